@@ -1,71 +1,71 @@
-import { type Static, Type } from "@sinclair/typebox";
+import { type Static, Type } from '@sinclair/typebox'
 
 /**
  * The closed list of error codes and the HTTP status each one travels with.
  * The domain throws codes only; server and CLI both translate through this table.
  */
 export const errorStatus = {
-	bad_request: 400,
-	validation_failed: 400,
-	unauthorized: 401,
-	forbidden: 403,
-	not_found: 404,
-	conflict: 409,
-	payload_too_large: 413,
-	unsupported_media_type: 415,
-	rate_limited: 429,
-	internal: 500,
-	not_configured: 501,
-	unavailable: 503,
-} as const;
+  bad_request: 400,
+  validation_failed: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  rate_limited: 429,
+  internal: 500,
+  not_configured: 501,
+  unavailable: 503,
+} as const
 
-export type ErrorCode = keyof typeof errorStatus;
+export type ErrorCode = keyof typeof errorStatus
 
 export const ErrorDetail = Type.Object({
-	path: Type.String({
-		description: "JSON pointer of the offending value",
-		examples: ["/serviceDetails/numInstances"],
-	}),
-	message: Type.String(),
-});
-export type ErrorDetail = Static<typeof ErrorDetail>;
+  path: Type.String({
+    description: 'JSON pointer of the offending value',
+    examples: ['/serviceDetails/numInstances'],
+  }),
+  message: Type.String(),
+})
+export type ErrorDetail = Static<typeof ErrorDetail>
 
 /** The body of every error on every route. `id` is the request id, to be quoted to the operator. */
 export const ErrorBody = Type.Object(
-	{
-		message: Type.String({
-			minLength: 1,
-			description: "What went wrong and what to do next",
-		}),
-		code: Type.Unsafe<ErrorCode>({
-			type: "string",
-			enum: Object.keys(errorStatus),
-		}),
-		id: Type.String({ description: "Request id, also in X-Request-Id" }),
-		details: Type.Optional(Type.Array(ErrorDetail)),
-	},
-	{ $id: "Error" },
-);
-export type ErrorBody = Static<typeof ErrorBody>;
+  {
+    message: Type.String({
+      minLength: 1,
+      description: 'What went wrong and what to do next',
+    }),
+    code: Type.Unsafe<ErrorCode>({
+      type: 'string',
+      enum: Object.keys(errorStatus),
+    }),
+    id: Type.String({ description: 'Request id, also in X-Request-Id' }),
+    details: Type.Optional(Type.Array(ErrorDetail)),
+  },
+  { $id: 'Error' },
+)
+export type ErrorBody = Static<typeof ErrorBody>
 
 interface AppErrorOptions {
-	details?: ErrorDetail[];
-	/** Seconds after which the caller may try again; sent as Retry-After. */
-	retryAfterSeconds?: number;
-	cause?: unknown;
+  details?: ErrorDetail[]
+  /** Seconds after which the caller may try again; sent as Retry-After. */
+  retryAfterSeconds?: number
+  cause?: unknown
 }
 
 /** An error meant for the caller: its message is shown as it stands, so it holds no path, secret or stack. */
 export class AppError extends Error {
-	readonly code: ErrorCode;
-	readonly details: ErrorDetail[];
-	readonly retryAfterSeconds: number | undefined;
+  readonly code: ErrorCode
+  readonly details: ErrorDetail[]
+  readonly retryAfterSeconds: number | undefined
 
-	constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
-		super(message, { cause: options.cause });
-		this.name = "AppError";
-		this.code = code;
-		this.details = options.details ?? [];
-		this.retryAfterSeconds = options.retryAfterSeconds;
-	}
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
+    super(message, { cause: options.cause })
+    this.name = 'AppError'
+    this.code = code
+    this.details = options.details ?? []
+    this.retryAfterSeconds = options.retryAfterSeconds
+  }
 }

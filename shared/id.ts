@@ -1,40 +1,38 @@
-import { type TString, Type } from "@sinclair/typebox";
+import { type TString, Type } from '@sinclair/typebox'
 
 /** Prefix of every resource id, by resource. */
 export const idPrefix = {
-	service: "srv",
-	deploy: "dep",
-	build: "bld",
-	source: "src",
-	event: "evt",
-	workspace: "tea",
-	user: "usr",
-	apiKey: "key",
-	role: "rol",
-} as const;
+  service: 'srv',
+  deploy: 'dep',
+  build: 'bld',
+  source: 'src',
+  event: 'evt',
+  workspace: 'tea',
+  user: 'usr',
+  apiKey: 'key',
+  role: 'rol',
+} as const
 
-export type IdKind = keyof typeof idPrefix;
+export type IdKind = keyof typeof idPrefix
 
 /** The 32 letters of an id, in ascending order, so that ids sort by the time they were made. */
-export const idAlphabet = "0123456789abcdefghijklmnopqrstuv";
+export const idAlphabet = '0123456789abcdefghijklmnopqrstuv'
 
-const body = "[0-9a-v]{20}";
+const body = '[0-9a-v]{20}'
 
 /** Pattern of the ids of one resource: prefix, hyphen, 20 characters. */
-export const idPattern = (kind: IdKind): string =>
-	`^${idPrefix[kind]}-${body}$`;
+export const idPattern = (kind: IdKind): string => `^${idPrefix[kind]}-${body}$`
 
 /** Pattern of a running instance's id: the service's id, hyphen, 5 characters. */
-export const instanceIdPattern = `^srv-${body}-[0-9a-v]{5}$`;
+export const instanceIdPattern = `^srv-${body}-[0-9a-v]{5}$`
 
 /** Schema of an id in a response or a path. */
 export const Id = (kind: IdKind): TString =>
-	Type.String({
-		pattern: idPattern(kind),
-		description: `Id of the ${kind}`,
-		examples: [`${idPrefix[kind]}-0b1c2d3e4f5g6h7i8j9k`],
-	});
+  Type.String({
+    pattern: idPattern(kind),
+    description: `Id of the ${kind}`,
+    examples: [`${idPrefix[kind]}-0b1c2d3e4f5g6h7i8j9k`],
+  })
 
 /** Whether `value` has the form of an id of this resource; says nothing about its existence. */
-export const isId = (kind: IdKind, value: string): boolean =>
-	new RegExp(idPattern(kind)).test(value);
+export const isId = (kind: IdKind, value: string): boolean => new RegExp(idPattern(kind)).test(value)
