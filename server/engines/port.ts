@@ -1,0 +1,157 @@
+/**
+ * The engine port: what the platform asks of whatever runs workloads. Each technology is one adapter of this type, and all
+ * of them pass the one contract suite in test/engines/contract.ts.
+ *
+ * An engine keeps no desired state. It starts, watches and stops what it is told to, survives the death of the control plane
+ * (instances keep running, a new engine on the same state adopts them), and can list everything it ever started, so that the
+ * caller can remove what it does not know any more.
+ */
+
+/** The most a workload may use; the plan of its service in figures. */
+export interface Limits {
+  /** Cores: 0.5 is half of one core's time. */
+  cpu: number
+  memoryBytes: number
+  /** Processes and threads together. */
+  pids: number
+}
+
+/** Who a workload runs as and which parts of the machine it sees. */
+export interface Sandbox {
+  serviceId: string
+  /** Numeric ids that belong to this service alone; they need no passwd entry. Both are ignored where we are not root. */
+  uid: number
+  gid: number
+  homeDir: string
+  /** Seen by the workload as /tmp (and /var/tmp). */
+  tmpDir: string
+  /** Folders inside private homes (rustup's in root's, say) that are made readable at the same path. */
+  readOnlyBinds: string[]
+  /** Folders inside private homes that are made writable at the same path: a build's own directories and cache. */
+  writableBinds?: string[]
+  /** The control plane's own folders, which the workload sees empty. */
+  hiddenDirs?: string[]
+}
+
+interface Workload {
+  /** The user's own shell command. It runs inside the sandbox and nowhere else. */
+  command: string
+  cwd: string
+  /** The whole environment of the command: nothing is added to it and nothing inherited. */
+  env: Record<string, string>
+  sandbox: Sandbox
+  limits: Limits
+  /** Both output streams are appended to this file, which is made 0600 when missing. */
+  outputPath: string
+}
+
+export interface InstanceSpec extends Workload {
+  /** Unique for ever: an id is not used again after `remove`. */
+  instanceId: string
+  deployId: string
+  /** Where the command is expected to listen, on 127.0.0.1. */
+  port: number
+}
+
+export interface TaskSpec extends Workload {
+  /** The deploy's id and the step. */
+  taskId: string
+  timeoutMs: number
+}
+
+export type InstanceState =
+  | { status: 'running'; pid: number; startedAt: string }
+  | {
+      status: 'exited'
+      /** Null when a signal ended it, or when it ended unobserved and left no trace. */
+      exitCode: number | null
+      signal: string | null
+      /** The kernel killed it, or a process of it, because it wanted more than `memoryBytes`. */
+      oomKilled: boolean
+      at: string
+    }
+
+export type ExitedState = Extract<InstanceState, { status: 'exited' }>
+
+export interface TaskResult {
+  exitCode: number | null
+  signal: string | null
+  timedOut: boolean
+  oomKilled: boolean
+}
+
+/** Something the engine promises of isolation, and whether it can keep it on this machine. */
+export interface Guarantee {
+  id: string
+  title: string
+  holds: boolean
+  /** Why it does not hold and what the operator can do about it. */
+  reason?: string
+}
+
+export interface ListedWorkload {
+  instanceId: string
+  serviceId: string
+  kind: 'instance' | 'task'
+}
+
+export interface Usage {
+  /** Processor time since the start, over all cores and including children that have ended. */
+  cpuSeconds: number
+  memoryBytes: number
+}
+
+export interface StopOptions {
+  /** Time between SIGTERM and SIGKILL. */
+  graceMs: number
+}
+
+export type ExitListener = (instanceId: string, state: ExitedState) => void
+
+export interface Engine {
+  readonly name: string
+
+  guarantees(): Promise<Guarantee[]>
+
+  /**
+   * Starts an instance; nothing happens when this id already runs.
+   *
+   * @throws AppError `conflict` when the id has run and ended and was not removed, `unavailable` when the machine refuses.
+   */
+  start(spec: InstanceSpec): Promise<void>
+
+  /** The state of an instance, or undefined when this engine knows none of that id. */
+  inspect(instanceId: string): Promise<InstanceState | undefined>
+
+  /** Everything under our label, running or ended but not yet removed, tasks of a dead control plane included. */
+  list(): Promise<ListedWorkload[]>
+
+  /** SIGTERM to the instance, SIGKILL to everything that is left after `graceMs`. Returns when nothing of it is left; idempotent. */
+  stop(instanceId: string, options: StopOptions): Promise<void>
+
+  /**
+   * Forgets an instance that has ended, or what a task left behind. Idempotent.
+   *
+   * @throws AppError `conflict` while it runs.
+   */
+  remove(instanceId: string): Promise<void>
+
+  /** Calls back once for each instance that ends, adopted ones included; returns the function that ends the subscription. */
+  onExit(listener: ExitListener): () => void
+
+  /**
+   * Runs a command to its end (a build step, a pre-deploy command). Every process of it is gone when this returns, by whatever way it ended.
+   *
+   * @throws the signal's reason when aborted; AppError `unavailable` when the machine refuses to start it.
+   */
+  runTask(task: TaskSpec, signal: AbortSignal): Promise<TaskResult>
+
+  /** What a running instance uses now, or undefined when it does not run or the machine cannot tell. */
+  usage(instanceId: string): Promise<Usage | undefined>
+
+  /** Kills whatever is left of a service and removes all state about it. Idempotent. */
+  removeService(serviceId: string): Promise<void>
+
+  /** Stops watching. Instances keep running; tasks under way are ended. */
+  close(): Promise<void>
+}
