@@ -1,0 +1,27 @@
+import { authOperations } from './api/auth.ts'
+import { deployOperations } from './api/deploys.ts'
+import { healthOperations } from './api/health.ts'
+import { logOperations } from './api/logs.ts'
+import { serviceSettingOperations } from './api/service-settings.ts'
+import { serviceOperations } from './api/services.ts'
+import type { Operation } from './operation.ts'
+
+/**
+ * The one table of operations. Every route of the server, every entry of the OpenAPI document, every call of the CLI
+ * and the cases of the conformance and permission tests come from here; adding a resource begins with its entries.
+ */
+export const operations = {
+  ...authOperations,
+  ...serviceOperations,
+  ...serviceSettingOperations,
+  ...deployOperations,
+  ...logOperations,
+  ...healthOperations,
+}
+
+export type Operations = typeof operations
+export type OperationId = keyof Operations
+export const operationIds = Object.keys(operations) as OperationId[]
+
+/** The entry under its general type, for code that walks over all of them. */
+export const operationOf = (id: OperationId): Operation => operations[id]

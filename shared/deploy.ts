@@ -1,0 +1,122 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { Id } from './id.ts'
+import { Many, OneOf, PageQuery, StrictObject, Time, TimeInput, Unsupported } from './schema.ts'
+
+/** The statuses a deploy passes through, in order, then those it ends in. */
+export const deployStatuses = [
+  'created',
+  'queued',
+  'build_in_progress',
+  'pre_deploy_in_progress',
+  'update_in_progress',
+  'live',
+  'deactivated',
+  'build_failed',
+  'pre_deploy_failed',
+  'update_failed',
+  'canceled',
+] as const
+export type DeployStatus = (typeof deployStatuses)[number]
+
+const running: ReadonlySet<DeployStatus> = new Set([
+  'created',
+  'queued',
+  'build_in_progress',
+  'pre_deploy_in_progress',
+  'update_in_progress',
+])
+
+/** Whether the deploy is still on its way: neither live nor ended. */
+export const isDeployRunning = (status: DeployStatus): boolean => running.has(status)
+
+export const deployTriggers = [
+  'api',
+  'manual',
+  'new_commit',
+  'rollback',
+  'blueprint_sync',
+  'service_resumed',
+  'service_updated',
+  'deploy_hook',
+  'other',
+] as const
+export type DeployTrigger = (typeof deployTriggers)[number]
+
+export const Deploy = Type.Object(
+  {
+    id: Id('deploy'),
+    status: OneOf(deployStatuses),
+    trigger: OneOf(deployTriggers),
+    createdAt: Time,
+    updatedAt: Time,
+    startedAt: Type.Union([Time, Type.Null()]),
+    finishedAt: Type.Union([Time, Type.Null()]),
+    source: Type.Optional(Type.Object({ id: Id('source'), sha256: Type.String() })),
+    reason: Type.Optional(Type.String({ description: 'Why it failed or was canceled, and what to do next' })),
+    rollbackOf: Type.Optional(Id('deploy')),
+  },
+  { $id: 'Deploy' },
+)
+export type Deploy = Static<typeof Deploy>
+
+export const DeployQuery = Type.Object({
+  ...PageQuery,
+  status: Many(OneOf(deployStatuses)),
+  createdBefore: Type.Optional(TimeInput),
+  createdAfter: Type.Optional(TimeInput),
+  finishedBefore: Type.Optional(TimeInput),
+  finishedAfter: Type.Optional(TimeInput),
+})
+export type DeployQuery = Static<typeof DeployQuery>
+
+export const DeployCreate = StrictObject(
+  {
+    clearCache: Type.Optional(OneOf(['clear', 'do_not_clear'])),
+    deployMode: Type.Optional(
+      OneOf(['build_and_deploy', 'deploy_only'], 'deploy_only starts the live build again with the present settings, without building'),
+    ),
+    sourceId: Type.Optional(Id('source')),
+    commitId: Unsupported(),
+    imageUrl: Unsupported(),
+  },
+  { examples: [{ clearCache: 'do_not_clear' }] },
+)
+export type DeployCreate = Static<typeof DeployCreate>
+
+export const RollbackBody = StrictObject(
+  { deployId: Type.Optional(Id('deploy')), dryRun: Type.Optional(Type.Boolean()) },
+  { examples: [{ dryRun: true }] },
+)
+export type RollbackBody = Static<typeof RollbackBody>
+
+const NameDifference = Type.Object({
+  added: Type.Array(Type.String()),
+  removed: Type.Array(Type.String()),
+  changed: Type.Array(Type.String()),
+})
+
+/** What a rollback would change. Values are never shown, only the names of what differs. */
+export const RollbackPlan = Type.Object({
+  fromDeployId: Id('deploy'),
+  toDeployId: Id('deploy'),
+  code: Type.Object({ changes: Type.Boolean(), from: Type.String(), to: Type.String() }),
+  envVars: NameDifference,
+  secretFiles: NameDifference,
+  settings: Type.Array(Type.Object({ name: Type.String(), from: Type.String(), to: Type.String() })),
+})
+export type RollbackPlan = Static<typeof RollbackPlan>
+
+export const Source = Type.Object({
+  id: Id('source'),
+  sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  sizeBytes: Type.Integer(),
+  fileCount: Type.Integer(),
+})
+export type Source = Static<typeof Source>
+
+export const Uploaded = Type.Object({ source: Source, deployId: Type.Optional(Id('deploy')) })
+
+/** Default of the largest upload accepted, in bytes. */
+export const defaultMaxUploadBytes = 512 * 1024 * 1024
+
+export const uploadTypes = ['application/gzip', 'application/zip', 'multipart/form-data'] as const

@@ -1,0 +1,40 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { Id } from './id.ts'
+import { Many, OneOf, PageQuery, Time, TimeInput } from './schema.ts'
+
+export const eventTypes = [
+  'build_started',
+  'build_ended',
+  'pre_deploy_started',
+  'pre_deploy_ended',
+  'deploy_started',
+  'deploy_ended',
+  'server_available',
+  'server_failed',
+  'server_restarted',
+  'service_suspended',
+  'service_resumed',
+  'instance_count_changed',
+  'plan_changed',
+] as const
+export type EventType = (typeof eventTypes)[number]
+
+export const Event = Type.Object(
+  {
+    id: Id('event'),
+    timestamp: Time,
+    serviceId: Id('service'),
+    type: OneOf(eventTypes),
+    details: Type.Record(Type.String(), Type.Unknown()),
+  },
+  { $id: 'Event' },
+)
+export type Event = Static<typeof Event>
+
+export const EventQuery = Type.Object({
+  ...PageQuery,
+  type: Many(OneOf(eventTypes)),
+  startTime: Type.Optional(TimeInput),
+  endTime: Type.Optional(TimeInput),
+})
+export type EventQuery = Static<typeof EventQuery>

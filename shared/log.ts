@@ -1,0 +1,50 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { Many, OneOf, TimeInput } from './schema.ts'
+
+export const logTypes = ['app', 'request', 'build'] as const
+export type LogType = (typeof logTypes)[number]
+
+export const logLabels = ['resource', 'instance', 'level', 'type', 'host', 'method', 'statusCode', 'path'] as const
+export type LogLabel = (typeof logLabels)[number]
+
+export const Log = Type.Object(
+  {
+    id: Type.String(),
+    message: Type.String(),
+    timestamp: Type.String({ description: 'RFC 3339, UTC; more digits than milliseconds keep lines of one moment apart' }),
+    labels: Type.Array(Type.Object({ name: OneOf(logLabels), value: Type.String() })),
+  },
+  { $id: 'Log' },
+)
+export type Log = Static<typeof Log>
+
+const filters = {
+  ownerId: Type.Optional(Type.String({ maxLength: 64 })),
+  resource: Many(Type.String({ maxLength: 64, description: 'Id of a service' })),
+  instance: Many(Type.String({ maxLength: 64 })),
+  level: Many(Type.String({ maxLength: 32 })),
+  type: Many(OneOf(logTypes)),
+  text: Type.Optional(Type.Array(Type.String({ maxLength: 500, description: 'Words that must all stand in the line' }), { maxItems: 20 })),
+  startTime: Type.Optional(TimeInput),
+  endTime: Type.Optional(TimeInput),
+  direction: Type.Optional(OneOf(['backward', 'forward'])),
+}
+
+export const LogQuery = Type.Object({
+  ...filters,
+  limit: Type.Optional(Type.Integer({ minimum: 1, default: 20, description: '1 to 100; larger is clamped' })),
+})
+export type LogQuery = Static<typeof LogQuery>
+
+export const LogSubscribeQuery = Type.Object(filters)
+export type LogSubscribeQuery = Static<typeof LogSubscribeQuery>
+
+export const LogValuesQuery = Type.Object({ ...filters, label: OneOf(logLabels) })
+
+export const LogPage = Type.Object({
+  hasMore: Type.Boolean(),
+  nextStartTime: Type.String({ description: 'startTime of the next page' }),
+  nextEndTime: Type.String({ description: 'endTime of the next page' }),
+  logs: Type.Array(Log),
+})
+export type LogPage = Static<typeof LogPage>

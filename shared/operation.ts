@@ -1,0 +1,55 @@
+import type { Static, TObject, TSchema } from '@sinclair/typebox'
+import type { ErrorCode } from './error.ts'
+import type { Permission } from './permission.ts'
+
+/** Who may call: anybody, anybody with a valid credential, or holders of a permission. */
+export type Access = 'public' | 'authenticated' | Permission
+
+/** How the request body travels: checked JSON, or a raw stream that the route reads itself. */
+export interface StreamBody {
+  contentTypes: readonly string[]
+  /** Name of the setting that bounds it, and its default in bytes. */
+  maxBytes: number
+  description: string
+}
+
+/**
+ * One entry of the table of operations. The server's route, the OpenAPI document, the CLI's call and the
+ * tests' permission matrix all derive from it.
+ */
+export interface Operation {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** Path with `:name` parameters. */
+  path: string
+  access: Access
+  tag: string
+  summary: string
+  description?: string
+  params?: TObject
+  query?: TObject
+  body?: TSchema
+  /** Whether the JSON body may be left out. */
+  bodyOptional?: true
+  stream?: StreamBody
+  /** The body schema of each success status; `null` where there is no body. The first is the usual one. */
+  responses: Record<number, TSchema | null>
+  /** Errors beyond those every route can give (400, 401, 403, 429, 500). */
+  errors?: readonly ErrorCode[]
+  /** POSTs that create honour `Idempotency-Key`. */
+  creates?: true
+  /** Upgrades to a WebSocket instead of answering. */
+  webSocket?: true
+  /** Answers HTML as well as JSON, chosen by `Accept`. */
+  html?: true
+}
+
+/** Keeps the literal types of a table of operations while checking each entry. */
+export const defineOperations = <const T extends Record<string, Operation>>(table: T): T => table
+
+type StaticOr<T, Absent> = T extends TSchema ? Static<T> : Absent
+export type ParamsOf<O extends Operation> = StaticOr<O['params'], Record<never, string>>
+export type QueryOf<O extends Operation> = StaticOr<O['query'], Record<never, never>>
+export type BodyOf<O extends Operation> = O extends { bodyOptional: true }
+  ? StaticOr<O['body'], undefined> | undefined
+  : StaticOr<O['body'], undefined>
+export type ReplyOf<O extends Operation> = { [S in keyof O['responses']]: StaticOr<O['responses'][S], undefined> }[keyof O['responses']]

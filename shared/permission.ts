@@ -1,0 +1,44 @@
+/**
+ * The closed list of permissions, `<resource>.<verb>`, each with what it allows in one sentence.
+ * Every operation names the one it needs; roles are sets of these.
+ */
+export const permissions = {
+  'services.read': 'See services, their instances, events and settings without secret values',
+  'services.create': 'Create services',
+  'services.update': 'Change settings of a service',
+  'services.operate': 'Restart, scale, suspend and resume a service',
+  'services.delete': 'Delete a service',
+  'deploys.read': 'See deploys and their states',
+  'deploys.create': 'Upload source, start and cancel deploys, roll back',
+  'env.read': 'See values of environment variables and contents of secret files',
+  'env.write': 'Set environment variables and secret files',
+  'logs.read': 'Read and follow logs',
+  'workspace.read': 'See the workspace',
+  'roles.read': 'See roles and the permissions they hold',
+  'apikeys.manage': 'Create, list and revoke API keys',
+} as const
+
+export type Permission = keyof typeof permissions
+
+export const permissionNames = Object.keys(permissions) as Permission[]
+
+export type BuiltInRole = 'admin' | 'developer' | 'viewer' | 'billing'
+
+const readOnly: Permission[] = ['services.read', 'deploys.read', 'logs.read', 'workspace.read', 'roles.read']
+
+/** What each built-in role holds. They cannot be changed or removed. */
+export const builtInRoles: Record<BuiltInRole, { description: string; permissions: readonly Permission[] }> = {
+  admin: { description: 'Everything', permissions: permissionNames },
+  developer: {
+    description: 'Builds, deploys and operates services',
+    permissions: permissionNames.filter((name) => name !== 'apikeys.manage'),
+  },
+  viewer: { description: 'Looks, and changes nothing', permissions: readOnly },
+  billing: { description: 'Sees the workspace and what it costs', permissions: ['workspace.read'] },
+}
+
+/** Whether `held` contains everything in `wanted`: the rule that nobody grants what they lack. */
+export function holdsAll(held: Iterable<Permission>, wanted: Iterable<Permission>): boolean {
+  const set = new Set(held)
+  return [...wanted].every((permission) => set.has(permission))
+}

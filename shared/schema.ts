@@ -1,0 +1,81 @@
+import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox'
+
+/** A string out of a closed list, shown in the OpenAPI document as an enum. */
+export const OneOf = <const T extends readonly string[]>(values: T, description?: string) =>
+  Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...(description ? { description } : {}) })
+
+/**
+ * Character class of text that a person sees as it is: no control, bidirectional-override, zero-width or line-separator characters.
+ * Spelled out because JSON Schema patterns know no `\\p{…}` without a flag.
+ */
+export const visibleChar = '[^\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]'
+
+/** An RFC 3339 time in UTC with milliseconds. */
+export const Time = Type.String({
+  pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$',
+  description: 'RFC 3339, UTC, milliseconds',
+  examples: ['2026-01-31T09:30:00.000Z'],
+})
+
+/** A time in a query: any RFC 3339 form is accepted. */
+export const TimeInput = Type.String({
+  maxLength: 40,
+  pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?(Z|[+-]\\d{2}:\\d{2})$',
+  description: 'RFC 3339 time',
+  examples: ['2026-01-31T09:30:00Z'],
+})
+
+/** A body that refuses every key it does not name. */
+export const StrictObject = <T extends Record<string, TSchema>>(
+  properties: T,
+  options: { description?: string; examples?: unknown[] } = {},
+) => Type.Object(properties, { additionalProperties: false, ...options })
+
+/**
+ * A field of Render's API that is known here but not supported. It is accepted while it holds a neutral value
+ * (`""`, `null`, `false`, `{}`, `[]` or one of `neutral`) and refused by name otherwise: see `unsupportedFields`.
+ */
+export const Unsupported = (...neutral: unknown[]) =>
+  Type.Optional(Type.Unknown({ 'x-unsupported': true, 'x-neutral': neutral, description: 'Accepted only with its neutral value' }))
+
+/** JSON pointers of the unsupported fields of `schema` that hold more than their neutral value in `value`. */
+export function unsupportedFields(schema: TSchema, value: unknown, path = ''): string[] {
+  if (!isRecord(value) || !isRecord(schema.properties)) return []
+  const properties = schema.properties as Record<string, TSchema>
+  return Object.entries(value).flatMap(([key, held]) => {
+    const property = properties[key]
+    if (property === undefined) return []
+    const pointer = `${path}/${key}`
+    if (property['x-unsupported'] === true) return isNeutral(held, property['x-neutral'] as unknown[]) ? [] : [pointer]
+    return unsupportedFields(property, held, pointer)
+  })
+}
+
+function isNeutral(value: unknown, neutral: unknown[]): boolean {
+  if (value === '' || value === null || value === false) return true
+  if (Array.isArray(value)) return value.length === 0 || matchesAny(value, neutral)
+  if (isRecord(value)) return Object.values(value).every((inner) => isNeutral(inner, [])) || matchesAny(value, neutral)
+  return matchesAny(value, neutral)
+}
+
+const matchesAny = (value: unknown, candidates: unknown[]): boolean => candidates.some((c) => JSON.stringify(c) === JSON.stringify(value))
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Query of every list: how many, and strictly after which item. Larger limits are clamped, not refused. */
+export const PageQuery = {
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'How many items, 1 to 100; larger is clamped', default: 20, examples: [20] }),
+  ),
+  cursor: Type.Optional(Type.String({ maxLength: 200, description: 'Only items strictly after the one this cursor came with' })),
+}
+
+/** A filter that takes several values, comma-joined or repeated. */
+export const Many = <T extends TSchema>(item: T) => Type.Optional(Type.Array(item, { maxItems: 100 }))
+
+/** A page of a list: each item wrapped under its own name beside its cursor. */
+export const PageOf = <const N extends string, T extends TSchema>(name: N, item: T) =>
+  Type.Array(Type.Object({ [name]: item, cursor: Type.String() } as { [K in N]: T } & { cursor: ReturnType<typeof Type.String> }))
+
+export type TimeString = Static<typeof Time>
+export type ObjectSchema = TObject

@@ -1,0 +1,200 @@
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { EnvVarInput, maxEnvVars, SecretFileInput } from './env.ts'
+import { Id, instanceIdPattern } from './id.ts'
+import { buildPlanNames, planNames } from './plan.ts'
+import { Many, OneOf, PageQuery, StrictObject, Time, TimeInput, Unsupported, visibleChar } from './schema.ts'
+
+export const serviceTypes = ['web_service', 'private_service', 'background_worker', 'static_site'] as const
+export type ServiceType = (typeof serviceTypes)[number]
+
+/** The runtimes the process engine can build and run. */
+export const runtimes = ['node', 'bun', 'python', 'go', 'rust'] as const
+export type Runtime = (typeof runtimes)[number]
+
+export const maxInstances = 100
+export const defaultShutdownDelaySeconds = 30
+/** A VM is one region; the name is kept because clients of Render's API require the field. */
+export const region = 'local'
+
+const optional = <T extends TSchema>(schema: T) => Type.Optional(schema)
+
+const Command = Type.String({ maxLength: 4096, pattern: '^[^\\u0000]*$' })
+const RelativePath = Type.String({
+  maxLength: 512,
+  pattern: '^(?!/)(?!.*(?:^|/)\\.\\.(?:/|$))[^\\u0000-\\u001f\\\\]*$',
+  description: 'Path below the root of the source',
+  examples: ['apps/web'],
+})
+const UrlPath = Type.String({ maxLength: 1024, pattern: '^/[!-~]*$', examples: ['/health'] })
+
+export const HeaderRule = StrictObject({
+  path: Type.String({ maxLength: 1024, pattern: '^/[!-~]*$', examples: ['/assets/*'] }),
+  name: Type.String({ maxLength: 128, pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", examples: ['Cache-Control'] }),
+  value: Type.String({ maxLength: 4096, pattern: '^[ -~]*$', examples: ['public, max-age=31536000, immutable'] }),
+})
+export const PathRule = StrictObject({
+  type: OneOf(['redirect', 'rewrite']),
+  source: Type.String({ maxLength: 1024, pattern: '^/[!-~]*$', examples: ['/*'] }),
+  destination: Type.String({ maxLength: 1024, pattern: '^(/|https?://)[!-~]*$', examples: ['/index.html'] }),
+})
+
+const EnvSpecificDetails = StrictObject({
+  buildCommand: optional(Command),
+  startCommand: optional(Command),
+  preDeployCommand: optional(Command),
+  dockerCommand: Unsupported(),
+  dockerContext: Unsupported('.'),
+  dockerfilePath: Unsupported('./Dockerfile'),
+})
+
+const neutralMaintenance = { enabled: false, uri: '' }
+
+/** What may be set of a service's details, at create and patch; which fields fit which type is a rule of the server. */
+export const ServiceDetailsInput = StrictObject({
+  env: optional(OneOf(runtimes)),
+  runtime: optional(OneOf(runtimes)),
+  envSpecificDetails: optional(EnvSpecificDetails),
+  preDeployCommand: optional(Command),
+  plan: optional(OneOf(planNames)),
+  buildPlan: optional(OneOf(buildPlanNames)),
+  region: Unsupported(region),
+  numInstances: optional(Type.Integer({ minimum: 1, maximum: maxInstances, examples: [1] })),
+  healthCheckPath: optional(Type.Union([UrlPath, Type.Literal('')])),
+  maxShutdownDelaySeconds: optional(Type.Integer({ minimum: 1, maximum: 300 })),
+  buildCommand: optional(Command),
+  publishPath: optional(RelativePath),
+  headers: optional(Type.Array(HeaderRule, { maxItems: 200 })),
+  routes: optional(Type.Array(PathRule, { maxItems: 200 })),
+  disk: Unsupported(),
+  autoscaling: Unsupported(),
+  ipAllowList: Unsupported([{ cidrBlock: '0.0.0.0/0', description: 'everywhere' }]),
+  maintenanceMode: Unsupported(neutralMaintenance),
+  previews: Unsupported({ generation: 'off' }),
+  pullRequestPreviewsEnabled: Unsupported('no'),
+  parentServer: Unsupported(),
+  renderSubdomainPolicy: Unsupported('enabled'),
+})
+export type ServiceDetailsInput = Static<typeof ServiceDetailsInput>
+
+export const ServiceName = Type.String({
+  minLength: 1,
+  maxLength: 63,
+  pattern: `^(?! )${visibleChar}*(?<! )$`,
+  description: 'Unique in the workspace',
+  examples: ['web'],
+})
+
+const neutralBuildFilter = { paths: [], ignoredPaths: [] }
+const sourceSettings = {
+  repo: Unsupported(),
+  branch: Unsupported('main', 'master'),
+  image: Unsupported(),
+  autoDeploy: Unsupported('no'),
+  autoDeployTrigger: Unsupported('off'),
+  buildFilter: Unsupported(neutralBuildFilter),
+  environmentId: Unsupported(),
+  notifyOnFail: Unsupported('default'),
+}
+
+export const ServiceCreate = StrictObject(
+  {
+    type: OneOf(serviceTypes),
+    name: ServiceName,
+    ownerId: optional(Type.String({ maxLength: 64 })),
+    rootDir: optional(RelativePath),
+    envVars: optional(Type.Array(EnvVarInput, { maxItems: maxEnvVars })),
+    secretFiles: optional(Type.Array(SecretFileInput, { maxItems: 100 })),
+    serviceDetails: optional(ServiceDetailsInput),
+    ...sourceSettings,
+  },
+  { examples: [{ type: 'web_service', name: 'web', serviceDetails: { runtime: 'node', plan: 'starter', healthCheckPath: '/health' } }] },
+)
+export type ServiceCreate = Static<typeof ServiceCreate>
+
+export const ServicePatch = StrictObject(
+  {
+    name: optional(ServiceName),
+    rootDir: optional(RelativePath),
+    serviceDetails: optional(ServiceDetailsInput),
+    ...sourceSettings,
+  },
+  { examples: [{ serviceDetails: { numInstances: 2 } }] },
+)
+export type ServicePatch = Static<typeof ServicePatch>
+
+/** The details as they are sent; each type of service has its own subset. */
+export const ServiceDetails = Type.Object({
+  env: optional(OneOf(runtimes)),
+  runtime: optional(OneOf(runtimes)),
+  envSpecificDetails: optional(
+    Type.Object({ buildCommand: Type.String(), startCommand: Type.String(), preDeployCommand: optional(Type.String()) }),
+  ),
+  plan: optional(OneOf(planNames)),
+  buildPlan: OneOf(buildPlanNames),
+  region: optional(Type.String()),
+  numInstances: optional(Type.Integer()),
+  healthCheckPath: optional(Type.String()),
+  maxShutdownDelaySeconds: optional(Type.Integer()),
+  openPorts: optional(Type.Array(Type.Object({ port: Type.Integer(), protocol: Type.Literal('TCP') }))),
+  url: optional(Type.String()),
+  buildCommand: optional(Type.String()),
+  publishPath: optional(Type.String()),
+  headers: optional(Type.Array(HeaderRule)),
+  routes: optional(Type.Array(PathRule)),
+})
+export type ServiceDetails = Static<typeof ServiceDetails>
+
+export const Service = Type.Object(
+  {
+    id: Id('service'),
+    name: Type.String(),
+    ownerId: Id('workspace'),
+    type: OneOf(serviceTypes),
+    slug: Type.String({ description: 'First label of its host name' }),
+    createdAt: Time,
+    updatedAt: Time,
+    dashboardUrl: Type.String(),
+    suspended: OneOf(['suspended', 'not_suspended']),
+    suspenders: Type.Array(Type.String()),
+    autoDeploy: OneOf(['yes', 'no']),
+    autoDeployTrigger: OneOf(['commit', 'off', 'checksPass']),
+    notifyOnFail: OneOf(['default', 'notify', 'ignore']),
+    rootDir: Type.String(),
+    serviceDetails: ServiceDetails,
+  },
+  { $id: 'Service' },
+)
+export type Service = Static<typeof Service>
+
+export const ServiceCreated = Type.Object({ service: Service, deployId: optional(Id('deploy')) })
+
+export const ServiceQuery = Type.Object({
+  ...PageQuery,
+  name: Many(Type.String({ maxLength: 200 })),
+  type: Many(OneOf(serviceTypes)),
+  env: Many(OneOf(runtimes)),
+  region: Many(Type.String({ maxLength: 64 })),
+  suspended: Many(OneOf(['suspended', 'not_suspended'])),
+  ownerId: Many(Type.String({ maxLength: 64 })),
+  createdBefore: optional(TimeInput),
+  createdAfter: optional(TimeInput),
+  updatedBefore: optional(TimeInput),
+  updatedAfter: optional(TimeInput),
+})
+export type ServiceQuery = Static<typeof ServiceQuery>
+
+export const DeleteQuery = Type.Object({ mode: optional(OneOf(['delete', 'suspend'])) })
+
+export const ScaleBody = StrictObject({ numInstances: Type.Integer({ minimum: 1, maximum: maxInstances, examples: [2] }) })
+
+export const instanceStatuses = ['starting', 'running', 'restarting', 'crash_looping', 'draining', 'stopped'] as const
+export type InstanceStatus = (typeof instanceStatuses)[number]
+
+export const Instance = Type.Object({
+  id: Type.String({ pattern: instanceIdPattern }),
+  createdAt: Time,
+  status: OneOf(instanceStatuses),
+  startedAt: Type.Union([Time, Type.Null()]),
+  restarts: Type.Integer({ description: 'How often it was started again after it died' }),
+})
+export type Instance = Static<typeof Instance>
