@@ -1,0 +1,214 @@
+import { resolve } from 'node:path'
+import { type Static, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { defaultMaxUploadBytes } from '../shared/deploy.ts'
+import { AppError } from '../shared/error.ts'
+
+/** How a setting is read from text; each one names itself in its messages. */
+interface Setting<T> {
+  default: string | undefined
+  flag?: string
+  secret?: true
+  help: string
+  parse(text: string): T
+}
+
+export interface Address {
+  host: string
+  port: number
+}
+
+const MIB = 1024 * 1024
+const MIN_STATIC_TOKEN_CHARS = 24
+
+/** What a closed network needs to reach its package registries; handed to builds when set. Never a secret of ours. */
+const defaultBuildPass = [
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'NO_PROXY',
+  'http_proxy',
+  'https_proxy',
+  'no_proxy',
+  'NODE_EXTRA_CA_CERTS',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'PIP_*',
+  'GOPROXY',
+  'GOSUMDB',
+  'GONOSUMDB',
+  'GOFLAGS',
+  'npm_config_*',
+  'CARGO_REGISTRIES_*',
+  'CARGO_SOURCE_*',
+  'CARGO_HTTP_*',
+].join(',')
+
+const text = (): ((value: string) => string) => (value) => value
+const optionalText = (value: string): string | undefined => (value === '' ? undefined : value)
+const list = (value: string): string[] =>
+  value
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+
+const settings = {
+  CP_DATA_DIR: { default: undefined, flag: '--data', help: 'Folder that holds everything', parse: (value: string) => resolve(value) },
+  CP_LISTEN: { default: '127.0.0.1:8400', flag: '--listen', help: 'Address of the API', parse: parseAddress },
+  CP_PUBLIC_URL: { default: '', help: 'URL under which people reach the API; all links use it', parse: parsePublicUrl },
+  CP_INGRESS_HTTP: { default: '127.0.0.1:8080', flag: '--ingress', help: 'Address at which services are reached', parse: parseAddress },
+  CP_BASE_DOMAIN: { default: 'localhost', flag: '--base-domain', help: 'Services answer at <slug>.<base domain>', parse: parseDomain },
+  CP_ENGINE: { default: 'process', flag: '--engine', help: 'What runs the workloads', parse: oneOf(['process']) },
+  SERVICE_API_TOKEN: { default: '', secret: true, help: 'Break-glass Bearer token of the seeded administrator', parse: parseStaticToken },
+  CP_ADMIN_EMAIL: { default: 'admin@localhost', help: 'Administrator seeded at first start', parse: text() },
+  CP_ADMIN_PASSWORD: { default: '', secret: true, help: 'Its password; absent, one is made and printed once', parse: parseAdminPassword },
+  CP_REGISTRATION: { default: '', help: 'Who may register: open, invite or closed', parse: oneOf(['', 'open', 'invite', 'closed']) },
+  CP_MASTER_KEY_FILE: { default: '', help: 'Key that encrypts secrets at rest; default <data>/master.key', parse: optionalText },
+  CP_TRUSTED_PROXIES: { default: '', help: 'CIDRs whose forwarded headers count', parse: list },
+  CP_RATE_LIMIT: { default: '6000', help: 'Requests a minute for one credential or address; 0 is no limit', parse: integer(0, 1e9) },
+  CP_LOGIN_LIMIT: { default: '10', help: 'Failed logins in 15 minutes for one account or address', parse: integer(1, 1e6) },
+  CP_BUILD_PASS: { default: defaultBuildPass, help: 'Names of our environment variables handed to builds', parse: list },
+  CP_BUILD_PATH: {
+    default: '',
+    help: 'Where toolchains are looked for, beside the usual folders',
+    parse: (value: string) => list(value.replaceAll(':', ',')),
+  },
+  CP_BUILD_TIMEOUT_SECONDS: { default: '1800', help: 'Longest time one build may take', parse: integer(1, 86_400) },
+  CP_BUILD_CONCURRENCY: { default: '2', help: 'Builds at the same time', parse: integer(1, 64) },
+  CP_HEALTH_TIMEOUT_SECONDS: { default: '300', help: 'Longest time a new release may take to become healthy', parse: integer(1, 3600) },
+  CP_DRAIN_SECONDS: { default: '30', help: 'Longest time old instances are given to finish their requests', parse: integer(0, 3600) },
+  CP_UPLOAD_MAX_MB: { default: String(defaultMaxUploadBytes / MIB), help: 'Largest source upload, in MiB', parse: integer(1, 1e6) },
+  CP_SOURCE_MAX_MB: { default: '2048', help: 'Largest source once unpacked, in MiB', parse: integer(1, 1e6) },
+  CP_RELEASES_KEPT: { default: '10', help: 'Releases of a service that a rollback can go back to', parse: integer(2, 1000) },
+  CP_LOG_RETENTION_DAYS: { default: '7', help: 'Days for which log lines are kept', parse: integer(1, 3650) },
+  CP_LOG_MAX_MB: { default: '500', help: 'Most log text kept of one service, in MiB', parse: integer(1, 1e6) },
+} satisfies Record<string, Setting<unknown>>
+
+type Settings = typeof settings
+export type SettingName = keyof Settings
+export type Config = { readonly [K in SettingName]: ReturnType<Settings[K]['parse']> } & {
+  /** The environment variables that builds are given, by CP_BUILD_PASS. */
+  readonly buildEnv: Readonly<Record<string, string>>
+}
+
+/** Names of settings that another name is accepted for. */
+const legacyNames: Partial<Record<SettingName, string>> = { SERVICE_API_TOKEN: 'CONTROL_PLANE_API_TOKEN' }
+
+/**
+ * The effective configuration out of the environment and the flags given, flags first.
+ *
+ * @throws AppError `bad_request` naming the variable that is unknown or whose value is not acceptable.
+ */
+export function readConfig(
+  env: Readonly<Record<string, string | undefined>>,
+  flags: Partial<Record<SettingName, string>>,
+  isRoot: boolean,
+): Config {
+  refuseUnknown(env)
+  const values: Record<string, unknown> = {}
+  for (const name of Object.keys(settings) as SettingName[]) {
+    const given = flags[name] ?? env[name] ?? env[legacyNames[name] ?? ''] ?? defaultOf(name, isRoot)
+    values[name] = parseSetting(name, given)
+  }
+  values.buildEnv = passedToBuilds(values.CP_BUILD_PASS as string[], env)
+  return Object.freeze(values as Config)
+}
+
+/** Flags of `cpd serve`, with the setting each one stands for. */
+export const serveFlags = (Object.entries(settings) as [SettingName, Setting<unknown>][]).flatMap(([name, { flag, help }]) =>
+  flag === undefined ? [] : [{ name, flag, help }],
+)
+
+/** Every setting as `cpd config` prints it: effective values, secrets only as set or not. */
+export function describeConfig(config: Config): { name: SettingName; value: string; help: string }[] {
+  return (Object.entries(settings) as [SettingName, Setting<unknown>][]).map(([name, { secret, help }]) => ({
+    name,
+    value: secret ? (config[name] === undefined ? '(not set)' : '(set)') : printed(config[name]),
+    help,
+  }))
+}
+
+/** The address as it is written in a URL. */
+export const formatAddress = ({ host, port }: Address): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
+
+export const isLoopback = ({ host }: Address): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
+
+function defaultOf(name: SettingName, isRoot: boolean): string {
+  if (name === 'CP_DATA_DIR') return isRoot ? '/var/lib/cpd' : './data'
+  return settings[name].default ?? ''
+}
+
+function parseSetting(name: SettingName, value: string): unknown {
+  try {
+    return settings[name].parse(value)
+  } catch (error) {
+    throw new AppError('bad_request', `${name}: ${error instanceof Error ? error.message : 'not acceptable'}`)
+  }
+}
+
+function refuseUnknown(env: Readonly<Record<string, string | undefined>>): void {
+  const unknown = Object.keys(env).find((name) => name.startsWith('CP_') && !(name in settings))
+  if (unknown !== undefined) throw new AppError('bad_request', `${unknown} is not a setting. \`cpd config\` lists those there are.`)
+}
+
+function passedToBuilds(patterns: string[], env: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const isPassed = (name: string) =>
+    patterns.some((pattern) => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern))
+  return Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined && isPassed(entry[0])))
+}
+
+const printed = (value: unknown): string => {
+  if (value === undefined) return ''
+  if (Array.isArray(value)) return value.join(',')
+  return typeof value === 'object' && value !== null ? formatAddress(value as Address) : String(value)
+}
+
+const HostPort = Type.Object({ host: Type.String({ minLength: 1 }), port: Type.Integer({ minimum: 0, maximum: 65_535 }) })
+
+function parseAddress(value: string): Static<typeof HostPort> {
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:]+)):(\d{1,5})$/.exec(value)
+  const address = { host: match?.[1] ?? match?.[2] ?? '', port: Number(match?.[3]) }
+  if (!Value.Check(HostPort, address)) throw new Error(`"${value}" is not host:port, such as 127.0.0.1:8400`)
+  return address
+}
+
+function parsePublicUrl(value: string): string | undefined {
+  if (value === '') return undefined
+  const url = URL.canParse(value) ? new URL(value) : undefined
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol)) throw new Error(`"${value}" is not an http or https URL`)
+  return url.href.replace(/\/+$/, '')
+}
+
+function parseDomain(value: string): string {
+  if (!/^[a-z0-9]([a-z0-9.-]{0,200}[a-z0-9])?$/.test(value)) throw new Error(`"${value}" is not a domain name in lower case`)
+  return value
+}
+
+function parseStaticToken(value: string): string | undefined {
+  if (value === '') return undefined
+  if (value.length < MIN_STATIC_TOKEN_CHARS || !/^[!-~]+$/.test(value)) {
+    throw new Error(`must be at least ${MIN_STATIC_TOKEN_CHARS} visible ASCII characters without spaces`)
+  }
+  return value
+}
+
+function parseAdminPassword(value: string): string | undefined {
+  if (value === '') return undefined
+  if (value.length < 10) throw new Error('must have at least 10 characters')
+  return value
+}
+
+function oneOf<const T extends readonly string[]>(values: T): (value: string) => T[number] {
+  return (value) => {
+    const found = values.find((candidate) => candidate === value)
+    if (found === undefined) throw new Error(`"${value}" is not one of ${values.filter((v) => v !== '').join(', ')}`)
+    return found
+  }
+}
+
+function integer(min: number, max: number): (value: string) => number {
+  return (value) => {
+    const number = Number(value)
+    if (!/^\d+$/.test(value) || number < min || number > max) throw new Error(`"${value}" is not a whole number from ${min} to ${max}`)
+    return number
+  }
+}

@@ -1,0 +1,38 @@
+import type { Database } from 'bun:sqlite'
+import type { Config } from './config.ts'
+import type { Engine } from './engines/port.ts'
+import type { IngressClient } from './ingress/control-client.ts'
+import type { Collector } from './logs/collector.ts'
+import type { LogHub } from './logs/hub.ts'
+import type { LogStore } from './logs/store.ts'
+import type { Paths } from './paths.ts'
+import type { Sealer } from './secrets/seal.ts'
+import type { ServerLog } from './server-log.ts'
+
+/** What routes and work ask for to be done soon; durable intent is in the database before they ask. */
+export interface Work {
+  /** Looks at one service's desired and actual state. */
+  pokeService(serviceId: string): void
+  /** Looks at the queue of deploys. */
+  pokeQueue(): void
+  /** Stops the build or pre-deploy command of a deploy that is to be canceled. */
+  interruptDeploy(deployId: string): void
+}
+
+/** Everything the server's parts are given: made once in main.ts, or with other ports in a test. */
+export interface Context {
+  readonly version: string
+  readonly config: Config
+  readonly publicUrl: string
+  readonly paths: Paths
+  readonly db: Database
+  readonly sealer: Sealer
+  readonly engine: Engine
+  readonly ingress: IngressClient
+  readonly logStore: LogStore
+  readonly logHub: LogHub
+  readonly collector: Collector
+  readonly log: ServerLog
+  readonly work: Work
+  now(): number
+}

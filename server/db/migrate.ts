@@ -1,0 +1,24 @@
+import type { Database } from 'bun:sqlite'
+import { getDatabaseVersion, getMaximumVersion, type Migration, migrate } from 'bun-sqlite-migrations'
+import { AppError } from '../../shared/error.ts'
+import initial from './migrations/0001_initial.sql' with { type: 'text' }
+
+/** Numbered, immutable SQL, embedded as text: the package's own folder loader finds no folder in a compiled executable. */
+const migrations: Migration[] = [{ version: 1, up: [initial], down: '' }]
+
+/**
+ * Brings the database to this executable's version, each step in a transaction of its own.
+ *
+ * @throws AppError `unavailable` when the database was written by a newer executable.
+ */
+export function migrateDatabase(db: Database): void {
+  const held = getDatabaseVersion(db)
+  const known = getMaximumVersion(migrations)
+  if (held > known) {
+    throw new AppError(
+      'unavailable',
+      `The database is of version ${held}, this executable knows only version ${known}. Start the newer executable, or restore a backup made before the upgrade.`,
+    )
+  }
+  migrate(db, migrations)
+}

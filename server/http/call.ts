@@ -1,0 +1,56 @@
+import type { Operations } from '../../shared/api.ts'
+import type { BodyOf, Operation, ParamsOf, QueryOf, ReplyOf } from '../../shared/operation.ts'
+import type { Permission } from '../../shared/permission.ts'
+
+/** Who is calling, with what they may do in which workspace. Made anew for each request from the stored credential. */
+export interface Actor {
+  type: 'user' | 'api_key' | 'static_token'
+  /** Id of the user or key; the seeded administrator's for the static token. */
+  id: string
+  name: string
+  email?: string
+  workspaceId: string
+  role: string
+  permissions: ReadonlySet<Permission>
+}
+
+/** One request, checked: what a handler is given. */
+export interface Call<O extends Operation> {
+  actor: O['access'] extends 'public' ? Actor | undefined : Actor
+  params: ParamsOf<O>
+  query: QueryOf<O>
+  body: BodyOf<O>
+  request: Request
+  requestId: string
+  /** Address of the client; a forwarded one only when a trusted proxy says so. */
+  clientAddress: string
+  /** Aborts when the client goes away. */
+  signal: AbortSignal
+}
+
+const answered = Symbol('answered')
+
+/** An answer with another than the operation's first status, or with headers. */
+export interface Answer<T> {
+  [answered]: true
+  status: number
+  body: T
+  headers: Record<string, string>
+}
+
+export const answer = <T>(status: number, body: T, headers: Record<string, string> = {}): Answer<T> => ({
+  [answered]: true,
+  status,
+  body,
+  headers,
+})
+
+export const isAnswer = (value: unknown): value is Answer<unknown> => typeof value === 'object' && value !== null && answered in value
+
+type Reply<T> = T | Answer<T> | Response
+
+/** What answers one operation: parse is done, permission is checked; it calls one function and presents the result. */
+export type Handler<O extends Operation, C> = (call: Call<O>, context: C) => Reply<ReplyOf<O>> | Promise<Reply<ReplyOf<O>>>
+
+/** Handlers of some operations, by operation id; a slice's routes.ts exports one of these. */
+export type Handlers<Ids extends keyof Operations, C> = { [K in Ids]: Handler<Operations[K], C> }

@@ -1,0 +1,73 @@
+import { join } from 'node:path'
+
+/**
+ * Where everything stands below the data directory. Folders that hold secrets are 0700; those on the way to a service's own
+ * files are 0711 or 0710, so that its user can pass through and nobody can list.
+ */
+export interface Paths {
+  data: string
+  masterKey: string
+  db: string
+  controlDb: string
+  logsDb: string
+  run: string
+  lock: string
+  ingressSocket: string
+  routesFile: string
+  ingressOutput: string
+  engineState: string
+  uploads: string
+  toolchain: string
+  services: string
+}
+
+export function pathsOf(dataDir: string, masterKeyFile?: string): Paths {
+  const run = join(dataDir, 'run')
+  const db = join(dataDir, 'db')
+  return {
+    data: dataDir,
+    masterKey: masterKeyFile ?? join(dataDir, 'master.key'),
+    db,
+    controlDb: join(db, 'control.db'),
+    logsDb: join(db, 'logs.db'),
+    run,
+    lock: join(run, 'lock'),
+    ingressSocket: join(run, 'ingress.sock'),
+    routesFile: join(run, 'routes.json'),
+    ingressOutput: join(run, 'ingress.log'),
+    engineState: join(run, 'instances'),
+    uploads: join(dataDir, 'uploads'),
+    toolchain: join(dataDir, 'toolchain'),
+    services: join(dataDir, 'services'),
+  }
+}
+
+export interface ServicePaths {
+  root: string
+  /** Uploaded archives by source id; root's alone. */
+  sources: string
+  releases: string
+  builds: string
+  cache: string
+  home: string
+  tmp: string
+  /** Secret files of running releases, in clear, readable by the service's user alone. */
+  secrets: string
+  /** Append-only output of instances and builds; root's alone. */
+  output: string
+}
+
+export function servicePathsOf(paths: Paths, serviceId: string): ServicePaths {
+  const root = join(paths.services, serviceId)
+  return {
+    root,
+    sources: join(root, 'sources'),
+    releases: join(root, 'releases'),
+    builds: join(root, 'builds'),
+    cache: join(root, 'cache'),
+    home: join(root, 'home'),
+    tmp: join(root, 'tmp'),
+    secrets: join(root, 'secrets'),
+    output: join(root, 'output'),
+  }
+}

@@ -1,0 +1,58 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { AppError } from '../../shared/error.ts'
+import { readSecretFile, writeSecretFile } from '../files/secret-file.ts'
+
+const KEY_BYTES = 32
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+
+/** Encrypts what must not stand in the database in clear. */
+export interface Sealer {
+  /** AES-256-GCM of `text`, as `v1.<key id>.<base64>`; `purpose` names the row it belongs to and is authenticated with it. */
+  seal(text: string, purpose: string): string
+  /** @throws AppError internal when the text was sealed with another key, for another purpose, or altered. */
+  open(sealed: string, purpose: string): string
+}
+
+/** Reads the master key, making it at first start. */
+export function openSealer(keyFile: string): Sealer {
+  if (!existsSync(keyFile)) writeSecretFile(keyFile, `${randomBytes(KEY_BYTES).toString('base64')}\n`)
+  const key = Buffer.from(readSecretFile(keyFile).trim(), 'base64')
+  if (key.length !== KEY_BYTES)
+    throw new AppError('unavailable', 'The master key file does not hold a key of 32 bytes in base64. Restore it from a backup.')
+  return createSealer(key)
+}
+
+export function createSealer(key: Buffer): Sealer {
+  const keyId = createHash('sha256').update('key id').update(key).digest('hex').slice(0, 8)
+  return {
+    seal(text, purpose) {
+      const nonce = randomBytes(NONCE_BYTES)
+      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(purpose))
+      const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
+      return `v1.${keyId}.${sealed.toString('base64')}`
+    },
+    open(sealed, purpose) {
+      const [version, id, body] = sealed.split('.')
+      if (version !== 'v1' || id !== keyId || body === undefined) {
+        throw new AppError(
+          'internal',
+          'A secret was encrypted with another master key. Put the key file back that the database was made with.',
+        )
+      }
+      return decrypt(Buffer.from(body, 'base64'), key, purpose)
+    },
+  }
+}
+
+function decrypt(bytes: Buffer, key: Buffer, purpose: string): string {
+  const nonce = bytes.subarray(0, NONCE_BYTES)
+  const tag = bytes.subarray(bytes.length - TAG_BYTES)
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(purpose)).setAuthTag(tag)
+  try {
+    return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, bytes.length - TAG_BYTES)), decipher.final()]).toString('utf8')
+  } catch (cause) {
+    throw new AppError('internal', 'A stored secret was altered or belongs elsewhere.', { cause })
+  }
+}
