@@ -1,0 +1,39 @@
+import { refuseEntry } from './extract-rules.ts'
+
+/** What a path of the tree is; a link is held by its target, as it was written in the archive. */
+export type TreeNode = 'directory' | 'file' | { linkTo: string }
+
+/** As many as Linux follows before it answers ELOOP. */
+const MAX_LINKS_FOLLOWED = 40
+
+/**
+ * Follows every link of the finished tree the way the kernel would and refuses the archive when one leaves the root
+ * at any step, even if a later step came back. Links are looked at last and together, because what one
+ * means depends on the others. A link to nothing is allowed (a build may make its target), climbing through it is not.
+ */
+export function checkLinks(nodes: ReadonlyMap<string, TreeNode>): void {
+  for (const [path, node] of nodes) {
+    if (typeof node === 'object') followLink(path, nodes)
+  }
+}
+
+function followLink(path: string, nodes: ReadonlyMap<string, TreeNode>): void {
+  const reached: string[] = []
+  const pending = path.split('/').reverse()
+  let followed = 0
+  for (let segment = pending.pop(); segment !== undefined; segment = pending.pop()) {
+    if (segment === '' || segment === '.') continue
+    if (segment === '..') {
+      if (reached.pop() === undefined) throw refuseEntry(path, 'is a link that leaves the archive')
+      continue
+    }
+    reached.push(segment)
+    const node = nodes.get(reached.join('/'))
+    if (typeof node !== 'object') continue
+    if (node.linkTo.startsWith('/')) throw refuseEntry(path, 'is a link to an absolute path')
+    followed += 1
+    if (followed > MAX_LINKS_FOLLOWED) throw refuseEntry(path, 'is a link that leads in a circle')
+    reached.pop()
+    pending.push(...node.linkTo.split('/').reverse())
+  }
+}

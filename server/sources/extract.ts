@@ -1,0 +1,52 @@
+import { rm } from 'node:fs/promises'
+import { AppError } from '../../shared/error.ts'
+import { type ExtractLimits, refuseArchive } from './extract-rules.ts'
+import { extractTar } from './extract-tar.ts'
+import { type ExtractResult, openExtractTarget } from './extract-target.ts'
+import { extractZip } from './extract-zip.ts'
+
+export type ArchiveFormat = 'tar.gz' | 'zip'
+
+export interface ExtractOptions {
+  path: string
+  format: ArchiveFormat
+  /** Made by this call; must not exist yet. Its parent must. */
+  into: string
+  limits: ExtractLimits
+  signal?: AbortSignal
+}
+
+/**
+ * Unpacks an archive of unknown origin: nothing is written outside `into`, files become 0644 or 0755, and after any
+ * error `into` is gone. The tree is taken as packed; a folder around everything is left to `findSourceRoot`.
+ *
+ * @throws AppError `bad_request` naming the entry for whatever is refused, `unavailable` when the disk is full; the signal's reason when aborted.
+ */
+export async function extractArchive(options: ExtractOptions): Promise<ExtractResult> {
+  const { into, signal } = options
+  const target = await openExtractTarget({ root: into, limits: options.limits, signal })
+  try {
+    await unpackers[options.format](options, target)
+    return await target.finish()
+  } catch (error) {
+    await rm(into, { recursive: true, force: true })
+    signal?.throwIfAborted()
+    throw explain(error)
+  }
+}
+
+const unpackers = { 'tar.gz': extractTar, zip: extractZip } as const
+
+/** Errors of the system are ours and keep their kind; anything else a parser throws means that the archive is broken. */
+function explain(error: unknown): unknown {
+  if (error instanceof AppError) return error
+  if (hasCode(error, 'ENOSPC') || hasCode(error, 'EDQUOT')) {
+    return new AppError('unavailable', "The server's disk is full: free some space, then upload again", { cause: error })
+  }
+  if (error instanceof Error && 'syscall' in error) return error
+  return refuseArchive('it is damaged, cut off or not of the format it claims', error)
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}
