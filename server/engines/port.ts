@@ -29,8 +29,6 @@ export interface Sandbox {
   readOnlyBinds: string[]
   /** Folders inside private homes that are made writable at the same path: a build's own directories and cache. */
   writableBinds?: string[]
-  /** The control plane's own folders, which the workload sees empty. */
-  hiddenDirs?: string[]
 }
 
 interface Workload {

@@ -1,0 +1,78 @@
+import type { Limits, Usage } from '../port.ts'
+
+/** The controllers this engine uses. `cpuacct` is a controller of its own in v1 only. */
+export type Controller = 'cpu' | 'cpuacct' | 'memory' | 'pids'
+
+export interface LimitWrite {
+  controller: Controller
+  file: string
+  value: string
+  /** Some kernels are built without it (swap accounting). */
+  isOptional?: true
+}
+
+/** Reads a file of one controller, or returns an empty text when the kernel does not have it. */
+export type ReadControl = (controller: Controller, file: string) => string
+
+/** What differs between the two versions of the kernel's interface: file names, units and formats. */
+export interface CgroupLayout {
+  version: 'v1' | 'v2'
+  limitWrites(limits: Limits): LimitWrite[]
+  usage(read: ReadControl): Usage
+  oomKills(read: ReadControl): number
+}
+
+const CPU_PERIOD_US = 100_000
+/** The kernel takes no smaller quota. */
+const MIN_CPU_QUOTA_US = 1000
+
+function cpuQuotaUs(cpu: number): number {
+  return Math.max(MIN_CPU_QUOTA_US, Math.round(cpu * CPU_PERIOD_US))
+}
+
+/** The figure on the line that begins with `key` in a flat keyed file, or 0. */
+export function keyedValue(text: string, key: string): number {
+  const line = text.split('\n').find((one) => one.startsWith(`${key} `))
+  return line === undefined ? 0 : Number(line.slice(key.length + 1))
+}
+
+/** Page cache that the kernel can drop at will is not counted as use, as `docker stats` and the kubelet do. */
+function workingSetBytes(totalBytes: number, droppableBytes: number): number {
+  return Math.max(0, totalBytes - droppableBytes)
+}
+
+/** Kernel documentation: admin-guide/cgroup-v1/{memory,cpuacct,pids}.rst and scheduler/sched-bwc.rst. */
+export const v1Layout: CgroupLayout = {
+  version: 'v1',
+  limitWrites: ({ cpu, memoryBytes, pids }) => [
+    { controller: 'memory', file: 'memory.limit_in_bytes', value: String(memoryBytes) },
+    { controller: 'memory', file: 'memory.memsw.limit_in_bytes', value: String(memoryBytes), isOptional: true },
+    { controller: 'cpu', file: 'cpu.cfs_period_us', value: String(CPU_PERIOD_US) },
+    { controller: 'cpu', file: 'cpu.cfs_quota_us', value: String(cpuQuotaUs(cpu)) },
+    { controller: 'pids', file: 'pids.max', value: String(pids) },
+  ],
+  usage: (read) => ({
+    cpuSeconds: Number(read('cpuacct', 'cpuacct.usage')) / 1e9,
+    memoryBytes: workingSetBytes(
+      Number(read('memory', 'memory.usage_in_bytes')),
+      keyedValue(read('memory', 'memory.stat'), 'total_inactive_file'),
+    ),
+  }),
+  oomKills: (read) => keyedValue(read('memory', 'memory.oom_control'), 'oom_kill'),
+}
+
+/** Kernel documentation: admin-guide/cgroup-v2.rst. */
+export const v2Layout: CgroupLayout = {
+  version: 'v2',
+  limitWrites: ({ cpu, memoryBytes, pids }) => [
+    { controller: 'memory', file: 'memory.max', value: String(memoryBytes) },
+    { controller: 'memory', file: 'memory.swap.max', value: '0', isOptional: true },
+    { controller: 'cpu', file: 'cpu.max', value: `${cpuQuotaUs(cpu)} ${CPU_PERIOD_US}` },
+    { controller: 'pids', file: 'pids.max', value: String(pids) },
+  ],
+  usage: (read) => ({
+    cpuSeconds: keyedValue(read('cpu', 'cpu.stat'), 'usage_usec') / 1e6,
+    memoryBytes: workingSetBytes(Number(read('memory', 'memory.current')), keyedValue(read('memory', 'memory.stat'), 'inactive_file')),
+  }),
+  oomKills: (read) => keyedValue(read('memory', 'memory.events'), 'oom_kill'),
+}

@@ -1,0 +1,189 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Limits, Usage } from '../port.ts'
+import { type CgroupLayout, type Controller, type LimitWrite, v1Layout, v2Layout } from './cgroup-layout.ts'
+import { signalProcess } from './proc.ts'
+
+/** Control groups under our label, each named `<service id>/<workload id>`. */
+export interface Cgroups {
+  readonly version: 'v1' | 'v2'
+  /** The controllers that can be used here; a group exists even where none of them does. */
+  readonly controllers: ReadonlySet<Controller>
+  /** Makes a group and sets its limits, as far as there are controllers for them. */
+  create(group: string, limits: Limits): void
+  /** A process that writes `0` to each of these files is in the group. */
+  entryFiles(group: string): string[]
+  /** Pids of all processes in the group. */
+  members(group: string): number[]
+  /** Forbids new processes in the group and kills those there are. To be repeated until there are no members. */
+  kill(group: string): void
+  usage(group: string): Usage
+  /** How many processes of the group the kernel has killed for want of memory. */
+  oomKills(group: string): number
+  /** Every group under our label. */
+  groups(): string[]
+  /** Removes an empty group, and that of its service when it was the last. False when the kernel still holds it. */
+  remove(group: string): boolean
+}
+
+interface Hierarchies {
+  layout: CgroupLayout
+  /** The directory of our label in the hierarchy of each controller; in v2 all the same. */
+  labelDirs: ReadonlyMap<Controller, string>
+  /** Each directory once; the first of them is asked for members. */
+  uniqueDirs: [string, ...string[]]
+  /** Makes the controllers usable below a directory (v2). */
+  enableBelow(directory: string): void
+}
+
+/** Opens the machine's control groups for one label, or returns the reason why it cannot. */
+export function openCgroups(label: string, root = '/sys/fs/cgroup'): Cgroups | { reason: string } {
+  try {
+    const hierarchies = existsSync(join(root, 'cgroup.controllers')) ? openV2(label, root) : openV1(label, root)
+    return hierarchies === undefined ? { reason: `no control groups are mounted at ${root}` } : groupsIn(hierarchies)
+  } catch (error) {
+    return { reason: `control groups cannot be made: ${error instanceof Error ? error.message : String(error)}` }
+  }
+}
+
+const V1_CONTROLLERS: Controller[] = ['pids', 'memory', 'cpu', 'cpuacct']
+const V2_CONTROLLERS: Controller[] = ['cpu', 'memory', 'pids']
+
+function openV1(label: string, root: string): Hierarchies | undefined {
+  const labelDirs = new Map<Controller, string>()
+  for (const controller of V1_CONTROLLERS) {
+    const mounted = join(root, controller)
+    if (!existsSync(join(mounted, 'cgroup.procs'))) continue
+    const directory = join(realpathSync(mounted), label)
+    mkdirSync(directory, { recursive: true })
+    if (controller !== 'cpu' || existsSync(join(directory, 'cpu.cfs_quota_us'))) labelDirs.set(controller, directory)
+  }
+  const [first, ...rest] = new Set(labelDirs.values())
+  return first === undefined ? undefined : { layout: v1Layout, labelDirs, uniqueDirs: [first, ...rest], enableBelow: () => {} }
+}
+
+function openV2(label: string, root: string): Hierarchies {
+  const directory = join(root, label)
+  mkdirSync(directory, { recursive: true })
+  const offered = readFileSync(join(root, 'cgroup.controllers'), 'utf8').trim().split(' ')
+  const enable = (controller: Controller, parent: string) => writeFileSync(join(parent, 'cgroup.subtree_control'), `+${controller}`)
+  const usable = V2_CONTROLLERS.filter((controller) => {
+    try {
+      if (!offered.includes(controller)) return false
+      enable(controller, root)
+      enable(controller, directory)
+      return true
+    } catch {
+      // A container's own root group holds processes, which forbids limits below it.
+      return false
+    }
+  })
+  return {
+    layout: v2Layout,
+    labelDirs: new Map(usable.map((controller) => [controller, directory])),
+    uniqueDirs: [directory],
+    enableBelow: (parent) => {
+      for (const controller of usable) enable(controller, parent)
+    },
+  }
+}
+
+function groupsIn(hierarchies: Hierarchies): Cgroups {
+  const { layout, labelDirs, uniqueDirs } = hierarchies
+  const read = (group: string) => (controller: Controller, file: string) => {
+    const labelDir = labelDirs.get(controller)
+    return labelDir === undefined ? '' : readIfThere(join(labelDir, group, file))
+  }
+  const members = (group: string) =>
+    readIfThere(join(uniqueDirs[0], group, 'cgroup.procs'))
+      .split('\n')
+      .filter((line) => line !== '')
+      .map(Number)
+  return {
+    version: layout.version,
+    controllers: new Set(labelDirs.keys()),
+    create: (group, limits) => createGroup(hierarchies, group, limits),
+    entryFiles: (group) => uniqueDirs.map((directory) => join(directory, group, 'cgroup.procs')),
+    members,
+    kill: (group) => {
+      const killFile = join(uniqueDirs[0], group, 'cgroup.kill')
+      if (existsSync(killFile)) return writeFileSync(killFile, '1')
+      forbidForks(labelDirs.get('pids'), group)
+      for (const pid of members(group)) signalProcess(pid, 'SIGKILL')
+    },
+    usage: (group) => layout.usage(read(group)),
+    oomKills: (group) => layout.oomKills(read(group)),
+    groups: () => groupNames(uniqueDirs),
+    remove: (group) => removeGroup(uniqueDirs, group),
+  }
+}
+
+function createGroup({ layout, labelDirs, uniqueDirs, enableBelow }: Hierarchies, group: string, limits: Limits): void {
+  for (const directory of uniqueDirs) {
+    const path = join(directory, group)
+    mkdirSync(path, { recursive: true })
+    enableBelow(join(path, '..'))
+  }
+  for (const write of layout.limitWrites(limits)) {
+    const labelDir = labelDirs.get(write.controller)
+    if (labelDir !== undefined) writeLimit(join(labelDir, group), write)
+  }
+}
+
+function writeLimit(directory: string, { file, value, isOptional }: LimitWrite): void {
+  try {
+    writeFileSync(join(directory, file), value)
+  } catch (error) {
+    if (!isOptional) throw error
+  }
+}
+
+/** With no room for another process, killing all there are cannot be outrun by forking. */
+function forbidForks(pidsDir: string | undefined, group: string): void {
+  const file = pidsDir === undefined ? undefined : join(pidsDir, group, 'pids.max')
+  if (file !== undefined && existsSync(file)) writeFileSync(file, '0')
+}
+
+function groupNames(directories: string[]): string[] {
+  const names = new Set<string>()
+  for (const directory of directories) {
+    for (const service of childDirs(directory)) {
+      for (const workload of childDirs(join(directory, service))) names.add(`${service}/${workload}`)
+    }
+  }
+  return [...names]
+}
+
+function childDirs(directory: string): string[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => entry.name)
+  } catch {
+    return []
+  }
+}
+
+function removeGroup(directories: string[], group: string): boolean {
+  const isRemoved = directories.map((directory) => removeDir(join(directory, group))).every(Boolean)
+  // The service's own directory goes with its last workload and stays while there are others.
+  for (const directory of directories) removeDir(join(directory, group, '..'))
+  return isRemoved
+}
+
+function removeDir(directory: string): boolean {
+  try {
+    rmdirSync(directory)
+    return true
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+  }
+}
+
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}

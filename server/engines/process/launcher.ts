@@ -1,0 +1,77 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { AppError } from '../../../shared/error.ts'
+import { type SpawnedProcess, spawnProcess } from '../../process/spawn.ts'
+import type { InstanceSpec, TaskSpec } from '../port.ts'
+import { closedDirsAbove } from './closed-dirs.ts'
+import { type Host, usableCgroups } from './host.ts'
+import { launchCommand, READY } from './launch.ts'
+import { type BoundDir, planMounts, renderFstab } from './mount-plan.ts'
+import { groupOf } from './processes.ts'
+import type { Records, Workload } from './record.ts'
+
+export interface LaunchContext {
+  host: Host
+  records: Records
+  /** Folders of the control plane, shown empty to every workload. */
+  hiddenDirs: string[]
+}
+
+type Spec = Omit<InstanceSpec, 'instanceId' | 'deployId' | 'port'> | Omit<TaskSpec, 'taskId' | 'timeoutMs'>
+
+/**
+ * Starts a workload that has been recorded, and returns its keeper once the user's command is about to begin.
+ *
+ * @throws AppError `unavailable` with the machine's own words when it refuses.
+ */
+export async function launch(context: LaunchContext, workload: Workload, spec: Spec): Promise<SpawnedProcess> {
+  const { host, records } = context
+  const cgroups = usableCgroups(host)
+  const recordDir = records.dirOf(workload.id)
+  cgroups?.create(groupOf(workload), spec.limits)
+  const { argv, env } = launchCommand({
+    recordDir,
+    cgroupFiles: cgroups?.entryFiles(groupOf(workload)) ?? [],
+    fstabPath: host.mountNamespace === 'usable' ? writeFstab(context, recordDir, spec) : undefined,
+    user: host.isRoot ? spec.sandbox : undefined,
+    cwd: spec.cwd,
+    env: spec.env,
+    command: spec.command,
+  })
+  const keeper = spawnProcess(argv, { cwd: '/', env, stdout: { appendTo: spec.outputPath }, stderr: 'pipe', detached: true })
+  keeper.unref()
+  const words = await readUntilReady(keeper)
+  if (!words.endsWith(READY))
+    throw new AppError('unavailable', `Could not start ${workload.id}: ${words.trim() || 'the launcher was killed'}`)
+  return keeper
+}
+
+function writeFstab({ hiddenDirs }: LaunchContext, recordDir: string, spec: Spec): string {
+  const { sandbox } = spec
+  const needed: BoundDir[] = [
+    ...[spec.cwd, sandbox.homeDir, ...(sandbox.writableBinds ?? [])].map((path) => ({ path, isReadOnly: false })),
+    ...sandbox.readOnlyBinds.map((path) => ({ path, isReadOnly: true })),
+  ].filter((dir) => existsSync(dir.path))
+  const closedDirs = closedDirsAbove(
+    needed.map((dir) => dir.path),
+    sandbox,
+  )
+  const path = join(recordDir, 'fstab')
+  writeFileSync(path, renderFstab(planMounts({ tmpDir: sandbox.tmpDir, needed, closedDirs, hiddenDirs })), { mode: 0o600 })
+  return path
+}
+
+/** The keeper holds this pipe as long as it lives, so the end is a word and not the end of the stream. */
+async function readUntilReady(keeper: SpawnedProcess): Promise<string> {
+  const reader = keeper.stderr?.getReader()
+  if (reader === undefined) return ''
+  const decoder = new TextDecoder()
+  let words = ''
+  while (!words.endsWith(READY)) {
+    const { done, value } = await reader.read()
+    if (done) break
+    words += decoder.decode(value, { stream: true })
+  }
+  await reader.cancel()
+  return words
+}

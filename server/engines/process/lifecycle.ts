@@ -1,0 +1,123 @@
+import { AppError } from '../../../shared/error.ts'
+import type { InstanceSpec, InstanceState, TaskResult, TaskSpec } from '../port.ts'
+import type { Cgroups } from './cgroups.ts'
+import { type LaunchContext, launch } from './launcher.ts'
+import { startedAt } from './proc.ts'
+import { groupOf, isTrueWithin, type Processes } from './processes.ts'
+import type { Workload } from './record.ts'
+import { checkSpec } from './spec.ts'
+import type { Supervised, Supervisor } from './supervisor.ts'
+
+export interface LifecycleContext extends LaunchContext {
+  cgroups: Cgroups | undefined
+  processes: Processes
+  supervisor: Supervisor
+  bootId: string
+}
+
+export async function startInstance(context: LifecycleContext, spec: InstanceSpec): Promise<void> {
+  const known = context.supervisor.get(spec.instanceId)
+  if (known?.end !== undefined) {
+    throw new AppError('conflict', `Instance ${spec.instanceId} has ended; remove it or start one with another id`)
+  }
+  if (known !== undefined) return known.launched
+  await begin(context, { id: spec.instanceId, kind: 'instance' }, spec).launched
+}
+
+/** Records, launches and supervises a workload. It is known from this moment on, and forgotten again when it cannot be launched. */
+function begin(context: LifecycleContext, name: Pick<Workload, 'id' | 'kind'>, spec: InstanceSpec | TaskSpec): Supervised {
+  checkSpec(spec)
+  const { records, supervisor, bootId } = context
+  const workload = { ...name, serviceId: spec.sandbox.serviceId, bootId }
+  records.write(workload)
+  const one = supervisor.add(workload, { hasOwnKeeper: true })
+  one.launched = watchKeeper(context, one, spec)
+  return one
+}
+
+async function watchKeeper(context: LifecycleContext, one: Supervised, spec: InstanceSpec | TaskSpec): Promise<void> {
+  try {
+    const keeper = await launch(context, one.workload, spec)
+    void keeper.exited.then(() => {
+      // Whatever the keeper could not record is found out as for an adopted workload.
+      one.hasOwnKeeper = false
+      context.supervisor.check(one)
+    })
+  } catch (error) {
+    one.isStopping = true
+    await context.processes.killAll(one.workload)
+    await forget(context, one)
+    throw error
+  }
+}
+
+export async function inspect({ supervisor, records }: LifecycleContext, id: string): Promise<InstanceState | undefined> {
+  const one = supervisor.get(id)
+  if (one === undefined) return undefined
+  await one.launched.catch(() => {})
+  if (one.end !== undefined) return one.end
+  const leader = records.processOf(id)
+  return leader === undefined ? undefined : { status: 'running', pid: leader.pid, startedAt: startedAt(leader) }
+}
+
+export async function stop({ supervisor, processes }: LifecycleContext, id: string, graceMs: number): Promise<void> {
+  const one = supervisor.get(id)
+  if (one === undefined) return
+  await one.launched.catch(() => {})
+  one.isStopping = true
+  if (graceMs > 0) {
+    processes.terminate(one.workload)
+    await processes.areGone(one.workload, graceMs)
+  }
+  await processes.killAll(one.workload)
+  await isTrueWithin(() => {
+    if (one.end === undefined && supervisor.get(id) === one) supervisor.check(one)
+    return one.end !== undefined || supervisor.get(id) !== one
+  }, STOP_RECORD_DEADLINE_MS)
+}
+
+/** Everything is dead by then; the record of it takes a few milliseconds, or its time of grace when the keeper died too. */
+const STOP_RECORD_DEADLINE_MS = 10_000
+const REMOVE_DEADLINE_MS = 5000
+
+export async function remove(context: LifecycleContext, id: string): Promise<void> {
+  const one = context.supervisor.get(id)
+  if (one === undefined) return
+  if (one.end === undefined) throw new AppError('conflict', `${id} is still running; stop it first`)
+  await forget(context, one)
+}
+
+async function forget({ cgroups, records, supervisor }: LifecycleContext, { workload }: Supervised): Promise<void> {
+  // The kernel lets go of a group a moment after its last process.
+  await isTrueWithin(() => cgroups?.remove(groupOf(workload)) ?? true, REMOVE_DEADLINE_MS)
+  records.remove(workload.id)
+  supervisor.forget(workload.id)
+}
+
+export async function runTask(context: LifecycleContext, task: TaskSpec, signal: AbortSignal): Promise<TaskResult> {
+  signal.throwIfAborted()
+  if (context.supervisor.get(task.taskId) !== undefined) {
+    throw new AppError('conflict', `Task ${task.taskId} is known already; stop and remove it before running it again`)
+  }
+  const one = begin(context, { id: task.taskId, kind: 'task' }, task)
+  await one.launched
+  const timeout = AbortSignal.timeout(task.timeoutMs)
+  const wasCutShort = await endsFirst(one, AbortSignal.any([signal, timeout]))
+  if (wasCutShort) await stop(context, task.taskId, 0)
+  const { exitCode, signal: fatalSignal, oomKilled } = await one.ended
+  await forget(context, one)
+  signal.throwIfAborted()
+  return { exitCode, signal: fatalSignal, timedOut: wasCutShort, oomKilled }
+}
+
+/** Resolves with false when the workload ends by itself, with true when it is to be cut short. */
+async function endsFirst(one: Supervised, cut: AbortSignal): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const onAbort = () => resolve(true)
+  cut.addEventListener('abort', onAbort, { once: true })
+  if (cut.aborted) onAbort()
+  void one.ended.then(() => resolve(false))
+  const wasCutShort = await promise
+  cut.removeEventListener('abort', onAbort)
+  return wasCutShort
+}

@@ -1,0 +1,95 @@
+/**
+ * What a workload sees of the file system, as a list of mounts for its own mount namespace.
+ *
+ * A workload sees the machine's files under the machine's permissions, except that /tmp and /dev/shm are its own, /proc shows its own
+ * processes only, and the control plane's folders are empty. A folder that it must reach may lie below one that it
+ * may not enter: a toolchain or the whole data directory in root's home, or anything under the real /tmp. The closed folder is then
+ * covered with an empty one and the needed folders are bound to their old places in it. They are put aside first, because
+ * nothing below a covered folder can be found any more.
+ */
+
+export interface BoundDir {
+  path: string
+  isReadOnly: boolean
+}
+
+export interface FileSystemView {
+  /** Becomes /tmp and /var/tmp. */
+  tmpDir: string
+  /** Folders the workload must reach, at the same path. */
+  needed: BoundDir[]
+  /** Folders above needed ones that the workload may not enter. */
+  closedDirs: string[]
+  /** Shown empty. */
+  hiddenDirs: string[]
+}
+
+export interface Mount {
+  source: string
+  target: string
+  type: 'none' | 'tmpfs' | 'proc'
+  options: string
+}
+
+const TMP_DIRS = ['/tmp', '/var/tmp']
+/** A tmpfs of the namespace's own, in which folders are put aside until their old place is covered. */
+const ASIDE_DIR = '/dev/shm'
+
+const EMPTY_DIR_OPTIONS = 'size=1m,nosuid,nodev'
+const SHARED_MEMORY_OPTIONS = 'mode=1777,nosuid,nodev'
+
+export function planMounts(view: FileSystemView): Mount[] {
+  const covered = outermost([...TMP_DIRS, ...view.closedDirs])
+  const isCovered = (path: string) => covered.some((dir) => isWithin(path, dir))
+  const kept = withoutNested(view.needed).filter((dir) => isCovered(dir.path))
+  const aside = new Map([view.tmpDir, ...kept.map((dir) => dir.path)].map((path, index) => [path, `${ASIDE_DIR}/${index}`]))
+  const placeOf = (path: string) => aside.get(path) ?? path
+  const emptied = outermost(view.hiddenDirs).filter((dir) => !isCovered(dir) || kept.some((one) => isWithin(dir, one.path)))
+  return [
+    { source: 'aside', target: ASIDE_DIR, type: 'tmpfs', options: SHARED_MEMORY_OPTIONS },
+    ...[...aside].map(([source, target]) => bind(source, target)),
+    ...covered.map((dir) => (TMP_DIRS.includes(dir) ? bind(placeOf(view.tmpDir), dir) : emptyDir(dir, '755'))),
+    ...kept.map((dir) => bind(placeOf(dir.path), dir.path, dir.isReadOnly)),
+    ...view.needed.filter((dir) => dir.isReadOnly && !isCovered(dir.path)).map((dir) => bind(dir.path, dir.path, true)),
+    ...emptied.map((dir) => emptyDir(dir, '0')),
+    { source: 'shm', target: ASIDE_DIR, type: 'tmpfs', options: SHARED_MEMORY_OPTIONS },
+    { source: 'own', target: '/proc', type: 'proc', options: 'hidepid=2,nosuid,nodev,noexec' },
+  ]
+}
+
+function bind(source: string, target: string, isReadOnly = false): Mount {
+  return { source, target, type: 'none', options: `bind,${isReadOnly ? 'ro,' : ''}nosuid,nodev,X-mount.mkdir` }
+}
+
+function emptyDir(target: string, mode: string): Mount {
+  return { source: 'empty', target, type: 'tmpfs', options: `mode=${mode},${EMPTY_DIR_OPTIONS}` }
+}
+
+/** Whether a path is a folder or lies anywhere below it. */
+export function isWithin(path: string, dir: string): boolean {
+  return path === dir || path.startsWith(dir === '/' ? dir : `${dir}/`)
+}
+
+function outermost(dirs: string[]): string[] {
+  const unique = [...new Set(dirs)]
+  return unique.filter((dir) => !unique.some((other) => other !== dir && isWithin(dir, other)))
+}
+
+/** Parents first; what a parent already brings with the same or more rights is left out. */
+function withoutNested(dirs: BoundDir[]): BoundDir[] {
+  const sorted = [...dirs].sort((a, b) => a.path.length - b.path.length || Number(a.isReadOnly) - Number(b.isReadOnly))
+  return sorted.filter(
+    (dir, index) => !sorted.slice(0, index).some((other) => isWithin(dir.path, other.path) && (dir.isReadOnly || !other.isReadOnly)),
+  )
+}
+
+/** The mounts as a file for `mount --all --fstab`: one process makes them all (fstab(5)). */
+export function renderFstab(mounts: Mount[]): string {
+  return mounts
+    .map(({ source, target, type, options }) => `${escapeField(source)} ${escapeField(target)} ${type} ${options} 0 0\n`)
+    .join('')
+}
+
+function escapeField(path: string): string {
+  return path.replace(/[\s\\#]/g, (character) => `\\${character.charCodeAt(0).toString(8).padStart(3, '0')}`)
+}

@@ -1,0 +1,85 @@
+import { AppError } from '../../../shared/error.ts'
+import type { Usage } from '../port.ts'
+import type { Cgroups } from './cgroups.ts'
+import { allProcesses, isAlive, PAGE_BYTES, readStat, signalProcess, TICKS_PER_SECOND, treeOf } from './proc.ts'
+import type { Records, Workload } from './record.ts'
+
+/** All processes of a workload, found by its control group or, where there is none, by descent. */
+export interface Processes {
+  members(workload: Workload): number[]
+  /** SIGTERM to the group of the command itself, as a terminal or an init would. */
+  terminate(workload: Workload): void
+  /**
+   * SIGKILL to everything; returns when nothing is left.
+   *
+   * @throws AppError `unavailable` when the kernel does not let go of a process (hung I/O).
+   */
+  killAll(workload: Workload): Promise<void>
+  /** Resolves with true when nothing is left before the time is over. */
+  areGone(workload: Workload, withinMs: number): Promise<boolean>
+  usage(workload: Workload): Usage
+}
+
+/** The control group of a workload under our label. */
+export function groupOf({ serviceId, id }: Workload): string {
+  return `${serviceId}/${id}`
+}
+
+const KILL_DEADLINE_MS = 10_000
+const FIRST_PAUSE_MS = 1
+const LONGEST_PAUSE_MS = 50
+
+export function processesBy(records: Records, cgroups: Cgroups | undefined): Processes {
+  const members = (workload: Workload) => (cgroups === undefined ? descendants(records, workload) : cgroups.members(groupOf(workload)))
+  const areGone = (workload: Workload, withinMs: number) => isTrueWithin(() => members(workload).length === 0, withinMs)
+  const kill = (workload: Workload) => {
+    if (cgroups !== undefined) return cgroups.kill(groupOf(workload))
+    for (const pid of members(workload)) signalProcess(pid, 'SIGKILL')
+  }
+  return {
+    members,
+    areGone,
+    terminate: (workload) => {
+      const leader = records.processOf(workload.id)
+      // The group's number is the leader's pid, which is nobody else's as long as the leader or a member lives.
+      if (leader !== undefined && (isAlive(leader) || members(workload).length > 0)) signalProcess(-leader.pid, 'SIGTERM')
+    },
+    killAll: async (workload) => {
+      const isOver = await isTrueWithin(() => {
+        if (members(workload).length === 0) return true
+        kill(workload)
+        return false
+      }, KILL_DEADLINE_MS)
+      if (!isOver) {
+        throw new AppError(
+          'unavailable',
+          `Processes ${members(workload).join(', ')} of ${workload.id} do not end even when killed; the disk may hang`,
+        )
+      }
+    },
+    usage: (workload) => (cgroups?.controllers.has('memory') ? cgroups.usage(groupOf(workload)) : summedUsage(members(workload))),
+  }
+}
+
+function descendants(records: Records, workload: Workload): number[] {
+  const root = records.processOf(workload.id)
+  return root === undefined ? [] : treeOf(root, allProcesses())
+}
+
+function summedUsage(pids: number[]): Usage {
+  const stats = pids.map(readStat).filter((stat) => stat !== undefined)
+  return {
+    cpuSeconds: stats.reduce((sum, stat) => sum + stat.cpuTicks, 0) / TICKS_PER_SECOND,
+    memoryBytes: stats.reduce((sum, stat) => sum + stat.residentPages, 0) * PAGE_BYTES,
+  }
+}
+
+/** Asks again and again, at first quickly, until the answer is yes or the time is over. */
+export async function isTrueWithin(check: () => boolean, timeoutMs: number): Promise<boolean> {
+  const deadline = Date.now() + timeoutMs
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    if (check()) return true
+    if (Date.now() >= deadline) return false
+    await Bun.sleep(Math.min(pauseMs, Math.max(1, deadline - Date.now())))
+  }
+}

@@ -1,0 +1,105 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { constants } from 'node:os'
+import { join } from 'node:path'
+import { type ProcessIdentity, parseStat } from './proc.ts'
+
+/**
+ * What is known on disk of one workload, so that a control plane that was killed at any moment loses nothing:
+ *
+ *   about.json   written by the engine before anything is started
+ *   process      written by the launcher before the user's command begins
+ *   exit         completed by the keeper when the workload has ended
+ */
+export interface Workload {
+  id: string
+  serviceId: string
+  kind: 'instance' | 'task'
+  bootId: string
+}
+
+export interface RecordedExit {
+  /** Null when a signal ended it, or when nobody was left to see it end. */
+  exitCode: number | null
+  signal: string | null
+  at: string
+}
+
+export interface Records {
+  dirOf(id: string): string
+  write(workload: Workload): void
+  all(): Workload[]
+  /** The recorded process, or undefined while the launcher has not come that far. */
+  processOf(id: string): ProcessIdentity | undefined
+  exitOf(id: string): RecordedExit | undefined
+  /** For a workload that ended with nobody left to record how. */
+  writeUnknownExit(id: string): void
+  /** Time since the workload was recorded. */
+  ageMs(id: string): number
+  remove(id: string): void
+}
+
+const ABOUT_FILE = 'about.json'
+const UNKNOWN_EXIT = 'unknown\n'
+
+/** The records in one folder, which is made when missing and can be entered by us only. */
+export function openRecords(directory: string): Records {
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const dirOf = (id: string) => join(directory, id)
+  return {
+    dirOf,
+    write: (workload) => {
+      mkdirSync(dirOf(workload.id), { mode: 0o700, recursive: true })
+      const path = join(dirOf(workload.id), ABOUT_FILE)
+      writeFileSync(`${path}.new`, JSON.stringify(workload), { mode: 0o600 })
+      renameSync(`${path}.new`, path)
+    },
+    all: () => readdirSync(directory).flatMap((id) => readAbout(dirOf(id))),
+    processOf: (id) => parseStat(readText(join(dirOf(id), 'process'))),
+    exitOf: (id) => readExit(join(dirOf(id), 'exit')),
+    writeUnknownExit: (id) => writeFileSync(join(dirOf(id), 'exit'), UNKNOWN_EXIT, { mode: 0o600 }),
+    ageMs: (id) => Date.now() - statSync(join(dirOf(id), ABOUT_FILE)).mtimeMs,
+    remove: (id) => rmSync(dirOf(id), { recursive: true, force: true }),
+  }
+}
+
+function readAbout(directory: string): Workload[] {
+  const path = join(directory, ABOUT_FILE)
+  if (existsSync(path)) return [JSON.parse(readFileSync(path, 'utf8'))]
+  // Nothing is started before the record is complete, so this one never was.
+  rmSync(directory, { recursive: true, force: true })
+  return []
+}
+
+function readExit(path: string): RecordedExit | undefined {
+  const text = readText(path)
+  const outcome = parseExit(text)
+  return outcome === undefined ? undefined : { ...outcome, at: statSync(path).mtime.toISOString() }
+}
+
+const SIGNAL_STATUS_BASE = 128
+
+/**
+ * Reads what the keeper wrote: the status of its child on the last line. A shell gives a fatal signal N as 128 + N, just as a program may
+ * itself exit with such a code; but before it, it prints the signal's name ("Killed"), and for an exit it prints nothing.
+ */
+export function parseExit(text: string): { exitCode: number | null; signal: string | null } | undefined {
+  if (text === UNKNOWN_EXIT) return { exitCode: null, signal: null }
+  const match = /^(.*?)(\d+)\n$/s.exec(text)
+  if (match === null) return undefined
+  const status = Number(match[2])
+  const isSignal = match[1] !== '' && status > SIGNAL_STATUS_BASE
+  return isSignal ? { exitCode: null, signal: signalName(status - SIGNAL_STATUS_BASE) } : { exitCode: status, signal: null }
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+function signalName(number: number): string {
+  const entry = Object.entries(constants.signals).find(([, value]) => value === number)
+  return entry === undefined ? String(number) : entry[0]
+}

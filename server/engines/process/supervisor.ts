@@ -1,0 +1,120 @@
+import type { ExitedState, ExitListener } from '../port.ts'
+import type { Cgroups } from './cgroups.ts'
+import { isAlive, readBootId } from './proc.ts'
+import { groupOf, type Processes } from './processes.ts'
+import type { RecordedExit, Records, Workload } from './record.ts'
+
+/**
+ * Knows for each workload whether it runs, by one rule for those we started and those we adopted: its record on disk says how it ended,
+ * or else the recorded process lives. The keeper of a workload of ours pokes us when it ends; adopted ones are looked at periodically.
+ */
+export interface Supervised {
+  readonly workload: Workload
+  /** Resolves when the user's command is about to begin; rejects when it cannot. */
+  launched: Promise<void>
+  /** Set once nothing of the workload is left and its end is known. */
+  end: ExitedState | undefined
+  readonly ended: Promise<ExitedState>
+  /** Someone is ending this workload and sees to its processes. */
+  isStopping: boolean
+  /** The keeper is our child, so it tells us of the end. */
+  hasOwnKeeper: boolean
+  /** When the process was first found gone without a recorded exit. */
+  goneAt: number | undefined
+  isSettling: boolean
+  readonly settle: (end: ExitedState) => void
+}
+
+export interface Supervisor {
+  get(id: string): Supervised | undefined
+  all(): Supervised[]
+  add(workload: Workload, options: { hasOwnKeeper: boolean }): Supervised
+  forget(id: string): void
+  /** Looks whether a workload has ended, now. */
+  check(supervised: Supervised): void
+  onExit(listener: ExitListener): () => void
+  close(): void
+}
+
+export interface SupervisorOptions {
+  records: Records
+  processes: Processes
+  cgroups: Cgroups | undefined
+  log: (message: string) => void
+}
+
+const ADOPTED_CHECK_MS = 200
+/** The keeper needs a moment between the end of its child and the record of it. */
+const RECORD_GRACE_MS = 1000
+/** A launcher whose control plane was killed may not have come to record its process yet. */
+const LAUNCH_GRACE_MS = 5000
+
+export function createSupervisor(options: SupervisorOptions): Supervisor {
+  const { records } = options
+  const supervised = new Map<string, Supervised>()
+  const listeners = new Set<ExitListener>()
+  const bootId = readBootId()
+  const check = (one: Supervised) => {
+    const exit = recordedEnd(records, one, bootId)
+    if (exit !== undefined) void settle(one, exit, options, listeners)
+  }
+  const timer = setInterval(() => {
+    for (const one of supervised.values()) if (!one.hasOwnKeeper) check(one)
+  }, ADOPTED_CHECK_MS)
+  timer.unref()
+  return {
+    get: (id) => supervised.get(id),
+    all: () => [...supervised.values()],
+    add: (workload, { hasOwnKeeper }) => {
+      const added = supervise(workload, hasOwnKeeper)
+      supervised.set(workload.id, added)
+      return added
+    },
+    forget: (id) => supervised.delete(id),
+    check,
+    onExit: (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    close: () => clearInterval(timer),
+  }
+}
+
+function supervise(workload: Workload, hasOwnKeeper: boolean): Supervised {
+  const { promise, resolve } = Promise.withResolvers<ExitedState>()
+  const state = { end: undefined, isStopping: false, goneAt: undefined, isSettling: false }
+  return { workload, hasOwnKeeper, launched: Promise.resolve(), ended: promise, settle: resolve, ...state }
+}
+
+/** How a workload ended, or undefined while it runs or may still be recorded. */
+function recordedEnd(records: Records, one: Supervised, bootId: string): RecordedExit | undefined {
+  if (one.isSettling) return undefined
+  const { id } = one.workload
+  const exit = records.exitOf(id)
+  if (exit !== undefined) return exit
+  const leader = records.processOf(id)
+  const isThisBoot = one.workload.bootId === bootId
+  if (isThisBoot && leader !== undefined && isAlive(leader)) return undefined
+  one.goneAt ??= Date.now()
+  const isStillPossible =
+    isThisBoot && (leader === undefined ? records.ageMs(id) < LAUNCH_GRACE_MS : Date.now() - one.goneAt < RECORD_GRACE_MS)
+  if (isStillPossible) return undefined
+  records.writeUnknownExit(id)
+  return records.exitOf(id)
+}
+
+async function settle(one: Supervised, exit: RecordedExit, options: SupervisorOptions, listeners: Set<ExitListener>): Promise<void> {
+  one.isSettling = true
+  const { workload } = one
+  try {
+    // A command that ends takes with it whatever it left in the background.
+    if (!one.isStopping) await options.processes.killAll(workload)
+  } catch (error) {
+    options.log(error instanceof Error ? error.message : String(error))
+  }
+  const wasForcedOut = exit.exitCode !== 0 && (options.cgroups?.oomKills(groupOf(workload)) ?? 0) > 0
+  one.end = { status: 'exited', ...exit, oomKilled: wasForcedOut }
+  one.settle(one.end)
+  if (workload.kind === 'task') return
+  for (const listener of listeners) listener(workload.id, one.end)
+}
