@@ -16,7 +16,7 @@
 const ENV_PREFIX = 'cpd_env_'
 
 /** $1: the record's folder; then files to enter control groups by, `--`, and the command to become. A shell names a fatal signal on its stderr. */
-const KEEPER = String.raw`
+const KEEPER = `
 record=$1
 shift
 exec 3>&2 2>"$record/exit"

@@ -1,0 +1,35 @@
+import { AppError } from '../../shared/error.ts'
+
+export interface PortRange {
+  first: number
+  /** Included. */
+  last: number
+}
+
+/** Below Linux's default range for outgoing connections (32768–60999), so that these cannot take one of ours in between. */
+export const INSTANCE_PORTS: PortRange = { first: 20_000, last: 29_999 }
+
+/**
+ * A port of 127.0.0.1 that nobody listens on and that is not in `taken`. The search begins at a random place, so that a port that was
+ * just given back is not at once another service's.
+ *
+ * @throws AppError `unavailable` when the whole range is in use.
+ */
+export async function findFreePort(range: PortRange, taken: ReadonlySet<number>): Promise<number> {
+  const size = range.last - range.first + 1
+  const offset = Math.floor(Math.random() * size)
+  for (let step = 0; step < size; step++) {
+    const port = range.first + ((offset + step) % size)
+    if (!taken.has(port) && canListen(port)) return port
+  }
+  throw new AppError('unavailable', `All ports from ${range.first} to ${range.last} are in use; stop instances or widen the range`)
+}
+
+function canListen(port: number): boolean {
+  try {
+    Bun.listen({ hostname: '127.0.0.1', port, exclusive: true, socket: { data: () => {} } }).stop(true)
+    return true
+  } catch {
+    return false
+  }
+}
