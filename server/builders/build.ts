@@ -1,0 +1,92 @@
+import { join } from 'node:path'
+import { AppError } from '../../shared/error.ts'
+import { findPublished, pruneSource } from './artifact.ts'
+import { type BuildPlan, type BuildStep, searchPathOf } from './plan.ts'
+
+/** How a step ended; an engine's task result is one. */
+export interface StepExit {
+  /** Null when a signal ended it. */
+  exitCode: number | null
+  signal: string | null
+  timedOut?: boolean
+  oomKilled?: boolean
+}
+
+/** A step, ready to run: inside the sandbox, as the service's user, with this environment. */
+export interface RunnableStep extends BuildStep {
+  cwd: string
+  env: Record<string, string>
+}
+
+export interface BuildOptions {
+  /** The root of the source, owned by the service's user. */
+  sourceDir: string
+  /** The service's build cache, absolute, the same in every build. */
+  cacheDir: string
+  plan: BuildPlan
+  /** Over the plan's variables: what the operator passes to builds, then the service's own. PATH cannot be set. */
+  env: Record<string, string>
+  runStep: (step: RunnableStep) => Promise<StepExit>
+  log: (line: string) => void
+  signal: AbortSignal
+}
+
+export interface BuiltRelease {
+  /** The folder that becomes the root of the release. It can be moved to another place. */
+  artifactDir: string
+  startCommand: string | undefined
+  runtime: BuildPlan['runtime']
+}
+
+/**
+ * Runs a plan step by step in `sourceDir` and returns the folder to release.
+ *
+ * @throws AppError `bad_request` naming the step that failed and how; the signal's reason when aborted.
+ */
+export async function buildRelease(options: BuildOptions): Promise<BuiltRelease> {
+  const { sourceDir, plan, log, signal } = options
+  for (const line of describePlan(plan)) log(line)
+  const env = buildEnvironment(options)
+  for (const step of plan.steps) {
+    signal.throwIfAborted()
+    log(`==> ${step.name}: ${firstLine(step.command)}`)
+    const exit = await options.runStep({ ...step, cwd: sourceDir, env })
+    signal.throwIfAborted()
+    if (exit.exitCode !== 0) throw new AppError('bad_request', describeFailure(step, exit))
+  }
+  await pruneSource(sourceDir)
+  const artifactDir = plan.publishPaths.length === 0 ? sourceDir : await findPublished(sourceDir, plan.publishPaths)
+  log('==> Build succeeded')
+  return { artifactDir, startCommand: plan.startCommand, runtime: plan.runtime }
+}
+
+/** The plan in the words of the build log. */
+export function describePlan(plan: BuildPlan): string[] {
+  return [
+    `==> Detected ${plan.runtime}${plan.packageManager === undefined ? '' : ` with ${plan.packageManager}`}`,
+    ...plan.steps.map((step) => `    ${step.name}: ${firstLine(step.command)}`),
+    ...(plan.startCommand === undefined ? [] : [`    start: ${plan.startCommand}`]),
+    ...(plan.publishPaths.length === 0 ? [] : [`    publish: ${plan.publishPaths.join(' or ')}`]),
+    ...plan.notes.map((note) => `    ${note}`),
+  ]
+}
+
+function buildEnvironment({ sourceDir, cacheDir, plan, env }: BuildOptions): Record<string, string> {
+  const cached = Object.entries(plan.cacheEnv).map(([name, folder]) => [name, join(cacheDir, folder)])
+  return { ...plan.buildEnv, ...Object.fromEntries(cached), ...env, PATH: searchPathOf(plan, sourceDir) }
+}
+
+function describeFailure(step: BuildStep, exit: StepExit): string {
+  const command = firstLine(step.command)
+  if (exit.timedOut) return `Build failed: ${command} took longer than a build may take`
+  if (exit.oomKilled) return `Build failed: ${command} ran out of memory; choose a larger build plan`
+  const how = exit.exitCode === null ? `was ended by ${exit.signal ?? 'a signal'}` : `exited with ${exit.exitCode}`
+  return `Build failed: ${command} ${how}; see the build log`
+}
+
+const SHOWN_COMMAND_LENGTH = 200
+
+function firstLine(command: string): string {
+  const line = command.split('\n', 1)[0] ?? ''
+  return line.length > SHOWN_COMMAND_LENGTH || line !== command ? `${line.slice(0, SHOWN_COMMAND_LENGTH)} …` : line
+}

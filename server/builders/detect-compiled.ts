@@ -1,0 +1,93 @@
+import { AppError } from '../../shared/error.ts'
+import type { BuildPlan, BuildStep, DetectInput } from './plan.ts'
+import type { SourceView } from './source-view.ts'
+import { declaredStart, requireStart, shellWord } from './start-command.ts'
+import { mergeTools, requireTool } from './tool.ts'
+
+/** Where the program is put, beside the source: templates and other files it reads at run time stay where they are. */
+const PROGRAM = '.release/app'
+
+/** The plan of a Go module: its root package, or the only command below `cmd/`. */
+export function detectGo(input: DetectInput): BuildPlan {
+  const { env, ...tools } = mergeTools([requireTool(input.toolchains, 'go')])
+  return {
+    runtime: 'go',
+    steps: compileSteps(input, () => `go build -buildvcs=false -o ${PROGRAM} ${shellWord(goPackage(input.files))}`),
+    startCommand: compiledStart(input),
+    publishPaths: [],
+    // The module cache is read-only otherwise, and the service's user could not clear its own cache.
+    buildEnv: { ...env, GOFLAGS: '-modcacherw' },
+    cacheEnv: { GOPATH: 'go', GOCACHE: 'go-build', GOMODCACHE: 'go/pkg/mod' },
+    runtimeEnv: {},
+    ...tools,
+    notes: [],
+  }
+}
+
+/** The plan of a Rust crate. Its target folder is kept in the cache; only the program goes into the release. */
+export function detectRust(input: DetectInput): BuildPlan {
+  const { env, ...tools } = mergeTools([requireTool(input.toolchains, 'cargo')])
+  const build = () => {
+    const binary = rustBinary(input.files)
+    const locked = input.files.has('Cargo.lock') ? ' --locked' : ''
+    return `cargo build --release${locked} --bin ${shellWord(binary)} && mkdir -p .release && cp "$CARGO_TARGET_DIR"/release/${shellWord(binary)} ${PROGRAM}`
+  }
+  return {
+    runtime: 'rust',
+    steps: compileSteps(input, build),
+    startCommand: compiledStart(input),
+    publishPaths: [],
+    buildEnv: env,
+    // With a build command of the owner's the target folder stays where that command expects it.
+    cacheEnv: { CARGO_HOME: 'cargo', ...(input.settings.buildCommand ? {} : { CARGO_TARGET_DIR: 'cargo-target' }) },
+    runtimeEnv: {},
+    ...tools,
+    notes: [],
+  }
+}
+
+function compileSteps({ settings }: DetectInput, detected: () => string): BuildStep[] {
+  return [{ name: 'build', command: settings.buildCommand || detected() }]
+}
+
+function compiledStart(input: DetectInput): string {
+  const detected = input.settings.buildCommand ? undefined : `./${PROGRAM}`
+  return requireStart(
+    declaredStart(input) ?? detected,
+    'buildCommand decides where the program is, so name it in a Procfile with a line "web: …"',
+  )
+}
+
+function goPackage(files: SourceView): string {
+  const commands = files.folders('cmd')
+  if (files.has('main.go') || commands.length === 0) return '.'
+  const [only] = commands
+  if (commands.length === 1) return `./cmd/${only}`
+  throw new AppError(
+    'bad_request',
+    `There are several programs below cmd/ (${commands.join(', ')}): say which with buildCommand, such as go build -o app ./cmd/${only}`,
+  )
+}
+
+function rustBinary(files: SourceView): string {
+  const manifest = parseManifest(files.read('Cargo.toml') ?? '')
+  const bins = arrayOf(manifest.bin).map((bin) => bin.name)
+  const name = field(manifest.package, 'default-run') ?? (bins.length === 1 ? bins[0] : field(manifest.package, 'name'))
+  if (typeof name === 'string' && name !== '') return name
+  throw new AppError(
+    'bad_request',
+    'Cargo.toml names no program of its own (it may be a workspace): set buildCommand and startCommand, or rootDir to the crate',
+  )
+}
+
+function parseManifest(text: string): Record<string, unknown> {
+  try {
+    return { ...Bun.TOML.parse(text) }
+  } catch (cause) {
+    throw new AppError('bad_request', 'Cargo.toml is not valid TOML: correct it and deploy again', { cause })
+  }
+}
+
+const arrayOf = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? value : [])
+
+const field = (value: unknown, key: string): unknown => (typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined)

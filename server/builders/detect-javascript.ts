@@ -1,0 +1,105 @@
+import { type PackageJson, readPackageJson } from './package-json.ts'
+import { choosePackageManager, type PackageManager } from './package-manager.ts'
+import type { BuildPlan, BuildStep, DetectInput } from './plan.ts'
+import type { SourceView } from './source-view.ts'
+import { declaredStart, requireStart, shellWord } from './start-command.ts'
+import { mergeTools, requireTool, type Tool } from './tool.ts'
+
+const EMPTY_PACKAGE: PackageJson = { scripts: {}, main: undefined, packageManager: undefined, hasDependencies: false }
+
+/** Files that start an app whose package.json does not say how, in the order they are tried. */
+const ENTRY_FILES = ['server', 'index', 'app', 'main', 'src/server', 'src/index'].flatMap((name) =>
+  ['js', 'mjs', 'cjs', 'ts', 'tsx', 'mts'].map((extension) => `${name}.${extension}`),
+)
+
+export const hasJavascript = (files: SourceView): boolean => files.has('package.json') || findEntry(files, EMPTY_PACKAGE) !== undefined
+
+/** The plan of an app or site with a package.json, or with nothing but an entry file. */
+export function detectJavascript(input: DetectInput): BuildPlan {
+  const project = openProject(input)
+  const start = startOf(input, project)
+  return { ...project.plan, startCommand: start, steps: javascriptSteps(input, project) }
+}
+
+export interface JavascriptProject {
+  pkg: PackageJson
+  manager: PackageManager
+  /** Everything but the steps and the start command. */
+  plan: BuildPlan
+}
+
+/** What installing, building and running the project needs. */
+export function openProject({ files, settings, toolchains }: DetectInput): JavascriptProject {
+  const pkg = readPackageJson(files) ?? EMPTY_PACKAGE
+  const manager = choosePackageManager({ files, pkg, runtime: settings.runtime, toolchains })
+  const entry = findEntry(files, pkg)
+  const isBun =
+    settings.runtime === 'bun' ||
+    (settings.runtime === undefined && (manager.name === 'bun' || (!pkg.scripts.start && isTypescript(entry))))
+  const { node, npm } = toolchains.tools
+  const usesBun = isBun || manager.name === 'bun' || node === undefined || isTypescript(entry) || mentionsBun(pkg, settings)
+  const tools: Tool[] = [node, npm, usesBun ? requireTool(toolchains, 'bun') : undefined].filter((tool) => tool !== undefined)
+  const { pathEntries, env, readOnlyBinds } = mergeTools(tools)
+  return {
+    pkg,
+    manager,
+    plan: {
+      runtime: isBun ? 'bun' : 'node',
+      ...(pkg.hasDependencies || pkg.scripts.build ? { packageManager: manager.name } : {}),
+      steps: [],
+      publishPaths: [],
+      buildEnv: { ...env, ...manager.env },
+      cacheEnv: manager.cacheEnv,
+      runtimeEnv: { ...env, NODE_ENV: 'production' },
+      pathEntries: ['node_modules/.bin', ...pathEntries],
+      readOnlyBinds,
+      notes: notesOf(pkg, manager, node),
+    },
+  }
+}
+
+/** The owner's own build command replaces both the install and the build script. */
+export function javascriptSteps({ settings }: DetectInput, { pkg, manager }: JavascriptProject): BuildStep[] {
+  if (settings.buildCommand) return [{ name: 'build', command: settings.buildCommand }]
+  return [
+    ...(pkg.hasDependencies ? [{ name: 'install', command: manager.install }] : []),
+    ...(pkg.scripts.build ? [{ name: 'build', command: manager.run('build') }] : []),
+  ]
+}
+
+function notesOf(pkg: PackageJson, manager: PackageManager, node: Tool | undefined): string[] {
+  return [
+    ...(pkg.hasDependencies ? [`Packages come from ${manager.name} (${manager.reason}).`] : ['There are no dependencies to install.']),
+    ...(node === undefined ? ['There is no Node.js on this server: Bun runs this app, also where it asks for node.'] : []),
+  ]
+}
+
+function startOf(input: DetectInput, { pkg, manager }: JavascriptProject): string {
+  const entry = findEntry(input.files, pkg)
+  const detected = pkg.scripts.start ? startScript(pkg, pkg.scripts.start, manager) : entry && startEntry(input, entry)
+  return requireStart(declaredStart(input) ?? detected, 'add a "start" script to package.json')
+}
+
+/** The script's own text, which saves the package manager's process beside the app, unless something hangs on it being run by one. */
+function startScript(pkg: PackageJson, script: string, manager: PackageManager): string {
+  const needsManager = pkg.scripts.prestart !== undefined || pkg.scripts.poststart !== undefined || /npm_|\bINIT_CWD\b/.test(script)
+  return needsManager ? manager.run('start') : script
+}
+
+function startEntry({ settings }: DetectInput, entry: string): string {
+  const program = settings.runtime === 'bun' || isTypescript(entry) ? 'bun' : 'node'
+  return `${program} ${shellWord(`./${entry}`)}`
+}
+
+function findEntry(files: SourceView, pkg: PackageJson): string | undefined {
+  const main = pkg.main?.replace(/^\.\//, '')
+  const candidates = main ? [main, `${main}.js`, `${main}/index.js`, ...ENTRY_FILES] : ENTRY_FILES
+  return candidates.find((path) => files.has(path))
+}
+
+const isTypescript = (path: string | undefined): boolean => path !== undefined && /\.[cm]?tsx?$/.test(path)
+
+function mentionsBun(pkg: PackageJson, settings: DetectInput['settings']): boolean {
+  const commands = [settings.buildCommand, settings.startCommand, pkg.scripts.build, pkg.scripts.start]
+  return commands.some((command) => /\bbunx?\b/.test(command ?? ''))
+}

@@ -1,0 +1,43 @@
+import { AppError } from '../../shared/error.ts'
+import { javascriptSteps, openProject } from './detect-javascript.ts'
+import type { BuildPlan, DetectInput } from './plan.ts'
+import type { SourceView } from './source-view.ts'
+
+/** Where the usual generators put a site, in the order they are tried. */
+const BUILT_FOLDERS = ['dist', 'build', 'out', '_site', 'public']
+const READY_FOLDERS = ['.', 'public', 'dist', 'build', 'out', '_site']
+
+/** The plan of a static site: built by its package.json or build command, or served as it is. */
+export function detectStatic(input: DetectInput): BuildPlan {
+  const { files, settings } = input
+  const project = files.has('package.json') ? openProject(input) : undefined
+  const isBuilt = Boolean(settings.buildCommand) || project?.pkg.scripts.build !== undefined
+  const detected = isBuilt ? BUILT_FOLDERS : readyFolders(files)
+  const publishPaths = settings.publishPath ? [settings.publishPath] : detected
+  if (publishPaths.length === 0) {
+    throw new AppError(
+      'bad_request',
+      'There is nothing to publish: add an index.html or a "build" script in package.json, or set buildCommand and publishPath',
+    )
+  }
+  const plan =
+    isBuilt && project !== undefined ? { ...project.plan, steps: javascriptSteps(input, project) } : settingsOnly(settings.buildCommand)
+  return { ...plan, runtime: 'static', publishPaths, runtimeEnv: {} }
+}
+
+function settingsOnly(buildCommand: string | undefined): BuildPlan {
+  return {
+    runtime: 'static',
+    steps: buildCommand ? [{ name: 'build', command: buildCommand }] : [],
+    publishPaths: [],
+    buildEnv: {},
+    cacheEnv: {},
+    runtimeEnv: {},
+    pathEntries: [],
+    readOnlyBinds: [],
+    notes: buildCommand ? [] : ['There is nothing to build.'],
+  }
+}
+
+const readyFolders = (files: SourceView): string[] =>
+  READY_FOLDERS.filter((folder) => files.has(folder === '.' ? 'index.html' : `${folder}/index.html`)).slice(0, 1)

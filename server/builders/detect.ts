@@ -1,0 +1,62 @@
+import { AppError } from '../../shared/error.ts'
+import type { Runtime } from '../../shared/service.ts'
+import { detectGo, detectRust } from './detect-compiled.ts'
+import { detectJavascript, hasJavascript } from './detect-javascript.ts'
+import { detectPython, hasPython } from './detect-python.ts'
+import { detectStatic } from './detect-static.ts'
+import type { BuildPlan, DetectInput } from './plan.ts'
+import type { SourceView } from './source-view.ts'
+import { declaredStart } from './start-command.ts'
+
+/** How each runtime is recognised and planned, in the order in which a source is asked. package.json comes first: many Go and
+ * Python projects hold one for their front end, but those name their runtime or a Procfile. */
+const detectors: readonly {
+  runtimes: readonly Runtime[]
+  matches: (files: SourceView) => boolean
+  plan: (input: DetectInput) => BuildPlan
+}[] = [
+  { runtimes: ['node', 'bun'], matches: (files) => files.has('package.json'), plan: detectJavascript },
+  { runtimes: ['python'], matches: hasPython, plan: detectPython },
+  { runtimes: ['go'], matches: (files) => files.has('go.mod'), plan: detectGo },
+  { runtimes: ['rust'], matches: (files) => files.has('Cargo.toml'), plan: detectRust },
+  { runtimes: ['node', 'bun'], matches: hasJavascript, plan: detectJavascript },
+]
+
+/**
+ * Decides how a source is built and started: by the service's settings first, then by its Procfile, then by its files.
+ *
+ * @throws AppError `bad_request` saying what is missing, in the source or on this server.
+ */
+export function detectBuild(input: DetectInput): BuildPlan {
+  const { files, settings } = input
+  if (settings.type === 'static_site') return detectStatic(input)
+  const detector = detectors.find(({ runtimes, matches }) =>
+    settings.runtime === undefined ? matches(files) : runtimes.includes(settings.runtime),
+  )
+  if (detector !== undefined) return detector.plan(input)
+  const start = declaredStart(input)
+  if (start !== undefined) return shellPlan(start, settings.buildCommand)
+  throw new AppError('bad_request', notRecognised(files))
+}
+
+function shellPlan(startCommand: string, buildCommand: string | undefined): BuildPlan {
+  return {
+    runtime: 'shell',
+    steps: buildCommand ? [{ name: 'build', command: buildCommand }] : [],
+    startCommand,
+    publishPaths: [],
+    buildEnv: {},
+    cacheEnv: {},
+    runtimeEnv: {},
+    pathEntries: [],
+    readOnlyBinds: [],
+    notes: [],
+  }
+}
+
+function notRecognised(files: SourceView): string {
+  if (files.has('index.html')) return 'This source is a plain website: create it as a static_site, or set startCommand'
+  const unsupported = ['Gemfile', 'mix.exs', 'Dockerfile'].find((path) => files.has(path))
+  if (unsupported !== undefined) return `${unsupported} cannot be built by this server's engine: set buildCommand and startCommand`
+  return 'Nothing was found that says how to start this source: add a package.json, requirements.txt, go.mod, Cargo.toml or Procfile, set rootDir to the folder that holds it, or set startCommand'
+}

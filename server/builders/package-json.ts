@@ -1,0 +1,41 @@
+import { AppError } from '../../shared/error.ts'
+import type { SourceView } from './source-view.ts'
+
+/** The fields of a package.json that decide how it is built and started; others and odd values are passed over. */
+export interface PackageJson {
+  scripts: Record<string, string>
+  main: string | undefined
+  /** As Corepack reads it, e.g. `pnpm@9.1.0`. */
+  packageManager: string | undefined
+  /** Whether an install would do anything. */
+  hasDependencies: boolean
+}
+
+const dependencyFields = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies', 'workspaces']
+
+/** @throws AppError `bad_request` when the file is there but is no JSON object. */
+export function readPackageJson(files: SourceView): PackageJson | undefined {
+  const text = files.read('package.json')
+  if (text === undefined) return undefined
+  const parsed = parseJson(text)
+  if (!isRecord(parsed)) throw new AppError('bad_request', 'package.json is not a JSON object: correct it and deploy again')
+  const scripts = isRecord(parsed.scripts) ? parsed.scripts : {}
+  return {
+    scripts: Object.fromEntries(Object.entries(scripts).filter((entry): entry is [string, string] => typeof entry[1] === 'string')),
+    main: typeof parsed.main === 'string' ? parsed.main : undefined,
+    packageManager: typeof parsed.packageManager === 'string' ? parsed.packageManager : undefined,
+    hasDependencies: dependencyFields.some((field) => isFilled(parsed[field])),
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ''))
+  } catch {
+    return undefined
+  }
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isFilled = (value: unknown): boolean => typeof value === 'object' && value !== null && Object.keys(value).length > 0

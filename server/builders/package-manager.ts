@@ -1,0 +1,117 @@
+import type { PackageJson } from './package-json.ts'
+import type { BuildPlan } from './plan.ts'
+import type { SourceView } from './source-view.ts'
+import { shellWord } from './start-command.ts'
+import type { Toolchains } from './tool.ts'
+
+/** How a JavaScript project is installed and its scripts are run. */
+export interface PackageManager {
+  name: 'npm' | 'pnpm' | 'yarn' | 'bun'
+  /** What the choice was made from, for the log. */
+  reason: string
+  install: string
+  run: (script: string) => string
+  env: Record<string, string>
+  cacheEnv: Record<string, string>
+}
+
+const lockFiles = [
+  ['bun.lock', 'bun'],
+  ['bun.lockb', 'bun'],
+  ['pnpm-lock.yaml', 'pnpm'],
+  ['yarn.lock', 'yarn'],
+  ['package-lock.json', 'npm'],
+  ['npm-shrinkwrap.json', 'npm'],
+] as const
+
+interface Choice {
+  files: SourceView
+  pkg: PackageJson
+  runtime: BuildPlan['runtime'] | undefined
+  toolchains: Toolchains
+}
+
+/**
+ * The package manager that the project was made with, by its lock file, else by `packageManager`. Without Node on the machine
+ * Bun does everything: it reads the lock files of the others.
+ */
+export function choosePackageManager({ files, pkg, runtime, toolchains }: Choice): PackageManager {
+  const lock = lockFiles.find(([path]) => files.has(path))
+  const field = /^(npm|pnpm|yarn|bun)@/.exec(pkg.packageManager ?? '')?.[1]
+  const wanted = lock?.[1] ?? field ?? (runtime === 'bun' ? 'bun' : 'npm')
+  const reason = lock?.[0] ?? (field === undefined ? 'no lock file' : `packageManager ${pkg.packageManager}`)
+  if (wanted === 'bun') return bun(lock !== undefined, reason)
+  if (toolchains.tools.node === undefined || toolchains.tools.npm === undefined)
+    return bun(false, `${reason}; there is no Node.js with npm on this server`)
+  if (wanted === 'pnpm') return pnpm(versionOf(pkg, 'pnpm') ?? pnpmVersion(files.read('pnpm-lock.yaml')), lock !== undefined, reason)
+  if (wanted === 'yarn') return yarn(files, pkg, reason)
+  return npm(lock !== undefined, reason)
+}
+
+function npm(isLocked: boolean, reason: string): PackageManager {
+  return {
+    name: 'npm',
+    reason,
+    install: isLocked ? 'npm ci' : 'npm install',
+    run: (script) => `npm run ${shellWord(script)}`,
+    env: quietNpm,
+    cacheEnv: { npm_config_cache: 'npm' },
+  }
+}
+
+function bun(isLocked: boolean, reason: string): PackageManager {
+  return {
+    name: 'bun',
+    reason,
+    // Hard links, the default, would let a later build change the files of a release through the cache.
+    install: isLocked ? 'bun install --frozen-lockfile --backend=copyfile' : 'bun install --backend=copyfile',
+    run: (script) => `bun run ${shellWord(script)}`,
+    env: {},
+    cacheEnv: { BUN_INSTALL_CACHE_DIR: 'bun' },
+  }
+}
+
+/** Run through npx, which fetches the very version with npm's own settings for registries and certificates. */
+function pnpm(version: string, isLocked: boolean, reason: string): PackageManager {
+  const command = `npx --yes ${shellWord(`pnpm@${version}`)}`
+  return {
+    name: 'pnpm',
+    reason,
+    install: `${command} install${isLocked ? ' --frozen-lockfile' : ''}`,
+    run: (script) => `${command} run ${shellWord(script)}`,
+    // Copies, for the same reason as with Bun. pnpm must not fetch yet another version of itself.
+    env: { ...quietNpm, npm_config_package_import_method: 'copy', npm_config_manage_package_manager_versions: 'false', CI: 'true' },
+    cacheEnv: { npm_config_cache: 'npm', npm_config_store_dir: 'pnpm' },
+  }
+}
+
+function yarn(files: SourceView, pkg: PackageJson, reason: string): PackageManager {
+  const lock = files.read('yarn.lock')
+  const isClassic = versionOf(pkg, 'yarn')?.startsWith('1.') ?? (lock === undefined || lock.includes('# yarn lockfile v1'))
+  const version = versionOf(pkg, 'yarn') ?? (isClassic ? '1' : '4')
+  const command = `npx --yes ${shellWord(isClassic ? `yarn@${version}` : `@yarnpkg/cli-dist@${version}`)}`
+  const frozen = isClassic ? ' --frozen-lockfile' : ' --immutable'
+  return {
+    name: 'yarn',
+    reason,
+    install: `${command} install${lock === undefined ? '' : frozen}`,
+    run: (script) => `${command} run ${shellWord(script)}`,
+    // Plug'n'Play would leave the release pointing into the build cache.
+    env: { ...quietNpm, ...(isClassic || files.has('.pnp.cjs') ? {} : { YARN_NODE_LINKER: 'node-modules' }) },
+    cacheEnv: isClassic ? { npm_config_cache: 'npm', YARN_CACHE_FOLDER: 'yarn' } : { npm_config_cache: 'npm', YARN_GLOBAL_FOLDER: 'yarn' },
+  }
+}
+
+const quietNpm = { npm_config_audit: 'false', npm_config_fund: 'false', npm_config_update_notifier: 'false' }
+
+/** The version in `packageManager`, without Corepack's checksum. */
+function versionOf(pkg: PackageJson, name: string): string | undefined {
+  const [manager, version] = pkg.packageManager?.split('@') ?? []
+  return manager === name ? version?.split('+')[0] : undefined
+}
+
+/** The last pnpm that writes the lock file's version. */
+function pnpmVersion(lock: string | undefined): string {
+  const lockVersion = /^lockfileVersion:\s*'?(\d+)/m.exec(lock ?? '')?.[1]
+  return { '5': '7', '6': '8' }[lockVersion ?? ''] ?? '10'
+}

@@ -1,0 +1,63 @@
+import { lstat, readdir, realpath } from 'node:fs/promises'
+import { join, sep } from 'node:path'
+import { AppError } from '../../shared/error.ts'
+
+/** Files that make a folder look like the root of an app. */
+const MARKERS = [
+  'package.json',
+  'requirements.txt',
+  'pyproject.toml',
+  'manage.py',
+  'go.mod',
+  'Cargo.toml',
+  'Procfile',
+  'Gemfile',
+  'mix.exs',
+  'Dockerfile',
+  'index.html',
+]
+
+interface SourceRootOptions {
+  /** The unpacked archive. */
+  dir: string
+  /** The service's `rootDir`; '' for the root. */
+  rootDir: string
+  /** A folder that a setting names is not taken for a wrapper. */
+  publishPath?: string
+}
+
+/**
+ * The folder to build in. An archive that holds a single folder around everything, as those of code hosts do, is entered when
+ * that folder looks like an app; `rootDir` is looked for in the archive's root first, then inside such a wrapper.
+ *
+ * @throws AppError `bad_request` when `rootDir` is not in the source.
+ */
+export async function findSourceRoot({ dir, rootDir, publishPath }: SourceRootOptions): Promise<string> {
+  const wrapper = await findWrapper(dir)
+  if (rootDir !== '') {
+    const found =
+      (await folderInside(dir, rootDir)) ?? (wrapper === undefined ? undefined : await folderInside(join(dir, wrapper), rootDir))
+    if (found === undefined)
+      throw new AppError('bad_request', `The source has no folder ${JSON.stringify(rootDir)}: correct rootDir or upload its parent`)
+    return found
+  }
+  if (wrapper === undefined || publishPath?.split('/')[0] === wrapper) return dir
+  const names = await readdir(join(dir, wrapper))
+  return MARKERS.some((marker) => names.includes(marker)) ? join(dir, wrapper) : dir
+}
+
+/** The name of the only entry of `dir`, when that is a folder. */
+async function findWrapper(dir: string): Promise<string | undefined> {
+  const [only, ...others] = await readdir(dir, { withFileTypes: true })
+  return only?.isDirectory() && others.length === 0 ? only.name : undefined
+}
+
+async function folderInside(dir: string, path: string): Promise<string | undefined> {
+  try {
+    const [root, found] = await Promise.all([realpath(dir), realpath(join(dir, path))])
+    const isInside = found === root || found.startsWith(root + sep)
+    return isInside && (await lstat(found)).isDirectory() ? found : undefined
+  } catch {
+    return undefined
+  }
+}

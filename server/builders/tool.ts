@@ -1,0 +1,47 @@
+import { AppError } from '../../shared/error.ts'
+
+export const toolNames = ['node', 'npm', 'bun', 'python', 'go', 'cargo'] as const
+export type ToolName = (typeof toolNames)[number]
+
+/** A toolchain program as it was found on this machine. */
+export interface Tool {
+  /** Folder to put on PATH. */
+  directory: string
+  env: Record<string, string>
+  /** Folders in private homes that it needs, to be bound into sandboxes at the same path. */
+  readOnlyBinds: string[]
+}
+
+/** What is installed, by name. `problems` says why a program that is there cannot be used. */
+export interface Toolchains {
+  tools: Partial<Record<ToolName, Tool>>
+  problems: Partial<Record<ToolName, string>>
+}
+
+const titles: Record<ToolName, { title: string; remedy: string }> = {
+  node: { title: 'Node.js', remedy: 'install it (Debian: apt install nodejs npm)' },
+  npm: { title: 'npm', remedy: 'install it (Debian: apt install npm)' },
+  bun: { title: 'Bun', remedy: 'install it (npm install --global bun)' },
+  python: { title: 'Python 3', remedy: 'install it (Debian: apt install python3 python3-venv)' },
+  go: { title: 'Go', remedy: 'unpack a release from https://go.dev/dl/ to /usr/local/go' },
+  cargo: { title: 'Rust', remedy: 'install it (https://rustup.rs, or Debian: apt install cargo)' },
+}
+
+/** @throws AppError `bad_request` telling how to get the toolchain that is missing. */
+export function requireTool(toolchains: Toolchains, name: ToolName): Tool {
+  const tool = toolchains.tools[name]
+  if (tool !== undefined) return tool
+  const { title, remedy } = titles[name]
+  const problem = toolchains.problems[name]
+  const state = problem === undefined ? 'is not installed on this server' : `cannot be used on this server (${problem})`
+  throw new AppError('bad_request', `${title} ${state}: ask its operator to ${remedy}; a folder of its own is named in CP_BUILD_PATH`)
+}
+
+/** What a plan takes over from the tools it uses. */
+export function mergeTools(tools: readonly Tool[]): { pathEntries: string[]; env: Record<string, string>; readOnlyBinds: string[] } {
+  return {
+    pathEntries: [...new Set(tools.map((tool) => tool.directory))],
+    env: Object.assign({}, ...tools.map((tool) => tool.env)),
+    readOnlyBinds: [...new Set(tools.flatMap((tool) => tool.readOnlyBinds))],
+  }
+}

@@ -1,0 +1,30 @@
+import type { SourceView } from '../../../server/builders/source-view.ts'
+import { type Tool, type Toolchains, type ToolName, toolNames } from '../../../server/builders/tool.ts'
+
+/** A source of these files, held in memory. */
+export function sourceOf(contents: Record<string, string>): SourceView {
+  return {
+    has: (path) => Object.hasOwn(contents, path),
+    read: (path) => contents[path],
+    folders: (path) => {
+      const below = path === '.' ? '' : `${path}/`
+      const paths = Object.keys(contents).filter((name) => name.startsWith(below))
+      const rest = paths.map((name) => name.slice(below.length).split('/'))
+      return [...new Set(rest.filter((parts) => parts.length > 1).map(([name]) => name ?? ''))].sort()
+    },
+  }
+}
+
+const tool = (name: string): Tool => ({ directory: `/tools/${name}/bin`, env: {}, readOnlyBinds: [] })
+
+export function toolchainsOf(...names: readonly ToolName[]): Toolchains {
+  return { tools: Object.fromEntries(names.map((name) => [name, tool(name)])), problems: {} }
+}
+
+export const everyTool = toolchainsOf(...toolNames)
+
+/** A machine where nothing is installed and our own executable stands in for Bun. */
+export const onlyOurselves: Toolchains = {
+  tools: { bun: { directory: '/data/toolchain', env: { BUN_BE_BUN: '1' }, readOnlyBinds: [] } },
+  problems: {},
+}
