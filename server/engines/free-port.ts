@@ -20,12 +20,13 @@ export async function findFreePort(range: PortRange, taken: ReadonlySet<number>)
   const offset = Math.floor(Math.random() * size)
   for (let step = 0; step < size; step++) {
     const port = range.first + ((offset + step) % size)
-    if (!taken.has(port) && canListen(port)) return port
+    if (!taken.has(port) && isPortFree(port)) return port
   }
   throw new AppError('unavailable', `All ports from ${range.first} to ${range.last} are in use; stop instances or widen the range`)
 }
 
-function canListen(port: number): boolean {
+/** Whether nobody listens on this port of 127.0.0.1. */
+export function isPortFree(port: number): boolean {
   try {
     Bun.listen({ hostname: '127.0.0.1', port, exclusive: true, socket: { data: () => {} } }).stop(true)
     return true

@@ -3,7 +3,6 @@ import type { Engine } from '../port.ts'
 import type { Cgroups } from './cgroups.ts'
 import { guaranteesOf, probeHost, usableCgroups } from './host.ts'
 import { inspect, type LifecycleContext, remove, runTask, startInstance, stop } from './lifecycle.ts'
-import { readBootId } from './proc.ts'
 import { groupOf, isTrueWithin, processesBy } from './processes.ts'
 import { openRecords } from './record.ts'
 import { createSupervisor } from './supervisor.ts'
@@ -63,7 +62,7 @@ async function openContext({ label, cgroupRoot, ...options }: ProcessEngineOptio
   const processes = processesBy(records, cgroups)
   const supervisor = createSupervisor({ records, processes, cgroups, log: options.log ?? (() => {}) })
   const hiddenDirs = [stateDir, ...(options.hiddenDirs ?? [])]
-  return { host, cgroups, records, processes, supervisor, bootId: readBootId(), hiddenDirs }
+  return { host, cgroups, records, processes, supervisor, hiddenDirs }
 }
 
 /** Takes over what earlier engines started. What has ended meanwhile is told by `inspect`, not to listeners, of which there are none yet. */
@@ -72,10 +71,7 @@ async function adopt({ records, supervisor, cgroups }: LifecycleContext): Promis
   await Promise.all(
     adopted.map(async (one) => {
       // A launcher whose control plane was killed a moment ago has still to record its process.
-      await isTrueWithin(() => {
-        supervisor.check(one)
-        return one.isSettling || records.processOf(one.workload.id) !== undefined
-      }, ADOPTION_DEADLINE_MS)
+      await isTrueWithin(() => supervisor.check(one), ADOPTION_DEADLINE_MS)
       if (one.isSettling) await one.ended
     }),
   )

@@ -12,7 +12,6 @@ export interface LifecycleContext extends LaunchContext {
   cgroups: Cgroups | undefined
   processes: Processes
   supervisor: Supervisor
-  bootId: string
 }
 
 export async function startInstance(context: LifecycleContext, spec: InstanceSpec): Promise<void> {
@@ -27,8 +26,8 @@ export async function startInstance(context: LifecycleContext, spec: InstanceSpe
 /** Records, launches and supervises a workload. It is known from this moment on, and forgotten again when it cannot be launched. */
 function begin(context: LifecycleContext, name: Pick<Workload, 'id' | 'kind'>, spec: InstanceSpec | TaskSpec): Supervised {
   checkSpec(spec)
-  const { records, supervisor, bootId } = context
-  const workload = { ...name, serviceId: spec.sandbox.serviceId, bootId }
+  const { records, supervisor } = context
+  const workload = { ...name, serviceId: spec.sandbox.serviceId, bootId: records.bootId }
   records.write(workload)
   const one = supervisor.add(workload, { hasOwnKeeper: true })
   one.launched = watchKeeper(context, one, spec)
@@ -56,7 +55,7 @@ export async function inspect({ supervisor, records }: LifecycleContext, id: str
   if (one === undefined) return undefined
   await one.launched.catch(() => {})
   if (one.end !== undefined) return one.end
-  const leader = records.processOf(id)
+  const leader = records.processOf(one.workload)
   return leader === undefined ? undefined : { status: 'running', pid: leader.pid, startedAt: startedAt(leader) }
 }
 
@@ -65,7 +64,7 @@ export async function stop({ supervisor, processes }: LifecycleContext, id: stri
   if (one === undefined) return
   await one.launched.catch(() => {})
   one.isStopping = true
-  if (graceMs > 0) {
+  if (graceMs > 0 && one.end === undefined) {
     processes.terminate(one.workload)
     await processes.areGone(one.workload, graceMs)
   }

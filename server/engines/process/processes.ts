@@ -40,7 +40,7 @@ export function processesBy(records: Records, cgroups: Cgroups | undefined): Pro
     members,
     areGone,
     terminate: (workload) => {
-      const leader = records.processOf(workload.id)
+      const leader = records.processOf(workload)
       // The group's number is the leader's pid, which is nobody else's as long as the leader or a member lives.
       if (leader !== undefined && (isAlive(leader) || members(workload).length > 0)) signalProcess(-leader.pid, 'SIGTERM')
     },
@@ -62,7 +62,7 @@ export function processesBy(records: Records, cgroups: Cgroups | undefined): Pro
 }
 
 function descendants(records: Records, workload: Workload): number[] {
-  const root = records.processOf(workload.id)
+  const root = records.processOf(workload)
   return root === undefined ? [] : treeOf(root, allProcesses())
 }
 

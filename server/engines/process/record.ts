@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join } from 'node:path'
-import { type ProcessIdentity, parseStat } from './proc.ts'
+import { type ProcessStat, parseStat, readBootId } from './proc.ts'
 
 /**
  * What is known on disk of one workload, so that a control plane that was killed at any moment loses nothing:
@@ -14,6 +14,7 @@ export interface Workload {
   id: string
   serviceId: string
   kind: 'instance' | 'task'
+  /** The run of the machine it was started in; what it says of pids is worth nothing in another. */
   bootId: string
 }
 
@@ -25,11 +26,13 @@ export interface RecordedExit {
 }
 
 export interface Records {
+  /** Of the machine's present run. */
+  readonly bootId: string
   dirOf(id: string): string
   write(workload: Workload): void
   all(): Workload[]
-  /** The recorded process, or undefined while the launcher has not come that far. */
-  processOf(id: string): ProcessIdentity | undefined
+  /** The process as it was when it was recorded, its parent being the keeper; undefined while the launcher has not come that far, and after a reboot. */
+  processOf(workload: Workload): ProcessStat | undefined
   exitOf(id: string): RecordedExit | undefined
   /** For a workload that ended with nobody left to record how. */
   writeUnknownExit(id: string): void
@@ -45,7 +48,9 @@ const UNKNOWN_EXIT = 'unknown\n'
 export function openRecords(directory: string): Records {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const dirOf = (id: string) => join(directory, id)
+  const bootId = readBootId()
   return {
+    bootId,
     dirOf,
     write: (workload) => {
       mkdirSync(dirOf(workload.id), { mode: 0o700, recursive: true })
@@ -54,7 +59,7 @@ export function openRecords(directory: string): Records {
       renameSync(`${path}.new`, path)
     },
     all: () => readdirSync(directory).flatMap((id) => readAbout(dirOf(id))),
-    processOf: (id) => parseStat(readText(join(dirOf(id), 'process'))),
+    processOf: (workload) => (workload.bootId === bootId ? parseStat(readText(join(dirOf(workload.id), 'process'))) : undefined),
     exitOf: (id) => readExit(join(dirOf(id), 'exit')),
     writeUnknownExit: (id) => writeFileSync(join(dirOf(id), 'exit'), UNKNOWN_EXIT, { mode: 0o600 }),
     ageMs: (id) => Date.now() - statSync(join(dirOf(id), ABOUT_FILE)).mtimeMs,

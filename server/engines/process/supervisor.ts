@@ -1,6 +1,6 @@
 import type { ExitedState, ExitListener } from '../port.ts'
 import type { Cgroups } from './cgroups.ts'
-import { isAlive, readBootId } from './proc.ts'
+import { isAlive, type ProcessStat, readStat } from './proc.ts'
 import { groupOf, type Processes } from './processes.ts'
 import type { RecordedExit, Records, Workload } from './record.ts'
 
@@ -30,8 +30,8 @@ export interface Supervisor {
   all(): Supervised[]
   add(workload: Workload, options: { hasOwnKeeper: boolean }): Supervised
   forget(id: string): void
-  /** Looks whether a workload has ended, now. */
-  check(supervised: Supervised): void
+  /** Looks whether a workload has ended, now; false when that cannot be told yet. */
+  check(supervised: Supervised): boolean
   onExit(listener: ExitListener): () => void
   close(): void
 }
@@ -53,10 +53,11 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { records } = options
   const supervised = new Map<string, Supervised>()
   const listeners = new Set<ExitListener>()
-  const bootId = readBootId()
   const check = (one: Supervised) => {
-    const exit = recordedEnd(records, one, bootId)
-    if (exit !== undefined) void settle(one, exit, options, listeners)
+    if (one.isSettling) return true
+    const seen = observe(records, one)
+    if (typeof seen === 'object') void settle(one, seen, options, listeners)
+    return seen !== 'undecided'
   }
   const timer = setInterval(() => {
     for (const one of supervised.values()) if (!one.hasOwnKeeper) check(one)
@@ -86,21 +87,23 @@ function supervise(workload: Workload, hasOwnKeeper: boolean): Supervised {
   return { workload, hasOwnKeeper, launched: Promise.resolve(), ended: promise, settle: resolve, ...state }
 }
 
-/** How a workload ended, or undefined while it runs or may still be recorded. */
-function recordedEnd(records: Records, one: Supervised, bootId: string): RecordedExit | undefined {
-  if (one.isSettling) return undefined
-  const { id } = one.workload
+/** What the record and the kernel say: its end, that it runs, or that it is gone and its end may still be written down. */
+function observe(records: Records, one: Supervised): RecordedExit | 'running' | 'undecided' {
+  const { id, bootId } = one.workload
   const exit = records.exitOf(id)
   if (exit !== undefined) return exit
-  const leader = records.processOf(id)
-  const isThisBoot = one.workload.bootId === bootId
-  if (isThisBoot && leader !== undefined && isAlive(leader)) return undefined
-  one.goneAt ??= Date.now()
-  const isStillPossible =
-    isThisBoot && (leader === undefined ? records.ageMs(id) < LAUNCH_GRACE_MS : Date.now() - one.goneAt < RECORD_GRACE_MS)
-  if (isStillPossible) return undefined
+  const leader = records.processOf(one.workload)
+  if (leader !== undefined && isAlive(leader)) return 'running'
+  if (bootId === records.bootId && mayBeRecorded(records, one, leader)) return 'undecided'
   records.writeUnknownExit(id)
-  return records.exitOf(id)
+  return records.exitOf(id) ?? 'undecided'
+}
+
+function mayBeRecorded(records: Records, one: Supervised, leader: ProcessStat | undefined): boolean {
+  if (leader === undefined) return records.ageMs(one.workload.id) < LAUNCH_GRACE_MS
+  one.goneAt ??= Date.now()
+  const keeper = readStat(leader.parentPid)
+  return keeper !== undefined && keeper.startTicks <= leader.startTicks && Date.now() - one.goneAt < RECORD_GRACE_MS
 }
 
 async function settle(one: Supervised, exit: RecordedExit, options: SupervisorOptions, listeners: Set<ExitListener>): Promise<void> {
