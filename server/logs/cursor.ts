@@ -21,6 +21,8 @@ export function placeOf(line: LogLine, order: ScanOrder): Place {
 
 export interface Stream extends StreamKey {
   id: number
+  /** The last line that retention has removed. */
+  pruned_seq: number
 }
 
 /** The streams a test may find lines in. */
@@ -28,9 +30,9 @@ export function streamsOf(db: Database, test: LineTest): Stream[] {
   const { resources, types } = test
   const rows =
     resources === undefined
-      ? db.query<Stream, []>('SELECT id, resource, type FROM streams').all()
+      ? db.query<Stream, []>('SELECT id, resource, type, pruned_seq FROM streams').all()
       : db
-          .query<Stream, [string]>('SELECT id, resource, type FROM streams WHERE resource IN (SELECT value FROM json_each(?))')
+          .query<Stream, [string]>('SELECT id, resource, type, pruned_seq FROM streams WHERE resource IN (SELECT value FROM json_each(?))')
           .all(JSON.stringify([...resources]))
   return rows.filter((row) => types === undefined || types.has(row.type))
 }

@@ -55,12 +55,18 @@ const resources = (db: Database): string[] =>
 
 const ofResource = 'stream IN (SELECT id FROM streams WHERE resource = $resource)'
 
-const deleteOld = (db: Database, resource: string, before: number): number =>
-  db
-    .query<null, Record<string, string | number>>(
-      `DELETE FROM chunks WHERE last_seq IN (SELECT last_seq FROM chunks WHERE ${ofResource} AND max_at < $before LIMIT $count)`,
-    )
-    .run({ resource, before, count: CHUNKS_PER_STEP }).changes
+interface DoomedChunk {
+  last_seq: number
+  stream: number
+  bytes: number
+}
+
+const oldestSql = `SELECT last_seq, stream, bytes FROM chunks WHERE ${ofResource} AND max_at < $before ORDER BY max_at, last_seq LIMIT $count`
+
+const oldestChunks = (db: Database, resource: string, before: number): DoomedChunk[] =>
+  db.query<DoomedChunk, Record<string, string | number>>(oldestSql).all({ resource, before, count: CHUNKS_PER_STEP })
+
+const deleteOld = (db: Database, resource: string, before: number): number => deleteChunks(db, oldestChunks(db, resource, before))
 
 function deleteExcess(db: Database, resource: string, maxBytes: number): number {
   const held = db
@@ -69,19 +75,23 @@ function deleteExcess(db: Database, resource: string, maxBytes: number): number 
     )
     .get({ resource })
   let excess = (held?.bytes ?? 0) - maxBytes
-  if (excess <= 0) return 0
-  const oldest = db
-    .query<{ last_seq: number; bytes: number }, Record<string, string | number>>(
-      `SELECT last_seq, bytes FROM chunks WHERE ${ofResource} ORDER BY max_at, last_seq LIMIT $count`,
-    )
-    .all({ resource, count: CHUNKS_PER_STEP })
-  const doomed: number[] = []
-  for (const chunk of oldest) {
+  const doomed: DoomedChunk[] = []
+  for (const chunk of excess > 0 ? oldestChunks(db, resource, Number.MAX_SAFE_INTEGER) : []) {
     if (excess <= 0) break
-    doomed.push(chunk.last_seq)
+    doomed.push(chunk)
     excess -= chunk.bytes
   }
-  return db.run('DELETE FROM chunks WHERE last_seq IN (SELECT value FROM json_each(?))', [JSON.stringify(doomed)]).changes
+  return deleteChunks(db, doomed)
+}
+
+function deleteChunks(db: Database, doomed: readonly DoomedChunk[]): number {
+  if (doomed.length === 0) return 0
+  db.transaction(() => {
+    const note = db.query<null, [number, number]>('UPDATE streams SET pruned_seq = max(pruned_seq, ?) WHERE id = ?')
+    for (const chunk of doomed) note.run(chunk.last_seq, chunk.stream)
+    db.run('DELETE FROM chunks WHERE last_seq IN (SELECT value FROM json_each(?))', [JSON.stringify(doomed.map((chunk) => chunk.last_seq))])
+  }).immediate()
+  return doomed.length
 }
 
 function releasePages(db: Database): number {

@@ -7,6 +7,7 @@
 import type { Database } from 'bun:sqlite'
 import type { LogLabel } from '../../shared/log.ts'
 import { createAppender, type FilePosition } from './append.ts'
+import { streamsOf } from './cursor.ts'
 import { openLogDatabase, openLogReader } from './database.ts'
 import { compileFilter, type LineTest, type LogFilter } from './filter.ts'
 import type { LogLine, NewLogLine } from './line.ts'
@@ -44,8 +45,8 @@ export interface LogStore {
   values(label: LogLabel, filter: LogFilter): string[]
   /** The number the next line will get. */
   nextSeq(): number
-  /** The oldest line kept that could pass the test arrived at or after this. */
-  oldestSeq(test: LineTest): number
+  /** The last line of the test's services that retention has removed, or 0. */
+  prunedSeq(test: LineTest): number
   /** Called with every batch of lines, after it is stored and before `append` returns. */
   listen(listener: (lines: readonly LogLine[]) => void): () => void
   position(path: string): FilePosition | undefined
@@ -76,7 +77,7 @@ export function openLogStore(path: string): LogStore {
     readArrival: (request, signal) => readers.use((reader) => queryArrival(reader, request, { searchMs: DEFAULT_SEARCH_MS, signal })),
     values: (label, filter) => labelValues(db, label, compileFilter(filter)),
     nextSeq: appender.nextSeq,
-    oldestSeq: (test) => oldestSeq(db, test) ?? appender.nextSeq(),
+    prunedSeq: (test) => Math.max(0, ...streamsOf(db, test).map((stream) => stream.pruned_seq)),
     listen(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)
@@ -94,17 +95,6 @@ export function openLogStore(path: string): LogStore {
 }
 
 const clampLimit = (limit: number): number => Math.max(1, Math.min(MAX_PAGE_LINES, Math.trunc(limit)))
-
-function oldestSeq(db: Database, test: LineTest): number | undefined {
-  const rows = db
-    .query<{ seq: number | null }, [string | null]>(
-      `SELECT (SELECT first_seq FROM chunks WHERE stream = streams.id ORDER BY last_seq LIMIT 1) AS seq FROM streams
-       WHERE ?1 IS NULL OR resource IN (SELECT value FROM json_each(?1))`,
-    )
-    .all(test.resources === undefined ? null : JSON.stringify([...test.resources]))
-  const seqs = rows.map((row) => row.seq).filter((seq) => seq !== null)
-  return seqs.length === 0 ? undefined : Math.min(...seqs)
-}
 
 const KEPT_READERS = 4
 

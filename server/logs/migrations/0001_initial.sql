@@ -3,6 +3,8 @@ CREATE TABLE streams (
   id INTEGER PRIMARY KEY,
   resource TEXT NOT NULL,
   type TEXT NOT NULL,
+  -- The last line that retention has removed.
+  pruned_seq INTEGER NOT NULL DEFAULT 0,
   UNIQUE (resource, type)
 ) STRICT;
 

@@ -1,0 +1,204 @@
+/**
+ * Follows the output files of instances and builds and stores their lines.
+ *
+ * The files are the buffer: whoever writes never waits for us, and what we have not stored yet is still in the file. Lines and
+ * the offset behind them are stored in one transaction, so being killed at any instant neither loses nor repeats a line.
+ * Files are looked at by `stat`: those that grew lately at every poll, quiet ones at every fifth, a part of them each time;
+ * 200 quiet files cost about 100 microseconds a poll and no watch descriptors.
+ */
+import { unlinkSync } from 'node:fs'
+import { releaseRange } from './release.ts'
+import type { LogStore } from './store.ts'
+import { commitTail, fileState, type OutputFile, readTail, startTail, type Tail, type TailLimits, type TailStep } from './tail.ts'
+
+export const DEFAULT_POLL_MS = 100
+export const DEFAULT_MAX_LINE_BYTES = 64 * 1024
+export const DEFAULT_MAX_UNREAD_BYTES = 64 * 1024 * 1024
+
+export interface CollectorOptions {
+  store: LogStore
+  pollMs?: number
+  maxLineBytes?: number
+  /** See TailLimits. */
+  maxUnreadBytes?: number
+  /** Lines could not be stored or a file not read; it is tried again and nothing is lost meanwhile. */
+  onError?: (error: unknown) => void
+}
+
+export interface Collector {
+  /** Follows a file from where it was last left, also before the file exists. Following it twice changes nothing. */
+  follow(output: OutputFile): void
+  /** Ends following. With `drain` everything written so far is stored first, an unterminated last line included. */
+  unfollow(path: string, options: { drain: boolean }): Promise<void>
+  /** Stores every finished line written so far. */
+  flush(path: string): Promise<void>
+  /** Drains and removes a file whose writer has ended. */
+  remove(path: string): Promise<void>
+  /** Ends all following; what has not been stored stays in the files for the next start. */
+  stop(): Promise<void>
+}
+
+const BATCH_LINES = 4000
+const QUIET_AFTER_MS = 5000
+const QUIET_PARTS = 5
+const RETRY_MS = 1000
+/** Stored output is given back to the file system in pieces of this size. */
+const RELEASE_BYTES = 16 * 1024 * 1024
+
+export function createCollector(options: CollectorOptions): Collector {
+  const { store, pollMs = DEFAULT_POLL_MS, onError = () => {} } = options
+  const limits: TailLimits = {
+    maxLineBytes: options.maxLineBytes ?? DEFAULT_MAX_LINE_BYTES,
+    maxUnreadBytes: options.maxUnreadBytes ?? DEFAULT_MAX_UNREAD_BYTES,
+  }
+  const tails = new Map<string, Tail>()
+  let polls = 0
+  let isStopped = false
+  let timer: Timer | undefined
+  let pumping: Promise<void> = Promise.resolve()
+
+  const schedule = (delayMs: number) => {
+    timer = setTimeout(() => {
+      pumping = poll().then(
+        () => next(pollMs),
+        (error: unknown) => {
+          onError(error)
+          for (const tail of tails.values()) tail.seenBytes = -1
+          next(RETRY_MS)
+        },
+      )
+    }, delayMs)
+    timer.unref()
+  }
+  const next = (delayMs: number) => {
+    if (!isStopped) schedule(delayMs)
+  }
+
+  const poll = async () => {
+    polls++
+    let due = dueTails([...tails.values()], polls, Date.now())
+    while (due.length > 0 && !isStopped) {
+      due = storeSome(due.filter(isFollowed), { store, limits, onError })
+      if (due.length > 0) await breath()
+    }
+  }
+  const isFollowed = (tail: Tail) => tails.get(tail.output.path) === tail
+
+  const drain = async (tail: Tail, isFinal: boolean) => {
+    // A writer that never pauses must not keep us for ever: what it adds from now on is for later.
+    const end = fileState(tail.output.path)?.sizeBytes ?? 0
+    for (;;) {
+      const step = readTail(tail, limits, { isFinal, now: Date.now() })
+      if (step === undefined) return
+      storeSteps(store, [step])
+      if (!step.hasMore || tail.offset >= end) return
+      await breath()
+    }
+  }
+
+  const unfollow = async (path: string, { drain: isDrained }: { drain: boolean }) => {
+    const tail = tails.get(path)
+    if (tail === undefined) return
+    if (isDrained) await drain(tail, true)
+    if (tails.get(path) === tail) tails.delete(path)
+  }
+
+  schedule(pollMs)
+  return {
+    follow(output) {
+      if (!tails.has(output.path)) tails.set(output.path, startTail(output, store.position(output.path)))
+    },
+    unfollow,
+    async flush(path) {
+      const tail = tails.get(path)
+      if (tail !== undefined) await drain(tail, false)
+    },
+    async remove(path) {
+      await unfollow(path, { drain: true })
+      removeFile(path)
+      store.forgetPosition(path)
+    },
+    async stop() {
+      isStopped = true
+      clearTimeout(timer)
+      await pumping
+      tails.clear()
+    },
+  }
+}
+
+const breath = () => new Promise((resolve) => setImmediate(resolve))
+
+/** The files to be read now: those that have grown since they were last read, of the busy ones and of this poll's part of the quiet ones. */
+function dueTails(tails: readonly Tail[], polls: number, now: number): Tail[] {
+  return tails.filter((tail, index) => {
+    const isQuiet = now - tail.grewAt > QUIET_AFTER_MS
+    if (isQuiet && tail.seenBytes !== -1 && index % QUIET_PARTS !== polls % QUIET_PARTS) return false
+    const state = fileState(tail.output.path)
+    if (state === undefined || (state.sizeBytes === tail.seenBytes && state.file === tail.file)) return false
+    tail.grewAt = now
+    return true
+  })
+}
+
+interface Batch {
+  store: LogStore
+  limits: TailLimits
+  onError: (error: unknown) => void
+}
+
+/** Stores one batch from the front of the list. Returns the files that have more, those just read last. */
+function storeSome(due: readonly Tail[], { store, limits, onError }: Batch): Tail[] {
+  const steps: TailStep[] = []
+  let lines = 0
+  let read = 0
+  for (const tail of due) {
+    if (lines >= BATCH_LINES) break
+    read++
+    const step = readOrReport(tail, limits, onError)
+    if (step === undefined) continue
+    steps.push(step)
+    lines += step.lines.length
+  }
+  storeSteps(store, steps)
+  return [...due.slice(read), ...steps.filter((step) => step.hasMore).map((step) => step.tail)]
+}
+
+/** A file that cannot be read must not keep the others waiting. It is tried again when it grows. */
+function readOrReport(tail: Tail, limits: TailLimits, onError: (error: unknown) => void): TailStep | undefined {
+  try {
+    return readTail(tail, limits, { isFinal: false, now: Date.now() })
+  } catch (error) {
+    onError(error)
+    return undefined
+  }
+}
+
+function storeSteps(store: LogStore, steps: readonly TailStep[]): void {
+  if (steps.length === 0) return
+  store.append(
+    steps.flatMap((step) => step.lines),
+    steps.map((step) => step.position),
+  )
+  for (const step of steps) {
+    commitTail(step)
+    release(store, step.tail)
+  }
+}
+
+function release(store: LogStore, tail: Tail): void {
+  const lengthBytes = tail.offset - tail.releasedOffset
+  if (lengthBytes < RELEASE_BYTES) return
+  // The lines must outlive a loss of power before their source goes.
+  store.sync()
+  releaseRange(tail.output.path, tail.releasedOffset, lengthBytes)
+  tail.releasedOffset = tail.offset
+}
+
+function removeFile(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+  }
+}
