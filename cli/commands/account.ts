@@ -1,0 +1,116 @@
+import type { Command } from 'commander'
+import { credential as checkedToken, DEFAULT_URL } from '../config.ts'
+import { type Context, currentServer, type Start } from '../context.ts'
+import { type Credential, readCredentials, writeCredentials } from '../credentials.ts'
+import { CliError, usageError } from '../error.ts'
+import { endLogin, loginByPassword, loginByToken, type SignedIn } from '../login.ts'
+import { ask } from '../prompt.ts'
+import { formatFields } from '../table.ts'
+import { clean } from '../terminal-text.ts'
+
+interface LoginOptions {
+  email?: string
+  passwordStdin?: boolean
+  token?: string
+  tokenStdin?: boolean
+}
+
+export function addAccountCommands(program: Command, start: Start): void {
+  program
+    .command('login')
+    .description('Log in to a server and remember it')
+    .option('--email <address>', 'E-mail address of the account')
+    .option('--password-stdin', 'Read the password from standard input')
+    .option('--token <token>', 'Use this API key instead of a password')
+    .option('--token-stdin', 'Read the API key from standard input')
+    .action((options: LoginOptions, command: Command) => login(start(command), options))
+  program
+    .command('logout')
+    .description('Log out of the server and revoke what the login made')
+    .action((_: unknown, command: Command) => logout(start(command)))
+  program
+    .command('whoami')
+    .description('Show the server, the account and the role in use')
+    .action((_: unknown, command: Command) => whoami(start(command)))
+}
+
+async function login(context: Context, options: LoginOptions): Promise<void> {
+  const stored = await readCredentials(context.settings.credentialsPath)
+  const url = context.givenUrl ?? stored.current ?? DEFAULT_URL
+  const { credential, me } = await signIn(context, url, options)
+  await writeCredentials(context.settings.credentialsPath, { current: url, servers: { ...stored.servers, [url]: credential } })
+  if (context.isJson) return context.printJson({ url, ...me })
+  context.print(clean`Logged in to ${url} as ${me.actor.email ?? me.actor.name} (${me.role} of ${me.workspace.name}).`)
+  if (context.settings.token !== undefined) context.note('CPCTL_TOKEN is set and wins over this login until it is unset.')
+}
+
+async function signIn(context: Context, url: string, options: LoginOptions): Promise<SignedIn> {
+  if (options.token !== undefined) return loginByToken(context, url, checkedToken(options.token, '--token'))
+  if (options.tokenStdin) return loginByToken(context, url, checkedToken(await context.io.stdin.text(), 'Standard input'))
+  if (isInClear(url)) context.note(`Warning: the password travels to ${url} unencrypted. Use https, or log in with --token.`)
+  const instead = 'Give --email and --password-stdin, or --token-stdin.'
+  const email = options.email ?? (await ask(context, { text: 'E-mail:', instead })).trim()
+  const password = options.passwordStdin
+    ? (await context.io.stdin.text()).replace(/\r?\n$/, '')
+    : await ask(context, { text: 'Password:', isHidden: true, instead })
+  if (email === '' || password === '') throw usageError('E-mail and password must not be empty.')
+  return loginByPassword(context, url, { email, password })
+}
+
+function isInClear(url: string): boolean {
+  const { protocol, hostname } = new URL(url)
+  return protocol === 'http:' && !/^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
+}
+
+async function logout(context: Context): Promise<void> {
+  const path = context.settings.credentialsPath
+  const stored = await readCredentials(path)
+  const url = context.givenUrl ?? stored.current ?? DEFAULT_URL
+  const held = stored.servers[url]
+  if (held === undefined) return context.print(clean`Not logged in to ${url}.`)
+  const ended = await endLogin(context, url, held).catch((error: unknown) => error)
+  const { [url]: _, ...servers } = stored.servers
+  await writeCredentials(path, { servers, ...(stored.current === undefined || stored.current === url ? {} : { current: stored.current }) })
+  if (ended instanceof CliError) throw unrevoked(ended, held)
+  if (ended !== undefined) throw ended
+  context.print(clean`Logged out of ${url}.`)
+}
+
+function unrevoked(error: CliError, held: Credential): CliError {
+  const hint = held.kind === 'api_key' ? `Revoke its key when the server is back: cpctl keys revoke ${held.keyId}` : undefined
+  return new CliError(error.code, `Logged out on this machine only: ${error.message}`, {
+    cause: error,
+    ...(hint === undefined ? {} : { hint }),
+  })
+}
+
+async function whoami(context: Context): Promise<void> {
+  const { url, credential } = await currentServer(context)
+  const me = await context.client.call('me')
+  if (context.isJson) return context.printJson(me)
+  context.io.stdout.write(
+    formatFields(
+      [
+        ['Server', url],
+        ['Name', me.actor.name],
+        ['E-mail', me.actor.email],
+        ['Workspace', `${me.workspace.name} (${me.workspace.id})`],
+        ['Role', me.role],
+        ['Credential', credential && describe(credential, context)],
+      ],
+      context.paint,
+    ),
+  )
+}
+
+function describe(credential: Credential, { settings }: Context): string {
+  if (settings.token !== undefined) return 'token from CPCTL_TOKEN'
+  switch (credential.kind) {
+    case 'api_key':
+      return `API key of this machine (${credential.keyId})`
+    case 'session':
+      return 'session'
+    case 'token':
+      return 'token given at login'
+  }
+}

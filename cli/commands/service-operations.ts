@@ -1,0 +1,110 @@
+import type { Command } from 'commander'
+import type { Event } from '../../shared/event.ts'
+import { type Instance, maxInstances } from '../../shared/service.ts'
+import type { Context, Start } from '../context.ts'
+import { ago } from '../figures.ts'
+import { wholeNumber } from '../options.ts'
+import { printList } from '../output.ts'
+import { allPages } from '../pages.ts'
+import { resolveService } from '../resolve.ts'
+import type { Column } from '../table.ts'
+import { clean } from '../terminal-text.ts'
+
+/** Restarting all instances waits until the new ones are healthy: the server's deadline for that, and some. */
+const RESTART_TIMEOUT_MS = 400_000
+const DEFAULT_EVENTS = 20
+
+export function addOperationCommands(services: Command, start: Start): void {
+  for (const { name, description, run } of operations) {
+    services
+      .command(name)
+      .description(description)
+      .argument('<service>', 'Name or id')
+      .action((service: string, _: unknown, command: Command) => run(start(command), service))
+  }
+  services
+    .command('scale')
+    .description('Set how many instances run')
+    .argument('<service>', 'Name or id')
+    .argument('<instances>', `1 to ${maxInstances}`, wholeNumber(1, maxInstances))
+    .action((service: string, count: number, _: unknown, command: Command) => scale(start(command), service, count))
+  services
+    .command('instances')
+    .description('List the running instances of a service')
+    .argument('[service]', 'Name or id; default: the one named after this folder')
+    .action((service: string | undefined, _: unknown, command: Command) => instances(start(command), service))
+  services
+    .command('events')
+    .description('List what happened to a service, newest first')
+    .argument('[service]', 'Name or id; default: the one named after this folder')
+    .option('-n, --limit <count>', 'How many', wholeNumber(1, 10_000), DEFAULT_EVENTS)
+    .action((service: string | undefined, options: { limit: number }, command: Command) => events(start(command), service, options.limit))
+}
+
+interface ServiceOperation {
+  name: string
+  description: string
+  run: (context: Context, service: string) => Promise<void>
+}
+
+const operate =
+  (id: 'suspendService' | 'resumeService' | 'restartService', outcome: string): ServiceOperation['run'] =>
+  async (context, name) => {
+    const service = await resolveService(context, name)
+    await context.client.call(id, { params: { serviceId: service.id }, timeoutMs: RESTART_TIMEOUT_MS })
+    if (!context.isJson) context.print(clean`${outcome} ${service.name}.`)
+  }
+
+const operations: readonly ServiceOperation[] = [
+  { name: 'suspend', description: 'Stop a service until it is resumed', run: operate('suspendService', 'Suspended') },
+  { name: 'resume', description: 'Start a suspended service again', run: operate('resumeService', 'Resumed') },
+  { name: 'restart', description: 'Replace all instances without losing a request', run: operate('restartService', 'Restarted') },
+]
+
+async function scale(context: Context, name: string, numInstances: number): Promise<void> {
+  const service = await resolveService(context, name)
+  await context.client.call('scaleService', { params: { serviceId: service.id }, body: { numInstances } })
+  if (!context.isJson) context.print(clean`${service.name} is scaled to ${numInstances} ${numInstances === 1 ? 'instance' : 'instances'}.`)
+}
+
+async function instances(context: Context, name: string | undefined): Promise<void> {
+  const service = await resolveService(context, name)
+  const page = await context.client.call('listInstances', { params: { serviceId: service.id } })
+  const empty = clean`${service.name} has no instances.`
+  printList(context, { page, row: (instance) => instance, columns: instanceColumns(context), empty })
+}
+
+const instanceColumns = ({ io }: Context): Column<Instance>[] => [
+  { title: 'INSTANCE', value: ({ id }) => id },
+  { title: 'STATUS', value: ({ status }) => status, colour: ({ status }) => statusColour[status] },
+  { title: 'STARTED', value: ({ startedAt }) => (startedAt === null ? '-' : ago(startedAt, io.now())) },
+  { title: 'RESTARTS', value: ({ restarts }) => String(restarts), align: 'right' },
+]
+
+const statusColour = {
+  running: 'green',
+  starting: 'yellow',
+  restarting: 'yellow',
+  draining: 'yellow',
+  stopped: 'dim',
+  crash_looping: 'red',
+} as const
+
+async function events(context: Context, name: string | undefined, limit: number): Promise<void> {
+  const service = await resolveService(context, name)
+  const page = await allPages((query) => context.client.call('listEvents', { params: { serviceId: service.id }, query }), limit)
+  const empty = clean`Nothing has happened to ${service.name} yet.`
+  printList(context, { page, row: ({ event }) => event, columns: eventColumns, empty })
+}
+
+const eventColumns: Column<Event>[] = [
+  { title: 'TIME', value: ({ timestamp }) => timestamp },
+  { title: 'EVENT', value: ({ type }) => type },
+  { title: 'DETAILS', value: ({ details }) => detailsText(details), isFlexible: true },
+]
+
+const detailsText = (details: Record<string, unknown>): string =>
+  Object.entries(details)
+    .filter(([, value]) => value !== null && value !== '')
+    .map(([name, value]) => `${name}=${typeof value === 'object' ? JSON.stringify(value) : value}`)
+    .join(' ')

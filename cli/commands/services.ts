@@ -1,0 +1,141 @@
+import { type Command, Option } from 'commander'
+import { type Service, type ServiceType, serviceTypes } from '../../shared/service.ts'
+import type { Context, Start } from '../context.ts'
+import { usageError } from '../error.ts'
+import { ago } from '../figures.ts'
+import { gather } from '../options.ts'
+import { printList } from '../output.ts'
+import { allPages } from '../pages.ts'
+import { confirmByName } from '../prompt.ts'
+import { resolveService } from '../resolve.ts'
+import { addSettingOptions, present, type SettingOptions, settingsInput } from '../service-settings.ts'
+import { type Column, formatFields } from '../table.ts'
+import { clean } from '../terminal-text.ts'
+import { addOperationCommands } from './service-operations.ts'
+
+export function addServiceCommands(program: Command, start: Start): void {
+  const services = program.command('services').alias('service').description('Create, change and operate services')
+  services
+    .command('list')
+    .alias('ls')
+    .description('List services')
+    .option('--type <types>', `Only these types: ${serviceTypes.join(', ')}`, gather)
+    .action((options: ListOptions, command: Command) => list(start(command), options))
+  services
+    .command('get')
+    .description('Show a service')
+    .argument('[service]', 'Name or id; default: the one named after this folder')
+    .action((name: string | undefined, _: unknown, command: Command) => get(start(command), name))
+  addSettingOptions(
+    services
+      .command('create')
+      .description('Create a service; it waits for its first deploy')
+      .argument('<name>', 'Name, unique in the workspace')
+      .addOption(new Option('--type <type>', 'Type of service').choices(serviceTypes).default('web_service')),
+  ).action((name: string, options: CreateOptions, command: Command) => create(start(command), name, options))
+  addSettingOptions(
+    services
+      .command('update')
+      .description('Change settings of a service; they take effect with its next deploy')
+      .argument('<service>', 'Name or id')
+      .option('--name <name>', 'New name'),
+  ).action((name: string, options: UpdateOptions, command: Command) => update(start(command), name, options))
+  services
+    .command('delete')
+    .description('Delete a service with its releases, logs and settings')
+    .argument('<service>', 'Name or id')
+    .option('-y, --yes', 'Do not ask')
+    .action((name: string, options: { yes?: boolean }, command: Command) => remove(start(command), name, options.yes === true))
+  addOperationCommands(services, start)
+}
+
+interface ListOptions {
+  type?: string[]
+}
+
+async function list(context: Context, options: ListOptions): Promise<void> {
+  const type = options.type?.map(serviceType)
+  const page = await allPages((query) => context.client.call('listServices', { query: { ...query, ...(type ? { type } : {}) } }))
+  const empty = 'No services yet. Run cpctl deploy in a folder to make one.'
+  printList(context, { page, row: ({ service }) => service, columns: serviceColumns(context), empty })
+}
+
+function serviceType(text: string): ServiceType {
+  const type = serviceTypes.find((name) => name === text)
+  if (type === undefined) throw usageError(`${text} is not a type of service.`, `Give one of ${serviceTypes.join(', ')}.`)
+  return type
+}
+
+const serviceColumns = ({ io }: Context): Column<Service>[] => [
+  { title: 'NAME', value: ({ name }) => name, isFlexible: true, colour: () => 'bold' },
+  { title: 'TYPE', value: ({ type }) => type },
+  { title: 'STATE', value: stateOf, colour: ({ suspended }) => (suspended === 'suspended' ? 'yellow' : undefined) },
+  { title: 'PLAN', value: ({ serviceDetails }) => serviceDetails.plan ?? '-' },
+  { title: 'INSTANCES', value: ({ serviceDetails }) => String(serviceDetails.numInstances ?? '-'), align: 'right' },
+  { title: 'UPDATED', value: ({ updatedAt }) => ago(updatedAt, io.now()) },
+  { title: 'URL', value: ({ serviceDetails }) => serviceDetails.url ?? '-', isFlexible: true },
+]
+
+const stateOf = ({ suspended }: Service): string => (suspended === 'suspended' ? 'suspended' : 'active')
+
+async function get(context: Context, name: string | undefined): Promise<void> {
+  const service = await resolveService(context, name)
+  if (context.isJson) context.printJson(service)
+  else printService(context, service)
+}
+
+interface CreateOptions extends SettingOptions {
+  type: ServiceType
+}
+
+async function create(context: Context, name: string, options: CreateOptions): Promise<void> {
+  const created = await context.client.call('createService', {
+    body: { type: options.type, name, ...settingsInput(options.type, options) },
+  })
+  if (context.isJson) return context.printJson(created)
+  context.print(clean`Created ${created.service.name} (${created.service.id}).`)
+  context.print(clean`Deploy to it from its folder: cpctl deploy --service ${created.service.name}`)
+}
+
+interface UpdateOptions extends SettingOptions {
+  name?: string
+}
+
+async function update(context: Context, name: string, options: UpdateOptions): Promise<void> {
+  const service = await resolveService(context, name)
+  const body = present({ name: options.name, ...settingsInput(service.type, options) })
+  if (Object.keys(body).length === 0) throw usageError('Nothing to change was given.', 'Run cpctl services update --help for what can be.')
+  const updated = await context.client.call('updateService', { params: { serviceId: service.id }, body })
+  if (context.isJson) return context.printJson(updated)
+  context.print(clean`Updated ${updated.name}. The change takes effect with its next deploy.`)
+}
+
+async function remove(context: Context, name: string, isConfirmed: boolean): Promise<void> {
+  const service = await resolveService(context, name)
+  await confirmByName(context, service.name, isConfirmed)
+  await context.client.call('deleteService', { params: { serviceId: service.id } })
+  if (!context.isJson) context.print(clean`Deleted ${service.name}.`)
+}
+
+function printService(context: Context, service: Service): void {
+  const { serviceDetails: details } = service
+  const fields: [string, string | undefined][] = [
+    ['Name', service.name],
+    ['Id', service.id],
+    ['Type', service.type],
+    ['State', stateOf(service)],
+    ['URL', details.url],
+    ['Runtime', details.runtime],
+    ['Plan', details.plan],
+    ['Instances', details.numInstances?.toString()],
+    ['Root folder', service.rootDir],
+    ['Build command', details.buildCommand ?? details.envSpecificDetails?.buildCommand],
+    ['Start command', details.envSpecificDetails?.startCommand],
+    ['Pre-deploy command', details.envSpecificDetails?.preDeployCommand],
+    ['Health check path', details.healthCheckPath],
+    ['Publish path', details.publishPath],
+    ['Created', service.createdAt],
+    ['Updated', service.updatedAt],
+  ]
+  context.io.stdout.write(formatFields(fields, context.paint))
+}

@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto'
+import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { CliError } from './error.ts'
+
+/** What proves who we are to one server, and how it came to be. */
+export type Credential =
+  /** A key that `cpctl login` made for this machine; logout revokes it. */
+  | { kind: 'api_key'; token: string; keyId: string; email: string }
+  /** A session, for users who may not make keys; logout ends it. */
+  | { kind: 'session'; token: string; email: string }
+  /** A token that the user brought; logout only forgets it. */
+  | { kind: 'token'; token: string }
+
+export interface Credentials {
+  /** URL of the server that commands talk to. */
+  current?: string
+  servers: Record<string, Credential>
+}
+
+/** Reads the file, or nothing when there is none. @throws CliError when it cannot be read or is not ours. */
+export async function readCredentials(path: string): Promise<Credentials> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw new CliError('internal', `Cannot read ${path}: ${error.message}`, { cause: error })
+  })
+  if (text === undefined) return { servers: {} }
+  const value = parse(text)
+  if (!isCredentials(value)) {
+    throw new CliError('internal', `${path} is not a file of cpctl.`, { hint: 'Remove it and run cpctl login.' })
+  }
+  return value
+}
+
+/** Replaces the file in one step, readable by its owner only: a crash leaves the old or the new one, never half. */
+export async function writeCredentials(path: string, credentials: Credentials): Promise<void> {
+  const directory = dirname(path)
+  const temporary = `${path}.${randomBytes(6).toString('hex')}`
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 })
+    await chmod(directory, 0o700)
+    await writeSynced(temporary, `${JSON.stringify(credentials, null, 2)}\n`)
+    await rename(temporary, path)
+  } catch (cause) {
+    await rm(temporary, { force: true })
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new CliError('internal', `Cannot write ${path}: ${reason}`, { cause, hint: 'Set CPCTL_URL and CPCTL_TOKEN instead.' })
+  }
+}
+
+async function writeSynced(path: string, text: string): Promise<void> {
+  const file = await open(path, 'wx', 0o600)
+  try {
+    await file.writeFile(text)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function isCredentials(value: unknown): value is Credentials {
+  if (typeof value !== 'object' || value === null || !('servers' in value)) return false
+  const { servers } = value
+  return typeof servers === 'object' && servers !== null && Object.values(servers).every(isCredential)
+}
+
+const isCredential = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'token' in value && typeof value.token === 'string' && 'kind' in value

@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto'
+import type { Me } from '../shared/auth.ts'
+import { type Client, createClient } from './client.ts'
+import { type Context, credentialHeaders, sessionCookie } from './context.ts'
+import type { Credential } from './credentials.ts'
+import { CliError } from './error.ts'
+
+export interface SignedIn {
+  credential: Credential
+  me: Me
+}
+
+const MAX_KEY_NAME_CHARS = 100
+
+/** A client of one server with one credential, whatever is stored. */
+export const clientWith = (context: Pick<Context, 'io'>, url: string, credential?: Credential): Client =>
+  createClient(async () => ({ url, headers: credential === undefined ? {} : credentialHeaders(url, credential) }), context.io.interrupted)
+
+/** Finds out who a token belongs to. @throws CliError unauthorized when the server does not take it. */
+export async function loginByToken(context: Context, url: string, token: string): Promise<SignedIn> {
+  const credential: Credential = { kind: 'token', token }
+  const me = await clientWith(context, url, credential)
+    .call('me')
+    .catch((error: unknown) => {
+      if (!(error instanceof CliError) || error.code !== 'unauthorized') throw error
+      throw new CliError('unauthorized', `${url} does not accept this token.`, {
+        hint: 'Make a new one with cpctl keys create.',
+        cause: error,
+      })
+    })
+  return { credential, me }
+}
+
+/**
+ * Logs in with a password and exchanges the session for an API key of this machine, which can be seen and revoked by name.
+ * Users who may not make keys keep the session.
+ */
+export async function loginByPassword(context: Context, url: string, account: { email: string; password: string }): Promise<SignedIn> {
+  const session = await openSession(context, url, account)
+  const client = clientWith(context, url, session)
+  const me = await client.call('me')
+  if (!me.permissions.includes('apikeys.manage')) return { credential: session, me }
+  const key = await createMachineKey(client, `cpctl@${context.io.hostname}`.slice(0, MAX_KEY_NAME_CHARS - 9), me.role)
+  await client.call('logout')
+  return { credential: { kind: 'api_key', token: key.secret, keyId: key.id, email: account.email }, me }
+}
+
+async function openSession(context: Context, url: string, { email, password }: { email: string; password: string }): Promise<Credential> {
+  const response = await clientWith(context, url)
+    .respond('login', { body: { email, password } })
+    .catch((error: unknown) => {
+      if (!(error instanceof CliError) || error.code !== 'unauthorized') throw error
+      throw new CliError('unauthorized', error.message, {
+        id: error.body.id,
+        hint: 'Check the e-mail address and the password.',
+        cause: error,
+      })
+    })
+  const token = response.headers
+    .getSetCookie()
+    .map((cookie) => cookie.split(';', 1)[0] ?? '')
+    .find((pair) => pair.startsWith(`${sessionCookie}=`))
+    ?.slice(sessionCookie.length + 1)
+  if (!token) throw new CliError('internal', `${url} opened no session.`, { hint: 'Check that the URL is that of a cpd server.' })
+  return { kind: 'session', token, email }
+}
+
+/** Names of keys may be taken, by an earlier login on this machine or on one with the same name. */
+async function createMachineKey(client: Client, name: string, role: string) {
+  const create = (candidate: string) => client.call('createApiKey', { body: { name: candidate, role } })
+  return create(name).catch((error: unknown) => {
+    if (!(error instanceof CliError) || error.code !== 'conflict') throw error
+    return create(`${name}-${randomBytes(4).toString('hex')}`)
+  })
+}
+
+/** Ends what login began. @throws CliError when the server could not be told. */
+export async function endLogin(context: Context, url: string, credential: Credential): Promise<void> {
+  const client = clientWith(context, url, credential)
+  const ended = async () => {
+    if (credential.kind === 'api_key') await client.call('revokeApiKey', { params: { keyId: credential.keyId } })
+    if (credential.kind === 'session') await client.call('logout')
+  }
+  await ended().catch((error: unknown) => {
+    // Revoked or expired already.
+    if (!(error instanceof CliError) || !['unauthorized', 'not_found'].includes(error.code)) throw error
+  })
+}

@@ -1,0 +1,64 @@
+import { Command, CommanderError } from 'commander'
+import { version } from '../package.json'
+import { addAccountCommands } from './commands/account.ts'
+import { addServiceCommands } from './commands/services.ts'
+import { type GlobalOptions, starter } from './context.ts'
+import { CliError, type ExitCode, exitCodes, Interrupted } from './error.ts'
+import type { Io } from './io.ts'
+import { cleanJson, cleanLines } from './terminal-text.ts'
+
+/** Runs one command line and tells its exit code; never throws. */
+export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
+  const program = createProgram(io)
+  try {
+    await program.parseAsync([...argv], { from: 'user' })
+    return exitCodes.ok
+  } catch (error) {
+    return report(error, io, argv.includes('--json') || program.opts<GlobalOptions>().json === true)
+  }
+}
+
+export function createProgram(io: Io): Command {
+  const program = new Command('cpctl')
+    .description('Deploy and operate services on your own server.')
+    .version(version, '-V, --version', 'Print the version')
+    .option('--url <url>', 'Server to talk to (CPCTL_URL)')
+    .option('--workspace <name>', 'Workspace, by name or id (CPCTL_WORKSPACE)')
+    .option('--json', 'Print the JSON of the API, for scripts')
+    .helpOption('-h, --help', 'Print help')
+    .helpCommand('help [command]', 'Print help for a command')
+    .configureHelp({ showGlobalOptions: true })
+    .showHelpAfterError('Run with --help to see what can be given.')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => io.stdout.write(text),
+      writeErr: (text) => io.stderr.write(text),
+      getOutHelpWidth: () => io.stdout.columns,
+      getErrHelpWidth: () => io.stderr.columns,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+  const start = starter(io)
+  addAccountCommands(program, start)
+  addServiceCommands(program, start)
+  return program
+}
+
+function report(error: unknown, io: Io, isJson: boolean): ExitCode {
+  if (error instanceof Interrupted) return exitCodes.interrupted
+  // Commander has printed help, version or its own message already.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
+  const known =
+    error instanceof CliError ? error : new CliError('internal', `Unexpected failure: ${error instanceof Error ? error.message : error}`)
+  if (isJson) io.stderr.write(`${cleanJson(known.body)}\n`)
+  else io.stderr.write(explain(known))
+  return known.exitCode
+}
+
+function explain({ message, hint, body }: CliError): string {
+  const details = (body.details ?? [])
+    .filter((detail) => !message.includes(detail.message))
+    .map(({ path, message: text }) => `  ${path}: ${text}`)
+  const request = body.code === 'internal' && body.id !== '' ? [`Request id for the operator: ${body.id}`] : []
+  return `${cleanLines([`Error: ${message}`, ...details, ...(hint === undefined ? [] : [hint]), ...request].join('\n'))}\n`
+}

@@ -1,0 +1,86 @@
+import { type Command, Option } from 'commander'
+import { parseDotenv } from '../shared/env.ts'
+import { buildPlanNames, planNames } from '../shared/plan.ts'
+import { maxInstances, runtimes, type ServiceDetailsInput, type ServicePatch, type ServiceType } from '../shared/service.ts'
+import { usageError } from './error.ts'
+import { wholeNumber } from './options.ts'
+
+export const MAX_SHUTDOWN_DELAY_SECONDS = 300
+
+/** Settings of a service as options of create, update and deploy. */
+export interface SettingOptions {
+  runtime?: (typeof runtimes)[number]
+  plan?: (typeof planNames)[number]
+  buildPlan?: (typeof buildPlanNames)[number]
+  instances?: number
+  buildCommand?: string
+  startCommand?: string
+  preDeployCommand?: string
+  healthCheckPath?: string
+  publishPath?: string
+  rootDir?: string
+  shutdownDelay?: number
+}
+
+export const addSettingOptions = (command: Command): Command =>
+  command
+    .addOption(new Option('--runtime <runtime>', 'What builds and runs it').choices(runtimes))
+    .addOption(new Option('--plan <plan>', 'What an instance may use').choices(planNames))
+    .addOption(new Option('--build-plan <plan>', 'What a build may use').choices(buildPlanNames))
+    .option('--instances <count>', 'How many instances run', wholeNumber(1, maxInstances))
+    .option('--build-command <command>', 'Command that builds it')
+    .option('--start-command <command>', 'Command that starts it')
+    .option('--pre-deploy-command <command>', 'Command to run before a new release starts')
+    .option('--health-check-path <path>', 'Path that answers 2xx or 3xx when an instance is healthy')
+    .option('--publish-path <path>', 'Folder of a static site that is served')
+    .option('--root-dir <path>', 'Folder of the source in which it is built')
+    .option('--shutdown-delay <seconds>', 'Time an instance has to end', wholeNumber(1, MAX_SHUTDOWN_DELAY_SECONDS))
+
+/** The part of a service's body that the options stand for; each type has its commands in a place of its own. */
+export function settingsInput(type: ServiceType, options: SettingOptions): Pick<ServicePatch, 'rootDir' | 'serviceDetails'> {
+  const { buildCommand, startCommand, preDeployCommand } = options
+  const commands =
+    type === 'static_site'
+      ? { buildCommand, startCommand, preDeployCommand }
+      : { envSpecificDetails: absentIfEmpty(present({ buildCommand, startCommand, preDeployCommand })) }
+  if (type === 'static_site' && (startCommand ?? preDeployCommand) !== undefined) {
+    throw usageError('A static site is served from its files: it has no start command and no pre-deploy command.')
+  }
+  const details: ServiceDetailsInput = present({
+    runtime: options.runtime,
+    plan: options.plan,
+    buildPlan: options.buildPlan,
+    numInstances: options.instances,
+    healthCheckPath: options.healthCheckPath,
+    publishPath: options.publishPath,
+    maxShutdownDelaySeconds: options.shutdownDelay,
+    ...commands,
+  })
+  return present({ rootDir: options.rootDir, serviceDetails: absentIfEmpty(details) })
+}
+
+type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
+
+/** The fields that have a value: an absent one and one that is undefined are different things to the server. */
+export const present = <T extends object>(fields: T): Present<T> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Present<T>
+
+const absentIfEmpty = <T extends object>(fields: T): T | undefined => (Object.keys(fields).length === 0 ? undefined : fields)
+
+/** Variables given as `KEY=value`. @throws CliError with the usage exit code. */
+export function parsePairs(pairs: readonly string[]): { key: string; value: string }[] {
+  return pairs.map((pair) => {
+    const at = pair.indexOf('=')
+    if (at < 1) throw usageError(`${pair} is not KEY=value.`)
+    return { key: pair.slice(0, at), value: pair.slice(at + 1) }
+  })
+}
+
+/** Variables of a `.env` file's text. @throws CliError with the usage exit code, naming the file and the line. */
+export function parseEnvFile(text: string, name: string): { key: string; value: string }[] {
+  try {
+    return parseDotenv(text)
+  } catch (error) {
+    throw usageError(`${name}: ${error instanceof Error ? error.message : error}`)
+  }
+}

@@ -1,0 +1,30 @@
+// Terminal sequences: CSI, then OSC and the other strings up to their end, then two-character escapes.
+const sequences = new RegExp(
+  [
+    '(?:\\u001b\\[|\\u009b)[0-?]*[ -/]*[@-~]',
+    '(?:\\u001b[\\]PX^_]|[\\u009d\\u0090\\u0098\\u009e\\u009f])[^\\u0007\\u001b\\u009c]*(?:\\u0007|\\u001b\\\\|\\u009c)',
+    '\\u001b[ -/]*[0-~]',
+  ].join('|'),
+  'g',
+)
+// Control, bidirectional-override, invisible and line-separator characters; the tab alone may stay.
+const unseen = '\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ufeff'
+const controls = new RegExp(`[\\u0000-\\u0008\\u000a-\\u001f${unseen}]`, 'g')
+const unseenInJson = new RegExp(`[${unseen}]`, 'g')
+
+/**
+ * Text of the server as a terminal may show it: one line, and nothing in it that moves the cursor, colours, renames the
+ * window or reorders what is read. Everything that did not originate here passes through this before it is printed.
+ */
+export const cleanText = (text: string): string => text.replace(sequences, '').replace(/\n/g, ' ').replace(controls, '')
+
+/** The same for text of several lines. */
+export const cleanLines = (text: string): string => text.split(/\r?\n/).map(cleanText).join('\n')
+
+/** A sentence around values of the server: each inserted value is cleaned. */
+export const clean = (parts: TemplateStringsArray, ...values: (string | number)[]): string =>
+  parts.reduce((sentence, part, index) => sentence + cleanText(String(values[index - 1])) + part)
+
+/** JSON in which control characters of any kind are escaped, so that it is inert on a terminal too. */
+export const cleanJson = (value: unknown): string =>
+  JSON.stringify(value, null, 2).replace(unseenInJson, (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`)

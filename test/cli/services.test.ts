@@ -1,0 +1,304 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { AppError } from '../../shared/error.ts'
+import { exampleService, pageOf, serviceId } from './examples.ts'
+import { type Answers, type FakeServer, startFakeServer } from './fake-server.ts'
+import { cpctl, type TerminalOptions } from './terminal.ts'
+
+let server: FakeServer | undefined
+
+afterEach(async () => {
+  expect(server?.breaches ?? []).toEqual([])
+  await server?.stop()
+  server = undefined
+})
+
+function on(answers: Answers, options: TerminalOptions = {}) {
+  const started = startFakeServer(answers)
+  server = started
+  return (...argv: string[]) => cpctl(argv, { ...options, env: { CPCTL_URL: started.url, CPCTL_TOKEN: 'cpk_test', ...options.env } })
+}
+
+const other = exampleService({
+  id: 'srv-1b1c2d3e4f5g6h7i8j9k',
+  name: 'docs',
+  type: 'static_site',
+  suspended: 'suspended',
+  serviceDetails: { buildPlan: 'starter', url: 'http://docs.localhost:8080' },
+})
+const listed: Answers = {
+  listServices: ({ query }) =>
+    pageOf(
+      'service',
+      [exampleService(), other].filter(({ name }) => !Array.isArray(query.name) || query.name.includes(name)),
+    ),
+}
+
+describe('services list', () => {
+  test('prints an aligned table', async () => {
+    const { exitCode, stdout, stderr } = await on(listed)('services', 'list')
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+    expect(stdout).toBe(
+      [
+        'NAME  TYPE         STATE      PLAN     INSTANCES  UPDATED  URL',
+        'web   web_service  active     starter          2  1h ago   http://web.localhost:8080',
+        'docs  static_site  suspended  -                -  1h ago   http://docs.localhost:8080',
+        '',
+      ].join('\n'),
+    )
+    expect(server?.received[0]?.headers.get('authorization')).toBe('Bearer cpk_test')
+  })
+
+  test('shortens flexible columns to the width of a terminal', async () => {
+    const { stdout } = await on(listed, { isTty: true, columns: 72, env: { NO_COLOR: '1' } })('services', 'list')
+    const widths = stdout.split('\n').map((line) => line.length)
+    expect(Math.max(...widths)).toBe(72)
+    expect(stdout).toContain('http://web.l…\n')
+  })
+
+  test('prints the JSON of the API with --json', async () => {
+    const { stdout } = await on(listed)('--json', 'services', 'list')
+    expect(JSON.parse(stdout)).toEqual(pageOf('service', [exampleService(), other]))
+  })
+
+  test('colours only a terminal that wants colours', async () => {
+    const coloured = await on(listed, { isTty: true })('services', 'list')
+    expect(coloured.stdout).toContain('\u001b[')
+    await server?.stop()
+    const refused = await on(listed, { isTty: true, env: { NO_COLOR: '1' } })('services', 'list')
+    expect(refused.stdout).not.toContain('\u001b')
+    await server?.stop()
+    const piped = await on(listed)('services', 'list')
+    expect(piped.stdout).not.toContain('\u001b')
+  })
+
+  test('walks the cursors to the last page', async () => {
+    const all = Array.from({ length: 101 }, (_, index) => exampleService({ name: `s${index}` }))
+    const { stdout } = await on({
+      listServices: ({ query }) => {
+        const from = query.cursor === undefined ? 0 : Number(String(query.cursor).slice(1)) + 1
+        return all.slice(from, from + Number(query.limit)).map((service, index) => ({ service, cursor: `c${from + index}` }))
+      },
+    })('services', 'list')
+    expect(stdout.trim().split('\n')).toHaveLength(102)
+    expect(server?.received.map(({ query }) => query.cursor)).toEqual([undefined, 'c99'])
+  })
+
+  test('says how to make the first service', async () => {
+    const { stdout, stderr } = await on({ listServices: () => [] })('services', 'list')
+    expect({ stdout, stderr }).toEqual({ stdout: '', stderr: 'No services yet. Run cpctl deploy in a folder to make one.\n' })
+  })
+
+  test('removes control sequences from what the server sends', async () => {
+    const hostile = exampleService({ name: 'a\u001b[31m\u001b]0;title\u0007b\u202ec\u009b2Jd' })
+    const { stdout } = await on({ listServices: () => pageOf('service', [hostile]) })('services', 'list')
+    expect(stdout).toContain('abcd ')
+    await server?.stop()
+    const json = await on({ listServices: () => pageOf('service', [hostile]) })('services', 'list', '--json')
+    for (const mark of ['\u001b', '\u009b', '\u202e']) expect(json.stdout).not.toContain(mark)
+    expect(JSON.parse(json.stdout)[0].service.name).toBe(hostile.name)
+  })
+})
+
+describe('services get', () => {
+  test('finds a service by id, by name, or by the name of the folder', async () => {
+    const byId = await on({ getService: () => exampleService() })('services', 'get', serviceId)
+    await server?.stop()
+    const byName = await on(listed)('services', 'get', 'web')
+    await server?.stop()
+    const byFolder = await on(listed, { cwd: '/src/web' })('services', 'get')
+    expect(byName.stdout).toBe(byId.stdout)
+    expect(byFolder.stdout).toBe(byId.stdout)
+    expect(byId.stdout).toBe(
+      [
+        'Name:          web',
+        `Id:            ${serviceId}`,
+        'Type:          web_service',
+        'State:         active',
+        'URL:           http://web.localhost:8080',
+        'Runtime:       node',
+        'Plan:          starter',
+        'Instances:     2',
+        'Build command: npm ci',
+        'Start command: npm start',
+        'Created:       2026-02-01T10:00:00.000Z',
+        'Updated:       2026-02-01T11:00:00.000Z',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  test('an unknown name says where to look', async () => {
+    const { exitCode, stderr } = await on(listed)('services', 'get', 'nope')
+    expect(exitCode).toBe(1)
+    expect(stderr).toBe('Error: There is no service nope.\ncpctl services list shows them.\n')
+  })
+
+  test('a folder without a service is a usage error', async () => {
+    const { exitCode, stderr } = await on(listed, { cwd: '/src/other' })('services', 'get')
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('There is no service named after this folder (other).')
+  })
+})
+
+describe('changing services', () => {
+  test('create sends the settings where their type has them', async () => {
+    const cli = on({ createService: () => ({ service: exampleService() }) })
+    const { stdout } = await cli(
+      'services',
+      'create',
+      'web',
+      '--runtime',
+      'node',
+      '--plan',
+      'pro',
+      '--start-command',
+      'npm start',
+      '--instances',
+      '3',
+    )
+    expect(stdout).toBe(`Created web (${serviceId}).\nDeploy to it from its folder: cpctl deploy --service web\n`)
+    await cli('services', 'create', 'docs', '--type', 'static_site', '--build-command', 'make', '--publish-path', 'out')
+    expect(server?.received.map(({ body }) => body)).toEqual([
+      {
+        type: 'web_service',
+        name: 'web',
+        serviceDetails: { runtime: 'node', plan: 'pro', numInstances: 3, envSpecificDetails: { startCommand: 'npm start' } },
+      },
+      { type: 'static_site', name: 'docs', serviceDetails: { buildCommand: 'make', publishPath: 'out' } },
+    ])
+  })
+
+  test('update sends only what was given, and refuses to send nothing', async () => {
+    const cli = on({ ...listed, updateService: () => exampleService({ name: 'site' }) })
+    const { stdout } = await cli('services', 'update', 'web', '--name', 'site', '--health-check-path', '/up')
+    expect(stdout).toBe('Updated site. The change takes effect with its next deploy.\n')
+    expect(server?.received.at(-1)?.body).toEqual({ name: 'site', serviceDetails: { healthCheckPath: '/up' } })
+    const nothing = await cli('services', 'update', 'web')
+    expect(nothing.exitCode).toBe(2)
+  })
+
+  test('delete wants the name typed, or --yes', async () => {
+    const answers: Answers = { ...listed, deleteService: () => undefined }
+    const refused = await on(answers)('services', 'delete', 'web')
+    expect(refused).toMatchObject({
+      exitCode: 2,
+      stderr: 'Error: Cannot ask for input: standard input is not a terminal.\nGive --yes to confirm.\n',
+    })
+    expect(server?.received.some(({ id }) => id === 'deleteService')).toBe(false)
+    await server?.stop()
+    const mistyped = await on(answers, { typed: ['wbe'] })('services', 'delete', 'web')
+    expect(mistyped.exitCode).toBe(2)
+    await server?.stop()
+    const typed = await on(answers, { typed: ['web'] })('services', 'delete', 'web')
+    expect(typed).toMatchObject({ exitCode: 0, stdout: 'Deleted web.\n' })
+    await server?.stop()
+    const yes = await on(answers)('services', 'delete', 'web', '--yes')
+    expect(yes).toMatchObject({ exitCode: 0, stdout: 'Deleted web.\n' })
+  })
+
+  test('suspend, resume, restart and scale tell what they did', async () => {
+    const done = () => undefined
+    const cli = on({ ...listed, suspendService: done, resumeService: done, restartService: done, scaleService: done })
+    expect((await cli('services', 'suspend', 'web')).stdout).toBe('Suspended web.\n')
+    expect((await cli('services', 'resume', 'web')).stdout).toBe('Resumed web.\n')
+    expect((await cli('services', 'restart', 'web')).stdout).toBe('Restarted web.\n')
+    expect((await cli('services', 'scale', 'web', '3')).stdout).toBe('web is scaled to 3 instances.\n')
+    expect(server?.received.at(-1)?.body).toEqual({ numInstances: 3 })
+    expect((await cli('services', 'scale', 'web', '0')).exitCode).toBe(2)
+  })
+
+  test('instances and events are tables', async () => {
+    const cli = on({
+      ...listed,
+      listInstances: () => [
+        {
+          id: `${serviceId}-0a1b2`,
+          createdAt: '2026-02-01T11:00:00.000Z',
+          status: 'running',
+          startedAt: '2026-02-01T11:30:00.000Z',
+          restarts: 1,
+        },
+      ],
+      listEvents: () =>
+        pageOf('event', [
+          {
+            id: 'evt-0b1c2d3e4f5g6h7i8j9k',
+            timestamp: '2026-02-01T11:00:00.000Z',
+            serviceId,
+            type: 'deploy_ended',
+            details: { status: 'live', none: null },
+          },
+        ]),
+    })
+    expect((await cli('services', 'instances', 'web')).stdout).toBe(
+      `INSTANCE                        STATUS   STARTED  RESTARTS\n${serviceId}-0a1b2  running  30m ago         1\n`,
+    )
+    expect((await cli('services', 'events', 'web')).stdout).toBe(
+      'TIME                      EVENT         DETAILS\n2026-02-01T11:00:00.000Z  deploy_ended  status=live\n',
+    )
+  })
+})
+
+describe('errors', () => {
+  test('the message of the server and its details reach standard error', async () => {
+    const details = [{ path: '/name', message: 'Another service has this name.' }]
+    const answers: Answers = {
+      createService: () => {
+        throw new AppError('conflict', 'The name is taken.', { details })
+      },
+    }
+    const people = await on(answers)('services', 'create', 'web')
+    expect(people).toMatchObject({
+      exitCode: 1,
+      stdout: '',
+      stderr: 'Error: The name is taken.\n  /name: Another service has this name.\n',
+    })
+    await server?.stop()
+    const scripts = await on(answers)('services', 'create', 'web', '--json')
+    expect(JSON.parse(scripts.stderr)).toEqual({ message: 'The name is taken.', code: 'conflict', id: 'req-1', details })
+  })
+
+  test('a refused credential says to log in', async () => {
+    const { stderr } = await on({
+      listServices: () => {
+        throw new AppError('unauthorized', 'This key is revoked.')
+      },
+    })('services', 'list')
+    expect(stderr).toBe('Error: This key is revoked.\nRun cpctl login, or set CPCTL_TOKEN to a valid API key.\n')
+  })
+
+  test('a server that is not there is named', async () => {
+    const { exitCode, stderr } = await cpctl(['services', 'list'], { env: { CPCTL_URL: 'http://127.0.0.1:9' } })
+    expect(exitCode).toBe(1)
+    expect(stderr).toBe('Error: Cannot reach http://127.0.0.1:9: is the server running?\nSet CPCTL_URL or run cpctl login --url <url>.\n')
+  })
+
+  test('something else than a cpd server is told apart', async () => {
+    const { stderr } = await on({ listServices: () => new Response('<html>', { status: 200 }) })('services', 'list')
+    expect(stderr).toContain('Check that the URL is that of a cpd server')
+  })
+
+  test('a wrong command line exits with 2', async () => {
+    for (const argv of [['nope'], ['services', 'nope'], ['services', 'list', '--nope'], ['services', 'scale', 'web']]) {
+      expect((await cpctl(argv)).exitCode).toBe(2)
+    }
+    expect((await cpctl(['services', 'list'], { env: { CPCTL_URL: 'not a url' } })).exitCode).toBe(2)
+  })
+
+  test('a GET whose connection drops is sent again', async () => {
+    let dropped = 0
+    const flaky = Bun.listen({
+      hostname: '127.0.0.1',
+      port: 0,
+      socket: {
+        data(socket) {
+          if (dropped++ === 0) return socket.terminate()
+          socket.end('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\nconnection: close\r\n\r\n[]')
+        },
+      },
+    })
+    const { exitCode } = await cpctl(['services', 'list'], { env: { CPCTL_URL: `http://127.0.0.1:${flaky.port}` } })
+    flaky.stop(true)
+    expect({ exitCode, dropped }).toEqual({ exitCode: 0, dropped: 2 })
+  })
+})

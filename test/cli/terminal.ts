@@ -1,0 +1,60 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Io } from '../../cli/io.ts'
+import { run } from '../../cli/program.ts'
+
+export interface Outcome {
+  exitCode: number
+  stdout: string
+  stderr: string
+}
+
+export interface TerminalOptions {
+  env?: Record<string, string>
+  cwd?: string
+  stdin?: string
+  /** Answers typed at prompts; their presence makes standard input a terminal. */
+  typed?: string[]
+  isTty?: boolean
+  columns?: number
+  interrupted?: AbortSignal
+  onOutput?: (text: string) => void
+}
+
+export const testTime = Date.parse('2026-02-01T12:00:00.000Z')
+
+/** Runs one command line in a terminal made of strings. */
+export async function cpctl(argv: string[], options: TerminalOptions = {}): Promise<Outcome & { browsed: string[] }> {
+  const outcome = { exitCode: -1, stdout: '', stderr: '', browsed: [] as string[] }
+  const typed = [...(options.typed ?? [])]
+  const output = (name: 'stdout' | 'stderr') => ({
+    write: (text: string) => {
+      outcome[name] += text
+      options.onOutput?.(text)
+    },
+    isTty: options.isTty === true,
+    columns: options.columns ?? 80,
+  })
+  const io: Io = {
+    stdout: output('stdout'),
+    stderr: output('stderr'),
+    stdin: { isTty: options.typed !== undefined, text: async () => options.stdin ?? '', line: async () => typed.shift() ?? '' },
+    env: { HOME: '/nonexistent', ...options.env },
+    cwd: options.cwd ?? '/nonexistent/web',
+    hostname: 'laptop',
+    now: () => testTime,
+    interrupted: options.interrupted ?? new AbortController().signal,
+    openBrowser: (url) => {
+      outcome.browsed.push(url)
+      return options.env?.DISPLAY !== undefined
+    },
+  }
+  outcome.exitCode = await run(argv, io)
+  return outcome
+}
+
+export async function temporaryFolder(): Promise<{ path: string; remove(): Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), 'cpctl-test-'))
+  return { path, remove: () => rm(path, { recursive: true, force: true }) }
+}
