@@ -24,6 +24,7 @@ describe('the level of a line', () => {
     ['[2026-01-31 09:30:00 +0000] [17] [ERROR] Worker failed', 'error'],
     ['time=2026 level=warn msg="x"', 'warning'],
     ['panic: runtime error', 'critical'],
+    ['\u001b[31mERROR\u001b[0m it broke', 'error'],
     ['Error handling is on', 'info'],
     ['information about errors', 'info'],
     ['constructor: x', 'info'],

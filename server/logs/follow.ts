@@ -1,0 +1,32 @@
+import type { SocketEvents } from '../http/sockets.ts'
+import type { LogFilter } from './filter.ts'
+import type { LogHub, Subscription } from './hub.ts'
+import { toWire } from './wire.ts'
+
+const SERVER_ERROR = 1011
+const GONE = 1006
+
+/** Sends lines to one WebSocket: history from the filter's start, if it has one, then live. Closing it frees the subscription. */
+export function followLogs(hub: LogHub, filter: LogFilter): SocketEvents {
+  const ending = new AbortController()
+  let subscription: Subscription | undefined
+  return {
+    opened(socket) {
+      subscription = hub.subscribe({
+        filter,
+        from: filter.startAt === undefined ? 'now' : 'start',
+        signal: ending.signal,
+        sink: {
+          send(line) {
+            const outcome = socket.send(JSON.stringify(toWire(line)))
+            if (outcome === 'dropped') ending.abort(GONE)
+            return outcome === 'sent'
+          },
+        },
+        onError: () => socket.close(SERVER_ERROR, 'The logs could not be read; connect again'),
+      })
+    },
+    drained: () => subscription?.resume(),
+    closed: () => ending.abort(),
+  }
+}

@@ -1,0 +1,51 @@
+import type { Operations } from '../../shared/api.ts'
+import { AppError } from '../../shared/error.ts'
+import type { LogSubscribeQuery } from '../../shared/log.ts'
+import type { Context } from '../context.ts'
+import type { Actor, Handlers } from '../http/call.ts'
+import { findService, serviceIdsOf } from '../services/store.ts'
+import { followLogs } from './follow.ts'
+import type { LogFilter } from './filter.ts'
+import { parseLogTime, toWirePage } from './wire.ts'
+
+type LogIds = Extract<keyof Operations, 'listLogs' | 'subscribeLogs' | 'listLogValues'>
+
+export const logRoutes: Handlers<LogIds, Context> = {
+  async listLogs({ actor, query, signal }, { db, logStore }) {
+    const { limit, direction } = query
+    const filter = filterOf(db, actor, query)
+    return toWirePage(await logStore.query({ ...filter, signal, ...(limit && { limit }), ...(direction && { direction }) }))
+  },
+  listLogValues: ({ actor, query }, { db, logStore }) => logStore.values(query.label, filterOf(db, actor, query)),
+  subscribeLogs({ actor, query, upgrade }, { db, logHub }) {
+    upgrade(followLogs(logHub, filterOf(db, actor, query)))
+  },
+}
+
+/** The caller's filter, held to the services of their workspace. */
+function filterOf(db: Context['db'], { workspaceId }: Actor, query: LogSubscribeQuery): LogFilter {
+  const { resource, instance, level, type, text, startTime, endTime } = query
+  for (const id of resource ?? []) {
+    if (findService(db, workspaceId, id) === undefined) throw new AppError('not_found', `There is no service with the id ${id}.`)
+  }
+  const startAt = microseconds('startTime', startTime)
+  const endAt = microseconds('endTime', endTime)
+  return {
+    resource: resource ?? serviceIdsOf(db, workspaceId),
+    ...(instance && { instance }),
+    ...(level && { level }),
+    ...(type && { type }),
+    ...(text && { text }),
+    ...(startAt !== undefined && { startAt }),
+    ...(endAt !== undefined && { endAt }),
+  }
+}
+
+function microseconds(name: string, time: string | undefined): number | undefined {
+  if (time === undefined) return undefined
+  const at = parseLogTime(time)
+  if (at === undefined) {
+    throw new AppError('validation_failed', `${name} is not a time that exists.`, { details: [{ path: `/${name}`, message: 'is not a time that exists' }] })
+  }
+  return at
+}
