@@ -6,6 +6,7 @@ import type { Collector } from './logs/collector.ts'
 import type { LogHub } from './logs/hub.ts'
 import type { LogStore } from './logs/store.ts'
 import type { Paths } from './paths.ts'
+import type { RoutePublisher } from './routing/publish.ts'
 import type { Sealer } from './secrets/seal.ts'
 import type { ServerLog } from './server-log.ts'
 
@@ -17,6 +18,10 @@ export interface Work {
   pokeQueue(): void
   /** Stops the build or pre-deploy command of a deploy that is to be canceled. */
   interruptDeploy(deployId: string): void
+  /** Tells that a deploy has come to its end in the database. */
+  deployEnded(deployId: string): void
+  /** Returns when no deploy of the service is being worked on. */
+  whenDeploysSettled(serviceId: string): Promise<void>
 }
 
 /** Everything the server's parts are given: made once in main.ts, or with other ports in a test. */
@@ -29,10 +34,13 @@ export interface Context {
   readonly sealer: Sealer
   readonly engine: Engine
   readonly ingress: IngressClient
+  readonly routes: RoutePublisher
   readonly logStore: LogStore
   readonly logHub: LogHub
   readonly collector: Collector
   readonly log: ServerLog
   readonly work: Work
+  /** Aborts when the control plane stops: what is under way ends, and goes on at the next start. */
+  readonly stopping: AbortSignal
   now(): number
 }

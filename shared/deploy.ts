@@ -115,6 +115,7 @@ export const Source = Type.Object({
 export type Source = Static<typeof Source>
 
 export const Uploaded = Type.Object({ source: Source, deployId: Type.Optional(Id('deploy')) })
+export type Uploaded = Static<typeof Uploaded>
 
 /** Default of the largest upload accepted, in bytes. */
 export const defaultMaxUploadBytes = 512 * 1024 * 1024

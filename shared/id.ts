@@ -6,6 +6,7 @@ export const idPrefix = {
   deploy: 'dep',
   build: 'bld',
   source: 'src',
+  release: 'rel',
   event: 'evt',
   workspace: 'tea',
   user: 'usr',

@@ -70,9 +70,13 @@ CREATE TABLE services (
   num_instances INTEGER NOT NULL,
   -- JSON of ServiceSettings: what a release is made with. See services/settings.ts.
   settings TEXT NOT NULL,
-  -- Raised by a restart: instances of an older generation are replaced.
+  -- What the newest build found, where the settings name no runtime.
+  detected_runtime TEXT,
+  -- Raised by a restart: instances of another generation are replaced.
   generation INTEGER NOT NULL DEFAULT 0,
+  -- What serves: set in one step when a deploy or restart takes over.
   live_deploy_id TEXT,
+  live_generation INTEGER NOT NULL DEFAULT 0,
   suspended_at INTEGER,
   -- Set when deletion begins; the row goes when nothing of the service is left.
   deleted_at INTEGER,
@@ -153,12 +157,13 @@ CREATE TABLE instances (
   release_id TEXT NOT NULL,
   generation INTEGER NOT NULL,
   port INTEGER NOT NULL UNIQUE,
-  -- starting · ready · serving · restarting · draining, see deploys/plan.ts
+  -- pending · starting · ready · serving · draining, see instances/plan.ts
   phase TEXT NOT NULL,
   restarts INTEGER NOT NULL DEFAULT 0,
-  -- JSON array of the times (ms) of its latest exits, for back-off and crash loops.
+  -- JSON array of its latest exits, for back-off, crash loops and reasons.
   exits TEXT NOT NULL DEFAULT '[]',
-  restart_at INTEGER,
+  -- When a pending instance is to be started.
+  start_at INTEGER NOT NULL,
   draining_at INTEGER,
   started_at INTEGER,
   created_at INTEGER NOT NULL

@@ -1,0 +1,188 @@
+import { mkdir, rename, rm } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { AppError } from '../../shared/error.ts'
+import { buildPlans } from '../../shared/plan.ts'
+import { buildRelease, type RunnableStep, type StepExit } from '../builders/build.ts'
+import { detectBuild } from '../builders/detect.ts'
+import { type BuildPlan, searchPathOf } from '../builders/plan.ts'
+import { findSourceRoot } from '../builders/source-root.ts'
+import { openSourceView } from '../builders/source-view.ts'
+import { DEFAULT_TOOLCHAIN_PATH, findToolchains } from '../builders/toolchains.ts'
+import type { Context } from '../context.ts'
+import { chownTree } from '../files/chown-tree.ts'
+import { freezeTree } from '../files/freeze-tree.ts'
+import { newId } from '../id.ts'
+import { baseEnv, sandboxOf } from '../instances/launch.ts'
+import { appendOutput } from '../logs/append-output.ts'
+import type { ServicePaths } from '../paths.ts'
+import { readSecrets, type ServiceSecrets } from '../services/env-store.ts'
+import { ensureFolder, ensureServiceFolders, isRoot } from '../services/folders.ts'
+import { type StoredService, updateService } from '../services/store.ts'
+import { hashTree } from '../sources/content-hash.ts'
+import { unpackSource } from '../sources/operations.ts'
+import { findSource } from '../sources/store.ts'
+import { deployLogPath } from './deploy-log.ts'
+import { insertRelease, type Launch, type StoredRelease } from './release-store.ts'
+import { type StoredDeploy, updateDeploy } from './store.ts'
+
+const MIB = 1024 * 1024
+
+/** What a build works with. */
+interface BuildJob {
+  context: Context
+  service: StoredService
+  deploy: StoredDeploy
+  own: ServicePaths
+  /** The build's folder: the service's own while it builds. */
+  dir: string
+  secrets: ServiceSecrets
+  signal: AbortSignal
+}
+
+/**
+ * Builds a deploy's source into a release and puts the release into the database. Begun anew after an interruption: the folder
+ * is emptied first, and built files that are already kept are found again by their hash.
+ *
+ * @throws AppError saying which step failed and how; the signal's reason when aborted.
+ */
+export async function buildDeploy(
+  context: Context,
+  service: StoredService,
+  { deploy, signal }: { deploy: StoredDeploy; signal: AbortSignal },
+): Promise<void> {
+  const own = await ensureServiceFolders(context.paths, service)
+  const dir = join(own.builds, deploy.id)
+  // Taken once, so that what the build saw and what the release runs with are the same.
+  const job = { context, service, deploy, own, dir, secrets: readSecrets(context, service.id), signal }
+  try {
+    await prepareFolders(job)
+    const root = await findSourceRoot({
+      dir: join(dir, 'source'),
+      rootDir: service.settings.rootDir,
+      publishPath: service.settings.publishPath,
+    })
+    const plan = await planBuild(job, root)
+    const built = await buildRelease({
+      sourceDir: root,
+      cacheDir: own.cache,
+      plan,
+      env: buildEnv(job, plan),
+      runStep: (step) => runStep(job, plan, step),
+      log: (line) => appendOutput(deployLogPath(context, deploy), `${line}\n`),
+      signal,
+    })
+    const artifact = await keepArtifact(job, built.artifactDir)
+    saveRelease(job, { artifact, launch: launchOf(plan) })
+  } finally {
+    await rm(dir, { recursive: true, force: true })
+  }
+}
+
+async function prepareFolders({ context, service, deploy, own, dir, signal }: BuildJob): Promise<void> {
+  const source = deploy.sourceId === null ? undefined : findSource(context.db, service.id, deploy.sourceId)
+  if (source === undefined) throw new AppError('bad_request', 'The source of this deploy is no longer kept. Upload it again.')
+  if (deploy.isCacheCleared) {
+    await rm(own.cache, { recursive: true, force: true })
+    await ensureServiceFolders(context.paths, service)
+  }
+  await rm(dir, { recursive: true, force: true })
+  await ensureFolder(dir, 0o710, { uid: 0, gid: service.uid })
+  await unpackSource(context, source, { into: join(dir, 'source'), signal })
+  if (isRoot) await chownTree(join(dir, 'source'), service.uid, service.uid)
+}
+
+async function planBuild({ context, service }: BuildJob, root: string): Promise<BuildPlan> {
+  const { config, paths } = context
+  const toolchains = await findToolchains({
+    searchPath: [...config.CP_BUILD_PATH, ...DEFAULT_TOOLCHAIN_PATH],
+    homes: [homedir()],
+    selfToolchainDir: paths.toolchain,
+  })
+  const { runtime, buildCommand, startCommand, publishPath } = service.settings
+  return detectBuild({
+    files: openSourceView(root),
+    settings: {
+      type: service.type,
+      ...(runtime === null ? {} : { runtime }),
+      ...(buildCommand === '' ? {} : { buildCommand }),
+      ...(startCommand === '' ? {} : { startCommand }),
+      ...(publishPath === '' ? {} : { publishPath }),
+    },
+    toolchains,
+  })
+}
+
+/** What the operator passes on to builds, then the service's own variables. */
+function buildEnv({ context, service, deploy, own, secrets }: BuildJob, plan: BuildPlan): Record<string, string> {
+  return {
+    ...baseEnv(own, searchPathOf(plan, own.builds)),
+    ...context.config.buildEnv,
+    ...Object.fromEntries(secrets.envVars.map(({ key, value }) => [key, value])),
+    CPD_SERVICE_ID: service.id,
+    CPD_SERVICE_NAME: service.name,
+    CPD_DEPLOY_ID: deploy.id,
+  }
+}
+
+async function runStep(job: BuildJob, plan: BuildPlan, step: RunnableStep): Promise<StepExit> {
+  const { context, service, deploy, own, dir, signal } = job
+  const { cpu, memoryMb, pids } = buildPlans[service.settings.buildPlan]
+  const sandbox = sandboxOf(context, service, plan.readOnlyBinds)
+  return await context.engine.runTask(
+    {
+      taskId: `${deploy.id}-${step.name.replace(/[^a-z0-9]+/gi, '-')}`,
+      command: step.command,
+      cwd: step.cwd,
+      env: step.env,
+      sandbox: { ...sandbox, writableBinds: [...(sandbox.writableBinds ?? []), dir, own.cache] },
+      limits: { cpu, memoryBytes: memoryMb * MIB, pids },
+      outputPath: deployLogPath(context, deploy),
+      timeoutMs: context.config.CP_BUILD_TIMEOUT_SECONDS * 1000,
+    },
+    signal,
+  )
+}
+
+/** Freezes the built files and moves them to the folder named by their hash. Returns that name. */
+async function keepArtifact({ service, own, signal }: BuildJob, builtDir: string): Promise<string> {
+  await freezeTree(builtDir, isRoot ? { uid: 0, gid: service.uid } : undefined)
+  const artifact = await hashTree(builtDir, { signal })
+  const kept = join(own.releases, artifact)
+  await mkdir(dirname(kept), { recursive: true })
+  // The very same files are there already when nothing has changed since an earlier release.
+  await rename(builtDir, kept).catch((error: unknown) => {
+    if (!isOccupied(error)) throw error
+  })
+  return artifact
+}
+
+const isOccupied = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'ENOTEMPTY' || error.code === 'EEXIST')
+
+const launchOf = (plan: BuildPlan): Launch => ({
+  runtime: plan.runtime,
+  startCommand: plan.startCommand ?? '',
+  env: plan.runtimeEnv,
+  pathEntries: plan.pathEntries,
+  readOnlyBinds: plan.readOnlyBinds,
+})
+
+function saveRelease({ context, service, deploy, secrets }: BuildJob, built: Pick<StoredRelease, 'artifact' | 'launch'>): void {
+  const now = context.now()
+  const { runtime } = built.launch
+  const detectedRuntime = runtime === 'shell' || runtime === 'static' ? null : runtime
+  const release = {
+    ...built,
+    id: newId('release', now),
+    serviceId: service.id,
+    sourceId: deploy.sourceId ?? '',
+    settings: service.settings,
+    createdAt: now,
+  }
+  context.db.transaction(() => {
+    insertRelease(context, release, secrets)
+    updateDeploy(context.db, deploy.id, { releaseId: release.id }, now)
+    if (detectedRuntime !== service.detectedRuntime) updateService(context.db, service.id, { detectedRuntime }, now)
+  })()
+}

@@ -1,0 +1,148 @@
+/**
+ * The way of one deploy: queued, build, pre-deploy command, update, and its end. Each step writes down that it begins before it
+ * does anything, and can be begun again; a deploy that an earlier control plane left unfinished goes on at the step it was in.
+ * The update itself is the reconciler's (instances/plan.ts): the pipeline makes the deploy the candidate and waits for the verdict.
+ */
+
+import type { DeployStatus } from '../../shared/deploy.ts'
+import { AppError } from '../../shared/error.ts'
+import type { Context } from '../context.ts'
+import { recordEvent } from '../events/store.ts'
+import { describeError } from '../server-log.ts'
+import { type StoredService, serviceById } from '../services/store.ts'
+import { buildDeploy } from './build.ts'
+import { followDeployLog, tellDeploy } from './deploy-log.ts'
+import { type Ending, endDeploy, settleDeploy } from './finish.ts'
+import { runPreDeploy } from './pre-deploy.ts'
+import { deployById, type StoredDeploy, updateDeploy } from './store.ts'
+
+export interface Run {
+  /** Aborts when the deploy is canceled or the control plane stops. */
+  signal: AbortSignal
+  /** Resolves when the reconciler has ended the deploy. */
+  ended: Promise<void>
+}
+
+export async function runDeploy(context: Context, deployId: string, { signal, ended }: Run): Promise<void> {
+  const deploy = deployById(context.db, deployId)
+  const service = deploy && serviceById(context.db, deploy.serviceId)
+  if (deploy === undefined || service === undefined || deploy.finishedAt !== null) return
+  followDeployLog(context, deploy)
+  const isCandidate = await advance(context, service, { deploy, signal })
+  if (isCandidate) await awaitEnd(ended, signal)
+  await settleDeploy(context, deployId)
+}
+
+/** Takes the deploy to its update. Returns false when it ended on the way. */
+async function advance(
+  context: Context,
+  service: StoredService,
+  { deploy, signal }: { deploy: StoredDeploy; signal: AbortSignal },
+): Promise<boolean> {
+  const steps = [build, preDeploy]
+  for (const step of steps) {
+    const failure = await step(context, service, { deploy: current(context, deploy), signal })
+    if (failure !== undefined) {
+      endHere(context, service, { deploy, failure })
+      return false
+    }
+  }
+  beginUpdate(context, service, current(context, deploy))
+  return true
+}
+
+type Step = (context: Context, service: StoredService, work: { deploy: StoredDeploy; signal: AbortSignal }) => Promise<Ending | undefined>
+
+const build: Step = async (context, service, { deploy, signal }) => {
+  if (deploy.releaseId !== null) return undefined
+  begin(context, service, { deploy, status: 'build_in_progress', event: 'build_started' })
+  const failure = await failureOf(context, 'build_failed', () => buildDeploy(context, service, { deploy, signal }), signal)
+  recordEvent(context.db, {
+    service,
+    type: 'build_ended',
+    details: { deployId: deploy.id, status: failure?.status ?? 'succeeded' },
+    now: context.now(),
+  })
+  return failure
+}
+
+const preDeploy: Step = async (context, service, { deploy, signal }) => {
+  if (deploy.trigger === 'rollback' || deploy.status === 'update_in_progress' || service.settings.preDeployCommand === '') return undefined
+  begin(context, service, { deploy, status: 'pre_deploy_in_progress', event: 'pre_deploy_started' })
+  const failure = await failureOf(context, 'pre_deploy_failed', () => runPreDeploy(context, service, { deploy, signal }), signal)
+  recordEvent(context.db, {
+    service,
+    type: 'pre_deploy_ended',
+    details: { deployId: deploy.id, status: failure?.status ?? 'succeeded' },
+    now: context.now(),
+  })
+  return failure
+}
+
+function beginUpdate(context: Context, service: StoredService, deploy: StoredDeploy): void {
+  if (deploy.status !== 'update_in_progress') {
+    begin(context, service, { deploy, status: 'update_in_progress', event: undefined })
+    tellDeploy(context, deploy, service.type === 'static_site' ? 'Publishing' : 'Starting the new release')
+  }
+  context.work.pokeService(service.id)
+}
+
+interface Beginning {
+  deploy: StoredDeploy
+  status: DeployStatus
+  event: 'build_started' | 'pre_deploy_started' | undefined
+}
+
+function begin(context: Context, service: StoredService, { deploy, status, event }: Beginning): void {
+  const now = context.now()
+  const details = { deployId: deploy.id }
+  context.db.transaction(() => {
+    const started = status === 'update_in_progress' ? { updateStartedAt: now } : {}
+    updateDeploy(context.db, deploy.id, { status, startedAt: deploy.startedAt ?? now, ...started }, now)
+    if (deploy.startedAt === null)
+      recordEvent(context.db, { service, type: 'deploy_started', details: { ...details, trigger: deploy.trigger }, now })
+    if (event !== undefined) recordEvent(context.db, { service, type: event, details, now })
+  })()
+}
+
+/** What a step's error means for the deploy. A stop of the control plane is none: the deploy goes on at the next start. */
+async function failureOf(
+  context: Context,
+  status: 'build_failed' | 'pre_deploy_failed',
+  step: () => Promise<void>,
+  signal: AbortSignal,
+): Promise<Ending | undefined> {
+  try {
+    await step()
+    return undefined
+  } catch (error) {
+    if (signal.aborted) {
+      context.stopping.throwIfAborted()
+      return { status: 'canceled', reason: 'Canceled on request.' }
+    }
+    if (error instanceof AppError) return { status, reason: error.message }
+    context.log.error('deploy step failed', describeError(error))
+    return { status, reason: 'The platform failed at this step; its own log says why. Try again.' }
+  }
+}
+
+function endHere(context: Context, service: StoredService, { deploy, failure }: { deploy: StoredDeploy; failure: Ending }): void {
+  context.db.transaction(() => {
+    // A deletion of the service may have ended it meanwhile.
+    if (current(context, deploy).finishedAt === null) endDeploy(context, { deploy, service }, failure)
+  })()
+}
+
+const current = (context: Context, deploy: StoredDeploy): StoredDeploy => deployById(context.db, deploy.id) ?? deploy
+
+/** A cancel in this phase goes through the reconciler, so only a stop of the control plane ends the wait early. */
+async function awaitEnd(ended: Promise<void>, signal: AbortSignal): Promise<void> {
+  const { promise: stopped, reject } = Promise.withResolvers<never>()
+  const stop = () => reject(signal.reason)
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    await Promise.race([ended, stopped])
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}

@@ -1,0 +1,71 @@
+import type { Operations } from '../../shared/api.ts'
+import type { Deploy, Uploaded } from '../../shared/deploy.ts'
+import { AppError } from '../../shared/error.ts'
+import type { Context } from '../context.ts'
+import { type Actor, answer, type Handlers } from '../http/call.ts'
+import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../http/page.ts'
+import { requireService } from '../services/require.ts'
+import { presentSource, takeSource } from '../sources/operations.ts'
+import { cancelDeploy, createDeploy, findRollbackTarget, rollBack, secretsOf } from './operations.ts'
+import { differencesOf } from './rollback-plan.ts'
+import { findDeploy, listDeploys } from './store.ts'
+
+type DeployIds = Extract<keyof Operations, 'uploadSource' | 'listDeploys' | 'createDeploy' | 'getDeploy' | 'cancelDeploy' | 'rollback'>
+
+/** A person's session deploys by hand, a key deploys by the API. */
+const triggerOf = (actor: Actor): 'manual' | 'api' => (actor.type === 'user' ? 'manual' : 'api')
+
+export const deployRoutes: Handlers<DeployIds, Context> = {
+  async uploadSource({ actor, params, query, request, signal }, context): Promise<Uploaded> {
+    const service = requireService(context, actor, params.serviceId)
+    if (request.body === null) throw new AppError('bad_request', 'The body is empty. Send a tar.gz or zip archive.')
+    const length = request.headers.get('content-length')
+    const source = await takeSource(context, {
+      service,
+      body: request.body,
+      contentType: request.headers.get('content-type') ?? '',
+      ...(length === null ? {} : { expectedBytes: Number(length) }),
+      signal,
+    })
+    const isDeployed = query.deploy !== 'false' && service.suspendedAt === null
+    const deploy = isDeployed ? createDeploy(context, service, { sourceId: source.id, trigger: triggerOf(actor) }) : undefined
+    return { source: presentSource(source), ...(deploy === undefined ? {} : { deployId: deploy.id }) }
+  },
+
+  listDeploys({ actor, params, query }, context) {
+    const { id } = requireService(context, actor, params.serviceId)
+    const page = { beforeId: idAfter(query.cursor), limit: query.limit ?? DEFAULT_PAGE_ITEMS }
+    return pageOf('deploy', listDeploys(context.db, id, { ...query, ...page }), (deploy) => [deploy.id])
+  },
+
+  createDeploy({ actor, params, body }, context) {
+    const service = requireService(context, actor, params.serviceId)
+    return createDeploy(context, service, { ...body, trigger: triggerOf(actor) })
+  },
+
+  getDeploy({ actor, params }, context): Deploy {
+    const { id } = requireService(context, actor, params.serviceId)
+    const deploy = findDeploy(context.db, id, params.deployId)
+    if (deploy === undefined) throw new AppError('not_found', `There is no deploy ${params.deployId} of this service.`)
+    return deploy
+  },
+
+  cancelDeploy({ actor, params }, context) {
+    return cancelDeploy(context, requireService(context, actor, params.serviceId), params.deployId)
+  },
+
+  rollback({ actor, params, body = {} }, context) {
+    const service = requireService(context, actor, params.serviceId)
+    const target = findRollbackTarget(context, service, body)
+    if (body.dryRun !== true) return rollBack(context, service, target)
+    const secrets = secretsOf(context, target)
+    const from = {
+      deployId: service.liveDeployId ?? '',
+      artifact: target.live.artifact,
+      settings: target.live.settings,
+      secrets: secrets.from,
+    }
+    const to = { deployId: target.deploy.id, artifact: target.release.artifact, settings: target.release.settings, secrets: secrets.to }
+    return answer(200, differencesOf(from, to))
+  },
+}

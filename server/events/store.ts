@@ -1,0 +1,65 @@
+import type { Database } from 'bun:sqlite'
+import type { Event, EventQuery, EventType } from '../../shared/event.ts'
+import { newId } from '../id.ts'
+
+interface EventRow {
+  id: string
+  service_id: string
+  type: EventType
+  details: string
+  created_at: number
+}
+
+export interface NewEvent {
+  service: { id: string; workspaceId: string }
+  type: EventType
+  details?: Record<string, unknown>
+  now: number
+}
+
+/** Writes down that something happened to a service; belongs into the transaction that made it happen. */
+export function recordEvent(db: Database, { service, type, details, now }: NewEvent): void {
+  db.query('INSERT INTO events (id, workspace_id, service_id, type, details, created_at) VALUES (?, ?, ?, ?, ?, ?)').run(
+    newId('event', now),
+    service.workspaceId,
+    service.id,
+    type,
+    JSON.stringify(details ?? {}),
+    now,
+  )
+}
+
+/** One event of a workspace. */
+export function findEvent(db: Database, workspaceId: string, id: string): Event | undefined {
+  const row = db.query<EventRow, [string, string]>('SELECT * FROM events WHERE id = ? AND workspace_id = ?').get(id, workspaceId)
+  return row === null ? undefined : present(row)
+}
+
+/** Events of a service, newest first, those before `beforeId` when it is given. */
+export function listEvents(db: Database, serviceId: string, query: EventQuery & { beforeId: string | undefined; limit: number }): Event[] {
+  return db
+    .query<EventRow, Record<string, string | number | null>>(
+      `SELECT * FROM events WHERE service_id = $serviceId
+       AND ($types IS NULL OR type IN (SELECT value FROM json_each($types)))
+       AND created_at >= $startTime AND created_at <= $endTime
+       AND ($beforeId IS NULL OR id < $beforeId)
+       ORDER BY id DESC LIMIT $limit`,
+    )
+    .all({
+      serviceId,
+      types: query.type === undefined ? null : JSON.stringify(query.type),
+      startTime: query.startTime === undefined ? 0 : Date.parse(query.startTime),
+      endTime: query.endTime === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(query.endTime),
+      beforeId: query.beforeId ?? null,
+      limit: query.limit,
+    })
+    .map(present)
+}
+
+const present = (row: EventRow): Event => ({
+  id: row.id,
+  timestamp: new Date(row.created_at).toISOString(),
+  serviceId: row.service_id,
+  type: row.type,
+  details: JSON.parse(row.details) as Record<string, unknown>,
+})

@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ServiceType } from '../../shared/service.ts'
+
+/** What is asked of an instance before it counts as healthy. */
+export interface HealthCheck {
+  type: ServiceType
+  port: number
+  /** Path that must answer 2xx or 3xx twice in a row; empty: accepting a connection is enough. */
+  path: string
+  /** Sent as Host, so that apps that check it answer. */
+  host: string
+}
+
+/** The first checks come fast, since most apps are up within a moment; then it is a check every 250 ms. */
+const FIRST_INTERVAL_MS = 5
+const CHECK_INTERVAL_MS = 250
+const TRY_TIMEOUT_MS = 5000
+const CHECKS_IN_A_ROW = 2
+/** A worker answers nobody: it is healthy when it has lived this long. */
+export const WORKER_SETTLE_MS = 1000
+
+/** Returns when the instance is healthy. @throws the signal's reason when aborted first: the caller knows the deadline. */
+export async function waitUntilHealthy(check: HealthCheck, signal: AbortSignal): Promise<void> {
+  if (check.type === 'background_worker') return await sleep(WORKER_SETTLE_MS, undefined, { signal })
+  await repeatUntil(() => acceptsConnection(check.port), { signal, inARow: 1 })
+  if (check.path !== '') await repeatUntil(() => answersWell(check, signal), { signal, inARow: CHECKS_IN_A_ROW })
+}
+
+async function repeatUntil(isTrue: () => Promise<boolean>, { signal, inARow }: { signal: AbortSignal; inARow: number }): Promise<void> {
+  let passed = 0
+  for (let interval = FIRST_INTERVAL_MS; ; interval = Math.min(interval * 2, CHECK_INTERVAL_MS)) {
+    passed = (await isTrue()) ? passed + 1 : 0
+    if (passed >= inARow) return
+    await sleep(passed > 0 ? FIRST_INTERVAL_MS : interval, undefined, { signal })
+  }
+}
+
+async function acceptsConnection(port: number): Promise<boolean> {
+  try {
+    const socket = await Bun.connect({ hostname: '127.0.0.1', port, socket: { data() {} } })
+    socket.terminate()
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** One GET spoken by hand: `fetch` would go through a proxy that our own environment names, even to this machine. */
+async function answersWell({ port, path, host }: HealthCheck, signal: AbortSignal): Promise<boolean> {
+  const status = await new Promise<number>((resolve) => {
+    const giveUp = AbortSignal.any([signal, AbortSignal.timeout(TRY_TIMEOUT_MS)])
+    let head = ''
+    Bun.connect({
+      hostname: '127.0.0.1',
+      port,
+      socket: {
+        open(socket) {
+          giveUp.addEventListener('abort', () => socket.terminate(), { once: true })
+          socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nUser-Agent: cpd-health-check\r\nConnection: close\r\n\r\n`)
+        },
+        data(socket, bytes) {
+          head += bytes.toString('latin1').slice(0, STATUS_LINE_CHARS)
+          if (head.length >= STATUS_LINE_CHARS) socket.terminate()
+        },
+        close: () => resolve(statusOf(head)),
+        error: () => resolve(0),
+      },
+    }).catch(() => resolve(0))
+  })
+  return status >= 200 && status < 400
+}
+
+const STATUS_LINE_CHARS = 'HTTP/1.1 200'.length
+
+const statusOf = (head: string): number => Number(/^HTTP\/1\.[01] (\d{3})/.exec(head)?.[1] ?? 0)

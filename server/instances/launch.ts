@@ -1,0 +1,112 @@
+import { existsSync } from 'node:fs'
+import { chmod, chown, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { plans } from '../../shared/plan.ts'
+import { searchPathOf } from '../builders/plan.ts'
+import type { Context } from '../context.ts'
+import { artifactDir, releaseSecrets, type StoredRelease } from '../deploys/release-store.ts'
+import type { InstanceSpec, Limits, Sandbox } from '../engines/port.ts'
+import { type ServicePaths, servicePathsOf } from '../paths.ts'
+import { ensureFolder, ensureServiceFolders, isRoot } from '../services/folders.ts'
+import { type InstanceFacts, platformEnv } from '../services/platform-env.ts'
+import type { StoredService } from '../services/store.ts'
+import type { StoredInstance } from './store.ts'
+
+const MIB = 1024 * 1024
+
+/** Where an instance's output goes. */
+export const outputPathOf = (own: ServicePaths, instanceId: string): string => join(own.output, `${instanceId}.log`)
+
+/** Everything the engine needs to start an instance, with the files it needs laid down. */
+export async function prepareInstance(
+  context: Context,
+  { service, release, instance }: { service: StoredService; release: StoredRelease; instance: StoredInstance },
+): Promise<InstanceSpec> {
+  const own = await ensureServiceFolders(context.paths, service)
+  const secretsDir = await prepareSecrets(context, { service, release })
+  const facts = { port: instance.port, instanceId: instance.id, deployId: instance.deployId, secretsDir }
+  return {
+    instanceId: instance.id,
+    deployId: instance.deployId,
+    command: release.launch.startCommand,
+    cwd: artifactDir(context.paths, release),
+    env: instanceEnv(context, { service, release, facts }),
+    sandbox: sandboxOf(context, service, [...release.launch.readOnlyBinds, artifactDir(context.paths, release), secretsDir]),
+    limits: limitsOf(release.settings.plan),
+    outputPath: outputPathOf(own, instance.id),
+    port: instance.port,
+  }
+}
+
+/** The environment of an instance: the toolchain's, then the user's, then what the platform says, which wins. */
+export function instanceEnv(
+  context: Context,
+  { service, release, facts }: { service: StoredService; release: StoredRelease; facts: InstanceFacts },
+): Record<string, string> {
+  const { envVars } = releaseSecrets(context, release.id)
+  return {
+    ...baseEnv(servicePathsOf(context.paths, service.id), searchPathOf(release.launch, artifactDir(context.paths, release))),
+    ...release.launch.env,
+    ...Object.fromEntries(envVars.map(({ key, value }) => [key, value])),
+    ...platformEnv(context, service, facts),
+  }
+}
+
+/** What every process of a service is given, builds included. */
+export const baseEnv = (own: ServicePaths, searchPath: string): Record<string, string> => ({
+  PATH: searchPath,
+  HOME: own.home,
+  TMPDIR: '/tmp',
+  LANG: 'C.UTF-8',
+})
+
+export const limitsOf = (plan: keyof typeof plans): Limits => {
+  const { cpu, memoryMb, pids } = plans[plan]
+  return { cpu, memoryBytes: memoryMb * MIB, pids }
+}
+
+/** Who processes of a service run as, and what they see of our folders. */
+export function sandboxOf(context: Pick<Context, 'paths'>, service: Pick<StoredService, 'id' | 'uid'>, readOnlyBinds: string[]): Sandbox {
+  const { paths } = context
+  const own = servicePathsOf(paths, service.id)
+  return {
+    serviceId: service.id,
+    uid: service.uid,
+    gid: service.uid,
+    homeDir: own.home,
+    tmpDir: own.tmp,
+    readOnlyBinds: [...readOnlyBinds, paths.toolchain],
+    writableBinds: [own.home],
+  }
+}
+
+const secretsDirOf = (context: Pick<Context, 'paths'>, release: Pick<StoredRelease, 'id' | 'serviceId'>): string =>
+  join(servicePathsOf(context.paths, release.serviceId).secrets, release.id)
+
+const USERS_ALONE = 0o500
+const USER_READS = 0o400
+
+/** Lays the secret files of a release down where its processes read them. Returns the folder. */
+export async function prepareSecrets(
+  context: Context,
+  { service, release }: { service: StoredService; release: StoredRelease },
+): Promise<string> {
+  const dir = secretsDirOf(context, release)
+  if (existsSync(dir)) return dir
+  const fresh = `${dir}.new`
+  await rm(fresh, { recursive: true, force: true })
+  await ensureFolder(fresh, 0o700, { uid: 0, gid: 0 })
+  for (const { name, content } of releaseSecrets(context, release.id).secretFiles) {
+    await writeFile(join(fresh, name), content, { mode: USER_READS })
+    if (isRoot) await chown(join(fresh, name), service.uid, service.uid)
+  }
+  if (isRoot) await chown(fresh, service.uid, service.uid)
+  await chmod(fresh, USERS_ALONE)
+  await rename(fresh, dir)
+  return dir
+}
+
+/** Takes a release's secret files off the disk; they are written again when an instance of it starts. */
+export async function removeSecretFiles(context: Pick<Context, 'paths'>, release: Pick<StoredRelease, 'id' | 'serviceId'>): Promise<void> {
+  await rm(secretsDirOf(context, release), { recursive: true, force: true })
+}

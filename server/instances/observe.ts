@@ -1,0 +1,54 @@
+import type { Context } from '../context.ts'
+import { nextRestartDelayMs } from '../engines/backoff.ts'
+import { recordEvent } from '../events/store.ts'
+import { appendOutput } from '../logs/append-output.ts'
+import { servicePathsOf } from '../paths.ts'
+import type { StoredService } from '../services/store.ts'
+import { outputPathOf } from './launch.ts'
+import { describeExit } from './plan.ts'
+import { type InstanceExit, type StoredInstance, updateInstance } from './store.ts'
+
+const KEPT_EXITS = 10
+
+/** Writes down that an instance died: it is pending again, after a pause that grows with its failures. */
+export function recordExit(
+  context: Context,
+  service: StoredService,
+  { instance, exit }: { instance: StoredInstance; exit: InstanceExit },
+): void {
+  const now = context.now()
+  const exits = [...instance.exits, exit].slice(-KEPT_EXITS)
+  const delayMs = nextRestartDelayMs(exits, now)
+  const { id, restarts } = instance
+  context.db.transaction(() => {
+    updateInstance(context.db, id, { phase: 'pending', exits, restarts: restarts + 1, startAt: now + delayMs })
+    const details = {
+      instanceId: id,
+      deployId: instance.deployId,
+      reason: describeExit({ exits }),
+      exitCode: exit.exitCode,
+      signal: exit.signal,
+    }
+    recordEvent(context.db, { service, type: 'server_failed', details, now })
+  })()
+  const path = outputPathOf(servicePathsOf(context.paths, service.id), id)
+  appendOutput(path, `==> ${describeExit({ exits })}. Next start in ${(delayMs / 1000).toFixed(1)} s.\n`)
+}
+
+/**
+ * Compares what is written down of a running instance with what the engine sees, and writes down what differs.
+ * Returns whether it runs.
+ */
+export async function observeInstance(context: Context, service: StoredService, instance: StoredInstance): Promise<boolean> {
+  const state = await context.engine.inspect(instance.id)
+  if (state?.status === 'running') return true
+  if (state === undefined) {
+    // Never started, or the machine was: no fault of the app.
+    updateInstance(context.db, instance.id, { phase: 'pending', startAt: context.now() })
+    return false
+  }
+  const { exitCode, signal, oomKilled } = state
+  recordExit(context, service, { instance, exit: { at: context.now(), exitCode, signal, oomKilled } })
+  await context.engine.remove(instance.id)
+  return false
+}

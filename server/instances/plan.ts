@@ -1,0 +1,176 @@
+/**
+ * What is to be done about one service, decided from what is wanted and what is there. Everything that changes instances goes
+ * through here: deploys, rollbacks, restarts, scaling, crashes, suspension, deletion, and the repair after a crash of the
+ * control plane. The decision is a pure function, so the caller may die anywhere and simply ask again.
+ *
+ * The idea: instances are sets, named by deploy and generation. One set is live (it is in the routes). One is the target: the
+ * deploy on its way, or the live deploy in the generation that is wanted. While target and live are the same set, instances are
+ * added, removed and put into the routes one by one. While they differ, the target grows beside the live one, untouched by
+ * traffic, until all of it is healthy; then one switch puts it in the live one's place. A target that fails is removed, and
+ * the live set never notices.
+ */
+import type { StoredInstance } from './store.ts'
+
+export interface Situation {
+  now: number
+  service: {
+    /** 0 for a static site: its files are served without an instance. */
+    wantedInstances: number
+    generation: number
+    liveDeployId: string | null
+    liveGeneration: number
+    isSuspended: boolean
+    isDeleted: boolean
+  }
+  /** The deploy in update_in_progress, if there is one. */
+  candidate: { deployId: string; updateStartedAt: number; isCancelRequested: boolean } | undefined
+  instances: readonly StoredInstance[]
+  healthTimeoutMs: number
+}
+
+export interface InstanceSet {
+  deployId: string
+  generation: number
+}
+
+export type Action =
+  | { kind: 'create'; set: InstanceSet }
+  | { kind: 'launch'; instanceId: string }
+  | { kind: 'serve'; instanceId: string }
+  | { kind: 'switch'; to: InstanceSet }
+  | { kind: 'drain'; instanceIds: string[] }
+  | { kind: 'fail_candidate'; deployId: string; reason: string }
+  | { kind: 'cancel_candidate'; deployId: string; reason: string }
+  /** The restart did not get healthy: what serves stays. */
+  | { kind: 'abandon_restart'; reason: string }
+  | { kind: 'remove_service' }
+
+/** A new release is given up at the third time one of its instances dies before it was healthy. */
+export const CANDIDATE_EXIT_LIMIT = 3
+
+export function planService(situation: Situation): Action[] {
+  const { service, candidate } = situation
+  if (service.isDeleted || service.isSuspended) return planAbsence(situation)
+  if (candidate?.isCancelRequested) return [{ kind: 'cancel_candidate', deployId: candidate.deployId, reason: 'Canceled on request.' }]
+  const live = liveSet(situation)
+  const target = targetSet(situation)
+  const stale = active(situation).filter((instance) => !isOf(instance, live) && !isOf(instance, target))
+  return [
+    ...drain(stale),
+    ...launches(situation),
+    ...serves(situation, live),
+    ...(target === undefined ? [] : sameSet(live, target) ? planSize(situation, target) : planRollout(situation, target)),
+  ]
+}
+
+/** When the plan must be made again though nothing happens: the next start that falls due, or a deadline. Undefined: never. */
+export function nextDueAt(situation: Situation): number | undefined {
+  const starts = situation.instances.filter((instance) => instance.phase === 'pending').map((instance) => instance.startAt)
+  const deadline = isRollingOut(situation) ? [deadlineOf(situation)] : []
+  const later = [...starts, ...deadline].filter((at) => at > situation.now)
+  return later.length === 0 ? undefined : Math.min(...later)
+}
+
+function planAbsence({ service, candidate, instances }: Situation): Action[] {
+  if (candidate !== undefined) {
+    return [
+      { kind: 'cancel_candidate', deployId: candidate.deployId, reason: `The service was ${service.isDeleted ? 'deleted' : 'suspended'}.` },
+    ]
+  }
+  if (service.isDeleted && instances.length === 0) return [{ kind: 'remove_service' }]
+  return drain(instances.filter(isActive))
+}
+
+/** The set is the live one: bring it to its size. */
+function planSize(situation: Situation, target: InstanceSet): Action[] {
+  const mine = active(situation).filter((instance) => isOf(instance, target))
+  const wanted = situation.service.wantedInstances
+  return mine.length > wanted ? drain(leastUseful(mine).slice(0, mine.length - wanted)) : create(target, wanted - mine.length)
+}
+
+/** The set is to take the live one's place: grow it, then switch, or give it up. */
+function planRollout(situation: Situation, target: InstanceSet): Action[] {
+  const mine = active(situation).filter((instance) => isOf(instance, target))
+  const wanted = situation.service.wantedInstances
+  const failure = failureOf(situation, mine)
+  if (failure !== undefined) return giveUp(situation, failure)
+  if (mine.filter((instance) => instance.phase === 'ready').length >= wanted) return [{ kind: 'switch', to: target }]
+  return create(target, wanted - mine.length)
+}
+
+function failureOf(situation: Situation, mine: readonly StoredInstance[]): string | undefined {
+  const crashed = mine.find((instance) => instance.exits.length >= CANDIDATE_EXIT_LIMIT)
+  if (crashed !== undefined) return `${describeExit(crashed)} before it was healthy, ${crashed.exits.length} times. See its logs.`
+  if (situation.now < deadlineOf(situation)) return undefined
+  const seconds = Math.round(situation.healthTimeoutMs / 1000)
+  return `It did not become healthy within ${seconds} s. Check that it listens on $PORT and answers its health check path, and see its logs.`
+}
+
+function giveUp({ candidate }: Situation, reason: string): Action[] {
+  return candidate === undefined
+    ? [{ kind: 'abandon_restart', reason }]
+    : [{ kind: 'fail_candidate', deployId: candidate.deployId, reason }]
+}
+
+/** How an instance ended last, as the beginning of a sentence. */
+export function describeExit(instance: Pick<StoredInstance, 'exits'>): string {
+  const last = instance.exits.at(-1)
+  if (last?.oomKilled) return 'It ran out of memory'
+  if (last?.signal) return `It was ended by ${last.signal}`
+  return last?.exitCode === null || last === undefined ? 'It ended' : `It exited with code ${last.exitCode}`
+}
+
+function launches({ instances, now }: Situation): Action[] {
+  return instances
+    .filter((instance) => instance.phase === 'pending' && instance.startAt <= now)
+    .map((instance) => ({ kind: 'launch', instanceId: instance.id }))
+}
+
+/** An instance of the live set that has become healthy, be it new or back after a crash. */
+function serves(situation: Situation, live: InstanceSet | undefined): Action[] {
+  return active(situation)
+    .filter((instance) => instance.phase === 'ready' && isOf(instance, live))
+    .map((instance) => ({ kind: 'serve', instanceId: instance.id }))
+}
+
+const create = (set: InstanceSet, count: number): Action[] => Array.from({ length: Math.max(0, count) }, () => ({ kind: 'create', set }))
+
+const drain = (instances: readonly StoredInstance[]): Action[] =>
+  instances.length === 0 ? [] : [{ kind: 'drain', instanceIds: instances.map((instance) => instance.id) }]
+
+const usefulness: Record<StoredInstance['phase'], number> = { draining: 0, pending: 1, starting: 2, ready: 3, serving: 4 }
+
+/** Those that do least first, and of equals the newest first. */
+const leastUseful = (instances: readonly StoredInstance[]): StoredInstance[] =>
+  [...instances].sort((a, b) => usefulness[a.phase] - usefulness[b.phase] || b.createdAt - a.createdAt)
+
+const isActive = (instance: StoredInstance): boolean => instance.phase !== 'draining'
+const active = ({ instances }: Situation): StoredInstance[] => instances.filter(isActive)
+
+function liveSet({ service }: Situation): InstanceSet | undefined {
+  return service.liveDeployId === null ? undefined : { deployId: service.liveDeployId, generation: service.liveGeneration }
+}
+
+function targetSet({ service, candidate }: Situation): InstanceSet | undefined {
+  const deployId = candidate?.deployId ?? service.liveDeployId
+  return deployId === null ? undefined : { deployId, generation: service.generation }
+}
+
+function isRollingOut(situation: Situation): boolean {
+  const { service } = situation
+  return !service.isSuspended && !service.isDeleted && !sameSet(liveSet(situation), targetSet(situation))
+}
+
+/** A deploy's time runs from its update, a restart's from its first new instance. */
+function deadlineOf(situation: Situation): number {
+  const target = targetSet(situation)
+  const begun =
+    situation.candidate?.updateStartedAt ?? active(situation).find((instance) => isOf(instance, target))?.createdAt ?? situation.now
+  return begun + situation.healthTimeoutMs
+}
+
+const sameSet = (a: InstanceSet | undefined, b: InstanceSet | undefined): boolean =>
+  a?.deployId === b?.deployId && a?.generation === b?.generation
+
+const isOf = (instance: StoredInstance, set: InstanceSet | undefined): boolean =>
+  set !== undefined && instance.deployId === set.deployId && instance.generation === set.generation

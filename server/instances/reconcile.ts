@@ -1,0 +1,142 @@
+/**
+ * Brings one service to what is wanted of it: observe, plan, act, until the plan is empty. Takes no input but the service's id,
+ * may be stopped anywhere and called again at any time; the driver sees to it that only one runs for a service.
+ */
+import { rm } from 'node:fs/promises'
+import { isDeployRunning } from '../../shared/deploy.ts'
+import type { Context } from '../context.ts'
+import { endDeploy } from '../deploys/finish.ts'
+import { deployById, unfinishedDeploys } from '../deploys/store.ts'
+import { findFreePort, INSTANCE_PORTS } from '../engines/free-port.ts'
+import { recordEvent } from '../events/store.ts'
+import { newInstanceId } from '../id.ts'
+import { servicePathsOf } from '../paths.ts'
+import { removeServiceRow, type StoredService, serviceById, updateService } from '../services/store.ts'
+import type { Background } from './background.ts'
+import { observeInstance } from './observe.ts'
+import { type Action, type InstanceSet, nextDueAt, planService } from './plan.ts'
+import { situationOf } from './situation.ts'
+import { startInstance } from './start.ts'
+import { insertInstance, instancesOf, takenPorts, updateInstance } from './store.ts'
+import { switchTo } from './switch.ts'
+
+/** A plan is empty after a few rounds; one that is not, is looked at again later instead of spinning. */
+const MAX_ROUNDS = 50
+const STUCK_RETRY_MS = 5000
+
+/** Returns when the service is to be looked at again though nothing happens (ms since 1970), or undefined. */
+export async function reconcileService(context: Context, background: Background, serviceId: string): Promise<number | undefined> {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    await observe(context, background, serviceId)
+    const service = serviceById(context.db, serviceId)
+    if (service === undefined) return undefined
+    const situation = situationOf(context, service)
+    const actions = planService(situation)
+    if (actions.length === 0) {
+      await context.routes.publish()
+      return nextDueAt(situation)
+    }
+    for (const action of actions) await act(context, service, action)
+  }
+  context.log.error('plan does not settle', { serviceId })
+  return context.now() + STUCK_RETRY_MS
+}
+
+async function observe(context: Context, background: Background, serviceId: string): Promise<void> {
+  for (const instance of instancesOf(context.db, serviceId)) {
+    const service = serviceById(context.db, serviceId)
+    if (service === undefined || instance.phase === 'pending') continue
+    if (instance.phase === 'draining') {
+      background.drain(instance)
+      continue
+    }
+    const isRunning = await observeInstance(context, service, instance)
+    if (isRunning && instance.phase === 'starting') background.probe(service, instance)
+  }
+}
+
+async function act(context: Context, service: StoredService, action: Action): Promise<void> {
+  switch (action.kind) {
+    case 'create':
+      return await createInstance(context, service, action.set)
+    case 'launch':
+      return await startInstance(context, service, action.instanceId)
+    case 'serve':
+      updateInstance(context.db, action.instanceId, { phase: 'serving' })
+      recordEvent(context.db, { service, type: 'server_available', details: { instanceId: action.instanceId }, now: context.now() })
+      return await context.routes.publish()
+    case 'switch':
+      switchTo(context, service, action.to)
+      await context.routes.publish()
+      return context.work.deployEnded(action.to.deployId)
+    case 'drain':
+      return await beginDrain(context, action.instanceIds)
+    case 'fail_candidate':
+      return endCandidate(context, service, action.deployId, { status: 'update_failed', reason: action.reason })
+    case 'cancel_candidate':
+      return endCandidate(context, service, action.deployId, { status: 'canceled', reason: action.reason })
+    case 'abandon_restart':
+      return abandonRestart(context, service, action.reason)
+    case 'remove_service':
+      return await removeService(context, service)
+    default:
+      return action satisfies never
+  }
+}
+
+async function createInstance(context: Context, service: StoredService, set: InstanceSet): Promise<void> {
+  const releaseId = deployById(context.db, set.deployId)?.releaseId
+  if (releaseId == null) return
+  const port = await findFreePort(INSTANCE_PORTS, takenPorts(context.db))
+  insertInstance(context.db, {
+    ...set,
+    id: newInstanceId(service.id),
+    serviceId: service.id,
+    releaseId,
+    port,
+    createdAt: context.now(),
+  })
+}
+
+/** Out of the routes first, so that nothing new reaches it; what runs of it is waited for in the background. */
+async function beginDrain(context: Context, instanceIds: readonly string[]): Promise<void> {
+  const drainingAt = context.now()
+  context.db.transaction(() => {
+    for (const id of instanceIds) updateInstance(context.db, id, { phase: 'draining', drainingAt })
+  })()
+  await context.routes.publish()
+}
+
+function endCandidate(
+  context: Context,
+  service: StoredService,
+  deployId: string,
+  ending: { status: 'update_failed' | 'canceled'; reason: string },
+): void {
+  context.db.transaction(() => {
+    const deploy = deployById(context.db, deployId)
+    if (deploy !== undefined && isDeployRunning(deploy.status)) endDeploy(context, { deploy, service }, ending)
+  })()
+  context.work.deployEnded(deployId)
+}
+
+function abandonRestart(context: Context, service: StoredService, reason: string): void {
+  context.db.transaction(() => {
+    const now = context.now()
+    updateService(context.db, service.id, { generation: service.liveGeneration }, now)
+    recordEvent(context.db, { service, type: 'server_failed', details: { reason: `The restart was given up. ${reason}` }, now })
+  })()
+}
+
+/** The last step of a deletion, when no instance is left: everything of the service but this row, then the row. */
+async function removeService(context: Context, service: StoredService): Promise<void> {
+  for (const deploy of unfinishedDeploys(context.db, service.id)) {
+    endCandidate(context, service, deploy.id, { status: 'canceled', reason: 'The service was deleted.' })
+    context.work.interruptDeploy(deploy.id)
+  }
+  await context.work.whenDeploysSettled(service.id)
+  await context.engine.removeService(service.id)
+  await context.logStore.removeService(service.id)
+  await rm(servicePathsOf(context.paths, service.id).root, { recursive: true, force: true })
+  removeServiceRow(context.db, service.id)
+}

@@ -1,0 +1,28 @@
+import type { Context } from '../context.ts'
+import { unfinishedDeploys } from '../deploys/store.ts'
+import type { StoredService } from '../services/store.ts'
+import type { Situation } from './plan.ts'
+import { instancesOf } from './store.ts'
+
+/** What the plan of a service is made from, as the database has it now. */
+export function situationOf(context: Pick<Context, 'db' | 'config' | 'now'>, service: StoredService): Situation {
+  const candidate = unfinishedDeploys(context.db, service.id).find((deploy) => deploy.status === 'update_in_progress')
+  return {
+    now: context.now(),
+    service: {
+      wantedInstances: service.type === 'static_site' ? 0 : service.numInstances,
+      generation: service.generation,
+      liveDeployId: service.liveDeployId,
+      liveGeneration: service.liveGeneration,
+      isSuspended: service.suspendedAt !== null,
+      isDeleted: service.deletedAt !== null,
+    },
+    candidate: candidate && {
+      deployId: candidate.id,
+      updateStartedAt: candidate.updateStartedAt ?? candidate.updatedAt,
+      isCancelRequested: candidate.cancelRequestedAt !== null,
+    },
+    instances: instancesOf(context.db, service.id),
+    healthTimeoutMs: context.config.CP_HEALTH_TIMEOUT_SECONDS * 1000,
+  }
+}

@@ -1,0 +1,38 @@
+import type { Context } from '../context.ts'
+import { releaseById } from '../deploys/release-store.ts'
+import { findFreePort, INSTANCE_PORTS, isPortFree } from '../engines/free-port.ts'
+import { describeError } from '../server-log.ts'
+import type { StoredService } from '../services/store.ts'
+import { prepareInstance } from './launch.ts'
+import { recordExit } from './observe.ts'
+import { instanceById, type StoredInstance, takenPorts, updateInstance } from './store.ts'
+
+/** Starts an instance that is due. What cannot be started counts as having died: it is tried again after a pause. */
+export async function startInstance(context: Context, service: StoredService, instanceId: string): Promise<void> {
+  await movePortIfTaken(context, instanceId)
+  updateInstance(context.db, instanceId, { phase: 'starting', startedAt: context.now() })
+  const instance = instanceById(context.db, instanceId)
+  const release = instance && releaseById(context.db, instance.releaseId)
+  if (instance === undefined || release === undefined) return
+  try {
+    const spec = await prepareInstance(context, { service, release, instance })
+    followInstance(context, instance, spec.outputPath)
+    await context.engine.start(spec)
+  } catch (error) {
+    context.log.error('instance not started', { instanceId, ...describeError(error) })
+    recordExit(context, service, { instance, exit: { at: context.now(), exitCode: null, signal: null, oomKilled: false } })
+  }
+}
+
+/** Begins, or goes on, to collect what an instance writes. */
+export function followInstance(context: Pick<Context, 'collector'>, instance: StoredInstance, path: string): void {
+  const { id, serviceId, deployId } = instance
+  context.collector.follow({ path, resource: serviceId, instance: id, deployId, type: 'app' })
+}
+
+/** Another program may have taken the port since it was chosen, or while the instance was down. */
+async function movePortIfTaken(context: Context, instanceId: string): Promise<void> {
+  const instance = instanceById(context.db, instanceId)
+  if (instance === undefined || isPortFree(instance.port)) return
+  updateInstance(context.db, instanceId, { port: await findFreePort(INSTANCE_PORTS, takenPorts(context.db)) })
+}

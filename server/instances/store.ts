@@ -1,0 +1,126 @@
+import type { Database } from 'bun:sqlite'
+
+/**
+ * Where an instance stands. `pending` waits for its time to start (the first time, or again after it died), `starting` runs
+ * but is not known to be healthy, `ready` is healthy, `serving` is in the routes, `draining` is out of them and on its way out.
+ */
+export type InstancePhase = 'pending' | 'starting' | 'ready' | 'serving' | 'draining'
+
+/** How an instance ended. */
+export interface InstanceExit {
+  at: number
+  exitCode: number | null
+  signal: string | null
+  oomKilled: boolean
+}
+
+/** An instance as it is kept. Times are milliseconds since 1970. */
+export interface StoredInstance {
+  id: string
+  serviceId: string
+  deployId: string
+  releaseId: string
+  generation: number
+  port: number
+  phase: InstancePhase
+  restarts: number
+  /** The latest, oldest first. */
+  exits: InstanceExit[]
+  startAt: number
+  drainingAt: number | null
+  startedAt: number | null
+  createdAt: number
+}
+
+interface InstanceRow {
+  id: string
+  service_id: string
+  deploy_id: string
+  release_id: string
+  generation: number
+  port: number
+  phase: InstancePhase
+  restarts: number
+  exits: string
+  start_at: number
+  draining_at: number | null
+  started_at: number | null
+  created_at: number
+}
+
+export type NewInstance = Pick<StoredInstance, 'id' | 'serviceId' | 'deployId' | 'releaseId' | 'generation' | 'port' | 'createdAt'>
+
+/** Writes down that an instance is to be started, due at once. */
+export function insertInstance(db: Database, instance: NewInstance): void {
+  db.query(
+    `INSERT INTO instances (id, service_id, deploy_id, release_id, generation, port, phase, start_at, created_at)
+     VALUES ($id, $serviceId, $deployId, $releaseId, $generation, $port, 'pending', $createdAt, $createdAt)`,
+  ).run({ ...instance })
+}
+
+export function instanceById(db: Database, id: string): StoredInstance | undefined {
+  const row = db.query<InstanceRow, [string]>('SELECT * FROM instances WHERE id = ?').get(id)
+  return row === null ? undefined : present(row)
+}
+
+/** Instances of a service, oldest first. */
+export function instancesOf(db: Database, serviceId: string): StoredInstance[] {
+  return db.query<InstanceRow, [string]>('SELECT * FROM instances WHERE service_id = ? ORDER BY created_at, id').all(serviceId).map(present)
+}
+
+/** Ids of all instances and the services they belong to. */
+export function allInstances(db: Database): { id: string; serviceId: string }[] {
+  return db.query<{ id: string; serviceId: string }, []>('SELECT id, service_id AS serviceId FROM instances').all()
+}
+
+/** Ports that instances hold. */
+export function takenPorts(db: Database): Set<number> {
+  return new Set(
+    db
+      .query<{ port: number }, []>('SELECT port FROM instances')
+      .all()
+      .map((row) => row.port),
+  )
+}
+
+export type InstanceChange = Partial<Pick<StoredInstance, 'phase' | 'port' | 'restarts' | 'exits' | 'startAt' | 'drainingAt' | 'startedAt'>>
+
+/** Changes what is named and nothing else; nothing when the instance is gone. */
+export function updateInstance(db: Database, id: string, change: InstanceChange): void {
+  const current = instanceById(db, id)
+  if (current === undefined) return
+  const next = { ...current, ...change }
+  db.query(
+    `UPDATE instances SET phase = $phase, port = $port, restarts = $restarts, exits = $exits, start_at = $startAt,
+     draining_at = $drainingAt, started_at = $startedAt WHERE id = $id`,
+  ).run({
+    id,
+    phase: next.phase,
+    port: next.port,
+    restarts: next.restarts,
+    exits: JSON.stringify(next.exits),
+    startAt: next.startAt,
+    drainingAt: next.drainingAt,
+    startedAt: next.startedAt,
+  })
+}
+
+export function deleteInstance(db: Database, id: string): void {
+  db.query('DELETE FROM instances WHERE id = ?').run(id)
+}
+
+const present = (row: InstanceRow): StoredInstance => ({
+  id: row.id,
+  serviceId: row.service_id,
+  deployId: row.deploy_id,
+  releaseId: row.release_id,
+  generation: row.generation,
+  port: row.port,
+  phase: row.phase,
+  restarts: row.restarts,
+  exits: JSON.parse(row.exits) as InstanceExit[],
+  startAt: row.start_at,
+  drainingAt: row.draining_at,
+  startedAt: row.started_at,
+  createdAt: row.created_at,
+})

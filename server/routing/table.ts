@@ -1,0 +1,104 @@
+import type { Database } from 'bun:sqlite'
+import type { Context } from '../context.ts'
+import { artifactDir } from '../deploys/release-store.ts'
+import type { ProxyTarget, Route, RouteTable } from '../ingress/route-table.ts'
+import type { StoredInstance } from '../instances/store.ts'
+import { hostOf } from '../services/present.ts'
+import type { ServiceSettings } from '../services/settings.ts'
+
+/** What the routes of one service depend on. */
+export interface RoutedService {
+  id: string
+  name: string
+  slug: string
+  type: 'web_service' | 'static_site'
+  isSuspended: boolean
+  /** The live release, if there is one. */
+  release: { id: string; artifactDir: string; settings: ServiceSettings } | undefined
+  /** Instances of the live set that are not draining. */
+  instances: Pick<StoredInstance, 'id' | 'port' | 'phase' | 'exits'>[]
+}
+
+/** The route of one service, decided from what is live of it. */
+export function routeOf(service: RoutedService): Route {
+  const named = { serviceId: service.id, name: service.name }
+  if (service.isSuspended) return { kind: 'suspended', ...named }
+  if (service.release === undefined) return { kind: 'unavailable', ...named }
+  if (service.type === 'static_site') {
+    const { settings, id, artifactDir: root } = service.release
+    return { kind: 'static', ...named, releaseId: id, root, headers: settings.headers, rules: settings.routes }
+  }
+  const targets = targetsOf(service.instances)
+  return targets.length === 0 ? { kind: 'unavailable', ...named } : { kind: 'proxy', ...named, targets }
+}
+
+/** Those that serve; when none does, those that died, so that the answer is a 502 that names the service. */
+function targetsOf(instances: RoutedService['instances']): ProxyTarget[] {
+  const serving = instances.filter((instance) => instance.phase === 'serving')
+  const listed = serving.length > 0 ? serving : instances.filter((instance) => instance.exits.length > 0)
+  return listed.map((instance) => ({ instanceId: instance.id, host: '127.0.0.1', port: instance.port }))
+}
+
+/** All routes as they stand in the database. */
+export function buildRouteTable(context: Pick<Context, 'db' | 'config' | 'paths'>): RouteTable['hosts'] {
+  return Object.fromEntries(selectRouted(context.db, context).map((service) => [hostOf(context, service.slug), routeOf(service)]))
+}
+
+interface RoutedRow {
+  id: string
+  name: string
+  slug: string
+  type: RoutedService['type']
+  suspended_at: number | null
+  release_id: string | null
+  artifact: string | null
+  settings: string | null
+}
+
+interface TargetRow {
+  id: string
+  service_id: string
+  port: number
+  phase: StoredInstance['phase']
+  exits: string
+}
+
+function selectRouted(db: Database, context: Pick<Context, 'paths'>): RoutedService[] {
+  const instances = Map.groupBy(
+    db
+      .query<TargetRow, []>(
+        `SELECT i.id, i.service_id, i.port, i.phase, i.exits FROM instances i JOIN services s ON s.id = i.service_id
+         WHERE i.deploy_id = s.live_deploy_id AND i.generation = s.live_generation AND i.phase <> 'draining' ORDER BY i.id`,
+      )
+      .all(),
+    (row) => row.service_id,
+  )
+  return db
+    .query<RoutedRow, []>(
+      `SELECT s.id, s.name, s.slug, s.type, s.suspended_at, r.id AS release_id, r.artifact, r.settings
+       FROM services s LEFT JOIN deploys d ON d.id = s.live_deploy_id LEFT JOIN releases r ON r.id = d.release_id
+       WHERE s.deleted_at IS NULL AND s.type IN ('web_service', 'static_site')`,
+    )
+    .all()
+    .map((row) => ({ ...presentRow(row, context), instances: (instances.get(row.id) ?? []).map(presentTarget) }))
+}
+
+const presentTarget = (row: TargetRow): RoutedService['instances'][number] => ({
+  id: row.id,
+  port: row.port,
+  phase: row.phase,
+  exits: JSON.parse(row.exits) as StoredInstance['exits'],
+})
+
+function presentRow(row: RoutedRow, context: Pick<Context, 'paths'>): Omit<RoutedService, 'instances'> {
+  const { id, name, slug, type, release_id, artifact, settings } = row
+  const release =
+    release_id === null || artifact === null || settings === null
+      ? undefined
+      : {
+          id: release_id,
+          artifactDir: artifactDir(context.paths, { serviceId: id, artifact }),
+          settings: JSON.parse(settings) as ServiceSettings,
+        }
+  return { id, name, slug, type, isSuspended: row.suspended_at !== null, release }
+}

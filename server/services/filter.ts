@@ -1,0 +1,42 @@
+import type { ServiceQuery } from '../../shared/service.ts'
+import { region } from '../../shared/service.ts'
+
+export interface SqlFilter {
+  where: string
+  values: Record<string, string | number>
+}
+
+type Condition = { sql: string; values: Record<string, string | number> } | undefined
+
+/** The conditions of a list of services as SQL over bound values; `beforeId` is the item that the cursor stands for. */
+export function serviceFilter(workspaceId: string, query: ServiceQuery, beforeId: string | undefined): SqlFilter {
+  const conditions: Condition[] = [
+    { sql: 'workspace_id = $workspaceId', values: { workspaceId } },
+    isOneOf('name', query.name),
+    isOneOf('type', query.type),
+    isOneOf("coalesce(json_extract(settings, '$.runtime'), detected_runtime)", query.env, 'env'),
+    query.region === undefined || query.region.includes(region) ? undefined : { sql: '0', values: {} },
+    suspension(query.suspended),
+    time('created_at', '<', query.createdBefore, 'createdBefore'),
+    time('created_at', '>', query.createdAfter, 'createdAfter'),
+    time('updated_at', '<', query.updatedBefore, 'updatedBefore'),
+    time('updated_at', '>', query.updatedAfter, 'updatedAfter'),
+    beforeId === undefined ? undefined : { sql: 'id < $beforeId', values: { beforeId } },
+  ]
+  const present = conditions.filter((condition) => condition !== undefined)
+  return { where: present.map(({ sql }) => sql).join(' AND '), values: Object.assign({}, ...present.map(({ values }) => values)) }
+}
+
+function isOneOf(column: string, wanted: readonly string[] | undefined, name = column): Condition {
+  if (wanted === undefined) return undefined
+  return { sql: `${column} IN (SELECT value FROM json_each($${name}))`, values: { [name]: JSON.stringify(wanted) } }
+}
+
+function suspension(wanted: readonly string[] | undefined): Condition {
+  if (wanted === undefined || new Set(wanted).size === 2) return undefined
+  return { sql: `suspended_at IS ${wanted[0] === 'suspended' ? 'NOT ' : ''}NULL`, values: {} }
+}
+
+function time(column: string, comparison: '<' | '>', wanted: string | undefined, name: string): Condition {
+  return wanted === undefined ? undefined : { sql: `${column} ${comparison} $${name}`, values: { [name]: Date.parse(wanted) } }
+}

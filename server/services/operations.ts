@@ -1,0 +1,119 @@
+import { AppError } from '../../shared/error.ts'
+import { planNames } from '../../shared/plan.ts'
+import type { ServiceCreate, ServicePatch } from '../../shared/service.ts'
+import type { Context } from '../context.ts'
+import { unfinishedDeploys } from '../deploys/store.ts'
+import { recordEvent } from '../events/store.ts'
+import { newId } from '../id.ts'
+import { refuseSameNames, replaceEnv, replaceSecretFiles, resolveEnvInput } from './env-store.ts'
+import { requireService } from './require.ts'
+import { applyDetails, defaultSettings } from './settings.ts'
+import { insertService, isNameTaken, markDeleted, type StoredService, updateService } from './store.ts'
+
+/**
+ * Adds a service that waits for source.
+ *
+ * @throws AppError conflict when the name is taken, validation_failed for fields that do not fit the type.
+ */
+export function createService(context: Context, workspaceId: string, body: ServiceCreate): StoredService {
+  const now = context.now()
+  const id = newId('service', now)
+  const settings = applyDetails(body.type, { ...defaultSettings, rootDir: body.rootDir ?? '' }, body.serviceDetails ?? {})
+  const envVars = resolveEnvInput(body.envVars ?? [])
+  const secretFiles = body.secretFiles ?? []
+  refuseSameNames(secretFiles)
+  const numInstances = body.serviceDetails?.numInstances ?? 1
+  return context.db.transaction(() => {
+    refuseTakenName(context, workspaceId, { name: body.name })
+    insertService(context.db, { id, workspaceId, name: body.name, type: body.type, numInstances, settings, createdAt: now })
+    replaceEnv(context, id, envVars)
+    replaceSecretFiles(context, id, secretFiles)
+    return requireService(context, { workspaceId }, id)
+  })()
+}
+
+/** Changes settings. They take effect with the next deploy; only the number of instances does at once. */
+export function patchService(context: Context, service: StoredService, body: ServicePatch): StoredService {
+  const now = context.now()
+  const { name = service.name, rootDir = service.settings.rootDir, serviceDetails = {} } = body
+  const settings = applyDetails(service.type, { ...service.settings, rootDir }, serviceDetails)
+  const numInstances = serviceDetails.numInstances ?? service.numInstances
+  context.db.transaction(() => {
+    refuseTakenName(context, service.workspaceId, { name, exceptId: service.id })
+    updateService(context.db, service.id, { name, settings }, now)
+    if (settings.plan !== service.settings.plan) {
+      const details = { from: service.settings.plan, to: settings.plan, direction: directionOf(service.settings.plan, settings.plan) }
+      recordEvent(context.db, { service, type: 'plan_changed', details, now })
+    }
+    if (numInstances !== service.numInstances) resize(context, service, numInstances)
+  })()
+  context.work.pokeService(service.id)
+  return requireService(context, service, service.id)
+}
+
+/** @throws AppError conflict for static sites, which have no instances. */
+export function scaleService(context: Context, service: StoredService, numInstances: number): void {
+  refuseStatic(service, 'scale')
+  if (numInstances === service.numInstances) return
+  context.db.transaction(() => resize(context, service, numInstances))()
+  context.work.pokeService(service.id)
+}
+
+/** Asks for instances of a new generation; they take over when they are healthy. */
+export function restartService(context: Context, service: StoredService): void {
+  refuseStatic(service, 'restart')
+  if (service.suspendedAt !== null) throw new AppError('conflict', 'The service is suspended. Resume it instead.')
+  if (service.liveDeployId === null) throw new AppError('conflict', 'Nothing of this service is live yet. Deploy it first.')
+  const running = unfinishedDeploys(context.db, service.id).find(({ status }) => status === 'update_in_progress')
+  if (running !== undefined)
+    throw new AppError('conflict', `Deploy ${running.id} is about to replace the instances. Wait for it, or cancel it.`)
+  updateService(context.db, service.id, { generation: Math.max(service.generation, service.liveGeneration) + 1 }, context.now())
+  context.work.pokeService(service.id)
+}
+
+/** Takes the service out of service until it is resumed. Repeatable. */
+export function suspendService(context: Context, service: StoredService): void {
+  if (service.suspendedAt !== null) return
+  const now = context.now()
+  context.db.transaction(() => {
+    updateService(context.db, service.id, { suspendedAt: now }, now)
+    recordEvent(context.db, { service, type: 'service_suspended', now })
+  })()
+  context.work.pokeService(service.id)
+}
+
+export function resumeService(context: Context, service: StoredService): void {
+  if (service.suspendedAt === null) return
+  const now = context.now()
+  context.db.transaction(() => {
+    updateService(context.db, service.id, { suspendedAt: null }, now)
+    recordEvent(context.db, { service, type: 'service_resumed', now })
+  })()
+  context.work.pokeService(service.id)
+}
+
+/** Begins the deletion: the service is gone for every caller at once, and what is left of it goes as soon as it can. */
+export function deleteService(context: Context, service: StoredService): void {
+  markDeleted(context.db, service.id, context.now())
+  for (const deploy of unfinishedDeploys(context.db, service.id)) context.work.interruptDeploy(deploy.id)
+  context.work.pokeService(service.id)
+}
+
+function resize(context: Context, service: StoredService, numInstances: number): void {
+  const now = context.now()
+  updateService(context.db, service.id, { numInstances }, now)
+  const details = { from: service.numInstances, to: numInstances }
+  recordEvent(context.db, { service, type: 'instance_count_changed', details, now })
+}
+
+function refuseTakenName(context: Context, workspaceId: string, { name, exceptId }: { name: string; exceptId?: string }): void {
+  if (!isNameTaken(context.db, workspaceId, name, exceptId)) return
+  throw new AppError('conflict', `There is a service named ${name} already. Choose another name, or deploy to that one.`)
+}
+
+function refuseStatic(service: StoredService, verb: string): void {
+  if (service.type === 'static_site') throw new AppError('conflict', `A static site has no instances to ${verb}.`)
+}
+
+const directionOf = (from: StoredService['settings']['plan'], to: StoredService['settings']['plan']): 'up' | 'down' =>
+  planNames.indexOf(to) > planNames.indexOf(from) ? 'up' : 'down'

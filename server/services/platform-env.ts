@@ -1,0 +1,69 @@
+import type { PlatformEnvVar } from '../../shared/env.ts'
+import type { Context } from '../context.ts'
+import { hostOf, urlOf } from './present.ts'
+import type { StoredService } from './store.ts'
+
+/** What differs between instances of one service. */
+export interface InstanceFacts {
+  port: number
+  instanceId: string
+  deployId: string
+  secretsDir: string
+}
+
+interface PlatformVar {
+  key: string
+  description: string
+  value(service: StoredService, facts: InstanceFacts, context: Pick<Context, 'config'>): string
+  /** Which types of service are given it; absent: all. */
+  types?: readonly string[]
+}
+
+const reachable = ['web_service']
+
+/** The variables that the platform gives to every instance, one row each. They win over variables of the same name. */
+const platformVars: PlatformVar[] = [
+  { key: 'PORT', description: 'Where the app must listen, on 127.0.0.1 or all addresses', value: (_, facts) => String(facts.port) },
+  { key: 'CPD_SERVICE_ID', description: 'Id of the service', value: (service) => service.id },
+  { key: 'CPD_SERVICE_NAME', description: 'Name of the service', value: (service) => service.name },
+  { key: 'CPD_SERVICE_TYPE', description: 'Type of the service', value: (service) => service.type },
+  { key: 'CPD_INSTANCE_ID', description: 'Id of this instance', value: (_, facts) => facts.instanceId },
+  { key: 'CPD_DEPLOY_ID', description: 'Id of the deploy that this instance belongs to', value: (_, facts) => facts.deployId },
+  { key: 'CPD_SECRETS_DIR', description: 'Folder that holds the secret files', value: (_, facts) => facts.secretsDir },
+  {
+    key: 'CPD_EXTERNAL_URL',
+    description: 'Public URL of the service',
+    value: (service, _, context) => urlOf(context, service.slug),
+    types: reachable,
+  },
+  {
+    key: 'CPD_EXTERNAL_HOSTNAME',
+    description: 'Public host name of the service',
+    value: (service, _, context) => hostOf(context, service.slug),
+    types: reachable,
+  },
+]
+
+const varsOf = (service: StoredService): PlatformVar[] => platformVars.filter(({ types }) => types?.includes(service.type) ?? true)
+
+/** What one instance is given by the platform. */
+export function platformEnv(context: Pick<Context, 'config'>, service: StoredService, facts: InstanceFacts): Record<string, string> {
+  return Object.fromEntries(varsOf(service).map(({ key, value }) => [key, value(service, facts, context)]))
+}
+
+const perInstance: InstanceFacts = {
+  port: 0,
+  instanceId: '(own to each instance)',
+  deployId: '(own to each deploy)',
+  secretsDir: '(own to each release)',
+}
+
+/** The same for people: what differs between instances stands as a note in brackets. */
+export function describePlatformEnv(context: Pick<Context, 'config'>, service: StoredService): PlatformEnvVar[] {
+  if (service.type === 'static_site') return []
+  return varsOf(service).map(({ key, description, value }) => ({
+    key,
+    description,
+    value: key === 'PORT' ? '(own to each instance)' : value(service, perInstance, context),
+  }))
+}

@@ -1,0 +1,80 @@
+import { region, type Service, type ServiceDetails } from '../../shared/service.ts'
+import { formatAddress } from '../config.ts'
+import type { Context } from '../context.ts'
+import type { ServiceSettings } from './settings.ts'
+import type { StoredService } from './store.ts'
+
+/** The host name at which the ingress answers for a service. */
+export const hostOf = (context: Pick<Context, 'config'>, slug: string): string => `${slug}.${context.config.CP_BASE_DOMAIN}`
+
+/** The URL of a web service or static site. The port stands in it unless it is the scheme's own. */
+export function urlOf(context: Pick<Context, 'config'>, slug: string): string {
+  const { port } = context.config.CP_INGRESS_HTTP
+  const host = hostOf(context, slug)
+  return `http://${port === 80 ? host : formatAddress({ host, port })}`
+}
+
+/** A service as the API sends it. */
+export function presentService(context: Pick<Context, 'config' | 'publicUrl'>, service: StoredService): Service {
+  const isSuspended = service.suspendedAt !== null
+  return {
+    id: service.id,
+    name: service.name,
+    ownerId: service.workspaceId,
+    type: service.type,
+    slug: service.slug,
+    createdAt: new Date(service.createdAt).toISOString(),
+    updatedAt: new Date(service.updatedAt).toISOString(),
+    dashboardUrl: `${context.publicUrl}/docs#/Services`,
+    suspended: isSuspended ? 'suspended' : 'not_suspended',
+    suspenders: isSuspended ? ['user'] : [],
+    autoDeploy: 'no',
+    autoDeployTrigger: 'off',
+    notifyOnFail: 'default',
+    rootDir: service.settings.rootDir,
+    serviceDetails: detailsOf(context, service),
+  }
+}
+
+function detailsOf(context: Pick<Context, 'config'>, service: StoredService): ServiceDetails {
+  const { settings, type } = service
+  if (type === 'static_site') {
+    const { buildCommand, publishPath, buildPlan, headers, routes } = settings
+    return { buildCommand, publishPath, buildPlan, headers, routes, url: urlOf(context, service.slug) }
+  }
+  return {
+    ...runtimeOf(service),
+    envSpecificDetails: nativeDetails(settings),
+    plan: settings.plan,
+    buildPlan: settings.buildPlan,
+    region,
+    numInstances: service.numInstances,
+    maxShutdownDelaySeconds: settings.maxShutdownDelaySeconds,
+    ...reachedBy(context, service),
+  }
+}
+
+/** Absent until it is set or the first build has found out. */
+function runtimeOf(service: StoredService): Pick<ServiceDetails, 'runtime' | 'env'> {
+  const runtime = service.settings.runtime ?? service.detectedRuntime
+  return runtime === null ? {} : { runtime, env: runtime }
+}
+
+function nativeDetails({
+  buildCommand,
+  startCommand,
+  preDeployCommand,
+}: ServiceSettings): NonNullable<ServiceDetails['envSpecificDetails']> {
+  return { buildCommand, startCommand, ...(preDeployCommand === '' ? {} : { preDeployCommand }) }
+}
+
+function reachedBy(context: Pick<Context, 'config'>, service: StoredService): Partial<ServiceDetails> {
+  switch (service.type) {
+    case 'web_service':
+      return { healthCheckPath: service.settings.healthCheckPath, openPorts: [], url: urlOf(context, service.slug) }
+    case 'private_service':
+      return { openPorts: [] }
+    default:
+      return {}
+  }
+}

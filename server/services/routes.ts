@@ -1,0 +1,98 @@
+import type { Operations } from '../../shared/api.ts'
+import { AppError } from '../../shared/error.ts'
+import type { Instance } from '../../shared/service.ts'
+import type { Context } from '../context.ts'
+import { isCrashLooping } from '../engines/backoff.ts'
+import { findEvent, listEvents } from '../events/store.ts'
+import type { Handlers } from '../http/call.ts'
+import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../http/page.ts'
+import { instancesOf, type StoredInstance } from '../instances/store.ts'
+import { serviceFilter } from './filter.ts'
+import { createService, deleteService, patchService, restartService, resumeService, scaleService, suspendService } from './operations.ts'
+import { presentService } from './present.ts'
+import { requireService } from './require.ts'
+import { selectServices } from './store.ts'
+
+type ServiceIds = Extract<
+  keyof Operations,
+  | 'listServices'
+  | 'createService'
+  | 'getService'
+  | 'updateService'
+  | 'deleteService'
+  | 'suspendService'
+  | 'resumeService'
+  | 'restartService'
+  | 'scaleService'
+  | 'listInstances'
+  | 'listEvents'
+  | 'getEvent'
+>
+
+export const serviceRoutes: Handlers<ServiceIds, Context> = {
+  listServices({ actor, query }, context) {
+    const { where, values } = serviceFilter(actor.workspaceId, query, idAfter(query.cursor))
+    const services = selectServices(context.db, { where, values, limit: query.limit ?? DEFAULT_PAGE_ITEMS })
+    return pageOf(
+      'service',
+      services.map((service) => presentService(context, service)),
+      (service) => [service.id],
+    )
+  },
+  createService: ({ actor, body }, context) => ({ service: presentService(context, createService(context, actor.workspaceId, body)) }),
+  getService: ({ actor, params }, context) => presentService(context, requireService(context, actor, params.serviceId)),
+  updateService({ actor, params, body }, context) {
+    const service = requireService(context, actor, params.serviceId)
+    return presentService(context, patchService(context, service, body))
+  },
+  deleteService({ actor, params, query }, context) {
+    const service = requireService(context, actor, params.serviceId)
+    if (query.mode === 'suspend') suspendService(context, service)
+    else deleteService(context, service)
+  },
+  suspendService({ actor, params }, context) {
+    suspendService(context, requireService(context, actor, params.serviceId))
+  },
+  resumeService({ actor, params }, context) {
+    resumeService(context, requireService(context, actor, params.serviceId))
+  },
+  restartService({ actor, params }, context) {
+    restartService(context, requireService(context, actor, params.serviceId))
+  },
+  scaleService({ actor, params, body }, context) {
+    scaleService(context, requireService(context, actor, params.serviceId), body.numInstances)
+  },
+  listInstances({ actor, params }, context) {
+    const { id } = requireService(context, actor, params.serviceId)
+    return instancesOf(context.db, id).map((instance) => presentInstance(instance, context.now()))
+  },
+  listEvents({ actor, params, query }, context) {
+    const { id } = requireService(context, actor, params.serviceId)
+    const page = { beforeId: idAfter(query.cursor), limit: query.limit ?? DEFAULT_PAGE_ITEMS }
+    return pageOf('event', listEvents(context.db, id, { ...query, ...page }), (event) => [event.id])
+  },
+  getEvent({ actor, params }, context) {
+    const event = findEvent(context.db, actor.workspaceId, params.eventId)
+    if (event === undefined) throw new AppError('not_found', `There is no event ${params.eventId} in this workspace.`)
+    return event
+  },
+}
+
+function presentInstance(instance: StoredInstance, now: number): Instance {
+  return {
+    id: instance.id,
+    createdAt: new Date(instance.createdAt).toISOString(),
+    status: statusOf(instance, now),
+    startedAt: instance.startedAt === null ? null : new Date(instance.startedAt).toISOString(),
+    restarts: instance.restarts,
+  }
+}
+
+/** An instance that keeps dying is shown as such, even in the moments in which it runs. */
+function statusOf(instance: StoredInstance, now: number): Instance['status'] {
+  if (instance.phase === 'draining') return 'draining'
+  const exitTimes = instance.exits.map((exit) => exit.at)
+  if (isCrashLooping(exitTimes, now)) return 'crash_looping'
+  if (instance.phase === 'pending') return instance.exits.length > 0 ? 'restarting' : 'starting'
+  return instance.phase === 'serving' ? 'running' : 'starting'
+}

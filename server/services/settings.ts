@@ -1,0 +1,90 @@
+import { AppError, type ErrorDetail } from '../../shared/error.ts'
+import { type BuildPlanName, defaultBuildPlan, defaultPlan, type PlanName } from '../../shared/plan.ts'
+import { defaultShutdownDelaySeconds, type Runtime, type ServiceDetailsInput, type ServiceType } from '../../shared/service.ts'
+
+export type HeaderRule = NonNullable<ServiceDetailsInput['headers']>[number]
+export type PathRule = NonNullable<ServiceDetailsInput['routes']>[number]
+
+/** What a release is made with and restored to: everything of a service but its name, its variables and how many of it run. */
+export interface ServiceSettings {
+  runtime: Runtime | null
+  rootDir: string
+  buildCommand: string
+  startCommand: string
+  preDeployCommand: string
+  plan: PlanName
+  buildPlan: BuildPlanName
+  healthCheckPath: string
+  maxShutdownDelaySeconds: number
+  publishPath: string
+  headers: HeaderRule[]
+  routes: PathRule[]
+}
+
+export const defaultSettings: ServiceSettings = {
+  runtime: null,
+  rootDir: '',
+  buildCommand: '',
+  startCommand: '',
+  preDeployCommand: '',
+  plan: defaultPlan,
+  buildPlan: defaultBuildPlan,
+  healthCheckPath: '',
+  maxShutdownDelaySeconds: defaultShutdownDelaySeconds,
+  publishPath: '',
+  headers: [],
+  routes: [],
+}
+
+const running = ['env', 'runtime', 'envSpecificDetails', 'preDeployCommand', 'plan', 'numInstances', 'maxShutdownDelaySeconds'] as const
+const everywhere = ['buildPlan'] as const
+
+/** Which fields of serviceDetails each type of service has. */
+const fieldsOfType: Record<ServiceType, ReadonlySet<string>> = {
+  web_service: new Set([...everywhere, ...running, 'healthCheckPath']),
+  private_service: new Set([...everywhere, ...running]),
+  background_worker: new Set([...everywhere, ...running]),
+  static_site: new Set([...everywhere, 'buildCommand', 'publishPath', 'headers', 'routes']),
+}
+
+const fieldNames = new Set<string>(Object.values(fieldsOfType).flatMap((fields) => [...fields]))
+
+/**
+ * The settings after `input` has been applied to them.
+ *
+ * @throws AppError validation_failed naming the fields that a service of this type does not have, or that contradict each other.
+ */
+export function applyDetails(type: ServiceType, settings: ServiceSettings, input: ServiceDetailsInput): ServiceSettings {
+  refuse([...strangers(type, input), ...contradictions(input)])
+  const native = input.envSpecificDetails
+  return {
+    ...settings,
+    runtime: input.runtime ?? input.env ?? settings.runtime,
+    buildCommand: input.buildCommand ?? native?.buildCommand ?? settings.buildCommand,
+    startCommand: native?.startCommand ?? settings.startCommand,
+    preDeployCommand: input.preDeployCommand ?? native?.preDeployCommand ?? settings.preDeployCommand,
+    plan: input.plan ?? settings.plan,
+    buildPlan: input.buildPlan ?? settings.buildPlan,
+    healthCheckPath: input.healthCheckPath ?? settings.healthCheckPath,
+    maxShutdownDelaySeconds: input.maxShutdownDelaySeconds ?? settings.maxShutdownDelaySeconds,
+    publishPath: input.publishPath ?? settings.publishPath,
+    headers: input.headers ?? settings.headers,
+    routes: input.routes ?? settings.routes,
+  }
+}
+
+function strangers(type: ServiceType, input: ServiceDetailsInput): ErrorDetail[] {
+  return Object.keys(input)
+    .filter((key) => fieldNames.has(key) && !fieldsOfType[type].has(key))
+    .map((key) => ({ path: `/serviceDetails/${key}`, message: `A ${type} has no ${key}.` }))
+}
+
+function contradictions(input: ServiceDetailsInput): ErrorDetail[] {
+  if (input.env === undefined || input.runtime === undefined || input.env === input.runtime) return []
+  return [{ path: '/serviceDetails/env', message: 'env is the old name of runtime: give one of them, or both with the same value.' }]
+}
+
+function refuse(details: ErrorDetail[]): void {
+  const first = details[0]
+  if (first !== undefined) throw new AppError('validation_failed', first.message, { details })
+}

@@ -1,0 +1,203 @@
+import type { Database } from 'bun:sqlite'
+import { idAlphabet } from '../../shared/id.ts'
+import type { Runtime, ServiceType } from '../../shared/service.ts'
+import { slugify } from '../../shared/slug.ts'
+import type { ServiceSettings } from './settings.ts'
+
+/** A service as it is kept. Times are milliseconds since 1970. */
+export interface StoredService {
+  id: string
+  workspaceId: string
+  name: string
+  slug: string
+  type: ServiceType
+  uid: number
+  numInstances: number
+  settings: ServiceSettings
+  detectedRuntime: Runtime | null
+  /** Which generation of instances is wanted; a restart raises it. */
+  generation: number
+  liveDeployId: string | null
+  /** Which generation of the live deploy's instances serves. */
+  liveGeneration: number
+  suspendedAt: number | null
+  deletedAt: number | null
+  createdAt: number
+  updatedAt: number
+}
+
+interface ServiceRow {
+  id: string
+  workspace_id: string
+  name: string
+  slug: string
+  type: ServiceType
+  uid: number
+  num_instances: number
+  settings: string
+  detected_runtime: Runtime | null
+  generation: number
+  live_deploy_id: string | null
+  live_generation: number
+  suspended_at: number | null
+  deleted_at: number | null
+  created_at: number
+  updated_at: number
+}
+
+/** One service of a workspace, or undefined when there is none of that id in it, or it is being deleted. */
+export function findService(db: Database, workspaceId: string, id: string): StoredService | undefined {
+  return one(
+    db
+      .query<ServiceRow, [string, string]>('SELECT * FROM services WHERE id = ? AND workspace_id = ? AND deleted_at IS NULL')
+      .get(id, workspaceId),
+  )
+}
+
+/** One service by id whosoever it is, also while it is being deleted: for the platform's own work, never for a caller. */
+export function serviceById(db: Database, id: string): StoredService | undefined {
+  return one(db.query<ServiceRow, [string]>('SELECT * FROM services WHERE id = ?').get(id))
+}
+
+/** Ids of all services, those being deleted included. */
+export function allServiceIds(db: Database): string[] {
+  return db
+    .query<{ id: string }, []>('SELECT id FROM services')
+    .all()
+    .map((row) => row.id)
+}
+
+/** Ids of the services of a workspace. */
+export function serviceIdsOf(db: Database, workspaceId: string): string[] {
+  return db
+    .query<{ id: string }, [string]>('SELECT id FROM services WHERE workspace_id = ? AND deleted_at IS NULL')
+    .all(workspaceId)
+    .map((row) => row.id)
+}
+
+/** Whether a workspace has another service of this name. */
+export function isNameTaken(db: Database, workspaceId: string, name: string, exceptId = ''): boolean {
+  return (
+    db
+      .query<{ id: string }, [string, string, string]>(
+        'SELECT id FROM services WHERE workspace_id = ? AND name = ? AND id <> ? AND deleted_at IS NULL',
+      )
+      .get(workspaceId, name, exceptId) !== null
+  )
+}
+
+export type NewService = Pick<StoredService, 'id' | 'workspaceId' | 'name' | 'type' | 'numInstances' | 'settings' | 'createdAt'>
+
+/** Adds a service with a slug and a user of its own. Belongs into the transaction that checked the name. */
+export function insertService(db: Database, service: NewService): void {
+  db.query(
+    `INSERT INTO services (id, workspace_id, name, slug, type, uid, num_instances, settings, created_at, updated_at)
+     VALUES ($id, $workspaceId, $name, $slug, $type, $uid, $numInstances, $settings, $createdAt, $createdAt)`,
+  ).run({ ...service, settings: JSON.stringify(service.settings), slug: freeSlug(db, service.name), uid: nextUid(db) })
+}
+
+export type ServiceChange = Partial<
+  Pick<StoredService, 'name' | 'numInstances' | 'settings' | 'detectedRuntime' | 'generation' | 'suspendedAt'>
+>
+
+/** Changes what is named and nothing else, and marks the service as updated at `now`; nothing when it is gone. */
+export function updateService(db: Database, id: string, change: ServiceChange, now: number): void {
+  const current = serviceById(db, id)
+  if (current === undefined) return
+  const next = { ...current, ...change }
+  db.query(
+    `UPDATE services SET name = $name, num_instances = $numInstances, settings = $settings, detected_runtime = $detectedRuntime,
+     generation = $generation, suspended_at = $suspendedAt, updated_at = $now WHERE id = $id`,
+  ).run({
+    id,
+    name: next.name,
+    numInstances: next.numInstances,
+    settings: JSON.stringify(next.settings),
+    detectedRuntime: next.detectedRuntime,
+    generation: next.generation,
+    suspendedAt: next.suspendedAt,
+    now,
+  })
+}
+
+/** Makes a deploy and generation the one that serves. */
+export function setLive(db: Database, id: string, live: { deployId: string; generation: number }): void {
+  db.query('UPDATE services SET live_deploy_id = ?, live_generation = ? WHERE id = ?').run(live.deployId, live.generation, id)
+}
+
+/** Begins a deletion: the service is gone for every caller, and its slug is free at once. */
+export function markDeleted(db: Database, id: string, now: number): void {
+  db.query('UPDATE services SET deleted_at = ?, slug = id WHERE id = ?').run(now, id)
+}
+
+/** Ends a deletion: the row and everything that hangs on it. */
+export function removeServiceRow(db: Database, id: string): void {
+  db.query('DELETE FROM services WHERE id = ?').run(id)
+}
+
+/** Services that the filter (see filter.ts) lets through, newest first. */
+export function selectServices(
+  db: Database,
+  { where, values, limit }: { where: string; values: Record<string, string | number>; limit: number },
+): StoredService[] {
+  return db
+    .query<ServiceRow, [Record<string, string | number>]>(
+      `SELECT * FROM services WHERE deleted_at IS NULL AND ${where} ORDER BY id DESC LIMIT $limit`,
+    )
+    .all({ ...values, limit })
+    .map(present)
+}
+
+const SLUG_SUFFIX_LETTERS = 4
+
+function freeSlug(db: Database, name: string): string {
+  const isTaken = db.query<{ id: string }, [string]>('SELECT id FROM services WHERE slug = ?')
+  const wanted = slugify(name)
+  for (let slug = wanted; ; slug = `${wanted}-${letters(SLUG_SUFFIX_LETTERS)}`) {
+    if (isTaken.get(slug) === null) return slug
+  }
+}
+
+const letters = (count: number): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(count)), (byte) => idAlphabet.charAt(byte & 31)).join('')
+
+/**
+ * The block of user ids of this installation begins at random between these, so that two on one machine do not meet.
+ * Above what distributions, containers (524,288 to 1,879,048,191 in systemd's list of uids) and NFS's nobody use.
+ */
+const UID_BLOCK = 65_536
+const FIRST_UID = 1_900_019_712
+const UID_BLOCKS = 3000
+
+/** User ids are never used again: a file left over anywhere can't become a stranger's. */
+function nextUid(db: Database): number {
+  const row = db.query<{ value: string }, []>("SELECT value FROM meta WHERE key = 'next_uid'").get()
+  const uid = row === null ? FIRST_UID + UID_BLOCK * Math.floor(Math.random() * UID_BLOCKS) : Number(row.value)
+  db.query("INSERT INTO meta (key, value) VALUES ('next_uid', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value").run(
+    String(uid + 1),
+  )
+  return uid
+}
+
+const one = (row: ServiceRow | null): StoredService | undefined => (row === null ? undefined : present(row))
+
+function present(row: ServiceRow): StoredService {
+  return {
+    id: row.id,
+    workspaceId: row.workspace_id,
+    name: row.name,
+    slug: row.slug,
+    type: row.type,
+    uid: row.uid,
+    numInstances: row.num_instances,
+    settings: JSON.parse(row.settings) as ServiceSettings,
+    detectedRuntime: row.detected_runtime,
+    generation: row.generation,
+    liveDeployId: row.live_deploy_id,
+    liveGeneration: row.live_generation,
+    suspendedAt: row.suspended_at,
+    deletedAt: row.deleted_at,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * Runs a reconciler for keys (ids of services): one run at a time for a key, poked or periodic. A poke during a run makes one
+ * more run follow it, however many pokes there were. A run that fails is tried again after a pause; it keeps no state, so
+ * nothing is lost by that. The run says when it wants to be called again though nothing happens.
+ */
+export interface Driver {
+  poke(key: string): void
+  /** Returns when no run is under way, after `signal` has aborted. */
+  settled(): Promise<void>
+}
+
+export interface DriverOptions {
+  run(key: string): Promise<number | undefined>
+  onError(key: string, error: unknown): void
+  now(): number
+  signal: AbortSignal
+}
+
+const FIRST_RETRY_MS = 200
+const LONGEST_RETRY_MS = 30_000
+
+interface Lane {
+  isPoked: boolean
+  failures: number
+  timer: Timer | undefined
+  running: Promise<void> | undefined
+}
+
+export function createDriver(options: DriverOptions): Driver {
+  const lanes = new Map<string, Lane>()
+  options.signal.addEventListener('abort', () => {
+    for (const lane of lanes.values()) clearTimeout(lane.timer)
+  })
+
+  function poke(key: string): void {
+    if (options.signal.aborted) return
+    const lane = lanes.get(key) ?? { isPoked: false, failures: 0, timer: undefined, running: undefined }
+    lanes.set(key, lane)
+    lane.isPoked = true
+    lane.running ??= runLane(key, lane)
+  }
+
+  async function runLane(key: string, lane: Lane): Promise<void> {
+    clearTimeout(lane.timer)
+    let dueAt: number | undefined
+    // Let the transaction of whoever poked come to its end.
+    await Promise.resolve()
+    while (lane.isPoked && !options.signal.aborted) {
+      lane.isPoked = false
+      dueAt = await runOnce(key, lane)
+    }
+    lane.running = undefined
+    if (dueAt === undefined) lanes.delete(key)
+    else if (!options.signal.aborted) lane.timer = setTimeout(() => poke(key), Math.max(0, dueAt - options.now()))
+  }
+
+  async function runOnce(key: string, lane: Lane): Promise<number | undefined> {
+    try {
+      const dueAt = await options.run(key)
+      lane.failures = 0
+      return dueAt
+    } catch (error) {
+      if (options.signal.aborted) return undefined
+      options.onError(key, error)
+      lane.failures += 1
+      return options.now() + Math.min(FIRST_RETRY_MS * 2 ** (lane.failures - 1), LONGEST_RETRY_MS)
+    }
+  }
+
+  return { poke, settled: async () => void (await Promise.all([...lanes.values()].map((lane) => lane.running))) }
+}

@@ -1,0 +1,58 @@
+import type { Context } from '../context.ts'
+import { runDeploy } from '../deploys/pipeline.ts'
+import { type StoredDeploy, unfinishedDeploys } from '../deploys/store.ts'
+import { describeError } from '../server-log.ts'
+import { chooseDeploys } from './choose.ts'
+
+/** Works on deploys: one at a time for a service, a bounded number of builds in all. The queue itself is the table of deploys. */
+export interface DeployQueue {
+  poke(): void
+  interrupt(deployId: string): void
+  deployEnded(deployId: string): void
+  whenSettled(serviceId: string): Promise<void>
+  settled(): Promise<void>
+}
+
+interface Running {
+  deploy: StoredDeploy
+  abort: AbortController
+  ended: () => void
+  done: Promise<void>
+}
+
+export function createDeployQueue(context: Context, signal: AbortSignal): DeployQueue {
+  const running = new Map<string, Running>()
+
+  function poke(): void {
+    if (signal.aborted) return
+    const chosen = chooseDeploys(unfinishedDeploys(context.db), {
+      busy: [...running.values()].map(({ deploy }) => deploy),
+      maxBuilds: context.config.CP_BUILD_CONCURRENCY,
+    })
+    for (const deploy of chosen) start(deploy)
+  }
+
+  function start(deploy: StoredDeploy): void {
+    const abort = new AbortController()
+    const { promise: ended, resolve } = Promise.withResolvers<void>()
+    const done = runDeploy(context, deploy.id, { signal: AbortSignal.any([signal, abort.signal]), ended })
+      .catch((error) => {
+        if (!signal.aborted) context.log.error('deploy stopped', { deployId: deploy.id, ...describeError(error) })
+      })
+      .finally(() => {
+        running.delete(deploy.id)
+        poke()
+      })
+    running.set(deploy.id, { deploy, abort, ended: resolve, done })
+  }
+
+  return {
+    poke,
+    interrupt: (deployId) => running.get(deployId)?.abort.abort(),
+    deployEnded: (deployId) => running.get(deployId)?.ended(),
+    whenSettled: async (serviceId) => {
+      await Promise.all([...running.values()].filter(({ deploy }) => deploy.serviceId === serviceId).map(({ done }) => done))
+    },
+    settled: async () => void (await Promise.all([...running.values()].map(({ done }) => done))),
+  }
+}
