@@ -122,7 +122,14 @@ export function describeEngine(name: string, factory: EngineFactory): void {
 
     test('takes along what the command left in the background', async () => {
       const nap = marker()
-      await run(world.instance(`sleep ${nap} & setsid sh -c 'sleep ${nap} & sleep ${nap} &'; exit 0`))
+      await run(world.instance(`sleep ${nap} & (sleep ${nap} &); exit 0`))
+      expect(pidsWith(nap)).toEqual([])
+    })
+
+    test('takes along what made itself a daemon', async () => {
+      if (!(await promises('no-escape'))) return
+      const nap = marker()
+      await run(world.instance(`setsid sh -c 'setsid sleep ${nap} & sleep ${nap} &'; exit 0`))
       expect(pidsWith(nap)).toEqual([])
     })
 

@@ -24,6 +24,8 @@ export interface Cgroups {
   groups(): string[]
   /** Removes an empty group, and that of its service when it was the last. False when the kernel still holds it. */
   remove(group: string): boolean
+  /** Removes the directory of the label when there are no groups in it. */
+  close(): void
 }
 
 interface Hierarchies {
@@ -115,6 +117,7 @@ function groupsIn(hierarchies: Hierarchies): Cgroups {
     oomKills: (group) => layout.oomKills(read(group)),
     groups: () => groupNames(uniqueDirs),
     remove: (group) => removeGroup(uniqueDirs, group),
+    close: () => uniqueDirs.forEach(removeDir),
   }
 }
 
@@ -122,6 +125,7 @@ function createGroup({ layout, labelDirs, uniqueDirs, enableBelow }: Hierarchies
   for (const directory of uniqueDirs) {
     const path = join(directory, group)
     mkdirSync(path, { recursive: true })
+    enableBelow(directory)
     enableBelow(join(path, '..'))
   }
   for (const write of layout.limitWrites(limits)) {

@@ -50,6 +50,7 @@ export async function createProcessEngine(options: ProcessEngineOptions): Promis
       const tasks = supervisor.all().filter((one) => one.workload.kind === 'task' && one.hasOwnKeeper)
       await Promise.all(tasks.map((one) => stop(context, one.workload.id, 0)))
       supervisor.close()
+      context.cgroups?.close()
     },
   }
 }

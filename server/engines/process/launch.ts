@@ -2,9 +2,9 @@
  * How a workload is started: a chain of small programs, each of which does one thing and becomes the next.
  *
  *   keeper  sh     stays outside the sandbox as the parent, to write the exit status down even when the control plane is gone
- *    └ child  sh   enters the control groups, records its own pid and start, becomes
+ *    └ child  sh   records its own pid and start, becomes
  *             setsid, unshare   a session and a mount namespace of its own
- *             sh   makes the mounts, sets the limits, then hands its error output over to the workload
+ *             sh   makes the mounts, enters the control groups (late: a small plan should not pay for the work before), sets limits
  *             setpriv   gives up root, all groups, all capabilities and the way back to them
  *             sh   puts the environment in place and becomes the user's command
  *
@@ -15,18 +15,13 @@
 
 const ENV_PREFIX = 'cpd_env_'
 
-/** $1: the record's folder; then files to enter control groups by, `--`, and the command to become. A shell names a fatal signal on its stderr. */
+/** $1: the record's folder; then the command to become. A shell names the fatal signal of its child on its stderr. */
 const KEEPER = `
 record=$1
 shift
 exec 3>&2 2>"$record/exit"
 (
   exec 2>&3 3>&-
-  while [ "$1" != -- ]; do
-    echo 0 >"$1" || exit 125
-    shift
-  done
-  shift
   read -r stat </proc/self/stat
   echo "$stat" >"$record/process" || exit 125
   exec "$@"
@@ -34,11 +29,19 @@ exec 3>&2 2>"$record/exit"
 echo $? >&2
 `
 
-/** $1: mount table or empty; $2: working directory; then the command to become. Writes `ready` when only that command can still fail. */
+/**
+ * $1: mount table or empty; $2: working directory; then files to enter control groups by, `--`, and the command to become.
+ * Writes `ready` when only that command can still fail.
+ */
 const ENTER = `
 [ -z "$1" ] || mount --all --no-mtab --fstab "$1" || exit 125
 cd -- "$2" || exit 125
 shift 2
+while [ "$1" != -- ]; do
+  echo 0 >"$1" || exit 125
+  shift
+done
+shift
 umask 022
 ulimit -c 0
 ulimit -n 65536 2>/dev/null
@@ -83,13 +86,13 @@ export function launchCommand(launch: Launch): { argv: string[]; env: Record<str
     argv: [
       ...script(KEEPER, 'cpd-keeper'),
       launch.recordDir,
-      ...launch.cgroupFiles,
-      '--',
       'setsid',
       ...(launch.fstabPath === undefined ? [] : ['unshare', '--mount', '--ipc', '--propagation', 'slave']),
       ...script(ENTER, 'cpd-enter'),
       launch.fstabPath ?? '',
       launch.cwd,
+      ...launch.cgroupFiles,
+      '--',
       ...(launch.user === undefined ? [] : dropPrivileges(launch.user)),
       ...script(RUN, 'sh'),
       ...names,

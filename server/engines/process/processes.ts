@@ -1,7 +1,7 @@
 import { AppError } from '../../../shared/error.ts'
 import type { Usage } from '../port.ts'
 import type { Cgroups } from './cgroups.ts'
-import { allProcesses, isAlive, PAGE_BYTES, readStat, signalProcess, TICKS_PER_SECOND, treeOf } from './proc.ts'
+import { allProcesses, isAlive, PAGE_BYTES, type ProcessIdentity, readStat, signalProcess, TICKS_PER_SECOND, treeOf } from './proc.ts'
 import type { Records, Workload } from './record.ts'
 
 /** All processes of a workload, found by its control group or, where there is none, by descent. */
@@ -30,10 +30,11 @@ const FIRST_PAUSE_MS = 1
 const LONGEST_PAUSE_MS = 50
 
 export function processesBy(records: Records, cgroups: Cgroups | undefined): Processes {
-  const members = (workload: Workload) => (cgroups === undefined ? descendants(records, workload) : cgroups.members(groupOf(workload)))
+  const members = (workload: Workload) =>
+    cgroups === undefined ? descendants(records, workload) : withLeader(cgroups.members(groupOf(workload)), records.processOf(workload))
   const areGone = (workload: Workload, withinMs: number) => isTrueWithin(() => members(workload).length === 0, withinMs)
   const kill = (workload: Workload) => {
-    if (cgroups !== undefined) return cgroups.kill(groupOf(workload))
+    cgroups?.kill(groupOf(workload))
     for (const pid of members(workload)) signalProcess(pid, 'SIGKILL')
   }
   return {
@@ -59,6 +60,12 @@ export function processesBy(records: Records, cgroups: Cgroups | undefined): Pro
     },
     usage: (workload) => (cgroups?.controllers.has('memory') ? cgroups.usage(groupOf(workload)) : summedUsage(members(workload))),
   }
+}
+
+/** A launcher enters the control group late, and must not be missed before. */
+function withLeader(members: number[], leader: ProcessIdentity | undefined): number[] {
+  const isMissing = leader !== undefined && !members.includes(leader.pid) && isAlive(leader)
+  return isMissing ? [...members, leader.pid] : members
 }
 
 function descendants(records: Records, workload: Workload): number[] {

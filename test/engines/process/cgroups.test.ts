@@ -1,0 +1,128 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { keyedValue } from '../../../server/engines/process/cgroup-layout.ts'
+import { type Cgroups, openCgroups } from '../../../server/engines/process/cgroups.ts'
+
+const limits = { cpu: 0.5, memoryBytes: 512 * 1024 * 1024, pids: 100 }
+const GROUP = 'srv-one/srv-one-1'
+let root: string
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'cgroups-'))
+})
+afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+const read = (...path: string[]) => readFileSync(join(root, ...path), 'utf8')
+
+function open(): Cgroups {
+  const opened = openCgroups('cpd-a', root)
+  if ('reason' in opened) throw new Error(opened.reason)
+  return opened
+}
+
+describe('version 2', () => {
+  beforeEach(() => writeFileSync(join(root, 'cgroup.controllers'), 'cpuset cpu io memory pids\n'))
+
+  test('sets the limits of a plan', () => {
+    const cgroups = open()
+    cgroups.create(GROUP, limits)
+    expect(cgroups.version).toBe('v2')
+    expect([...cgroups.controllers]).toEqual(['cpu', 'memory', 'pids'])
+    expect(read('cpd-a', GROUP, 'memory.max')).toBe('536870912')
+    expect(read('cpd-a', GROUP, 'memory.swap.max')).toBe('0')
+    expect(read('cpd-a', GROUP, 'cpu.max')).toBe('50000 100000')
+    expect(read('cpd-a', GROUP, 'pids.max')).toBe('100')
+  })
+
+  test('hands the controllers down each level', () => {
+    open().create(GROUP, limits)
+    // A plain file keeps the last of the three writes.
+    for (const level of ['.', 'cpd-a', 'cpd-a/srv-one']) expect(read(level, 'cgroup.subtree_control')).toBe('+pids')
+  })
+
+  test('is entered by one file and kills with one write', () => {
+    const cgroups = open()
+    cgroups.create(GROUP, limits)
+    expect(cgroups.entryFiles(GROUP)).toEqual([join(root, 'cpd-a', GROUP, 'cgroup.procs')])
+    writeFileSync(join(root, 'cpd-a', GROUP, 'cgroup.kill'), '')
+    cgroups.kill(GROUP)
+    expect(read('cpd-a', GROUP, 'cgroup.kill')).toBe('1')
+  })
+
+  test('forbids forks before it kills where the kernel has no cgroup.kill', () => {
+    const cgroups = open()
+    cgroups.create(GROUP, limits)
+    cgroups.kill(GROUP)
+    expect(read('cpd-a', GROUP, 'pids.max')).toBe('0')
+  })
+
+  test('reads members, usage and kills for want of memory', () => {
+    const cgroups = open()
+    cgroups.create(GROUP, limits)
+    const files = {
+      'cgroup.procs': '12\n345\n',
+      'cpu.stat': 'usage_usec 2500000\nuser_usec 2000000\n',
+      'memory.current': '9000\n',
+      'memory.stat': 'anon 5000\ninactive_file 4000\n',
+      'memory.events': 'low 0\noom 3\noom_kill 2\noom_group_kill 0\n',
+    }
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(root, 'cpd-a', GROUP, name), text)
+    expect(cgroups.members(GROUP)).toEqual([12, 345])
+    expect(cgroups.usage(GROUP)).toEqual({ cpuSeconds: 2.5, memoryBytes: 5000 })
+    expect(cgroups.oomKills(GROUP)).toBe(2)
+  })
+
+  test('lists the groups of its label only', () => {
+    const cgroups = open()
+    cgroups.create(GROUP, limits)
+    mkdirSync(join(root, 'cpd-b/srv-x/srv-x-1'), { recursive: true })
+    expect(cgroups.groups()).toEqual([GROUP])
+  })
+
+  test('does without a controller that is not offered', () => {
+    writeFileSync(join(root, 'cgroup.controllers'), 'pids\n')
+    const cgroups = open()
+    cgroups.create(GROUP, limits)
+    expect([...cgroups.controllers]).toEqual(['pids'])
+    expect(existsSync(join(root, 'cpd-a', GROUP, 'memory.max'))).toBe(false)
+    expect(cgroups.usage(GROUP)).toEqual({ cpuSeconds: 0, memoryBytes: 0 })
+  })
+
+  test('still groups processes where no controller may be handed down', () => {
+    mkdirSync(join(root, 'cgroup.subtree_control'))
+    const cgroups = open()
+    cgroups.create(GROUP, limits)
+    expect(cgroups.controllers.size).toBe(0)
+    expect(existsSync(join(root, 'cpd-a', GROUP))).toBe(true)
+  })
+})
+
+describe('removal', () => {
+  test('takes the directory of the service with its last workload', () => {
+    for (const name of ['pids', 'memory']) {
+      mkdirSync(join(root, name))
+      writeFileSync(join(root, name, 'cgroup.procs'), '')
+    }
+    const cgroups = open()
+    // Plain directories stand for the kernel's, which are empty to rmdir.
+    for (const controller of ['pids', 'memory']) mkdirSync(join(root, controller, 'cpd-a/srv-one/srv-one-1'), { recursive: true })
+    for (const controller of ['pids', 'memory']) mkdirSync(join(root, controller, 'cpd-a/srv-one/srv-one-2'))
+    expect(cgroups.version).toBe('v1')
+    expect(cgroups.remove('srv-one/srv-one-1')).toBe(true)
+    expect(cgroups.groups()).toEqual(['srv-one/srv-one-2'])
+    expect(cgroups.remove('srv-one/srv-one-2')).toBe(true)
+    expect(existsSync(join(root, 'pids/cpd-a/srv-one'))).toBe(false)
+    expect(cgroups.remove('srv-one/srv-one-2')).toBe(true)
+  })
+})
+
+test('a machine without control groups has a reason instead', () => {
+  expect(openCgroups('cpd-a', root)).toEqual({ reason: `no control groups are mounted at ${root}` })
+})
+
+test('the value of a key is that of the whole key', () => {
+  expect(keyedValue('oom_kill_disable 1\noom_kill 5\n', 'oom_kill')).toBe(5)
+  expect(keyedValue('', 'oom_kill')).toBe(0)
+})
