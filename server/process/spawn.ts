@@ -45,7 +45,7 @@ export interface SpawnedProcess {
  * Starts a process from an argument array: the one place of the project that does.
  * There is never a shell in between, so no argument can become a command.
  *
- * @throws AppError `unavailable` when the program cannot be started (missing, not executable, or its `cwd` is gone).
+ * @throws AppError `unavailable` when the program cannot be started (missing, not executable, its `cwd` gone) or its output file not opened.
  */
 export function spawnProcess(argv: readonly string[], options: SpawnOptions = {}): SpawnedProcess {
   const opened: number[] = []
@@ -62,10 +62,17 @@ export function spawnProcess(argv: readonly string[], options: SpawnOptions = {}
 
 const OUTPUT_FILE_MODE = 0o600
 
+const APPEND_FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW
+
 function openForAppend(path: string, opened: number[]): number {
-  const descriptor = openSync(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW, OUTPUT_FILE_MODE)
-  opened.push(descriptor)
-  return descriptor
+  try {
+    const descriptor = openSync(path, APPEND_FLAGS, OUTPUT_FILE_MODE)
+    opened.push(descriptor)
+    return descriptor
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new AppError('unavailable', `Could not open the output file: ${reason}`, { cause })
+  }
 }
 
 type Stdio = [number | 'pipe' | 'ignore', number | 'pipe' | 'ignore', number | 'pipe' | 'ignore']

@@ -2,7 +2,8 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../../shared/error.ts'
 import { type SpawnedProcess, spawnProcess } from '../../process/spawn.ts'
-import type { InstanceSpec, TaskSpec } from '../port.ts'
+import type { InstanceSpec, Limits, TaskSpec } from '../port.ts'
+import type { Cgroups } from './cgroups.ts'
 import { closedDirsAbove } from './closed-dirs.ts'
 import { type Host, usableCgroups } from './host.ts'
 import { launchCommand, READY } from './launch.ts'
@@ -28,7 +29,7 @@ export async function launch(context: LaunchContext, workload: Workload, spec: S
   const { host, records } = context
   const cgroups = usableCgroups(host)
   const recordDir = records.dirOf(workload.id)
-  cgroups?.create(groupOf(workload), spec.limits)
+  if (cgroups !== undefined) createGroup(cgroups, workload, spec.limits)
   const { argv, env } = launchCommand({
     recordDir,
     cgroupFiles: cgroups?.entryFiles(groupOf(workload)) ?? [],
@@ -46,6 +47,15 @@ export async function launch(context: LaunchContext, workload: Workload, spec: S
   return keeper
 }
 
+function createGroup(cgroups: Cgroups, workload: Workload, limits: Limits): void {
+  try {
+    cgroups.create(groupOf(workload), limits)
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new AppError('unavailable', `Could not set the limits of ${workload.id}: ${reason}`, { cause })
+  }
+}
+
 function writeFstab({ hiddenDirs }: LaunchContext, recordDir: string, spec: Spec): string {
   const { sandbox } = spec
   const needed: BoundDir[] = [
@@ -57,7 +67,11 @@ function writeFstab({ hiddenDirs }: LaunchContext, recordDir: string, spec: Spec
     sandbox,
   )
   const path = join(recordDir, 'fstab')
-  writeFileSync(path, renderFstab(planMounts({ tmpDir: sandbox.tmpDir, needed, closedDirs, hiddenDirs })), { mode: 0o600 })
+  writeFileSync(
+    path,
+    renderFstab(planMounts({ tmpDir: sandbox.tmpDir, needed, closedDirs, hiddenDirs: hiddenDirs.filter((dir) => existsSync(dir)) })),
+    { mode: 0o600 },
+  )
   return path
 }
 

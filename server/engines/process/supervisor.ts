@@ -53,10 +53,14 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { records } = options
   const supervised = new Map<string, Supervised>()
   const listeners = new Set<ExitListener>()
+  const tell = (one: Supervised) => {
+    if (one.end === undefined || one.workload.kind === 'task') return
+    for (const listener of listeners) listener(one.workload.id, one.end)
+  }
   const check = (one: Supervised) => {
     if (one.isSettling) return true
     const seen = observe(records, one)
-    if (typeof seen === 'object') void settle(one, seen, options, listeners)
+    if (typeof seen === 'object') void settle(one, seen, options).then(tell)
     return seen !== 'undecided'
   }
   const timer = setInterval(() => {
@@ -106,7 +110,7 @@ function mayBeRecorded(records: Records, one: Supervised, leader: ProcessStat | 
   return keeper !== undefined && keeper.startTicks <= leader.startTicks && Date.now() - one.goneAt < RECORD_GRACE_MS
 }
 
-async function settle(one: Supervised, exit: RecordedExit, options: SupervisorOptions, listeners: Set<ExitListener>): Promise<void> {
+async function settle(one: Supervised, exit: RecordedExit, options: SupervisorOptions): Promise<Supervised> {
   one.isSettling = true
   const { workload } = one
   try {
@@ -118,6 +122,5 @@ async function settle(one: Supervised, exit: RecordedExit, options: SupervisorOp
   const wasForcedOut = exit.exitCode !== 0 && (options.cgroups?.oomKills(groupOf(workload)) ?? 0) > 0
   one.end = { status: 'exited', ...exit, oomKilled: wasForcedOut }
   one.settle(one.end)
-  if (workload.kind === 'task') return
-  for (const listener of listeners) listener(workload.id, one.end)
+  return one
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Engine } from '../../../server/engines/port.ts'
@@ -126,6 +126,26 @@ describe('adoption', () => {
     expect(await engine.inspect(spec.instanceId)).toMatchObject({ status: 'running', pid })
     process.kill(pid, 'SIGTERM')
     expect(await endOf(engine, spec.instanceId)).toMatchObject({ exitCode: null, signal: null })
+  })
+
+  test('ends what is in a control group of ours without a record, and nothing in others', async () => {
+    const controller = ['pids', 'unified', '.']
+      .map((name) => join('/sys/fs/cgroup', name))
+      .find((dir) => existsSync(join(dir, 'cgroup.procs')))
+    const enter = (group: string) => {
+      mkdirSync(join(controller ?? '', group), { recursive: true })
+      const child = spawnProcess(['/bin/sleep', '1000'], { detached: true })
+      writeFileSync(join(controller ?? '', group, 'cgroup.procs'), String(child.pid))
+      return child
+    }
+    const [stray, foreign] = [enter(`${label}/srv-lost/srv-lost-1`), enter(`${label}-other/srv-lost/srv-lost-1`)]
+    await open()
+    expect(await stray.exited).toMatchObject({ signal: 'SIGKILL' })
+    expect(existsSync(join(controller ?? '', label, 'srv-lost'))).toBe(false)
+    expect(readStat(foreign.pid)?.state).toBe('S')
+    foreign.kill('SIGKILL')
+    await foreign.exited
+    for (const path of ['/srv-lost/srv-lost-1', '/srv-lost', '']) rmdirSync(join(controller ?? '', `${label}-other${path}`))
   })
 
   test('lists the task of a control plane that is gone, to be stopped and removed', async () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -45,6 +45,13 @@ describe('spawnProcess', () => {
   test('reports the exit code to the listener', async () => {
     const exit = await new Promise((resolve) => spawnProcess(['/bin/sh', '-c', 'exit 7'], { onExit: resolve }))
     expect(exit).toEqual({ exitCode: 7, signal: null })
+  })
+
+  test('refuses an output file it cannot make, or that is a link', () => {
+    symlinkSync('/dev/null', join(dir, 'link'))
+    for (const appendTo of [join(dir, 'missing/out'), join(dir, 'link')]) {
+      expect(() => spawnProcess(['/bin/true'], { stdout: { appendTo } })).toThrow(/Could not open the output file/)
+    }
   })
 
   test('names the program that cannot be started', () => {
