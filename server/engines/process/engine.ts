@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path'
 import type { Engine } from '../port.ts'
 import type { Cgroups } from './cgroups.ts'
 import { guaranteesOf, probeHost, usableCgroups } from './host.ts'
+import { installKeeper } from './launcher.ts'
 import { inspect, type LifecycleContext, remove, runTask, startInstance, stop } from './lifecycle.ts'
 import { groupOf, isTrueWithin, processesBy } from './processes.ts'
 import { openRecords } from './record.ts'
@@ -63,7 +64,7 @@ async function openContext({ label, cgroupRoot, ...options }: ProcessEngineOptio
   const processes = processesBy(records, cgroups)
   const supervisor = createSupervisor({ records, processes, cgroups, log: options.log ?? (() => {}) })
   const hiddenDirs = [stateDir, ...(options.hiddenDirs ?? [])]
-  return { host, cgroups, records, processes, supervisor, hiddenDirs }
+  return { host, cgroups, records, keeperPath: installKeeper(stateDir), processes, supervisor, hiddenDirs }
 }
 
 /** Takes over what earlier engines started. What has ended meanwhile is told by `inspect`, not to listeners, of which there are none yet. */

@@ -15,8 +15,11 @@
 
 const ENV_PREFIX = 'cpd_env_'
 
-/** $1: the record's folder; then the command to become. A shell names the fatal signal of its child on its stderr. */
-const KEEPER = `
+/**
+ * $1: the record's folder; then the command to become. A shell names the fatal signal of its child on its stderr, but for interrupts and
+ * broken pipes; bash does so only for a script in a file, so this one is in a file.
+ */
+export const KEEPER_SCRIPT = `
 record=$1
 shift
 exec 3>&2 2>"$record/exit"
@@ -67,6 +70,8 @@ export const READY = 'ready\n'
 const TOOLS_PATH = '/usr/sbin:/usr/bin:/sbin:/bin'
 
 export interface Launch {
+  /** The file that holds `KEEPER_SCRIPT`. */
+  keeperPath: string
   recordDir: string
   /** Files to enter control groups by. */
   cgroupFiles: string[]
@@ -84,7 +89,8 @@ export function launchCommand(launch: Launch): { argv: string[]; env: Record<str
   const names = Object.keys(launch.env)
   return {
     argv: [
-      ...script(KEEPER, 'cpd-keeper'),
+      '/bin/sh',
+      launch.keeperPath,
       launch.recordDir,
       'setsid',
       ...(launch.fstabPath === undefined ? [] : ['unshare', '--mount', '--ipc', '--propagation', 'slave']),

@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../../shared/error.ts'
 import { type SpawnedProcess, spawnProcess } from '../../process/spawn.ts'
@@ -6,7 +6,7 @@ import type { InstanceSpec, Limits, TaskSpec } from '../port.ts'
 import type { Cgroups } from './cgroups.ts'
 import { closedDirsAbove } from './closed-dirs.ts'
 import { type Host, usableCgroups } from './host.ts'
-import { launchCommand, READY } from './launch.ts'
+import { KEEPER_SCRIPT, launchCommand, READY } from './launch.ts'
 import { type BoundDir, planMounts, renderFstab } from './mount-plan.ts'
 import { groupOf } from './processes.ts'
 import type { Records, Workload } from './record.ts'
@@ -14,8 +14,17 @@ import type { Records, Workload } from './record.ts'
 export interface LaunchContext {
   host: Host
   records: Records
+  keeperPath: string
   /** Folders of the control plane, shown empty to every workload. */
   hiddenDirs: string[]
+}
+
+/** Puts the keeper's script into a folder of ours. Keepers of an earlier version go on reading the file they began with. */
+export function installKeeper(directory: string): string {
+  const path = join(directory, 'keeper.sh')
+  writeFileSync(`${path}.new`, KEEPER_SCRIPT, { mode: 0o600 })
+  renameSync(`${path}.new`, path)
+  return path
 }
 
 type Spec = Omit<InstanceSpec, 'instanceId' | 'deployId' | 'port'> | Omit<TaskSpec, 'taskId' | 'timeoutMs'>
@@ -26,11 +35,12 @@ type Spec = Omit<InstanceSpec, 'instanceId' | 'deployId' | 'port'> | Omit<TaskSp
  * @throws AppError `unavailable` with the machine's own words when it refuses.
  */
 export async function launch(context: LaunchContext, workload: Workload, spec: Spec): Promise<SpawnedProcess> {
-  const { host, records } = context
+  const { host, records, keeperPath } = context
   const cgroups = usableCgroups(host)
   const recordDir = records.dirOf(workload.id)
   if (cgroups !== undefined) createGroup(cgroups, workload, spec.limits)
   const { argv, env } = launchCommand({
+    keeperPath,
     recordDir,
     cgroupFiles: cgroups?.entryFiles(groupOf(workload)) ?? [],
     fstabPath: host.mountNamespace === 'usable' ? writeFstab(context, recordDir, spec) : undefined,
