@@ -35,17 +35,25 @@ export async function findPublished(sourceDir: string, publishPaths: readonly st
 
 const isInside = (path: string, root: string): boolean => path === root || path.startsWith(root + sep)
 
-async function refuseOutwardLinks(folder: string): Promise<void> {
-  for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
-    if (!entry.isSymbolicLink()) continue
-    const path = join(entry.parentPath, entry.name)
-    const target = await readlink(path)
-    const real = await realpath(path).catch(() => resolve(dirname(path), target))
-    if (isAbsolute(target) || !isInside(real, folder)) {
-      throw new AppError(
-        'bad_request',
-        `Build failed: ${JSON.stringify(relative(folder, path))} is a link that leads out of the published folder`,
-      )
+async function refuseOutwardLinks(root: string): Promise<void> {
+  const folders = [root]
+  // Not by a recursive readdir: Bun's follows links to folders.
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    for (const entry of await readdir(folder, { withFileTypes: true })) {
+      const path = join(folder, entry.name)
+      if (entry.isDirectory()) folders.push(path)
+      if (entry.isSymbolicLink()) await refuseOutwardLink(path, root)
     }
+  }
+}
+
+async function refuseOutwardLink(path: string, root: string): Promise<void> {
+  const target = await readlink(path)
+  const real = await realpath(path).catch(() => resolve(dirname(path), target))
+  if (isAbsolute(target) || !isInside(real, root)) {
+    throw new AppError(
+      'bad_request',
+      `Build failed: ${JSON.stringify(relative(root, path))} is a link that leads out of the published folder`,
+    )
   }
 }

@@ -1,0 +1,130 @@
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type BuildOptions, buildRelease, type RunnableStep, type StepExit } from '../../../server/builders/build.ts'
+import type { BuildPlan } from '../../../server/builders/plan.ts'
+import { AppError } from '../../../shared/error.ts'
+
+let sourceDir: string
+let ran: RunnableStep[]
+let log: string[]
+beforeEach(async () => {
+  sourceDir = await mkdtemp(join(tmpdir(), 'build-'))
+  ran = []
+  log = []
+})
+afterEach(() => rm(sourceDir, { recursive: true, force: true }))
+
+const plan: BuildPlan = {
+  runtime: 'node',
+  packageManager: 'npm',
+  steps: [
+    { name: 'install', command: 'npm ci' },
+    { name: 'build', command: 'npm run build\nsecond line' },
+  ],
+  startCommand: 'node .',
+  publishPaths: [],
+  buildEnv: { A: 'plan', B: 'plan' },
+  cacheEnv: { npm_config_cache: 'npm' },
+  runtimeEnv: {},
+  pathEntries: ['node_modules/.bin', '/tools/bin'],
+  readOnlyBinds: [],
+  notes: ['A note.'],
+}
+const site: BuildPlan = { ...plan, runtime: 'static', steps: [], publishPaths: ['dist', 'build'] }
+
+function build(options: Partial<BuildOptions> = {}, exit: StepExit = { exitCode: 0, signal: null }) {
+  return buildRelease({
+    sourceDir,
+    cacheDir: '/cache',
+    plan,
+    env: { B: 'given', PATH: '/evil' },
+    runStep: async (step) => {
+      ran.push(step)
+      return exit
+    },
+    log: (line) => log.push(line),
+    signal: new AbortController().signal,
+    ...options,
+  })
+}
+
+describe('a build', () => {
+  test('tells its plan first and runs its steps in order, in the source, with one environment', async () => {
+    expect(await build()).toEqual({ artifactDir: sourceDir, startCommand: 'node .', runtime: 'node' })
+    expect(log).toEqual([
+      '==> Detected node with npm',
+      '    install: npm ci',
+      '    build: npm run build …',
+      '    start: node .',
+      '    A note.',
+      '==> install: npm ci',
+      '==> build: npm run build …',
+      '==> Build succeeded',
+    ])
+    expect(ran.map(({ command, cwd }) => [command, cwd])).toEqual(plan.steps.map(({ command }) => [command, sourceDir]))
+    expect(ran[0]?.env).toEqual({
+      A: 'plan',
+      B: 'given',
+      npm_config_cache: '/cache/npm',
+      PATH: `${sourceDir}/node_modules/.bin:/tools/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
+    })
+  })
+
+  test.each([
+    [{ exitCode: 7, signal: null }, 'Build failed: npm ci exited with 7; see the build log'],
+    [{ exitCode: null, signal: 'SIGSEGV' }, 'Build failed: npm ci was ended by SIGSEGV; see the build log'],
+    [{ exitCode: null, signal: 'SIGKILL', timedOut: true }, 'Build failed: npm ci took longer than a build may take'],
+    [{ exitCode: null, signal: 'SIGKILL', oomKilled: true }, 'Build failed: npm ci ran out of memory; choose a larger build plan'],
+  ])('whose step ends with %j stops there and says so', async (exit, message) => {
+    const error = await build({}, exit).catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(AppError)
+    expect(error).toMatchObject({ code: 'bad_request', message })
+    expect(ran).toHaveLength(1)
+  })
+
+  test('that is aborted ends with the reason and runs no further step', async () => {
+    const abort = new AbortController()
+    const reason = new Error('canceled')
+    const runStep = async (step: RunnableStep) => {
+      ran.push(step)
+      abort.abort(reason)
+      return { exitCode: 1, signal: null }
+    }
+    await expect(build({ signal: abort.signal, runStep })).rejects.toBe(reason)
+    expect(ran).toHaveLength(1)
+  })
+
+  test('leaves version control out of the release and touches nothing else', async () => {
+    for (const name of ['.git', '.hg', 'node_modules', '.cache']) await mkdir(join(sourceDir, name))
+    await build()
+    expect((await readdir(sourceDir)).sort()).toEqual(['.cache', 'node_modules'])
+  })
+})
+
+describe('the build of a site', () => {
+  test('releases the first publish folder that is there', async () => {
+    await mkdir(join(sourceDir, 'build/assets'), { recursive: true })
+    await symlink('assets', join(sourceDir, 'build/latest'))
+    expect((await build({ plan: site })).artifactDir).toBe(join(sourceDir, 'build'))
+  })
+
+  test('without any of them says what to set', async () => {
+    await writeFile(join(sourceDir, 'dist'), 'a file')
+    await expect(build({ plan: site })).rejects.toThrow('the build has made no folder "dist", "build"; set publishPath')
+  })
+
+  test.each([
+    ['the folder itself', 'dist', '/etc', 'leads out of the source'],
+    ['a file', 'dist/passwd', '/etc/passwd', '"passwd" is a link that leads out of the published folder'],
+    ['a relative path', 'dist/secret', '../secret', '"secret" is a link that leads out'],
+    ['a deep folder', 'dist/a/b', '../../..', '"a/b" is a link that leads out'],
+    ['a missing file', 'dist/gone', '../../gone', '"gone" is a link that leads out'],
+  ])('with %s linked to the outside is refused', async (_, path, target, message) => {
+    await writeFile(join(sourceDir, 'secret'), '')
+    if (path !== 'dist') await mkdir(join(sourceDir, 'dist/a'), { recursive: true })
+    await symlink(target, join(sourceDir, path))
+    await expect(build({ plan: site })).rejects.toThrow(message)
+  })
+})
