@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { decodeChunk, encodeChunk, gramsOf, type StreamKey } from './chunk.ts'
-import { FULL_CHUNK_BYTES, type OpenChunks, planChunk } from './compact.ts'
+import { FULL_CHUNK_BYTES, noteChunk, type OpenChunks, planChunk } from './compact.ts'
 import { cleanMessage, type LogLine, type NewLogLine } from './line.ts'
 
 /** How far an output file has been taken in. `file` tells the file apart from another of the same path. */
@@ -21,11 +21,18 @@ export interface Appender {
 
 /** A line may be marked at most this much later than it says, to keep its time apart from others. */
 const MAX_SHIFT_US = 1_000_000
+/**
+ * One append joins at most about this many small chunks, or twice as many as it writes: when hundreds of services come due
+ * at the same moment, the rest wait for the next append.
+ */
+const MIN_JOINED_CHUNKS = 128
 const US_PER_MS = 1000
 
 export function createAppender(db: Database): Appender {
   const statements = prepareStatements(db)
   const streamIds = new Map<string, number>()
+  // Only guides when chunks are joined, so it may be behind what retention has removed meanwhile.
+  const open = new Map<number, OpenChunks>()
   let { next_seq: nextSeq, last_at: lastAt } = statements.sequence.get() ?? { next_seq: 1, last_at: 0 }
 
   const streamId = (stream: StreamKey): number => {
@@ -38,10 +45,21 @@ export function createAppender(db: Database): Appender {
     return id
   }
 
+  const forgetStreams = () => {
+    streamIds.clear()
+    open.clear()
+  }
+
   const write = db.transaction((lines: readonly LogLine[], positions: readonly FilePosition[]) => {
-    for (const group of groupByStream(lines).values()) {
+    const groups = groupByStream(lines)
+    let joinable = Math.max(MIN_JOINED_CHUNKS, 2 * groups.size)
+    for (const group of groups.values()) {
       const id = streamId(group.stream)
-      for (const part of partsOf(group.lines)) writeChunk(statements, { id, stream: group.stream, lines: part })
+      const chunks = open.get(id) ?? openChunks(statements, id)
+      open.set(id, chunks)
+      for (const part of partsOf(group.lines)) {
+        joinable -= writeChunk(statements, { id, stream: group.stream, lines: part, open: chunks, mayJoin: joinable > 0 })
+      }
       writeOrigins(statements, id, group.lines)
     }
     for (const position of positions) statements.setPosition.run({ ...position })
@@ -61,14 +79,14 @@ export function createAppender(db: Database): Appender {
         write.immediate(lines, positions)
       } catch (error) {
         // The ids may be of streams whose creation has just been rolled back.
-        streamIds.clear()
+        forgetStreams()
         throw error
       }
       nextSeq = seq
       lastAt = at
       return lines
     },
-    forgetStreams: () => streamIds.clear(),
+    forgetStreams,
     nextSeq: () => nextSeq,
     endOfTime: (nowMs) => Math.max(nowMs * US_PER_MS, lastAt) + 1,
   }
@@ -125,20 +143,26 @@ interface Part {
   id: number
   stream: StreamKey
   lines: LogLine[]
+  open: OpenChunks
+  mayJoin: boolean
 }
 
-function writeChunk(statements: Statements, { id, stream, lines }: Part): void {
+/** Returns how many chunks were joined to the new one. */
+function writeChunk(statements: Statements, { id, stream, lines, open, mayJoin }: Part): number {
   const size = lines.reduce((sum, line) => sum + line.message.length, 0)
-  const plan = planChunk(openChunks(statements, id), size)
-  let all = lines
-  if (plan.absorbUpTo !== undefined) {
-    const range = { stream: id, rank: plan.absorbUpTo }
-    const absorbed = statements.readOpen.all(range).flatMap((row) => decodeChunk(stream, row.header, row.body))
-    statements.deleteOpen.run(range)
-    all = [...absorbed, ...lines]
-  }
-  const grams = plan.rank === 2 ? gramsOf(all) : null
-  statements.addChunk.run({ ...encodeChunk(all), stream: id, rank: plan.rank, grams })
+  const plan = planChunk(open, { bytes: size, mayJoin })
+  const absorbed = plan.absorbUpTo === undefined ? [] : takeOpen(statements, { stream: id, rank: plan.absorbUpTo })
+  const all = [...absorbed.flatMap((row) => decodeChunk(stream, row.header, row.body)), ...lines]
+  const chunk = encodeChunk(all)
+  statements.addChunk.run({ ...chunk, stream: id, rank: plan.rank, grams: plan.rank === 2 ? gramsOf(all) : null })
+  noteChunk(open, plan, size)
+  return absorbed.length
+}
+
+function takeOpen(statements: Statements, range: { stream: number; rank: number }): { header: Uint8Array; body: Uint8Array }[] {
+  const rows = statements.readOpen.all(range)
+  if (rows.length > 0) statements.deleteOpen.run(range)
+  return rows
 }
 
 function openChunks(statements: Statements, stream: number): OpenChunks {

@@ -13,16 +13,30 @@ export interface OpenChunks {
   bytes: number
 }
 
-/** What to write when `newBytes` of lines arrive: the rank of the new chunk, and the highest rank of open chunks that it takes in, or none. */
+/** What to write when lines arrive: the rank of the new chunk, and the highest rank of open chunks that it takes in, or none. */
 export interface ChunkPlan {
   rank: 0 | 1 | 2
   absorbUpTo: 0 | 1 | undefined
 }
 
-export function planChunk(open: OpenChunks, newBytes: number): ChunkPlan {
+export function planChunk(open: OpenChunks, incoming: { bytes: number; mayJoin: boolean }): ChunkPlan {
   const [appended, joined] = open.counts
-  if (open.bytes + newBytes >= FULL_CHUNK_BYTES) return { rank: 2, absorbUpTo: 1 }
+  if (incoming.bytes >= FULL_CHUNK_BYTES) return { rank: 2, absorbUpTo: 1 }
+  if (!incoming.mayJoin) return { rank: 0, absorbUpTo: undefined }
+  if (open.bytes + incoming.bytes >= FULL_CHUNK_BYTES) return { rank: 2, absorbUpTo: 1 }
   if (appended + 1 < JOIN_COUNT) return { rank: 0, absorbUpTo: undefined }
   if (joined + 1 < JOIN_COUNT) return { rank: 1, absorbUpTo: 0 }
   return { rank: 2, absorbUpTo: 1 }
+}
+
+/** Brings the account of open chunks up to date after a plan was carried out. */
+export function noteChunk(open: OpenChunks, plan: ChunkPlan, newBytes: number): void {
+  if (plan.rank === 2) {
+    open.counts = [0, 0]
+    open.bytes = 0
+    return
+  }
+  const [appended, joined] = open.counts
+  open.counts = plan.rank === 0 ? [appended + 1, joined] : [0, joined + 1]
+  open.bytes += newBytes
 }

@@ -4,8 +4,8 @@ import type { LogSubscribeQuery } from '../../shared/log.ts'
 import type { Context } from '../context.ts'
 import type { Actor, Handlers } from '../http/call.ts'
 import { findService, serviceIdsOf } from '../services/store.ts'
-import { followLogs } from './follow.ts'
 import type { LogFilter } from './filter.ts'
+import { followLogs } from './follow.ts'
 import { parseLogTime, toWirePage } from './wire.ts'
 
 type LogIds = Extract<keyof Operations, 'listLogs' | 'subscribeLogs' | 'listLogValues'>
@@ -45,7 +45,9 @@ function microseconds(name: string, time: string | undefined): number | undefine
   if (time === undefined) return undefined
   const at = parseLogTime(time)
   if (at === undefined) {
-    throw new AppError('validation_failed', `${name} is not a time that exists.`, { details: [{ path: `/${name}`, message: 'is not a time that exists' }] })
+    throw new AppError('validation_failed', `${name} is not a time that exists.`, {
+      details: [{ path: `/${name}`, message: 'is not a time that exists' }],
+    })
   }
   return at
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { nextTime } from '../../../server/logs/append.ts'
-import { FULL_CHUNK_BYTES, JOIN_COUNT, planChunk } from '../../../server/logs/compact.ts'
+import { FULL_CHUNK_BYTES, JOIN_COUNT, noteChunk, type OpenChunks, planChunk } from '../../../server/logs/compact.ts'
 import { searchTerms } from '../../../server/logs/filter.ts'
 import { mayContain, mayHoldKey, packGrams, unpackGrams } from '../../../server/logs/grams.ts'
 import { guessLevel } from '../../../server/logs/level.ts'
@@ -89,12 +89,35 @@ describe('the filter of character runs', () => {
 })
 
 describe('planning chunks', () => {
-  test('keeps few open and writes a line at most three times', () => {
-    expect(planChunk({ counts: [0, 0], bytes: 0 }, 10)).toEqual({ rank: 0, absorbUpTo: undefined })
-    expect(planChunk({ counts: [JOIN_COUNT - 1, 0], bytes: 0 }, 10)).toEqual({ rank: 1, absorbUpTo: 0 })
-    expect(planChunk({ counts: [JOIN_COUNT - 1, JOIN_COUNT - 1], bytes: 0 }, 10)).toEqual({ rank: 2, absorbUpTo: 1 })
-    expect(planChunk({ counts: [3, 2], bytes: FULL_CHUNK_BYTES - 5 }, 10)).toEqual({ rank: 2, absorbUpTo: 1 })
-    expect(planChunk({ counts: [0, 0], bytes: 0 }, FULL_CHUNK_BYTES)).toEqual({ rank: 2, absorbUpTo: 1 })
+  const small = { bytes: 10, mayJoin: true }
+
+  test('joins 32 small chunks to a larger one, 32 of those to a final one, and makes full ones final at once', () => {
+    expect(planChunk({ counts: [0, 0], bytes: 0 }, small)).toEqual({ rank: 0, absorbUpTo: undefined })
+    expect(planChunk({ counts: [JOIN_COUNT - 1, 0], bytes: 0 }, small)).toEqual({ rank: 1, absorbUpTo: 0 })
+    expect(planChunk({ counts: [JOIN_COUNT - 1, JOIN_COUNT - 1], bytes: 0 }, small)).toEqual({ rank: 2, absorbUpTo: 1 })
+    expect(planChunk({ counts: [3, 2], bytes: FULL_CHUNK_BYTES - 5 }, small)).toEqual({ rank: 2, absorbUpTo: 1 })
+    expect(planChunk({ counts: [0, 0], bytes: 0 }, { bytes: FULL_CHUNK_BYTES, mayJoin: false })).toEqual({ rank: 2, absorbUpTo: 1 })
+  })
+
+  test('puts joining off when enough has been joined', () => {
+    expect(planChunk({ counts: [JOIN_COUNT + 9, 4], bytes: FULL_CHUNK_BYTES }, { bytes: 10, mayJoin: false })).toEqual({
+      rank: 0,
+      absorbUpTo: undefined,
+    })
+  })
+
+  test('its account is the same as what was written', () => {
+    const open: OpenChunks = { counts: [0, 0], bytes: 0 }
+    let [appended, joined] = [0, 0]
+    for (let i = 0; i < 5000; i++) {
+      const plan = planChunk(open, small)
+      noteChunk(open, plan, 10)
+      if (plan.rank === 2) [appended, joined] = [0, 0]
+      else if (plan.rank === 1) [appended, joined] = [0, joined + 1]
+      else appended++
+      expect(open.counts).toEqual([appended, joined])
+      expect(appended + joined).toBeLessThan(2 * JOIN_COUNT)
+    }
   })
 })
 
