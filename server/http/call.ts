@@ -1,6 +1,7 @@
 import type { Operations } from '../../shared/api.ts'
 import type { BodyOf, Operation, ParamsOf, QueryOf, ReplyOf } from '../../shared/operation.ts'
 import type { Permission } from '../../shared/permission.ts'
+import type { SocketEvents } from './sockets.ts'
 
 /** Who is calling, with what they may do in which workspace. Made anew for each request from the stored credential. */
 export interface Actor {
@@ -26,6 +27,12 @@ export interface Call<O extends Operation> {
   clientAddress: string
   /** Aborts when the client goes away. */
   signal: AbortSignal
+  /**
+   * Turns the request of an operation with `webSocket` into a WebSocket; the handler then returns nothing.
+   *
+   * @throws AppError `bad_request` when it is no WebSocket handshake.
+   */
+  upgrade(events: SocketEvents): void
 }
 
 const answered = Symbol('answered')

@@ -1,0 +1,115 @@
+import { type OperationId, operations } from '../shared/api.ts'
+import type { Operation } from '../shared/operation.ts'
+import { apiKeyRoutes } from './api-keys/routes.ts'
+import { createIdentify } from './auth/identify.ts'
+import { createAuthRoutes } from './auth/routes.ts'
+import { type Address, formatAddress, isLoopback } from './config.ts'
+import type { Context } from './context.ts'
+import { deployRoutes } from './deploys/routes.ts'
+import { createHealthCheck } from './health/check.ts'
+import { platformComponents } from './health/components.ts'
+import { createHealthRoutes } from './health/routes.ts'
+import type { Handler, Handlers } from './http/call.ts'
+import { createAddressReader } from './http/client-address.ts'
+import { mountAll } from './http/mount-all.ts'
+import type { HttpParts, HttpServer } from './http/parts.ts'
+import { createRateLimiter } from './http/rate-limit.ts'
+import { createSocketHub } from './http/sockets.ts'
+import { createIdempotencyStore } from './idempotency/store.ts'
+import { logRoutes } from './logs/routes.ts'
+import { roleRoutes } from './roles/routes.ts'
+import { serviceRoutes } from './services/routes.ts'
+import { settingRoutes } from './services/settings-routes.ts'
+import { workspaceRoutes } from './workspaces/routes.ts'
+
+const MIB = 1024 * 1024
+
+/** Bodies that hold many values or whole files. */
+const maxBodyBytes: Partial<Record<OperationId, number>> = {
+  createService: 32 * MIB,
+  replaceEnvVars: 32 * MIB,
+  replaceSecretFiles: 32 * MIB,
+}
+
+/** Longest silence on a connection; a body that stops arriving ends with it. */
+const IDLE_TIMEOUT_SECONDS = 120
+
+export interface App {
+  /** Answers a request without a socket; WebSockets need `listen`. */
+  fetch(request: Request): Promise<Response>
+  /** Starts listening; with port 0 on any free one. @throws when the address is taken. */
+  listen(address: Address): Address
+  /** Closes WebSockets with 1001, finishes the requests under way and stops listening. Idempotent. */
+  stop(): Promise<void>
+}
+
+/**
+ * The whole API, not listening yet.
+ *
+ * @throws Error when the handlers and the table of operations do not fit each other.
+ */
+export function createApp(context: Context): App {
+  const { config, db, log, now, publicUrl } = context
+  let server: HttpServer | null = null
+  let origins: ReadonlySet<string> = new Set([new URL(publicUrl).origin])
+  const sockets = createSocketHub()
+  const parts: HttpParts = {
+    identify: createIdentify({ db, staticToken: config.SERVICE_API_TOKEN, now }),
+    limiter: createRateLimiter(config.CP_RATE_LIMIT, now),
+    idempotency: createIdempotencyStore(db, context.sealer, now),
+    addressOf: createAddressReader(config.CP_TRUSTED_PROXIES),
+    ownOrigins: () => origins,
+    server: () => server,
+    sockets,
+    log,
+    isHttps: publicUrl.startsWith('https:'),
+    maxBodyBytes,
+  }
+  // Every handler fits its own operation, which its type says; the table as a whole is walked under the general type.
+  const all = handlersOf(context) as unknown as Record<string, Handler<Operation, Context>>
+  const elysia = mountAll(operations, all, { parts, context })
+
+  return {
+    fetch: async (request) => elysia.fetch(request),
+    listen(address) {
+      server = Bun.serve({
+        hostname: address.host,
+        port: address.port,
+        fetch: elysia.fetch,
+        websocket: sockets.handler,
+        idleTimeout: IDLE_TIMEOUT_SECONDS,
+        // Each operation bounds its own body and says so in the form of our errors.
+        maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+        development: false,
+      })
+      const bound = { host: address.host, port: server.port ?? address.port }
+      origins = ownOriginsOf(publicUrl, bound)
+      return bound
+    },
+    async stop() {
+      sockets.closeAll()
+      await server?.stop()
+    },
+  }
+}
+
+function handlersOf(context: Context): Handlers<OperationId, Context> {
+  const checkHealth = createHealthCheck(platformComponents(context), context.now)
+  return {
+    ...createAuthRoutes(context),
+    ...apiKeyRoutes,
+    ...roleRoutes,
+    ...workspaceRoutes,
+    ...serviceRoutes,
+    ...settingRoutes,
+    ...deployRoutes,
+    ...logRoutes,
+    ...createHealthRoutes(checkHealth),
+  }
+}
+
+/** Pages under the public URL are ours, and those under this machine's own names while only it can reach us. */
+function ownOriginsOf(publicUrl: string, listening: Address): ReadonlySet<string> {
+  const local = isLoopback(listening) ? ['localhost', '127.0.0.1', '::1'].map((host) => ({ host, port: listening.port })) : []
+  return new Set([new URL(publicUrl).origin, ...local.map((address) => new URL(`http://${formatAddress(address)}`).origin)])
+}

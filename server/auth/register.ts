@@ -1,0 +1,50 @@
+import type { RegisterBody } from '../../shared/auth.ts'
+import { AppError } from '../../shared/error.ts'
+import { type Config, isLoopback } from '../config.ts'
+import { newId } from '../id.ts'
+import { insertMember, insertWorkspace } from '../workspaces/store.ts'
+import { hashPassword } from './password.ts'
+import { addressCounterOf, beginSession, type SignIn, type SignInDeps } from './sign-in.ts'
+import { findUserByEmail, insertUser } from './user-store.ts'
+
+type RegistrationSettings = Pick<Config, 'CP_REGISTRATION' | 'CP_LISTEN'>
+
+/** Whether strangers may register: as configured, else while only this machine can reach the API. */
+export function isRegistrationOpen({ CP_REGISTRATION, CP_LISTEN }: RegistrationSettings): boolean {
+  return CP_REGISTRATION === '' ? isLoopback(CP_LISTEN) : CP_REGISTRATION === 'open'
+}
+
+/**
+ * Makes an account with a workspace of its own and begins a session.
+ *
+ * @throws AppError `forbidden` while registration is not open, `conflict` for an address that has an account,
+ * `rate_limited` after too many of those from one network address.
+ */
+export async function register(
+  deps: SignInDeps,
+  settings: RegistrationSettings,
+  wanted: RegisterBody & { address: string },
+): Promise<SignIn> {
+  if (!isRegistrationOpen(settings)) {
+    throw new AppError('forbidden', 'Registration is closed here. Ask an administrator for an invitation.')
+  }
+  const { db, throttle, now } = deps
+  const counter = addressCounterOf(wanted.address)
+  throttle.begin([counter])
+  const passwordHash = await hashPassword(wanted.password)
+  const createdAt = now()
+  const name = wanted.name || (wanted.email.split('@')[0] ?? wanted.email)
+  const user = { id: newId('user', createdAt), email: wanted.email, name, passwordHash }
+  const create = db.transaction(() => {
+    if (findUserByEmail(db, wanted.email) !== undefined)
+      throw new AppError('conflict', 'This e-mail address has an account. Log in instead.')
+    const workspaceId = newId('workspace', createdAt)
+    insertUser(db, { ...user, createdAt })
+    insertWorkspace(db, { id: workspaceId, name: wanted.workspaceName || `${name}'s workspace`, email: wanted.email, createdAt })
+    insertMember(db, { workspaceId, userId: user.id, role: 'admin', createdAt })
+    return beginSession(db, user, createdAt)
+  })
+  const signedIn = create.immediate()
+  throttle.takeBack(counter)
+  return signedIn
+}

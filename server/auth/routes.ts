@@ -1,0 +1,64 @@
+import type { Operations } from '../../shared/api.ts'
+import { AppError } from '../../shared/error.ts'
+import { permissionNames } from '../../shared/permission.ts'
+import { findKeyMaker } from '../api-keys/store.ts'
+import type { Context } from '../context.ts'
+import { type Actor, answer, type Handlers } from '../http/call.ts'
+import { sessionTokenOf } from '../http/credential.ts'
+import { findWorkspace } from '../workspaces/store.ts'
+import { createCookieWriter } from './cookie.ts'
+import { register } from './register.ts'
+import { deleteSession } from './session-store.ts'
+import { type SignIn, signIn } from './sign-in.ts'
+import { createLoginThrottle } from './throttle.ts'
+import { findUser, presentUser } from './user-store.ts'
+
+type AuthIds = Extract<keyof Operations, 'register' | 'login' | 'logout' | 'me' | 'getUser'>
+
+/** Accounts and sessions. Made once a server, because the counters of failed logins belong to it. */
+export function createAuthRoutes({ config, publicUrl, now }: Pick<Context, 'config' | 'publicUrl' | 'now'>): Handlers<AuthIds, Context> {
+  const throttle = createLoginThrottle(config.CP_LOGIN_LIMIT, now)
+  const cookie = createCookieWriter(publicUrl)
+  const greet = (status: number, { signedIn, sessionToken }: SignIn) => answer(status, signedIn, cookie.set(sessionToken))
+
+  return {
+    async register({ body, clientAddress }, { db }) {
+      return greet(201, await register({ db, throttle, now }, config, { ...body, address: clientAddress }))
+    },
+    async login({ body, clientAddress, request }, { db }) {
+      const result = await signIn({ db, throttle, now }, { email: body.email, password: body.password, address: clientAddress })
+      endSession(db, request)
+      return greet(200, result)
+    },
+    logout({ request }, { db }) {
+      endSession(db, request)
+      return answer(204, undefined, cookie.clear())
+    },
+    me: ({ actor }, { db }) => ({
+      actor: { type: actor.type, id: actor.id, name: actor.name, ...(actor.email === undefined ? {} : { email: actor.email }) },
+      workspace: workspaceOf(db, actor),
+      role: actor.role,
+      permissions: permissionNames.filter((name) => actor.permissions.has(name)),
+    }),
+    getUser: ({ actor }, { db }) => userBehind(db, actor),
+  }
+}
+
+/** Ends the session of the request's cookie, if it has one: a login or logout leaves no old session alive. */
+function endSession(db: Context['db'], request: Request): void {
+  const token = sessionTokenOf(request.headers)
+  if (token !== undefined) deleteSession(db, token)
+}
+
+function workspaceOf(db: Context['db'], { workspaceId }: Actor): { id: string; name: string } {
+  const workspace = findWorkspace(db, workspaceId)
+  if (workspace === undefined) throw new AppError('not_found', 'The workspace has just been removed.')
+  return { id: workspace.id, name: workspace.name }
+}
+
+/** The calling user; for a key, who made it, because clients of keys ask this to greet their owner. */
+function userBehind(db: Context['db'], actor: Actor): ReturnType<typeof presentUser> {
+  const user = findUser(db, actor.type === 'api_key' ? (findKeyMaker(db, actor.id) ?? '') : actor.id)
+  if (user === undefined) throw new AppError('not_found', 'The user behind this credential no longer exists.')
+  return presentUser(user)
+}

@@ -1,0 +1,67 @@
+import { AppError } from '../../shared/error.ts'
+
+/** Failed logins are counted for this long. */
+export const LOGIN_WINDOW_MS = 15 * 60_000
+/** Counters kept; beyond, the oldest are forgotten so that memory stays bounded. */
+const MAX_COUNTERS = 50_000
+
+export interface LoginThrottle {
+  /**
+   * Counts an attempt for each key before its outcome is known, so that many at once cannot slip through together.
+   *
+   * @throws AppError `rate_limited` when one of the keys has failed too often.
+   */
+  begin(keys: readonly string[]): void
+  /** The attempt was no failure after all. */
+  takeBack(key: string): void
+  /** A success proves the account's owner: earlier failures no longer count. */
+  reset(key: string): void
+}
+
+interface Counter {
+  failures: number
+  since: number
+}
+
+/** Counts in memory: a restart forgives, and cannot be caused by whom it would help. */
+export function createLoginThrottle(limit: number, now: () => number): LoginThrottle {
+  const counters = new Map<string, Counter>()
+  const current = (key: string): Counter | undefined => {
+    const counter = counters.get(key)
+    if (counter === undefined || now() - counter.since < LOGIN_WINDOW_MS) return counter
+    counters.delete(key)
+    return undefined
+  }
+  return {
+    begin(keys) {
+      for (const key of keys) {
+        const counter = current(key)
+        if (counter !== undefined && counter.failures >= limit) throw tooMany(counter.since + LOGIN_WINDOW_MS - now())
+      }
+      for (const key of keys) {
+        const counter = current(key)
+        if (counter === undefined) counters.set(key, { failures: 1, since: now() })
+        else counter.failures += 1
+      }
+      forgetOldest(counters)
+    },
+    takeBack(key) {
+      const counter = current(key)
+      if (counter !== undefined) counter.failures -= 1
+    },
+    reset: (key) => void counters.delete(key),
+  }
+}
+
+function tooMany(waitMs: number): AppError {
+  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000))
+  const minutes = Math.ceil(retryAfterSeconds / 60)
+  return new AppError('rate_limited', `Too many failed logins. Try again in ${minutes} minutes.`, { retryAfterSeconds })
+}
+
+function forgetOldest(counters: Map<string, Counter>): void {
+  for (const key of counters.keys()) {
+    if (counters.size <= MAX_COUNTERS) return
+    counters.delete(key)
+  }
+}

@@ -1,0 +1,47 @@
+import type { Access, Operation } from '../../shared/operation.ts'
+import { enterWorkspace, type Principal, requireAccess, requirePrincipal } from './authenticate.ts'
+import type { Actor } from './call.ts'
+import { type Credential, credentialOf } from './credential.ts'
+import { isStateChanging, refuseForeignOrigin, requireOwnOrigin } from './origin.ts'
+import type { Visit } from './visit.ts'
+
+/** Somebody let in, whose right can be asked for again while the request or its WebSocket lasts. */
+export interface Admission {
+  actor: Actor | undefined
+  /** The caller as of now, perhaps in a workspace that only the body named. @throws AppError as `admit`. */
+  readmit(workspaceIds: readonly string[]): Actor | undefined
+}
+
+/**
+ * Lets a request in, or throws: who calls, counted, from which page, in which workspace, with which permission.
+ *
+ * @throws AppError `rate_limited`, `unauthorized`, `forbidden`, or `not_found` for a workspace of others.
+ */
+export function admit(visit: Visit, { access, webSocket }: Operation, workspaceIds: readonly string[]): Admission {
+  const credential = credentialOf(visit.request.headers)
+  const principal = identified(visit, credential)
+  visit.count(principal?.rateKey)
+  // Browsers send the cookie with a WebSocket handshake from any page, so that GET needs the check as well.
+  if (webSocket || isStateChanging(visit.request.method)) checkOrigin(visit, credential)
+  const actor = access === 'public' ? principal?.actorIn(undefined) : actorOf(principal, access, workspaceIds)
+  return {
+    actor,
+    readmit: (more) => (access === 'public' ? actor : actorOf(identified(visit, credential), access, [...workspaceIds, ...more])),
+  }
+}
+
+function identified(visit: Visit, credential: Credential): Principal | undefined {
+  return credential.kind === 'none' || credential.kind === 'malformed' ? undefined : visit.parts.identify(credential)
+}
+
+function actorOf(principal: Principal | undefined, access: Access, workspaceIds: readonly string[]): Actor {
+  const actor = enterWorkspace(requirePrincipal(principal), workspaceIds)
+  requireAccess(actor, access)
+  return actor
+}
+
+function checkOrigin({ request, parts }: Visit, credential: Credential): void {
+  if (credential.kind === 'bearer') return
+  const check = credential.kind === 'session' ? requireOwnOrigin : refuseForeignOrigin
+  check(request.headers, parts.ownOrigins())
+}

@@ -1,0 +1,53 @@
+import { Elysia } from 'elysia'
+import { AppError } from '../../shared/error.ts'
+import type { Operation } from '../../shared/operation.ts'
+import { permissions } from '../../shared/permission.ts'
+import type { Handler } from './call.ts'
+import { mountOperation } from './mount.ts'
+import type { HttpParts } from './parts.ts'
+import { respondError } from './respond.ts'
+import { openVisit } from './visit.ts'
+
+export type OperationTable = Readonly<Record<string, Operation>>
+
+/**
+ * The Elysia application of a whole table.
+ *
+ * @throws Error at once, so that the server does not start, when an operation has no handler, a handler no operation, or an
+ * operation does not say who may call it.
+ */
+export function mountAll<C>(
+  table: OperationTable,
+  handlers: Readonly<Record<string, Handler<Operation, C>>>,
+  { parts, context }: { parts: HttpParts; context: C },
+): Elysia {
+  checkComplete(table, handlers)
+  const elysia = new Elysia({ normalize: false })
+  // Before the routes: Elysia gives routes only the error hooks that came before them.
+  elysia.onError(({ error, code, request }) => {
+    const visit = openVisit(request, parts)
+    try {
+      visit.count(undefined)
+      throw code === 'NOT_FOUND' ? new AppError('not_found', 'There is nothing at this path and method. /docs lists what there is.') : error
+    } catch (shown) {
+      return respondError(visit.head(), shown, parts.log)
+    }
+  })
+  for (const [id, operation] of Object.entries(table)) {
+    const handler = handlers[id]
+    if (handler !== undefined) mountOperation(elysia, parts, { id, operation, handler, context })
+  }
+  return elysia
+}
+
+function checkComplete(table: OperationTable, handlers: Readonly<Record<string, unknown>>): void {
+  const problems = [
+    ...Object.keys(table).flatMap((id) => (id in handlers ? [] : [`operation ${id} has no handler`])),
+    ...Object.keys(handlers).flatMap((id) => (id in table ? [] : [`handler ${id} has no operation`])),
+    ...Object.entries(table).flatMap(([id, { access }]) => (isAccess(access) ? [] : [`operation ${id} does not say who may call it`])),
+  ]
+  if (problems.length > 0) throw new Error(`The routes do not fit the table of operations: ${problems.join('; ')}`)
+}
+
+const isAccess = (access: string | undefined): boolean =>
+  access === 'public' || access === 'authenticated' || (access !== undefined && Object.hasOwn(permissions, access))

@@ -1,0 +1,129 @@
+/**
+ * One function serves every operation of the table, as an Elysia route. The order is fixed: who calls, how often, from which page,
+ * in which workspace, with which permission; only then are query and body checked. So a stranger's body is never read, and a
+ * validation message never shows what a 401, 403 or 404 hides. Elysia's own validation would come before all that.
+ */
+import type { Elysia } from 'elysia'
+import type { Operation } from '../../shared/operation.ts'
+import { type Admission, admit } from './admit.ts'
+import type { Actor, Call, Handler } from './call.ts'
+import { answerOnce, idempotencyKeyOf, requestHashOf } from './idempotency.ts'
+import { createInputReader, type InputReader, workspaceOfBody } from './input.ts'
+import { BODY_DEADLINE_MS, DEFAULT_MAX_BODY_BYTES } from './json-body.ts'
+import { createPresenter, type Presenter, storedAnswerOf } from './output.ts'
+import type { HttpParts } from './parts.ts'
+import { headersOf, respondAs, respondError, respondJson } from './respond.ts'
+import type { SocketEvents } from './sockets.ts'
+import { openVisit, type Visit } from './visit.ts'
+
+export interface Mounted<C> {
+  id: string
+  operation: Operation
+  handler: Handler<Operation, C>
+  context: C
+}
+
+interface Route<C> extends Mounted<C> {
+  input: InputReader
+  present: Presenter
+}
+
+type RawParams = Record<string, unknown>
+
+/** Adds the route of one operation, with its entry of the OpenAPI document. */
+export function mountOperation<C>(elysia: Elysia, parts: HttpParts, mounted: Mounted<C>): void {
+  const { id, operation } = mounted
+  const limits = { maxBytes: parts.maxBodyBytes[id] ?? DEFAULT_MAX_BODY_BYTES, deadlineMs: BODY_DEADLINE_MS }
+  const route: Route<C> = { ...mounted, input: createInputReader(operation, limits), present: createPresenter(id, operation) }
+  elysia.route(
+    operation.method,
+    operation.path,
+    ({ request, params }) => serve(route, openVisit(request, parts), (params ?? {}) as RawParams),
+    {
+      parse: 'none',
+    },
+  )
+}
+
+async function serve<C>(route: Route<C>, visit: Visit, params: RawParams): Promise<Response | undefined> {
+  try {
+    return await answerVisit(route, visit, params)
+  } catch (error) {
+    return respondError(visit.head(), error, visit.parts.log)
+  }
+}
+
+async function answerVisit<C>(route: Route<C>, visit: Visit, params: RawParams): Promise<Response | undefined> {
+  const { operation, input, handler, context } = route
+  const { request } = visit
+  const query = input.query(request.url)
+  const admission = admit(visit, operation, input.workspaceIds(request, params, query))
+  input.check(params, query)
+  let { actor } = admission
+  let body: unknown
+  if (operation.body !== undefined) {
+    body = await input.body(request)
+    // The body took its time: the right may have ended meanwhile, and the body may name the workspace.
+    actor = admission.readmit(workspaceOfBody(body))
+  }
+  const call = callOf(visit, admission, { operation, actor, params, query, body })
+  const key = operation.creates ? idempotencyKeyOf(request.headers) : undefined
+  if (key !== undefined) return answerKeyed(route, call, key, visit)
+  const reply = await handler(call, context)
+  if (operation.webSocket && reply === undefined) return undefined
+  if (reply instanceof Response) return respondAs(visit.head(), reply)
+  const { status, json, headers } = route.present(reply)
+  return respondJson(visit.head(), status, json, headers)
+}
+
+async function answerKeyed<C>(
+  { id, handler, context, present }: Route<C>,
+  call: Call<Operation>,
+  key: string,
+  visit: Visit,
+): Promise<Response> {
+  const { actor, request, body } = call
+  const claim = { scope: `${actor?.workspaceId}/${actor?.id}/${id}`, key, requestHash: requestHashOf(request, body) }
+  const answer = await answerOnce(visit.parts.idempotency, claim, async () => storedAnswerOf(present(await handler(call, context))))
+  return respondJson(visit.head(), answer.status, answer.body || undefined, answer.isReplayed ? { 'Idempotent-Replayed': 'true' } : {})
+}
+
+interface Checked {
+  operation: Operation
+  actor: Actor | undefined
+  params: RawParams
+  query: Record<string, unknown>
+  body: unknown
+}
+
+function callOf(visit: Visit, admission: Admission, { operation, actor, params, query, body }: Checked): Call<Operation> {
+  const { request, requestId, parts } = visit
+  return {
+    // The general type wants an actor; operations that are public say in their own type that there may be none.
+    actor: actor as Actor,
+    params,
+    query,
+    body,
+    request,
+    requestId,
+    get clientAddress() {
+      return visit.address()
+    },
+    get signal() {
+      return request.signal
+    },
+    upgrade(events: SocketEvents) {
+      const server = parts.server()
+      if (!operation.webSocket || server === null) throw new Error('This operation is no WebSocket')
+      parts.sockets.upgrade(server, request, { headers: headersOf(visit.head()), events, isAllowed: () => isStillAdmitted(admission) })
+    },
+  }
+}
+
+function isStillAdmitted(admission: Admission): boolean {
+  try {
+    return admission.readmit([])?.workspaceId === admission.actor?.workspaceId
+  } catch {
+    return false
+  }
+}

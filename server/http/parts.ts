@@ -1,0 +1,26 @@
+import type { Server } from 'bun'
+import type { ServerLog } from '../server-log.ts'
+import type { Identify } from './authenticate.ts'
+import type { AddressReader } from './client-address.ts'
+import type { IdempotencyStore } from './idempotency.ts'
+import type { RateLimiter } from './rate-limit.ts'
+import type { SocketData, SocketHub } from './sockets.ts'
+
+export type HttpServer = Server<SocketData>
+
+/** What serving needs of the rest of the server; given by the composition root. */
+export interface HttpParts {
+  identify: Identify
+  limiter: RateLimiter
+  idempotency: IdempotencyStore
+  addressOf: AddressReader
+  /** Origins of our own pages. The port is known only once the server listens, so this is asked for with each request. */
+  ownOrigins(): ReadonlySet<string>
+  /** The listening server; null before it listens. */
+  server(): HttpServer | null
+  sockets: SocketHub
+  log: ServerLog
+  isHttps: boolean
+  /** Body limits of operations that need another than the default, by operation id. */
+  maxBodyBytes: Readonly<Record<string, number>>
+}

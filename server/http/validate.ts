@@ -1,0 +1,60 @@
+import { Kind, type TSchema, TypeRegistry } from '@sinclair/typebox'
+import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
+import { type ValueError, ValueErrorType } from '@sinclair/typebox/errors'
+import type { ErrorDetail } from '../../shared/error.ts'
+import { unsupportedFields } from '../../shared/schema.ts'
+
+/** A schema made ready to check many values. Compiled at its first use: a start with hundreds of schemas stays quick. */
+export interface Checker {
+  accepts(value: unknown): boolean
+  /** What is wrong with `value`, by JSON pointer, at most 20 places; empty when nothing is. Values are never repeated in messages. */
+  problemsOf(value: unknown): ErrorDetail[]
+}
+
+const MAX_DETAILS = 20
+
+// TypeBox leaves schemas of the kind `Unsafe` to us; ours are the closed lists made by `OneOf`.
+TypeRegistry.Set<{ enum?: unknown[] }>('Unsafe', (schema, value) => schema.enum?.includes(value) ?? true)
+
+export function createChecker(schema: TSchema): Checker {
+  let compiled: TypeCheck<TSchema> | undefined
+  const check = () => {
+    compiled ??= TypeCompiler.Compile(schema)
+    return compiled
+  }
+  return {
+    accepts: (value) => check().Check(value),
+    problemsOf(value) {
+      if (!check().Check(value)) return describe(check().Errors(value))
+      return unsupportedFields(schema, value).map((path) => ({ path, message: 'is not supported by this server; leave it out' }))
+    },
+  }
+}
+
+/** One message for each place; the first is the most telling. */
+function describe(errors: Iterable<ValueError>): ErrorDetail[] {
+  const details = new Map<string, ErrorDetail>()
+  for (const error of errors) {
+    if (details.size === MAX_DETAILS) break
+    if (!details.has(error.path)) details.set(error.path, { path: error.path, message: messageOf(error) })
+  }
+  return [...details.values()]
+}
+
+function messageOf({ type, message, schema }: ValueError): string {
+  if (schema[Kind] === 'Unsafe' && Array.isArray(schema.enum)) return `must be one of ${schema.enum.join(', ')}`
+  switch (type) {
+    case ValueErrorType.ObjectAdditionalProperties:
+      return 'is not a known field; remove it or check its spelling'
+    case ValueErrorType.ObjectRequiredProperty:
+      return 'is required'
+    case ValueErrorType.StringPattern:
+      return `does not have the form wanted here${exampleOf(schema)}`
+    case ValueErrorType.Union:
+      return 'has none of the forms accepted here'
+    default:
+      return message.charAt(0).toLowerCase() + message.slice(1)
+  }
+}
+
+const exampleOf = (schema: TSchema): string => (Array.isArray(schema.examples) ? `, such as ${JSON.stringify(schema.examples[0])}` : '')

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto'
+import type { Role } from '../../shared/auth.ts'
+import { idAlphabet, idPrefix } from '../../shared/id.ts'
+import { type BuiltInRole, builtInRoles, holdsAll, type Permission } from '../../shared/permission.ts'
+
+const none: ReadonlySet<Permission> = new Set()
+const permissionsByRole = new Map<string, ReadonlySet<Permission>>(
+  Object.entries(builtInRoles).map(([name, { permissions }]) => [name, new Set(permissions)]),
+)
+
+/** What the role of this name allows; nothing when there is no such role. */
+export const permissionsOf = (role: string): ReadonlySet<Permission> => permissionsByRole.get(role) ?? none
+
+export const isRole = (name: string): boolean => permissionsByRole.has(name)
+
+/** The role of a key made without one: `developer`, or the maker's own where that does not hold all of a developer's permissions. */
+export function defaultKeyRole(own: { role: string; permissions: ReadonlySet<Permission> }): string {
+  return holdsAll(own.permissions, permissionsOf('developer')) ? 'developer' : own.role
+}
+
+/** Built-in roles are part of the executable, so they are as old as its first release. */
+const BUILT_IN_SINCE = '2026-01-01T00:00:00.000Z'
+
+/** The roles that every workspace has, as callers see them. */
+export const listBuiltInRoles = (): Role[] =>
+  (Object.keys(builtInRoles) as BuiltInRole[]).map((name) => ({
+    id: builtInRoleId(name),
+    name,
+    description: builtInRoles[name].description,
+    permissions: [...builtInRoles[name].permissions],
+    builtIn: true,
+    createdAt: BUILT_IN_SINCE,
+    updatedAt: BUILT_IN_SINCE,
+  }))
+
+const ID_LETTERS = 20
+
+/** An id that stays the same wherever the role is built in: letters out of the hash of its name. */
+function builtInRoleId(name: string): string {
+  const bytes = createHash('sha256').update(`built-in role ${name}`).digest().subarray(0, ID_LETTERS)
+  return `${idPrefix.role}-${Array.from(bytes, (byte) => idAlphabet.charAt(byte & 31)).join('')}`
+}

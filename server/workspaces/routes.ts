@@ -1,0 +1,34 @@
+import type { Operations } from '../../shared/api.ts'
+import { AppError } from '../../shared/error.ts'
+import type { Context } from '../context.ts'
+import type { Actor, Handlers } from '../http/call.ts'
+import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../http/page.ts'
+import { findWorkspace, listWorkspacesOf, presentOwner, type StoredWorkspace } from './store.ts'
+
+type WorkspaceIds = Extract<keyof Operations, 'listOwners' | 'getOwner'>
+
+export const workspaceRoutes: Handlers<WorkspaceIds, Context> = {
+  listOwners({ actor, query }, { db }) {
+    const after = idAfter(query.cursor)
+    const isWanted = ({ id, name, email }: StoredWorkspace) =>
+      (after === undefined || id < after) && (query.name?.includes(name) ?? true) && (query.email?.includes(email) ?? true)
+    const page = visibleTo(db, actor)
+      .filter(isWanted)
+      .slice(0, query.limit ?? DEFAULT_PAGE_ITEMS)
+    return pageOf('owner', page.map(presentOwner), ({ id }) => [id])
+  },
+  getOwner({ actor }, { db }) {
+    // The path names the workspace, so the actor is in it: others were answered 404 at the door.
+    return presentOwner(ownWorkspace(db, actor))
+  },
+}
+
+/** A user sees every workspace they are in; a key or the static token only the one it belongs to. */
+const visibleTo = (db: Context['db'], actor: Actor): StoredWorkspace[] =>
+  actor.type === 'user' ? listWorkspacesOf(db, actor.id) : [ownWorkspace(db, actor)]
+
+function ownWorkspace(db: Context['db'], actor: Actor): StoredWorkspace {
+  const workspace = findWorkspace(db, actor.workspaceId)
+  if (workspace === undefined) throw new AppError('not_found', 'There is no workspace with this id that you are a member of.')
+  return workspace
+}

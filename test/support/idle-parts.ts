@@ -1,0 +1,33 @@
+import type { Work } from '../../server/context.ts'
+import type { Engine } from '../../server/engines/port.ts'
+import type { IngressClient } from '../../server/ingress/control-client.ts'
+import type { RoutePublisher } from '../../server/routing/publish.ts'
+
+/** An engine that has nothing to run: for tests of the API alone. */
+export const idleEngine: Engine = {
+  name: 'idle',
+  guarantees: async () => [],
+  start: () => Promise.reject(new Error('The idle engine starts nothing')),
+  inspect: async () => undefined,
+  list: async () => [],
+  stop: async () => {},
+  remove: async () => {},
+  onExit: () => () => {},
+  runTask: () => Promise.reject(new Error('The idle engine runs nothing')),
+  usage: async () => undefined,
+  removeService: async () => {},
+  close: async () => {},
+}
+
+/** Nobody acts on what the API writes down. */
+export const idleWork: Work = {
+  pokeService() {},
+  pokeQueue() {},
+  interruptDeploy() {},
+  deployEnded() {},
+  whenDeploysSettled: async () => {},
+}
+
+export const idleIngress = { ping: async () => {} } as unknown as IngressClient
+
+export const idleRoutes: RoutePublisher = { publish: async () => {} }

@@ -1,0 +1,93 @@
+import type { Database } from 'bun:sqlite'
+import { createApp } from '../../server/app.ts'
+import { seedFirstStart } from '../../server/auth/seed.ts'
+import { readConfig } from '../../server/config.ts'
+import type { Context } from '../../server/context.ts'
+import { migrateDatabase } from '../../server/db/migrate.ts'
+import { openDatabase } from '../../server/db/open.ts'
+import { createCollector } from '../../server/logs/collector.ts'
+import { createLogHub } from '../../server/logs/hub.ts'
+import { openLogStore } from '../../server/logs/store.ts'
+import { openSealer } from '../../server/secrets/seal.ts'
+import { createServerLog } from '../../server/server-log.ts'
+import { makeDataDir } from './data-dir.ts'
+import { idleEngine, idleIngress, idleRoutes, idleWork } from './idle-parts.ts'
+
+export const testAdmin = { email: 'admin@localhost', password: 'correct horse battery' }
+export const testStaticToken = 'static-token-of-the-test-server-0123456789'
+
+export interface TestServerOptions {
+  /** Settings, beside those that keep tests apart from the machine. */
+  env?: Record<string, string>
+  /** Parts to use instead of idle ones: a real engine, another clock. */
+  parts?: Partial<Context>
+}
+
+export interface TestServer {
+  url: string
+  db: Database
+  context: Context
+  /** The static token: the seeded administrator of the default workspace. */
+  adminToken: string
+  /** Lines the server wrote to its own log. */
+  logged: string[]
+  close(): Promise<void>
+}
+
+/** The whole API on a free loopback port, with a real database and log store, and idle engine and ingress unless given. */
+export async function startTestServer({ env = {}, parts = {} }: TestServerOptions = {}): Promise<TestServer> {
+  const data = makeDataDir()
+  const config = readConfig(
+    {
+      CP_DATA_DIR: data.dir,
+      CP_LISTEN: '127.0.0.1:0',
+      CP_ADMIN_PASSWORD: testAdmin.password,
+      SERVICE_API_TOKEN: testStaticToken,
+      CP_RATE_LIMIT: '0',
+      ...env,
+    },
+    {},
+    false,
+  )
+  const db = openDatabase(data.paths.controlDb)
+  migrateDatabase(db)
+  const logged: string[] = []
+  const logStore = openLogStore(data.paths.logsDb)
+  const context: Context = {
+    version: '0.0.0-test',
+    config,
+    publicUrl: config.CP_PUBLIC_URL ?? 'http://localhost:8400',
+    paths: data.paths,
+    db,
+    sealer: openSealer(data.paths.masterKey),
+    engine: idleEngine,
+    ingress: idleIngress,
+    routes: idleRoutes,
+    logStore,
+    logHub: createLogHub(logStore),
+    collector: createCollector({ store: logStore }),
+    log: createServerLog((line) => logged.push(line)),
+    work: idleWork,
+    stopping: new AbortController().signal,
+    now: Date.now,
+    ...parts,
+  }
+  await seedFirstStart(context)
+  const app = createApp(context)
+  const { port } = app.listen(config.CP_LISTEN)
+  return {
+    url: `http://127.0.0.1:${port}`,
+    db,
+    context,
+    adminToken: testStaticToken,
+    logged,
+    async close() {
+      await app.stop()
+      await context.collector.stop()
+      context.logHub.close()
+      logStore.close()
+      db.close()
+      data.remove()
+    },
+  }
+}
