@@ -38,6 +38,16 @@ test('hello-js is built by nothing and answers', { timeout: TIMEOUT_MS }, async 
   expect(await firstAnswer(built)).toBe('hello-js 1\n')
 })
 
+test.each(['ignores-sigterm', 'counter', 'websocket-sse', 'hostile', 'pre-deploy-fails'])(
+  '%s needs no build and answers with its name and version',
+  { timeout: TIMEOUT_MS },
+  async (name) => {
+    const built = await bench.build(name)
+    expect(built.plan.steps).toEqual([])
+    expect(await firstAnswer(built)).toMatch(new RegExp(`^${name} 1\\b`))
+  },
+)
+
 test('hello-js answers where nothing but our own executable is installed', { timeout: TIMEOUT_MS }, async () => {
   const built = await bareBench.build('hello-js')
   expect(built.plan).toMatchObject({ runtime: 'bun', startCommand: 'node server.js' })
