@@ -17,6 +17,11 @@ export type ReadControl = (controller: Controller, file: string) => string
 /** What differs between the two versions of the kernel's interface: file names, units and formats. */
 export interface CgroupLayout {
   version: 'v1' | 'v2'
+  /**
+   * The file by which a process enters. Moving a whole process makes the kernel wait for all processors (10 ms and more); a single thread
+   * moves itself at once, but only v1 lets a thread into a group of its own.
+   */
+  entryFile: 'tasks' | 'cgroup.procs'
   limitWrites(limits: Limits): LimitWrite[]
   usage(read: ReadControl): Usage
   oomKills(read: ReadControl): number
@@ -44,6 +49,7 @@ function workingSetBytes(totalBytes: number, droppableBytes: number): number {
 /** Kernel documentation: admin-guide/cgroup-v1/{memory,cpuacct,pids}.rst and scheduler/sched-bwc.rst. */
 export const v1Layout: CgroupLayout = {
   version: 'v1',
+  entryFile: 'tasks',
   limitWrites: ({ cpu, memoryBytes, pids }) => [
     { controller: 'memory', file: 'memory.limit_in_bytes', value: String(memoryBytes) },
     { controller: 'memory', file: 'memory.memsw.limit_in_bytes', value: String(memoryBytes), isOptional: true },
@@ -64,6 +70,7 @@ export const v1Layout: CgroupLayout = {
 /** Kernel documentation: admin-guide/cgroup-v2.rst. */
 export const v2Layout: CgroupLayout = {
   version: 'v2',
+  entryFile: 'cgroup.procs',
   limitWrites: ({ cpu, memoryBytes, pids }) => [
     { controller: 'memory', file: 'memory.max', value: String(memoryBytes) },
     { controller: 'memory', file: 'memory.swap.max', value: '0', isOptional: true },

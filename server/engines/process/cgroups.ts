@@ -11,7 +11,7 @@ export interface Cgroups {
   readonly controllers: ReadonlySet<Controller>
   /** Makes a group and sets its limits, as far as there are controllers for them. */
   create(group: string, limits: Limits): void
-  /** A process that writes `0` to each of these files is in the group. */
+  /** A process of one thread that writes `0` to each of these files is in the group. */
   entryFiles(group: string): string[]
   /** Pids of all processes in the group. */
   members(group: string): number[]
@@ -105,7 +105,7 @@ function groupsIn(hierarchies: Hierarchies): Cgroups {
     version: layout.version,
     controllers: new Set(labelDirs.keys()),
     create: (group, limits) => createGroup(hierarchies, group, limits),
-    entryFiles: (group) => uniqueDirs.map((directory) => join(directory, group, 'cgroup.procs')),
+    entryFiles: (group) => uniqueDirs.map((directory) => join(directory, group, layout.entryFile)),
     members,
     kill: (group) => {
       const killFile = join(uniqueDirs[0], group, 'cgroup.kill')
