@@ -59,7 +59,7 @@ export function encodeChunk(lines: readonly LogLine[]): EncodedChunk {
 export const gramsOf = (lines: readonly LogLine[]): Uint8Array =>
   packGrams(fold(lines.map((line) => line.message).join(SEPARATOR)), new Set(lines.map((line) => line.instance)))
 
-export const levelBit = (level: LogLevel): number => 1 << logLevels.indexOf(level)
+const levelBit = (level: LogLevel): number => 1 << logLevels.indexOf(level)
 
 export function decodeChunk(stream: StreamKey, header: Uint8Array, body: Uint8Array): LogLine[] {
   return linesOf(stream, header, unpackText(body))

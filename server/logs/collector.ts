@@ -4,16 +4,16 @@
  * The files are the buffer: whoever writes never waits for us, and what we have not stored yet is still in the file. Lines and
  * the offset behind them are stored in one transaction, so being killed at any instant neither loses nor repeats a line.
  * Files are looked at by `stat`: those that grew lately at every poll, quiet ones at every fifth, a part of them each time;
- * 200 quiet files cost about 100 microseconds a poll and no watch descriptors.
+ * 200 quiet files cost about 0.3 % of a core, and no descriptors.
  */
 import { unlinkSync } from 'node:fs'
 import { releaseRange } from './release.ts'
 import type { LogStore } from './store.ts'
 import { commitTail, fileState, type OutputFile, readTail, startTail, type Tail, type TailLimits, type TailStep } from './tail.ts'
 
-export const DEFAULT_POLL_MS = 100
-export const DEFAULT_MAX_LINE_BYTES = 64 * 1024
-export const DEFAULT_MAX_UNREAD_BYTES = 64 * 1024 * 1024
+const DEFAULT_POLL_MS = 100
+const DEFAULT_MAX_LINE_BYTES = 64 * 1024
+const DEFAULT_MAX_UNREAD_BYTES = 64 * 1024 * 1024
 
 export interface CollectorOptions {
   store: LogStore

@@ -4,11 +4,10 @@
  * that live lines pass (filter.ts), so the stored and the live answer cannot differ. Everything is in the database when
  * `append` returns; a killed process loses nothing of it.
  */
-import type { Database } from 'bun:sqlite'
 import type { LogLabel } from '../../shared/log.ts'
 import { createAppender, type FilePosition } from './append.ts'
 import { streamsOf } from './cursor.ts'
-import { openLogDatabase, openLogReader } from './database.ts'
+import { openLogDatabase } from './database.ts'
 import { compileFilter, type LineTest, type LogFilter } from './filter.ts'
 import type { LogLine, NewLogLine } from './line.ts'
 import {
@@ -22,6 +21,7 @@ import {
   queryArrival,
   queryPage,
 } from './query.ts'
+import { createReaders } from './readers.ts'
 import { pruneLogs, type Retention, removeLogs } from './retention.ts'
 import { labelValues } from './values.ts'
 
@@ -95,26 +95,3 @@ export function openLogStore(path: string): LogStore {
 }
 
 const clampLimit = (limit: number): number => Math.max(1, Math.min(MAX_PAGE_LINES, Math.trunc(limit)))
-
-const KEPT_READERS = 4
-
-/** Each search has a connection of its own, since it keeps a transaction open while other work runs. */
-function createReaders(path: string) {
-  const idle: Database[] = []
-  let isClosed = false
-  return {
-    async use<T>(read: (reader: Database) => Promise<T>): Promise<T> {
-      const reader = idle.pop() ?? openLogReader(path)
-      try {
-        return await read(reader)
-      } finally {
-        if (isClosed || idle.length >= KEPT_READERS) reader.close()
-        else idle.push(reader)
-      }
-    },
-    close() {
-      isClosed = true
-      for (const reader of idle.splice(0)) reader.close()
-    },
-  }
-}

@@ -135,6 +135,17 @@ describe('searching', () => {
     expect((await page).logs).toEqual(stored.toReversed())
   })
 
+  test('many searches at once all get their answer', async () => {
+    const lines = fill(13, 2000).sort(byTime)
+    const pages = await Promise.all(Array.from({ length: 100 }, () => fixture.store.query({ resource: 'any', limit: 50, text: ['a'] })))
+    const test = compileFilter({ resource: 'any', text: ['a'] })
+    const expected = lines
+      .filter((line) => matches(line, test))
+      .slice(-50)
+      .toReversed()
+    for (const page of pages) expect(page.logs).toEqual(expected)
+  })
+
   test('an aborted search ends', async () => {
     fill(3, 2000)
     const signal = AbortSignal.abort(new Error('gone'))
