@@ -11,6 +11,7 @@ import { platformComponents } from './health/components.ts'
 import { createHealthRoutes } from './health/routes.ts'
 import type { Handler, Handlers } from './http/call.ts'
 import { createAddressReader } from './http/client-address.ts'
+import { mountDocs } from './http/docs/mount-docs.ts'
 import { mountAll } from './http/mount-all.ts'
 import type { HttpParts, HttpServer } from './http/parts.ts'
 import { createRateLimiter } from './http/rate-limit.ts'
@@ -68,6 +69,7 @@ export function createApp(context: Context): App {
   // Every handler fits its own operation, which its type says; the table as a whole is walked under the general type.
   const all = handlersOf(context) as unknown as Record<string, Handler<Operation, Context>>
   const elysia = mountAll(operations, all, { parts, context })
+  mountDocs(elysia, parts, { table: operations, version: context.version })
 
   return {
     fetch: async (request) => elysia.fetch(request),

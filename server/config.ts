@@ -113,6 +113,9 @@ export function readConfig(
   return Object.freeze(values as Config)
 }
 
+/** The configuration of this process. @throws AppError bad_request as `readConfig` does. */
+export const configOfProcess = (flags: Partial<Record<SettingName, string>>): Config => readConfig(process.env, flags, process.getuid?.() === 0)
+
 /** Flags of `cpd serve`, with the setting each one stands for. */
 export const serveFlags = (Object.entries(settings) as [SettingName, Setting<unknown>][]).flatMap(([name, { flag, help }]) =>
   flag === undefined ? [] : [{ name, flag, help }],

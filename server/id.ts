@@ -5,9 +5,15 @@ const RANDOM_LETTERS = 12
 const INSTANCE_LETTERS = 5
 const LETTERS_PER_MS_RANGE = 32 ** TIME_LETTERS
 
-/** A new id: 8 letters of milliseconds (40 bits since 2024, so they sort until 2058) and 12 random letters (60 bits). */
+let latestMs = 0
+
+/**
+ * A new id: 8 letters of milliseconds (40 bits since 2024, so they sort until 2058) and 12 random letters (60 bits).
+ * Each is greater than the one before, also within one millisecond: lists are sorted by id.
+ */
 export function newId(kind: IdKind, now = Date.now()): string {
-  return `${idPrefix[kind]}-${timeLetters(now)}${randomLetters(RANDOM_LETTERS)}`
+  latestMs = Math.max(now, latestMs + 1)
+  return `${idPrefix[kind]}-${timeLetters(latestMs)}${randomLetters(RANDOM_LETTERS)}`
 }
 
 /** A new id for a running instance of a service: the service's id and 5 random letters. */

@@ -11,8 +11,9 @@ export interface HealthCheck {
   host: string
 }
 
-/** The first checks come fast, since most apps are up within a moment; then it is a check every 250 ms. */
-const FIRST_INTERVAL_MS = 5
+/** The first checks come fast, since many apps are up within a moment; they become rarer until there is one every 250 ms. */
+const FIRST_INTERVAL_MS = 4
+const INTERVAL_GROWTH = 1.2
 const CHECK_INTERVAL_MS = 250
 const TRY_TIMEOUT_MS = 5000
 const CHECKS_IN_A_ROW = 2
@@ -28,7 +29,7 @@ export async function waitUntilHealthy(check: HealthCheck, signal: AbortSignal):
 
 async function repeatUntil(isTrue: () => Promise<boolean>, { signal, inARow }: { signal: AbortSignal; inARow: number }): Promise<void> {
   let passed = 0
-  for (let interval = FIRST_INTERVAL_MS; ; interval = Math.min(interval * 2, CHECK_INTERVAL_MS)) {
+  for (let interval = FIRST_INTERVAL_MS; ; interval = Math.min(interval * INTERVAL_GROWTH, CHECK_INTERVAL_MS)) {
     passed = (await isTrue()) ? passed + 1 : 0
     if (passed >= inARow) return
     await sleep(passed > 0 ? FIRST_INTERVAL_MS : interval, undefined, { signal })

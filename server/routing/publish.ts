@@ -13,7 +13,7 @@ const FIRST_RETRY_MS = 50
 const LONGEST_RETRY_MS = 2000
 
 /** One publication at a time; calls that arrive meanwhile share the next one. An ingress that is away is waited for. */
-export function createRoutePublisher(context: Omit<Context, 'routes' | 'work'>, signal: AbortSignal): RoutePublisher {
+export function createRoutePublisher(context: Omit<Context, 'routes' | 'work'>): RoutePublisher {
   let published = ''
   let version = 0
   let running: Promise<void> | undefined
@@ -31,7 +31,7 @@ export function createRoutePublisher(context: Omit<Context, 'routes' | 'work'>, 
         return
       } catch (error) {
         context.log.error('routes not published', describeError(error))
-        await sleep(retryMs, undefined, { signal })
+        await sleep(retryMs, undefined, { signal: context.stopping })
       }
     }
   }

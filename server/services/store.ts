@@ -59,10 +59,14 @@ export function serviceById(db: Database, id: string): StoredService | undefined
   return one(db.query<ServiceRow, [string]>('SELECT * FROM services WHERE id = ?').get(id))
 }
 
-/** Ids of all services, those being deleted included. */
-export function allServiceIds(db: Database): string[] {
+/** Ids of the services of which something runs, should run, or is to be removed. */
+export function servicesToWatch(db: Database): string[] {
   return db
-    .query<{ id: string }, []>('SELECT id FROM services')
+    .query<{ id: string }, []>(
+      `SELECT id FROM services WHERE deleted_at IS NOT NULL
+       OR (live_deploy_id IS NOT NULL AND suspended_at IS NULL AND type <> 'static_site')
+       OR id IN (SELECT service_id FROM instances)`,
+    )
     .all()
     .map((row) => row.id)
 }

@@ -1,0 +1,32 @@
+import type { Command } from 'commander'
+import { openEngine } from '../compose.ts'
+import { createIngressClient } from '../ingress/control-client.ts'
+import { lockDataDir } from '../lock.ts'
+import { pathsOf } from '../paths.ts'
+import { createServerLog } from '../server-log.ts'
+import { commandWithSettings, configOf } from './settings.ts'
+
+const GRACE_MS = 10_000
+
+/** The counterpart of the fact that everything outlives `cpd serve`: ends all of it, for a reboot or to move the data. */
+export function stopCommand(): Command {
+  const command = commandWithSettings('stop').description('Stop all instances and the ingress; the next `cpd serve` starts them again')
+  return command.action(async () => {
+    const config = configOf(command)
+    const paths = pathsOf(config.CP_DATA_DIR, config.CP_MASTER_KEY_FILE)
+    const lock = lockDataDir(paths.lock, paths.data)
+    const engine = await openEngine(
+      paths,
+      createServerLog((line) => process.stderr.write(line)),
+    )
+    const workloads = await engine.list()
+    await Promise.all(workloads.map(({ instanceId }) => engine.stop(instanceId, { graceMs: GRACE_MS })))
+    for (const { instanceId } of workloads) await engine.remove(instanceId)
+    await engine.close()
+    await createIngressClient(paths.ingressSocket)
+      .shutdown()
+      .catch(() => undefined)
+    lock.release()
+    process.stdout.write(`Stopped ${workloads.length} instances and the ingress.\n`)
+  })
+}

@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto'
+import { type FirstStart, seedFirstStart } from './auth/seed.ts'
+import { ensureSelfToolchain } from './builders/self-toolchain.ts'
+import type { Config } from './config.ts'
+import type { Context } from './context.ts'
+import { migrateDatabase } from './db/migrate.ts'
+import { openDatabase } from './db/open.ts'
+import type { Engine } from './engines/port.ts'
+import { createProcessEngine } from './engines/process/engine.ts'
+import { ensureDataFolders } from './folders.ts'
+import { createIngressClient } from './ingress/control-client.ts'
+import { type DataLock, lockDataDir } from './lock.ts'
+import { createCollector } from './logs/collector.ts'
+import { createLogHub } from './logs/hub.ts'
+import { openLogStore } from './logs/store.ts'
+import { type Paths, pathsOf } from './paths.ts'
+import { createRoutePublisher } from './routing/publish.ts'
+import { openSealer } from './secrets/seal.ts'
+import { describeError, type ServerLog } from './server-log.ts'
+import { createWork, type RunningWork } from './work/create.ts'
+
+export interface ComposeOptions {
+  config: Config
+  version: string
+  /** This executable, which also runs JavaScript apps where no node is installed. */
+  executable: string
+  log: ServerLog
+}
+
+/** Everything of the control plane, opened and tied together, with nothing running yet. */
+export interface Composed {
+  context: Context
+  work: RunningWork
+  /** Present at the very first start only. */
+  firstStart: FirstStart | undefined
+  /** Stops what runs and closes what is open. Instances and the ingress go on. */
+  close(): Promise<void>
+}
+
+/**
+ * The composition root: makes each part once and gives it to the others.
+ *
+ * @throws AppError unavailable with the reason why the data directory cannot be served.
+ */
+export async function compose(options: ComposeOptions): Promise<Composed> {
+  const { config, log, version } = options
+  const paths = pathsOf(config.CP_DATA_DIR, config.CP_MASTER_KEY_FILE)
+  await ensureDataFolders(paths)
+  const lock = lockDataDir(paths.lock, paths.data)
+  const now = () => Date.now()
+  const db = openDatabase(paths.controlDb)
+  migrateDatabase(db)
+  const sealer = openSealer(paths.masterKey)
+  const firstStart = await seedFirstStart({ db, config, now })
+  await ensureSelfToolchain({ dir: paths.toolchain, executable: options.executable })
+  const engine = await openEngine(paths, log)
+  const logs = openLogs(paths, log)
+  const stopper = new AbortController()
+  const stopping = stopper.signal
+  const publicUrl = config.CP_PUBLIC_URL ?? `http://localhost:${config.CP_LISTEN.port}`
+  const ingress = createIngressClient(paths.ingressSocket)
+  const base = { version, config, publicUrl, paths, db, sealer, engine, ingress, ...logs, log, now, stopping }
+  const routes = createRoutePublisher(base)
+  const { context, work } = createWork({ ...base, routes })
+  const parts = { context, work, lock, stopper }
+  return { context, work, firstStart, close: () => closeAll(parts) }
+}
+
+async function closeAll({
+  context,
+  work,
+  lock,
+  stopper,
+}: {
+  context: Context
+  work: RunningWork
+  lock: DataLock
+  stopper: AbortController
+}): Promise<void> {
+  stopper.abort(new Error('The control plane stops.'))
+  await work.settled()
+  context.logHub.close()
+  await context.collector.stop()
+  await context.engine.close()
+  context.logStore.close()
+  context.db.close()
+  lock.release()
+}
+
+const LABEL_CHARS = 12
+
+/** The label tells this installation's control groups from those of another on the same machine. */
+export async function openEngine(paths: Paths, log: ServerLog): Promise<Engine> {
+  const label = `cpd-${createHash('sha256').update(paths.data).digest('hex').slice(0, LABEL_CHARS)}`
+  const hiddenDirs = [paths.db, paths.run, paths.uploads]
+  return await createProcessEngine({ stateDir: paths.engineState, label, hiddenDirs, log: (message) => log.error('engine', { message }) })
+}
+
+function openLogs(paths: Paths, log: ServerLog): Pick<Context, 'logStore' | 'logHub' | 'collector'> {
+  const logStore = openLogStore(paths.logsDb)
+  const onError = (error: unknown) => log.error('logs not collected', describeError(error))
+  return { logStore, logHub: createLogHub(logStore), collector: createCollector({ store: logStore, onError }) }
+}

@@ -1,0 +1,70 @@
+import { createApp } from './app.ts'
+import type { FirstStart } from './auth/seed.ts'
+import { type ComposeOptions, compose } from './compose.ts'
+import { type Address, formatAddress } from './config.ts'
+import type { Context } from './context.ts'
+import type { Guarantee } from './engines/port.ts'
+import { ensureIngress, type IngressStart, watchIngress } from './ingress/supervise.ts'
+import { describeError } from './server-log.ts'
+import { startHousekeeping } from './work/housekeeping.ts'
+import { recover, sweepFolders } from './work/recover.ts'
+
+export interface ServeOptions extends ComposeOptions {
+  /** How to start this executable again, for the ingress. */
+  selfCommand: readonly string[]
+}
+
+export interface RunningServer {
+  address: Address
+  publicUrl: string
+  firstStart: FirstStart | undefined
+  /** What the engine cannot promise on this machine. */
+  missingGuarantees: Guarantee[]
+  /** Ends the control plane. Instances and the ingress go on. */
+  close(): Promise<void>
+}
+
+/** Starts the control plane on its data directory, with the ingress beside it. */
+export async function startServer(options: ServeOptions): Promise<RunningServer> {
+  const { context, work, firstStart, close } = await compose(options)
+  const app = createApp(context)
+  const closeAll = async () => {
+    await app.stop()
+    await close()
+  }
+  try {
+    const address = app.listen(context.config.CP_LISTEN)
+    const ingressStart = ingressStartOf(context, options.selfCommand)
+    await ensureIngress(ingressStart)
+    watchIngress({ ...ingressStart, signal: context.stopping })
+    await recover(context)
+    work.start()
+    startHousekeeping(context)
+    sweepInBackground(context)
+    const missingGuarantees = (await context.engine.guarantees()).filter(({ holds }) => !holds)
+    return { address, publicUrl: context.publicUrl, firstStart, missingGuarantees, close: closeAll }
+  } catch (error) {
+    await closeAll()
+    throw error
+  }
+}
+
+function sweepInBackground(context: Context): void {
+  sweepFolders(context).catch((error) => {
+    if (!context.stopping.aborted) context.log.error('folders not swept', describeError(error))
+  })
+}
+
+function ingressStartOf({ config, paths, version, log }: Context, selfCommand: readonly string[]): IngressStart {
+  const listen = config.CP_INGRESS_HTTP
+  const trusted = config.CP_TRUSTED_PROXIES.flatMap((cidr) => ['--trust', cidr])
+  const files = ['--socket', paths.ingressSocket, '--routes', paths.routesFile]
+  return {
+    command: [...selfCommand, 'ingress', '--listen', formatAddress(listen), ...files, ...trusted],
+    controlSocketPath: paths.ingressSocket,
+    outputPath: paths.ingressOutput,
+    listen,
+    version,
+    log: (message) => log.info('ingress', { message }),
+  }
+}

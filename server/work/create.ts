@@ -1,0 +1,58 @@
+import type { Context, Work } from '../context.ts'
+import { unfinishedDeploys } from '../deploys/store.ts'
+import { createBackground } from '../instances/background.ts'
+import { reconcileService } from '../instances/reconcile.ts'
+import { describeError } from '../server-log.ts'
+import { servicesToWatch } from '../services/store.ts'
+import { createDriver } from './driver.ts'
+import { createDeployQueue } from './queue.ts'
+
+const SERVICE_ID_CHARS = 'srv-'.length + 20
+const PERIOD_MS = 60_000
+
+export interface RunningWork extends Work {
+  /** Looks at everything once, and from then on when poked, when something falls due, and once a minute. */
+  start(): void
+  /** Returns when nothing is under way any more, after `context.stopping` has aborted. */
+  settled(): Promise<void>
+}
+
+/** The reconciler of services and the queue of deploys, tied together, and the context that everything else is given. */
+export function createWork(base: Omit<Context, 'work'>): { context: Context; work: RunningWork } {
+  const work: RunningWork = {
+    pokeService: (serviceId) => driver.poke(serviceId),
+    pokeQueue: () => queue.poke(),
+    interruptDeploy: (deployId) => queue.interrupt(deployId),
+    deployEnded: (deployId) => queue.deployEnded(deployId),
+    whenDeploysSettled: (serviceId) => queue.whenSettled(serviceId),
+    start() {
+      const stopListening = context.engine.onExit((instanceId) => driver.poke(instanceId.slice(0, SERVICE_ID_CHARS)))
+      pokeAll()
+      queue.poke()
+      const period = setInterval(pokeAll, PERIOD_MS)
+      context.stopping.addEventListener('abort', () => {
+        stopListening()
+        clearInterval(period)
+      })
+    },
+    settled: async () => {
+      await Promise.all([driver.settled(), queue.settled(), background.settled()])
+    },
+  }
+  const context: Context = { ...base, work }
+  const background = createBackground(context, context.stopping)
+  const queue = createDeployQueue(context, context.stopping)
+  const driver = createDriver({
+    run: (serviceId) => reconcileService(context, background, serviceId),
+    onError: (serviceId, error) => context.log.error('reconcile failed', { serviceId, ...describeError(error) }),
+    now: context.now,
+    signal: context.stopping,
+  })
+
+  function pokeAll(): void {
+    for (const serviceId of servicesToWatch(context.db)) driver.poke(serviceId)
+    for (const deploy of unfinishedDeploys(context.db)) driver.poke(deploy.serviceId)
+  }
+
+  return { context, work }
+}

@@ -1,0 +1,91 @@
+/**
+ * What a start does about what an earlier control plane left in the middle: nothing that runs is touched unless nobody knows it
+ * any more, deploys go on at the step they were in, and folders and files that belong to nothing are removed.
+ */
+import { readdir, rm, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Context } from '../context.ts'
+import { closeDeployLog, followDeployLog } from '../deploys/deploy-log.ts'
+import { endDeploy } from '../deploys/finish.ts'
+import { pruneReleases } from '../deploys/prune.ts'
+import { deployById, unfinishedDeploys, updateDeploy } from '../deploys/store.ts'
+import { outputPathOf } from '../instances/launch.ts'
+import { followInstance } from '../instances/start.ts'
+import { allInstances, instanceById } from '../instances/store.ts'
+import { servicePathsOf } from '../paths.ts'
+import { serviceById } from '../services/store.ts'
+import { sweepUploads } from '../sources/receive.ts'
+
+/** A deploy that was cut off this often is likely the reason for it. */
+const MAX_INTERRUPTIONS = 3
+
+/** Before anything is started: ends what nobody knows, and takes up again what somebody waits for. */
+export async function recover(context: Context): Promise<void> {
+  await sweepUploads(context.paths.uploads)
+  await endStrays(context)
+  for (const { id } of allInstances(context.db)) followAgain(context, id)
+  countInterruptions(context)
+}
+
+/** Tasks of a dead control plane, and instances whose rows are gone. */
+async function endStrays({ db, engine }: Context): Promise<void> {
+  const known = new Set(allInstances(db).map(({ id }) => id))
+  const strays = (await engine.list()).filter(({ instanceId, kind }) => kind === 'task' || !known.has(instanceId))
+  await Promise.all(
+    strays.map(async ({ instanceId }) => {
+      await engine.stop(instanceId, { graceMs: 0 })
+      await engine.remove(instanceId)
+    }),
+  )
+}
+
+function followAgain(context: Context, instanceId: string): void {
+  const instance = instanceById(context.db, instanceId)
+  if (instance === undefined) return
+  followInstance(context, instance, outputPathOf(servicePathsOf(context.paths, instance.serviceId), instance.id))
+}
+
+function countInterruptions(context: Context): void {
+  for (const deploy of unfinishedDeploys(context.db)) {
+    const service = serviceById(context.db, deploy.serviceId)
+    if (service === undefined || (deploy.status !== 'build_in_progress' && deploy.status !== 'pre_deploy_in_progress')) continue
+    const interruptions = deploy.interruptions + 1
+    context.db.transaction(() => {
+      updateDeploy(context.db, deploy.id, { interruptions }, context.now())
+      if (interruptions <= MAX_INTERRUPTIONS) return
+      const status = deploy.status === 'build_in_progress' ? 'build_failed' : 'pre_deploy_failed'
+      endDeploy(
+        context,
+        { deploy, service },
+        { status, reason: `The platform was stopped ${interruptions} times during this step. Deploy again.` },
+      )
+    })()
+  }
+}
+
+/** In the background after the start: folders of services that are gone, left-over builds, releases and output files. */
+export async function sweepFolders(context: Context): Promise<void> {
+  for (const name of await readdir(context.paths.services)) {
+    context.stopping.throwIfAborted()
+    // Asked now, not before: a folder is always made after its row.
+    if (serviceById(context.db, name) === undefined) await rm(join(context.paths.services, name), { recursive: true, force: true })
+    else await sweepService(context, name)
+  }
+}
+
+async function sweepService(context: Context, serviceId: string): Promise<void> {
+  // The prune and a build of the same service must not meet.
+  if (unfinishedDeploys(context.db, serviceId).length === 0) await pruneReleases(context, serviceId)
+  const { output } = servicePathsOf(context.paths, serviceId)
+  for (const name of await readdir(output).catch(() => [])) await sweepOutput(context, serviceId, { name, path: join(output, name) })
+}
+
+async function sweepOutput(context: Context, serviceId: string, { name, path }: { name: string; path: string }): Promise<void> {
+  if (name.endsWith('.build.log')) {
+    const deploy = deployById(context.db, name.slice(0, -'.build.log'.length))
+    if (deploy?.finishedAt == null) return
+    followDeployLog(context, { id: deploy.id, serviceId })
+    return await closeDeployLog(context, { id: deploy.id, serviceId })
+  }
+  if (instanceById(context.db, name.replace(/\.log$/, '')) === undefined) await unlink(path)
+}
