@@ -8,7 +8,7 @@ import { compileFilter, type LineTest, type LogFilter, matches } from './filter.
 import type { LogLine } from './line.ts'
 import type { LogStore } from './store.ts'
 
-export interface LogSink {
+interface LogSink {
   /** Sends one line. False: it was taken, but no more may come until `resume` is called. */
   send(line: LogLine): boolean
 }

@@ -1,5 +1,6 @@
 import { appendFileSync, readdirSync, renameSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { appendOutput } from '../../../server/logs/append-output.ts'
 import { type Collector, type CollectorOptions, createCollector } from '../../../server/logs/collector.ts'
@@ -223,7 +224,7 @@ describe('being killed', () => {
       appendFileSync(path, bytes.subarray(0, cut))
       appendFileSync(path, bytes.subarray(cut))
     }
-    const child = join(import.meta.dirname, 'collect-child.ts')
+    const child = fileURLToPath(import.meta.resolve('./collect-child.ts'))
     const database = join(fixture.dir, 'killed.db')
     for (let kills = 0; kills < 8; kills++) {
       const collector = spawnProcess([process.execPath, child, database, path], { stderr: 'ignore', env: { BUN_BE_BUN: '1' } })
