@@ -24,7 +24,7 @@ export interface BuildOptions {
   /** The service's build cache, absolute, the same in every build. */
   cacheDir: string
   plan: BuildPlan
-  /** Over the plan's variables: what the operator passes to builds, then the service's own. PATH cannot be set. */
+  /** Over the plan's variables: what the operator passes to builds, then the service's own. PATH and the places of caches cannot be set. */
   env: Record<string, string>
   runStep: (step: RunnableStep) => Promise<StepExit>
   log: (line: string) => void
@@ -73,7 +73,8 @@ export function describePlan(plan: BuildPlan): string[] {
 
 function buildEnvironment({ sourceDir, cacheDir, plan, env }: BuildOptions): Record<string, string> {
   const cached = Object.entries(plan.cacheEnv).map(([name, folder]) => [name, join(cacheDir, folder)])
-  return { ...plan.buildEnv, ...Object.fromEntries(cached), ...env, PATH: searchPathOf(plan, sourceDir) }
+  // The caches come last: npm hands its own to whatever it starts, so the operator's may be another user's.
+  return { ...plan.buildEnv, ...env, ...Object.fromEntries(cached), PATH: searchPathOf(plan, sourceDir) }
 }
 
 function describeFailure(step: BuildStep, exit: StepExit): string {

@@ -29,22 +29,20 @@ export interface JavascriptProject {
 }
 
 /** What installing, building and running the project needs. */
-export function openProject({ files, settings, toolchains }: DetectInput): JavascriptProject {
+export function openProject(input: DetectInput): JavascriptProject {
+  const { files, settings, toolchains } = input
   const pkg = readPackageJson(files) ?? EMPTY_PACKAGE
   const manager = choosePackageManager({ files, pkg, runtime: settings.runtime, toolchains })
-  const entry = findEntry(files, pkg)
-  const isBun =
-    settings.runtime === 'bun' ||
-    (settings.runtime === undefined && (manager.name === 'bun' || (!pkg.scripts.start && isTypescript(entry))))
+  const runtime = javascriptRuntime(input, pkg, manager)
   const { node, npm } = toolchains.tools
-  const usesBun = isBun || manager.name === 'bun' || node === undefined || isTypescript(entry) || mentionsBun(pkg, settings)
+  const usesBun = runtime === 'bun' || manager.name === 'bun' || node === undefined || needsBun(input, pkg)
   const tools: Tool[] = [node, npm, usesBun ? requireTool(toolchains, 'bun') : undefined].filter((tool) => tool !== undefined)
   const { pathEntries, env, readOnlyBinds } = mergeTools(tools)
   return {
     pkg,
     manager,
     plan: {
-      runtime: isBun ? 'bun' : 'node',
+      runtime,
       ...(pkg.hasDependencies || pkg.scripts.build ? { packageManager: manager.name } : {}),
       steps: [],
       publishPaths: [],
@@ -56,6 +54,12 @@ export function openProject({ files, settings, toolchains }: DetectInput): Javas
       notes: notesOf(pkg, manager, node),
     },
   }
+}
+
+function javascriptRuntime({ files, settings }: DetectInput, pkg: PackageJson, manager: PackageManager): 'node' | 'bun' {
+  if (settings.runtime === 'node' || settings.runtime === 'bun') return settings.runtime
+  if (manager.name === 'bun') return 'bun'
+  return startsTypescript(files, pkg) ? 'bun' : 'node'
 }
 
 /** The owner's own build command replaces both the install and the build script. */
@@ -99,7 +103,11 @@ function findEntry(files: SourceView, pkg: PackageJson): string | undefined {
 
 const isTypescript = (path: string | undefined): boolean => path !== undefined && /\.[cm]?tsx?$/.test(path)
 
-function mentionsBun(pkg: PackageJson, settings: DetectInput['settings']): boolean {
-  const commands = [settings.buildCommand, settings.startCommand, pkg.scripts.build, pkg.scripts.start]
-  return commands.some((command) => /\bbunx?\b/.test(command ?? ''))
+const startsTypescript = (files: SourceView, pkg: PackageJson): boolean =>
+  pkg.scripts.start === undefined && isTypescript(findEntry(files, pkg))
+
+/** Whether an app for Node wants Bun too: for an entry file in TypeScript, or because one of its commands calls it. */
+function needsBun(input: DetectInput, pkg: PackageJson): boolean {
+  const commands = [input.settings.buildCommand, declaredStart(input), pkg.scripts.build, pkg.scripts.start]
+  return startsTypescript(input.files, pkg) || commands.some((command) => /\bbunx?\b/.test(command ?? ''))
 }

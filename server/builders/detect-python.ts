@@ -1,7 +1,7 @@
 import type { BuildPlan, BuildStep, DetectInput } from './plan.ts'
 import { guessPythonStart, pythonRequirements } from './python-app.ts'
 import type { SourceView } from './source-view.ts'
-import { declaredStart, requireStart } from './start-command.ts'
+import { declaredStart, requireStart, shellWord } from './start-command.ts'
 import { mergeTools, requireTool } from './tool.ts'
 
 const PYTHON_MARKERS = ['requirements.txt', 'pyproject.toml', 'setup.py', 'manage.py', 'main.py', 'app.py', 'wsgi.py', 'server.py']
@@ -11,12 +11,13 @@ export const hasPython = (files: SourceView): boolean => PYTHON_MARKERS.some((pa
 /** The plan of a Python app: a virtual environment inside the source, which moves with it into the release. */
 export function detectPython(input: DetectInput): BuildPlan {
   const { files, settings, toolchains } = input
-  const { pathEntries, env, readOnlyBinds } = mergeTools([requireTool(toolchains, 'python')])
+  const python = requireTool(toolchains, 'python')
+  const { pathEntries, env, readOnlyBinds } = mergeTools([python])
   const guessed = guessPythonStart(files)
   return {
     runtime: 'python',
     packageManager: 'pip',
-    steps: pythonSteps(files, settings.buildCommand),
+    steps: pythonSteps(files, settings.buildCommand, shellWord(`${python.directory}/python3`)),
     startCommand: requireStart(declaredStart(input) ?? guessed, 'add a Procfile with a line "web: …"'),
     publishPaths: [],
     buildEnv: { ...env, PIP_DISABLE_PIP_VERSION_CHECK: '1', PIP_NO_INPUT: '1' },
@@ -28,12 +29,14 @@ export function detectPython(input: DetectInput): BuildPlan {
   }
 }
 
-function pythonSteps(files: SourceView, buildCommand: string | undefined): BuildStep[] {
+function pythonSteps(files: SourceView, buildCommand: string | undefined, python: string): BuildStep[] {
   const install = buildCommand ?? installCommand(files)
+  // By its full path and cleared, because the source may hold the .venv of another machine.
+  const create = `${python} -m venv --clear`
   // Without anything to install pip is not needed, and an environment without it is made ten times as fast.
-  if (!install) return [{ name: 'virtual environment', command: 'python3 -m venv --without-pip .venv' }]
+  if (!install) return [{ name: 'virtual environment', command: `${create} --without-pip .venv` }]
   return [
-    { name: 'virtual environment', command: 'python3 -m venv .venv' },
+    { name: 'virtual environment', command: `${create} .venv` },
     { name: buildCommand ? 'build' : 'install', command: install },
     { name: 'make .venv movable', command: MAKE_VENV_MOVABLE },
   ]

@@ -40,26 +40,36 @@ export function choosePackageManager({ files, pkg, runtime, toolchains }: Choice
   const field = /^(npm|pnpm|yarn|bun)@/.exec(pkg.packageManager ?? '')?.[1]
   const wanted = lock?.[1] ?? field ?? (runtime === 'bun' ? 'bun' : 'npm')
   const reason = lock?.[0] ?? (field === undefined ? 'no lock file' : `packageManager ${pkg.packageManager}`)
-  if (wanted === 'bun') return bun(lock !== undefined, reason)
-  if (toolchains.tools.node === undefined || toolchains.tools.npm === undefined)
-    return bun(false, `${reason}; there is no Node.js with npm on this server`)
-  if (wanted === 'pnpm') return pnpm(versionOf(pkg, 'pnpm') ?? pnpmVersion(files.read('pnpm-lock.yaml')), lock !== undefined, reason)
-  if (wanted === 'yarn') return yarn(files, pkg, reason)
-  return npm(lock !== undefined, reason)
+  const hasNode = toolchains.tools.node !== undefined && toolchains.tools.npm !== undefined
+  const project = { files, pkg, isLocked: lock !== undefined, reason }
+  if (wanted === 'bun') return bun(project)
+  if (!hasNode) return bun({ ...project, isLocked: false, reason: `${reason}; there is no Node.js with npm on this server` })
+  if (wanted === 'pnpm') return pnpm(project)
+  return wanted === 'yarn' ? yarn(project) : npm(project)
 }
 
-function npm(isLocked: boolean, reason: string): PackageManager {
+interface Project {
+  files: SourceView
+  pkg: PackageJson
+  isLocked: boolean
+  reason: string
+}
+
+function npm({ pkg, isLocked, reason }: Project): PackageManager {
   return {
     name: 'npm',
     reason,
-    install: isLocked ? 'npm ci' : 'npm install',
+    install: `${isLocked ? 'npm ci' : 'npm install'}${forBuild(pkg, '--include=dev')}`,
     run: (script) => `npm run ${shellWord(script)}`,
     env: quietNpm,
     cacheEnv: { npm_config_cache: 'npm' },
   }
 }
 
-function bun(isLocked: boolean, reason: string): PackageManager {
+/** What a build needs is installed even if the service's own NODE_ENV says production. */
+const forBuild = (pkg: PackageJson, flag: string): string => (pkg.scripts.build === undefined ? '' : ` ${flag}`)
+
+function bun({ isLocked, reason }: Project): PackageManager {
   return {
     name: 'bun',
     reason,
@@ -72,12 +82,13 @@ function bun(isLocked: boolean, reason: string): PackageManager {
 }
 
 /** Run through npx, which fetches the very version with npm's own settings for registries and certificates. */
-function pnpm(version: string, isLocked: boolean, reason: string): PackageManager {
+function pnpm({ files, pkg, isLocked, reason }: Project): PackageManager {
+  const version = versionOf(pkg, 'pnpm') ?? pnpmVersion(files.read('pnpm-lock.yaml'))
   const command = `npx --yes ${shellWord(`pnpm@${version}`)}`
   return {
     name: 'pnpm',
     reason,
-    install: `${command} install${isLocked ? ' --frozen-lockfile' : ''}`,
+    install: `${command} install${isLocked ? ' --frozen-lockfile' : ''}${forBuild(pkg, '--prod=false')}`,
     run: (script) => `${command} run ${shellWord(script)}`,
     // Copies, for the same reason as with Bun. pnpm must not fetch yet another version of itself.
     env: { ...quietNpm, npm_config_package_import_method: 'copy', npm_config_manage_package_manager_versions: 'false', CI: 'true' },
@@ -85,20 +96,35 @@ function pnpm(version: string, isLocked: boolean, reason: string): PackageManage
   }
 }
 
-function yarn(files: SourceView, pkg: PackageJson, reason: string): PackageManager {
-  const lock = files.read('yarn.lock')
-  const isClassic = versionOf(pkg, 'yarn')?.startsWith('1.') ?? (lock === undefined || lock.includes('# yarn lockfile v1'))
-  const version = versionOf(pkg, 'yarn') ?? (isClassic ? '1' : '4')
-  const command = `npx --yes ${shellWord(isClassic ? `yarn@${version}` : `@yarnpkg/cli-dist@${version}`)}`
-  const frozen = isClassic ? ' --frozen-lockfile' : ' --immutable'
+function yarn(project: Project): PackageManager {
+  const lock = project.files.read('yarn.lock')
+  const isClassic = versionOf(project.pkg, 'yarn')?.startsWith('1.') ?? (lock === undefined || lock.includes('# yarn lockfile v1'))
+  return isClassic ? yarnClassic(project) : yarnBerry(project)
+}
+
+function yarnClassic({ pkg, isLocked, reason }: Project): PackageManager {
+  const command = `npx --yes ${shellWord(`yarn@${versionOf(pkg, 'yarn') ?? '1'}`)}`
   return {
     name: 'yarn',
     reason,
-    install: `${command} install${lock === undefined ? '' : frozen}`,
+    install: `${command} install${isLocked ? ' --frozen-lockfile' : ''}${forBuild(pkg, '--production=false')}`,
+    run: (script) => `${command} run ${shellWord(script)}`,
+    env: quietNpm,
+    cacheEnv: { npm_config_cache: 'npm', YARN_CACHE_FOLDER: 'yarn' },
+  }
+}
+
+/** Yarn 2 and later, which installs development dependencies whatever NODE_ENV says. */
+function yarnBerry({ files, pkg, isLocked, reason }: Project): PackageManager {
+  const command = `npx --yes ${shellWord(`@yarnpkg/cli-dist@${versionOf(pkg, 'yarn') ?? '4'}`)}`
+  return {
+    name: 'yarn',
+    reason,
+    install: `${command} install${isLocked ? ' --immutable' : ''}`,
     run: (script) => `${command} run ${shellWord(script)}`,
     // Plug'n'Play would leave the release pointing into the build cache.
-    env: { ...quietNpm, ...(isClassic || files.has('.pnp.cjs') ? {} : { YARN_NODE_LINKER: 'node-modules' }) },
-    cacheEnv: isClassic ? { npm_config_cache: 'npm', YARN_CACHE_FOLDER: 'yarn' } : { npm_config_cache: 'npm', YARN_GLOBAL_FOLDER: 'yarn' },
+    env: { ...quietNpm, ...(files.has('.pnp.cjs') ? {} : { YARN_NODE_LINKER: 'node-modules' }) },
+    cacheEnv: { npm_config_cache: 'npm', YARN_GLOBAL_FOLDER: 'yarn' },
   }
 }
 

@@ -39,7 +39,7 @@ function build(options: Partial<BuildOptions> = {}, exit: StepExit = { exitCode:
     sourceDir,
     cacheDir: '/cache',
     plan,
-    env: { B: 'given', PATH: '/evil' },
+    env: { B: 'given', PATH: '/evil', npm_config_cache: '/root/.npm' },
     runStep: async (step) => {
       ran.push(step)
       return exit

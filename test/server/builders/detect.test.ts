@@ -35,6 +35,14 @@ describe('a JavaScript app', () => {
     expect(commands(plan)).toEqual(['npx --yes pnpm@9.1.0 install --frozen-lockfile'])
   })
 
+  test('with a build script has what its build needs, even when its NODE_ENV says production', () => {
+    const built = { ...deps, scripts: { build: 'x', start: 'y' } }
+    const install = (lock: string) => commands(detect({ 'package.json': json(built), [lock]: '' }))[0]
+    expect(install('package-lock.json')).toBe('npm ci --include=dev')
+    expect(install('pnpm-lock.yaml')).toBe('npx --yes pnpm@10 install --frozen-lockfile --prod=false')
+    expect(install('yarn.lock')).toBe('npx --yes @yarnpkg/cli-dist@4 install --immutable')
+  })
+
   test('without dependencies is not installed, and its build script is run', () => {
     expect(commands(detect({ 'package.json': json(start) }))).toEqual([])
     expect(commands(detect({ 'package.json': json({ scripts: { start: 'node .', build: 'tsc' } }) }))).toEqual(['npm run build'])
@@ -83,7 +91,13 @@ describe('a JavaScript app', () => {
 
   test('that never mentions Bun is run by Node without it', () => {
     expect(detect({ 'package.json': json(start) }).pathEntries).toEqual(['node_modules/.bin', '/tools/node/bin', '/tools/npm/bin'])
-    expect(detect({ 'package.json': json({ scripts: { start: 'bun run x.ts' } }) }).pathEntries).toContain('/tools/bun/bin')
+    for (const files of [
+      { 'package.json': json({ scripts: { start: 'bun run x.ts' } }) },
+      { 'index.ts': '' },
+      { 'app.js': '', Procfile: 'web: bun app.js' },
+    ]) {
+      expect(detect(files, { runtime: 'node' }).pathEntries).toContain('/tools/bun/bin')
+    }
   })
 
   test('keeps development dependencies installable for its build', () => {
@@ -109,19 +123,21 @@ describe('a Python app', () => {
   ])('%j is started as it seems meant', (files, command) => {
     const plan = detect(files)
     expect(plan).toMatchObject({ runtime: 'python', startCommand: command })
-    expect(commands(plan).slice(0, 2)).toEqual(['python3 -m venv .venv', 'pip install -r requirements.txt'])
+    expect(commands(plan).slice(0, 2)).toEqual(['/tools/python/bin/python3 -m venv --clear .venv', 'pip install -r requirements.txt'])
     expect(plan.steps[2]?.name).toBe('make .venv movable')
   })
 
   test('with a pyproject.toml is installed itself, and without requirements nothing is', () => {
     expect(commands(detect({ 'pyproject.toml': '[project]\nname = "x"\n', 'main.py': '' }))[1]).toBe('pip install .')
-    expect(commands(detect({ 'main.py': '' }))).toEqual(['python3 -m venv --without-pip .venv'])
-    expect(commands(detect({ 'requirements.txt': '# none\n', 'main.py': '' }))).toEqual(['python3 -m venv --without-pip .venv'])
+    expect(commands(detect({ 'main.py': '' }))).toEqual(['/tools/python/bin/python3 -m venv --clear --without-pip .venv'])
+    expect(commands(detect({ 'requirements.txt': '# none\n', 'main.py': '' }))).toEqual([
+      '/tools/python/bin/python3 -m venv --clear --without-pip .venv',
+    ])
   })
 
   test('with a build command of its owner still has its environment', () => {
     expect(commands(detect({ 'main.py': '' }, { buildCommand: 'pip install x' })).slice(0, 2)).toEqual([
-      'python3 -m venv .venv',
+      '/tools/python/bin/python3 -m venv --clear .venv',
       'pip install x',
     ])
   })
@@ -176,7 +192,7 @@ describe('a static site', () => {
       'package-lock.json': '{}',
       'index.html': '',
     })
-    expect(commands(plan)).toEqual(['npm ci', 'npm run build'])
+    expect(commands(plan)).toEqual(['npm ci --include=dev', 'npm run build'])
     expect(plan.publishPaths).toEqual(['dist', 'build', 'out', '_site', 'public'])
   })
 
