@@ -344,6 +344,7 @@ export function describeEngine(name: string, factory: EngineFactory): void {
       await until('the task runs', () => pidsWith(build).length > 0)
       await engine.close()
       expect(await task).toMatchObject({ signal: 'SIGKILL' })
+      engine = await open()
       expect(pidsWith(build)).toEqual([])
       expect(pidsWith(nap)).not.toEqual([])
     })

@@ -62,7 +62,7 @@ export function openRecords(directory: string): Records {
     processOf: (workload) => (workload.bootId === bootId ? parseStat(readText(join(dirOf(workload.id), 'process'))) : undefined),
     exitOf: (id) => readExit(join(dirOf(id), 'exit')),
     writeUnknownExit: (id) => writeFileSync(join(dirOf(id), 'exit'), UNKNOWN_EXIT, { mode: 0o600 }),
-    ageMs: (id) => Date.now() - statSync(join(dirOf(id), ABOUT_FILE)).mtimeMs,
+    ageMs: (id) => Date.now() - (statSync(join(dirOf(id), ABOUT_FILE), { throwIfNoEntry: false })?.mtimeMs ?? 0),
     remove: (id) => rmSync(dirOf(id), { recursive: true, force: true }),
   }
 }

@@ -53,12 +53,14 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { records } = options
   const supervised = new Map<string, Supervised>()
   const listeners = new Set<ExitListener>()
+  // A closed supervisor's keepers still end, and by then the records may be another's.
+  let isClosed = false
   const tell = (one: Supervised) => {
     if (one.end === undefined || one.workload.kind === 'task') return
     for (const listener of listeners) listener(one.workload.id, one.end)
   }
   const check = (one: Supervised) => {
-    if (one.isSettling) return true
+    if (one.isSettling || isClosed || supervised.get(one.workload.id) !== one) return true
     const seen = observe(records, one)
     if (typeof seen === 'object') void settle(one, seen, options).then(tell)
     return seen !== 'undecided'
@@ -81,7 +83,10 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
-    close: () => clearInterval(timer),
+    close: () => {
+      isClosed = true
+      clearInterval(timer)
+    },
   }
 }
 
