@@ -61,7 +61,7 @@ export async function buildRelease(options: BuildOptions): Promise<BuiltRelease>
 }
 
 /** The plan in the words of the build log. */
-export function describePlan(plan: BuildPlan): string[] {
+function describePlan(plan: BuildPlan): string[] {
   return [
     `==> Detected ${plan.runtime}${plan.packageManager === undefined ? '' : ` with ${plan.packageManager}`}`,
     ...plan.steps.map((step) => `    ${step.name}: ${firstLine(step.command)}`),

@@ -47,7 +47,7 @@ export interface BuildPlan {
   notes: string[]
 }
 
-export const SYSTEM_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
+const SYSTEM_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
 
 /** The value of PATH for a build in `root`, or for a release that stands there. */
 export function searchPathOf(plan: Pick<BuildPlan, 'pathEntries'>, root: string): string {

@@ -2,7 +2,7 @@ import { AppError } from '../../shared/error.ts'
 import type { DetectInput } from './plan.ts'
 
 /** The processes of a Procfile, by name, in its order. Lines that are none are passed over, as Heroku does. */
-export function parseProcfile(text: string): Map<string, string> {
+function parseProcfile(text: string): Map<string, string> {
   const processes = new Map<string, string>()
   for (const line of text.split('\n')) {
     const match = /^([A-Za-z0-9_-]+):\s*(\S.*)$/.exec(line.trim())

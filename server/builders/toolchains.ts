@@ -14,7 +14,7 @@ export const DEFAULT_TOOLCHAIN_PATH = [
 ]
 
 /** The same below a home folder: what a person installs with pyenv, rustup, nvm, and Go's and Bun's own installers. */
-export const HOME_TOOLCHAIN_PATH = [
+const HOME_TOOLCHAIN_PATH = [
   '.pyenv/versions/*/bin',
   '.rustup/toolchains/*/bin',
   '.nvm/versions/node/*/bin',

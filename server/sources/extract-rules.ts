@@ -38,7 +38,7 @@ export function refuseArchive(reason: string, cause?: unknown): AppError {
 }
 
 /** An entry's name as it may be shown: quoted, short, without control, bidirectional or other invisible characters. */
-export function showName(name: string): string {
+function showName(name: string): string {
   const visible = name.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029"]/gu, '?')
   const short = visible.length > SHOWN_NAME_LENGTH ? `${visible.slice(0, SHOWN_NAME_LENGTH)}…` : visible
   return `"${short}"`
