@@ -15,6 +15,18 @@ export const wholeNumber =
 /** Parser of an option that may be given several times or comma-joined. */
 export const gather = (text: string, before: string[] = []): string[] => [...before, ...text.split(',').filter((part) => part !== '')]
 
+/** The same where only some values are possible. */
+export const gatherOf =
+  <T extends string>(values: readonly T[]) =>
+  (text: string, before: T[] = []): T[] => [
+    ...before,
+    ...gather(text).map((part) => {
+      const value = values.find((candidate) => candidate === part)
+      if (value === undefined) throw new InvalidArgumentError(`Give some of ${values.join(', ')}.`)
+      return value
+    }),
+  ]
+
 /** The same for values that may contain commas. */
 export const gatherWhole = (text: string, before: string[] = []): string[] => [...before, text]
 

@@ -1,7 +1,18 @@
 import { Command, CommanderError } from 'commander'
 import { version } from '../package.json'
 import { addAccountCommands } from './commands/account.ts'
+import { addCompletionCommand } from './commands/completion.ts'
+import { addDeployCommand } from './commands/deploy.ts'
+import { addDeploysCommands } from './commands/deploys.ts'
+import { addEnvCommands } from './commands/env.ts'
+import { addKeyCommands } from './commands/keys.ts'
+import { addLogsCommand } from './commands/logs.ts'
+import { addOpenCommand } from './commands/open.ts'
+import { addRoleCommands } from './commands/roles.ts'
+import { addRollbackCommand } from './commands/rollback.ts'
+import { addSecretFileCommands } from './commands/secret-files.ts'
 import { addServiceCommands } from './commands/services.ts'
+import { addStatusCommand } from './commands/status.ts'
 import { type GlobalOptions, starter } from './context.ts'
 import { CliError, type ExitCode, exitCodes, Interrupted } from './error.ts'
 import type { Io } from './io.ts'
@@ -17,6 +28,23 @@ export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
     return report(error, io, argv.includes('--json') || program.opts<GlobalOptions>().json === true)
   }
 }
+
+/** In the order of the help. */
+const groups = [
+  addDeployCommand,
+  addLogsCommand,
+  addOpenCommand,
+  addRollbackCommand,
+  addServiceCommands,
+  addDeploysCommands,
+  addEnvCommands,
+  addSecretFileCommands,
+  addAccountCommands,
+  addKeyCommands,
+  addRoleCommands,
+  addStatusCommand,
+  addCompletionCommand,
+]
 
 export function createProgram(io: Io): Command {
   const program = new Command('cpctl')
@@ -39,8 +67,7 @@ export function createProgram(io: Io): Command {
       getErrHasColors: () => false,
     })
   const start = starter(io)
-  addAccountCommands(program, start)
-  addServiceCommands(program, start)
+  for (const addTo of groups) addTo(program, start)
   return program
 }
 

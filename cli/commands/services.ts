@@ -3,7 +3,7 @@ import { type Service, type ServiceType, serviceTypes } from '../../shared/servi
 import type { Context, Start } from '../context.ts'
 import { usageError } from '../error.ts'
 import { ago } from '../figures.ts'
-import { gather } from '../options.ts'
+import { gatherOf } from '../options.ts'
 import { printList } from '../output.ts'
 import { allPages } from '../pages.ts'
 import { confirmByName } from '../prompt.ts'
@@ -19,7 +19,7 @@ export function addServiceCommands(program: Command, start: Start): void {
     .command('list')
     .alias('ls')
     .description('List services')
-    .option('--type <types>', `Only these types: ${serviceTypes.join(', ')}`, gather)
+    .option('--type <types>', `Only these types: ${serviceTypes.join(', ')}`, gatherOf(serviceTypes))
     .action((options: ListOptions, command: Command) => list(start(command), options))
   services
     .command('get')
@@ -50,20 +50,14 @@ export function addServiceCommands(program: Command, start: Start): void {
 }
 
 interface ListOptions {
-  type?: string[]
+  type?: ServiceType[]
 }
 
 async function list(context: Context, options: ListOptions): Promise<void> {
-  const type = options.type?.map(serviceType)
+  const { type } = options
   const page = await allPages((query) => context.client.call('listServices', { query: { ...query, ...(type ? { type } : {}) } }))
   const empty = 'No services yet. Run cpctl deploy in a folder to make one.'
   printList(context, { page, row: ({ service }) => service, columns: serviceColumns(context), empty })
-}
-
-function serviceType(text: string): ServiceType {
-  const type = serviceTypes.find((name) => name === text)
-  if (type === undefined) throw usageError(`${text} is not a type of service.`, `Give one of ${serviceTypes.join(', ')}.`)
-  return type
 }
 
 const serviceColumns = ({ io }: Context): Column<Service>[] => [

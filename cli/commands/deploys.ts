@@ -1,0 +1,151 @@
+import type { Command } from 'commander'
+import { type Deploy, isDeployRunning } from '../../shared/deploy.ts'
+import { isId } from '../../shared/id.ts'
+import type { Service } from '../../shared/service.ts'
+import type { Context, Start } from '../context.ts'
+import { awaitDeploy } from '../deploying/outcome.ts'
+import { CliError, usageError } from '../error.ts'
+import { ago, formatTook } from '../figures.ts'
+import { wholeNumber } from '../options.ts'
+import { printList } from '../output.ts'
+import { allPages, pages } from '../pages.ts'
+import type { Paint } from '../paint.ts'
+import { findService, folderService, resolveService } from '../resolve.ts'
+import { present } from '../service-settings.ts'
+import { type Column, formatFields } from '../table.ts'
+import { clean } from '../terminal-text.ts'
+
+const DEFAULT_DEPLOYS = 20
+
+interface OfService {
+  service?: string
+}
+
+export function addDeploysCommands(program: Command, start: Start): void {
+  const deploys = program.command('deploys').description('See, start and cancel deploys')
+  deploys
+    .command('list')
+    .alias('ls')
+    .description('List deploys of a service, newest first')
+    .argument('[service]', 'Name or id; default: the one named after this folder')
+    .option('-n, --limit <count>', 'How many', wholeNumber(1, 10_000), DEFAULT_DEPLOYS)
+    .action((name: string | undefined, options: { limit: number }, command: Command) => list(start(command), name, options.limit))
+  deploys
+    .command('get')
+    .description('Show a deploy')
+    .argument('<deploy>', 'Id of the deploy')
+    .option('-s, --service <service>', 'Its service; found by itself when left out')
+    .action((id: string, options: OfService, command: Command) => get(start(command), id, options))
+  deploys
+    .command('cancel')
+    .description('Cancel a deploy that is on its way')
+    .argument('<deploy>', 'Id of the deploy')
+    .option('-s, --service <service>', 'Its service; found by itself when left out')
+    .action((id: string, options: OfService, command: Command) => cancel(start(command), id, options))
+  deploys
+    .command('create')
+    .description('Deploy the newest uploaded source again')
+    .argument('[service]', 'Name or id; default: the one named after this folder')
+    .option('--no-build', 'Start the live build again with the present settings')
+    .option('--clear-cache', 'Build without what earlier builds left')
+    .option('-d, --detach', 'Do not wait until it is live')
+    .action((name: string | undefined, options: CreateOptions, command: Command) => create(start(command), name, options))
+}
+
+async function list(context: Context, name: string | undefined, limit: number): Promise<void> {
+  const service = await resolveService(context, name)
+  const page = await allPages((query) => context.client.call('listDeploys', { params: { serviceId: service.id }, query }), limit)
+  const empty = clean`${service.name} has not been deployed yet. Run cpctl deploy in its folder.`
+  printList(context, { page, row: ({ deploy }) => deploy, columns: deployColumns(context), empty })
+}
+
+const deployColumns = ({ io }: Context): Column<Deploy>[] => [
+  { title: 'DEPLOY', value: ({ id }) => id },
+  { title: 'STATUS', value: ({ status }) => status, colour: statusColour },
+  { title: 'TRIGGER', value: ({ trigger }) => trigger },
+  { title: 'CREATED', value: ({ createdAt }) => ago(createdAt, io.now()) },
+  { title: 'TOOK', value: tookOf, align: 'right' },
+  { title: 'REASON', value: ({ reason }) => reason ?? '', isFlexible: true },
+]
+
+function statusColour({ status }: Deploy): keyof Paint | undefined {
+  if (status === 'live') return 'green'
+  if (isDeployRunning(status)) return 'yellow'
+  return status === 'deactivated' || status === 'canceled' ? 'dim' : 'red'
+}
+
+const tookOf = ({ createdAt, finishedAt }: Deploy): string =>
+  finishedAt === null ? '-' : formatTook(Date.parse(finishedAt) - Date.parse(createdAt))
+
+async function get(context: Context, deployId: string, options: OfService): Promise<void> {
+  const { service, deploy } = await findDeploy(context, deployId, options)
+  if (context.isJson) return context.printJson(deploy)
+  const fields: [string, string | undefined][] = [
+    ['Deploy', deploy.id],
+    ['Service', `${service.name} (${service.id})`],
+    ['Status', deploy.status],
+    ['Reason', deploy.reason],
+    ['Trigger', deploy.trigger],
+    ['Source', deploy.source?.id],
+    ['Rollback of', deploy.rollbackOf],
+    ['Created', deploy.createdAt],
+    ['Started', deploy.startedAt ?? undefined],
+    ['Finished', deploy.finishedAt ?? undefined],
+    ['Took', tookOf(deploy)],
+  ]
+  context.io.stdout.write(formatFields(fields, context.paint))
+}
+
+async function cancel(context: Context, deployId: string, options: OfService): Promise<void> {
+  const { service } = await findDeploy(context, deployId, options)
+  const deploy = await context.client.call('cancelDeploy', { params: { serviceId: service.id, deployId } })
+  if (context.isJson) context.printJson(deploy)
+  else context.print(clean`Canceled ${deploy.id} of ${service.name}.`)
+}
+
+interface CreateOptions {
+  build: boolean
+  clearCache?: boolean
+  detach?: boolean
+}
+
+async function create(context: Context, name: string | undefined, options: CreateOptions): Promise<void> {
+  const service = await resolveService(context, name)
+  const body = present({
+    clearCache: options.clearCache ? ('clear' as const) : undefined,
+    deployMode: options.build ? undefined : ('deploy_only' as const),
+  })
+  const deploy = await context.client.call('createDeploy', { params: { serviceId: service.id }, body })
+  await awaitDeploy(context, { service, deployId: deploy.id, isDetached: options.detach === true })
+}
+
+interface Found {
+  service: Service
+  deploy: Deploy
+}
+
+/** A deploy by its id alone: asked of the named service, else of the folder's, else of each. */
+async function findDeploy(context: Context, deployId: string, options: OfService): Promise<Found> {
+  if (!isId('deploy', deployId)) throw usageError(`${deployId} is not the id of a deploy.`, 'cpctl deploys list shows them.')
+  if (options.service !== undefined) {
+    const service = await resolveService(context, options.service)
+    return { service, deploy: await context.client.call('getDeploy', { params: { serviceId: service.id, deployId } }) }
+  }
+  const own = await findService(context, folderService(context.io.cwd))
+  const found = own && (await deployOf(context, own, deployId))
+  if (found !== undefined) return found
+  for await (const { service } of pages((query) => context.client.call('listServices', { query }))) {
+    const elsewhere = service.id === own?.id ? undefined : await deployOf(context, service, deployId)
+    if (elsewhere !== undefined) return elsewhere
+  }
+  throw new CliError('not_found', `There is no deploy ${deployId}.`, { hint: 'cpctl deploys list shows those of a service.' })
+}
+
+async function deployOf({ client }: Context, service: Service, deployId: string): Promise<Found | undefined> {
+  try {
+    return { service, deploy: await client.call('getDeploy', { params: { serviceId: service.id, deployId } }) }
+  } catch (error) {
+    if (error instanceof CliError && error.code === 'not_found') return undefined
+    throw error
+  }
+}

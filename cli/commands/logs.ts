@@ -1,0 +1,68 @@
+import { type Command, Option } from 'commander'
+import { type Log, type LogType, logTypes } from '../../shared/log.ts'
+import type { Context, Start } from '../context.ts'
+import { followLogs } from '../logs/follow.ts'
+import { lastLogs, logsSince } from '../logs/history.ts'
+import { formatLog } from '../logs/line.ts'
+import { createSeen } from '../logs/seen.ts'
+import { gather, gatherOf, gatherWhole, timeBefore, wholeNumber } from '../options.ts'
+import { resolveService } from '../resolve.ts'
+import { present } from '../service-settings.ts'
+
+export const DEFAULT_LINES = 100
+const MAX_LINES = 1_000_000
+const BEGINNING = '1970-01-01T00:00:00.000Z'
+
+interface LogsOptions {
+  follow?: boolean
+  since?: string
+  until?: string
+  search?: string[]
+  type?: LogType[]
+  instance?: string[]
+  level?: string[]
+  lines?: number
+}
+
+export function addLogsCommand(program: Command, start: Start): void {
+  const time = timeBefore(Date.now)
+  program
+    .command('logs')
+    .description('Show what a service wrote, and follow it')
+    .argument('[service]', 'Name or id; default: the one named after this folder')
+    .option('-f, --follow', 'Go on with new lines as they come')
+    .option('--since <time>', 'From then on: 5m, 2h, 1d or a time', time)
+    .addOption(new Option('--until <time>', 'Up to then').argParser(time).conflicts('follow'))
+    .option('--search <words>', 'Only lines with these words; may be repeated', gatherWhole)
+    .option('--type <types>', `Only lines of these types: ${logTypes.join(', ')}`, gatherOf(logTypes))
+    .option('--instance <ids>', 'Only lines of these instances', gather)
+    .option('--level <levels>', 'Only lines of these levels', gather)
+    .option(
+      '-n, --lines <count>',
+      `How many of the newest lines (default: ${DEFAULT_LINES}, or all with --since)`,
+      wholeNumber(0, MAX_LINES),
+    )
+    .action((name: string | undefined, options: LogsOptions, command: Command) => logs(start(command), name, options))
+}
+
+async function logs(context: Context, name: string | undefined, options: LogsOptions): Promise<void> {
+  const { client, io } = context
+  const service = await resolveService(context, name)
+  const { search: text, type, instance, level, since: startTime, until: endTime } = options
+  const filters = { resource: [service.id], ...present({ text, type, instance, level }) }
+  const seen = createSeen(startTime ?? BEGINNING)
+  const show = (log: Log) => {
+    if (context.isJson) io.stdout.write(`${JSON.stringify(log)}\n`)
+    else context.print(formatLog(log, context.paint))
+  }
+  const bounded = { ...filters, ...present({ startTime, endTime }) }
+  const past =
+    startTime !== undefined && options.lines === undefined
+      ? logsSince(client, { ...bounded, startTime })
+      : await lastLogs(client, bounded, options.lines ?? DEFAULT_LINES)
+  for await (const log of past) if (seen.isNew(log)) show(log)
+  if (!options.follow) return
+  const onLost = () => context.note('The connection was lost; reconnecting …')
+  await followLogs({ client, filters, seen, onLog: show, onLost, signal: io.interrupted })
+  io.interrupted.throwIfAborted()
+}

@@ -1,0 +1,80 @@
+import type { Deploy, DeployStatus } from '../../shared/deploy.ts'
+import type { Service } from '../../shared/service.ts'
+import type { Context } from '../context.ts'
+import { CliError, Interrupted } from '../error.ts'
+import { formatTook } from '../figures.ts'
+import { clean, cleanText } from '../terminal-text.ts'
+import { watchDeploy } from './watch.ts'
+
+interface Started {
+  service: Service
+  deployId: string
+  /** Do not wait for the end. */
+  isDetached: boolean
+}
+
+/**
+ * Follows a deploy that was just started to its end and tells how it went.
+ * @throws CliError when it did not become live, with the reason.
+ */
+export async function awaitDeploy(context: Context, { service, deployId, isDetached }: Started): Promise<void> {
+  const { client, io, isJson } = context
+  const params = { serviceId: service.id, deployId }
+  if (isDetached) {
+    if (isJson) context.printJson(await client.call('getDeploy', { params }))
+    else context.print(clean`Started deploy ${deployId} of ${service.name}.`)
+    return
+  }
+  const tell = (line: string) => {
+    if (!isJson) context.print(line)
+  }
+  if (!isJson) context.note(clean`Deploying ${service.name} (${deployId})`)
+  const watched = watchDeploy({
+    client,
+    ...params,
+    onStatus: (status) => tell(context.paint.dim(`==> ${statusTexts[status]}`)),
+    onLog: (log) => tell(cleanText(log.message)),
+    onLost: () => context.note('The connection was lost; reconnecting …'),
+    interrupted: io.interrupted,
+  })
+  const deploy = await watched.catch((error: unknown) => {
+    if (error instanceof Interrupted) sayDetached(context, service, deployId)
+    throw error
+  })
+  if (isJson) context.printJson(deploy)
+  conclude(context, service, deploy)
+}
+
+function conclude(context: Context, service: Service, deploy: Deploy): void {
+  if (deploy.status === 'live' || deploy.status === 'deactivated') {
+    if (context.isJson) return
+    const took = formatTook(Date.parse(deploy.finishedAt ?? deploy.updatedAt) - Date.parse(deploy.createdAt))
+    const { url } = service.serviceDetails
+    const where = url === undefined ? clean`${service.name} is live` : clean`${service.name} is live at ${url}`
+    const since = deploy.status === 'live' ? '' : ' (a newer deploy has replaced it already)'
+    context.print(context.paint.green(`${where} after ${took}${since}`))
+    return
+  }
+  throw new CliError('conflict', `The deploy ${statusTexts[deploy.status].toLowerCase()}: ${deploy.reason ?? 'no reason was given.'}`, {
+    hint: `What was live before still is. See cpctl logs ${service.name} --since 10m`,
+  })
+}
+
+function sayDetached(context: Context, service: Service, deployId: string): void {
+  context.note(clean`\nNo longer watching: deploy ${deployId} goes on.`)
+  context.note(clean`To cancel it: cpctl deploys cancel ${deployId} --service ${service.name}`)
+}
+
+const statusTexts: Record<DeployStatus, string> = {
+  created: 'Created',
+  queued: 'Queued',
+  build_in_progress: 'Building',
+  pre_deploy_in_progress: 'Running the pre-deploy command',
+  update_in_progress: 'Starting the new release',
+  live: 'Live',
+  deactivated: 'Replaced',
+  build_failed: 'Failed to build',
+  pre_deploy_failed: 'Failed in its pre-deploy command',
+  update_failed: 'Failed to start',
+  canceled: 'Was canceled',
+}

@@ -1,0 +1,79 @@
+import type { Context } from '../context.ts'
+import { CliError } from '../error.ts'
+import type { SourceFile } from '../source/files.ts'
+import { packSource } from '../source/pack.ts'
+import { type Progress, uploadProgress } from './progress.ts'
+
+/** How long the server may take nothing of the upload, and how long it may check what it got, in milliseconds. */
+export const STALL_MS = 60_000
+export const CHECK_MS = 300_000
+
+interface Upload {
+  serviceId: string
+  files: readonly SourceFile[]
+}
+
+/** Sends the files as a tar.gz and starts a deploy of them. @returns the deploy's id. */
+export async function uploadSource(context: Context, { serviceId, files }: Upload): Promise<string> {
+  const totalBytes = files.reduce((sum, file) => sum + (file.kind === 'file' ? file.sizeBytes : 0), 0)
+  const progress = uploadProgress(context, { fileCount: files.length, totalBytes })
+  const failure = new AbortController()
+  const watchdog = startWatchdog(failure)
+  try {
+    const uploaded = await context.client.upload('uploadSource', {
+      params: { serviceId },
+      query: { deploy: 'true' },
+      contentType: 'application/gzip',
+      signal: failure.signal,
+      open: () => body(files, { progress, failure, watchdog }),
+    })
+    if (uploaded.deployId === undefined) throw new CliError('internal', 'The server took the source and started no deploy of it.')
+    return uploaded.deployId
+  } finally {
+    watchdog.stop()
+    progress.end()
+  }
+}
+
+interface Watchdog {
+  /** Something went out: as long again. */
+  feed(): void
+  /** Everything is out: now the server checks it. */
+  wait(): void
+  stop(): void
+}
+
+function startWatchdog(failure: AbortController): Watchdog {
+  const bark = (message: string) => () => failure.abort(new CliError('unavailable', message, { hint: 'Try again.' }))
+  const stalled = bark(`The upload stalled: nothing went out for ${STALL_MS / 1000} s.`)
+  let timer = setTimeout(stalled, STALL_MS)
+  const reset = (action: () => void, ms: number) => {
+    clearTimeout(timer)
+    timer = setTimeout(action, ms)
+  }
+  return {
+    feed: () => reset(stalled, STALL_MS),
+    wait: () => reset(bark(`The server did not answer the upload within ${CHECK_MS / 1000} s.`), CHECK_MS),
+    stop: () => clearTimeout(timer),
+  }
+}
+
+interface Sending {
+  progress: Progress
+  failure: AbortController
+  watchdog: Watchdog
+}
+
+function body(files: readonly SourceFile[], { progress, failure, watchdog }: Sending): ReadableStream<Uint8Array> {
+  progress.restart()
+  const packed = packSource(files, { onProgress: progress.add, onError: (error) => failure.abort(error) })
+  return packed.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        watchdog.feed()
+        controller.enqueue(chunk)
+      },
+      flush: watchdog.wait,
+    }),
+  )
+}

@@ -1,0 +1,29 @@
+import type { Log, LogQuery } from '../../shared/log.ts'
+import type { Client } from '../client.ts'
+import { MAX_PAGE_ITEMS } from '../pages.ts'
+
+type Filters = Omit<LogQuery, 'direction' | 'limit'>
+
+/** The newest lines, oldest first. */
+export async function lastLogs(client: Client, filters: Filters, count: number): Promise<Log[]> {
+  const newest: Log[] = []
+  let query: LogQuery = { ...filters, direction: 'backward' }
+  while (newest.length < count) {
+    const page = await client.call('listLogs', { query: { ...query, limit: Math.min(MAX_PAGE_ITEMS, count - newest.length) } })
+    newest.push(...page.logs)
+    if (!page.hasMore) break
+    query = { ...query, startTime: page.nextStartTime, endTime: page.nextEndTime }
+  }
+  return newest.slice(0, count).reverse()
+}
+
+/** Every line from `startTime` on, oldest first, as pages come. */
+export async function* logsSince(client: Client, filters: Filters & { startTime: string }): AsyncGenerator<Log> {
+  let query: LogQuery = { ...filters, direction: 'forward', limit: MAX_PAGE_ITEMS }
+  for (;;) {
+    const page = await client.call('listLogs', { query })
+    yield* page.logs
+    if (!page.hasMore) return
+    query = { ...query, startTime: page.nextStartTime, endTime: page.nextEndTime }
+  }
+}

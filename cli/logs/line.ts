@@ -1,0 +1,30 @@
+import type { Log, LogLabel } from '../../shared/log.ts'
+import type { Paint } from '../paint.ts'
+import { cleanText } from '../terminal-text.ts'
+
+const INSTANCE_SUFFIX_CHARS = 5
+
+export const labelOf = (log: Log, name: LogLabel): string | undefined => log.labels.find((label) => label.name === name)?.value
+
+/** One line of a log for people: time, where it comes from, text. */
+export function formatLog(log: Log, paint: Paint): string {
+  const source = labelOf(log, 'instance')?.slice(-INSTANCE_SUFFIX_CHARS) ?? labelOf(log, 'type') ?? '-'
+  return `${paint.dim(cleanText(log.timestamp))} ${paint.cyan(cleanText(source).padEnd(INSTANCE_SUFFIX_CHARS))} ${coloured(log, paint)}`
+}
+
+function coloured(log: Log, paint: Paint): string {
+  const text = cleanText(log.message)
+  switch (labelOf(log, 'level')) {
+    case 'error':
+    case 'critical':
+    case 'alert':
+    case 'emergency':
+      return paint.red(text)
+    case 'warning':
+      return paint.yellow(text)
+    case 'debug':
+      return paint.dim(text)
+    default:
+      return text
+  }
+}

@@ -1,0 +1,79 @@
+import { once } from 'node:events'
+import { createReadStream } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
+import { type Header, type Pack, pack } from 'tar-stream'
+import { CliError } from '../error.ts'
+import type { SourceFile } from './files.ts'
+
+/** Files up to this size are read in one piece, in bytes. */
+const WHOLE_READ_BYTES = 1024 * 1024
+/** Fast, and within some percent of the default level's size for source code. */
+const GZIP_LEVEL = 4
+
+export interface PackOptions {
+  /** Called as bytes of files go in, before compression. */
+  onProgress?: (bytes: number) => void
+  /** The source could not be packed; the stream ends broken. */
+  onError: (error: CliError) => void
+}
+
+/** A tar.gz of the files, made as it is read: nothing is held in memory but what is on its way. */
+export function packSource(files: readonly SourceFile[], options: PackOptions): ReadableStream<Uint8Array> {
+  const tar = pack()
+  const gzip = createGzip({ level: GZIP_LEVEL })
+  // Rejects when the reader goes away or a file cannot be read; both ends know by then.
+  pipeline(tar, gzip).catch(() => undefined)
+  addAll(tar, files, options).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error)
+    if (!tar.destroyed) options.onError(error instanceof CliError ? error : new CliError('bad_request', reason, { cause: error }))
+    tar.destroy()
+  })
+  return Readable.toWeb(gzip) as unknown as ReadableStream<Uint8Array>
+}
+
+async function addAll(tar: Pack, files: readonly SourceFile[], { onProgress }: PackOptions): Promise<void> {
+  for (const file of files) {
+    if (tar.destroyed) return
+    if (file.kind === 'link') await add(tar, { name: file.path, type: 'symlink', linkname: file.target, mtime: file.modifiedAt })
+    else await addFile(tar, file, onProgress ?? (() => undefined))
+  }
+  tar.finalize()
+}
+
+type RegularFile = Extract<SourceFile, { kind: 'file' }>
+
+async function addFile(tar: Pack, file: RegularFile, onProgress: (bytes: number) => void): Promise<void> {
+  const header = { name: file.path, type: 'file' as const, mode: file.isExecutable ? 0o755 : 0o644, mtime: file.modifiedAt }
+  if (file.sizeBytes <= WHOLE_READ_BYTES) {
+    const content = await readFile(file.absolutePath)
+    await add(tar, { ...header, size: content.length }, content)
+    return onProgress(content.length)
+  }
+  const entry = tar.entry({ ...header, size: file.sizeBytes })
+  let sentBytes = 0
+  for await (const chunk of createReadStream(file.absolutePath, { end: file.sizeBytes - 1, highWaterMark: 256 * 1024 })) {
+    const bytes = chunk as Buffer
+    sentBytes += bytes.length
+    onProgress(bytes.length)
+    if (!entry.write(bytes)) await once(entry, 'drain')
+  }
+  if (sentBytes !== file.sizeBytes) {
+    throw new CliError('conflict', `${file.path} became shorter while it was packed.`, {
+      hint: 'Deploy again when nothing writes into the folder.',
+    })
+  }
+  const finished = once(entry, 'finish')
+  entry.end(undefined)
+  await finished
+}
+
+/** Waits until the reader has room, so that many small files are not gathered in memory either. */
+async function add(tar: Pack, header: Partial<Header> & Pick<Header, 'name'>, content?: Buffer): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const entry = tar.entry(header, (error) => (error ? reject(error) : resolve()))
+  if (header.type !== 'symlink') entry.end(content)
+  await promise
+}
