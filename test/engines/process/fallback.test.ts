@@ -28,7 +28,7 @@ test('says which guarantees are missing without control groups, and why', async 
 
 /** What an engine of an ordinary user does, run in a process of such a user. */
 const NOT_ROOT_SCRIPT = `
-  import { createProcessEngine } from './server/engines/process/engine.ts'
+  import { createProcessEngine } from ${JSON.stringify(join(import.meta.dirname, '../../../server/engines/process/engine.ts'))}
   const dir = process.argv[2]
   const engine = await createProcessEngine({ stateDir: dir + '/run', label: 'cpd-test-not-root' })
   const held = (await engine.guarantees()).filter((one) => one.holds)
@@ -46,12 +46,11 @@ const NOT_ROOT_SCRIPT = `
 test('works without root, and promises nothing it cannot keep', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'not-root-'))
   const user = { uid: 61_900, gid: 61_900 }
-  const root = join(import.meta.dirname, '../../..')
   try {
     chownSync(dir, user.uid, user.gid)
     chmodSync(dir, 0o700)
     const bundle = await Bun.build({
-      entrypoints: [writeScript(join(root, `.not-root-${process.pid}.ts`))],
+      entrypoints: [writeScript(join(dir, 'entry.ts'))],
       target: 'bun',
       outdir: dir,
       naming: 'script.js',
@@ -71,7 +70,6 @@ test('works without root, and promises nothing it cannot keep', async () => {
     expect(readFileSync(join(dir, 'out'), 'utf8')).toBe(`${user.uid}\n`)
   } finally {
     rmSync(dir, { recursive: true, force: true })
-    rmSync(join(root, `.not-root-${process.pid}.ts`), { force: true })
   }
   expect(existsSync(dir)).toBe(false)
 })
