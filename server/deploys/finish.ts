@@ -1,7 +1,7 @@
 import type { DeployStatus } from '../../shared/deploy.ts'
 import type { Context } from '../context.ts'
 import { recordEvent } from '../events/store.ts'
-import type { StoredService } from '../services/store.ts'
+import { type StoredService, serviceById } from '../services/store.ts'
 import { closeDeployLog, tellDeploy } from './deploy-log.ts'
 import { pruneReleases } from './prune.ts'
 import { deployById, type StoredDeploy, updateDeploy } from './store.ts'
@@ -28,7 +28,12 @@ export function endDeploy(
 export async function settleDeploy(context: Context, deployId: string): Promise<void> {
   const deploy = deployById(context.db, deployId)
   if (deploy?.finishedAt == null) return
-  tellDeploy(context, deploy, endingLine(deploy))
+  const isServing = serviceById(context.db, deploy.serviceId)?.liveDeployId != null
+  tellDeploy(
+    context,
+    deploy,
+    `${endingLine(deploy)}${isServing && deploy.status.endsWith('_failed') ? ' What was live before still serves.' : ''}`,
+  )
   await closeDeployLog(context, deploy)
   await pruneReleases(context, deploy.serviceId)
   context.work.pokeQueue()
@@ -43,6 +48,6 @@ function endingLine(deploy: StoredDeploy): string {
     case 'canceled':
       return `Canceled.${reason}`
     default:
-      return `Failed (${deploy.status}).${reason} What was live before still serves.`
+      return `Failed (${deploy.status}).${reason}`
   }
 }
