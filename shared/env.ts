@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { AppError } from './error.ts'
-import { Many, StrictObject } from './schema.ts'
+import { StrictObject } from './schema.ts'
 
 /** POSIX names, and the dots and hyphens that some frameworks read. Also the pattern of an env var's key. */
 export const envKeyPattern = '^[A-Za-z_][A-Za-z0-9_.-]{0,254}$'
@@ -42,7 +42,6 @@ export type SecretFile = Static<typeof SecretFile>
 
 export const EnvVarsBody = Type.Array(EnvVarInput, { maxItems: maxEnvVars })
 export const SecretFilesBody = Type.Array(SecretFileInput, { maxItems: 100 })
-export const EnvVarsOnCreate = Many(EnvVarInput)
 
 /**
  * Reads the `.env` format: `KEY=value`, `export ` before it, `#` comments, single quotes literal,

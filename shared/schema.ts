@@ -1,4 +1,4 @@
-import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox'
+import { type TSchema, Type } from '@sinclair/typebox'
 
 /** A string out of a closed list, shown in the OpenAPI document as an enum. */
 export const OneOf = <const T extends readonly string[]>(values: T, description?: string) =>
@@ -76,6 +76,3 @@ export const Many = <T extends TSchema>(item: T) => Type.Optional(Type.Array(ite
 /** A page of a list: each item wrapped under its own name beside its cursor. */
 export const PageOf = <const N extends string, T extends TSchema>(name: N, item: T) =>
   Type.Array(Type.Object({ [name]: item, cursor: Type.String() } as { [K in N]: T } & { cursor: ReturnType<typeof Type.String> }))
-
-export type TimeString = Static<typeof Time>
-export type ObjectSchema = TObject

@@ -187,8 +187,7 @@ export const DeleteQuery = Type.Object({ mode: optional(OneOf(['delete', 'suspen
 
 export const ScaleBody = StrictObject({ numInstances: Type.Integer({ minimum: 1, maximum: maxInstances, examples: [2] }) })
 
-export const instanceStatuses = ['starting', 'running', 'restarting', 'crash_looping', 'draining', 'stopped'] as const
-export type InstanceStatus = (typeof instanceStatuses)[number]
+const instanceStatuses = ['starting', 'running', 'restarting', 'crash_looping', 'draining', 'stopped'] as const
 
 export const Instance = Type.Object({
   id: Type.String({ pattern: instanceIdPattern }),
