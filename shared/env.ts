@@ -2,8 +2,8 @@ import { type Static, Type } from '@sinclair/typebox'
 import { AppError } from './error.ts'
 import { StrictObject } from './schema.ts'
 
-/** POSIX names, and the dots and hyphens that some frameworks read. Also the pattern of an env var's key. */
-export const envKeyPattern = '^[A-Za-z_][A-Za-z0-9_.-]{0,254}$'
+/** POSIX names: what every shell and program can be given. */
+const envKeyPattern = '^[A-Za-z_][A-Za-z0-9_]{0,254}$'
 const MAX_VALUE_CHARS = 131_072
 const MAX_FILE_CHARS = 524_288
 export const maxEnvVars = 1000
