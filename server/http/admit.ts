@@ -21,8 +21,9 @@ export function admit(visit: Visit, { access, webSocket }: Operation, workspaceI
   const credential = credentialOf(visit.request.headers)
   const principal = identified(visit, credential)
   visit.count(principal?.rateKey)
+  if (access !== 'public') requirePrincipal(principal)
   // Browsers send the cookie with a WebSocket handshake from any page, so that GET needs the check as well.
-  if (webSocket || isStateChanging(visit.request.method)) checkOrigin(visit, credential)
+  if (webSocket || isStateChanging(visit.request.method)) checkOrigin(visit, credential, principal)
   const actor = access === 'public' ? principal?.actorIn(undefined) : actorOf(principal, access, workspaceIds)
   return {
     actor,
@@ -40,8 +41,8 @@ function actorOf(principal: Principal | undefined, access: Access, workspaceIds:
   return actor
 }
 
-function checkOrigin({ request, parts }: Visit, credential: Credential): void {
+function checkOrigin({ request, parts }: Visit, credential: Credential, principal: Principal | undefined): void {
   if (credential.kind === 'bearer') return
-  const check = credential.kind === 'session' ? requireOwnOrigin : refuseForeignOrigin
+  const check = principal === undefined ? refuseForeignOrigin : requireOwnOrigin
   check(request.headers, parts.ownOrigins())
 }

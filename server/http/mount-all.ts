@@ -22,7 +22,7 @@ export function mountAll<C>(
   { parts, context }: { parts: HttpParts; context: C },
 ): Elysia {
   checkComplete(table, handlers)
-  const elysia = new Elysia({ normalize: false })
+  const elysia = new Elysia({ normalize: false, handler: { standardHostname: false } })
   // Before the routes: Elysia gives routes only the error hooks that came before them.
   elysia.onError(({ error, code, request }) => {
     const visit = openVisit(request, parts)

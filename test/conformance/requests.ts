@@ -1,0 +1,32 @@
+import { exampleOf } from '../../server/http/docs/schema.ts'
+import type { OperationId } from '../../shared/api.ts'
+import { operationOf } from '../../shared/api.ts'
+import type { CallOptions } from '../support/client.ts'
+
+/** Ids that stand in a path when the caller has none of their own. */
+export type PathIds = Readonly<Record<string, string>>
+
+const unknownIds: PathIds = {
+  serviceId: 'srv-00000000000000000000',
+  deployId: 'dep-00000000000000000000',
+  eventId: 'evt-00000000000000000000',
+  keyId: 'key-00000000000000000000',
+  ownerId: 'tea-00000000000000000000',
+  key: 'SOME_KEY',
+}
+
+/** Query values that an operation cannot do without. */
+const neededQuery: Partial<Record<OperationId, string>> = { listLogValues: '?label=level' }
+
+/** A well-formed request of an operation, out of the examples in the table, with the ids given. */
+export function requestOf(id: OperationId, ids: PathIds = {}): { path: string; options: CallOptions } {
+  const operation = operationOf(id)
+  const path = operation.path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? unknownIds[name] ?? 'unknown')
+  const options: CallOptions = { method: operation.method }
+  if (operation.body !== undefined) options.json = exampleOf(operation.body)
+  if (operation.stream !== undefined) {
+    options.raw = 'not an archive'
+    options.headers = { 'content-type': 'application/gzip' }
+  }
+  return { path: path + (neededQuery[id] ?? ''), options }
+}

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest'
+import { isStaleHash, passwordCost, unknownAccountHash } from '../../../server/auth/password.ts'
+import { createLoginThrottle, LOGIN_WINDOW_MS } from '../../../server/auth/throttle.ts'
+import { expectError } from '../../conformance/expect-error.ts'
+import { call } from '../../support/client.ts'
+import { startTestServer, type TestServer, testAdmin } from '../../support/server.ts'
+
+const login = (server: TestServer, email: string, password: string, from = '203.0.113.1') =>
+  call(`${server.url}/v1/auth/login`, { json: { email, password }, headers: { 'x-forwarded-for': from } })
+
+const limited = (limit: number) => startTestServer({ env: { CP_LOGIN_LIMIT: String(limit), CP_TRUSTED_PROXIES: '127.0.0.1' } })
+
+test('an account is closed after too many failures, from wherever they come, and in any spelling', async () => {
+  const server = await limited(3)
+  for (let n = 0; n < 3; n++) expectError(await login(server, testAdmin.email, 'wrong', `203.0.113.${n}`), 'unauthorized')
+  const refused = await login(server, testAdmin.email.toUpperCase(), testAdmin.password, '203.0.113.99')
+  expectError(refused, 'rate_limited')
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(800)
+  await server.close()
+})
+
+test('an address is closed after too many failures, on whatever accounts', async () => {
+  const server = await limited(3)
+  for (let n = 0; n < 3; n++) expectError(await login(server, `nobody${n}@example.com`, 'wrong'), 'unauthorized')
+  expectError(await login(server, testAdmin.email, testAdmin.password), 'rate_limited')
+  expect((await login(server, testAdmin.email, testAdmin.password, '203.0.113.2')).status).toBe(200)
+  await server.close()
+})
+
+test('a success forgives the account its earlier failures', async () => {
+  const server = await limited(3)
+  for (let round = 0; round < 3; round++) {
+    for (let n = 0; n < 2; n++) await login(server, testAdmin.email, 'wrong', `203.0.113.${round}`)
+    expect((await login(server, testAdmin.email, testAdmin.password, `203.0.113.${round}`)).status).toBe(200)
+  }
+  await server.close()
+})
+
+test('many attempts at once are counted before their outcome is known', async () => {
+  const server = await limited(3)
+  const replies = await Promise.all(Array.from({ length: 10 }, () => login(server, testAdmin.email, 'wrong')))
+  expect(replies.filter(({ status }) => status === 401)).toHaveLength(3)
+  expect(replies.filter(({ status }) => status === 429)).toHaveLength(7)
+  await server.close()
+})
+
+test('an unknown account is answered like a wrong password, after the same work', async () => {
+  const server = await limited(100)
+  const unknown = expectError(await login(server, 'nobody@example.com', 'wrong'), 'unauthorized')
+  const wrong = expectError(await login(server, testAdmin.email, 'wrong'), 'unauthorized')
+  expect(unknown.message).toBe(wrong.message)
+  expect(isStaleHash(unknownAccountHash)).toBe(false)
+  await server.close()
+})
+
+test('a password hashed at another cost is hashed anew at the next login', async () => {
+  const server = await limited(100)
+  const old = await Bun.password.hash(testAdmin.password, { algorithm: 'argon2id', memoryCost: passwordCost.memoryKib / 2, timeCost: 3 })
+  server.db.query('UPDATE users SET password_hash = ?').run(old)
+  expect((await login(server, testAdmin.email, testAdmin.password)).status).toBe(200)
+  const stored = server.db.query<{ password_hash: string }, []>('SELECT password_hash FROM users').get()?.password_hash ?? ''
+  expect(stored).not.toBe(old)
+  expect(isStaleHash(stored)).toBe(false)
+  expect((await login(server, testAdmin.email, testAdmin.password)).status).toBe(200)
+  await server.close()
+})
+
+test('failures are forgotten after their window', () => {
+  let now = 0
+  const throttle = createLoginThrottle(1, () => now)
+  throttle.begin(['a'])
+  expect(() => throttle.begin(['a'])).toThrow(/15 minutes/)
+  now = LOGIN_WINDOW_MS
+  throttle.begin(['a'])
+})
