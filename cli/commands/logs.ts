@@ -1,10 +1,11 @@
 import { type Command, Option } from 'commander'
 import { type Log, type LogType, logTypes } from '../../shared/log.ts'
+import type { Client } from '../client.ts'
 import type { Context, Start } from '../context.ts'
 import { followLogs } from '../logs/follow.ts'
 import { lastLogs, logsSince } from '../logs/history.ts'
 import { formatLog } from '../logs/line.ts'
-import { createSeen } from '../logs/seen.ts'
+import { createSeen, type Seen } from '../logs/seen.ts'
 import { gather, gatherOf, gatherWhole, timeBefore, wholeNumber } from '../options.ts'
 import { resolveService } from '../resolve.ts'
 import { present } from '../service-settings.ts'
@@ -50,19 +51,40 @@ async function logs(context: Context, name: string | undefined, options: LogsOpt
   const service = await resolveService(context, name)
   const { search: text, type, instance, level, since: startTime, until: endTime } = options
   const filters = { resource: [service.id], ...present({ text, type, instance, level }) }
-  const seen = createSeen(startTime ?? BEGINNING)
   const show = (log: Log) => {
     if (context.isJson) io.stdout.write(`${JSON.stringify(log)}\n`)
     else context.print(formatLog(log, context.paint))
   }
   const bounded = { ...filters, ...present({ startTime, endTime }) }
-  const past =
+  const seen =
     startTime !== undefined && options.lines === undefined
-      ? logsSince(client, { ...bounded, startTime })
-      : await lastLogs(client, bounded, options.lines ?? DEFAULT_LINES)
-  for await (const log of past) if (seen.isNew(log)) show(log)
+      ? await showSince(client, { ...bounded, startTime }, show)
+      : await showLast(client, { filters: bounded, count: options.lines ?? DEFAULT_LINES, show })
   if (!options.follow) return
   const onLost = () => context.note('The connection was lost; reconnecting …')
   await followLogs({ client, filters, seen, onLog: show, onLost, signal: io.interrupted })
   io.interrupted.throwIfAborted()
+}
+
+type Filters = Parameters<typeof lastLogs>[1]
+
+async function showSince(client: Client, filters: Filters & { startTime: string }, show: (log: Log) => void): Promise<Seen> {
+  const seen = createSeen(filters.startTime)
+  for await (const log of logsSince(client, filters)) if (seen.isNew(log)) show(log)
+  return seen
+}
+
+interface Last {
+  filters: Filters
+  count: number
+  show: (log: Log) => void
+}
+
+/** Following goes on from the oldest line that was asked for: those before it were not wanted. At least one line is read, to know where that is. */
+async function showLast(client: Client, { filters, count, show }: Last): Promise<Seen> {
+  const newest = await lastLogs(client, filters, Math.max(1, count))
+  const isCut = newest.length >= Math.max(1, count)
+  const seen = createSeen((isCut ? newest[0]?.timestamp : filters.startTime) ?? BEGINNING)
+  for (const log of newest) if (seen.isNew(log) && count > 0) show(log)
+  return seen
 }

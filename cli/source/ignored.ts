@@ -30,18 +30,21 @@ export async function ignoreRules(root: string): Promise<IgnoreRules> {
 }
 
 function rulesIn(folder: string, rules: readonly Rules[]): IgnoreRules {
+  const verdictOf = (rule: Rules, name: string, kind: 'file' | 'directory') =>
+    rule.patterns.test(relative(rule.folder, join(folder, name)) + (kind === 'directory' ? '/' : ''))
   return {
     ignores(name, kind) {
       if (alwaysIgnored.has(name)) return true
-      const path = join(folder, name)
       return rules.reduce((isIgnored, rule) => {
-        const verdict = rule.patterns.test(relative(rule.folder, path) + (kind === 'directory' ? '/' : ''))
+        const verdict = verdictOf(rule, name, kind)
         return verdict.ignored || (isIgnored && !verdict.unignored)
       }, false)
     },
     async enter(name) {
+      // Patterns that left out the whole folder were overruled, or we would not be here: they have no say in it.
+      const remaining = rules.filter((rule) => !verdictOf(rule, name, 'directory').ignored)
       const below = join(folder, name)
-      return rulesIn(below, [...rules, ...(await rulesOf(below, patternFiles))])
+      return rulesIn(below, [...remaining, ...(await rulesOf(below, patternFiles))])
     },
   }
 }

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { type Header, type Pack, pack } from 'tar-stream'
@@ -24,14 +23,29 @@ export interface PackOptions {
 export function packSource(files: readonly SourceFile[], options: PackOptions): ReadableStream<Uint8Array> {
   const tar = pack()
   const gzip = createGzip({ level: GZIP_LEVEL })
-  // Rejects when the reader goes away or a file cannot be read; both ends know by then.
+  // Breaks when the reader goes away or a file cannot be read; both ends know by then.
+  tar.on('error', () => undefined)
   pipeline(tar, gzip).catch(() => undefined)
   addAll(tar, files, options).catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error)
     if (!tar.destroyed) options.onError(error instanceof CliError ? error : new CliError('bad_request', reason, { cause: error }))
     tar.destroy()
   })
-  return Readable.toWeb(gzip) as unknown as ReadableStream<Uint8Array>
+  return readerOf(gzip[Symbol.asyncIterator]())
+}
+
+/** Reads only as fast as it is read itself, and ends the source when its reader goes away. */
+function readerOf(source: AsyncIterator<Uint8Array>): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    async pull(controller) {
+      const next = await source.next()
+      if (next.done) controller.close()
+      else controller.enqueue(next.value)
+    },
+    async cancel() {
+      await source.return?.()
+    },
+  })
 }
 
 async function addAll(tar: Pack, files: readonly SourceFile[], { onProgress }: PackOptions): Promise<void> {
