@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
@@ -9,6 +8,7 @@ import type { SourceFile } from './files.ts'
 
 /** Files up to this size are read in one piece, in bytes. */
 const WHOLE_READ_BYTES = 1024 * 1024
+const CHUNK_BYTES = 256 * 1024
 /** Fast, and within some percent of the default level's size for source code. */
 const GZIP_LEVEL = 4
 
@@ -23,19 +23,22 @@ export interface PackOptions {
 export function packSource(files: readonly SourceFile[], options: PackOptions): ReadableStream<Uint8Array> {
   const tar = pack()
   const gzip = createGzip({ level: GZIP_LEVEL })
+  let isAbandoned = false
   // Breaks when the reader goes away or a file cannot be read; both ends know by then.
   tar.on('error', () => undefined)
   pipeline(tar, gzip).catch(() => undefined)
   addAll(tar, files, options).catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error)
-    if (!tar.destroyed) options.onError(error instanceof CliError ? error : new CliError('bad_request', reason, { cause: error }))
     tar.destroy()
+    const reason = error instanceof Error ? error.message : String(error)
+    if (!isAbandoned) options.onError(error instanceof CliError ? error : new CliError('bad_request', reason, { cause: error }))
   })
-  return readerOf(gzip[Symbol.asyncIterator]())
+  return readerOf(gzip[Symbol.asyncIterator](), () => {
+    isAbandoned = true
+  })
 }
 
 /** Reads only as fast as it is read itself, and ends the source when its reader goes away. */
-function readerOf(source: AsyncIterator<Uint8Array>): ReadableStream<Uint8Array> {
+function readerOf(source: AsyncIterator<Uint8Array>, onCancel: () => void): ReadableStream<Uint8Array> {
   return new ReadableStream({
     async pull(controller) {
       const next = await source.next()
@@ -43,6 +46,7 @@ function readerOf(source: AsyncIterator<Uint8Array>): ReadableStream<Uint8Array>
       else controller.enqueue(next.value)
     },
     async cancel() {
+      onCancel()
       await source.return?.()
     },
   })
@@ -66,28 +70,30 @@ async function addFile(tar: Pack, file: RegularFile, onProgress: (bytes: number)
     await add(tar, { ...header, size: content.length }, content)
     return onProgress(content.length)
   }
-  const entry = tar.entry({ ...header, size: file.sizeBytes })
+  await pipeline(contentOf(file, onProgress), tar.entry({ ...header, size: file.sizeBytes }))
+}
+
+/** As many bytes as were there when the folder was read, which the entry's header has promised. */
+async function* contentOf({ path, absolutePath, sizeBytes }: RegularFile, onProgress: (bytes: number) => void): AsyncGenerator<Buffer> {
   let sentBytes = 0
-  for await (const chunk of createReadStream(file.absolutePath, { end: file.sizeBytes - 1, highWaterMark: 256 * 1024 })) {
+  for await (const chunk of createReadStream(absolutePath, { end: sizeBytes - 1, highWaterMark: CHUNK_BYTES })) {
     const bytes = chunk as Buffer
     sentBytes += bytes.length
     onProgress(bytes.length)
-    if (!entry.write(bytes)) await once(entry, 'drain')
+    yield bytes
   }
-  if (sentBytes !== file.sizeBytes) {
-    throw new CliError('conflict', `${file.path} became shorter while it was packed.`, {
+  if (sentBytes !== sizeBytes) {
+    throw new CliError('conflict', `${path} became shorter while it was packed.`, {
       hint: 'Deploy again when nothing writes into the folder.',
     })
   }
-  const finished = once(entry, 'finish')
-  entry.end(undefined)
-  await finished
 }
 
 /** Waits until the reader has room, so that many small files are not gathered in memory either. */
 async function add(tar: Pack, header: Partial<Header> & Pick<Header, 'name'>, content?: Buffer): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const entry = tar.entry(header, (error) => (error ? reject(error) : resolve()))
+  entry.on('error', reject)
   if (header.type !== 'symlink') entry.end(content)
   await promise
 }
