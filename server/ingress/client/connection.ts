@@ -1,0 +1,332 @@
+import { STATUS_CODES } from 'node:http'
+import { type Deadlined, type Deadlines, NEVER } from '../deadlines.ts'
+import type { ClientSide, Exchange } from '../exchange.ts'
+import type { IngressLimits } from '../limits.ts'
+import { BadMessage } from '../message/bad-message.ts'
+import type { RequestHead } from '../message/request-head.ts'
+import { type RequestEvent, RequestReader } from '../message/request-reader.ts'
+import { Outgoing } from '../outgoing.ts'
+import { pageResponse } from '../page.ts'
+import { respond } from '../respond.ts'
+
+/** What all client connections share. */
+export interface ClientContext {
+  readonly limits: IngressLimits
+  readonly deadlines: Deadlines
+  /** Set once the ingress is to end: no connection is kept alive any more. */
+  readonly isEnding: boolean
+  isTrusted(address: string): boolean
+  /** Finds who answers; undefined when it has been answered on the spot. */
+  answer(head: RequestHead, client: ClientSide): Exchange | undefined
+  /** The connection is gone. */
+  left(connection: ClientConnection): void
+}
+
+export type ClientSocket = Bun.Socket<ClientConnection>
+
+/**
+ * Where a connection stands: waiting for a head or reading one; busy with a request; given over to a tunnel; sending its last bytes
+ * and waiting for the client to go; gone.
+ */
+export type Phase = 'head' | 'request' | 'tunnel' | 'closing' | 'closed'
+
+/** Received but unused bytes from which on the client is made to wait. */
+const PAUSE_BYTES = 64 * 1024
+
+/**
+ * One connection of a client. It reads one request at a time and hands it to whoever answers; the next one, which may have arrived
+ * already, is looked at when the answer is whole. Bytes come from here only as fast as the exchange takes them.
+ */
+export class ClientConnection implements Deadlined, ClientSide {
+  readonly #socket: ClientSocket
+  readonly #context: ClientContext
+  readonly #out: Outgoing
+  readonly #reader: RequestReader
+  readonly address: string
+  readonly isTrusted: boolean
+  #phase: Phase = 'head'
+  #head: RequestHead | undefined
+  #exchange: Exchange | undefined
+  #isRequestWhole = false
+  #isAnswerBegun = false
+  #isAnswerOver = false
+  #isKeptAlive = false
+  #bodyBytes = 0
+  #isPumping = false
+  #isPaused = false
+  /** When what is being waited for began, by the clock of the deadlines. */
+  #phaseAt: number
+  #stalledAt = 0
+  deadlineAt = NEVER
+
+  constructor(socket: ClientSocket, context: ClientContext) {
+    this.#socket = socket
+    this.#context = context
+    this.#out = new Outgoing(socket)
+    this.#reader = new RequestReader(context.limits)
+    this.address = socket.remoteAddress.replace(/^::ffff:(?=\d+\.)/, '')
+    this.isTrusted = context.isTrusted(this.address)
+    this.#phaseAt = context.deadlines.now
+    context.deadlines.add(this)
+    this.#rebalance()
+  }
+
+  // What the socket tells.
+
+  received(bytes: Buffer): void {
+    if (this.#phase === 'closing' || this.#phase === 'closed') return
+    if (this.#phase === 'tunnel') {
+      this.#exchange?.body(bytes)
+    } else {
+      if (this.#phase === 'head' && this.#reader.bufferedBytes === 0) this.#phaseAt = this.#context.deadlines.now
+      this.#reader.push(bytes)
+      this.#pump()
+    }
+    this.#rebalance()
+  }
+
+  drained(): void {
+    this.#stalledAt = this.#context.deadlines.now
+    this.#out.flush()
+    if (this.#out.isEmpty) {
+      if (this.#phase === 'closing') this.#phaseAt = this.#context.deadlines.now
+      this.#exchange?.clientDrained()
+      this.#pump()
+    }
+    this.#rebalance()
+  }
+
+  /** A client that closes its side in the middle of a request has given it up; in a tunnel it may still listen. */
+  ended(): void {
+    if (this.#phase === 'tunnel') this.#exchange?.clientEnded()
+    else if (this.#phase === 'request') this.#drop()
+    else if (this.#out.isEmpty) this.#socket.end()
+    else this.#close()
+  }
+
+  gone(): void {
+    if (this.#phase === 'closed') return
+    this.#phase = 'closed'
+    this.#context.deadlines.delete(this)
+    this.#leaveExchange()
+    this.#context.left(this)
+  }
+
+  expired(): void {
+    if (!this.#out.isEmpty || this.#phase === 'closing') {
+      this.#drop()
+      return
+    }
+    if (this.#phase === 'request') {
+      this.#refuse(new BadMessage(408, 'the request body did not come in time'))
+      return
+    }
+    if (this.#reader.bufferedBytes > 0) {
+      this.#refuse(new BadMessage(408, 'the request head did not come in time'))
+      return
+    }
+    this.#close()
+  }
+
+  /** Closes the connection now if it is between two requests. */
+  closeIfIdle(): void {
+    if (this.#phase === 'head' && this.#out.isEmpty) this.#close()
+  }
+
+  drop(): void {
+    this.#drop()
+  }
+
+  // What the exchange asks for.
+
+  get isFull(): boolean {
+    return this.#out.isFull
+  }
+
+  get isRequestWhole(): boolean {
+    return this.#isRequestWhole
+  }
+
+  get keepsAlive(): boolean {
+    return this.#isRequestWhole && !this.#context.isEnding && (this.#head?.isKeepAlive ?? false)
+  }
+
+  writeInterim(bytes: Buffer): void {
+    if (this.#out.isEmpty) this.#stalledAt = this.#context.deadlines.now
+    this.#out.write(bytes)
+  }
+
+  write(bytes: Buffer): void {
+    this.#isAnswerBegun = true
+    this.writeInterim(bytes)
+    this.#rebalance()
+  }
+
+  together(produce: () => void): void {
+    this.#out.together(produce)
+    this.#rebalance()
+  }
+
+  finish(isKeptAlive: boolean): void {
+    this.#isAnswerOver = true
+    this.#isKeptAlive = isKeptAlive
+    this.#exchange = undefined
+    if (this.#phase === 'tunnel') this.#close()
+    else this.#settle()
+  }
+
+  abort(): void {
+    this.#exchange = undefined
+    this.#drop()
+  }
+
+  poke(): void {
+    if (this.#phase === 'request') this.#phaseAt = this.#context.deadlines.now
+    this.#pump()
+    this.#rebalance()
+  }
+
+  openTunnel(tunnel: Exchange): Buffer {
+    this.#phase = 'tunnel'
+    this.#exchange = tunnel
+    return this.#reader.takeRest()
+  }
+
+  endTunnelWrites(): void {
+    this.#out.end()
+  }
+
+  // How it goes on.
+
+  #pump(): void {
+    if (this.#isPumping) return
+    this.#isPumping = true
+    try {
+      while (this.#wantsInput()) {
+        const event = this.#reader.next()
+        if (event === undefined) break
+        this.#take(event)
+      }
+    } catch (error) {
+      if (!(error instanceof BadMessage)) throw error
+      this.#refuse(error)
+    } finally {
+      this.#isPumping = false
+    }
+  }
+
+  #wantsInput(): boolean {
+    if (this.#phase === 'head') return !this.#out.isFull
+    return this.#phase === 'request' && !this.#isRequestWhole && (this.#exchange?.wantsBody ?? false)
+  }
+
+  #take(event: RequestEvent): void {
+    switch (event.kind) {
+      case 'head':
+        this.#begin(event.head)
+        return
+      case 'body':
+        this.#phaseAt = this.#context.deadlines.now
+        this.#bodyBytes += event.bytes.length
+        this.#refuseLargeBody(this.#bodyBytes)
+        this.#exchange?.body(event.bytes)
+        return
+      case 'end':
+        this.#isRequestWhole = true
+        this.#exchange?.bodyEnd()
+        this.#settle()
+        return
+    }
+  }
+
+  #begin(head: RequestHead): void {
+    this.#phase = 'request'
+    this.#phaseAt = this.#context.deadlines.now
+    this.#head = head
+    this.#bodyBytes = 0
+    this.#isRequestWhole = head.framing.kind === 'none'
+    this.#isAnswerBegun = false
+    this.#isAnswerOver = false
+    if (head.framing.kind === 'length') this.#refuseLargeBody(head.framing.bytes)
+    const exchange = this.#context.answer(head, this)
+    if (!this.#isAnswerOver && this.#phase === 'request') this.#exchange = exchange
+  }
+
+  #refuseLargeBody(bytes: number): void {
+    const { maxBodyBytes } = this.#context.limits
+    if (maxBodyBytes > 0 && bytes > maxBodyBytes) throw new BadMessage(413, `the request body is larger than ${maxBodyBytes} bytes`)
+  }
+
+  #settle(): void {
+    if (this.#phase !== 'request' || !this.#isAnswerOver) return
+    if (!this.#isKeptAlive || !this.#isRequestWhole) {
+      this.#close()
+      return
+    }
+    this.#phase = 'head'
+    this.#head = undefined
+    this.#phaseAt = this.#context.deadlines.now
+    this.#pump()
+    this.#rebalance()
+  }
+
+  /** Answers what cannot be served, or gives up where an answer has begun already. */
+  #refuse(reason: BadMessage): void {
+    this.#leaveExchange()
+    if (this.#phase === 'request' && this.#isAnswerBegun) {
+      this.#drop()
+      return
+    }
+    this.#phase = 'request'
+    this.#isRequestWhole = false
+    const page = {
+      status: reason.status,
+      title: STATUS_CODES[reason.status] ?? 'Bad Request',
+      text: `This request was refused: ${reason.message}.`,
+    }
+    respond(this, { method: this.#head?.method ?? 'GET', minorVersion: 1 }, pageResponse(page, undefined))
+  }
+
+  #leaveExchange(): void {
+    const exchange = this.#exchange
+    this.#exchange = undefined
+    exchange?.clientGone()
+  }
+
+  /** Sends what is left and closes our side; the client's further bytes are read and dropped, as a reset could cost it the answer. */
+  #close(): void {
+    this.#phase = 'closing'
+    this.#phaseAt = this.#context.deadlines.now
+    this.#reader.takeRest()
+    this.#out.end()
+    this.#rebalance()
+  }
+
+  #drop(): void {
+    this.#socket.terminate()
+    this.gone()
+  }
+
+  #rebalance(): void {
+    if (this.#phase === 'closed') return
+    const mustPause = this.#phase === 'tunnel' ? !(this.#exchange?.wantsBody ?? true) : this.#mustWait()
+    if (mustPause !== this.#isPaused) {
+      this.#isPaused = mustPause
+      if (mustPause) this.#socket.pause()
+      else this.#socket.resume()
+    }
+    this.deadlineAt = this.#out.isEmpty ? this.#phaseAt + this.#patienceMs() : this.#stalledAt + this.#context.limits.writeIdleMs
+  }
+
+  /** How long the present phase may last; a request's own time is up to whoever answers it. */
+  #patienceMs(): number {
+    const { limits } = this.#context
+    if (this.#phase === 'closing') return limits.lingerMs
+    if (this.#phase === 'head') return this.#reader.bufferedBytes > 0 ? limits.headTimeoutMs : limits.keepAliveMs
+    return this.#phase === 'request' && this.#wantsInput() ? limits.bodyIdleMs : NEVER
+  }
+
+  #mustWait(): boolean {
+    return this.#phase !== 'closing' && this.#reader.bufferedBytes >= PAUSE_BYTES && !this.#wantsInput()
+  }
+}

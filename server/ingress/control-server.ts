@@ -1,0 +1,71 @@
+import { rmSync } from 'node:fs'
+import { AppError, errorStatus } from '../../shared/error.ts'
+import { controlPaths, type DrainState, type IngressStatus, PUBLISHER_HEADER } from './control.ts'
+
+export interface ControlledIngress {
+  status(): IngressStatus
+  /** Applies and saves a snapshot as received. */
+  publish(publisher: string, table: unknown): void
+  drainState(instanceId: string): DrainState
+  closeTunnels(instanceId: string): void
+  abortRequests(instanceId: string): void
+  /** Begins to end; the caller is answered first. */
+  shutdown(): void
+}
+
+const OWNER_ONLY_UMASK = 0o177
+/** A table of 10,000 routes has some 3 MB. */
+const MAX_SNAPSHOT_BYTES = 256 * 1024 * 1024
+
+/** Serves the control socket; only our own user may connect. The socket file of a predecessor is replaced. */
+export function serveControl(socketPath: string, ingress: ControlledIngress): { stop(): Promise<void> } {
+  rmSync(socketPath, { force: true })
+  const umask = process.umask(OWNER_ONLY_UMASK)
+  try {
+    const server = Bun.serve({
+      unix: socketPath,
+      maxRequestBodySize: MAX_SNAPSHOT_BYTES,
+      fetch: (request) => answer(ingress, request),
+      error: (error) => failure(error),
+    })
+    return { stop: () => server.stop() }
+  } finally {
+    process.umask(umask)
+  }
+}
+
+async function answer(ingress: ControlledIngress, request: Request): Promise<Response> {
+  const { pathname } = new URL(request.url)
+  const [, area, id = '', action] = pathname.split('/')
+  const call = `${request.method} ${area === 'instances' ? `instances/${action}` : pathname}`
+  const instanceId = decodeURIComponent(id)
+  switch (call) {
+    case `GET ${controlPaths.status}`:
+      return Response.json(ingress.status())
+    case `PUT ${controlPaths.routes}`:
+      ingress.publish(request.headers.get(PUBLISHER_HEADER) ?? '', await request.json())
+      return done()
+    case 'GET instances/drain-state':
+      return Response.json(ingress.drainState(instanceId))
+    case 'POST instances/close-tunnels':
+      ingress.closeTunnels(instanceId)
+      return done()
+    case 'POST instances/abort-requests':
+      ingress.abortRequests(instanceId)
+      return done()
+    case `POST ${controlPaths.shutdown}`:
+      ingress.shutdown()
+      return done()
+    default:
+      throw new AppError('not_found', `The ingress has no operation ${request.method} ${pathname}`)
+  }
+}
+
+function done(): Response {
+  return new Response(null, { status: 204 })
+}
+
+function failure(error: unknown): Response {
+  const known = error instanceof AppError ? error : new AppError('internal', error instanceof Error ? error.message : String(error))
+  return Response.json({ code: known.code, message: known.message }, { status: errorStatus[known.code] })
+}

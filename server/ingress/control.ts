@@ -1,0 +1,30 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+/** What passes between control plane and ingress over the control socket. Both are the same executable, but not always the same build of it. */
+
+export const IngressStatus = Type.Object({
+  pid: Type.Integer(),
+  /** Of the executable that runs. */
+  version: Type.String(),
+  routesVersion: Type.Integer(),
+  listen: Type.Object({ host: Type.String(), port: Type.Integer() }),
+  activeConnections: Type.Integer(),
+})
+export type IngressStatus = Static<typeof IngressStatus>
+
+export const DrainState = Type.Object({ inFlight: Type.Integer(), tunnels: Type.Integer() })
+export type DrainState = Static<typeof DrainState>
+
+export const ControlError = Type.Object({ code: Type.String(), message: Type.String() })
+
+/** Names the publisher of a snapshot: versions of two publishers cannot be compared. */
+export const PUBLISHER_HEADER = 'x-publisher'
+
+export const controlPaths = {
+  status: '/status',
+  routes: '/routes',
+  shutdown: '/shutdown',
+  drainState: (instanceId: string) => `/instances/${encodeURIComponent(instanceId)}/drain-state`,
+  closeTunnels: (instanceId: string) => `/instances/${encodeURIComponent(instanceId)}/close-tunnels`,
+  abortRequests: (instanceId: string) => `/instances/${encodeURIComponent(instanceId)}/abort-requests`,
+}

@@ -1,0 +1,56 @@
+/** Bounds of time and size within which the ingress serves. Times in milliseconds, sizes in bytes. */
+export interface IngressLimits {
+  /** Open client connections; further ones are closed at once. */
+  maxConnections: number
+  maxHeadBytes: number
+  maxTargetBytes: number
+  maxFields: number
+  /** Of one request; 0 is no limit. */
+  maxBodyBytes: number
+  /** From the first byte of a request's head to its last; further bytes do not extend it. */
+  headTimeoutMs: number
+  /** Of a connection between two requests. */
+  keepAliveMs: number
+  /** Without a byte of a request body that is being waited for. */
+  bodyIdleMs: number
+  /** Without a byte taken by a client that has some to take. */
+  writeIdleMs: number
+  connectTimeoutMs: number
+  /** Without a byte from an upstream that owes an answer. */
+  upstreamIdleMs: number
+  /** Without a byte in either direction of a tunnel. */
+  tunnelIdleMs: number
+  /** Of a pooled upstream connection. Just below the 5 s after which Node closes its side. */
+  poolIdleMs: number
+  /** A request that cannot be repeated takes a pooled connection only while it is this fresh. */
+  poolFreshMs: number
+  /** For a client to read the answer and close after we have closed our side. */
+  lingerMs: number
+  /** For requests in flight when the ingress is asked to end. */
+  closeGraceMs: number
+  /** How often deadlines are looked at. */
+  tickMs: number
+}
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+
+export const defaultIngressLimits: IngressLimits = {
+  maxConnections: 20_000,
+  maxHeadBytes: 32 * 1024,
+  maxTargetBytes: 16 * 1024,
+  maxFields: 128,
+  maxBodyBytes: 0,
+  headTimeoutMs: 15 * SECOND,
+  keepAliveMs: 75 * SECOND,
+  bodyIdleMs: MINUTE,
+  writeIdleMs: 2 * MINUTE,
+  connectTimeoutMs: 5 * SECOND,
+  upstreamIdleMs: 15 * MINUTE,
+  tunnelIdleMs: 60 * MINUTE,
+  poolIdleMs: 4 * SECOND,
+  poolFreshMs: SECOND,
+  lingerMs: 2 * SECOND,
+  closeGraceMs: 30 * SECOND,
+  tickMs: 250,
+}

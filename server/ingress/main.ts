@@ -1,0 +1,140 @@
+/**
+ * The data plane: a process of its own that brings requests to instances and serves static sites.
+ *
+ *   client ⇄ ClientConnection ⇄ Exchange (ProxyExchange → Tunnel, StaticExchange) ⇄ UpstreamConnection ⇄ instance
+ *
+ * A connection reads one request at a time and asks the Router who answers. Bytes are passed on as they came, with their framing
+ * followed on both sides, so that a message cut off anywhere is never passed on as whole; whoever cannot take more bytes makes the
+ * other side wait. The control plane replaces the route table as one value over the control socket, and it is on disk before that
+ * is answered: this process needs nobody to start, to serve, or to end.
+ */
+
+import { AppError } from '../../shared/error.ts'
+import { createIngressClient } from './control-client.ts'
+import { type ControlledIngress, serveControl } from './control-server.ts'
+import { Deadlines } from './deadlines.ts'
+import { defaultIngressLimits, type IngressLimits } from './limits.ts'
+import { Targets } from './proxy/targets.ts'
+import { type Publication, refuseOvertaken } from './publication.ts'
+import { parseRouteTable } from './route-table.ts'
+import { Router } from './router.ts'
+import { type ClientListener, listenForClients } from './server.ts'
+import { loadSnapshot, saveSnapshot } from './snapshot-file.ts'
+import { StaticFiles } from './static/files.ts'
+import { trustedProxies } from './trusted-proxies.ts'
+
+export interface IngressOptions {
+  listen: { host: string; port: number }
+  controlSocketPath: string
+  /** Holds the last applied table. */
+  routesFilePath: string
+  /** Of the executable. */
+  version: string
+  /** CIDRs whose forwarded headers count. */
+  trustedProxies: string[]
+  log: (line: string) => void
+  limits?: Partial<IngressLimits>
+}
+
+export interface RunningIngress {
+  /** With the port that was actually taken. */
+  address: { host: string; port: number }
+  /** Stops listening and waits for the requests in flight. */
+  close(): Promise<void>
+  /** Resolves once it has ended, by `close` or because the control plane asked. */
+  closed: Promise<void>
+}
+
+/**
+ * Starts the ingress in this process.
+ *
+ * @throws AppError `unavailable` when the address is taken, `conflict` when another ingress holds the control socket.
+ */
+export async function runIngress(options: IngressOptions): Promise<RunningIngress> {
+  await refuseSecond(options.controlSocketPath)
+  const limits = { ...defaultIngressLimits, ...options.limits }
+  const deadlines = new Deadlines(limits.tickMs)
+  const targets = new Targets()
+  const files = new StaticFiles(options.log)
+  const router = new Router({ proxy: { limits, deadlines, targets }, files })
+  try {
+    const isTrusted = trustedProxies(options.trustedProxies)
+    router.apply(restoredTable(options))
+    const answer = router.answer.bind(router)
+    const listener = listenForClients({ ...options.listen, context: { limits, deadlines, isTrusted, answer }, log: options.log })
+    return operate({ options, limits, deadlines, targets, router, listener })
+  } catch (error) {
+    deadlines.stop()
+    throw error
+  }
+}
+
+interface Parts {
+  options: IngressOptions
+  limits: IngressLimits
+  deadlines: Deadlines
+  targets: Targets
+  router: Router
+  listener: ClientListener
+}
+
+function operate({ options, limits, deadlines, targets, router, listener }: Parts): RunningIngress {
+  let applied: Publication | undefined
+  const ended = Promise.withResolvers<void>()
+  let ending: Promise<void> | undefined
+  const end = async () => {
+    const left = listener.end(limits.closeGraceMs)
+    await control.stop()
+    await left
+    targets.retireAll()
+    deadlines.stop()
+    ended.resolve()
+  }
+  const close = () => {
+    ending ??= end()
+    return ending
+  }
+  const ingress: ControlledIngress = {
+    status: () => ({
+      pid: process.pid,
+      version: options.version,
+      routesVersion: router.version,
+      listen: listener.address,
+      activeConnections: listener.connectionCount,
+    }),
+    publish: (publisher, value) => {
+      const table = parseRouteTable(value)
+      refuseOvertaken(applied, { publisher, version: table.version })
+      saveSnapshot(options.routesFilePath, table)
+      router.apply(table)
+      applied = { publisher, version: table.version }
+    },
+    drainState: (instanceId) => targets.drainState(instanceId),
+    closeTunnels: (instanceId) => targets.closeTunnels(instanceId),
+    abortRequests: (instanceId) => targets.abortRequests(instanceId),
+    shutdown: () => void close(),
+  }
+  const control = serveControl(options.controlSocketPath, ingress)
+  const { host, port } = listener.address
+  options.log(`Serving at ${host}:${port} with route table ${router.version}`)
+  return { address: listener.address, close, closed: ended.promise }
+}
+
+/** A table that cannot be read must not keep the ingress from starting: the control plane publishes it anew. */
+function restoredTable({ routesFilePath, log }: IngressOptions) {
+  try {
+    return loadSnapshot(routesFilePath)
+  } catch (error) {
+    log(`The saved route table could not be read and is left out: ${error instanceof Error ? error.message : error}`)
+    return loadSnapshot('')
+  }
+}
+
+async function refuseSecond(controlSocketPath: string): Promise<void> {
+  const status = await createIngressClient(controlSocketPath)
+    .status()
+    .catch(() => undefined)
+  if (status !== undefined) {
+    throw new AppError('conflict', `Another ingress (process ${status.pid}) already serves this data directory.`)
+  }
+}

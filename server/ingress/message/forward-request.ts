@@ -1,0 +1,64 @@
+import type { Field } from './field-lines.ts'
+import { fieldValue, type RequestHead } from './request-head.ts'
+
+/** What the upstream is told about where a request comes from. */
+export interface RequestOrigin {
+  /** The peer of the client connection. */
+  address: string
+  /** Whether that peer may speak for others: only then do forwarded headers it sends count. */
+  isTrusted: boolean
+  scheme: 'http'
+  requestId: string
+}
+
+/** Between two neighbours only (RFC 9110 section 7.6.1). Transfer-Encoding is one too, but the body goes on as it came. */
+const hopByHop = new Set(['connection', 'keep-alive', 'proxy-connection', 'proxy-authorization', 'proxy-authenticate', 'te', 'upgrade'])
+
+const defaultPort = { http: 80 } as const
+
+/** The head as the upstream gets it: the client's own lines, less what may not pass, plus where it comes from. */
+export function forwardedRequest(head: RequestHead, origin: RequestOrigin): Buffer {
+  let text = `${head.method} ${head.target} HTTP/1.1\r\n`
+  for (const field of head.fields) if (!isDropped(field.name, head, origin.isTrusted)) text += field.line
+  text += forwardedLines(head, origin)
+  if (head.upgrade !== undefined) text += `Connection: Upgrade\r\nUpgrade: ${head.upgrade}\r\n`
+  if (acceptsTrailers(head.fields)) text += 'Connection: TE\r\nTE: trailers\r\n'
+  return Buffer.from(`${text}X-Request-Id: ${origin.requestId}\r\n\r\n`, 'latin1')
+}
+
+/** The client's own request id where it is harmless, else a new one. */
+export function requestIdOf(fields: readonly Field[]): string {
+  const given = fieldValue(fields, 'x-request-id')
+  return given !== undefined && /^[\w.=:+/-]{8,128}$/.test(given) ? given : crypto.randomUUID()
+}
+
+function isDropped(name: string, head: RequestHead, isTrusted: boolean): boolean {
+  if (hopByHop.has(name) || head.connection.includes(name) || name === 'x-request-id') return true
+  if (name === 'x-forwarded-for') return true
+  if (!isTrusted && isForwardedClaim(name)) return true
+  return name.includes('_') && isTwinOfReserved(name.replaceAll('_', '-'))
+}
+
+function isForwardedClaim(name: string): boolean {
+  return name.startsWith('x-forwarded-') || name === 'forwarded' || name === 'x-real-ip'
+}
+
+/** CGI and WSGI applications read `X_Forwarded_For` as `X-Forwarded-For`, so such a twin could pass for the real one. */
+function isTwinOfReserved(hyphenated: string): boolean {
+  const isFraming = hyphenated === 'content-length' || hyphenated === 'transfer-encoding' || hyphenated === 'host'
+  return isFraming || isForwardedClaim(hyphenated) || hyphenated === 'x-request-id' || hopByHop.has(hyphenated)
+}
+
+function forwardedLines(head: RequestHead, origin: RequestOrigin): string {
+  const claimed = (name: string) => origin.isTrusted && head.fields.some((field) => field.name === name)
+  const chain = origin.isTrusted ? fieldValue(head.fields, 'x-forwarded-for') : undefined
+  let lines = `X-Forwarded-For: ${chain === undefined ? '' : `${chain}, `}${origin.address}\r\n`
+  if (!claimed('x-forwarded-proto')) lines += `X-Forwarded-Proto: ${origin.scheme}\r\n`
+  if (!claimed('x-forwarded-host')) lines += `X-Forwarded-Host: ${head.hostHeader}\r\n`
+  if (!claimed('x-forwarded-port')) lines += `X-Forwarded-Port: ${head.hostPort ?? defaultPort[origin.scheme]}\r\n`
+  return lines
+}
+
+function acceptsTrailers(fields: readonly Field[]): boolean {
+  return fieldValue(fields, 'te')?.toLowerCase().includes('trailers') ?? false
+}

@@ -1,0 +1,82 @@
+import { type BodyTracker, type PayloadSink, trackBody } from './body.ts'
+import { ByteFeed } from './byte-feed.ts'
+import { parseResponseHead, type ResponseHead } from './response-head.ts'
+
+/** `interim` is a 1xx before the answer; `switch` a 101, after which the rest of the connection is no longer HTTP. */
+export type ResponseEvent = { kind: 'interim' | 'switch' | 'head'; head: ResponseHead } | { kind: 'body'; bytes: Buffer } | { kind: 'end' }
+
+export interface ResponseOptions {
+  /** Of the request that is being answered. */
+  method: string
+  maxHeadBytes: number
+  maxFields: number
+  /** Asked for the receiver of a chunked body's payload once the head is known. */
+  onPayload?: PayloadSink
+}
+
+const END: ResponseEvent = { kind: 'end' }
+
+/** Reads the one response a request gets, with the 1xx before it. */
+export class ResponseReader {
+  readonly #feed = new ByteFeed()
+  readonly #options: ResponseOptions
+  #body: BodyTracker | undefined
+  #isUntilClose = false
+  #isOver = false
+  #hasStarted = false
+
+  constructor(options: ResponseOptions) {
+    this.#options = options
+  }
+
+  /** Whether anything at all has been received. */
+  get hasStarted(): boolean {
+    return this.#hasStarted
+  }
+
+  /** Bytes behind the response: an upstream that sends them is not to be trusted with another request. */
+  get excessBytes(): number {
+    return this.#feed.length
+  }
+
+  push(bytes: Buffer): void {
+    this.#hasStarted = true
+    this.#feed.push(bytes)
+  }
+
+  /** The next event, or undefined when more bytes are needed or the response is over. Throws BadMessage. */
+  next(): ResponseEvent | undefined {
+    if (this.#isOver) return undefined
+    return this.#body === undefined ? this.#nextHead() : this.#nextOfBody(this.#body)
+  }
+
+  /** Whether the response is whole although the connection ends here: only when its end is what delimits it. */
+  isWholeAtEnd(): boolean {
+    return this.#isOver || this.#isUntilClose
+  }
+
+  takeRest(): Buffer {
+    return this.#feed.take(this.#feed.length)
+  }
+
+  #nextHead(): ResponseEvent | undefined {
+    if (this.#feed.length === 0) return undefined
+    const text = this.#feed.takeHead(this.#options.maxHeadBytes)
+    if (text === undefined) return undefined
+    const head = parseResponseHead(text, this.#options.method, this.#options.maxFields)
+    if (head.status === 101) return { kind: 'switch', head }
+    if (head.status < 200) return { kind: 'interim', head }
+    this.#body = trackBody(head.framing, this.#options.onPayload)
+    this.#isUntilClose = head.framing.kind === 'until-close'
+    return { kind: 'head', head }
+  }
+
+  #nextOfBody(body: BodyTracker): ResponseEvent | undefined {
+    if (body.isDone) {
+      this.#isOver = true
+      return END
+    }
+    if (this.#feed.length === 0) return undefined
+    return { kind: 'body', bytes: this.#feed.take(body.take(this.#feed.peek())) }
+  }
+}

@@ -1,0 +1,296 @@
+import { NEVER } from '../deadlines.ts'
+import type { ClientSide, Exchange } from '../exchange.ts'
+import { BadMessage } from '../message/bad-message.ts'
+import { forwardedRequest, requestIdOf } from '../message/forward-request.ts'
+import { forwardedResponse, forwardedSwitch } from '../message/forward-response.ts'
+import { fieldValue, type RequestHead } from '../message/request-head.ts'
+import type { ResponseHead } from '../message/response-head.ts'
+import { type ResponseEvent, ResponseReader } from '../message/response-reader.ts'
+import { pageResponse } from '../page.ts'
+import { respond } from '../respond.ts'
+import type { ProxyTarget } from '../route-table.ts'
+import type { ProxyContext } from './proxy-context.ts'
+import type { Target, TargetUse } from './target.ts'
+import { Tunnel } from './tunnel.ts'
+import { UpstreamConnection, type UpstreamUser } from './upstream-connection.ts'
+
+export interface ProxiedRequest {
+  head: RequestHead
+  client: ClientSide
+  /** Of the service, for messages. */
+  name: string
+  /** Where it can be answered as of now: the table may change while a connection is being tried. */
+  targets(): readonly ProxyTarget[]
+}
+
+/** May be sent again when nobody knows whether it arrived (RFC 9110 section 9.2.2). */
+const idempotentMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
+const RETRY_AFTER_SECONDS = 5
+
+/**
+ * One request on its way through an instance. Until a connection stands, another instance may be tried, as nothing has been sent.
+ * After that there is one second chance: a request without a body that may be repeated, on a pooled connection that died before
+ * the first byte of an answer.
+ */
+export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
+  readonly #context: ProxyContext
+  readonly #head: RequestHead
+  readonly #client: ClientSide
+  readonly #name: string
+  readonly #targetsNow: () => readonly ProxyTarget[]
+  readonly #requestId: string
+  readonly #isRepeatable: boolean
+  readonly #unreachable = new Set<Target>()
+  readonly #reader: ResponseReader
+  #target: Target | undefined
+  /** Set while it is open and ours. */
+  #connection: UpstreamConnection | undefined
+  #isConnected = false
+  #response: ResponseHead | undefined
+  #isKeptAlive = false
+
+  constructor(context: ProxyContext, { head, client, name, targets }: ProxiedRequest) {
+    this.#context = context
+    this.#head = head
+    this.#client = client
+    this.#name = name
+    this.#targetsNow = targets
+    this.#requestId = requestIdOf(head.fields)
+    this.#isRepeatable = head.framing.kind === 'none' && head.upgrade === undefined && idempotentMethods.has(head.method)
+    const { maxHeadBytes, maxFields } = context.limits
+    const onPayload = head.minorVersion === 0 ? (payload: Buffer) => client.write(payload) : undefined
+    this.#reader = new ResponseReader({ method: head.method, maxHeadBytes, maxFields, ...(onPayload && { onPayload }) })
+  }
+
+  start(): void {
+    this.#tryNext()
+  }
+
+  // What the client does.
+
+  get wantsBody(): boolean {
+    return this.#isConnected && !(this.#connection?.isFull ?? false)
+  }
+
+  body(bytes: Buffer): void {
+    this.#connection?.write(bytes)
+    this.#expectAnswer()
+  }
+
+  bodyEnd(): void {}
+
+  clientDrained(): void {
+    this.#connection?.resume()
+    this.#expectAnswer()
+  }
+
+  clientEnded(): void {
+    this.clientGone()
+  }
+
+  clientGone(): void {
+    this.#leave()
+  }
+
+  // What the instance does.
+
+  opened(connection: UpstreamConnection): void {
+    this.#send(connection)
+  }
+
+  connectFailed(): void {
+    this.#connection = undefined
+    if (this.#target !== undefined) this.#unreachable.add(this.#target)
+    this.#tryNext()
+  }
+
+  received(bytes: Buffer): void {
+    this.#expectAnswer()
+    this.#reader.push(bytes)
+    this.#client.together(() => this.#read())
+    if (this.#client.isFull) {
+      this.#connection?.pause()
+      // The instance owes nothing while its client is slow.
+      this.#setDeadline(NEVER)
+    }
+  }
+
+  drained(): void {
+    this.#client.poke()
+  }
+
+  ended(): void {
+    this.#lost(undefined)
+  }
+
+  closed(error: Error | undefined): void {
+    this.#lost(error)
+  }
+
+  timedOut(): void {
+    if (this.#response !== undefined) {
+      this.#truncate()
+      return
+    }
+    this.#fail(504, `${this.#name} did not answer in time.`)
+  }
+
+  /** The instance is to go and this request has had its time. */
+  abandon(): void {
+    if (this.#response !== undefined) {
+      this.#truncate()
+      return
+    }
+    this.#fail(503, `${this.#name} was stopped before it had answered. Try again.`)
+  }
+
+  // How it goes on.
+
+  #tryNext(isFresh = false): void {
+    this.#target?.requests.delete(this)
+    const { deadlines, limits, targets } = this.#context
+    const target = targets.choose(this.#targetsNow(), this.#unreachable)
+    this.#target = target
+    if (target === undefined) {
+      this.#fail(502, `${this.#name} cannot be reached: no instance of it accepts connections.`)
+      return
+    }
+    target.requests.add(this)
+    const idleMs = this.#isRepeatable ? limits.poolIdleMs : limits.poolFreshMs
+    const pooled = isFresh ? undefined : target.takeIdle(deadlines.now - idleMs)
+    if (pooled === undefined) {
+      this.#connection = UpstreamConnection.connect(target, this, { deadlines, timeoutMs: limits.connectTimeoutMs })
+    } else {
+      pooled.reuse(this)
+      this.#send(pooled)
+    }
+  }
+
+  #send(connection: UpstreamConnection): void {
+    this.#connection = connection
+    this.#isConnected = true
+    const { address, isTrusted } = this.#client
+    const head = forwardedRequest(this.#head, { address, isTrusted, scheme: 'http', requestId: this.#requestId })
+    connection.together(() => {
+      connection.write(head)
+      this.#client.poke()
+    })
+    this.#expectAnswer()
+  }
+
+  #expectAnswer(): void {
+    this.#setDeadline(this.#context.deadlines.now + this.#context.limits.upstreamIdleMs)
+  }
+
+  #setDeadline(at: number): void {
+    if (this.#connection !== undefined && this.#isConnected) this.#connection.deadlineAt = at
+  }
+
+  #read(): void {
+    try {
+      // The exchange is over as soon as it has let go of its connection.
+      for (let event = this.#reader.next(); event !== undefined; event = this.#reader.next()) {
+        this.#take(event)
+        if (this.#connection === undefined) return
+      }
+    } catch (error) {
+      if (!(error instanceof BadMessage)) throw error
+      if (this.#response !== undefined) {
+        this.#truncate()
+        return
+      }
+      this.#fail(502, `${this.#name} gave an answer that is not valid HTTP: ${error.message}.`)
+    }
+  }
+
+  #take(event: ResponseEvent): void {
+    switch (event.kind) {
+      case 'interim':
+        if (this.#head.minorVersion === 1) this.#client.writeInterim(forwardedResponse(event.head, { ...this.#head, isKeptAlive: true }))
+        return
+      case 'switch':
+        this.#switch(event.head)
+        return
+      case 'head':
+        this.#answer(event.head)
+        return
+      case 'body':
+        if (this.#head.minorVersion === 1 || this.#response?.framing.kind !== 'chunked') this.#client.write(event.bytes)
+        return
+      case 'end':
+        this.#complete()
+        return
+    }
+  }
+
+  #answer(response: ResponseHead): void {
+    this.#response = response
+    const isDelimited = response.framing.kind !== 'until-close' && (this.#head.minorVersion === 1 || response.framing.kind !== 'chunked')
+    this.#isKeptAlive = this.#client.keepsAlive && isDelimited
+    const { minorVersion, method } = this.#head
+    this.#client.write(forwardedResponse(response, { minorVersion, method, isKeptAlive: this.#isKeptAlive }))
+  }
+
+  #switch(response: ResponseHead): void {
+    const [connection, target] = [this.#connection, this.#target]
+    if (connection === undefined || target === undefined) return
+    if (this.#head.upgrade === undefined) throw new BadMessage(502, 'it changes the protocol unasked')
+    this.#connection = undefined
+    this.#leave()
+    const tunnel = new Tunnel({ context: this.#context, client: this.#client, connection, target, protocol: this.#head.upgrade })
+    this.#client.write(forwardedSwitch(response))
+    tunnel.start(this.#reader.takeRest())
+  }
+
+  #complete(): void {
+    const connection = this.#connection
+    this.#connection = undefined
+    this.#leave()
+    const isReusable = this.#client.isRequestWhole && this.#response?.isKeepAlive && this.#reader.excessBytes === 0
+    if (isReusable && connection?.isFlushed) connection.release(this.#context.limits.poolIdleMs)
+    else connection?.close()
+    this.#client.finish(this.#isKeptAlive)
+  }
+
+  /** The connection has ended before the response was known to be whole. */
+  #lost(error: Error | undefined): void {
+    const isStale = this.#connection?.isReused && !this.#reader.hasStarted
+    if (isStale && this.#isRepeatable) {
+      this.#connection?.close()
+      this.#connection = undefined
+      this.#isConnected = false
+      this.#tryNext(true)
+      return
+    }
+    if (this.#response === undefined) {
+      this.#fail(502, `${this.#name} closed the connection without an answer.`)
+      return
+    }
+    if (error !== undefined || !this.#reader.isWholeAtEnd()) {
+      this.#truncate()
+      return
+    }
+    this.#leave()
+    this.#client.finish(false)
+  }
+
+  #truncate(): void {
+    this.#leave()
+    this.#client.abort()
+  }
+
+  #fail(status: number, text: string): void {
+    this.#leave()
+    const titles: Record<number, string> = { 502: 'Bad Gateway', 503: 'Service Unavailable', 504: 'Gateway Timeout' }
+    const page = { status, title: titles[status] ?? 'Error', text, ...(status === 503 && { retryAfterSeconds: RETRY_AFTER_SECONDS }) }
+    respond(this.#client, this.#head, pageResponse(page, fieldValue(this.#head.fields, 'accept')))
+  }
+
+  /** Lets go of the instance. */
+  #leave(): void {
+    this.#target?.requests.delete(this)
+    const connection = this.#connection
+    this.#connection = undefined
+    connection?.close()
+  }
+}

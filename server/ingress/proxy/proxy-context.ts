@@ -1,0 +1,10 @@
+import type { Deadlines } from '../deadlines.ts'
+import type { IngressLimits } from '../limits.ts'
+import type { Targets } from './targets.ts'
+
+/** What all proxied requests share. */
+export interface ProxyContext {
+  readonly limits: IngressLimits
+  readonly deadlines: Deadlines
+  readonly targets: Targets
+}

@@ -1,0 +1,71 @@
+import type { ClientSide, Exchange } from './exchange.ts'
+import { fieldValue, type RequestHead } from './message/request-head.ts'
+import { type Page, pageResponse } from './page.ts'
+import { ProxyExchange } from './proxy/exchange.ts'
+import type { ProxyContext } from './proxy/proxy-context.ts'
+import { respond } from './respond.ts'
+import { EMPTY_ROUTE_TABLE, type Route, type RouteTable } from './route-table.ts'
+import { StaticExchange } from './static/exchange.ts'
+import type { StaticFiles } from './static/files.ts'
+
+const SUSPENDED_RETRY_SECONDS = 3600
+const UNAVAILABLE_RETRY_SECONDS = 5
+
+export interface RouterParts {
+  proxy: ProxyContext
+  files: StaticFiles
+}
+
+/** Finds who answers a request. The table is replaced as a whole: each request sees one version of it from its beginning to its end. */
+export class Router {
+  readonly #parts: RouterParts
+  #routes = new Map<string, Route>()
+  #version = EMPTY_ROUTE_TABLE.version
+
+  constructor(parts: RouterParts) {
+    this.#parts = parts
+  }
+
+  get version(): number {
+    return this.#version
+  }
+
+  apply(table: RouteTable): void {
+    this.#parts.proxy.targets.apply(table)
+    this.#routes = new Map(Object.entries(table.hosts))
+    this.#version = table.version
+  }
+
+  /** The one who answers, or undefined when it has been answered already. */
+  answer(head: RequestHead, client: ClientSide): Exchange | undefined {
+    const route = this.#routes.get(head.host)
+    if (route?.kind === 'proxy') {
+      const targets = () => {
+        const now = this.#routes.get(head.host)
+        return now?.kind === 'proxy' ? now.targets : []
+      }
+      const exchange = new ProxyExchange(this.#parts.proxy, { head, client, name: route.name, targets })
+      exchange.start()
+      return exchange
+    }
+    if (route?.kind === 'static') {
+      const exchange = new StaticExchange(this.#parts.files, { head, client, route })
+      exchange.start()
+      return exchange
+    }
+    respond(client, head, pageResponse(pageFor(route, head.host), fieldValue(head.fields, 'accept')))
+    return undefined
+  }
+}
+
+function pageFor(route: { kind: 'suspended' | 'unavailable'; name: string } | undefined, host: string): Page {
+  if (route === undefined) {
+    return { status: 404, title: 'Not Found', text: `Nothing is deployed at ${host}. Check the name, or deploy a service there.` }
+  }
+  if (route.kind === 'suspended') {
+    const text = `${route.name} has been suspended. It answers again once it is resumed.`
+    return { status: 503, title: 'Service Suspended', text, retryAfterSeconds: SUSPENDED_RETRY_SECONDS }
+  }
+  const text = `${route.name} is not live yet. Its first deploy may still be on the way; try again in a moment.`
+  return { status: 503, title: 'Service Unavailable', text, retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS }
+}

@@ -1,0 +1,86 @@
+import { AppError } from '../../shared/error.ts'
+import { ClientConnection, type ClientContext, type ClientSocket } from './client/connection.ts'
+
+export interface ClientListener {
+  readonly address: { host: string; port: number }
+  readonly connectionCount: number
+  /** Takes no further connection, lets requests in flight finish for `graceMs`, then closes what is left. */
+  end(graceMs: number): Promise<void>
+}
+
+export interface ListenOptions {
+  host: string
+  port: number
+  context: Omit<ClientContext, 'left' | 'isEnding'>
+  log: (line: string) => void
+}
+
+/**
+ * Accepts the clients of the ingress.
+ *
+ * @throws AppError `unavailable` when the address cannot be listened at, saying why and what to do.
+ */
+export function listenForClients({ host, port, context, log }: ListenOptions): ClientListener {
+  const connections = new Set<ClientConnection>()
+  let isEnding = false
+  let allLeft: (() => void) | undefined
+  const shared: ClientContext = Object.freeze({
+    ...context,
+    get isEnding() {
+      return isEnding
+    },
+    left: (connection: ClientConnection) => {
+      connections.delete(connection)
+      if (connections.size === 0) allLeft?.()
+    },
+  })
+  const accept = (socket: ClientSocket) => {
+    if (connections.size >= context.limits.maxConnections) return void socket.terminate()
+    socket.data = new ClientConnection(socket, shared)
+    connections.add(socket.data)
+  }
+  const listener = listen(host, port, {
+    open: accept,
+    data: (socket, bytes) => socket.data?.received(bytes),
+    drain: (socket) => socket.data?.drained(),
+    end: (socket) => socket.data?.ended(),
+    close: (socket) => socket.data?.gone(),
+    error: (socket, error) => {
+      log(`A connection failed: ${error.stack ?? error.message}`)
+      socket.data?.drop()
+    },
+  })
+  return {
+    address: { host, port: listener.port },
+    get connectionCount() {
+      return connections.size
+    },
+    async end(graceMs) {
+      isEnding = true
+      listener.stop()
+      for (const connection of connections) connection.closeIfIdle()
+      if (connections.size > 0) await Promise.race([new Promise<void>((resolve) => (allLeft = resolve)), Bun.sleep(graceMs)])
+      for (const connection of connections) connection.drop()
+    },
+  }
+}
+
+function listen(host: string, port: number, socket: Bun.SocketHandler<ClientConnection>): Bun.TCPSocketListener<ClientConnection> {
+  try {
+    return Bun.listen<ClientConnection>({ hostname: host, port, allowHalfOpen: true, socket })
+  } catch (cause) {
+    throw new AppError('unavailable', `The ingress cannot listen at ${host}:${port}: ${whyNot(cause)}`, { cause })
+  }
+}
+
+const listenProblems: Record<string, string> = {
+  EADDRINUSE: 'another program uses that port. Stop it or choose another address (--ingress).',
+  EACCES: 'ports below 1024 need root. Start as root or choose a higher port (--ingress).',
+  EPERM: 'ports below 1024 need root. Start as root or choose a higher port (--ingress).',
+  EADDRNOTAVAIL: 'this machine has no such address. Choose one of its own (--ingress).',
+}
+
+function whyNot(cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  return listenProblems[code] ?? (cause instanceof Error ? cause.message : String(cause))
+}
