@@ -17,6 +17,7 @@ import type { HttpParts, HttpServer } from './http/parts.ts'
 import { createRateLimiter } from './http/rate-limit.ts'
 import { createSocketHub } from './http/sockets.ts'
 import { createIdempotencyStore } from './idempotency/store.ts'
+import { trustedProxies } from './ingress/trusted-proxies.ts'
 import { logRoutes } from './logs/routes.ts'
 import { roleRoutes } from './roles/routes.ts'
 import { serviceRoutes } from './services/routes.ts'
@@ -31,6 +32,9 @@ const maxBodyBytes: Partial<Record<OperationId, number>> = {
   replaceEnvVars: 32 * MIB,
   replaceSecretFiles: 32 * MIB,
 }
+
+/** What is still being answered this long after the stop is cut off. */
+const STOP_DEADLINE_MS = 10_000
 
 /** Longest silence on a connection; a body that stops arriving ends with it. */
 const IDLE_TIMEOUT_SECONDS = 120
@@ -58,7 +62,7 @@ export function createApp(context: Context): App {
     identify: createIdentify({ db, staticToken: config.SERVICE_API_TOKEN, now }),
     limiter: createRateLimiter(config.CP_RATE_LIMIT, now),
     idempotency: createIdempotencyStore(db, context.sealer, now),
-    addressOf: createAddressReader(config.CP_TRUSTED_PROXIES),
+    addressOf: createAddressReader(trustedProxies(config.CP_TRUSTED_PROXIES)),
     ownOrigins: () => origins,
     server: () => server,
     sockets,
@@ -90,7 +94,10 @@ export function createApp(context: Context): App {
     },
     async stop() {
       sockets.closeAll()
-      await server?.stop()
+      if (server === null) return
+      const deadline = setTimeout(() => server?.stop(true), STOP_DEADLINE_MS)
+      await server.stop()
+      clearTimeout(deadline)
     },
   }
 }

@@ -28,6 +28,14 @@ export const idleWork: Work = {
   whenDeploysSettled: async () => {},
 }
 
-export const idleIngress = { ping: async () => {} } as unknown as IngressClient
+/** An ingress that answers and has nobody to serve. */
+export const idleIngress: IngressClient = {
+  publish: async () => {},
+  drainState: async () => ({ inFlight: 0, tunnels: 0 }),
+  closeTunnels: async () => {},
+  abortRequests: async () => {},
+  status: async () => ({ pid: 0, version: '', routesVersion: 0, listen: { host: '127.0.0.1', port: 0 }, activeConnections: 0 }),
+  shutdown: async () => {},
+}
 
 export const idleRoutes: RoutePublisher = { publish: async () => {} }

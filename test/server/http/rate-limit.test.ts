@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { addressKey, createAddressReader } from '../../../server/http/client-address.ts'
 import { createRateLimiter } from '../../../server/http/rate-limit.ts'
+import { trustedProxies } from '../../../server/ingress/trusted-proxies.ts'
 import { expectError } from '../../conformance/expect-error.ts'
 import { call } from '../../support/client.ts'
 import { makeKey } from '../../support/members.ts'
@@ -45,13 +46,12 @@ test('a bucket fills evenly and never beyond its limit', () => {
 
 test('a forwarded address counts only from a trusted proxy, and from the right', () => {
   const forwarded = new Headers({ 'x-forwarded-for': '6.6.6.6, 1.2.3.4, 10.0.0.9' })
-  expect(createAddressReader([])('10.0.0.1', forwarded)).toBe('10.0.0.1')
-  const read = createAddressReader(['10.0.0.0/8', '::1'])
+  expect(createAddressReader(trustedProxies([]))('10.0.0.1', forwarded)).toBe('10.0.0.1')
+  const read = createAddressReader(trustedProxies(['10.0.0.0/8', '::1']))
   expect(read('10.0.0.1', forwarded)).toBe('1.2.3.4')
   expect(read('::ffff:10.0.0.1', forwarded)).toBe('1.2.3.4')
   expect(read('9.9.9.9', forwarded)).toBe('9.9.9.9')
   expect(read('10.0.0.1', new Headers({ 'x-forwarded-for': 'nonsense' }))).toBe('10.0.0.1')
-  expect(() => createAddressReader(['10.0.0.0/99'])).toThrow(/CP_TRUSTED_PROXIES/)
 })
 
 test('one IPv6 network counts as one', () => {
