@@ -1,0 +1,15 @@
+/** A process of its own that is the ingress; it takes its address and files as arguments and says so when it serves. */
+import { runIngress } from '../../server/ingress/main.ts'
+
+const [port = '', controlSocketPath = '', routesFilePath = ''] = process.argv.slice(2)
+const ingress = await runIngress({
+  listen: { host: '127.0.0.1', port: Number(port) },
+  controlSocketPath,
+  routesFilePath,
+  version: '0.0.0-test',
+  trustedProxies: [],
+  log: (line) => console.log(line),
+})
+process.on('SIGTERM', () => void ingress.close())
+await ingress.closed
+process.exit(0)

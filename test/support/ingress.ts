@@ -1,0 +1,49 @@
+import { fileURLToPath } from 'node:url'
+import { findFreePort } from '../../server/engines/free-port.ts'
+import type { Paths } from '../../server/paths.ts'
+import { spawnProcess } from '../../server/process/spawn.ts'
+
+/** Away from the ports of instances and of outgoing connections. */
+const INGRESS_PORTS = { first: 15_000, last: 18_999 }
+
+export interface TestIngress {
+  address: string
+  pid: number
+  /** Asks for a path of a host, as a browser would. */
+  visit(host: string, path?: string): Promise<{ status: number; text: string }>
+  close(): Promise<void>
+}
+
+/** The real ingress, in a process of its own as in production, with its control socket at the usual place. */
+export async function startTestIngress(paths: Pick<Paths, 'ingressSocket' | 'routesFile'>): Promise<TestIngress> {
+  const port = await findFreePort(INGRESS_PORTS, new Set())
+  const script = fileURLToPath(import.meta.resolve('./ingress-child.ts'))
+  const child = spawnProcess([process.execPath, script, String(port), paths.ingressSocket, paths.routesFile], {
+    stdout: 'pipe',
+    stderr: 'stdout',
+  })
+  await firstWords(child.stdout)
+  const address = `127.0.0.1:${port}`
+  return {
+    address,
+    pid: child.pid,
+    async visit(host, path = '/') {
+      const response = await fetch(`http://${address}${path}`, { headers: { host }, redirect: 'manual' })
+      return { status: response.status, text: await response.text() }
+    },
+    async close() {
+      child.kill('SIGTERM')
+      await child.exited
+    },
+  }
+}
+
+/** Returns once the child has said that it serves. @throws Error with what it said instead. */
+async function firstWords(output: ReadableStream<Uint8Array> | undefined): Promise<void> {
+  let words = ''
+  for await (const chunk of output ?? []) {
+    words += new TextDecoder().decode(chunk)
+    if (words.includes('Serving at')) return
+  }
+  throw new Error(`The ingress did not start: ${words}`)
+}

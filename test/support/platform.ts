@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createApp } from '../../server/app.ts'
+import { compose } from '../../server/compose.ts'
+import { readConfig } from '../../server/config.ts'
+import type { Context } from '../../server/context.ts'
+import { unfinishedDeploys } from '../../server/deploys/store.ts'
+import { createServerLog } from '../../server/server-log.ts'
+import { markDeleted } from '../../server/services/store.ts'
+import { recover } from '../../server/work/recover.ts'
+import { makeDataDir } from './data-dir.ts'
+import { startTestIngress, type TestIngress } from './ingress.ts'
+import { type TestServer, testAdmin, testStaticToken } from './server.ts'
+
+/** A server that really builds, runs and routes: the process engine and the ingress in a process of its own. */
+export interface Platform extends TestServer {
+  dataDir: string
+  ingress: TestIngress
+}
+
+/** Starts the whole platform on a data directory of its own. `close` ends every workload and removes the directory. */
+export async function startPlatform(env: Record<string, string> = {}): Promise<Platform> {
+  const data = makeDataDir()
+  const ingress = await startTestIngress(data.paths)
+  const config = readConfig(
+    {
+      CP_DATA_DIR: data.dir,
+      CP_LISTEN: '127.0.0.1:0',
+      CP_INGRESS_HTTP: ingress.address,
+      CP_ADMIN_PASSWORD: testAdmin.password,
+      SERVICE_API_TOKEN: testStaticToken,
+      CP_RATE_LIMIT: '0',
+      CP_DRAIN_SECONDS: '1',
+      ...env,
+    },
+    {},
+    process.getuid?.() === 0,
+  )
+  const logged: string[] = []
+  const log = createServerLog((line) => logged.push(line))
+  const { context, work, close } = await compose({ config, version: '0.0.0-test', executable: process.execPath, log })
+  const app = createApp(context)
+  const { port } = app.listen(config.CP_LISTEN)
+  await recover(context)
+  work.start()
+  return {
+    url: `http://127.0.0.1:${port}`,
+    dataDir: data.dir,
+    db: context.db,
+    context,
+    adminToken: testStaticToken,
+    logged,
+    ingress,
+    async close() {
+      await deleteServices(context)
+      await app.stop()
+      await close()
+      await ingress.close()
+      data.remove()
+    },
+  }
+}
+
+const DELETION_DEADLINE_MS = 30_000
+
+/** Has the platform end and remove everything, as it does for a caller. */
+async function deleteServices({ db, work }: Context): Promise<void> {
+  const deadline = Date.now() + DELETION_DEADLINE_MS
+  for (const { id } of db.query<{ id: string }, []>('SELECT id FROM services').all()) {
+    markDeleted(db, id, Date.now())
+    for (const deploy of unfinishedDeploys(db, id)) work.interruptDeploy(deploy.id)
+    work.pokeService(id)
+  }
+  while (db.query('SELECT id FROM services').get() !== null) {
+    if (Date.now() > deadline) throw new Error('The services of the test were not removed')
+    await sleep(50)
+  }
+}
