@@ -114,7 +114,8 @@ export function readConfig(
 }
 
 /** The configuration of this process. @throws AppError bad_request as `readConfig` does. */
-export const configOfProcess = (flags: Partial<Record<SettingName, string>>): Config => readConfig(process.env, flags, process.getuid?.() === 0)
+export const configOfProcess = (flags: Partial<Record<SettingName, string>>): Config =>
+  readConfig(process.env, flags, process.getuid?.() === 0)
 
 /** Flags of `cpd serve`, with the setting each one stands for. */
 export const serveFlags = (Object.entries(settings) as [SettingName, Setting<unknown>][]).flatMap(([name, { flag, help }]) =>
@@ -167,7 +168,7 @@ const printed = (value: unknown): string => {
 
 const HostPort = Type.Object({ host: Type.String({ minLength: 1 }), port: Type.Integer({ minimum: 0, maximum: 65_535 }) })
 
-function parseAddress(value: string): Static<typeof HostPort> {
+export function parseAddress(value: string): Static<typeof HostPort> {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:]+)):(\d{1,5})$/.exec(value)
   const address = { host: match?.[1] ?? match?.[2] ?? '', port: Number(match?.[3]) }
   if (!Value.Check(HostPort, address)) throw new Error(`"${value}" is not host:port, such as 127.0.0.1:8400`)

@@ -1,14 +1,14 @@
 import { Command } from 'commander'
-import packageJson from '../package.json' with { type: 'json' }
 import { AppError } from '../shared/error.ts'
 import { configCommand } from './commands/config.ts'
 import { ingressCommand } from './commands/ingress.ts'
+import { version } from './commands/self.ts'
 import { serveCommand } from './commands/serve.ts'
 import { stopCommand } from './commands/stop.ts'
 
 const program = new Command('cpd')
   .description('Deploys and runs your services on this machine')
-  .version(packageJson.version)
+  .version(version)
   .addCommand(serveCommand())
   .addCommand(stopCommand())
   .addCommand(configCommand())

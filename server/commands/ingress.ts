@@ -1,0 +1,34 @@
+import { Command } from 'commander'
+import { parseAddress } from '../config.ts'
+import { runIngress } from '../ingress/main.ts'
+import { version } from './self.ts'
+
+interface IngressFlags {
+  listen: string
+  socket: string
+  routes: string
+  trust: string[]
+}
+
+/** The data plane's own process. `cpd serve` starts it; nobody else needs to. */
+export function ingressCommand(): Command {
+  return new Command('ingress')
+    .description('Run the ingress (started by `cpd serve`)')
+    .requiredOption('--listen <address>', 'Address at which services are reached')
+    .requiredOption('--socket <path>', 'Control socket')
+    .requiredOption('--routes <path>', 'File that keeps the last routes')
+    .option('--trust <cidr...>', 'Proxies whose forwarded headers count', [])
+    .action(async (flags: IngressFlags) => {
+      const ingress = await runIngress({
+        listen: parseAddress(flags.listen),
+        controlSocketPath: flags.socket,
+        routesFilePath: flags.routes,
+        version,
+        trustedProxies: flags.trust,
+        log: (line) => process.stdout.write(`${new Date().toISOString()} ${line}\n`),
+      })
+      for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void ingress.close())
+      await ingress.closed
+      process.exit(0)
+    })
+}
