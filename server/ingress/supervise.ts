@@ -1,0 +1,175 @@
+import { readFileSync, statSync } from 'node:fs'
+import { AppError } from '../../shared/error.ts'
+import { type SpawnedProcess, spawnProcess } from '../process/spawn.ts'
+import type { IngressStatus } from './control.ts'
+import { createIngressClient, type IngressClient } from './control-client.ts'
+import { processCommand, processStart } from './process-start.ts'
+
+/** The ingress that is wanted, and how to start it. */
+export interface IngressStart {
+  /** Argument array that runs `cpd ingress`; a running one that was started otherwise is replaced. */
+  command: readonly string[]
+  controlSocketPath: string
+  /** Appended to: what the ingress has to say. */
+  outputPath: string
+  /** Port 0 is content with any. */
+  listen: { host: string; port: number }
+  /** Of the executable. */
+  version: string
+  log: (message: string) => void
+  env?: Record<string, string>
+}
+
+const READY_TIMEOUT_MS = 10_000
+const END_TIMEOUT_MS = 5_000
+const POLL_MS = 10
+
+/**
+ * Sees to it that the wanted ingress runs: takes over a running one, replaces one of another version, address or command line, or
+ * starts it as a process of its own that outlives us.
+ *
+ * @throws AppError `unavailable` with the ingress's own last words when it does not start.
+ */
+export async function ensureIngress(start: IngressStart): Promise<IngressClient> {
+  const client = createIngressClient(start.controlSocketPath)
+  const running = await statusOf(client)
+  if (running !== undefined) {
+    if (isWanted(running, start)) return client
+    start.log(`Replacing the ingress of version ${running.version} at ${running.listen.host}:${running.listen.port}`)
+    await endRunning(client, running)
+  }
+  await startNew(client, start)
+  return client
+}
+
+function isWanted({ pid, version, listen }: IngressStatus, start: IngressStart): boolean {
+  const command = processCommand(pid)
+  return (
+    version === start.version &&
+    listen.host === start.listen.host &&
+    (start.listen.port === 0 || listen.port === start.listen.port) &&
+    (command === undefined || command.join('\0') === start.command.join('\0'))
+  )
+}
+
+async function endRunning(client: IngressClient, { pid }: IngressStatus): Promise<void> {
+  const startedAt = processStart(pid)
+  await client.shutdown().catch(() => undefined)
+  // It gives up its address and its control socket at once; requests in flight end behind our back.
+  const hasLetGo = await until(async () => (await statusOf(client)) === undefined, END_TIMEOUT_MS)
+  if (!hasLetGo) killProcess(pid, startedAt)
+}
+
+async function startNew(client: IngressClient, start: IngressStart): Promise<void> {
+  const outputFrom = sizeOf(start.outputPath)
+  const child = spawnProcess(start.command, {
+    env: start.env ?? {},
+    stdout: { appendTo: start.outputPath },
+    stderr: 'stdout',
+    detached: true,
+  })
+  child.unref()
+  if (await answers(client, child)) return
+  child.kill('SIGKILL')
+  const words = readFileSync(start.outputPath).subarray(outputFrom).toString().trim().split('\n').at(-1)
+  throw new AppError('unavailable', `The ingress did not start: ${words || `it said nothing within ${READY_TIMEOUT_MS / 1000} s`}`)
+}
+
+async function answers(client: IngressClient, child: SpawnedProcess): Promise<boolean> {
+  let hasExited = false
+  void child.exited.then(() => {
+    hasExited = true
+  })
+  let isReady = false
+  await until(async () => {
+    isReady = (await statusOf(client))?.pid === child.pid
+    return isReady || hasExited
+  }, READY_TIMEOUT_MS)
+  return isReady
+}
+
+/** What the ingress says of itself, or undefined when none answers. */
+async function statusOf(client: IngressClient): Promise<IngressStatus | undefined> {
+  return client.status().catch(() => undefined)
+}
+
+/** Kills exactly the process that was seen, not a later one of the same pid. */
+function killProcess(pid: number, startedAt: string | undefined): void {
+  if (startedAt === undefined || processStart(pid) !== startedAt) return
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended in this very moment.
+  }
+}
+
+async function until(isSo: () => Promise<boolean>, timeoutMs: number): Promise<boolean> {
+  const deadline = performance.now() + timeoutMs
+  while (performance.now() < deadline) {
+    if (await isSo()) return true
+    await Bun.sleep(POLL_MS)
+  }
+  return false
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
+}
+
+const LOOK_EVERY_MS = 100
+const ASK_EVERY_MS = 2_000
+const SILENT_ASKS = 3
+const FIRST_DELAY_MS = 100
+const LONGEST_DELAY_MS = 10_000
+/** An ingress that has run this long did not fail at its start. */
+const STABLE_MS = 60_000
+
+/**
+ * Keeps the wanted ingress running until aborted: starts it anew when it has died, kills it first when it has stopped answering,
+ * waits ever longer between starts that come to nothing. Never rejects.
+ */
+export async function watchIngress(start: IngressStart & { signal: AbortSignal }): Promise<void> {
+  const { signal, log } = start
+  const client = createIngressClient(start.controlSocketPath)
+  for (let failures = 0; !signal.aborted; ) {
+    const ranMs = await watchOne(client, signal)
+    if (signal.aborted) return
+    failures = ranMs >= STABLE_MS ? 0 : failures
+    try {
+      await ensureIngress(start)
+      log('The ingress had ended and was started anew')
+    } catch (error) {
+      log(error instanceof Error ? error.message : String(error))
+    }
+    await pause(Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** failures++), signal)
+  }
+}
+
+/** Returns when the ingress that runs now has ended or was killed for its silence; how long that took, in milliseconds. */
+async function watchOne(client: IngressClient, signal: AbortSignal): Promise<number> {
+  const status = await statusOf(client)
+  if (status === undefined) return 0
+  const startedAt = processStart(status.pid)
+  const since = performance.now()
+  let askedAt = since
+  let silentAsks = 0
+  while (!signal.aborted && startedAt !== undefined && processStart(status.pid) === startedAt) {
+    await pause(LOOK_EVERY_MS, signal)
+    if (performance.now() - askedAt < ASK_EVERY_MS) continue
+    silentAsks = (await statusOf(client))?.pid === status.pid ? 0 : silentAsks + 1
+    askedAt = performance.now()
+    if (silentAsks === SILENT_ASKS) killProcess(status.pid, startedAt)
+  }
+  return performance.now() - since
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const end = () => resolve()
+  const timer = setTimeout(end, ms)
+  signal.addEventListener('abort', end, { once: true })
+  await promise
+  clearTimeout(timer)
+  signal.removeEventListener('abort', end)
+}
