@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import { openBrowser } from './browser.ts'
 import { type Environment, environment } from './config.ts'
 import { Interrupted } from './error.ts'
-import { readLine, readText } from './terminal-input.ts'
+import { type Question, readLine, readText } from './terminal-input.ts'
 
 export interface Output {
   write(text: string): void
@@ -14,8 +14,8 @@ export interface Input {
   isTty: boolean
   /** Everything until the end of input. */
   text(): Promise<string>
-  /** One line from the terminal, without its end; not echoed when hidden. */
-  line(options: { isHidden: boolean }): Promise<string>
+  /** Asks on the terminal for one line; what is typed is not shown when hidden. */
+  line(question: Question): Promise<string>
 }
 
 /** Everything outside the program that a command touches. Tests give their own. */

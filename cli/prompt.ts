@@ -1,7 +1,8 @@
 import type { Context } from './context.ts'
 import { usageError } from './error.ts'
+import { cleanText } from './terminal-text.ts'
 
-interface Question {
+interface Prompt {
   text: string
   isHidden?: true
   /** What to give on the command line where nobody can be asked. */
@@ -9,10 +10,9 @@ interface Question {
 }
 
 /** Asks on the terminal. @throws CliError with the usage exit code where there is none. */
-export async function ask({ io }: Pick<Context, 'io'>, { text, isHidden, instead }: Question): Promise<string> {
+export async function ask({ io }: Pick<Context, 'io'>, { text, isHidden, instead }: Prompt): Promise<string> {
   if (!io.stdin.isTty) throw usageError(`Cannot ask for input: standard input is not a terminal.`, instead)
-  io.stderr.write(`${text} `)
-  return io.stdin.line({ isHidden: isHidden === true })
+  return io.stdin.line({ text: cleanText(text), isHidden: isHidden === true })
 }
 
 /** Has the name typed before something is lost. `isConfirmed` is the answer given beforehand with --yes. */

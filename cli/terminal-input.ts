@@ -10,8 +10,13 @@ export async function readText(): Promise<string> {
   return text + decoder.decode()
 }
 
-/** Reads a line key by key in raw mode, so that a hidden one is never on the screen. */
-export function readLine({ isHidden }: { isHidden: boolean }): Promise<string> {
+export interface Question {
+  text: string
+  isHidden: boolean
+}
+
+/** Asks, and reads the answer key by key. Raw mode comes before the question, so that no early key is shown by the terminal itself. */
+export function readLine({ text, isHidden }: Question): Promise<string> {
   const { stdin, stderr } = process
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   let line = ''
@@ -27,6 +32,7 @@ export function readLine({ isHidden }: { isHidden: boolean }): Promise<string> {
   stdin.setRawMode(true)
   stdin.on('data', onKeys)
   stdin.resume()
+  stderr.write(`${text} `)
   return promise.finally(() => {
     stdin.off('data', onKeys)
     stdin.setRawMode(false)

@@ -32,7 +32,9 @@ export async function awaitDeploy(context: Context, { service, deployId, isDetac
   const watched = watchDeploy({
     client,
     ...params,
-    onStatus: (status) => tell(context.paint.dim(`==> ${statusTexts[status]}`)),
+    onStatus: (status) => {
+      if (!isJson) context.note(context.paint.dim(`${statusTexts[status]} …`))
+    },
     onLog: (log) => tell(cleanText(log.message)),
     onLost: () => context.note('The connection was lost; reconnecting …'),
     interrupted: io.interrupted,

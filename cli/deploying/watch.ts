@@ -7,14 +7,15 @@ import { logsSince } from '../logs/history.ts'
 import { createSeen, type Seen } from '../logs/seen.ts'
 
 /** A deploy is asked about often at first, as small ones take less than a second; times in milliseconds. */
-const QUICK_POLL_MS = 100
-const QUICK_FOR_MS = 5000
+const QUICK_POLL_MS = 50
+const QUICK_FOR_MS = 3000
 const SLOW_POLL_MS = 1000
 
 export interface WatchOptions {
   client: Client
   serviceId: string
   deployId: string
+  /** A status on the way; the last one is in the result. */
   onStatus: (status: DeployStatus) => void
   onLog: (log: Log) => void
   onLost: () => void
@@ -39,7 +40,6 @@ export async function watchDeploy(options: WatchOptions): Promise<Deploy> {
     ended.abort()
     await following
     await readRest(options, seen)
-    options.onStatus(last.status)
     return last
   } finally {
     ended.abort()

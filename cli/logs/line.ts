@@ -8,7 +8,8 @@ export const labelOf = (log: Log, name: LogLabel): string | undefined => log.lab
 
 /** One line of a log for people: time, where it comes from, text. */
 export function formatLog(log: Log, paint: Paint): string {
-  const source = labelOf(log, 'instance')?.slice(-INSTANCE_SUFFIX_CHARS) ?? labelOf(log, 'type') ?? '-'
+  const type = labelOf(log, 'type') ?? '-'
+  const source = type === 'build' ? type : (labelOf(log, 'instance')?.slice(-INSTANCE_SUFFIX_CHARS) ?? type)
   return `${paint.dim(cleanText(log.timestamp))} ${paint.cyan(cleanText(source).padEnd(INSTANCE_SUFFIX_CHARS))} ${coloured(log, paint)}`
 }
 

@@ -55,6 +55,7 @@ export function startFakeServer(answers: Answers, options: { port?: number; webS
   const server = Bun.serve<Received, never>({
     port: options.port ?? 0,
     hostname: '127.0.0.1',
+    maxRequestBodySize: 1024 ** 3,
     async fetch(request, self) {
       if (request.headers.get('upgrade') !== 'websocket') return handle(request)
       const url = new URL(request.url)

@@ -102,6 +102,15 @@ describe('history', () => {
     expect(stdout).toBe('2026-02-01T11:00:01.000000Z 0a1b2 abc\n')
   })
 
+  test('lines of builds are named as such', async () => {
+    const labels: Log['labels'] = [
+      { name: 'type', value: 'build' },
+      { name: 'instance', value: 'dep-0b1c2d3e4f5g6h7i8j9k' },
+    ]
+    const { stdout } = await on(stored(() => [line(1, labels)]))(['logs', 'web'])
+    expect(stdout).toBe('2026-02-01T11:00:01.000000Z build line 1\n')
+  })
+
   test('--json prints one object a line', async () => {
     const { stdout } = await on(stored(() => [line(1)]))(['logs', 'web', '--json'])
     expect(JSON.parse(stdout)).toEqual(line(1))

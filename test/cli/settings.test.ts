@@ -81,7 +81,7 @@ describe('env', () => {
       listLogs: () => ({ hasMore: false, logs: [], nextStartTime: '', nextEndTime: '' }),
     })
     const { stdout } = await run(['env', 'set', 'A=1', '--deploy'])
-    expect(stdout).toBe('Set A of web.\n==> Live\nweb is live at http://web.localhost:8080 after 10.0 s\n')
+    expect(stdout).toBe('Set A of web.\nweb is live at http://web.localhost:8080 after 10.0 s\n')
     expect(server.received.find(({ id }) => id === 'createDeploy')?.body).toEqual({ deployMode: 'deploy_only' })
     expect(server.received.find(({ id }) => id === 'getDeploy')?.params).toEqual({ serviceId, deployId })
   })

@@ -39,7 +39,14 @@ export async function cpctl(argv: string[], options: TerminalOptions = {}): Prom
   const io: Io = {
     stdout: output('stdout'),
     stderr: output('stderr'),
-    stdin: { isTty: options.typed !== undefined, text: async () => options.stdin ?? '', line: async () => typed.shift() ?? '' },
+    stdin: {
+      isTty: options.typed !== undefined,
+      text: async () => options.stdin ?? '',
+      line: async ({ text }) => {
+        outcome.stderr += `${text} `
+        return typed.shift() ?? ''
+      },
+    },
     env: { HOME: '/nonexistent', ...options.env },
     cwd: options.cwd ?? '/nonexistent/web',
     hostname: 'laptop',
