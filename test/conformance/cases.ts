@@ -1,0 +1,127 @@
+import type { OperationId } from '../../shared/api.ts'
+import { packApp, upload } from '../support/apps.ts'
+import type { CallOptions } from '../support/client.ts'
+import { memberPassword } from '../support/members.ts'
+import { testAdmin } from '../support/server.ts'
+import type { World } from './world.ts'
+
+/** One request that is to succeed, and the status it is to succeed with. The administrator sends it unless it says otherwise. */
+export interface SuccessCase {
+  status: number
+  path: string
+  options?: CallOptions
+  isAnonymous?: true
+}
+
+type Prepare = (world: World) => Promise<SuccessCase[]> | SuccessCase[]
+
+const get = (path: string): SuccessCase => ({ status: 200, path })
+const send = (method: string, status: number, path: string, json?: unknown): SuccessCase => ({
+  status,
+  path,
+  options: { method, ...(json === undefined ? {} : { json }) },
+})
+const service = (id: string, rest = ''): string => `/v1/services/${id}${rest}`
+
+/** A deploy that is still building when it is to be canceled. */
+async function startLongDeploy(world: World): Promise<{ serviceId: string; deployId: string }> {
+  const serviceId = await world.makeService({ serviceDetails: { runtime: 'node', envSpecificDetails: { buildCommand: 'sleep 60' } } })
+  const { body } = await upload(world.platform, serviceId, await packApp('hello-js'))
+  return { serviceId, deployId: body.deployId }
+}
+
+/** Requests for every operation of the table; the compiler refuses one that is left out. Every status an operation declares occurs. */
+export const successCases: Record<OperationId, Prepare> = {
+  register: () => [
+    {
+      ...send('POST', 201, '/v1/auth/register', { email: 'newcomer@example.com', password: memberPassword, workspaceName: 'Ours' }),
+      isAnonymous: true,
+    },
+  ],
+  login: () => [{ ...send('POST', 200, '/v1/auth/login', testAdmin), isAnonymous: true }],
+  logout: () => [{ ...send('POST', 204, '/v1/auth/logout'), isAnonymous: true }],
+  me: () => [get('/v1/auth/me')],
+  getUser: () => [get('/v1/users')],
+  listOwners: () => [get('/v1/owners')],
+  getOwner: ({ workspaceId }) => [get(`/v1/owners/${workspaceId}`)],
+  createApiKey: () => [send('POST', 201, '/v1/api-keys', { name: 'made', role: 'viewer' })],
+  listApiKeys: () => [get('/v1/api-keys')],
+  revokeApiKey: async (world) => [send('DELETE', 204, `/v1/api-keys/${await world.makeKey()}`)],
+  listPermissions: () => [get('/v1/permissions')],
+  listRoles: () => [get('/v1/roles')],
+  listServices: () => [get('/v1/services')],
+  createService: () => [
+    send('POST', 201, '/v1/services', { type: 'web_service', name: 'plain' }),
+    send('POST', 201, '/v1/services', { type: 'private_service', name: 'private' }),
+    send('POST', 201, '/v1/services', { type: 'background_worker', name: 'worker', serviceDetails: { runtime: 'node' } }),
+    send('POST', 201, '/v1/services', { type: 'static_site', name: 'site', serviceDetails: { publishPath: 'dist' } }),
+  ],
+  getService: ({ serviceId }) => [get(service(serviceId))],
+  updateService: async (world) => [send('PATCH', 200, service(await world.makeService()), { serviceDetails: { plan: 'starter' } })],
+  deleteService: async (world) => [
+    send('DELETE', 204, service(await world.makeService())),
+    send('DELETE', 204, service(await world.makeService(), '?mode=suspend')),
+  ],
+  suspendService: async (world) => [send('POST', 202, service(await world.makeService(), '/suspend'))],
+  resumeService: async (world) => [send('POST', 202, service(await world.makeService(), '/resume'))],
+  restartService: async (world) => {
+    await world.settled()
+    return [send('POST', 200, service(world.serviceId, '/restart'))]
+  },
+  scaleService: async (world) => [send('POST', 202, service(await world.makeService(), '/scale'), { numInstances: 2 })],
+  listInstances: ({ serviceId }) => [get(service(serviceId, '/instances'))],
+  listEvents: ({ serviceId }) => [get(service(serviceId, '/events'))],
+  getEvent: ({ eventId }) => [get(`/v1/events/${eventId}`)],
+  listPlatformEnv: ({ serviceId }) => [get(service(serviceId, '/platform-env'))],
+  listEnvVars: ({ serviceId }) => [get(service(serviceId, '/env-vars'))],
+  replaceEnvVars: async (world) => [
+    send('PUT', 200, service(await world.makeService(), '/env-vars'), [
+      { key: 'GIVEN', value: 'x' },
+      { key: 'MADE', generateValue: true },
+    ]),
+  ],
+  getEnvVar: ({ serviceId }) => [get(service(serviceId, '/env-vars/VERSION'))],
+  setEnvVar: async (world) => [send('PUT', 200, service(await world.makeService(), '/env-vars/ONE'), { value: '1' })],
+  deleteEnvVar: async (world) => [
+    send('DELETE', 204, service(await world.makeService({ envVars: [{ key: 'ONE', value: '1' }] }), '/env-vars/ONE')),
+  ],
+  listSecretFiles: ({ serviceId }) => [get(service(serviceId, '/secret-files'))],
+  replaceSecretFiles: async (world) => [
+    send('PUT', 200, service(await world.makeService(), '/secret-files'), [{ name: 'a.pem', content: 'x' }]),
+  ],
+  uploadSource: async (world) => {
+    const options = { method: 'POST', raw: await packApp('hello-js'), headers: { 'content-type': 'application/gzip' } }
+    return [
+      { status: 201, path: service(await world.makeService(), '/source/upload'), options },
+      { status: 201, path: service(await world.makeService(), '/source/upload?deploy=false'), options },
+    ]
+  },
+  listDeploys: ({ serviceId }) => [get(service(serviceId, '/deploys'))],
+  createDeploy: async (world) => {
+    await world.settled()
+    return [
+      send('POST', 201, service(world.serviceId, '/deploys')),
+      send('POST', 201, service(world.serviceId, '/deploys'), { clearCache: 'clear' }),
+    ]
+  },
+  getDeploy: ({ serviceId, deployId }) => [get(service(serviceId, `/deploys/${deployId}`))],
+  cancelDeploy: async (world) => {
+    const { serviceId, deployId } = await startLongDeploy(world)
+    return [send('POST', 200, service(serviceId, `/deploys/${deployId}/cancel`))]
+  },
+  rollback: async (world) => {
+    await world.settled()
+    return [
+      send('POST', 200, service(world.serviceId, '/rollback'), { dryRun: true }),
+      send('POST', 201, service(world.serviceId, '/rollback')),
+    ]
+  },
+  listLogs: ({ serviceId }) => [get(`/v1/logs?resource=${serviceId}&limit=100`)],
+  subscribeLogs: ({ serviceId }) => [{ status: 101, path: `/v1/logs/subscribe?resource=${serviceId}` }],
+  listLogValues: ({ serviceId }) => [get(`/v1/logs/values?label=instance&resource=${serviceId}`)],
+  health: () => [{ ...get('/api/health'), isAnonymous: true }],
+  status: () => [
+    { ...get('/status'), isAnonymous: true },
+    { ...get('/status'), isAnonymous: true, options: { headers: { accept: 'application/json' } } },
+  ],
+}

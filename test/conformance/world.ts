@@ -1,0 +1,54 @@
+import { createService, deployApp, deployEnd, packApp } from '../support/apps.ts'
+import { call } from '../support/client.ts'
+import { defaultWorkspaceId, makeKey, registerTenant, type Tenant } from '../support/members.ts'
+import { type Platform, startPlatform } from '../support/platform.ts'
+
+/** A platform on which everything an operation can ask for exists: a service that was deployed twice, its settings, and a stranger. */
+export interface World {
+  platform: Platform
+  stranger: Tenant
+  workspaceId: string
+  /** Live, with an earlier release to go back to. */
+  serviceId: string
+  deployId: string
+  sourceId: string
+  eventId: string
+  /** A service of its own, never deployed. */
+  makeService(changes?: Record<string, unknown>): Promise<string>
+  makeKey(): Promise<string>
+  /** Waits until nothing of the live service is on its way. */
+  settled(): Promise<void>
+  close(): Promise<void>
+}
+
+export async function makeWorld(): Promise<World> {
+  const platform = await startPlatform()
+  const stranger = await registerTenant(platform, 'stranger@example.com')
+  const serviceId = await createService(platform, {
+    name: 'live',
+    envVars: [{ key: 'VERSION', value: '1' }],
+    secretFiles: [{ name: 'token.txt', content: 'not for everybody' }],
+    serviceDetails: { healthCheckPath: '/health' },
+  })
+  await deployApp(platform, serviceId, await packApp('hello-js'))
+  const { deploy, sourceId } = await deployApp(platform, serviceId, await packApp('hello-js', { VERSION: '2\n' }))
+  const get = <T>(path: string) => call<T>(platform.url + path, { token: platform.adminToken })
+  const events = await get<{ event: { id: string } }[]>(`/v1/services/${serviceId}/events`)
+  let count = 0
+  return {
+    platform,
+    stranger,
+    workspaceId: await defaultWorkspaceId(platform),
+    serviceId,
+    deployId: deploy.id,
+    sourceId,
+    eventId: events.body[0]?.event.id ?? '',
+    makeService: (changes = {}) => createService(platform, { name: `extra-${++count}`, ...changes }),
+    makeKey: async () => (await makeKey(platform, 'viewer')).id,
+    async settled() {
+      const deploys = await get<{ deploy: { id: string } }[]>(`/v1/services/${serviceId}/deploys`)
+      for (const { deploy: one } of deploys.body) await deployEnd(platform, serviceId, one.id)
+    },
+    close: () => platform.close(),
+  }
+}
