@@ -1,0 +1,11 @@
+/** `npm run bench [name …]`: prints the figures of the README, each as a ratio to a peer measured on this machine in the same run. */
+const names = ['deploy', 'instance-start', 'api', 'idle', 'logs', 'cli-start', 'ingress'] as const
+
+const wanted = process.argv.slice(2)
+for (const name of names) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue
+  console.log(`\n${name}`)
+  const { run } = (await import(`./${name}.ts`)) as { run(): Promise<unknown> }
+  await run()
+}
+process.exit(0)
