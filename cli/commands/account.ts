@@ -46,15 +46,21 @@ async function login(context: Context, options: LoginOptions): Promise<void> {
 
 async function signIn(context: Context, url: string, options: LoginOptions): Promise<SignedIn> {
   if (options.token !== undefined) return loginByToken(context, url, checkedToken(options.token, '--token'))
-  if (options.tokenStdin) return loginByToken(context, url, checkedToken(await context.io.stdin.text(), 'Standard input'))
+  if (options.tokenStdin) return loginByToken(context, url, checkedToken(await piped(context, '--token-stdin'), 'Standard input'))
   if (isInClear(url)) context.note(`Warning: the password travels to ${url} unencrypted. Use https, or log in with --token.`)
   const instead = 'Give --email and --password-stdin, or --token-stdin.'
   const email = options.email ?? (await ask(context, { text: 'E-mail:', instead })).trim()
   const password = options.passwordStdin
-    ? (await context.io.stdin.text()).replace(/\r?\n$/, '')
+    ? (await piped(context, '--password-stdin')).replace(/\r?\n$/, '')
     : await ask(context, { text: 'Password:', isHidden: true, instead })
   if (email === '' || password === '') throw usageError('E-mail and password must not be empty.')
   return loginByPassword(context, url, { email, password })
+}
+
+/** A secret from a pipe or file: on a terminal it would be shown while it is typed. */
+async function piped({ io }: Context, option: string): Promise<string> {
+  if (io.stdin.isTty) throw usageError(`${option} reads from a pipe, and standard input is a terminal.`, `Leave out ${option} to be asked.`)
+  return io.stdin.text()
 }
 
 function isInClear(url: string): boolean {

@@ -33,7 +33,7 @@ export async function awaitDeploy(context: Context, { service, deployId, isDetac
     client,
     ...params,
     onStatus: (status) => {
-      if (!isJson) context.note(context.paint.dim(`${statusTexts[status]} …`))
+      if (!isJson) context.note(`${statusTexts[status]} …`)
     },
     onLog: (log) => tell(cleanText(log.message)),
     onLost: () => context.note('The connection was lost; reconnecting …'),

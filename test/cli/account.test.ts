@@ -102,6 +102,21 @@ describe('login', () => {
     await expect(stat(configPath())).rejects.toThrow('ENOENT')
   })
 
+  test('a secret is never read in the open from a terminal', async () => {
+    const cli = run()
+    const { exitCode, stderr } = await cli(['login', '--url', server.url, '--email', 'a@b', '--password-stdin'], { typed: ['no'] })
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr: 'Error: --password-stdin reads from a pipe, and standard input is a terminal.\nLeave out --password-stdin to be asked.\n',
+    })
+  })
+
+  test('a password that would travel in clear is warned about', async () => {
+    const cli = run()
+    const { stderr } = await cli(['login', '--url', 'http://cpd.invalid', '--email', 'a@b', '--password-stdin'], { stdin: 'x' })
+    expect(stderr).toContain('Warning: the password travels to http://cpd.invalid unencrypted.')
+  })
+
   test('nobody is asked where there is no terminal', async () => {
     const cli = run()
     const { exitCode, stderr } = await cli(['login', '--url', server.url])
