@@ -26,5 +26,10 @@ export const clean = (parts: TemplateStringsArray, ...values: (string | number)[
   parts.reduce((sentence, part, index) => sentence + cleanText(String(values[index - 1])) + part)
 
 /** JSON in which control characters of any kind are escaped, so that it is inert on a terminal too. */
-export const cleanJson = (value: unknown): string =>
-  JSON.stringify(value, null, 2).replace(unseenInJson, (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`)
+export const cleanJson = (value: unknown): string => escapeUnseen(JSON.stringify(value, null, 2))
+
+/** The same on one line. */
+export const cleanJsonLine = (value: unknown): string => escapeUnseen(JSON.stringify(value))
+
+const escapeUnseen = (json: string): string =>
+  json.replace(unseenInJson, (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`)

@@ -9,6 +9,7 @@ import { createSeen, type Seen } from '../logs/seen.ts'
 import { gather, gatherOf, gatherWhole, timeBefore, wholeNumber } from '../options.ts'
 import { resolveService } from '../resolve.ts'
 import { present } from '../service-settings.ts'
+import { cleanJsonLine } from '../terminal-text.ts'
 
 export const DEFAULT_LINES = 100
 const MAX_LINES = 1_000_000
@@ -52,8 +53,7 @@ async function logs(context: Context, name: string | undefined, options: LogsOpt
   const { search: text, type, instance, level, since: startTime, until: endTime } = options
   const filters = { resource: [service.id], ...present({ text, type, instance, level }) }
   const show = (log: Log) => {
-    if (context.isJson) io.stdout.write(`${JSON.stringify(log)}\n`)
-    else context.print(formatLog(log, context.paint))
+    context.print(context.isJson ? cleanJsonLine(log) : formatLog(log, context.paint))
   }
   const bounded = { ...filters, ...present({ startTime, endTime }) }
   const seen =

@@ -111,9 +111,12 @@ describe('history', () => {
     expect(stdout).toBe('2026-02-01T11:00:01.000000Z build line 1\n')
   })
 
-  test('--json prints one object a line', async () => {
-    const { stdout } = await on(stored(() => [line(1)]))(['logs', 'web', '--json'])
-    expect(JSON.parse(stdout)).toEqual(line(1))
+  test('--json prints one object a line, inert as well', async () => {
+    const hostile = { ...line(1), message: 'a\u009b2Jb\u202ec' }
+    const { stdout } = await on(stored(() => [hostile]))(['logs', 'web', '--json'])
+    expect(stdout.split('\n')).toHaveLength(2)
+    expect(stdout).toContain('a\\u009b2Jb\\u202ec')
+    expect(JSON.parse(stdout)).toEqual(hostile)
   })
 })
 
