@@ -21,6 +21,7 @@ export const Time = Type.String({
 export const TimeInput = Type.String({
   maxLength: 40,
   pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?(Z|[+-]\\d{2}:\\d{2})$',
+  format: 'date-time',
   description: 'RFC 3339 time',
   examples: ['2026-01-31T09:30:00Z'],
 })

@@ -1,4 +1,4 @@
-import { Kind, type TSchema, TypeRegistry } from '@sinclair/typebox'
+import { FormatRegistry, Kind, type TSchema, TypeRegistry } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { type ValueError, ValueErrorType } from '@sinclair/typebox/errors'
 import type { ErrorDetail } from '../../shared/error.ts'
@@ -15,9 +15,12 @@ const MAX_DETAILS = 20
 
 // TypeBox leaves schemas of the kind `Unsafe` to us; ours are the closed lists made by `OneOf`.
 TypeRegistry.Set<{ enum?: unknown[] }>('Unsafe', (schema, value) => schema.enum?.includes(value) ?? true)
+// Patterns tell how a time is written, this whether there is such a time: no 13th month, no 25th hour.
+FormatRegistry.Set('date-time', (text) => !Number.isNaN(Date.parse(text)))
 
 export function createChecker(schema: TSchema): Checker {
   let compiled: TypeCheck<TSchema> | undefined
+  const mayHoldUnsupported = JSON.stringify(schema).includes('"x-unsupported":true')
   const check = () => {
     compiled ??= TypeCompiler.Compile(schema)
     return compiled
@@ -26,6 +29,7 @@ export function createChecker(schema: TSchema): Checker {
     accepts: (value) => check().Check(value),
     problemsOf(value) {
       if (!check().Check(value)) return describe(check().Errors(value))
+      if (!mayHoldUnsupported) return []
       return unsupportedFields(schema, value).map((path) => ({ path, message: 'is not supported by this server; leave it out' }))
     },
   }
@@ -50,6 +54,8 @@ function messageOf({ type, message, schema }: ValueError): string {
       return 'is required'
     case ValueErrorType.StringPattern:
       return `does not have the form wanted here${exampleOf(schema)}`
+    case ValueErrorType.StringFormat:
+      return 'is not a time that exists'
     case ValueErrorType.Union:
       return 'has none of the forms accepted here'
     default:

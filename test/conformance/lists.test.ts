@@ -1,0 +1,214 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type OperationId, operationIds, operationOf } from '../../shared/api.ts'
+import { createService } from '../support/apps.ts'
+import { call } from '../support/client.ts'
+import { joinWorkspace, registerTenant, type Tenant } from '../support/members.ts'
+import { startTestServer, type TestServer } from '../support/server.ts'
+import { expectError } from './expect-error.ts'
+
+let server: TestServer
+let member: Tenant
+let serviceId: string
+const MANY = 105
+
+beforeAll(async () => {
+  server = await startTestServer()
+  member = await registerTenant(server, 'member@example.com')
+  serviceId = await createService(server, { name: 'listed' })
+  for (let index = 1; index < MANY; index++) await createService(server, { name: `listed-${index}` })
+  const names = Array.from({ length: MANY }, (_, index) => `K${String(index).padStart(3, '0')}`)
+  await put(
+    'env-vars',
+    names.map((key) => ({ key, value: 'x' })),
+  )
+  await put(
+    'secret-files',
+    names.slice(0, 5).map((name) => ({ name, content: 'x' })),
+  )
+  for (const count of [2, 3, 4, 5, 6])
+    await call(`${server.url}/v1/services/${serviceId}/scale`, { json: { numInstances: count }, token: server.adminToken })
+  addDeploys(6)
+  for (const name of ['second', 'third']) {
+    const other = await registerTenant(server, `${name}@example.com`)
+    joinWorkspace(server, { userId: member.userId, workspaceId: other.workspaceId, role: 'viewer' })
+  }
+})
+afterAll(() => server.close())
+
+const put = (what: string, json: unknown) =>
+  call(`${server.url}/v1/services/${serviceId}/${what}`, { method: 'PUT', json, token: server.adminToken })
+
+/** Deploys as the queue leaves them; that it does is tested with a real one elsewhere. */
+function addDeploys(count: number): void {
+  const insert = server.db.query(
+    `INSERT INTO deploys (id, service_id, status, trigger, created_at, updated_at, finished_at) VALUES (?, ?, ?, 'api', ?, ?, ?)`,
+  )
+  for (let index = 0; index < count; index++) {
+    const at = Date.parse('2026-01-01T00:00:00Z') + index * 60_000
+    const status = index % 2 === 0 ? 'canceled' : 'build_failed'
+    insert.run(`dep-0000000000000000000${index}`, serviceId, status, at, at, at + 30_000)
+  }
+}
+
+type Page = Record<string, unknown>[]
+
+interface List {
+  path(): string
+  /** How many items there are at least. */
+  count: number
+  asMember?: true
+}
+
+/** Every operation that pages, with a list that has several. */
+const lists: Partial<Record<OperationId, List>> = {
+  listOwners: { path: () => '/v1/owners', count: 3, asMember: true },
+  listRoles: { path: () => '/v1/roles', count: 4 },
+  listServices: { path: () => '/v1/services', count: MANY },
+  listEvents: { path: () => `/v1/services/${serviceId}/events`, count: 5 },
+  listDeploys: { path: () => `/v1/services/${serviceId}/deploys`, count: 6 },
+  listEnvVars: { path: () => `/v1/services/${serviceId}/env-vars`, count: MANY },
+  listSecretFiles: { path: () => `/v1/services/${serviceId}/secret-files`, count: 5 },
+}
+
+const paged = operationIds.filter((id) => 'cursor' in (operationOf(id).query?.properties ?? {}))
+
+test('every operation that takes a cursor has its list here', () => {
+  expect(Object.keys(lists).sort()).toEqual([...paged].sort())
+})
+
+describe.each(Object.entries(lists) as [OperationId, List][])('%s', (_, { path, count, asMember }) => {
+  const ask = (query: string) =>
+    call<Page>(`${server.url}${path()}${query}`, asMember ? { cookie: member.cookie } : { token: server.adminToken })
+
+  async function walk(limit: number): Promise<string[]> {
+    const seen: string[] = []
+    for (let query = `?limit=${limit}`; ; ) {
+      const { status, body } = await ask(query)
+      expect(status).toBe(200)
+      expect(body.length).toBeLessThanOrEqual(limit)
+      if (body.length === 0) return seen
+      for (const { cursor, ...item } of body) seen.push(JSON.stringify(item))
+      query = `?limit=${limit}&cursor=${encodeURIComponent(String(body.at(-1)?.cursor))}`
+    }
+  }
+
+  test('gives every item once and in one order, by whatever pages, until a page is empty', async () => {
+    const whole = await walk(100)
+    expect(whole.length).toBe(count)
+    expect(new Set(whole).size).toBe(count)
+    for (const limit of [1, 2, 3, count, count + 1]) expect(await walk(Math.min(limit, 100))).toEqual(whole)
+  })
+
+  test('goes on strictly after the item of the cursor', async () => {
+    const first = await ask('?limit=2')
+    const second = await ask(`?limit=1&cursor=${first.body[0]?.cursor}`)
+    expect(second.body).toEqual([first.body[1]])
+  })
+
+  test('gives 20 unless asked otherwise, and clamps a larger limit to 100', async () => {
+    expect((await ask('')).body.length).toBe(Math.min(count, 20))
+    expect((await ask('?limit=100000')).body.length).toBe(Math.min(count, 100))
+  })
+
+  test('refuses limits and cursors that are none', async () => {
+    for (const query of ['?limit=0', '?limit=-1', '?limit=1.5', '?limit=many']) {
+      expect(expectError(await ask(query), 'validation_failed').details?.[0]?.path).toBe('/limit')
+    }
+    for (const cursor of ['nonsense', 'W10', btoa('[1,2,3]'), btoa('{}'), 'x'.repeat(300)]) {
+      expect(expectError(await ask(`?cursor=${cursor}`), 'validation_failed').details?.[0]?.path).toBe('/cursor')
+    }
+  })
+})
+
+describe('filters', () => {
+  const namesOf = async (query: string) => {
+    const { status, body } = await call<{ service: { name: string } }[]>(`${server.url}/v1/services?limit=100&${query}`, {
+      token: server.adminToken,
+    })
+    expect(status).toBe(200)
+    return body.map(({ service }) => service.name).sort()
+  }
+
+  test('of services take several values, comma-joined and repeated', async () => {
+    expect(await namesOf('name=listed-1,listed-2')).toEqual(['listed-1', 'listed-2'])
+    expect(await namesOf('name=listed-1&name=listed-2')).toEqual(['listed-1', 'listed-2'])
+    expect(await namesOf('name=listed-1,listed-2&name=listed-3')).toEqual(['listed-1', 'listed-2', 'listed-3'])
+    expect(await namesOf('name=nobody')).toEqual([])
+  })
+
+  test('of services select by type, runtime, region, suspension and owner', async () => {
+    await createService(server, { name: 'a-worker', type: 'background_worker', serviceDetails: { runtime: 'go' } })
+    await createService(server, { name: 'a-site', type: 'static_site' })
+    const suspended = await createService(server, { name: 'asleep', type: 'private_service' })
+    await call(`${server.url}/v1/services/${suspended}/suspend`, { method: 'POST', token: server.adminToken })
+    expect(await namesOf('type=background_worker,static_site')).toEqual(['a-site', 'a-worker'])
+    expect(await namesOf('env=go')).toEqual(['a-worker'])
+    expect(await namesOf('env=go,rust&type=static_site')).toEqual([])
+    expect(await namesOf('suspended=suspended')).toEqual(['asleep'])
+    expect(await namesOf('suspended=suspended,not_suspended&name=asleep,a-site')).toEqual(['a-site', 'asleep'])
+    expect(await namesOf('region=oregon')).toEqual([])
+    expect(await namesOf('region=local,oregon&name=a-site')).toEqual(['a-site'])
+    const me = await call<{ workspace: { id: string } }>(`${server.url}/v1/auth/me`, { token: server.adminToken })
+    expect(await namesOf(`ownerId=${me.body.workspace.id}&name=a-site`)).toEqual(['a-site'])
+  })
+
+  test('of services select by times, in any zone', async () => {
+    const { body } = await call<{ createdAt: string }>(`${server.url}/v1/services/${serviceId}`, { token: server.adminToken })
+    const at = Date.parse(body.createdAt)
+    const around = (offset: number) => encodeURIComponent(new Date(at + offset).toISOString())
+    expect(await namesOf(`name=listed&createdAfter=${around(-1)}&createdBefore=${around(1)}`)).toEqual(['listed'])
+    expect(await namesOf(`name=listed&createdBefore=${around(0)}`)).toEqual([])
+    expect(await namesOf(`name=listed&createdAfter=${around(0)}`)).toEqual([])
+    expect(await namesOf(`name=listed&updatedAfter=${encodeURIComponent('2020-01-01T00:00:00+05:00')}`)).toEqual(['listed'])
+    expect(await namesOf('name=listed&updatedBefore=2020-01-01T00:00:00Z')).toEqual([])
+  })
+
+  test('of deploys select by status and times', async () => {
+    const idsOf = async (query: string) => {
+      const { body } = await call<{ deploy: { id: string } }[]>(`${server.url}/v1/services/${serviceId}/deploys?${query}`, {
+        token: server.adminToken,
+      })
+      return body.map(({ deploy }) => deploy.id.slice(-1)).join('')
+    }
+    expect(await idsOf('status=canceled')).toBe('420')
+    expect(await idsOf('status=canceled,build_failed')).toBe('543210')
+    expect(await idsOf('status=canceled&status=build_failed')).toBe('543210')
+    expect(await idsOf('status=live')).toBe('')
+    expect(await idsOf('createdAfter=2026-01-01T00:01:00Z&createdBefore=2026-01-01T00:04:00Z')).toBe('32')
+    expect(await idsOf('finishedAfter=2026-01-01T00:03:30Z')).toBe('54')
+    expect(await idsOf('finishedBefore=2026-01-01T00:01:30.000Z')).toBe('0')
+  })
+
+  test('of events select by type and time', async () => {
+    const countOf = async (query: string) => {
+      const { body } = await call<Page>(`${server.url}/v1/services/${serviceId}/events?${query}`, { token: server.adminToken })
+      return body.length
+    }
+    expect(await countOf('type=instance_count_changed')).toBe(5)
+    expect(await countOf('type=plan_changed,deploy_ended')).toBe(0)
+    expect(await countOf('startTime=2020-01-01T00:00:00Z&endTime=2021-01-01T00:00:00Z')).toBe(0)
+    expect(await countOf('startTime=2020-01-01T00:00:00Z&type=instance_count_changed&type=plan_changed')).toBe(5)
+  })
+
+  test('refuse values that are none, naming them', async () => {
+    const refused: [string, string][] = [
+      ['/v1/services?type=castle', '/type/0'],
+      ['/v1/services?env=cobol', '/env/0'],
+      ['/v1/services?suspended=maybe', '/suspended/0'],
+      ['/v1/services?createdAfter=yesterday', '/createdAfter'],
+      ['/v1/services?createdAfter=2026-02-40T25:61:00Z', '/createdAfter'],
+      [`/v1/services/${serviceId}/deploys?status=done`, '/status/0'],
+      [`/v1/services/${serviceId}/deploys?finishedBefore=2026-13-01T00:00:00Z`, '/finishedBefore'],
+      [`/v1/services/${serviceId}/events?startTime=2026-13-01T00:00:00Z`, '/startTime'],
+      ['/v1/logs?startTime=2026-13-01T00:00:00Z', '/startTime'],
+      ['/v1/logs?direction=sideways', '/direction'],
+      ['/v1/logs?type=secret', '/type/0'],
+      ['/v1/logs/values?label=colour', '/label'],
+      ['/v1/logs/values', '/label'],
+    ]
+    for (const [path, pointer] of refused) {
+      const { details = [] } = expectError(await call(server.url + path, { token: server.adminToken }), 'validation_failed')
+      expect({ path, details: details.map((detail) => detail.path) }).toEqual({ path, details: [pointer] })
+    }
+  })
+})
