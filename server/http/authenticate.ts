@@ -29,17 +29,21 @@ export function requirePrincipal(principal: Principal | undefined): Principal {
  * `forbidden` for a caller without any workspace.
  */
 export function enterWorkspace(principal: Principal, named: readonly string[]): Actor {
+  if (named.length === 0) return firstWorkspaceOf(principal)
   const [first, ...others] = new Set(named.filter((id) => id !== ''))
+  if (first === undefined) return firstWorkspaceOf(principal)
   const actor = principal.actorIn(first)
-  if (first === undefined) {
-    if (actor === undefined) throw new AppError('forbidden', 'You are not a member of any workspace. Ask for an invitation.')
-    return actor
-  }
   if (actor === undefined || others.some((id) => principal.actorIn(id) === undefined)) {
     throw new AppError('not_found', 'There is no workspace with this id that you are a member of.')
   }
   if (others.length > 0)
     throw new AppError('validation_failed', 'The request names two workspaces. Name one, in ownerId or X-Workspace-Id.')
+  return actor
+}
+
+function firstWorkspaceOf(principal: Principal): Actor {
+  const actor = principal.actorIn(undefined)
+  if (actor === undefined) throw new AppError('forbidden', 'You are not a member of any workspace. Ask for an invitation.')
   return actor
 }
 

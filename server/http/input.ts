@@ -24,9 +24,10 @@ export function createInputReader(operation: Operation, limits: BodyLimits): Inp
   return {
     query: (url) => readQuery?.(url) ?? {},
     workspaceIds(request, params, query) {
-      const header = request.headers.get('x-workspace-id')
-      const named = [params.ownerId, header, query.ownerId].flat()
-      return named.filter((id) => typeof id === 'string')
+      const named: string[] = []
+      for (const id of [params.ownerId, request.headers.get('x-workspace-id')]) if (typeof id === 'string') named.push(id)
+      if (query.ownerId !== undefined) named.push(...[query.ownerId].flat().filter((id) => typeof id === 'string'))
+      return named
     },
     check(params, query) {
       if (Object.values(params).some((value) => typeof value !== 'string')) {

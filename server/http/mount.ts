@@ -45,13 +45,8 @@ export function mountOperation<C>(elysia: Elysia, parts: HttpParts, mounted: Mou
   )
 }
 
-async function serve<C>(route: Route<C>, visit: Visit, params: RawParams): Promise<Response | undefined> {
-  try {
-    return await answerVisit(route, visit, params)
-  } catch (error) {
-    return respondError(visit.head(), error, visit.parts.log)
-  }
-}
+const serve = <C>(route: Route<C>, visit: Visit, params: RawParams): Promise<Response | undefined> =>
+  answerVisit(route, visit, params).catch((error: unknown) => respondError(visit.head(), error, visit.parts.log))
 
 async function answerVisit<C>(route: Route<C>, visit: Visit, params: RawParams): Promise<Response | undefined> {
   const { operation, input, handler, context } = route

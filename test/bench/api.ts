@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { spawnProcess } from '../../server/process/spawn.ts'
 import { generateLoad, type LoadResult } from './http-load.ts'
 
 const CONNECTIONS = 64
@@ -26,7 +27,7 @@ export async function run(): Promise<void> {
     const api = await measure(port)
     report(bare, api)
   } finally {
-    child.stdin.end()
+    child.stdin?.end()
     await child.exited
   }
 }
@@ -42,9 +43,9 @@ function report(bare: LoadResult, api: LoadResult): void {
   console.log(`goal ${GOAL_PER_SECOND}/s, p99 under ${GOAL_P99_MS} ms: ${isMet ? 'met' : 'MISSED'}`)
 }
 
-async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
+async function firstLine(stream: ReadableStream<Uint8Array> | undefined): Promise<string> {
   let text = ''
-  for await (const chunk of stream) {
+  for await (const chunk of stream ?? []) {
     text += new TextDecoder().decode(chunk)
     const end = text.indexOf('\n')
     if (end !== -1) return text.slice(0, end)
