@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { chmodSync, renameSync, rmSync } from 'node:fs'
 import { AppError, errorStatus } from '../../shared/error.ts'
 import { controlPaths, type DrainState, type IngressStatus, PUBLISHER_HEADER } from './control.ts'
 
@@ -13,24 +13,30 @@ export interface ControlledIngress {
   shutdown(): void
 }
 
-const OWNER_ONLY_UMASK = 0o177
+const OWNER_ONLY = 0o600
 /** A table of 10,000 routes has some 3 MB. */
 const MAX_SNAPSHOT_BYTES = 256 * 1024 * 1024
 
-/** Serves the control socket; only our own user may connect. The socket file of a predecessor is replaced. */
+/**
+ * Serves the control socket. It gets its name only when nobody but our own user may connect to it, in place of a predecessor's.
+ * Stopping takes the name away at once and lets the calls under way finish.
+ */
 export function serveControl(socketPath: string, ingress: ControlledIngress): { stop(): Promise<void> } {
-  rmSync(socketPath, { force: true })
-  const umask = process.umask(OWNER_ONLY_UMASK)
-  try {
-    const server = Bun.serve({
-      unix: socketPath,
-      maxRequestBodySize: MAX_SNAPSHOT_BYTES,
-      fetch: (request) => answer(ingress, request),
-      error: (error) => failure(error),
-    })
-    return { stop: () => server.stop() }
-  } finally {
-    process.umask(umask)
+  const unnamedPath = `${socketPath}.new`
+  rmSync(unnamedPath, { force: true })
+  const server = Bun.serve({
+    unix: unnamedPath,
+    maxRequestBodySize: MAX_SNAPSHOT_BYTES,
+    fetch: (request) => answer(ingress, request),
+    error: (error) => failure(error),
+  })
+  chmodSync(unnamedPath, OWNER_ONLY)
+  renameSync(unnamedPath, socketPath)
+  return {
+    stop: () => {
+      rmSync(socketPath, { force: true })
+      return server.stop()
+    },
   }
 }
 

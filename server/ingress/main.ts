@@ -83,9 +83,7 @@ function operate({ options, limits, deadlines, targets, router, listener }: Part
   const ended = Promise.withResolvers<void>()
   let ending: Promise<void> | undefined
   const end = async () => {
-    const left = listener.end(limits.closeGraceMs)
-    await control.stop()
-    await left
+    await Promise.all([control.stop(), listener.end(limits.closeGraceMs)])
     targets.retireAll()
     deadlines.stop()
     ended.resolve()
