@@ -1,9 +1,10 @@
-import { type TSchema, TypeRegistry } from '@sinclair/typebox'
+import { FormatRegistry, type TSchema, TypeRegistry } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { type OperationId, operationIds, operationOf } from '../../shared/api.ts'
 import { AppError, type ErrorBody, errorStatus } from '../../shared/error.ts'
 
-// TypeBox leaves the checking of shapes spelled out as JSON Schema to whoever uses them.
+// TypeBox leaves the checking of formats, and of shapes spelled out as JSON Schema, to whoever uses them.
+FormatRegistry.Set('date-time', (text) => !Number.isNaN(Date.parse(text)))
 TypeRegistry.Set('Unsafe', (schema: { enum?: unknown[] }, value) => schema.enum?.includes(value) ?? true)
 
 export interface Received {
