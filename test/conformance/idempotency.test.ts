@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type OperationId, operationIds, operationOf } from '../../shared/api.ts'
+import { packApp } from '../support/apps.ts'
+import { type CallOptions, call, type Reply } from '../support/client.ts'
+import { expectError } from './expect-error.ts'
+import { makeWorld, type World } from './world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await makeWorld()
+})
+afterAll(() => world.close())
+
+interface Creation {
+  path: string
+  first: CallOptions
+  other: CallOptions
+  /** How many of what it creates there are. */
+  count(): Promise<number>
+}
+
+const archive = async (version: string): Promise<CallOptions> => ({
+  method: 'POST',
+  raw: await packApp('hello-js', { VERSION: version }),
+  headers: { 'content-type': 'application/gzip' },
+})
+
+const countOf = async (path: string): Promise<number> => {
+  const { body } = await call<unknown[]>(`${world.platform.url}${path}`, { token: world.platform.adminToken })
+  return body.length
+}
+
+const deploysOf = (serviceId: string) => countOf(`/v1/services/${serviceId}/deploys?limit=100`)
+
+/** Two different requests for every operation that creates. */
+const creations: Partial<Record<OperationId, () => Promise<Creation>>> = {
+  createApiKey: async () => ({
+    path: '/v1/api-keys',
+    first: { json: { name: 'once' } },
+    other: { json: { name: 'twice' } },
+    count: () => countOf('/v1/api-keys'),
+  }),
+  createService: async () => ({
+    path: '/v1/services',
+    first: { json: { type: 'web_service', name: 'once' } },
+    other: { json: { type: 'web_service', name: 'twice' } },
+    count: () => countOf('/v1/services?limit=100'),
+  }),
+  uploadSource: async () => {
+    const serviceId = await world.makeService()
+    return {
+      path: `/v1/services/${serviceId}/source/upload`,
+      first: await archive('1'),
+      other: await archive(
+        'a version of another length, which no packing makes as short as the first: 0123456789 abcdefghijklmnopqrstuvwxyz',
+      ),
+      count: () => deploysOf(serviceId),
+    }
+  },
+  createDeploy: async () => ({
+    path: `/v1/services/${world.serviceId}/deploys`,
+    first: { json: { deployMode: 'deploy_only' } },
+    other: { json: { clearCache: 'clear' } },
+    count: () => deploysOf(world.serviceId),
+  }),
+  rollback: async () => ({
+    path: `/v1/services/${world.serviceId}/rollback`,
+    first: { json: {} },
+    other: { json: { dryRun: true } },
+    count: () => deploysOf(world.serviceId),
+  }),
+}
+
+test('every operation that creates has its requests here', () => {
+  expect(Object.keys(creations).sort()).toEqual(operationIds.filter((id) => operationOf(id).creates).sort())
+})
+
+describe.each(Object.entries(creations))('%s', (id, prepare) => {
+  const send = (path: string, options: CallOptions, key: string): Promise<Reply> =>
+    call(world.platform.url + path, {
+      ...options,
+      token: world.platform.adminToken,
+      headers: { ...options.headers, 'idempotency-key': key },
+    })
+
+  test('gives the first answer again for the same key and request, creates once, and refuses the key for another', async () => {
+    await world.settled()
+    const { path, first, other, count } = await prepare()
+    const before = await count()
+    const answer = await send(path, first, `key-of-${id}`)
+    expect(answer.status).toBe(201)
+    const again = await send(path, first, `key-of-${id}`)
+    expect({ status: again.status, body: again.body }).toEqual({ status: 201, body: answer.body })
+    expect(again.headers.get('idempotent-replayed')).toBe('true')
+    expect(again.headers.get('x-request-id')).not.toBe(answer.headers.get('x-request-id'))
+    expect(expectError(await send(path, other, `key-of-${id}`), 'conflict').message).toContain('Idempotency-Key')
+    expect(await count()).toBe(before + 1)
+  })
+
+  test('does not remember a refusal', async () => {
+    const { path } = await prepare()
+    const refused = await send(path, { method: 'POST', raw: '{', headers: { 'content-type': 'application/json' } }, `spoiled-${id}`)
+    expect([400, 415]).toContain(refused.status)
+    await world.settled()
+    const { first, path: freshPath } = await prepare()
+    // The name of the first service is taken by now; everything else goes through.
+    expect((await send(freshPath, first, `spoiled-${id}`)).status).toBe(id === 'createService' ? 409 : 201)
+  })
+})
