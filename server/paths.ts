@@ -55,6 +55,8 @@ export interface ServicePaths {
   secrets: string
   /** Append-only output of instances and builds; root's alone. */
   output: string
+  /** What was moved aside to be deleted; root's alone. */
+  trash: string
 }
 
 export function servicePathsOf(paths: Paths, serviceId: string): ServicePaths {
@@ -69,5 +71,6 @@ export function servicePathsOf(paths: Paths, serviceId: string): ServicePaths {
     tmp: join(root, 'tmp'),
     secrets: join(root, 'secrets'),
     output: join(root, 'output'),
+    trash: join(root, 'trash'),
   }
 }

@@ -1,9 +1,10 @@
-import { readdir, rm, unlink } from 'node:fs/promises'
+import { mkdirSync, readdirSync, renameSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Context } from '../context.ts'
 import { instancesOf } from '../instances/store.ts'
 import { servicePathsOf } from '../paths.ts'
-import { deleteSource, listSources, sourceFile } from '../sources/store.ts'
+import { deleteSource, listSources } from '../sources/store.ts'
 import { deleteRelease, listReleases } from './release-store.ts'
 import { everLive, type StoredDeploy, unfinishedDeploys } from './store.ts'
 
@@ -13,19 +14,29 @@ export function keptReleaseIds(live: readonly Pick<StoredDeploy, 'releaseId'>[],
   return new Set([...new Set(ids)].slice(0, count))
 }
 
+const ROOTS_ALONE = 0o700
+
 type Pruner = Pick<Context, 'db' | 'paths' | 'config'>
 
-/** Removes releases beyond the newest kept, built files nobody points to, sources no longer needed, and left-over build folders. */
+/**
+ * Removes releases beyond the newest kept, built files nobody points to, sources no longer needed, and left-over build folders.
+ *
+ * It may be called at any moment. What goes is decided and moved aside in one turn of the event loop, so a deploy, restart or
+ * upload that begins while the files are deleted finds all of what it needs, or nothing of it, never a part.
+ */
 export async function pruneReleases(context: Pruner, serviceId: string): Promise<void> {
-  const kept = removeOldRows(context, serviceId)
   const own = servicePathsOf(context.paths, serviceId)
-  await removeOthers(own.releases, kept.artifacts)
-  await removeOthers(own.builds, kept.builds)
-  await removeOthers(own.secrets, kept.secrets)
-  await removeOldSources(context, serviceId, kept.sources)
+  const kept = removeOldRows(context, serviceId)
+  // A build on its way may be about to point to files that are there already.
+  if (!kept.isBuilding) moveOthers(own.releases, own.trash, (name) => kept.artifacts.has(name))
+  moveOthers(own.builds, own.trash, (name) => kept.builds.has(name))
+  moveOthers(own.secrets, own.trash, (name) => kept.secrets.has(name.replace(/\.new$/, '')))
+  moveOthers(own.sources, own.trash, (name) => kept.sources.has(name.split('.', 1)[0] ?? ''))
+  for (const name of namesIn(own.trash)) await rm(join(own.trash, name), { recursive: true, force: true })
 }
 
 interface Kept {
+  isBuilding: boolean
   artifacts: Set<string>
   builds: Set<string>
   secrets: Set<string>
@@ -35,35 +46,47 @@ interface Kept {
 function removeOldRows({ db, config }: Pruner, serviceId: string): Kept {
   return db.transaction(() => {
     const unfinished = unfinishedDeploys(db, serviceId)
-    const running = instancesOf(db, serviceId).map((instance) => instance.releaseId)
-    const wanted = new Set([
-      ...keptReleaseIds(everLive(db, serviceId), config.CP_RELEASES_KEPT),
-      ...unfinished.map((deploy) => deploy.releaseId),
-      ...running,
-    ])
-    const releases = listReleases(db, serviceId)
-    const kept = releases.filter((release) => wanted.has(release.id))
-    for (const release of releases) if (!wanted.has(release.id)) deleteRelease(db, release.id)
+    const inUse = [...instancesOf(db, serviceId), ...unfinished].map(({ releaseId }) => releaseId).filter((id) => id !== null)
+    const wanted = new Set([...keptReleaseIds(everLive(db, serviceId), config.CP_RELEASES_KEPT), ...inUse])
+    const [kept, old] = parted(listReleases(db, serviceId), ({ id }) => wanted.has(id))
+    for (const { id } of old) deleteRelease(db, id)
+    const pending = unfinished.flatMap(({ sourceId }) => (sourceId === null ? [] : [sourceId]))
     return {
-      artifacts: new Set(kept.map((release) => release.artifact)),
-      builds: new Set(unfinished.map((deploy) => deploy.id)),
-      secrets: new Set(running),
-      sources: new Set([...kept.map((release) => release.sourceId), ...unfinished.map((deploy) => deploy.sourceId ?? '')]),
+      isBuilding: unfinished.some(({ releaseId }) => releaseId === null),
+      artifacts: new Set(kept.map(({ artifact }) => artifact)),
+      builds: new Set([...unfinished.map(({ id }) => id), ...pending]),
+      secrets: new Set(inUse),
+      sources: keepSources(db, serviceId, new Set([...kept.map(({ sourceId }) => sourceId), ...pending])),
     }
   })()
 }
 
-async function removeOthers(folder: string, kept: ReadonlySet<string>): Promise<void> {
-  for (const name of await readdir(folder).catch(() => [])) {
-    if (!kept.has(name)) await rm(join(folder, name), { recursive: true, force: true })
+/** The newest source stays, too: the next deploy is made of it. */
+function keepSources(db: Context['db'], serviceId: string, wanted: ReadonlySet<string>): Set<string> {
+  const [kept, old] = parted(listSources(db, serviceId), ({ id }, index) => index === 0 || wanted.has(id))
+  for (const { id } of old) deleteSource(db, id)
+  return new Set(kept.map(({ id }) => id))
+}
+
+function parted<T>(items: readonly T[], isKept: (item: T, index: number) => boolean): [kept: T[], others: T[]] {
+  const kept = items.filter(isKept)
+  return [kept, items.filter((item) => !kept.includes(item))]
+}
+
+/** Moves what is not kept out of `folder`. */
+function moveOthers(folder: string, trash: string, isKept: (name: string) => boolean): void {
+  for (const name of namesIn(folder)) {
+    if (isKept(name)) continue
+    mkdirSync(trash, { recursive: true, mode: ROOTS_ALONE })
+    renameSync(join(folder, name), join(trash, crypto.randomUUID()))
   }
 }
 
-/** The newest source stays, too: the next deploy is made of it. */
-async function removeOldSources({ db, paths }: Pruner, serviceId: string, kept: ReadonlySet<string>): Promise<void> {
-  const [, ...older] = listSources(db, serviceId)
-  for (const source of older.filter(({ id }) => !kept.has(id))) {
-    await unlink(sourceFile(paths, source)).catch(() => undefined)
-    deleteSource(db, source.id)
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    // A service that has had no deploy yet has no folders.
+    return []
   }
 }

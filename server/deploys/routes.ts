@@ -27,8 +27,10 @@ export const deployRoutes: Handlers<DeployIds, Context> = {
       ...(length === null ? {} : { expectedBytes: Number(length) }),
       signal,
     })
-    const isDeployed = query.deploy !== 'false' && service.suspendedAt === null
-    const deploy = isDeployed ? createDeploy(context, service, { sourceId: source.id, trigger: triggerOf(actor) }) : undefined
+    // An upload takes its time: the service may have been suspended or deleted meanwhile.
+    const current = requireService(context, actor, service.id)
+    const isDeployed = query.deploy !== 'false' && current.suspendedAt === null
+    const deploy = isDeployed ? createDeploy(context, current, { sourceId: source.id, trigger: triggerOf(actor) }) : undefined
     return { source: presentSource(source), ...(deploy === undefined ? {} : { deployId: deploy.id }) }
   },
 

@@ -1,54 +1,81 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context } from '../context.ts'
+import { pruneReleases } from '../deploys/prune.ts'
 import { releaseById } from '../deploys/release-store.ts'
 import { servicePathsOf } from '../paths.ts'
 import { describeError } from '../server-log.ts'
 import { defaultSettings } from '../services/settings.ts'
-import { outputPathOf, removeSecretFiles } from './launch.ts'
+import { outputPathOf } from './launch.ts'
 import { deleteInstance, instancesOf, type StoredInstance } from './store.ts'
 
 const DRAIN_POLL_MS = 50
+/** An ingress that is being replaced is back before this; one that is away for longer holds no requests of ours. */
+const INGRESS_ABSENCE_MS = 3000
 
 /**
- * Takes an instance that is out of the routes off the machine: waits for its requests, closes its WebSockets at the deadline,
- * stops it, stores the rest of its output and forgets it. Every step can be repeated, so a drain that was cut off starts over.
+ * Takes an instance off the machine: out of the routes, waits for its requests, closes its WebSockets at the deadline, stops it,
+ * stores the rest of its output and forgets it. Every step can be repeated, so a drain that was cut off starts over.
+ *
+ * @throws the signal's reason when aborted.
  */
 export async function drainInstance(context: Context, instance: StoredInstance, signal: AbortSignal): Promise<void> {
+  // An earlier control plane may have died before the routes said what its database did.
+  await context.routes.publish()
   await awaitRequests(context, instance, signal)
   const settings = releaseById(context.db, instance.releaseId)?.settings ?? defaultSettings
-  await context.engine.stop(instance.id, { graceMs: settings.maxShutdownDelaySeconds * 1000 })
+  // What is being stopped ends without us, and the next control plane sees to the rest.
+  await unlessAborted(context.engine.stop(instance.id, { graceMs: settings.maxShutdownDelaySeconds * 1000 }), signal)
   await context.engine.remove(instance.id)
+  signal.throwIfAborted()
   const path = outputPathOf(servicePathsOf(context.paths, instance.serviceId), instance.id)
   await context.collector.remove(path)
+  signal.throwIfAborted()
   deleteInstance(context.db, instance.id)
-  await removeUnusedSecrets(context, instance)
+  const isReleaseUsed = instancesOf(context.db, instance.serviceId).some(({ releaseId }) => releaseId === instance.releaseId)
+  if (!isReleaseUsed) await pruneReleases(context, instance.serviceId)
 }
 
 async function awaitRequests(context: Context, instance: StoredInstance, signal: AbortSignal): Promise<void> {
   const deadline = (instance.drainingAt ?? context.now()) + context.config.CP_DRAIN_SECONDS * 1000
-  try {
-    while (await isBusy(context, instance.id)) {
-      if (context.now() >= deadline) return await cutOff(context, instance.id)
-      await sleep(DRAIN_POLL_MS, undefined, { signal })
-    }
-  } catch (error) {
-    signal.throwIfAborted()
-    // An ingress that is away holds no requests of this instance.
-    context.log.error('drain not observed', { instanceId: instance.id, ...describeError(error) })
+  let seenAt = context.now()
+  for (;;) {
+    const isBusy = await askWhetherBusy(context, instance.id)
+    if (isBusy === false) return
+    const now = context.now()
+    if (isBusy === true) seenAt = now
+    else if (now - seenAt >= INGRESS_ABSENCE_MS) return
+    if (now >= deadline) return await cutOff(context, instance.id)
+    await sleep(DRAIN_POLL_MS, undefined, { signal })
   }
 }
 
-async function isBusy(context: Context, instanceId: string): Promise<boolean> {
-  const { inFlight, tunnels } = await context.ingress.drainState(instanceId)
-  return inFlight > 0 || tunnels > 0
+/** Undefined when the ingress does not tell. */
+async function askWhetherBusy(context: Context, instanceId: string): Promise<boolean | undefined> {
+  try {
+    const { inFlight, tunnels } = await context.ingress.drainState(instanceId)
+    return inFlight > 0 || tunnels > 0
+  } catch {
+    return undefined
+  }
 }
 
 async function cutOff(context: Context, instanceId: string): Promise<void> {
-  await context.ingress.closeTunnels(instanceId)
-  await context.ingress.abortRequests(instanceId)
+  try {
+    await context.ingress.closeTunnels(instanceId)
+    await context.ingress.abortRequests(instanceId)
+  } catch (error) {
+    context.log.error('requests not cut off', { instanceId, ...describeError(error) })
+  }
 }
 
-async function removeUnusedSecrets(context: Context, { serviceId, releaseId }: StoredInstance): Promise<void> {
-  const isUsed = instancesOf(context.db, serviceId).some((instance) => instance.releaseId === releaseId)
-  if (!isUsed) await removeSecretFiles(context, { id: releaseId, serviceId })
+async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted()
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const abort = () => reject(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    await Promise.race([work, aborted])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
 }

@@ -105,8 +105,3 @@ export async function prepareSecrets(
   await rename(fresh, dir)
   return dir
 }
-
-/** Takes a release's secret files off the disk; they are written again when an instance of it starts. */
-export async function removeSecretFiles(context: Pick<Context, 'paths'>, release: Pick<StoredRelease, 'id' | 'serviceId'>): Promise<void> {
-  await rm(secretsDirOf(context, release), { recursive: true, force: true })
-}

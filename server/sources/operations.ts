@@ -1,3 +1,4 @@
+import { renameSync, rmSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Source } from '../../shared/deploy.ts'
@@ -9,8 +10,8 @@ import { ensureServiceFolders } from '../services/folders.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
 import { extractArchive } from './extract.ts'
 import { DEFAULT_EXTRACT_LIMITS } from './extract-rules.ts'
-import { receiveUpload } from './receive.ts'
-import { insertSource, type StoredSource, sourceFile } from './store.ts'
+import { receiveUpload, TEMPORARY_PREFIX } from './receive.ts'
+import { deleteSource, insertSource, type StoredSource, sourceFile } from './store.ts'
 
 const MIB = 1024 * 1024
 
@@ -23,33 +24,53 @@ export interface Upload {
 }
 
 /** Where a source is unpacked while it waits for the deploy that builds it. */
-export const unpackedDir = (context: Pick<Context, 'paths'>, source: Pick<StoredSource, 'id' | 'serviceId'>): string =>
+const unpackedDir = (context: Pick<Context, 'paths'>, source: Pick<StoredSource, 'id' | 'serviceId'>): string =>
   join(servicePathsOf(context.paths, source.serviceId).builds, source.id)
 
 /**
  * Takes an uploaded archive in: streamed to disk, unpacked once to see that it can be, and kept. Nothing stays of one that is refused.
  *
- * @throws AppError bad_request, payload_too_large or unsupported_media_type, saying what is wrong with it.
+ * @throws AppError bad_request, payload_too_large or unsupported_media_type, saying what is wrong with it; not_found when the service
+ * was deleted meanwhile.
  */
 export async function takeSource(context: Context, upload: Upload): Promise<StoredSource> {
   const { service, signal } = upload
-  const received = await receiveUpload({ ...upload, maxBytes: context.config.CP_UPLOAD_MAX_MB * MIB, uploadsDir: context.paths.uploads })
-  const source = { id: newId('source'), serviceId: service.id, format: received.format }
+  const { uploads } = context.paths
+  const received = await receiveUpload({ ...upload, maxBytes: context.config.CP_UPLOAD_MAX_MB * MIB, uploadsDir: uploads })
+  const into = join(uploads, `${TEMPORARY_PREFIX}${crypto.randomUUID()}`)
   try {
+    const { fileCount } = await extractArchive({ ...received, into, limits: extractLimits(context), signal })
+    refuseDeleted(context, service.id)
     await ensureServiceFolders(context.paths, service)
-    const into = unpackedDir(context, source)
-    const unpacked = await extractArchive({ ...received, into, limits: extractLimits(context), signal })
-    const stored: StoredSource = { ...source, ...pick(received), fileCount: unpacked.fileCount, createdAt: context.now() }
-    await rename(received.path, sourceFile(context.paths, stored))
-    keep(context, stored)
-    return stored
+    const { sha256, sizeBytes, format } = received
+    const source = { id: newId('source'), serviceId: service.id, sha256, sizeBytes, format, fileCount, createdAt: context.now() }
+    keep(context, source, { archive: received.path, unpacked: into })
+    return source
   } catch (error) {
-    await rm(unpackedDir(context, source), { recursive: true, force: true })
-    await rm(sourceFile(context.paths, source), { force: true })
+    for (const path of [received.path, into]) await rm(path, { recursive: true, force: true })
+    // The deletion may have been over before we made the service's folders.
+    if (serviceById(context.db, service.id) === undefined)
+      await rm(servicePathsOf(context.paths, service.id).root, { recursive: true, force: true })
     throw error
-  } finally {
-    await rm(received.path, { force: true })
   }
+}
+
+/** In one turn of the event loop, so that nobody finds files without their row or a row without its files. */
+function keep(context: Context, source: StoredSource, { archive, unpacked }: { archive: string; unpacked: string }): void {
+  refuseDeleted(context, source.serviceId)
+  insertSource(context.db, source)
+  try {
+    renameSync(archive, sourceFile(context.paths, source))
+    renameSync(unpacked, unpackedDir(context, source))
+  } catch (error) {
+    deleteSource(context.db, source.id)
+    rmSync(sourceFile(context.paths, source), { force: true })
+    throw error
+  }
+}
+
+function refuseDeleted(context: Context, serviceId: string): void {
+  if (serviceById(context.db, serviceId)?.deletedAt !== null) throw new AppError('not_found', 'The service was deleted meanwhile.')
 }
 
 /** The unpacked files of a source, from its upload or from the kept archive, moved to `into`. */
@@ -72,20 +93,7 @@ export async function unpackSource(
 /** A source as the API sends it. */
 export const presentSource = ({ id, sha256, sizeBytes, fileCount }: StoredSource): Source => ({ id, sha256, sizeBytes, fileCount })
 
-const pick = ({ sha256, sizeBytes }: { sha256: string; sizeBytes: number }): { sha256: string; sizeBytes: number } => ({
-  sha256,
-  sizeBytes,
-})
-
 const extractLimits = (context: Context): typeof DEFAULT_EXTRACT_LIMITS => ({
   ...DEFAULT_EXTRACT_LIMITS,
   maxBytes: context.config.CP_SOURCE_MAX_MB * MIB,
 })
-
-/** The service may have been deleted while the upload came in. */
-function keep(context: Context, source: StoredSource): void {
-  context.db.transaction(() => {
-    if (serviceById(context.db, source.serviceId)?.deletedAt !== null) throw new AppError('not_found', 'The service was deleted meanwhile.')
-    insertSource(context.db, source)
-  })()
-}

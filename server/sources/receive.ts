@@ -53,13 +53,14 @@ export async function receiveUpload(options: ReceiveOptions): Promise<ReceivedUp
   }
 }
 
-const TEMPORARY_PREFIX = 'incoming-'
+/** Begins the names of what an upload on its way has in the uploads folder. */
+export const TEMPORARY_PREFIX = 'incoming-'
 
 /** Makes `uploadsDir` and removes what uploads left there when the process died in the middle of them. */
 export async function sweepUploads(uploadsDir: string): Promise<void> {
   await mkdir(uploadsDir, { recursive: true, mode: 0o700 })
   for (const name of await readdir(uploadsDir)) {
-    if (name.startsWith(TEMPORARY_PREFIX)) await rm(join(uploadsDir, name), { force: true })
+    if (name.startsWith(TEMPORARY_PREFIX)) await rm(join(uploadsDir, name), { recursive: true, force: true })
   }
 }
 
