@@ -56,6 +56,8 @@ async function answersWell({ port, path, host }: HealthCheck, signal: AbortSigna
       port,
       socket: {
         open(socket) {
+          // A signal that has aborted already tells nobody any more.
+          if (giveUp.aborted) return socket.terminate()
           giveUp.addEventListener('abort', () => socket.terminate(), { once: true })
           socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nUser-Agent: cpd-health-check\r\nConnection: close\r\n\r\n`)
         },

@@ -3,6 +3,7 @@ import { nextRestartDelayMs } from '../engines/backoff.ts'
 import { recordEvent } from '../events/store.ts'
 import { appendOutput } from '../logs/append-output.ts'
 import { servicePathsOf } from '../paths.ts'
+import { describeError } from '../server-log.ts'
 import type { StoredService } from '../services/store.ts'
 import { outputPathOf } from './launch.ts'
 import { describeExit } from './plan.ts'
@@ -31,8 +32,16 @@ export function recordExit(
     }
     recordEvent(context.db, { service, type: 'server_failed', details, now })
   })()
-  const path = outputPathOf(servicePathsOf(context.paths, service.id), id)
-  appendOutput(path, `==> ${describeExit({ exits })}. Next start in ${(delayMs / 1000).toFixed(1)} s.\n`)
+  tellExit(context, instance, `==> ${describeExit({ exits })}. Next start in ${(delayMs / 1000).toFixed(1)} s.\n`)
+}
+
+/** For people only: a disk that is full must not keep the instance down. */
+function tellExit(context: Context, { id, serviceId }: StoredInstance, text: string): void {
+  try {
+    appendOutput(outputPathOf(servicePathsOf(context.paths, serviceId), id), text)
+  } catch (error) {
+    context.log.error('exit not told in the output', { instanceId: id, ...describeError(error) })
+  }
 }
 
 /**

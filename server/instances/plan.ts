@@ -55,12 +55,11 @@ export function planService(situation: Situation): Action[] {
   const live = liveSet(situation)
   const target = targetSet(situation)
   const stale = active(situation).filter((instance) => !isOf(instance, live) && !isOf(instance, target))
-  return [
-    ...drain(stale),
-    ...launches(situation),
-    ...serves(situation, live),
-    ...(target === undefined ? [] : sameSet(live, target) ? planSize(situation, target) : planRollout(situation, target)),
-  ]
+  const sized = target === undefined ? [] : sameSet(live, target) ? planSize(situation, target) : planRollout(situation, target)
+  const drained = new Set([...drain(stale), ...sized].flatMap((action) => (action.kind === 'drain' ? action.instanceIds : [])))
+  // What is on its way out is neither started nor put into the routes on the way.
+  const kept = active(situation).filter((instance) => !drained.has(instance.id))
+  return [...drain(stale), ...launches(kept, situation.now), ...serves(kept, live), ...sized]
 }
 
 /** When the plan must be made again though nothing happens: the next start that falls due, or a deadline. Undefined: never. */
@@ -92,9 +91,10 @@ function planSize(situation: Situation, target: InstanceSet): Action[] {
 function planRollout(situation: Situation, target: InstanceSet): Action[] {
   const mine = active(situation).filter((instance) => isOf(instance, target))
   const wanted = situation.service.wantedInstances
+  // First, so that a set that got healthy while the control plane was away is not given up for its lateness.
+  if (mine.filter((instance) => instance.phase === 'ready').length >= wanted) return [{ kind: 'switch', to: target }]
   const failure = failureOf(situation, mine)
   if (failure !== undefined) return giveUp(situation, failure)
-  if (mine.filter((instance) => instance.phase === 'ready').length >= wanted) return [{ kind: 'switch', to: target }]
   return create(target, wanted - mine.length)
 }
 
@@ -120,15 +120,15 @@ export function describeExit(instance: Pick<StoredInstance, 'exits'>): string {
   return last?.exitCode === null || last === undefined ? 'It ended' : `It exited with code ${last.exitCode}`
 }
 
-function launches({ instances, now }: Situation): Action[] {
-  return instances
+function launches(kept: readonly StoredInstance[], now: number): Action[] {
+  return kept
     .filter((instance) => instance.phase === 'pending' && instance.startAt <= now)
     .map((instance) => ({ kind: 'launch', instanceId: instance.id }))
 }
 
 /** An instance of the live set that has become healthy, be it new or back after a crash. */
-function serves(situation: Situation, live: InstanceSet | undefined): Action[] {
-  return active(situation)
+function serves(kept: readonly StoredInstance[], live: InstanceSet | undefined): Action[] {
+  return kept
     .filter((instance) => instance.phase === 'ready' && isOf(instance, live))
     .map((instance) => ({ kind: 'serve', instanceId: instance.id }))
 }

@@ -36,11 +36,19 @@ export async function reconcileService(context: Context, background: Background,
       await context.routes.publish()
       return nextDueAt(situation)
     }
-    for (const action of actions) await act(context, service, action)
+    for (const action of actions) {
+      // Acting takes time, in which a cancel, a restart or a suspension may come: an end is decided on what is true now.
+      if (isEnd(action) && action !== actions[0]) break
+      await act(context, service, action)
+    }
   }
   context.log.error('plan does not settle', { serviceId })
   return context.now() + STUCK_RETRY_MS
 }
+
+/** What cannot be taken back by planning again. */
+const isEnd = ({ kind }: Action): boolean =>
+  kind === 'switch' || kind === 'fail_candidate' || kind === 'abandon_restart' || kind === 'remove_service'
 
 async function observe(context: Context, background: Background, serviceId: string): Promise<void> {
   for (const instance of instancesOf(context.db, serviceId)) {
@@ -123,13 +131,19 @@ function endCandidate(
 function abandonRestart(context: Context, service: StoredService, reason: string): void {
   context.db.transaction(() => {
     const now = context.now()
+    // Its instances go in the same step: the next restart has the same generation, and must not take them for its own.
+    for (const instance of instancesOf(context.db, service.id)) {
+      const isLive = instance.deployId === service.liveDeployId && instance.generation === service.liveGeneration
+      if (!isLive && instance.phase !== 'draining') updateInstance(context.db, instance.id, { phase: 'draining', drainingAt: now })
+    }
     updateService(context.db, service.id, { generation: service.liveGeneration }, now)
     recordEvent(context.db, { service, type: 'server_failed', details: { reason: `The restart was given up. ${reason}` }, now })
   })()
 }
 
-/** The last step of a deletion, when no instance is left: everything of the service but this row, then the row. */
+/** The last step of a deletion, when no instance is left: its route, everything of the service but this row, then the row. */
 async function removeService(context: Context, service: StoredService): Promise<void> {
+  await context.routes.publish()
   for (const deploy of unfinishedDeploys(context.db, service.id)) {
     endCandidate(context, service, deploy.id, { status: 'canceled', reason: 'The service was deleted.' })
     context.work.interruptDeploy(deploy.id)

@@ -9,6 +9,7 @@ import { instanceById, type StoredInstance, takenPorts, updateInstance } from '.
 
 /** Starts an instance that is due. What cannot be started counts as having died: it is tried again after a pause. */
 export async function startInstance(context: Context, service: StoredService, instanceId: string): Promise<void> {
+  if (instanceById(context.db, instanceId)?.phase !== 'pending') return
   await movePortIfTaken(context, instanceId)
   updateInstance(context.db, instanceId, { phase: 'starting', startedAt: context.now() })
   const instance = instanceById(context.db, instanceId)
@@ -17,6 +18,7 @@ export async function startInstance(context: Context, service: StoredService, in
   try {
     const spec = await prepareInstance(context, { service, release, instance })
     followInstance(context, instance, spec.outputPath)
+    await forgetEarlierRun(context, instanceId)
     await context.engine.start(spec)
   } catch (error) {
     context.log.error('instance not started', { instanceId, ...describeError(error) })
@@ -28,6 +30,12 @@ export async function startInstance(context: Context, service: StoredService, in
 export function followInstance(context: Pick<Context, 'collector'>, instance: StoredInstance, path: string): void {
   const { id, serviceId, deployId } = instance
   context.collector.follow({ path, resource: serviceId, instance: id, deployId, type: 'app' })
+}
+
+/** We may have died between writing down that it ended and having the engine forget it; the engine starts no id that has ended. */
+async function forgetEarlierRun({ engine }: Context, instanceId: string): Promise<void> {
+  const state = await engine.inspect(instanceId)
+  if (state?.status === 'exited') await engine.remove(instanceId)
 }
 
 /** Another program may have taken the port since it was chosen, or while the instance was down. */
