@@ -8,12 +8,13 @@ import type { DeployStatus } from '../../shared/deploy.ts'
 import { AppError } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
 import { recordEvent } from '../events/store.ts'
+import { isDiskFull } from '../files/disk-full.ts'
 import { describeError } from '../server-log.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
 import { buildDeploy } from './build.ts'
 import { followDeployLog, tellDeploy } from './deploy-log.ts'
 import { type Ending, endDeploy, settleDeploy } from './finish.ts'
-import { runPreDeploy } from './pre-deploy.ts'
+import { preDeployCommandOf, runPreDeploy } from './pre-deploy.ts'
 import { deployById, type StoredDeploy, updateDeploy } from './store.ts'
 
 export interface Run {
@@ -29,7 +30,7 @@ export async function runDeploy(context: Context, deployId: string, { signal, en
   if (deploy === undefined || service === undefined || deploy.finishedAt !== null) return
   followDeployLog(context, deploy)
   const isCandidate = await advance(context, service, { deploy, signal })
-  if (isCandidate) await awaitEnd(ended, signal)
+  if (isCandidate) await awaitEnd(context, ended)
   await settleDeploy(context, deployId)
 }
 
@@ -39,17 +40,23 @@ async function advance(
   service: StoredService,
   { deploy, signal }: { deploy: StoredDeploy; signal: AbortSignal },
 ): Promise<boolean> {
-  const steps = [build, preDeploy]
-  for (const step of steps) {
-    const failure = await step(context, service, { deploy: current(context, deploy), signal })
+  for (const step of [build, preDeploy, beginUpdate]) {
+    const now = current(context, deploy)
+    // It may have been ended from outside between two steps, or canceled while nobody worked on it.
+    if (now.finishedAt !== null) return false
+    const failure = isCanceled(now) ? canceled : await step(context, service, { deploy: now, signal })
     if (failure !== undefined) {
       endHere(context, service, { deploy, failure })
       return false
     }
   }
-  beginUpdate(context, service, current(context, deploy))
   return true
 }
+
+const canceled: Ending = { status: 'canceled', reason: 'Canceled on request.' }
+
+/** The cancel of an update is the reconciler's, which has instances to take back. */
+const isCanceled = (deploy: StoredDeploy): boolean => deploy.cancelRequestedAt !== null && deploy.status !== 'update_in_progress'
 
 type Step = (context: Context, service: StoredService, work: { deploy: StoredDeploy; signal: AbortSignal }) => Promise<Ending | undefined>
 
@@ -63,11 +70,14 @@ const build: Step = async (context, service, { deploy, signal }) => {
     details: { deployId: deploy.id, status: failure?.status ?? 'succeeded' },
     now: context.now(),
   })
+  // There is a place for another build now.
+  context.work.pokeQueue()
   return failure
 }
 
 const preDeploy: Step = async (context, service, { deploy, signal }) => {
-  if (deploy.trigger === 'rollback' || deploy.status === 'update_in_progress' || service.settings.preDeployCommand === '') return undefined
+  if (deploy.trigger === 'rollback' || deploy.status === 'update_in_progress' || preDeployCommandOf(context, deploy) === '')
+    return undefined
   begin(context, service, { deploy, status: 'pre_deploy_in_progress', event: 'pre_deploy_started' })
   const failure = await failureOf(context, 'pre_deploy_failed', () => runPreDeploy(context, service, { deploy, signal }), signal)
   recordEvent(context.db, {
@@ -79,12 +89,13 @@ const preDeploy: Step = async (context, service, { deploy, signal }) => {
   return failure
 }
 
-function beginUpdate(context: Context, service: StoredService, deploy: StoredDeploy): void {
+const beginUpdate: Step = async (context, service, { deploy }) => {
   if (deploy.status !== 'update_in_progress') {
     begin(context, service, { deploy, status: 'update_in_progress', event: undefined })
     tellDeploy(context, deploy, service.type === 'static_site' ? 'Publishing' : 'Starting the new release')
   }
   context.work.pokeService(service.id)
+  return undefined
 }
 
 interface Beginning {
@@ -118,8 +129,9 @@ async function failureOf(
   } catch (error) {
     if (signal.aborted) {
       context.stopping.throwIfAborted()
-      return { status: 'canceled', reason: 'Canceled on request.' }
+      return canceled
     }
+    if (isDiskFull(error)) return { status, reason: 'The disk of the server is full. Free some space, then deploy again.' }
     if (error instanceof AppError) return { status, reason: error.message }
     context.log.error('deploy step failed', describeError(error))
     return { status, reason: 'The platform failed at this step; its own log says why. Try again.' }
@@ -136,13 +148,14 @@ function endHere(context: Context, service: StoredService, { deploy, failure }: 
 const current = (context: Context, deploy: StoredDeploy): StoredDeploy => deployById(context.db, deploy.id) ?? deploy
 
 /** A cancel in this phase goes through the reconciler, so only a stop of the control plane ends the wait early. */
-async function awaitEnd(ended: Promise<void>, signal: AbortSignal): Promise<void> {
+async function awaitEnd({ stopping }: Context, ended: Promise<void>): Promise<void> {
+  stopping.throwIfAborted()
   const { promise: stopped, reject } = Promise.withResolvers<never>()
-  const stop = () => reject(signal.reason)
-  signal.addEventListener('abort', stop, { once: true })
+  const stop = () => reject(stopping.reason)
+  stopping.addEventListener('abort', stop, { once: true })
   try {
     await Promise.race([ended, stopped])
   } finally {
-    signal.removeEventListener('abort', stop)
+    stopping.removeEventListener('abort', stop)
   }
 }

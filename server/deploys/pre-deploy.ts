@@ -9,6 +9,11 @@ import type { StoredDeploy } from './store.ts'
 /** Nothing listens in a pre-deploy command, but apps that read PORT at start must find a number. */
 const NO_PORT = 0
 
+/** The command of the release, which is what the settings said when the deploy was made. '' for none. */
+export function preDeployCommandOf({ db }: Pick<Context, 'db'>, { releaseId }: StoredDeploy): string {
+  return (releaseId === null ? undefined : releaseById(db, releaseId))?.settings.preDeployCommand ?? ''
+}
+
 /**
  * Runs the pre-deploy command (migrations, say) in the new release, with its variables, before anything of it starts.
  * It may run a second time when the control plane dies while it runs.

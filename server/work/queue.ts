@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context } from '../context.ts'
 import { runDeploy } from '../deploys/pipeline.ts'
 import { type StoredDeploy, unfinishedDeploys } from '../deploys/store.ts'
@@ -13,6 +14,8 @@ export interface DeployQueue {
   settled(): Promise<void>
 }
 
+const RETRY_MS = 2000
+
 interface Running {
   deploy: StoredDeploy
   abort: AbortController
@@ -25,8 +28,10 @@ export function createDeployQueue(context: Context, signal: AbortSignal): Deploy
 
   function poke(): void {
     if (signal.aborted) return
-    const chosen = chooseDeploys(unfinishedDeploys(context.db), {
-      busy: [...running.values()].map(({ deploy }) => deploy),
+    const unfinished = unfinishedDeploys(context.db)
+    const chosen = chooseDeploys(unfinished, {
+      // As they are now: one that has its release by now takes no place among the builds any more.
+      busy: [...running.values()].map(({ deploy }) => unfinished.find(({ id }) => id === deploy.id) ?? deploy),
       maxBuilds: context.config.CP_BUILD_CONCURRENCY,
     })
     for (const deploy of chosen) start(deploy)
@@ -36,8 +41,11 @@ export function createDeployQueue(context: Context, signal: AbortSignal): Deploy
     const abort = new AbortController()
     const { promise: ended, resolve } = Promise.withResolvers<void>()
     const done = runDeploy(context, deploy.id, { signal: AbortSignal.any([signal, abort.signal]), ended })
-      .catch((error) => {
-        if (!signal.aborted) context.log.error('deploy stopped', { deployId: deploy.id, ...describeError(error) })
+      .catch(async (error) => {
+        if (signal.aborted) return
+        context.log.error('deploy stopped', { deployId: deploy.id, ...describeError(error) })
+        // A full disk, say: it goes on where it was, but not at once.
+        await sleep(RETRY_MS, undefined, { signal: AbortSignal.any([signal, abort.signal]) }).catch(() => undefined)
       })
       .finally(() => {
         running.delete(deploy.id)
