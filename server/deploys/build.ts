@@ -1,6 +1,6 @@
-import { mkdir, rename, rm } from 'node:fs/promises'
+import { realpath, rename, rm } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join, relative, sep } from 'node:path'
 import { AppError } from '../../shared/error.ts'
 import { buildPlans } from '../../shared/plan.ts'
 import { buildRelease, type RunnableStep, type StepExit } from '../builders/build.ts'
@@ -11,7 +11,7 @@ import { openSourceView } from '../builders/source-view.ts'
 import { DEFAULT_TOOLCHAIN_PATH, findToolchains } from '../builders/toolchains.ts'
 import type { Context } from '../context.ts'
 import { chownTree } from '../files/chown-tree.ts'
-import { freezeTree } from '../files/freeze-tree.ts'
+import { freezeFolder, freezeTree } from '../files/freeze-tree.ts'
 import { newId } from '../id.ts'
 import { baseEnv, sandboxOf } from '../instances/launch.ts'
 import { appendOutput } from '../logs/append-output.ts'
@@ -145,16 +145,25 @@ async function runStep(job: BuildJob, plan: BuildPlan, step: RunnableStep): Prom
 }
 
 /** Freezes the built files and moves them to the folder named by their hash. Returns that name. */
-async function keepArtifact({ service, own, signal }: BuildJob, builtDir: string): Promise<string> {
-  await freezeTree(builtDir, isRoot ? { uid: 0, gid: service.uid } : undefined)
-  const artifact = await hashTree(builtDir, { signal })
+async function keepArtifact({ service, own, dir, signal }: BuildJob, builtDir: string): Promise<string> {
+  const owner = isRoot ? { uid: 0, gid: service.uid } : undefined
+  const [root, built] = await Promise.all([realpath(dir), realpath(builtDir)])
+  for (const folder of foldersBetween(root, built)) await freezeFolder(folder, owner)
+  await freezeTree(built, owner)
+  const artifact = await hashTree(built, { signal })
   const kept = join(own.releases, artifact)
-  await mkdir(dirname(kept), { recursive: true })
   // The very same files are there already when nothing has changed since an earlier release.
-  await rename(builtDir, kept).catch((error: unknown) => {
+  await rename(built, kept).catch((error: unknown) => {
     if (!isOccupied(error)) throw error
   })
   return artifact
+}
+
+/** The folders below `root` on the way to `built`, from the top down, both left out. */
+function foldersBetween(root: string, built: string): string[] {
+  const names = relative(root, built).split(sep)
+  if (names[0] === '..') throw new AppError('bad_request', 'The build put its files outside of its folder. Deploy again.')
+  return names.slice(0, -1).map((_, index) => join(root, ...names.slice(0, index + 1)))
 }
 
 const isOccupied = (error: unknown): boolean =>

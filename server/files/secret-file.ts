@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { AppError } from '../../shared/error.ts'
 
 const SECRET_FILE_MODE = 0o600
@@ -7,10 +7,15 @@ const FOR_OTHERS = 0o077
 /** Writes a file that only we may read, whole or not at all: a crash leaves the old one. */
 export function writeSecretFile(path: string, content: string): void {
   const temporary = `${path}.new`
-  const descriptor = openSync(temporary, 'w', SECRET_FILE_MODE)
-  writeSync(descriptor, content)
-  fsyncSync(descriptor)
-  closeSync(descriptor)
+  // One that is there already would keep its mode, or lead elsewhere.
+  rmSync(temporary, { force: true })
+  const descriptor = openSync(temporary, 'wx', SECRET_FILE_MODE)
+  try {
+    writeFileSync(descriptor, content)
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
   renameSync(temporary, path)
 }
 

@@ -48,9 +48,10 @@ export function createSealer(key: Buffer): Sealer {
 
 function decrypt(bytes: Buffer, key: Buffer, purpose: string): string {
   const nonce = bytes.subarray(0, NONCE_BYTES)
-  const tag = bytes.subarray(bytes.length - TAG_BYTES)
-  const decipher = createDecipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(purpose)).setAuthTag(tag)
+  // Of what is too short for it there is no tag: never a negative index, which would count from the end.
+  const tag = bytes.subarray(Math.max(NONCE_BYTES, bytes.length - TAG_BYTES))
   try {
+    const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(purpose)).setAuthTag(tag)
     return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, bytes.length - TAG_BYTES)), decipher.final()]).toString('utf8')
   } catch (cause) {
     throw new AppError('internal', 'A stored secret was altered or belongs elsewhere.', { cause })
