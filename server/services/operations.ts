@@ -2,6 +2,7 @@ import { AppError } from '../../shared/error.ts'
 import { planNames } from '../../shared/plan.ts'
 import type { ServiceCreate, ServicePatch } from '../../shared/service.ts'
 import type { Context } from '../context.ts'
+import { endDeploy } from '../deploys/finish.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
 import { recordEvent } from '../events/store.ts'
 import { newId } from '../id.ts'
@@ -94,8 +95,14 @@ export function resumeService(context: Context, service: StoredService): void {
 
 /** Begins the deletion: the service is gone for every caller at once, and what is left of it goes as soon as it can. */
 export function deleteService(context: Context, service: StoredService): void {
-  markDeleted(context.db, service.id, context.now())
-  for (const deploy of unfinishedDeploys(context.db, service.id)) context.work.interruptDeploy(deploy.id)
+  const unfinished = unfinishedDeploys(context.db, service.id)
+  context.db.transaction(() => {
+    markDeleted(context.db, service.id, context.now())
+    for (const deploy of unfinished) {
+      if (deploy.status === 'queued') endDeploy(context, { deploy, service }, { status: 'canceled', reason: 'The service was deleted.' })
+    }
+  })()
+  for (const deploy of unfinished) context.work.interruptDeploy(deploy.id)
   context.work.pokeService(service.id)
 }
 

@@ -19,14 +19,22 @@ export interface RunningWork extends Work {
 
 /** The reconciler of services and the queue of deploys, tied together, and the context that everything else is given. */
 export function createWork(base: Omit<Context, 'work'>): { context: Context; work: RunningWork } {
+  // What the API is asked before the start waits for it: until then, what an earlier control plane left is being looked at.
+  let isStarted = false
   const work: RunningWork = {
-    pokeService: (serviceId) => driver.poke(serviceId),
-    pokeQueue: () => queue.poke(),
+    pokeService: (serviceId) => {
+      if (isStarted) driver.poke(serviceId)
+    },
+    pokeQueue: () => {
+      if (isStarted) queue.poke()
+    },
     interruptDeploy: (deployId) => queue.interrupt(deployId),
     deployEnded: (deployId) => queue.deployEnded(deployId),
     whenDeploysSettled: (serviceId) => queue.whenSettled(serviceId),
     start() {
+      isStarted = true
       const stopListening = context.engine.onExit((instanceId) => driver.poke(instanceId.slice(0, SERVICE_ID_CHARS)))
+      publishRoutes()
       pokeAll()
       queue.poke()
       const period = setInterval(pokeAll, PERIOD_MS)
@@ -52,6 +60,13 @@ export function createWork(base: Omit<Context, 'work'>): { context: Context; wor
   function pokeAll(): void {
     for (const serviceId of servicesToWatch(context.db)) driver.poke(serviceId)
     for (const deploy of unfinishedDeploys(context.db)) driver.poke(deploy.serviceId)
+  }
+
+  /** Also of what no reconciler looks at: static sites, and services that are suspended. */
+  function publishRoutes(): void {
+    context.routes.publish().catch((error) => {
+      if (!context.stopping.aborted) context.log.error('routes not published', describeError(error))
+    })
   }
 
   return { context, work }

@@ -2,8 +2,9 @@
  * What a start does about what an earlier control plane left in the middle: nothing that runs is touched unless nobody knows it
  * any more, deploys go on at the step they were in, and folders and files that belong to nothing are removed.
  */
-import { readdir, rm, unlink } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isId } from '../../shared/id.ts'
 import type { Context } from '../context.ts'
 import { closeDeployLog, followDeployLog } from '../deploys/deploy-log.ts'
 import { endDeploy } from '../deploys/finish.ts'
@@ -48,6 +49,8 @@ function followAgain(context: Context, instanceId: string): void {
 function countInterruptions(context: Context): void {
   for (const deploy of unfinishedDeploys(context.db)) {
     const service = serviceById(context.db, deploy.serviceId)
+    // While nobody looked, nobody could see it become healthy.
+    if (deploy.status === 'update_in_progress') updateDeploy(context.db, deploy.id, { updateStartedAt: context.now() }, context.now())
     if (service === undefined || (deploy.status !== 'build_in_progress' && deploy.status !== 'pre_deploy_in_progress')) continue
     const interruptions = deploy.interruptions + 1
     context.db.transaction(() => {
@@ -67,6 +70,8 @@ function countInterruptions(context: Context): void {
 export async function sweepFolders(context: Context): Promise<void> {
   for (const name of await readdir(context.paths.services)) {
     context.stopping.throwIfAborted()
+    // Whatever else lies there (the lost+found of a disk, say) is not ours.
+    if (!isId('service', name)) continue
     // Asked now, not before: a folder is always made after its row.
     if (serviceById(context.db, name) === undefined) await rm(join(context.paths.services, name), { recursive: true, force: true })
     else await sweepService(context, name)
@@ -74,8 +79,7 @@ export async function sweepFolders(context: Context): Promise<void> {
 }
 
 async function sweepService(context: Context, serviceId: string): Promise<void> {
-  // The prune and a build of the same service must not meet.
-  if (unfinishedDeploys(context.db, serviceId).length === 0) await pruneReleases(context, serviceId)
+  await pruneReleases(context, serviceId)
   const { output } = servicePathsOf(context.paths, serviceId)
   for (const name of await readdir(output).catch(() => [])) await sweepOutput(context, serviceId, { name, path: join(output, name) })
 }
@@ -87,5 +91,5 @@ async function sweepOutput(context: Context, serviceId: string, { name, path }: 
     followDeployLog(context, { id: deploy.id, serviceId })
     return await closeDeployLog(context, { id: deploy.id, serviceId })
   }
-  if (instanceById(context.db, name.replace(/\.log$/, '')) === undefined) await unlink(path)
+  if (instanceById(context.db, name.replace(/\.log$/, '')) === undefined) await rm(path, { force: true })
 }
