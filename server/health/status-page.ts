@@ -15,7 +15,7 @@ li{display:flex;justify-content:space-between;gap:1rem;padding:.75rem 0;border-t
 .ok{color:light-dark(#0a6b2d,#6fdc8c)}.degraded{color:light-dark(#8a5300,#ffb84d)}.down{color:light-dark(#b3261e,#ff8a80)}`
 
 /** The policy of the page: its own style, by hash, and nothing else. */
-export const statusPagePolicy = `default-src 'none'; style-src 'sha256-${new Bun.CryptoHasher('sha256').update(style).digest('base64')}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`
+export const statusPagePolicy = `default-src 'none'; img-src data:; style-src 'sha256-${new Bun.CryptoHasher('sha256').update(style).digest('base64')}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`
 
 /** The public status page: complete in itself, so that it works when nothing else does. */
 export function renderStatusPage({ status, components }: HealthReport, checkedAt: Date): string {
@@ -28,6 +28,7 @@ export function renderStatusPage({ status, components }: HealthReport, checkedAt
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${headlines[status]} – status</title>
+<link rel="icon" href="data:,">
 <style>${style}</style>
 </head>
 <body>

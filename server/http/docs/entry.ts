@@ -45,8 +45,11 @@ function parameter(
   place: 'path' | 'query',
   { schema, components, isRequired }: { schema: TSchema; components: Components; isRequired: boolean },
 ): JsonObject {
-  const { description, ...rest } = toOpenApiSchema(schema, components)
-  return { name, in: place, required: isRequired, ...(description === undefined ? {} : { description }), schema: rest }
+  const { description, example, ...rest } = toOpenApiSchema(schema, components)
+  const text = [description, example === undefined ? undefined : `Example: \`${example}\``].filter((part) => part !== undefined).join('. ')
+  // Swagger UI sends the example of a parameter unless it is cleared; one that narrows a list must not be sent unasked.
+  const shown = isRequired && example !== undefined ? { ...rest, example } : rest
+  return { name, in: place, required: isRequired, ...(text === '' ? {} : { description: text }), schema: shown }
 }
 
 function requestBodyOf({ body, bodyOptional, stream }: Operation, components: Components): JsonObject | undefined {
