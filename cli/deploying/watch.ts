@@ -32,7 +32,7 @@ export async function watchDeploy(options: WatchOptions): Promise<Deploy> {
   const seen = createSeen(first.createdAt)
   const ended = new AbortController()
   const signal = AbortSignal.any([ended.signal, interrupted])
-  const filters = { resource: [serviceId], type: ['build' as const] }
+  const filters = { resource: [serviceId], instance: [deployId], type: ['build' as const] }
   // A log that cannot be followed is no reason to lose sight of the deploy: what it had is read at the end.
   const following = followLogs({ client, filters, seen, onLog: options.onLog, onLost: options.onLost, signal }).catch(() => undefined)
   try {
@@ -70,8 +70,8 @@ async function pollUntilEnd(first: Deploy, { client, serviceId, deployId, onStat
 }
 
 /** The last lines may have been written just before the end was seen. Without the permission there are none to read. */
-async function readRest({ client, serviceId, onLog }: WatchOptions, seen: Seen): Promise<void> {
-  const filters = { resource: [serviceId], type: ['build' as const], startTime: seen.resumeTime() }
+async function readRest({ client, serviceId, deployId, onLog }: WatchOptions, seen: Seen): Promise<void> {
+  const filters = { resource: [serviceId], instance: [deployId], type: ['build' as const], startTime: seen.resumeTime() }
   try {
     for await (const log of logsSince(client, filters)) if (seen.isNew(log)) onLog(log)
   } catch (error) {

@@ -146,7 +146,7 @@ export function unfinishedDeploys(db: Database, serviceId?: string): StoredDeplo
 export function previousLive(db: Database, serviceId: string): StoredDeploy | undefined {
   const row = db
     .query<DeployRow, [string]>(
-      "SELECT * FROM deploys WHERE service_id = ? AND status = 'deactivated' ORDER BY finished_at DESC, id DESC LIMIT 1",
+      "SELECT * FROM deploys WHERE service_id = ? AND status = 'deactivated' ORDER BY updated_at DESC, id DESC LIMIT 1",
     )
     .get(serviceId)
   return row === null ? undefined : present(row)

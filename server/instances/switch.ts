@@ -28,7 +28,7 @@ export function switchTo(context: Context, service: StoredService, set: Instance
 
 function makeLive(context: Context, service: StoredService, deploy: StoredDeploy): void {
   const now = context.now()
-  if (service.liveDeployId !== null) updateDeploy(context.db, service.liveDeployId, { status: 'deactivated', finishedAt: now }, now)
+  if (service.liveDeployId !== null) updateDeploy(context.db, service.liveDeployId, { status: 'deactivated' }, now)
   endDeploy(context, { deploy, service }, { status: 'live' })
   recordEvent(context.db, { service, type: 'server_available', details: { deployId: deploy.id }, now })
   if (deploy.trigger === 'rollback') restoreSettings(context, service, deploy)

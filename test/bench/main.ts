@@ -9,3 +9,4 @@ for (const name of names) {
   await run()
 }
 process.exit(0)
+export {}
