@@ -1,4 +1,5 @@
 import { AppError } from '../../shared/error.ts'
+import { listenProblem } from '../process/listen-problem.ts'
 import { ClientConnection, type ClientContext, type ClientSocket } from './client/connection.ts'
 
 export interface ClientListener {
@@ -69,18 +70,6 @@ function listen(host: string, port: number, socket: Bun.SocketHandler<ClientConn
   try {
     return Bun.listen<ClientConnection>({ hostname: host, port, allowHalfOpen: true, socket })
   } catch (cause) {
-    throw new AppError('unavailable', `The ingress cannot listen at ${host}:${port}: ${whyNot(cause)}`, { cause })
+    throw new AppError('unavailable', `The ingress cannot listen at ${host}:${port}: ${listenProblem(cause, '--ingress')}`, { cause })
   }
-}
-
-const listenProblems: Record<string, string> = {
-  EADDRINUSE: 'another program uses that port. Stop it or choose another address (--ingress).',
-  EACCES: 'ports below 1024 need root. Start as root or choose a higher port (--ingress).',
-  EPERM: 'ports below 1024 need root. Start as root or choose a higher port (--ingress).',
-  EADDRNOTAVAIL: 'this machine has no such address. Choose one of its own (--ingress).',
-}
-
-function whyNot(cause: unknown): string {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-  return listenProblems[code] ?? (cause instanceof Error ? cause.message : String(cause))
 }

@@ -116,8 +116,16 @@ function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 
+export interface WatchTimings {
+  /** How often the ingress is asked for its status. */
+  askEveryMs: number
+  /** How long an answer may take. */
+  askTimeoutMs: number
+}
+
+const defaultWatchTimings: WatchTimings = { askEveryMs: 2_000, askTimeoutMs: 5_000 }
 const LOOK_EVERY_MS = 100
-const ASK_EVERY_MS = 2_000
+/** Unanswered asks in a row after which the ingress is taken for hung. */
 const SILENT_ASKS = 3
 const FIRST_DELAY_MS = 100
 const LONGEST_DELAY_MS = 10_000
@@ -128,11 +136,11 @@ const STABLE_MS = 60_000
  * Keeps the wanted ingress running until aborted: starts it anew when it has died, kills it first when it has stopped answering,
  * waits ever longer between starts that come to nothing. Never rejects.
  */
-export async function watchIngress(start: IngressStart & { signal: AbortSignal }): Promise<void> {
-  const { signal, log } = start
+export async function watchIngress(start: IngressStart & { signal: AbortSignal; timings?: WatchTimings }): Promise<void> {
+  const { signal, log, timings = defaultWatchTimings } = start
   const client = createIngressClient(start.controlSocketPath)
   for (let failures = 0; !signal.aborted; ) {
-    const ranMs = await watchOne(client, signal)
+    const ranMs = await watchOne(client, signal, timings)
     if (signal.aborted) return
     failures = ranMs >= STABLE_MS ? 0 : failures
     try {
@@ -146,7 +154,7 @@ export async function watchIngress(start: IngressStart & { signal: AbortSignal }
 }
 
 /** Returns when the ingress that runs now has ended or was killed for its silence; how long that took, in milliseconds. */
-async function watchOne(client: IngressClient, signal: AbortSignal): Promise<number> {
+async function watchOne(client: IngressClient, signal: AbortSignal, timings: WatchTimings): Promise<number> {
   const status = await statusOf(client)
   if (status === undefined) return 0
   const startedAt = processStart(status.pid)
@@ -155,16 +163,17 @@ async function watchOne(client: IngressClient, signal: AbortSignal): Promise<num
   let silentAsks = 0
   while (!signal.aborted && startedAt !== undefined && processStart(status.pid) === startedAt) {
     await pause(LOOK_EVERY_MS, signal)
-    if (performance.now() - askedAt < ASK_EVERY_MS) continue
-    silentAsks = (await statusOf(client))?.pid === status.pid ? 0 : silentAsks + 1
+    if (performance.now() - askedAt < timings.askEveryMs) continue
+    const answer = await Promise.race([statusOf(client), pause(timings.askTimeoutMs, signal)])
+    silentAsks = answer?.pid === status.pid ? 0 : silentAsks + 1
     askedAt = performance.now()
     if (silentAsks === SILENT_ASKS) killProcess(status.pid, startedAt)
   }
   return performance.now() - since
 }
 
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return
+async function pause(ms: number, signal: AbortSignal): Promise<undefined> {
+  if (signal.aborted) return undefined
   const { promise, resolve } = Promise.withResolvers<void>()
   const end = () => resolve()
   const timer = setTimeout(end, ms)
@@ -172,4 +181,5 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await promise
   clearTimeout(timer)
   signal.removeEventListener('abort', end)
+  return undefined
 }

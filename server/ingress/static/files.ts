@@ -33,11 +33,14 @@ const SMALL_BYTES = 64 * 1024
 const COMPRESSED_FROM_BYTES = 1024
 const COMPRESSED_TO_BYTES = 1024 * 1024
 
+const NOT_WORTH_IT = Buffer.alloc(0)
+
 /** Reads files of releases, keeping small and compressed ones in memory. */
 export class StaticFiles {
   readonly log: (line: string) => void
   readonly #found = new ByteCache<Found>(CACHE_BYTES)
-  readonly #encoded = new ByteCache<Buffer | undefined>(CACHE_BYTES)
+  /** NOT_WORTH_IT where there is no smaller form. */
+  readonly #encoded = new ByteCache<Buffer>(CACHE_BYTES)
   readonly #compressing = new Map<string, Promise<Buffer | undefined>>()
 
   constructor(log: (line: string) => void) {
@@ -65,12 +68,12 @@ export class StaticFiles {
     if (!isCompressible(file.contentType) || file.sizeBytes < COMPRESSED_FROM_BYTES) return undefined
     const key = keyOf(file.release, file.path + encodedSuffix[encoding])
     const known = this.#encoded.get(key)
-    if (known !== undefined) return known
+    if (known !== undefined) return known === NOT_WORTH_IT ? undefined : known
     const running = this.#compressing.get(key) ?? this.#encode(file, encoding)
     this.#compressing.set(key, running)
     try {
       const bytes = await running
-      if (bytes !== undefined) this.#encoded.set(key, bytes, ENTRY_BYTES + bytes.length)
+      this.#encoded.set(key, bytes ?? NOT_WORTH_IT, ENTRY_BYTES + (bytes?.length ?? 0))
       return bytes
     } finally {
       this.#compressing.delete(key)

@@ -6,11 +6,25 @@ export interface PathMatch {
 
 /**
  * Matches a decoded path against a pattern in which `:name` stands for one segment and `*` for anything, slashes included.
- * Written out instead of built as a regular expression, so that no pattern can take more than quadratic time.
+ * Each `*` but the last takes as little as it can, and never reconsiders: patterns and paths come from different strangers, so the
+ * time must not grow with more than the product of their lengths.
  */
 export function matchPath(pattern: string, path: string): PathMatch | undefined {
   const match: PathMatch = { named: new Map(), wild: [] }
-  return matchFrom(split(pattern), 0, path, match) ? match : undefined
+  const [first = '', ...blocks] = pattern.split('*')
+  let at = matchBlock(first, path, { from: 0, named: match.named })
+  if (at < 0 || (blocks.length === 0 && at < path.length)) return undefined
+  for (const [index, block] of blocks.entries()) {
+    const isLast = index === blocks.length - 1
+    const start = at
+    let end = -1
+    for (; at <= path.length && (end < 0 || (isLast && end < path.length)); at++)
+      end = matchBlock(block, path, { from: at, named: match.named })
+    if (end < 0 || (isLast && end < path.length)) return undefined
+    match.wild.push(path.slice(start, at - 1))
+    at = end
+  }
+  return match
 }
 
 /** Puts what was matched into a destination; each placeholder it does not know stays as it is. */
@@ -22,7 +36,7 @@ export function fillPath(destination: string, match: PathMatch): string {
     split(destination.slice(isUrl.length))
       .map((part) => {
         if (part === '*') return encode(wild.shift() ?? '')
-        const value = part.startsWith(':') ? match.named.get(part.slice(1)) : undefined
+        const value = isName(part) ? match.named.get(part.slice(1)) : undefined
         return value === undefined ? part : encode(value)
       })
       .join('')
@@ -38,29 +52,25 @@ function split(pattern: string): string[] {
   return pattern.split(/(\*|(?<=\/):[A-Za-z0-9_]+)/).filter((part) => part !== '')
 }
 
-function matchFrom(parts: readonly string[], index: number, rest: string, match: PathMatch): boolean {
-  const part = parts[index]
-  if (part === undefined) return rest === ''
-  if (part === '*') return matchWild(parts, index, rest, match)
-  if (part.startsWith(':')) {
-    const end = rest.indexOf('/')
-    const value = end < 0 ? rest : rest.slice(0, end)
-    if (value === '') return false
-    match.named.set(part.slice(1), value)
-    return matchFrom(parts, index + 1, rest.slice(value.length), match)
+/** Where a stretch of pattern without `*` ends that begins at `from`, or -1 when it does not match there. */
+function matchBlock(block: string, path: string, { from, named }: { from: number; named: Map<string, string> }): number {
+  let at = from
+  for (const part of split(block)) {
+    if (isName(part)) {
+      const slash = path.indexOf('/', at)
+      const end = slash < 0 ? path.length : slash
+      if (end === at) return -1
+      named.set(part.slice(1), path.slice(at, end))
+      at = end
+    } else {
+      if (!path.startsWith(part, at)) return -1
+      at += part.length
+    }
   }
-  return rest.startsWith(part) && matchFrom(parts, index + 1, rest.slice(part.length), match)
+  return at
 }
 
-/** All but the last `*` take as little as they can; a literal after one is looked for once. */
-function matchWild(parts: readonly string[], index: number, rest: string, match: PathMatch): boolean {
-  const wildAt = match.wild.length
-  const isLast = !parts.slice(index + 1).includes('*')
-  for (let length = isLast ? rest.length : 0; length >= 0 && length <= rest.length; length += isLast ? -1 : 1) {
-    match.wild.length = wildAt
-    match.wild.push(rest.slice(0, length))
-    if (matchFrom(parts, index + 1, rest.slice(length), match)) return true
-  }
-  match.wild.length = wildAt
-  return false
+/** A colon begins a name only behind a slash, so a literal part holds the slash before it. */
+function isName(part: string): boolean {
+  return part.startsWith(':')
 }

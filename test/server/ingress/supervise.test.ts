@@ -1,0 +1,119 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createIngressClient } from '../../../server/ingress/control-client.ts'
+import { ensureIngress, type IngressStart, watchIngress } from '../../../server/ingress/supervise.ts'
+import { spawnProcess } from '../../../server/process/spawn.ts'
+import { eventually, exchangeRaw } from './world.ts'
+
+let dir: string
+let logged: string[]
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'cpd-supervise-'))
+  logged = []
+})
+
+afterEach(async () => {
+  const client = createIngressClient(join(dir, 'ingress.sock'))
+  await client.shutdown().catch(() => undefined)
+  rmSync(dir, { recursive: true, force: true })
+})
+
+const program = (name: string) => join(import.meta.dirname, 'processes', name)
+
+function wanted(version = '1', port = 0): IngressStart {
+  const controlSocketPath = join(dir, 'ingress.sock')
+  return {
+    command: [process.execPath, program('ingress-program.ts'), String(port), controlSocketPath, join(dir, 'routes.json'), version],
+    controlSocketPath,
+    outputPath: join(dir, 'ingress.log'),
+    listen: { host: '127.0.0.1', port },
+    version,
+    log: (message) => logged.push(message),
+  }
+}
+
+test('an ingress is started once and taken over after that', async () => {
+  const first = await (await ensureIngress(wanted())).status()
+  expect(first).toMatchObject({ version: '1', listen: { host: '127.0.0.1' } })
+  expect(first.pid).not.toBe(process.pid)
+  expect(await (await ensureIngress(wanted())).status()).toEqual(first)
+})
+
+test('one of another version is replaced', async () => {
+  const first = await (await ensureIngress(wanted('1'))).status()
+  const second = await (await ensureIngress(wanted('2'))).status()
+  expect(second.version).toBe('2')
+  expect(second.pid).not.toBe(first.pid)
+})
+
+test('one at another address is replaced', async () => {
+  const { listen } = await (await ensureIngress(wanted())).status()
+  const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  const port = probe.port
+  probe.stop(true)
+  expect(port).not.toBe(listen.port)
+  expect((await (await ensureIngress(wanted('1', port))).status()).listen.port).toBe(port)
+})
+
+test('a port that is taken is named', async () => {
+  const taken = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  await expect(ensureIngress(wanted('1', taken.port))).rejects.toMatchObject({
+    code: 'unavailable',
+    message: expect.stringContaining(`cannot listen at 127.0.0.1:${taken.port}: another program uses that port`),
+  })
+  taken.stop(true)
+})
+
+test('a program that cannot be started is named', async () => {
+  await expect(ensureIngress({ ...wanted(), command: [join(dir, 'absent')] })).rejects.toMatchObject({ code: 'unavailable' })
+})
+
+test('the ingress outlives a control plane that is killed', async () => {
+  const { log: _log, ...start } = wanted()
+  const controlPlane = spawnProcess([process.execPath, program('control-plane-program.ts'), JSON.stringify(start)], { stdout: 'pipe' })
+  await controlPlane.stdout?.getReader().read()
+  const client = createIngressClient(start.controlSocketPath)
+  const before = await client.status()
+  controlPlane.kill('SIGKILL')
+  await controlPlane.exited
+  expect(await client.status()).toEqual(before)
+  const { text } = await exchangeRaw(before.listen.port, 'GET / HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n')
+  expect(text).toContain('404 Not Found')
+  expect((await (await ensureIngress(wanted())).status()).pid).toBe(before.pid)
+})
+
+test('a killed ingress is started anew and serves the last table', async () => {
+  const stop = new AbortController()
+  const client = await ensureIngress(wanted())
+  await client.publish({ version: 9, hosts: { 'a.test': { kind: 'suspended', serviceId: 'srv-a', name: 'sleeper' } } })
+  const before = await client.status()
+  const watching = watchIngress({ ...wanted(), signal: stop.signal })
+  process.kill(before.pid, 'SIGKILL')
+  await eventually(async () => {
+    const now = await client.status().catch(() => undefined)
+    return now !== undefined && now.pid !== before.pid
+  }, 20_000)
+  const after = await client.status()
+  expect(after.routesVersion).toBe(9)
+  expect((await exchangeRaw(after.listen.port, 'GET / HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n')).text).toContain('503')
+  stop.abort()
+  await watching
+})
+
+test('an ingress that has stopped answering is killed and started anew', async () => {
+  const stop = new AbortController()
+  const client = await ensureIngress(wanted())
+  const before = await client.status()
+  const watching = watchIngress({ ...wanted(), signal: stop.signal, timings: { askEveryMs: 50, askTimeoutMs: 100 } })
+  await Bun.sleep(200)
+  process.kill(before.pid, 'SIGSTOP')
+  await eventually(async () => {
+    const now = await client.status().catch(() => undefined)
+    return now !== undefined && now.pid !== before.pid
+  }, 40_000)
+  stop.abort()
+  await watching
+})
