@@ -1,4 +1,5 @@
 import { type OperationId, operations } from '../shared/api.ts'
+import { AppError } from '../shared/error.ts'
 import type { Operation } from '../shared/operation.ts'
 import { apiKeyRoutes } from './api-keys/routes.ts'
 import { createIdentify } from './auth/identify.ts'
@@ -19,6 +20,7 @@ import { createSocketHub } from './http/sockets.ts'
 import { createIdempotencyStore } from './idempotency/store.ts'
 import { trustedProxies } from './ingress/trusted-proxies.ts'
 import { logRoutes } from './logs/routes.ts'
+import { listenProblem } from './process/listen-problem.ts'
 import { roleRoutes } from './roles/routes.ts'
 import { serviceRoutes } from './services/routes.ts'
 import { settingRoutes } from './services/settings-routes.ts'
@@ -42,7 +44,7 @@ const IDLE_TIMEOUT_SECONDS = 120
 export interface App {
   /** Answers a request without a socket; WebSockets need `listen`. */
   fetch(request: Request): Promise<Response>
-  /** Starts listening; with port 0 on any free one. @throws when the address is taken. */
+  /** Starts listening; with port 0 on any free one. @throws AppError unavailable when the address cannot be listened at. */
   listen(address: Address): Address
   /** Closes WebSockets with 1001, finishes the requests under way and stops listening. Idempotent. */
   stop(): Promise<void>
@@ -78,16 +80,20 @@ export function createApp(context: Context): App {
   return {
     fetch: async (request) => elysia.fetch(request),
     listen(address) {
-      server = Bun.serve({
-        hostname: address.host,
-        port: address.port,
-        fetch: elysia.fetch,
-        websocket: sockets.handler,
-        idleTimeout: IDLE_TIMEOUT_SECONDS,
-        // Each operation bounds its own body and says so in the form of our errors.
-        maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-        development: false,
-      })
+      server = explained(address, () =>
+        Bun.serve({
+          hostname: address.host,
+          port: address.port,
+          fetch: elysia.fetch,
+          websocket: sockets.handler,
+          idleTimeout: IDLE_TIMEOUT_SECONDS,
+          // Each operation bounds its own body and says so in the form of our errors.
+          maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+          development: false,
+          // Without it, Bun shares the port with another server that is not in development either.
+          reusePort: false,
+        }),
+      )
       const bound = { host: address.host, port: server.port ?? address.port }
       origins = ownOriginsOf(publicUrl, bound)
       return bound
@@ -99,6 +105,14 @@ export function createApp(context: Context): App {
       await server.stop()
       clearTimeout(deadline)
     },
+  }
+}
+
+function explained<T>(address: Address, listen: () => T): T {
+  try {
+    return listen()
+  } catch (cause) {
+    throw new AppError('unavailable', `The API cannot listen at ${formatAddress(address)}: ${listenProblem(cause, '--listen')}`, { cause })
   }
 }
 
