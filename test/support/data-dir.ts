@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Paths, pathsOf } from '../../server/paths.ts'
 
-/** A data directory of its own, with the folders a start makes. */
-export function makeDataDir(): { dir: string; paths: Paths; remove: () => void } {
-  const dir = mkdtempSync(join(tmpdir(), 'cpd-test-'))
+/** A data directory of its own below `parent`, with the folders a start makes. */
+export function makeDataDir(parent = tmpdir()): { dir: string; paths: Paths; remove: () => void } {
+  const dir = mkdtempSync(join(parent, 'cpd-test-'))
   const paths = pathsOf(dir)
   for (const folder of [paths.db, paths.run, paths.uploads]) mkdirSync(folder, { recursive: true, mode: 0o700 })
   return { dir, paths, remove: () => rmSync(dir, { recursive: true, force: true }) }

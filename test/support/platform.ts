@@ -18,8 +18,8 @@ export interface Platform extends TestServer {
 }
 
 /** Starts the whole platform on a data directory of its own. `close` ends every workload and removes the directory. */
-export async function startPlatform(env: Record<string, string> = {}): Promise<Platform> {
-  const data = makeDataDir()
+export async function startPlatform(env: Record<string, string> = {}, parent?: string): Promise<Platform> {
+  const data = makeDataDir(parent)
   const ingress = await startTestIngress(data.paths)
   const config = readConfig(
     {
