@@ -1,0 +1,173 @@
+import { describe, expect, test } from 'vitest'
+import { type Action, planService, type Situation } from '../../../server/instances/plan.ts'
+import type { StoredInstance } from '../../../server/instances/store.ts'
+import { candidate, exits, instance, NOW, situation } from './situations.ts'
+
+const ROUNDS = 60
+const SITUATIONS = 3000
+
+/** Numbers that look random and are the same in every run (mulberry32). */
+function randomNumbers(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) % below
+  }
+}
+
+function randomSituation(seed: number): Situation {
+  const below = randomNumbers(seed)
+  const pick = <T>(items: readonly T[]): T => items[below(items.length)] as T
+  const instances = Array.from({ length: below(6) }, (_, index) =>
+    instance(`i${index}`, pick(['pending', 'starting', 'ready', 'serving', 'draining'] as const), {
+      deployId: pick(['old', 'new', 'gone']),
+      generation: below(3),
+      exits: exits(below(4)),
+      startAt: NOW + pick([-1, 0, 5000]),
+      createdAt: NOW - pick([0, 1, 20_000]),
+    }),
+  )
+  return situation({
+    instances,
+    candidate: pick([undefined, candidate({ updateStartedAt: NOW - pick([0, 20_000]), isCancelRequested: below(5) === 0 })]),
+    service: {
+      wantedInstances: below(4),
+      generation: below(3),
+      liveDeployId: pick([null, 'old']),
+      liveGeneration: below(2),
+      isSuspended: below(6) === 0,
+      isDeleted: below(6) === 0,
+    },
+  })
+}
+
+type Model = Situation & { isRemoved?: boolean }
+
+/** A machine on which every instance that is launched is healthy at once and every drain ends at once, unless it is a candidate's that `dies`. */
+function carryOut(given: Model, action: Action, options: { dies: boolean }): Model {
+  const { service } = given
+  const change = (id: string, changed: Partial<StoredInstance>) =>
+    given.instances.map((one) => (one.id === id ? { ...one, ...changed } : one))
+  switch (action.kind) {
+    case 'create': {
+      const made = instance(`n${given.instances.length}-${crypto.randomUUID()}`, 'pending', {
+        ...action.set,
+        startAt: given.now,
+        createdAt: given.now,
+      })
+      return { ...given, instances: [...given.instances, made] }
+    }
+    case 'launch': {
+      const launched = given.instances.find(({ id }) => id === action.instanceId)
+      const fails = options.dies && launched?.deployId === 'new'
+      const died = { startAt: given.now, exits: [...(launched?.exits ?? []), ...exits(1)] }
+      return { ...given, instances: change(action.instanceId, fails ? died : { phase: 'ready' }) }
+    }
+    case 'serve':
+      return { ...given, instances: change(action.instanceId, { phase: 'serving' }) }
+    case 'switch': {
+      const isOf = (one: StoredInstance) => one.deployId === action.to.deployId && one.generation === action.to.generation
+      return {
+        ...given,
+        candidate: undefined,
+        instances: given.instances.map((one) => (isOf(one) && one.phase === 'ready' ? { ...one, phase: 'serving' } : one)),
+        service: { ...service, liveDeployId: action.to.deployId, liveGeneration: action.to.generation },
+      }
+    }
+    case 'drain':
+      return { ...given, instances: given.instances.filter(({ id }) => !action.instanceIds.includes(id)) }
+    case 'fail_candidate':
+    case 'cancel_candidate':
+      return { ...given, candidate: undefined }
+    case 'abandon_restart':
+      return { ...given, service: { ...service, generation: service.liveGeneration } }
+    case 'remove_service':
+      return { ...given, isRemoved: true }
+  }
+}
+
+/** Lets starts that take their time come to their end: they become healthy, and what drains is gone. */
+function pass(given: Model): Model {
+  const instances = given.instances
+    .filter(({ phase }) => phase !== 'draining')
+    .map((one): StoredInstance => (one.phase === 'starting' ? { ...one, phase: 'ready' } : one))
+  return { ...given, instances, now: given.now + 1000 }
+}
+
+function settle(first: Situation, options: { dies: boolean }): { end: Model; actions: { before: Model; action: Action }[] } {
+  let model: Model = first
+  const actions: { before: Model; action: Action }[] = []
+  for (let round = 0; round < ROUNDS && !model.isRemoved; round++) {
+    for (const action of planService(model)) {
+      actions.push({ before: model, action })
+      model = carryOut(model, action, options)
+    }
+    model = pass(model)
+  }
+  return { end: model, actions }
+}
+
+const isLive = ({ service }: Situation, one: StoredInstance) =>
+  one.deployId === service.liveDeployId && one.generation === service.liveGeneration
+
+const seeds = Array.from({ length: SITUATIONS }, (_, seed) => seed)
+
+describe('in any situation', () => {
+  test.each([{ dies: false }, { dies: true }])(
+    'carrying out plans comes to rest with what was wanted (a candidate that dies: $dies)',
+    (options) => {
+      for (const seed of seeds) {
+        const { end } = settle(randomSituation(seed), options)
+        const { service, instances, isRemoved } = end
+        if (service.isDeleted) expect(isRemoved && instances.length === 0, `seed ${seed}`).toBe(true)
+        else {
+          expect(planService(end), `seed ${seed}`).toEqual([])
+          const wanted = service.isSuspended || service.liveDeployId === null ? 0 : service.wantedInstances
+          expect(instances.filter(({ phase }) => phase === 'serving').length, `seed ${seed}`).toBe(wanted)
+          expect(instances.length, `seed ${seed}`).toBe(wanted)
+        }
+      }
+    },
+  )
+
+  test('a candidate that fails or is canceled costs no serving instance', () => {
+    for (const seed of seeds) {
+      for (const { before, action } of settle(randomSituation(seed), { dies: true }).actions) {
+        if (before.service.isSuspended || before.service.isDeleted || action.kind !== 'drain') continue
+        const serving = before.instances.filter((one) => one.phase === 'serving' && isLive(before, one))
+        const lost = serving.filter(({ id }) => action.instanceIds.includes(id))
+        const left = serving.length - lost.length
+        if (lost.length > 0) expect(left, `seed ${seed}`).toBeGreaterThanOrEqual(before.service.wantedInstances)
+      }
+    }
+  })
+
+  test('a switch happens only when as many as wanted of its set are healthy', () => {
+    for (const seed of seeds) {
+      for (const { before, action } of settle(randomSituation(seed), { dies: false }).actions) {
+        if (action.kind !== 'switch') continue
+        const { deployId, generation } = action.to
+        const ready = before.instances.filter((one) => one.deployId === deployId && one.generation === generation && one.phase === 'ready')
+        expect(ready.length, `seed ${seed}`).toBeGreaterThanOrEqual(before.service.wantedInstances)
+      }
+    }
+  })
+
+  test('what is draining is neither started, put into the routes nor drained again', () => {
+    for (const seed of seeds) {
+      const given = randomSituation(seed)
+      const touched = planService(given).flatMap((action) => {
+        if (action.kind === 'drain') return action.instanceIds
+        return action.kind === 'launch' || action.kind === 'serve' ? [action.instanceId] : []
+      })
+      const draining = given.instances.filter(({ phase }) => phase === 'draining').map(({ id }) => id)
+      expect(
+        touched.filter((id) => draining.includes(id)),
+        `seed ${seed}`,
+      ).toEqual([])
+      expect(new Set(touched).size, `seed ${seed}`).toBe(touched.length)
+    }
+  })
+})

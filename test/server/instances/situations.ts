@@ -1,0 +1,55 @@
+import type { Situation } from '../../../server/instances/plan.ts'
+import type { InstanceExit, InstancePhase, StoredInstance } from '../../../server/instances/store.ts'
+
+export const NOW = 1_000_000
+
+/** A service with one live deploy, `old`, unless told otherwise. */
+export function situation(changes: Partial<Omit<Situation, 'service'>> & { service?: Partial<Situation['service']> } = {}): Situation {
+  const { service, ...rest } = changes
+  return {
+    now: NOW,
+    candidate: undefined,
+    instances: [],
+    healthTimeoutMs: 10_000,
+    ...rest,
+    service: {
+      wantedInstances: 1,
+      generation: 0,
+      liveDeployId: 'old',
+      liveGeneration: 0,
+      isSuspended: false,
+      isDeleted: false,
+      ...service,
+    },
+  }
+}
+
+export const candidate = (changes: Partial<NonNullable<Situation['candidate']>> = {}): NonNullable<Situation['candidate']> => ({
+  deployId: 'new',
+  updateStartedAt: NOW,
+  isCancelRequested: false,
+  ...changes,
+})
+
+/** An instance of the live set, `serving`, unless told otherwise. */
+export function instance(id: string, phase: InstancePhase = 'serving', changes: Partial<StoredInstance> = {}): StoredInstance {
+  return {
+    id,
+    serviceId: 'srv',
+    deployId: 'old',
+    releaseId: 'rel',
+    generation: 0,
+    port: 20_000,
+    phase,
+    restarts: 0,
+    exits: [],
+    startAt: NOW,
+    drainingAt: null,
+    startedAt: null,
+    createdAt: NOW,
+    ...changes,
+  }
+}
+
+export const exits = (count: number, changes: Partial<InstanceExit> = {}): InstanceExit[] =>
+  Array.from({ length: count }, () => ({ at: NOW, exitCode: 1, signal: null, oomKilled: false, ...changes }))

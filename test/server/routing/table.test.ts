@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest'
+import type { StoredInstance } from '../../../server/instances/store.ts'
+import { type RoutedService, routeOf } from '../../../server/routing/table.ts'
+import { defaultSettings } from '../../../server/services/settings.ts'
+
+const service = (changes: Partial<RoutedService> = {}): RoutedService => ({
+  id: 'srv-a',
+  name: 'web',
+  slug: 'web',
+  type: 'web_service',
+  isSuspended: false,
+  release: { id: 'rel-a', artifactDir: '/data/a', settings: defaultSettings },
+  instances: [],
+  ...changes,
+})
+
+const exit = { at: 0, exitCode: 1, signal: null, oomKilled: false }
+const instance = (id: string, phase: StoredInstance['phase'], exits: StoredInstance['exits'] = []) => ({ id, port: 20_001, phase, exits })
+const named = { serviceId: 'srv-a', name: 'web' }
+const target = (instanceId: string) => ({ instanceId, host: '127.0.0.1', port: 20_001 })
+
+describe('the route of a service', () => {
+  test('leads to the instances that serve and to no other', () => {
+    const instances = [instance('a', 'serving'), instance('b', 'ready'), instance('c', 'pending', [exit]), instance('d', 'serving')]
+    expect(routeOf(service({ instances }))).toEqual({ kind: 'proxy', ...named, targets: [target('a'), target('d')] })
+  })
+  test('leads to those that died when none serves, so that the answer names the service', () => {
+    const instances = [instance('a', 'pending', [exit]), instance('b', 'starting')]
+    expect(routeOf(service({ instances }))).toEqual({ kind: 'proxy', ...named, targets: [target('a')] })
+  })
+  test('says that it is not available yet while nothing has been live or started', () => {
+    expect(routeOf(service({ release: undefined }))).toEqual({ kind: 'unavailable', ...named })
+    expect(routeOf(service({ instances: [instance('a', 'starting')] }))).toEqual({ kind: 'unavailable', ...named })
+  })
+  test('says that it is suspended before anything else', () => {
+    expect(routeOf(service({ isSuspended: true, instances: [instance('a', 'serving')] }))).toEqual({ kind: 'suspended', ...named })
+    expect(routeOf(service({ isSuspended: true, type: 'static_site' }))).toEqual({ kind: 'suspended', ...named })
+  })
+  test('of a static site leads to its files, with the rules it was released with', () => {
+    const headers = [{ path: '/*', name: 'X-A', value: '1' }]
+    const routes = [{ type: 'rewrite' as const, source: '/*', destination: '/index.html' }]
+    const release = { id: 'rel-a', artifactDir: '/data/a', settings: { ...defaultSettings, headers, routes } }
+    expect(routeOf(service({ type: 'static_site', release }))).toEqual({
+      kind: 'static',
+      ...named,
+      releaseId: 'rel-a',
+      root: '/data/a',
+      headers,
+      rules: routes,
+    })
+  })
+})
