@@ -35,14 +35,13 @@ export function mountOperation<C>(elysia: Elysia, parts: HttpParts, mounted: Mou
   const { id, operation } = mounted
   const limits = { maxBytes: parts.maxBodyBytes[id] ?? DEFAULT_MAX_BODY_BYTES, deadlineMs: BODY_DEADLINE_MS }
   const route: Route<C> = { ...mounted, input: createInputReader(operation, limits), present: createPresenter(id, operation) }
-  elysia.route(
-    operation.method,
-    operation.path,
-    ({ request, params }) => serve(route, openVisit(request, parts), (params ?? {}) as RawParams),
-    {
+  // Monitors ask with HEAD; Bun leaves the body out.
+  const methods = operation.method === 'GET' && !operation.webSocket ? ['GET', 'HEAD'] : [operation.method]
+  for (const method of methods) {
+    elysia.route(method, operation.path, ({ request, params }) => serve(route, openVisit(request, parts), (params ?? {}) as RawParams), {
       parse: 'none',
-    },
-  )
+    })
+  }
 }
 
 const serve = <C>(route: Route<C>, visit: Visit, params: RawParams): Promise<Response | undefined> =>

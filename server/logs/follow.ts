@@ -4,7 +4,6 @@ import type { LogHub, Subscription } from './hub.ts'
 import { toWire } from './wire.ts'
 
 const SERVER_ERROR = 1011
-const GONE = 1006
 
 /** Sends lines to one WebSocket: history from the filter's start, if it has one, then live. Closing it frees the subscription. */
 export function followLogs(hub: LogHub, filter: LogFilter): SocketEvents {
@@ -19,7 +18,7 @@ export function followLogs(hub: LogHub, filter: LogFilter): SocketEvents {
         sink: {
           send(line) {
             const outcome = socket.send(JSON.stringify(toWire(line)))
-            if (outcome === 'dropped') ending.abort(GONE)
+            if (outcome === 'dropped') ending.abort()
             return outcome === 'sent'
           },
         },

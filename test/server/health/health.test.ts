@@ -24,6 +24,13 @@ describe('health', () => {
     expectConventions(reply)
   })
 
+  test('answers HEAD with the same head and no body', async () => {
+    const reply = await call(`${server.url}/api/health`, { method: 'HEAD' })
+    expect(reply).toMatchObject({ status: 200, body: undefined })
+    expect(Number(reply.headers.get('content-length'))).toBeGreaterThan(10)
+    expect((await call(`${server.url}/v1/auth/me`, { method: 'HEAD' })).status).toBe(401)
+  })
+
   test('is degraded without the engine and down without the ingress, and says nothing of why', async () => {
     const failing = () => Promise.reject(new Error('connect ENOENT /secret/ingress.sock'))
     const weak = await startTestServer({ parts: { engine: { ...idleEngine, list: failing } } })
