@@ -47,7 +47,6 @@ export const Route = Type.Union([
   Type.Object({ kind: Type.Literal('unavailable'), ...named }),
 ])
 export type Route = Static<typeof Route>
-export type ProxyRoute = Extract<Route, { kind: 'proxy' }>
 export type StaticRoute = Extract<Route, { kind: 'static' }>
 
 /** Everything the ingress serves, as one value: it is applied whole or not at all. Hosts are names without a port. */

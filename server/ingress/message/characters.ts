@@ -27,10 +27,6 @@ export function skipWhile(text: string, from: number, table: Uint8Array): number
   return at
 }
 
-export function isToken(text: string): boolean {
-  return text !== '' && skipWhile(text, 0, isTokenCode) === text.length
-}
-
 /** Without the spaces and tabs around it; nothing else counts as white space in a head. */
 export function trimBlanks(text: string, from: number, to: number): string {
   let start = from

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createIngressClient } from '../../../server/ingress/control-client.ts'
 import { ensureIngress, type IngressStart, watchIngress } from '../../../server/ingress/supervise.ts'
@@ -21,12 +22,13 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-const program = (name: string) => join(import.meta.dirname, 'processes', name)
+const ingressProgram = fileURLToPath(new URL('./processes/ingress-program.ts', import.meta.url))
+const controlPlaneProgram = fileURLToPath(new URL('./processes/control-plane-program.ts', import.meta.url))
 
 function wanted(version = '1', port = 0): IngressStart {
   const controlSocketPath = join(dir, 'ingress.sock')
   return {
-    command: [process.execPath, program('ingress-program.ts'), String(port), controlSocketPath, join(dir, 'routes.json'), version],
+    command: [process.execPath, ingressProgram, String(port), controlSocketPath, join(dir, 'routes.json'), version],
     controlSocketPath,
     outputPath: join(dir, 'ingress.log'),
     listen: { host: '127.0.0.1', port },
@@ -73,7 +75,7 @@ test('a program that cannot be started is named', async () => {
 
 test('the ingress outlives a control plane that is killed', async () => {
   const { log: _log, ...start } = wanted()
-  const controlPlane = spawnProcess([process.execPath, program('control-plane-program.ts'), JSON.stringify(start)], { stdout: 'pipe' })
+  const controlPlane = spawnProcess([process.execPath, controlPlaneProgram, JSON.stringify(start)], { stdout: 'pipe' })
   await controlPlane.stdout?.getReader().read()
   const client = createIngressClient(start.controlSocketPath)
   const before = await client.status()
