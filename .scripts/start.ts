@@ -17,7 +17,12 @@ const server = Bun.spawn(['dist/cpd', 'serve', '--data', dataDir, '--listen', li
   stdout: 'pipe',
   stderr: 'inherit',
 })
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop())
+let stopped: Promise<void> | undefined
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    stopped ??= stop()
+  })
+}
 
 await untilReady()
 const sample = await deploySample()
@@ -31,7 +36,9 @@ console.log(`
         cd your-app && ${resolve('dist/cpctl')} deploy
   Ctrl-C stops everything; ${dataDir} keeps it for the next start.
 `)
-process.exit(await server.exited)
+const exitCode = await server.exited
+await stopped
+process.exit(exitCode)
 
 interface Login {
   email: string
@@ -78,7 +85,6 @@ async function stop(): Promise<void> {
   server.kill('SIGTERM')
   await server.exited
   await Bun.spawn(['dist/cpd', 'stop', '--data', dataDir], { env: process.env, stdout: 'inherit', stderr: 'inherit' }).exited
-  process.exit(0)
 }
 
 function portOf(address: string): string {

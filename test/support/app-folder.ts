@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path'
 export interface AppFolder {
   dir: string
   setVersion(version: string): void
+  read(file: string): string
   write(file: string, text: string): void
   remove(): void
 }
@@ -20,6 +21,7 @@ export function copyApp(app: string): AppFolder {
   const write = (file: string, text: string) => writeFileSync(join(dir, file), text)
   return {
     dir,
+    read: (file) => readFileSync(join(dir, file), 'utf8'),
     write,
     setVersion: (version) => write('VERSION', `${version}\n`),
     remove: () => rmSync(parent, { recursive: true, force: true }),
