@@ -1,15 +1,9 @@
 import { defineConfig } from 'vitest/config'
 
-/** Bun imports these as text by itself; vite would parse them as JavaScript. */
-const sqlAsText = {
-  name: 'sql-as-text',
-  enforce: 'pre' as const,
-  transform: (code: string, id: string) => (id.endsWith('.sql') ? `export default ${JSON.stringify(code)}` : undefined),
-}
+const sources = new RegExp(`^${import.meta.dirname}/(server|shared|cli)/`)
 
 /** Run under Bun (`bun --bun vitest run --config .vitest.config.ts`): the code under test uses bun:sqlite and Bun.listen. */
 const config = defineConfig({
-  plugins: [sqlAsText],
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/fixtures/**'],
@@ -17,6 +11,8 @@ const config = defineConfig({
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // Bun loads our sources itself: vite knows neither SQL nor files as imports.
+    server: { deps: { external: [sources] } },
   },
 })
 

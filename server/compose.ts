@@ -4,7 +4,7 @@ import { ensureSelfToolchain } from './builders/self-toolchain.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import { migrateDatabase } from './db/migrate.ts'
-import { openDatabase } from './db/open.ts'
+import { holdExclusively, openDatabase } from './db/open.ts'
 import type { Engine } from './engines/port.ts'
 import { createProcessEngine } from './engines/process/engine.ts'
 import { ensureDataFolders } from './folders.ts'
@@ -50,6 +50,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   const now = () => Date.now()
   const db = openDatabase(paths.controlDb)
   migrateDatabase(db)
+  holdExclusively(db)
   const sealer = openSealer(paths.masterKey)
   const firstStart = await seedFirstStart({ db, config, now })
   await ensureSelfToolchain({ dir: paths.toolchain, executable: options.executable })

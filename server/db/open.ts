@@ -15,3 +15,11 @@ export function openDatabase(path: string): Database {
   chmodSync(path, DB_FILE_MODE)
   return db
 }
+
+/**
+ * Keeps a database for this process alone from its next statement on. The file lock that every statement would take and give
+ * back costs a third of an API request; `cpd` is alone on its data directory anyway.
+ */
+export function holdExclusively(db: Database): void {
+  db.run('PRAGMA locking_mode = EXCLUSIVE')
+}

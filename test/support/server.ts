@@ -4,7 +4,7 @@ import { seedFirstStart } from '../../server/auth/seed.ts'
 import { readConfig } from '../../server/config.ts'
 import type { Context } from '../../server/context.ts'
 import { migrateDatabase } from '../../server/db/migrate.ts'
-import { openDatabase } from '../../server/db/open.ts'
+import { holdExclusively, openDatabase } from '../../server/db/open.ts'
 import { createCollector } from '../../server/logs/collector.ts'
 import { createLogHub } from '../../server/logs/hub.ts'
 import { openLogStore } from '../../server/logs/store.ts'
@@ -51,6 +51,7 @@ export async function startTestServer({ env = {}, parts = {} }: TestServerOption
   )
   const db = openDatabase(data.paths.controlDb)
   migrateDatabase(db)
+  holdExclusively(db)
   const logged: string[] = []
   const logStore = openLogStore(data.paths.logsDb)
   const context: Context = {
