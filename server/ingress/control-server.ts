@@ -5,7 +5,7 @@ import { controlPaths, type DrainState, type IngressStatus, PUBLISHER_HEADER } f
 export interface ControlledIngress {
   status(): IngressStatus
   /** Applies and saves a snapshot as received. */
-  publish(publisher: string, table: unknown): void
+  publish(publisher: string, table: unknown): Promise<void>
   drainState(instanceId: string): DrainState
   closeTunnels(instanceId: string): void
   abortRequests(instanceId: string): void
@@ -24,12 +24,7 @@ const MAX_SNAPSHOT_BYTES = 256 * 1024 * 1024
 export function serveControl(socketPath: string, ingress: ControlledIngress): { stop(): Promise<void> } {
   const unnamedPath = `${socketPath}.new`
   rmSync(unnamedPath, { force: true })
-  const server = Bun.serve({
-    unix: unnamedPath,
-    maxRequestBodySize: MAX_SNAPSHOT_BYTES,
-    fetch: (request) => answer(ingress, request),
-    error: (error) => failure(error),
-  })
+  const server = serveAt(unnamedPath, ingress)
   chmodSync(unnamedPath, OWNER_ONLY)
   renameSync(unnamedPath, socketPath)
   return {
@@ -37,6 +32,20 @@ export function serveControl(socketPath: string, ingress: ControlledIngress): { 
       rmSync(socketPath, { force: true })
       return server.stop()
     },
+  }
+}
+
+function serveAt(unix: string, ingress: ControlledIngress): Bun.Server<undefined> {
+  try {
+    return Bun.serve({
+      unix,
+      maxRequestBodySize: MAX_SNAPSHOT_BYTES,
+      fetch: (request) => answer(ingress, request),
+      error: (error) => failure(error),
+    })
+  } catch (cause) {
+    // The kernel allows 107 bytes for the path of a socket.
+    throw new AppError('unavailable', `The control socket cannot be made: ${cause instanceof Error ? cause.message : cause}`, { cause })
   }
 }
 
@@ -49,7 +58,7 @@ async function answer(ingress: ControlledIngress, request: Request): Promise<Res
     case `GET ${controlPaths.status}`:
       return Response.json(ingress.status())
     case `PUT ${controlPaths.routes}`:
-      ingress.publish(request.headers.get(PUBLISHER_HEADER) ?? '', await request.json())
+      await ingress.publish(request.headers.get(PUBLISHER_HEADER) ?? '', await request.json())
       return done()
     case 'GET instances/drain-state':
       return Response.json(ingress.drainState(instanceId))

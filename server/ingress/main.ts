@@ -15,11 +15,11 @@ import { type ControlledIngress, serveControl } from './control-server.ts'
 import { Deadlines } from './deadlines.ts'
 import { defaultIngressLimits, type IngressLimits } from './limits.ts'
 import { Targets } from './proxy/targets.ts'
-import { type Publication, refuseOvertaken } from './publication.ts'
-import { parseRouteTable } from './route-table.ts'
+import { publishTo } from './publication.ts'
+import { EMPTY_ROUTE_TABLE, type RouteTable } from './route-table.ts'
 import { Router } from './router.ts'
 import { type ClientListener, listenForClients } from './server.ts'
-import { loadSnapshot, saveSnapshot } from './snapshot-file.ts'
+import { loadSnapshot } from './snapshot-file.ts'
 import { StaticFiles } from './static/files.ts'
 import { trustedProxies } from './trusted-proxies.ts'
 
@@ -56,14 +56,16 @@ export async function runIngress(options: IngressOptions): Promise<RunningIngres
   const deadlines = new Deadlines(limits.tickMs)
   const targets = new Targets()
   const files = new StaticFiles(options.log)
-  const router = new Router({ proxy: { limits, deadlines, targets }, files })
+  const router = new Router({ proxy: { limits, deadlines, targets, log: options.log }, files })
+  let listener: ClientListener | undefined
   try {
     const isTrusted = trustedProxies(options.trustedProxies)
-    router.apply(restoredTable(options))
+    router.apply(await restoredTable(options))
     const answer = router.answer.bind(router)
-    const listener = listenForClients({ ...options.listen, context: { limits, deadlines, isTrusted, answer }, log: options.log })
+    listener = listenForClients({ ...options.listen, context: { limits, deadlines, isTrusted, answer }, log: options.log })
     return operate({ options, limits, deadlines, targets, router, listener })
   } catch (error) {
+    await listener?.end({ graceMs: 0, lingerMs: 0, giveUp: () => {} })
     deadlines.stop()
     throw error
   }
@@ -79,11 +81,13 @@ interface Parts {
 }
 
 function operate({ options, limits, deadlines, targets, router, listener }: Parts): RunningIngress {
-  let applied: Publication | undefined
   const ended = Promise.withResolvers<void>()
   let ending: Promise<void> | undefined
   const end = async () => {
-    await Promise.all([control.stop(), listener.end(limits.closeGraceMs)])
+    await Promise.all([
+      control.stop(),
+      listener.end({ graceMs: limits.closeGraceMs, lingerMs: limits.lingerMs, giveUp: () => targets.abandonAll() }),
+    ])
     targets.retireAll()
     deadlines.stop()
     ended.resolve()
@@ -100,13 +104,7 @@ function operate({ options, limits, deadlines, targets, router, listener }: Part
       listen: listener.address,
       activeConnections: listener.connectionCount,
     }),
-    publish: (publisher, value) => {
-      const table = parseRouteTable(value)
-      refuseOvertaken(applied, { publisher, version: table.version })
-      saveSnapshot(options.routesFilePath, table)
-      router.apply(table)
-      applied = { publisher, version: table.version }
-    },
+    publish: publishTo(router, options.routesFilePath),
     drainState: (instanceId) => targets.drainState(instanceId),
     closeTunnels: (instanceId) => targets.closeTunnels(instanceId),
     abortRequests: (instanceId) => targets.abortRequests(instanceId),
@@ -119,12 +117,12 @@ function operate({ options, limits, deadlines, targets, router, listener }: Part
 }
 
 /** A table that cannot be read must not keep the ingress from starting: the control plane publishes it anew. */
-function restoredTable({ routesFilePath, log }: IngressOptions) {
+async function restoredTable({ routesFilePath, log }: IngressOptions): Promise<RouteTable> {
   try {
-    return loadSnapshot(routesFilePath)
+    return (await loadSnapshot(routesFilePath)) ?? EMPTY_ROUTE_TABLE
   } catch (error) {
     log(`The saved route table could not be read and is left out: ${error instanceof Error ? error.message : error}`)
-    return loadSnapshot('')
+    return EMPTY_ROUTE_TABLE
   }
 }
 

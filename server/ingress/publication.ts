@@ -1,10 +1,32 @@
 import { AppError } from '../../shared/error.ts'
+import { parseRouteTable } from './route-table.ts'
+import type { Router } from './router.ts'
+import { saveSnapshot } from './snapshot-file.ts'
 
 /** Which snapshot is applied, and who published it. */
-export interface Publication {
+interface Publication {
   /** Random for each process that publishes. */
   publisher: string
   version: number
+}
+
+/** Saves and applies one snapshot after the other, in the order they came. */
+export function publishTo(router: Router, routesFilePath: string): (publisher: string, table: unknown) => Promise<void> {
+  let applied: Publication | undefined
+  let last: Promise<void> = Promise.resolve()
+  const publish = async (publisher: string, value: unknown) => {
+    const table = parseRouteTable(value)
+    const offered = { publisher, version: table.version }
+    refuseOvertaken(applied, offered)
+    await saveSnapshot(routesFilePath, table)
+    router.apply(table)
+    applied = offered
+  }
+  return (publisher, value) => {
+    const next = last.then(() => publish(publisher, value))
+    last = next.catch(() => undefined)
+    return next
+  }
 }
 
 /**
@@ -13,7 +35,7 @@ export interface Publication {
  *
  * @throws AppError `conflict`.
  */
-export function refuseOvertaken(applied: Publication | undefined, offered: Publication): void {
+function refuseOvertaken(applied: Publication | undefined, offered: Publication): void {
   if (applied === undefined || applied.publisher !== offered.publisher || offered.version >= applied.version) return
   throw new AppError('conflict', `Route table ${offered.version} is older than ${applied.version}, which is applied already.`)
 }

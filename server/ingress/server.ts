@@ -5,8 +5,17 @@ import { ClientConnection, type ClientContext, type ClientSocket } from './clien
 export interface ClientListener {
   readonly address: { host: string; port: number }
   readonly connectionCount: number
-  /** Takes no further connection, lets requests in flight finish for `graceMs`, then closes what is left. */
-  end(graceMs: number): Promise<void>
+  /** Takes no further connection and resolves when all are gone. */
+  end(options: EndOptions): Promise<void>
+}
+
+export interface EndOptions {
+  /** For requests in flight and tunnels. */
+  graceMs: number
+  /** Ends what outstays the grace, as politely as may be. */
+  giveUp: () => void
+  /** For clients to take note of that; then they are cut off. */
+  lingerMs: number
 }
 
 export interface ListenOptions {
@@ -40,6 +49,11 @@ export function listenForClients({ host, port, context, log }: ListenOptions): C
     socket.data = new ClientConnection(socket, shared)
     connections.add(socket.data)
   }
+  const allGone = () =>
+    new Promise<void>((resolve) => {
+      allLeft = resolve
+      if (connections.size === 0) resolve()
+    })
   const listener = listen(host, port, {
     open: accept,
     data: (socket, bytes) => socket.data?.received(bytes),
@@ -56,14 +70,24 @@ export function listenForClients({ host, port, context, log }: ListenOptions): C
     get connectionCount() {
       return connections.size
     },
-    async end(graceMs) {
+    async end({ graceMs, giveUp, lingerMs }) {
       isEnding = true
       listener.stop()
       for (const connection of connections) connection.closeIfIdle()
-      if (connections.size > 0) await Promise.race([new Promise<void>((resolve) => (allLeft = resolve)), Bun.sleep(graceMs)])
+      await within(graceMs, allGone())
+      giveUp()
+      await within(lingerMs, allGone())
       for (const connection of connections) connection.drop()
     },
   }
+}
+
+/** Waits for it, but no longer than this. */
+async function within(ms: number, event: Promise<void>): Promise<void> {
+  const late = Promise.withResolvers<void>()
+  const timer = setTimeout(late.resolve, ms)
+  await Promise.race([event, late.promise])
+  clearTimeout(timer)
 }
 
 function listen(host: string, port: number, socket: Bun.SocketHandler<ClientConnection>): Bun.TCPSocketListener<ClientConnection> {

@@ -1,13 +1,29 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { writeSecretFile } from '../files/secret-file.ts'
-import { EMPTY_ROUTE_TABLE, parseRouteTable, type RouteTable } from './route-table.ts'
+import { open, readFile, rename } from 'node:fs/promises'
+import { parseRouteTable, type RouteTable } from './route-table.ts'
 
-/** Keeps the last applied table, so that an ingress that starts serves what the one before it served. */
-export function saveSnapshot(path: string, table: RouteTable): void {
-  writeSecretFile(path, JSON.stringify(table))
+const OWNER_ONLY = 0o600
+
+/**
+ * Keeps the last applied table, so that an ingress that starts serves what the one before it served. It is on disk when this resolves,
+ * whole or not at all; requests are served meanwhile, as a slow disk may take its time.
+ */
+export async function saveSnapshot(path: string, table: RouteTable): Promise<void> {
+  const temporary = `${path}.new`
+  const handle = await open(temporary, 'w', OWNER_ONLY)
+  try {
+    await handle.writeFile(JSON.stringify(table))
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await rename(temporary, path)
 }
 
-/** The table last saved, or the empty one before the first. @throws when the file is not a route table. */
-export function loadSnapshot(path: string): RouteTable {
-  return existsSync(path) ? parseRouteTable(JSON.parse(readFileSync(path, 'utf8'))) : EMPTY_ROUTE_TABLE
+/** The table last saved; undefined before the first. @throws when the file is not a route table. */
+export async function loadSnapshot(path: string): Promise<RouteTable | undefined> {
+  const text = await readFile(path, 'utf8').catch((error) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+  return text === undefined ? undefined : parseRouteTable(JSON.parse(text))
 }

@@ -117,20 +117,16 @@ export class ClientConnection implements Deadlined, ClientSide {
       this.#drop()
       return
     }
-    if (this.#phase === 'request') {
-      this.#refuse(new BadMessage(408, 'the request body did not come in time'))
-      return
-    }
-    if (this.#reader.bufferedBytes > 0) {
-      this.#refuse(new BadMessage(408, 'the request head did not come in time'))
-      return
-    }
-    this.#close()
+    if (this.#phase === 'head' && this.#reader.bufferedBytes === 0) this.#close()
+    else if (this.#phase === 'head') this.#refuse(new BadMessage(408, 'the request head did not come in time'))
+    else if (this.#wantsInput()) this.#refuse(new BadMessage(408, 'the request body did not come in time'))
+    // The exchange stopped taking the body meanwhile: it is not the client that is late.
+    else this.#rebalance()
   }
 
   /** Closes the connection now if it is between two requests. */
   closeIfIdle(): void {
-    if (this.#phase === 'head' && this.#out.isEmpty) this.#close()
+    if (this.#phase === 'head' && this.#reader.bufferedBytes === 0 && this.#out.isEmpty) this.#close()
   }
 
   drop(): void {

@@ -148,7 +148,7 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
 
   #tryNext(isFresh = false): void {
     this.#target?.requests.delete(this)
-    const { deadlines, limits, targets } = this.#context
+    const { deadlines, limits, log, targets } = this.#context
     const target = targets.choose(this.#targetsNow(), this.#unreachable)
     this.#target = target
     if (target === undefined) {
@@ -159,7 +159,7 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
     const idleMs = this.#isRepeatable ? limits.poolIdleMs : limits.poolFreshMs
     const pooled = isFresh ? undefined : target.takeIdle(deadlines.now - idleMs)
     if (pooled === undefined) {
-      this.#connection = UpstreamConnection.connect(target, this, { deadlines, timeoutMs: limits.connectTimeoutMs })
+      this.#connection = UpstreamConnection.connect(target, this, { deadlines, log, timeoutMs: limits.connectTimeoutMs })
     } else {
       pooled.reuse(this)
       this.#send(pooled)

@@ -7,4 +7,5 @@ export interface ProxyContext {
   readonly limits: IngressLimits
   readonly deadlines: Deadlines
   readonly targets: Targets
+  log(line: string): void
 }

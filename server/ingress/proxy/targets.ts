@@ -55,6 +55,13 @@ export class Targets {
     for (const target of this.#of(instanceId)) for (const request of [...target.requests]) request.abandon()
   }
 
+  /** Ends everything that is still going on. */
+  abandonAll(): void {
+    for (const target of [...this.#current.values(), ...this.#leaving]) {
+      for (const use of [...target.requests, ...target.tunnels]) use.abandon()
+    }
+  }
+
   retireAll(): void {
     for (const target of this.#current.values()) this.#retire(target)
     this.#current.clear()

@@ -19,6 +19,7 @@ export interface UpstreamUser {
 
 export interface ConnectOptions {
   deadlines: Deadlines
+  log: (line: string) => void
   timeoutMs: number
 }
 
@@ -28,28 +29,30 @@ type UpstreamSocket = Bun.Socket<UpstreamConnection>
 export class UpstreamConnection implements Deadlined {
   readonly target: Target
   readonly #deadlines: Deadlines
+  readonly #log: (line: string) => void
   #socket: UpstreamSocket | undefined
   #out: Outgoing | undefined
   #user: UpstreamUser | undefined
   #isClosed = false
   #isPaused = false
-  deadlineAt = NEVER
+  deadlineAt: number
   /** When it was last given back, on the clock of the deadlines. */
   idleSince = 0
   /** Whether it has served a request before the present one: only then may it have died unnoticed. */
   isReused = false
 
-  private constructor(target: Target, deadlines: Deadlines, user: UpstreamUser) {
+  private constructor(target: Target, user: UpstreamUser, { deadlines, log, timeoutMs }: ConnectOptions) {
     this.target = target
     this.#deadlines = deadlines
+    this.#log = log
     this.#user = user
+    this.deadlineAt = deadlines.now + timeoutMs
+    deadlines.add(this)
   }
 
   /** Connects in the background; the user hears of the outcome. */
-  static connect(target: Target, user: UpstreamUser, { deadlines, timeoutMs }: ConnectOptions): UpstreamConnection {
-    const connection = new UpstreamConnection(target, deadlines, user)
-    connection.deadlineAt = deadlines.now + timeoutMs
-    deadlines.add(connection)
+  static connect(target: Target, user: UpstreamUser, options: ConnectOptions): UpstreamConnection {
+    const connection = new UpstreamConnection(target, user, options)
     Bun.connect({ hostname: target.host, port: target.port, allowHalfOpen: true, data: connection, socket: handlers }).catch(() => {
       // Told to the user by connectError already.
     })
@@ -172,6 +175,11 @@ export class UpstreamConnection implements Deadlined {
     this.#user.ended()
   }
 
+  failed(error: Error): void {
+    this.#log(`A connection to ${this.target.instanceId} failed: ${error.stack ?? error.message}`)
+    this.gone(error)
+  }
+
   gone(error: Error | undefined): void {
     const user = this.#user
     this.target.forget(this)
@@ -188,5 +196,5 @@ const handlers: Bun.SocketHandler<UpstreamConnection> = {
   end: (socket) => socket.data.ended(),
   close: (socket, error) => socket.data.gone(error),
   // A failing handler must not take the connection's other end with it unseen.
-  error: (socket, error) => socket.data.gone(error),
+  error: (socket, error) => socket.data.failed(error),
 }

@@ -126,6 +126,40 @@ test('an ingress that is to end answers what it has, closes idle connections and
   upstream.stop()
 })
 
+test('tunnels that outstay the end are told to come again', async () => {
+  const app = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: (request, server) => (server.upgrade(request) ? undefined : new Response('no')),
+    websocket: { message() {} },
+  })
+  await world.publish({ 'a.test': proxyTo(app.port ?? 0) })
+  const socket = new WebSocket(`ws://127.0.0.1:${world.port}/`, { headers: { host: 'a.test' } } as never)
+  await new Promise((resolve) => {
+    socket.onopen = resolve
+  })
+  const closed = new Promise<number>((resolve) => {
+    socket.onclose = ({ code }) => resolve(code)
+  })
+  await world.client.shutdown()
+  expect(await closed).toBe(1001)
+  await world.ingress.closed
+  await app.stop(true)
+})
+
+test('a path too long for a socket is named', async () => {
+  const controlSocketPath = `${world.dir}/${'a'.repeat(100)}`
+  const start = runIngress({
+    listen: { host: '127.0.0.1', port: 0 },
+    controlSocketPath,
+    routesFilePath: world.routesFilePath,
+    version: 'test',
+    trustedProxies: [],
+    log: () => {},
+  })
+  await expect(start).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining(controlSocketPath) })
+})
+
 test('without an ingress every call says that it is unavailable', async () => {
   await world.ingress.close()
   await expect(world.client.status()).rejects.toMatchObject({ code: 'unavailable' })
