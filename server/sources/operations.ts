@@ -11,7 +11,7 @@ import { type StoredService, serviceById } from '../services/store.ts'
 import { extractArchive } from './extract.ts'
 import { DEFAULT_EXTRACT_LIMITS } from './extract-rules.ts'
 import { receiveUpload, TEMPORARY_PREFIX } from './receive.ts'
-import { deleteSource, insertSource, type StoredSource, sourceFile } from './store.ts'
+import { insertSource, type StoredSource, sourceFile } from './store.ts'
 
 const MIB = 1024 * 1024
 
@@ -55,16 +55,19 @@ export async function takeSource(context: Context, upload: Upload): Promise<Stor
   }
 }
 
-/** In one turn of the event loop, so that nobody finds files without their row or a row without its files. */
+/**
+ * Files first, then their row: a kill in between leaves files that the next prune removes, never a row without its files.
+ * In one turn of the event loop, so that no prune comes between the two.
+ */
 function keep(context: Context, source: StoredSource, { archive, unpacked }: { archive: string; unpacked: string }): void {
   refuseDeleted(context, source.serviceId)
-  insertSource(context.db, source)
   try {
     renameSync(archive, sourceFile(context.paths, source))
     renameSync(unpacked, unpackedDir(context, source))
+    insertSource(context.db, source)
   } catch (error) {
-    deleteSource(context.db, source.id)
     rmSync(sourceFile(context.paths, source), { force: true })
+    rmSync(unpackedDir(context, source), { recursive: true, force: true })
     throw error
   }
 }
