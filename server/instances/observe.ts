@@ -7,7 +7,7 @@ import { describeError } from '../server-log.ts'
 import type { StoredService } from '../services/store.ts'
 import { outputPathOf } from './launch.ts'
 import { describeExit } from './plan.ts'
-import { type InstanceExit, type StoredInstance, updateInstance } from './store.ts'
+import { type InstanceExit, instanceById, type StoredInstance, updateInstance } from './store.ts'
 
 const KEPT_EXITS = 10
 
@@ -15,9 +15,11 @@ const KEPT_EXITS = 10
 export function recordExit(
   context: Context,
   service: StoredService,
-  { instance, exit }: { instance: StoredInstance; exit: InstanceExit },
+  { instance: seen, exit }: { instance: StoredInstance; exit: InstanceExit },
 ): void {
   const now = context.now()
+  // As it is now: asking the engine has taken its time.
+  const instance = instanceById(context.db, seen.id) ?? seen
   const exits = [...instance.exits, exit].slice(-KEPT_EXITS)
   const delayMs = nextRestartDelayMs(exits, now)
   const { id, restarts } = instance

@@ -38,6 +38,8 @@ export type Action =
   | { kind: 'launch'; instanceId: string }
   | { kind: 'serve'; instanceId: string }
   | { kind: 'switch'; to: InstanceSet }
+  /** The candidate has taken the live one's place: once the routes say so, its deploy is live. */
+  | { kind: 'conclude_candidate'; deployId: string }
   | { kind: 'drain'; instanceIds: string[] }
   | { kind: 'fail_candidate'; deployId: string; reason: string }
   | { kind: 'cancel_candidate'; deployId: string; reason: string }
@@ -50,6 +52,9 @@ export const CANDIDATE_EXIT_LIMIT = 3
 
 export function planService(situation: Situation): Action[] {
   const { service, candidate } = situation
+  if (candidate !== undefined && candidate.deployId === service.liveDeployId) {
+    return [{ kind: 'conclude_candidate', deployId: candidate.deployId }]
+  }
   if (service.isDeleted || service.isSuspended) return planAbsence(situation)
   if (candidate?.isCancelRequested) return [{ kind: 'cancel_candidate', deployId: candidate.deployId, reason: 'Canceled on request.' }]
   const live = liveSet(situation)
@@ -103,6 +108,8 @@ function failureOf(situation: Situation, mine: readonly StoredInstance[]): strin
   if (crashed !== undefined) return `${describeExit(crashed)} before it was healthy, ${crashed.exits.length} times. See its logs.`
   if (situation.now < deadlineOf(situation)) return undefined
   const seconds = Math.round(situation.healthTimeoutMs / 1000)
+  const died = mine.find((instance) => instance.exits.length > 0)
+  if (died !== undefined) return `${describeExit(died)} before it was healthy, and was not healthy within ${seconds} s. See its logs.`
   return `It did not become healthy within ${seconds} s. Check that it listens on $PORT and answers its health check path, and see its logs.`
 }
 

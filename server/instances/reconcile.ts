@@ -18,7 +18,7 @@ import { type Action, type InstanceSet, nextDueAt, planService } from './plan.ts
 import { situationOf } from './situation.ts'
 import { startInstance } from './start.ts'
 import { insertInstance, instancesOf, takenPorts, updateInstance } from './store.ts'
-import { switchTo } from './switch.ts'
+import { concludeDeploy, switchTo } from './switch.ts'
 
 /** A plan is empty after a few rounds; one that is not, is looked at again later instead of spinning. */
 const MAX_ROUNDS = 50
@@ -75,8 +75,12 @@ async function act(context: Context, service: StoredService, action: Action): Pr
       return await context.routes.publish()
     case 'switch':
       switchTo(context, service, action.to)
+      return await context.routes.publish()
+    case 'conclude_candidate':
+      // Nobody is told that a deploy is live before requests reach it.
       await context.routes.publish()
-      return context.work.deployEnded(action.to.deployId)
+      concludeDeploy(context, service, action.deployId)
+      return context.work.deployEnded(action.deployId)
     case 'drain':
       return await beginDrain(context, action.instanceIds)
     case 'fail_candidate':

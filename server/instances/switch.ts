@@ -20,18 +20,21 @@ export function switchTo(context: Context, service: StoredService, set: Instance
       if (isInSet && instance.phase === 'ready') updateInstance(context.db, instance.id, { phase: 'serving' })
     }
     setLive(context.db, service.id, set)
-    const deploy = deployById(context.db, set.deployId)
-    if (deploy?.status === 'update_in_progress') makeLive(context, service, deploy)
-    else recordEvent(context.db, { service, type: 'server_restarted', details: { deployId: set.deployId }, now })
+    const isRestart = service.liveDeployId === set.deployId
+    if (isRestart) recordEvent(context.db, { service, type: 'server_restarted', details: { deployId: set.deployId }, now })
+    else if (service.liveDeployId !== null) updateDeploy(context.db, service.liveDeployId, { status: 'deactivated' }, now)
   })()
 }
 
-function makeLive(context: Context, service: StoredService, deploy: StoredDeploy): void {
-  const now = context.now()
-  if (service.liveDeployId !== null) updateDeploy(context.db, service.liveDeployId, { status: 'deactivated' }, now)
-  endDeploy(context, { deploy, service }, { status: 'live' })
-  recordEvent(context.db, { service, type: 'server_available', details: { deployId: deploy.id }, now })
-  if (deploy.trigger === 'rollback') restoreSettings(context, service, deploy)
+/** Ends the deploy that was switched to, now that the routes have it. */
+export function concludeDeploy(context: Context, service: StoredService, deployId: string): void {
+  context.db.transaction(() => {
+    const deploy = deployById(context.db, deployId)
+    if (deploy?.status !== 'update_in_progress') return
+    endDeploy(context, { deploy, service }, { status: 'live' })
+    recordEvent(context.db, { service, type: 'server_available', details: { deployId }, now: context.now() })
+    if (deploy.trigger === 'rollback') restoreSettings(context, service, deploy)
+  })()
 }
 
 /** A rollback brings back what the release was made with, so that the next deploy does not undo it. */

@@ -71,13 +71,13 @@ function carryOut(given: Model, action: Action, options: { dies: boolean }): Mod
       const isOf = (one: StoredInstance) => one.deployId === action.to.deployId && one.generation === action.to.generation
       return {
         ...given,
-        candidate: undefined,
         instances: given.instances.map((one) => (isOf(one) && one.phase === 'ready' ? { ...one, phase: 'serving' } : one)),
         service: { ...service, liveDeployId: action.to.deployId, liveGeneration: action.to.generation },
       }
     }
     case 'drain':
       return { ...given, instances: given.instances.filter(({ id }) => !action.instanceIds.includes(id)) }
+    case 'conclude_candidate':
     case 'fail_candidate':
     case 'cancel_candidate':
       return { ...given, candidate: undefined }

@@ -70,6 +70,29 @@ const cases: [fact: string, given: Situation, planned: Action[]][] = [
     ],
   ],
   [
+    'a candidate that died and is not healthy in time fails, and tells how it ended',
+    situation({
+      candidate: candidate({ updateStartedAt: NOW - 10_000 }),
+      instances: [instance('b', 'pending', { ...ofNew, exits: exits(2), startAt: NOW + 9 })],
+    }),
+    [
+      {
+        kind: 'fail_candidate',
+        deployId: 'new',
+        reason: 'It exited with code 1 before it was healthy, and was not healthy within 10 s. See its logs.',
+      },
+    ],
+  ],
+  [
+    'a candidate that has been switched to is concluded before anything else, be it canceled or suspended meanwhile',
+    situation({
+      service: { liveDeployId: 'new', isSuspended: true },
+      candidate: candidate({ isCancelRequested: true }),
+      instances: [instance('a'), instance('b', 'serving', ofNew)],
+    }),
+    [{ kind: 'conclude_candidate', deployId: 'new' }],
+  ],
+  [
     'a candidate that is to be canceled is canceled before anything else',
     situation({ candidate: candidate({ isCancelRequested: true }), instances: [instance('b', 'ready', ofNew)] }),
     [{ kind: 'cancel_candidate', deployId: 'new', reason: 'Canceled on request.' }],
