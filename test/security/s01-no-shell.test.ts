@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+
+const root = join(import.meta.dirname, '../..')
+const sources = ['server', 'cli', 'shared', '.scripts'].flatMap((folder) =>
+  [...new Bun.Glob('**/*.ts').scanSync({ cwd: join(root, folder) })].map((path) => `${folder}/${path}`),
+)
+
+/** The sources with comments taken out: those may speak of what the code must not do. */
+const codeOf = (path: string): string => readFileSync(join(root, path), 'utf8').replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/[^\n]*/g, '')
+
+const filesWith = (pattern: RegExp, among = sources): string[] => among.filter((path) => pattern.test(codeOf(path))).sort()
+const product = sources.filter((path) => !path.startsWith('.scripts/'))
+
+test('S1: there are sources to look at', () => {
+  expect(product.length).toBeGreaterThan(100)
+  expect(codeOf('server/process/spawn.ts')).toContain('Bun.spawn')
+})
+
+test('S1: processes are started in one file, and the browser in another', () => {
+  expect(filesWith(/\bBun\s*\.\s*spawn(Sync)?\b/, product)).toEqual(['cli/browser.ts', 'server/process/spawn.ts'])
+  expect(filesWith(/\bBun\s*\[|\{[^}]*\bspawn(Sync)?\b[^}]*\}\s*=\s*Bun\b|from 'bun'.*\bspawn|\bspawn\b[^\n]*from 'bun'/, product)).toEqual(
+    [],
+  )
+  expect(filesWith(/child_process|\bexecve\b|node:cluster/, product)).toEqual([])
+})
+
+test('S1: nothing takes a command as one string', () => {
+  expect(filesWith(/\bBun\s*\.\s*\$|import\s*\{[^}]*\$[^}]*\}\s*from\s*'bun'/)).toEqual([])
+  expect(filesWith(/\bexecSync\b|(?<!\.)\bexec\(|\bshell:\s*true|\bnew Function\(|'node:vm'|\beval\(/)).toEqual([])
+})
+
+test('S1: of the C library only what gives disk space back is called', () => {
+  expect(filesWith(/bun:ffi/, product)).toEqual(['server/logs/release.ts'])
+  const called = [...codeOf('server/logs/release.ts').matchAll(/(\w+): \{ args:/g)].map(([, name]) => name)
+  expect(called).toEqual(['fallocate'])
+})
+
+test("S1: a shell is named only where a service's own command is started in its sandbox", () => {
+  expect(filesWith(/['"](\/bin\/)?(ba|da|z)?sh['"]|['"]-lc['"]/, product).filter((path) => path !== 'cli/completion/scripts.ts')).toEqual([
+    'server/engines/process/launch.ts',
+  ])
+})
+
+test('S1: what is started is never put together from text', () => {
+  const callers = filesWith(/\bspawnProcess\(/, product)
+  expect(callers.length).toBeGreaterThan(0)
+  // The argument array is a literal or a value made by a pure function; a template or sum in the call would be neither.
+  expect(callers.filter((path) => /spawnProcess\(\s*(`|'|"|[^,)]*\+)/.test(codeOf(path)))).toEqual([])
+  expect(codeOf('server/process/spawn.ts')).toMatch(/spawnProcess\(argv: readonly string\[\]/)
+})
+
+test('S1: the scripts of the launcher are constants', () => {
+  const code = codeOf('server/engines/process/launch.ts')
+  const scripts = [...code.matchAll(/const [A-Z_]+ = (?:String\.raw)?`([^`]*)`/g)].map(([, script = '']) => script)
+  expect(scripts.length).toBe(3)
+  const inserted = scripts.flatMap((script) => [...script.matchAll(/(?<!\\)\$\{(\w+)\}/g)].map(([, name]) => name))
+  expect([...new Set(inserted)]).toEqual(['ENV_PREFIX'])
+})
+
+test('S1: lint forbids it as well', () => {
+  const config = readFileSync(join(root, '.biome.json'), 'utf8')
+  const { overrides } = JSON.parse(config) as { overrides: { includes: string[]; linter?: unknown }[] }
+  for (const folder of ['shared/**', 'cli/**', 'server/**']) {
+    const rules = overrides.find(({ includes }) => includes[0] === folder)
+    expect(JSON.stringify(rules)).toContain('node:child_process')
+  }
+})
