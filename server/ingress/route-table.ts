@@ -18,7 +18,7 @@ export type ProxyTarget = Static<typeof ProxyTarget>
 export const PathRule = Type.Object({
   type: Type.Union([Type.Literal('redirect'), Type.Literal('rewrite')]),
   source: Type.String({ pattern: '^/' }),
-  destination: Type.String({ minLength: 1 }),
+  destination: Type.String({ pattern: '^(/|https?://)[!-~]*$' }),
   status: Type.Optional(Type.Integer({ minimum: 300, maximum: 399 })),
 })
 export type PathRule = Static<typeof PathRule>

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { BadMessage } from '../../../../server/ingress/message/bad-message.ts'
 import { type RequestEvent, RequestReader } from '../../../../server/ingress/message/request-reader.ts'
+import { randomFrom } from '../random.ts'
 
 const limits = { maxHeadBytes: 2000, maxFields: 50, maxTargetBytes: 1000 }
 
@@ -119,14 +120,5 @@ function* cut(bytes: Buffer, random: (below: number) => number): Generator<Buffe
     const end = Math.min(bytes.length, at + 1 + random(40))
     yield bytes.subarray(at, end)
     at = end
-  }
-}
-
-/** A small linear congruential generator: the same rounds each time. */
-function randomFrom(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return Math.floor((state / 2 ** 32) * below)
   }
 }
