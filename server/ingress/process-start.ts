@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
 const STATE_FIELD = 0
 const START_FIELD = 19
@@ -17,6 +17,14 @@ export function processStart(pid: number): string | undefined {
 /** The argument array a process was started with. */
 export function processCommand(pid: number): string[] | undefined {
   return readProc(pid, 'cmdline')?.split('\0').slice(0, -1)
+}
+
+/** The processes that were started with exactly this argument array. */
+export function processesOf(command: readonly string[]): number[] {
+  const wanted = command.join('\0')
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => Number.isInteger(pid) && processCommand(pid)?.join('\0') === wanted)
 }
 
 function readProc(pid: number, name: string): string | undefined {

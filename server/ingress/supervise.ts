@@ -3,7 +3,7 @@ import { AppError } from '../../shared/error.ts'
 import { type SpawnedProcess, spawnProcess } from '../process/spawn.ts'
 import type { IngressStatus } from './control.ts'
 import { createIngressClient, type IngressClient } from './control-client.ts'
-import { processCommand, processStart } from './process-start.ts'
+import { processCommand, processesOf, processStart } from './process-start.ts'
 
 /** The ingress that is wanted, and how to start it. */
 export interface IngressStart {
@@ -38,7 +38,12 @@ export async function ensureIngress(start: IngressStart): Promise<IngressClient>
     start.log(`Replacing the ingress of version ${running.version} at ${running.listen.host}:${running.listen.port}`)
     await endRunning(client, running)
   }
-  await startNew(client, start)
+  try {
+    await startNew(client, start)
+  } catch (error) {
+    if (!killUnreachable(start.command)) throw error
+    await startNew(client, start)
+  }
   return client
 }
 
@@ -58,6 +63,16 @@ async function endRunning(client: IngressClient, { pid }: IngressStatus): Promis
   // It gives up its address and its control socket at once; requests in flight end behind our back.
   const hasLetGo = await until(async () => (await statusOf(client)) === undefined, END_TIMEOUT_MS)
   if (!hasLetGo) killProcess(pid, startedAt)
+}
+
+/**
+ * Kills an ingress of ours that serves but cannot be talked to: it hangs, or its control socket was removed. One that was asked to end
+ * and still answers its last requests is not in the way of a start, so this is for starts that have failed.
+ */
+function killUnreachable(command: readonly string[]): boolean {
+  const pids = processesOf(command)
+  for (const pid of pids) killProcess(pid, processStart(pid))
+  return pids.length > 0
 }
 
 async function startNew(client: IngressClient, start: IngressStart): Promise<void> {

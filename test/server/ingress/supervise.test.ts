@@ -69,6 +69,16 @@ test('a port that is taken is named', async () => {
   taken.stop(true)
 })
 
+test('an ingress that serves but cannot be talked to is replaced', async () => {
+  const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  probe.stop(true)
+  const first = await (await ensureIngress(wanted('1', probe.port))).status()
+  rmSync(join(dir, 'ingress.sock'))
+  const second = await (await ensureIngress(wanted('1', probe.port))).status()
+  expect(second.pid).not.toBe(first.pid)
+  expect(second.listen).toEqual(first.listen)
+})
+
 test('a program that cannot be started is named', async () => {
   await expect(ensureIngress({ ...wanted(), command: [join(dir, 'absent')] })).rejects.toMatchObject({ code: 'unavailable' })
 })
