@@ -1,0 +1,24 @@
+/** A control plane in a process of its own, to be killed. Takes its settings from the environment and says its address when it is ready. */
+import { createApp } from '../../server/app.ts'
+import { compose } from '../../server/compose.ts'
+import { configOfProcess } from '../../server/config.ts'
+import { createServerLog } from '../../server/server-log.ts'
+import { recover, sweepFolders } from '../../server/work/recover.ts'
+
+const config = configOfProcess({})
+const log = createServerLog((line) => process.stderr.write(line))
+const { context, work, close } = await compose({ config, version: '0.0.0-test', executable: process.execPath, log })
+const app = createApp(context)
+const { port } = app.listen(config.CP_LISTEN)
+await recover(context)
+work.start()
+await sweepFolders(context)
+console.log(`http://127.0.0.1:${port}`)
+process.on(
+  'SIGTERM',
+  () =>
+    void app
+      .stop()
+      .then(close)
+      .then(() => process.exit(0)),
+)

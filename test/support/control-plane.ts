@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type SpawnedProcess, spawnProcess } from '../../server/process/spawn.ts'
+import { makeDataDir } from './data-dir.ts'
+import { startTestIngress, type TestIngress } from './ingress.ts'
+import { testAdmin, testStaticToken } from './server.ts'
+
+/** A control plane that can be killed and started again on the same data, with an ingress that outlives it. */
+export interface ControlPlane {
+  dataDir: string
+  /** Of the one that runs now. */
+  url: string
+  adminToken: string
+  ingress: TestIngress
+  kill(): Promise<void>
+  /** Ends it as an operator would, and gives its exit code. */
+  stop(): Promise<number | null>
+  start(): Promise<void>
+  /** What all of them wrote to their own log. */
+  logged(): string
+  /** Ends it and removes the data; workloads must have been ended through the API. */
+  close(): Promise<void>
+}
+
+export async function startControlPlane(env: Record<string, string> = {}): Promise<ControlPlane> {
+  const data = makeDataDir()
+  const ingress = await startTestIngress(data.paths)
+  const logFile = join(data.dir, 'server.log')
+  const settings = {
+    CP_DATA_DIR: data.dir,
+    CP_LISTEN: '127.0.0.1:0',
+    CP_INGRESS_HTTP: ingress.address,
+    CP_ADMIN_PASSWORD: testAdmin.password,
+    SERVICE_API_TOKEN: testStaticToken,
+    CP_RATE_LIMIT: '0',
+    CP_DRAIN_SECONDS: '1',
+    PATH: '/usr/local/bin:/usr/bin:/bin',
+    ...env,
+  }
+  let child: SpawnedProcess | undefined
+  const plane: ControlPlane = {
+    dataDir: data.dir,
+    url: '',
+    adminToken: testStaticToken,
+    ingress,
+    async start() {
+      const script = join(import.meta.dirname, 'control-plane-child.ts')
+      child = spawnProcess([process.execPath, script], { env: settings, stdout: 'pipe', stderr: { appendTo: logFile } })
+      plane.url = await firstLine(child.stdout)
+      if (plane.url === '') throw new Error(`The control plane did not start: ${plane.logged()}`)
+    },
+    async kill() {
+      child?.kill('SIGKILL')
+      await child?.exited
+    },
+    async stop() {
+      child?.kill('SIGTERM')
+      const exit = await child?.exited
+      return exit?.exitCode ?? null
+    },
+    logged: () => readFileSync(logFile, 'utf8'),
+    async close() {
+      await plane.stop()
+      await ingress.close()
+      data.remove()
+    },
+  }
+  await plane.start()
+  return plane
+}
+
+async function firstLine(output: ReadableStream<Uint8Array> | undefined): Promise<string> {
+  for await (const chunk of output ?? []) return new TextDecoder().decode(chunk).trim()
+  return ''
+}
