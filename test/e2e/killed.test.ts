@@ -76,11 +76,12 @@ test('killed at rest: apps serve on, and the next start adopts the same processe
   expect(await instancePid()).toBe(pid)
 })
 
-test('killed in the middle of a build: the next start builds again and brings it live', async () => {
-  await deploy({ env: { BUILD_MS: '3000' }, isAwaited: false })
+test('killed in the middle of a build: the next start builds again, brings it live, and cpctl sees it through', async () => {
+  const deployed = deploy({ env: { BUILD_MS: '3000' } })
   await until('the build command runs', () => processesOf(cpd.paths.data).some((pid) => commandLine(pid).endsWith('build.js')))
   expect((await newestDeploy(cpd, serviceId)).status).toBe('build_in_progress')
   await dieAndComeBack()
+  await deployed
   await expectTruth()
 })
 
@@ -125,4 +126,22 @@ test('the ingress serves while the control plane is away, and is adopted by the 
   await cpd.start()
   expect((await ingress.status()).pid).toBe(pid)
   await expectTruth()
+})
+
+test('killed together with the ingress: the next start brings the ingress back and adopts the app', async () => {
+  const pid = await instancePid()
+  await load.stop()
+  process.kill((await createIngressClient(cpd.paths.ingressSocket).status()).pid, 'SIGKILL')
+  await dieAndComeBack()
+  expect(await instancePid()).toBe(pid)
+})
+
+test('everything killed, as by a loss of power: the next start starts it all again', async () => {
+  await load.stop()
+  await cpd.kill9()
+  for (const pid of processesOf(cpd.paths.data)) process.kill(pid, 'SIGKILL')
+  await cpd.start()
+  await settledInstances(cpd, serviceId, 1)
+  expect(await (await cpd.appFetch('slow')).text()).toBe(`slow ${version}\n`)
+  expect((await newestDeploy(cpd, serviceId)).status).toBe('live')
 })
