@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { RollbackPlan } from '../../shared/deploy.ts'
+import { isId } from '../../shared/id.ts'
 import type { Context, Start } from '../context.ts'
 import { awaitDeploy } from '../deploying/outcome.ts'
 import { resolveService } from '../resolve.ts'
@@ -15,15 +16,16 @@ export function addRollbackCommand(program: Command, start: Start): void {
   program
     .command('rollback')
     .description('Go back to an earlier release: code, variables, secret files and limits')
-    .argument('[deploy]', 'Deploy to go back to; default: the one that was live before')
+    .argument('[deploy]', 'Deploy to go back to, or a service; default: the deploy that was live before')
     .option('-s, --service <service>', 'Name or id; default: the one named after this folder')
     .option('--dry-run', 'Show what would change, and change nothing')
     .option('-d, --detach', 'Do not wait until it is live')
-    .action((deployId: string | undefined, options: RollbackOptions, command: Command) => rollback(start(command), deployId, options))
+    .action((name: string | undefined, options: RollbackOptions, command: Command) => rollback(start(command), name, options))
 }
 
-async function rollback(context: Context, deployId: string | undefined, options: RollbackOptions): Promise<void> {
-  const service = await resolveService(context, options.service)
+async function rollback(context: Context, name: string | undefined, options: RollbackOptions): Promise<void> {
+  const deployId = name !== undefined && isId('deploy', name) ? name : undefined
+  const service = await resolveService(context, options.service ?? (deployId === undefined ? name : undefined))
   const reply = await context.client.call('rollback', {
     params: { serviceId: service.id },
     body: { ...(deployId === undefined ? {} : { deployId }), ...(options.dryRun ? { dryRun: true } : {}) },

@@ -58,7 +58,7 @@ function conclude(context: Context, service: Service, deploy: Deploy): void {
     return
   }
   throw new CliError('conflict', `The deploy ${statusTexts[deploy.status].toLowerCase()}: ${deploy.reason ?? 'no reason was given.'}`, {
-    hint: `What was live before still is. See cpctl logs ${service.name} --since 10m`,
+    hint: `Nothing else has changed. See cpctl logs ${service.name} --since 10m`,
   })
 }
 

@@ -141,7 +141,7 @@ describe('deploy', () => {
     const { run } = platform({ statuses: ['build_in_progress', 'build_failed'], ended: { reason: 'npm ci exited with 1.' } })
     const { exitCode, stderr } = await run(['deploy'])
     expect(exitCode).toBe(1)
-    expect(stderr).toContain('Error: The deploy failed to build: npm ci exited with 1.\nWhat was live before still is.')
+    expect(stderr).toContain('Error: The deploy failed to build: npm ci exited with 1.\nNothing else has changed.')
   })
 
   test('--detach does not wait, --json prints the deploy', async () => {
