@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createIngressClient } from '../../server/ingress/control-client.ts'
@@ -9,6 +9,8 @@ export interface BenchRow {
   name: string
   requestsPerSecond: number
   p99Ms: number
+  /** Of the proxy's processes, for one request: the figure that other work on the machine disturbs least. */
+  cpuMicros: number
   failures: number
 }
 
@@ -21,8 +23,14 @@ const HOST = 'app.bench'
 const PROXY_CORE = '0'
 const OTHER_CORE = '1'
 
-/** A started proxy, or undefined where its program is not installed. */
-type Peer = (bench: Bench) => Promise<{ name: string; port: number } | undefined>
+interface Proxy {
+  name: string
+  port: number
+  pid: number
+}
+
+/** Starts a proxy; undefined where its program is not installed. */
+type Peer = (bench: Bench) => Promise<Proxy | undefined>
 
 interface Bench {
   dir: string
@@ -57,10 +65,11 @@ const ourIngress: Peer = async ({ dir, upstreamPort, start }) => {
   const port = freePort()
   const socketPath = join(dir, 'ingress.sock')
   const program = join(import.meta.dirname, '../server/ingress/processes/ingress-program.ts')
-  await firstText(start(PROXY_CORE, [process.execPath, program, String(port), socketPath, join(dir, 'routes.json'), 'bench']))
+  const child = start(PROXY_CORE, [process.execPath, program, String(port), socketPath, join(dir, 'routes.json'), 'bench'])
+  await firstText(child)
   const targets = [{ instanceId: 'i', host: '127.0.0.1', port: upstreamPort }]
   await createIngressClient(socketPath).publish({ version: 1, hosts: { [HOST]: { kind: 'proxy', serviceId: 's', name: 'app', targets } } })
-  return { name: 'ingress', port }
+  return { name: 'ingress', port, pid: child.pid }
 }
 
 const haproxy: Peer = async ({ dir, upstreamPort, start }) => {
@@ -83,9 +92,9 @@ backend b
   server s 127.0.0.1:${upstreamPort}
 `
   writeFileSync(join(dir, 'haproxy.cfg'), config)
-  start(PROXY_CORE, [program, '-f', join(dir, 'haproxy.cfg')])
+  const child = start(PROXY_CORE, [program, '-f', join(dir, 'haproxy.cfg')])
   await answering(port)
-  return { name: 'haproxy', port }
+  return { name: 'haproxy', port, pid: child.pid }
 }
 
 const nginx: Peer = async ({ dir, upstreamPort, start }) => {
@@ -119,12 +128,12 @@ http {
 }
 `
   writeFileSync(join(dir, 'nginx.conf'), config)
-  start(PROXY_CORE, [program, '-p', dir, '-e', join(dir, 'nginx.log'), '-c', join(dir, 'nginx.conf')])
+  const child = start(PROXY_CORE, [program, '-p', dir, '-e', join(dir, 'nginx.log'), '-c', join(dir, 'nginx.conf')])
   await answering(port)
-  return { name: 'nginx', port }
+  return { name: 'nginx', port, pid: child.pid }
 }
 
-async function measureAll(proxies: readonly { name: string; port: number }[]): Promise<BenchRow[]> {
+async function measureAll(proxies: readonly Proxy[]): Promise<BenchRow[]> {
   const rounds: BenchRow[] = []
   for (const proxy of proxies) await measure(proxy, WARM_UP_SECONDS)
   for (let round = 0; round < ROUNDS; round++) for (const proxy of proxies) rounds.push(await measure(proxy, MEASURED_SECONDS))
@@ -136,21 +145,36 @@ async function measureAll(proxies: readonly { name: string; port: number }[]): P
   })
 }
 
+async function measure(proxy: Proxy, seconds: number): Promise<BenchRow> {
+  const before = cpuMicrosOf(proxy.pid)
+  const loaded = await load(proxy.port, seconds)
+  return { name: proxy.name, ...loaded, cpuMicros: (cpuMicrosOf(proxy.pid) - before) / (loaded.requestsPerSecond * seconds) }
+}
+
+/** Time on the processor of a process and its children (proc(5): fields 14 and 15, in hundredths of a second). */
+function cpuMicrosOf(pid: number): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ')
+  const own = (Number(fields[11]) + Number(fields[12])) * 10_000
+  return children.reduce((sum, child) => sum + cpuMicrosOf(child), own)
+}
+
 /** With wrk where it is installed, else with our own loader, which costs more than what it measures. */
-async function measure({ name, port }: { name: string; port: number }, seconds: number): Promise<BenchRow> {
+async function load(port: number, seconds: number): Promise<Omit<BenchRow, 'name' | 'cpuMicros'>> {
   const wrk = Bun.which('wrk')
   if (wrk === null) {
     const request = `GET / HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`
     const result = await generateLoad({ host: '127.0.0.1', port, request, connections: CONNECTIONS, durationMs: seconds * 1000 })
-    return { name, requestsPerSecond: result.requestsPerSecond, p99Ms: result.p99Ms, failures: result.failures }
+    return { requestsPerSecond: result.requestsPerSecond, p99Ms: result.p99Ms, failures: result.failures }
   }
   const pin = Bun.which('taskset')
-  const load = [wrk, '-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '--latency', '-H', `Host: ${HOST}`, `http://127.0.0.1:${port}/`]
-  const { stdout } = await runProcess(pin === null ? load : [pin, '-c', OTHER_CORE, ...load])
+  const argv = [wrk, '-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '--latency', '-H', `Host: ${HOST}`, `http://127.0.0.1:${port}/`]
+  const { stdout } = await runProcess(pin === null ? argv : [pin, '-c', OTHER_CORE, ...argv])
   const failed = /Non-2xx or 3xx responses: (\d+)/.exec(stdout)?.[1] ?? 0
   const broken = /Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)/.exec(stdout)?.slice(1) ?? []
   return {
-    name,
     requestsPerSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]),
     p99Ms: millisecondsOf(/99%\s+([\d.]+)(us|ms|s)/.exec(stdout)),
     failures: broken.reduce((sum, count) => sum + Number(count), Number(failed)),
@@ -164,10 +188,12 @@ function millisecondsOf(match: RegExpExecArray | null): number {
 
 function print(rows: readonly BenchRow[]): void {
   const own = rows[0]
-  for (const { name, requestsPerSecond, p99Ms, failures } of rows) {
+  for (const { name, requestsPerSecond, p99Ms, cpuMicros, failures } of rows) {
     const ratio =
       own === undefined || name === own.name ? '' : `; ingress/${name} = ${(own.requestsPerSecond / requestsPerSecond).toFixed(2)}`
-    console.log(`${name.padEnd(8)} ${Math.round(requestsPerSecond)}/s, p99 ${p99Ms.toFixed(2)} ms, ${failures} failed${ratio}`)
+    console.log(
+      `${name.padEnd(8)} ${Math.round(requestsPerSecond)}/s, p99 ${p99Ms.toFixed(2)} ms, CPU ${cpuMicros.toFixed(1)} µs a request, ${failures} failed${ratio}`,
+    )
   }
 }
 

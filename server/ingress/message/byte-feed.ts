@@ -24,9 +24,8 @@ export class ByteFeed {
   }
 
   take(count: number): Buffer {
-    const taken = this.#bytes.subarray(0, count)
-    this.#bytes = count === this.#bytes.length ? NOTHING : this.#bytes.subarray(count)
-    this.#searchedTo = 0
+    const taken = count === this.#bytes.length ? this.#bytes : this.#bytes.subarray(0, count)
+    this.#drop(count)
     return taken
   }
 
@@ -44,8 +43,13 @@ export class ByteFeed {
     if (start < 0) return undefined
     const length = start + END_OF_HEAD.length
     const head = this.#bytes.toString('latin1', 0, length)
-    this.take(length)
+    this.#drop(length)
     return head
+  }
+
+  #drop(count: number): void {
+    this.#bytes = count === this.#bytes.length ? NOTHING : this.#bytes.subarray(count)
+    this.#searchedTo = 0
   }
 }
 
