@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { type SpawnedProcess, spawnProcess } from '../../server/process/spawn.ts'
+import { runProcess, type SpawnedProcess, spawnProcess } from '../../server/process/spawn.ts'
 import { makeDataDir } from './data-dir.ts'
 import { startTestIngress, type TestIngress } from './ingress.ts'
 import { testAdmin, testStaticToken } from './server.ts'
@@ -22,10 +22,20 @@ export interface ControlPlane {
   close(): Promise<void>
 }
 
-export async function startControlPlane(env: Record<string, string> = {}): Promise<ControlPlane> {
+export interface ControlPlaneOptions {
+  /** Puts the data on a disk of its own of this size. Only root can. */
+  diskBytes?: number
+}
+
+export async function startControlPlane(env: Record<string, string> = {}, { diskBytes }: ControlPlaneOptions = {}): Promise<ControlPlane> {
   const data = makeDataDir()
+  if (diskBytes !== undefined) {
+    await runProcess(['mount', '-t', 'tmpfs', '-o', `size=${diskBytes},mode=711`, 'tmpfs', data.dir])
+    for (const folder of [data.paths.db, data.paths.run, data.paths.uploads]) mkdirSync(folder, { recursive: true, mode: 0o700 })
+  }
   const ingress = await startTestIngress(data.paths)
-  const logFile = join(data.dir, 'server.log')
+  // Beside the data, not on its disk.
+  const logFile = `${data.dir}.log`
   const settings = {
     CP_DATA_DIR: data.dir,
     CP_LISTEN: '127.0.0.1:0',
@@ -62,7 +72,9 @@ export async function startControlPlane(env: Record<string, string> = {}): Promi
     async close() {
       await plane.stop()
       await ingress.close()
+      if (diskBytes !== undefined) await runProcess(['umount', '--lazy', data.dir])
       data.remove()
+      rmSync(logFile, { force: true })
     },
   }
   await plane.start()

@@ -104,8 +104,18 @@ function observe(records: Records, one: Supervised): RecordedExit | 'running' | 
   const leader = records.processOf(one.workload)
   if (leader !== undefined && isAlive(leader)) return 'running'
   if (bootId === records.bootId && mayBeRecorded(records, one, leader)) return 'undecided'
-  records.writeUnknownExit(id)
-  return records.exitOf(id) ?? 'undecided'
+  return recordUnknownExit(records, id)
+}
+
+/** On a full disk it ends all the same: what it holds of the disk may only be given back after its end. */
+function recordUnknownExit(records: Records, id: string): RecordedExit {
+  const unknown = { exitCode: null, signal: null, at: new Date().toISOString() }
+  try {
+    records.writeUnknownExit(id)
+    return records.exitOf(id) ?? unknown
+  } catch {
+    return unknown
+  }
 }
 
 function mayBeRecorded(records: Records, one: Supervised, leader: ProcessStat | undefined): boolean {
