@@ -6,14 +6,13 @@ import { cpctl, deployFolder, foldersOf, newestDeploy, serviceNamed, settledInst
 import { startLoad } from '../support/load.ts'
 import { until } from '../support/until.ts'
 
-/** Longer than the pauses between three crashes. */
-const HEALTH_TIMEOUT_SECONDS = 5
-
 interface BadRelease {
   title: string
   /** The sample app whose files replace those of the one that works. */
   app: string
   args?: string[]
+  /** Beside what is always set. */
+  env?: Record<string, string>
   status: string
   reason: RegExp
 }
@@ -29,15 +28,17 @@ const badReleases: BadRelease[] = [
     title: 'a release that answers its health check with 500',
     app: 'never-healthy',
     args: ['--health-check-path', '/health'],
+    env: { CP_HEALTH_TIMEOUT_SECONDS: '4' },
     status: 'update_failed',
-    reason: /^It did not become healthy within 5 s\./,
+    reason: /^It did not become healthy within 4 s\./,
   },
   {
     title: 'a release that never listens',
     app: 'never-healthy',
     args: ['--env', 'MODE=silent'],
+    env: { CP_HEALTH_TIMEOUT_SECONDS: '4' },
     status: 'update_failed',
-    reason: /^It did not become healthy within 5 s\./,
+    reason: /^It did not become healthy within 4 s\./,
   },
   { title: 'a release whose build fails', app: 'build-fails', status: 'build_failed', reason: /exit(ed)?.*\b3\b/ },
   {
@@ -50,19 +51,20 @@ const badReleases: BadRelease[] = [
 ]
 
 let cpd: Compiled
+let folder: AppFolder
 
-beforeAll(async () => {
-  cpd = await startCompiled({ env: { CP_HEALTH_TIMEOUT_SECONDS: String(HEALTH_TIMEOUT_SECONDS) } })
-})
+describe.each(badReleases)('$title', ({ app, args = [], env = {}, status, reason, title }) => {
+  beforeAll(async () => {
+    cpd = await startCompiled({ env })
+    folder = copyApp('hello-js')
+  })
 
-afterAll(() => cpd.stop())
-
-describe.each(badReleases)('$title', ({ app, args = [], status, reason, title }) => {
-  let folder: AppFolder
-  afterAll(() => folder.remove())
+  afterAll(async () => {
+    folder.remove()
+    await cpd.stop()
+  })
 
   test(`ends as ${status} with its reason, and what was live serves all the time`, async () => {
-    folder = copyApp('hello-js')
     const name = title.replaceAll(' ', '-')
     await deployFolder(cpd, folder.dir, ['--service', name])
     const { id, slug } = await serviceNamed(cpd, name)
@@ -91,9 +93,18 @@ describe.each(badReleases)('$title', ({ app, args = [], status, reason, title })
   })
 })
 
-test('a first release that fails leaves an address that says so, and the next good one serves', async () => {
-  const folder = copyApp('hello-js')
-  try {
+describe('a first release that fails', () => {
+  beforeAll(async () => {
+    cpd = await startCompiled()
+    folder = copyApp('hello-js')
+  })
+
+  afterAll(async () => {
+    folder.remove()
+    await cpd.stop()
+  })
+
+  test('leaves an address that says so, and the next good one serves', async () => {
     cpSync(fixtureDir('crashes'), folder.dir, { recursive: true })
     expect((await cpd.cpctl(['deploy', folder.dir, '--service', 'first'])).exitCode).toBe(1)
     expect((await cpd.appFetch('first')).status).toBe(503)
@@ -101,7 +112,5 @@ test('a first release that fails leaves an address that says so, and the next go
     await deployFolder(cpd, folder.dir, ['--service', 'first'])
     expect(await (await cpd.appFetch('first')).text()).toBe('hello-js 1\n')
     expect(await cpctl(cpd, 'deploys', 'list', 'first')).toMatch(/live[\s\S]*update_failed/)
-  } finally {
-    folder.remove()
-  }
+  })
 })

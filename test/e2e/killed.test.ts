@@ -98,7 +98,7 @@ test('killed in the middle of a cut-over: the new instance goes on to start, and
 })
 
 test('killed while the old instances drain: their requests are answered whole, and they are gone afterwards', async () => {
-  const long = cpd.appFetch('slow', '/slow?ms=3000').then((answer) => answer.text())
+  const long = cpd.appFetch('slow', '/slow?ms=4000').then((answer) => answer.text())
   await Bun.sleep(100)
   const old = `slow ${version}\n`
   await deploy()

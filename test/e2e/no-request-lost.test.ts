@@ -5,7 +5,7 @@ import { cpctl, deployFolder, serviceNamed, settledInstances } from '../support/
 import { contradictionsOfSwitch, type Load, startLoad } from '../support/load.ts'
 import { frames, openSocket } from '../support/socket.ts'
 
-const DRAIN_SECONDS = 2
+const DRAIN_SECONDS = 3
 
 let cpd: Compiled
 const folders: AppFolder[] = []
