@@ -36,8 +36,9 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     const address = app.listen(context.config.CP_LISTEN)
     const ingressStart = ingressStartOf(context, options.selfCommand)
     await ensureIngress(ingressStart)
-    watchIngress({ ...ingressStart, signal: context.stopping })
+    watchIngress({ ...ingressStart, signal: context.stopping, onRestarted: () => republish(context) })
     await recover(context)
+    republish(context)
     work.start()
     startHousekeeping(context)
     sweepInBackground(context)
@@ -47,6 +48,13 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     await closeAll()
     throw error
   }
+}
+
+/** The ingress serves what it last knew until it is told; a restored database may say otherwise. */
+function republish(context: Context): void {
+  context.routes.republish().catch((error) => {
+    if (!context.stopping.aborted) context.log.error('routes not published', describeError(error))
+  })
 }
 
 function sweepInBackground(context: Context): void {

@@ -147,11 +147,18 @@ const LONGEST_DELAY_MS = 10_000
 /** An ingress that has run this long did not fail at its start. */
 const STABLE_MS = 60_000
 
+export interface WatchedIngress extends IngressStart {
+  signal: AbortSignal
+  timings?: WatchTimings
+  /** It has its last routes from disk; whoever knows newer ones can tell it now. */
+  onRestarted?: () => void
+}
+
 /**
  * Keeps the wanted ingress running until aborted: starts it anew when it has died, kills it first when it has stopped answering,
  * waits ever longer between starts that come to nothing. Never rejects.
  */
-export async function watchIngress(start: IngressStart & { signal: AbortSignal; timings?: WatchTimings }): Promise<void> {
+export async function watchIngress(start: WatchedIngress): Promise<void> {
   const { signal, log, timings = defaultWatchTimings } = start
   const client = createIngressClient(start.controlSocketPath)
   for (let failures = 0; !signal.aborted; ) {
@@ -161,6 +168,7 @@ export async function watchIngress(start: IngressStart & { signal: AbortSignal; 
     try {
       await ensureIngress(start)
       log('The ingress had ended and was started anew')
+      start.onRestarted?.()
     } catch (error) {
       log(error instanceof Error ? error.message : String(error))
     }

@@ -7,6 +7,8 @@ import { buildRouteTable } from './table.ts'
 export interface RoutePublisher {
   /** Returns when the ingress has taken routes at least as new as the database at the time of the call. */
   publish(): Promise<void>
+  /** The same for an ingress that has just been started, whatever was published before. */
+  republish(): Promise<void>
 }
 
 const FIRST_RETRY_MS = 50
@@ -44,11 +46,17 @@ export function createRoutePublisher(context: Omit<Context, 'routes' | 'work'>):
     return running
   }
 
+  function publish(): Promise<void> {
+    if (running === undefined) return startNext()
+    next ??= running.then(startNext, startNext)
+    return next
+  }
+
   return {
-    publish() {
-      if (running === undefined) return startNext()
-      next ??= running.then(startNext, startNext)
-      return next
+    publish,
+    republish() {
+      published = ''
+      return publish()
     },
   }
 }

@@ -39,7 +39,11 @@ export const serviceRoutes: Handlers<ServiceIds, Context> = {
       (service) => [service.id],
     )
   },
-  createService: ({ actor, body }, context) => ({ service: presentService(context, createService(context, actor.workspaceId, body)) }),
+  createService({ actor, body }, context) {
+    const service = createService(context, actor.workspaceId, body)
+    context.work.pokeService(service.id)
+    return { service: presentService(context, service) }
+  },
   getService: ({ actor, params }, context) => presentService(context, requireService(context, actor, params.serviceId)),
   updateService({ actor, params, body }, context) {
     const service = requireService(context, actor, params.serviceId)

@@ -80,6 +80,18 @@ function strangers(type: ServiceType, input: ServiceDetailsInput): ErrorDetail[]
 }
 
 function contradictions(input: ServiceDetailsInput): ErrorDetail[] {
+  return [...twoRuntimes(input), ...foreignRewrites(input)]
+}
+
+/** A rewrite answers with another file of the site; going to another site is a redirect. */
+function foreignRewrites({ routes = [] }: ServiceDetailsInput): ErrorDetail[] {
+  const message = 'A rewrite leads to a path of this site. Use a redirect to lead elsewhere.'
+  return routes.flatMap(({ type, destination }, index) =>
+    type === 'rewrite' && !destination.startsWith('/') ? [{ path: `/serviceDetails/routes/${index}/destination`, message }] : [],
+  )
+}
+
+function twoRuntimes(input: ServiceDetailsInput): ErrorDetail[] {
   if (input.env === undefined || input.runtime === undefined || input.env === input.runtime) return []
   return [{ path: '/serviceDetails/env', message: 'env is the old name of runtime: give one of them, or both with the same value.' }]
 }

@@ -38,4 +38,4 @@ export const idleIngress: IngressClient = {
   shutdown: async () => {},
 }
 
-export const idleRoutes: RoutePublisher = { publish: async () => {} }
+export const idleRoutes: RoutePublisher = { publish: async () => {}, republish: async () => {} }

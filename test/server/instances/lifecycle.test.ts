@@ -106,7 +106,8 @@ test('a suspension takes everything down, a resume brings it back', async () => 
   await post(service, '/suspend')
   expect((await post(service, '/resume')).status).toBe(202)
   const [instance] = ids(await service.settles('running'))
-  expect(await visit(service)).toEqual({ status: 200, text: instance })
+  // The routes follow the status by a moment.
+  await until('the resumed instance answers', async () => (await visit(service)).text === instance)
   const types = (await service.events()).map(({ type }) => type)
   expect(types.filter((type) => type === 'service_suspended')).toHaveLength(1)
   expect(types.indexOf('service_resumed')).toBeGreaterThan(types.indexOf('service_suspended'))
@@ -121,7 +122,7 @@ describe('an instance that dies', () => {
     expect((await visit(service)).status).toBe(502)
     const [after] = await service.settles('running')
     expect(after).toMatchObject({ id: before?.id, restarts: 1 })
-    expect((await visit(service)).status).toBe(200)
+    await until('it answers again', async () => (await visit(service)).status === 200)
     const failed = (await service.events()).find(({ type }) => type === 'server_failed')
     expect(failed?.details).toMatchObject({ instanceId: before?.id, exitCode: 9, signal: null, reason: 'It exited with code 9' })
   })
