@@ -38,7 +38,11 @@ const maxBodyBytes: Partial<Record<OperationId, number>> = {
 /** What is still being answered this long after the stop is cut off. */
 const STOP_DEADLINE_MS = 10_000
 
-/** Longest silence on a connection; a body that stops arriving ends with it. */
+export interface AppOptions {
+  /** Longest silence on a connection. A body that arrives slower than 16 KiB in this time counts as silent, and ends with it. */
+  idleTimeoutSeconds?: number
+}
+
 const IDLE_TIMEOUT_SECONDS = 120
 
 export interface App {
@@ -55,7 +59,7 @@ export interface App {
  *
  * @throws Error when the handlers and the table of operations do not fit each other.
  */
-export function createApp(context: Context): App {
+export function createApp(context: Context, { idleTimeoutSeconds = IDLE_TIMEOUT_SECONDS }: AppOptions = {}): App {
   const { config, db, log, now, publicUrl } = context
   let server: HttpServer | null = null
   let origins: ReadonlySet<string> = new Set([new URL(publicUrl).origin])
@@ -86,7 +90,7 @@ export function createApp(context: Context): App {
           port: address.port,
           fetch: elysia.fetch,
           websocket: sockets.handler,
-          idleTimeout: IDLE_TIMEOUT_SECONDS,
+          idleTimeout: idleTimeoutSeconds,
           // Each operation bounds its own body and says so in the form of our errors.
           maxRequestBodySize: Number.MAX_SAFE_INTEGER,
           development: false,

@@ -48,7 +48,7 @@ const succeeded = (attempts: Attempts): string[] => Object.entries(attempts).fla
 /** Below /tmp a workload has another /tmp in its place; where an installed server keeps its data, permissions alone must do. */
 describe.each([tmpdir(), '/var/lib'])('with the data directory below %s', (parent) => {
   beforeAll(async () => {
-    platform = await startPlatform({}, parent)
+    platform = await startPlatform({}, { parent })
     victim = await deployVictim()
     targets = targetsOf(victim)
     hostileId = await createService(platform, { name: 'hostile', envVars: [{ key: 'OWN', value: 'own' }] })

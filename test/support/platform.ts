@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createApp } from '../../server/app.ts'
+import { type AppOptions, createApp } from '../../server/app.ts'
 import { compose } from '../../server/compose.ts'
 import { readConfig } from '../../server/config.ts'
 import type { Context } from '../../server/context.ts'
@@ -17,8 +17,13 @@ export interface Platform extends TestServer {
   ingress: TestIngress
 }
 
+export interface PlatformOptions extends AppOptions {
+  /** Where the data directory is made. */
+  parent?: string
+}
+
 /** Starts the whole platform on a data directory of its own. `close` ends every workload and removes the directory. */
-export async function startPlatform(env: Record<string, string> = {}, parent?: string): Promise<Platform> {
+export async function startPlatform(env: Record<string, string> = {}, { parent, ...appOptions }: PlatformOptions = {}): Promise<Platform> {
   const data = makeDataDir(parent)
   const ingress = await startTestIngress(data.paths)
   const config = readConfig(
@@ -38,7 +43,7 @@ export async function startPlatform(env: Record<string, string> = {}, parent?: s
   const logged: string[] = []
   const log = createServerLog((line) => logged.push(line))
   const { context, work, close } = await compose({ config, version: '0.0.0-test', executable: process.execPath, log })
-  const app = createApp(context)
+  const app = createApp(context, appOptions)
   const { port } = app.listen(config.CP_LISTEN)
   await recover(context)
   work.start()
