@@ -1,4 +1,4 @@
-import { type FileHandle, mkdir, open, readdir, rm } from 'node:fs/promises'
+import { type FileHandle, lstat, mkdir, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../../shared/error.ts'
 import { writeAll } from '../files/write-all.ts'
@@ -56,11 +56,16 @@ export async function receiveUpload(options: ReceiveOptions): Promise<ReceivedUp
 /** Begins the names of what an upload on its way has in the uploads folder. */
 export const TEMPORARY_PREFIX = 'incoming-'
 
-/** Makes `uploadsDir` and removes what uploads left there when the process died in the middle of them. */
-export async function sweepUploads(uploadsDir: string): Promise<void> {
+/**
+ * Makes `uploadsDir` and removes what uploads left there when an earlier process died in the middle of them: of what has last
+ * changed before `before` (milliseconds since 1970), so that uploads which have begun since go on.
+ */
+export async function sweepUploads(uploadsDir: string, before: number): Promise<void> {
   await mkdir(uploadsDir, { recursive: true, mode: 0o700 })
   for (const name of await readdir(uploadsDir)) {
-    if (name.startsWith(TEMPORARY_PREFIX)) await rm(join(uploadsDir, name), { recursive: true, force: true })
+    const path = join(uploadsDir, name)
+    const isOld = ((await lstat(path).catch(() => undefined))?.mtimeMs ?? Infinity) < before
+    if (isOld && name.startsWith(TEMPORARY_PREFIX)) await rm(path, { recursive: true, force: true })
   }
 }
 

@@ -22,7 +22,8 @@ const MAX_INTERRUPTIONS = 3
 
 /** Before anything is started: ends what nobody knows, and takes up again what somebody waits for. */
 export async function recover(context: Context): Promise<void> {
-  await sweepUploads(context.paths.uploads)
+  // The API listens already, and may be taking an upload.
+  await sweepUploads(context.paths.uploads, performance.timeOrigin)
   await endStrays(context)
   for (const { id } of allInstances(context.db)) followAgain(context, id)
   countInterruptions(context)

@@ -16,7 +16,7 @@ let outcome: PromiseWithResolvers<ReceivedUpload>
 
 beforeEach(async () => {
   uploadsDir = join(await mkdtemp(join(tmpdir(), 'receive-')), 'uploads')
-  await sweepUploads(uploadsDir)
+  await sweepUploads(uploadsDir, Date.now() + 1000)
   awaitNext()
   server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: serve })
 })
@@ -166,9 +166,15 @@ describe('an upload', () => {
   })
 })
 
-test('a sweep removes uploads in flight and keeps stored sources', async () => {
+test('a sweep removes what uploads left and keeps what is stored', async () => {
   await writeFile(join(uploadsDir, 'incoming-x'), 'half')
   await writeFile(join(uploadsDir, 'ab12'), 'whole')
-  await sweepUploads(uploadsDir)
+  await sweepUploads(uploadsDir, Date.now() + 1000)
   expect(await readdir(uploadsDir)).toEqual(['ab12'])
+})
+
+test('a sweep leaves an upload alone that has begun since', async () => {
+  await writeFile(join(uploadsDir, 'incoming-x'), 'half')
+  await sweepUploads(uploadsDir, Date.now() - 60_000)
+  expect(await readdir(uploadsDir)).toContain('incoming-x')
 })

@@ -48,7 +48,8 @@ const build = (command: string) => ({
 /** Becomes healthy only when a file says so. */
 const gated = {
   'server.js': `
-    const { existsSync } = require('node:fs')
+    const { existsSync, writeFileSync } = require('node:fs')
+    writeFileSync(process.env.HOME + '/started', '')
     const server = require('node:http').createServer((_, response) => response.end('gated\\n'))
     const look = setInterval(() => {
       if (!existsSync(process.env.HOME + '/go')) return
@@ -108,6 +109,7 @@ describe('a control plane that is killed', () => {
     const deployId = await service.upload('hello-js', gated)
     await service.reaches(deployId, 'update_in_progress')
     const [, candidate] = await service.settles('running', 'starting')
+    await until('its process runs', () => existsSync(join(own(service).home, 'started')))
     await killAndStart(service, 'hello-js old\n')
     expect((await now(service).deploy(deployId)).status).toBe('update_in_progress')
     await Bun.write(join(own(service).home, 'go'), '')
