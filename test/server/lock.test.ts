@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, expect, test } from 'vitest'
 import { lockDataDir } from '../../server/lock.ts'
 import { type SpawnedProcess, spawnProcess } from '../../server/process/spawn.ts'
@@ -15,7 +16,7 @@ afterEach(() => {
 })
 
 async function lockInChild(): Promise<{ said: string; child: SpawnedProcess }> {
-  const child = spawnProcess([process.execPath, join(import.meta.dirname, 'lock-child.ts'), lockFile], { stdout: 'pipe' })
+  const child = spawnProcess([process.execPath, fileURLToPath(import.meta.resolve('./lock-child.ts')), lockFile], { stdout: 'pipe' })
   children.push(child)
   for await (const chunk of child.stdout ?? []) return { said: new TextDecoder().decode(chunk).trim(), child }
   throw new Error('The child said nothing')

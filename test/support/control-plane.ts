@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { runProcess, type SpawnedProcess, spawnProcess } from '../../server/process/spawn.ts'
 import { makeDataDir } from './data-dir.ts'
 import { startTestIngress, type TestIngress } from './ingress.ts'
@@ -54,7 +54,7 @@ export async function startControlPlane(env: Record<string, string> = {}, { disk
     adminToken: testStaticToken,
     ingress,
     async start() {
-      const script = join(import.meta.dirname, 'control-plane-child.ts')
+      const script = fileURLToPath(import.meta.resolve('./control-plane-child.ts'))
       child = spawnProcess([process.execPath, script], { env: settings, stdout: 'pipe', stderr: { appendTo: logFile } })
       plane.url = await firstLine(child.stdout)
       if (plane.url === '') throw new Error(`The control plane did not start: ${plane.logged()}`)
