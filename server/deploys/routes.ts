@@ -16,7 +16,7 @@ type DeployIds = Extract<keyof Operations, 'uploadSource' | 'listDeploys' | 'cre
 const triggerOf = (actor: Actor): 'manual' | 'api' => (actor.type === 'user' ? 'manual' : 'api')
 
 export const deployRoutes: Handlers<DeployIds, Context> = {
-  async uploadSource({ actor, params, query, request, signal }, context): Promise<Uploaded> {
+  async uploadSource({ actor, params, query, request, signal, requireRight }, context): Promise<Uploaded> {
     const service = requireService(context, actor, params.serviceId)
     if (request.body === null) throw new AppError('bad_request', 'The body is empty. Send a tar.gz or zip archive.')
     const length = request.headers.get('content-length')
@@ -26,6 +26,7 @@ export const deployRoutes: Handlers<DeployIds, Context> = {
       contentType: request.headers.get('content-type') ?? '',
       ...(length === null ? {} : { expectedBytes: Number(length) }),
       signal,
+      requireRight,
     })
     // An upload takes its time: the service may have been suspended or deleted meanwhile.
     const current = requireService(context, actor, service.id)

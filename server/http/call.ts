@@ -28,6 +28,12 @@ export interface Call<O extends Operation> {
   /** Aborts when the client goes away. */
   signal: AbortSignal
   /**
+   * Asks again whether the caller may do this, for a handler that reads a long body itself.
+   *
+   * @throws AppError `unauthorized`, `forbidden` or `not_found` when the right has ended meanwhile.
+   */
+  requireRight(): void
+  /**
    * Turns the request of an operation with `webSocket` into a WebSocket; the handler then returns nothing.
    *
    * @throws AppError `bad_request` when it is no WebSocket handshake.

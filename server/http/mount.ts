@@ -106,6 +106,7 @@ function callOf(visit: Visit, admission: Admission, { operation, actor, params, 
     get signal() {
       return request.signal
     },
+    requireRight: () => void admission.readmit([]),
     upgrade(events: SocketEvents) {
       const server = parts.server()
       if (!operation.webSocket || server === null) throw new Error('This operation is no WebSocket')

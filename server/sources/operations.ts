@@ -21,6 +21,8 @@ export interface Upload {
   contentType: string
   expectedBytes?: number
   signal: AbortSignal
+  /** Throws when the right to upload has ended while the bytes came. */
+  requireRight(): void
 }
 
 /** Where a source is unpacked while it waits for the deploy that builds it. */
@@ -40,6 +42,7 @@ export async function takeSource(context: Context, upload: Upload): Promise<Stor
   const into = join(uploads, `${TEMPORARY_PREFIX}${crypto.randomUUID()}`)
   try {
     const { fileCount } = await extractArchive({ ...received, into, limits: extractLimits(context), signal })
+    upload.requireRight()
     refuseDeleted(context, service.id)
     await ensureServiceFolders(context.paths, service)
     const { sha256, sizeBytes, format } = received
