@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+const root = join(import.meta.dirname, '..')
+const testFiles = [...new Bun.Glob('**/*.test.ts').scanSync({ cwd: root })].filter((path) => !path.startsWith('fixtures/')).sort()
+const textOf = (path: string): string => readFileSync(join(root, path), 'utf8')
+
+/** Where each requirement is proved: a file of its own here, or tests beside the code that keeps it, by name. */
+const proofs: Record<string, Record<string, string[]>> = {
+  'S1 no shell': { 'security/s01-no-shell.test.ts': [] },
+  'S2 payloads': { 'security/s02-payloads.test.ts': [] },
+  'S3 options': { 'security/s03-options.test.ts': [] },
+  'S4 source files': { 'security/s04-source-files.test.ts': [] },
+  'S5 matrix of roles': { 'conformance/access-matrix.test.ts': ['answers a %s as the table says'] },
+  'S6 ids of others': {
+    'conformance/operations.test.ts': [
+      'answers 404 when the id is of another workspace, without a hint',
+      'an id of another workspace in a query or body is not found',
+    ],
+    'conformance/access-matrix.test.ts': ['a service cannot be created in another workspace'],
+  },
+  'S7 nobody grants what they lack': {
+    'server/api-keys/api-keys.test.ts': [
+      'a member without apikeys.manage makes no keys',
+      'is the own role where that holds less than a developer',
+    ],
+  },
+  'S8 revocation': {
+    'security/s08-revocation.test.ts': [],
+    'server/api-keys/api-keys.test.ts': ['a key works in its own workspace only, and cannot be revoked from another'],
+  },
+  'S9 static token': {
+    'security/s12-planted-secrets.test.ts': ['S9: the static token is compared in constant time, by its hash'],
+    'server/auth/first-start.test.ts': ['the static token is the seeded administrator, under the same checks, and stands nowhere'],
+  },
+  'S10 WebSockets': {
+    'server/http/sockets.test.ts': [
+      'without a credential, or with a bad one',
+      'with a cookie from another site, or from nowhere',
+      'leaves nothing behind when the client goes',
+    ],
+  },
+  'S11 fresh installs': { 'security/s11-fresh-installs.test.ts': [] },
+  'S12 planted secrets': { 'security/s12-planted-secrets.test.ts': [], 'server/http/idempotency.test.ts': ['answers are kept sealed'] },
+  'S13 cookies': {
+    'security/s13-cookies.test.ts': [],
+    'server/auth/sessions.test.ts': [
+      'begins with a login whose cookie scripts cannot read and other sites cannot use',
+      'has a new id at each login, and the one shown at the login ends',
+      'ends on the server at logout',
+      'over https the cookie is Secure',
+    ],
+  },
+  'S14 login': {
+    'security/s14-login.test.ts': [],
+    'server/auth/login-limits.test.ts': ['an account is closed after too many failures, from wherever they come, and in any spelling'],
+    'server/http/rate-limit.test.ts': ['a forwarded address counts only from a trusted proxy, and from the right'],
+  },
+  'S15 links': { 'security/s15-host-header.test.ts': [] },
+  'S17 archives': {
+    'security/s17-archives.test.ts': [],
+    'server/sources/extract.test.ts': ['with %s is refused and leaves nothing behind'],
+  },
+  'S20 bodies': {
+    'security/s20-bounded-bodies.test.ts': [],
+    'conformance/input.test.ts': ['is refused when it is too large'],
+    'conformance/bad-input.test.ts': ['that is cut off in the middle leaves nothing behind'],
+  },
+  'S21 inert names': {
+    'e2e/swagger.test.ts': ['shows names that look like markup as text'],
+    'server/health/health.test.ts': ['keeps markup inert'],
+    'cli/logs.test.ts': ['control sequences in a line never reach the terminal'],
+    'cli/services.test.ts': ['removes control sequences from what the server sends'],
+  },
+  'S22 hostile app': {
+    'security/s22-hostile-app.test.ts': [],
+    'engines/process/isolation.test.ts': ['signals no other process', 'reads no file of the control plane'],
+    'engines/contract.ts': ['forking without end stays within the limit and can be stopped', 'a memory hog is killed and told as such'],
+  },
+  'S23 deletion': { 'security/s23-deletion.test.ts': [] },
+}
+
+describe.each(Object.entries(proofs))('%s', (_, files) => {
+  test.each(Object.entries(files))('is proved in %s', (path, names) => {
+    const text = textOf(path)
+    expect(text).toMatch(/\btest(?:\.each)?\(/)
+    for (const name of names) expect(text).toContain(name)
+  })
+})
+
+test('every file of security tests is one of the proofs', () => {
+  const named = new Set(Object.values(proofs).flatMap((files) => Object.keys(files)))
+  const own = testFiles.filter((path) => path.startsWith('security/') && path !== 'security/requirements.test.ts')
+  expect(own.filter((path) => !named.has(path))).toEqual([])
+})
+
+test('no test anywhere is skipped, put off or made the only one; those that need root say so, and are counted as skipped without it', () => {
+  const word = ['skip', 'skipIf', 'runIf', 'todo', 'only', 'fails'].join('|')
+  const pattern = new RegExp(`\\b(?:test|it|describe)(?:\\.\\w+)*\\.(?:${word})\\b|\\bcontext\\.skip\\(`)
+  const needsRoot = /\.runIf\((?:isRoot|process\.getuid\?\.\(\) === 0)\)/g
+  expect(testFiles.filter((path) => pattern.test(textOf(path).replace(needsRoot, '')))).toEqual([])
+})
