@@ -44,7 +44,7 @@ interface Workload {
 }
 
 export interface InstanceSpec extends Workload {
-  /** Unique for ever: an id is not used again after `remove`. */
+  /** Names one instance for its life; after `remove` it may be started again under the same id. */
   instanceId: string
   deployId: string
   /** Where the command is expected to listen, on 127.0.0.1. */

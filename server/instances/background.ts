@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts'
 import { releaseById } from '../deploys/release-store.ts'
 import { describeError } from '../server-log.ts'
+import { isRoot } from '../services/folders.ts'
 import { hostOf } from '../services/present.ts'
 import type { StoredService } from '../services/store.ts'
 import { drainInstance } from './drain.ts'
@@ -52,7 +53,7 @@ async function probe(
   })
   try {
     const path = releaseById(context.db, instance.releaseId)?.settings.healthCheckPath ?? ''
-    const check = { type: service.type, port, path, host: hostOf(context, service.slug) }
+    const check = { type: service.type, port, path, host: hostOf(context, service.slug), uid: isRoot ? service.uid : undefined }
     await waitUntilHealthy(check, AbortSignal.any([signal, ended.signal]))
     const now = instanceById(context.db, id)
     if (now?.phase === 'starting' && now.restarts === restarts) updateInstance(context.db, id, { phase: 'ready' })

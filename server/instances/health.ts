@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ServiceType } from '../../shared/service.ts'
+import { isListenedOnBy } from './listener.ts'
 
 /** What is asked of an instance before it counts as healthy. */
 export interface HealthCheck {
@@ -9,6 +10,8 @@ export interface HealthCheck {
   path: string
   /** Sent as Host, so that apps that check it answer. */
   host: string
+  /** Who must be listening; undefined where all services run as one user. */
+  uid: number | undefined
 }
 
 /** The first checks come fast, since many apps are up within a moment; they become rarer until there is one every 250 ms. */
@@ -23,7 +26,7 @@ export const WORKER_SETTLE_MS = 1000
 /** Returns when the instance is healthy. @throws the signal's reason when aborted first: the caller knows the deadline. */
 export async function waitUntilHealthy(check: HealthCheck, signal: AbortSignal): Promise<void> {
   if (check.type === 'background_worker') return await sleep(WORKER_SETTLE_MS, undefined, { signal })
-  await repeatUntil(() => acceptsConnection(check.port), { signal, inARow: 1 })
+  await repeatUntil(() => acceptsConnection(check), { signal, inARow: 1 })
   if (check.path !== '') await repeatUntil(() => answersWell(check, signal), { signal, inARow: CHECKS_IN_A_ROW })
 }
 
@@ -36,11 +39,11 @@ async function repeatUntil(isTrue: () => Promise<boolean>, { signal, inARow }: {
   }
 }
 
-async function acceptsConnection(port: number): Promise<boolean> {
+async function acceptsConnection({ port, uid }: HealthCheck): Promise<boolean> {
   try {
     const socket = await Bun.connect({ hostname: '127.0.0.1', port, socket: { data() {} } })
     socket.terminate()
-    return true
+    return uid === undefined || isListenedOnBy(port, uid)
   } catch {
     return false
   }

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts'
 import { nextRestartDelayMs } from '../engines/backoff.ts'
+import type { ExitedState } from '../engines/port.ts'
 import { recordEvent } from '../events/store.ts'
 import { appendOutput } from '../logs/append-output.ts'
 import { servicePathsOf } from '../paths.ts'
@@ -53,9 +54,10 @@ function tellExit(context: Context, { id, serviceId }: StoredInstance, text: str
 export async function observeInstance(context: Context, service: StoredService, instance: StoredInstance): Promise<boolean> {
   const state = await context.engine.inspect(instance.id)
   if (state?.status === 'running') return true
-  if (state === undefined) {
-    // Never started, or the machine was: no fault of the app.
+  if (state === undefined || endedUnseen(state)) {
+    // Never started, or the whole machine was: no fault of the app.
     updateInstance(context.db, instance.id, { phase: 'pending', startAt: context.now() })
+    await context.engine.remove(instance.id)
     return false
   }
   const { exitCode, signal, oomKilled } = state
@@ -63,3 +65,6 @@ export async function observeInstance(context: Context, service: StoredService, 
   await context.engine.remove(instance.id)
   return false
 }
+
+/** Nobody was there to see how it ended, not even its keeper, as after a loss of power. */
+const endedUnseen = ({ exitCode, signal, oomKilled }: ExitedState): boolean => exitCode === null && signal === null && !oomKilled

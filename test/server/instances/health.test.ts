@@ -2,6 +2,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type HealthCheck, waitUntilHealthy } from '../../../server/instances/health.ts'
+import { listenersIn } from '../../../server/instances/listener.ts'
 import { freePorts } from '../../support/free-ports.ts'
 
 let servers: Server[] = []
@@ -36,6 +37,7 @@ const check = (changes: Partial<HealthCheck> = {}): HealthCheck => ({
   port: 0,
   path: '',
   host: 'web.localhost',
+  uid: undefined,
   ...changes,
 })
 const port = () => freePorts(1)[0] ?? 0
@@ -128,4 +130,27 @@ test('a worker is healthy when it has lived for a while', async () => {
   const begunAt = performance.now()
   expect(await isHealthyWithin(10_000, check({ type: 'background_worker' }))).toBe(true)
   expect(performance.now() - begunAt).toBeGreaterThanOrEqual(990)
+})
+
+describe('who listens', () => {
+  test('a port on which another user listens is not the instance', async () => {
+    const at = port()
+    await serve(at, () => status(200))
+    const own = process.getuid?.() ?? 0
+    expect(await isHealthyWithin(2000, check({ port: at, uid: own }))).toBe(true)
+    expect(await isHealthyWithin(200, check({ port: at, uid: own + 1 }))).toBe(false)
+  })
+
+  test('the kernel tables of both families name the user of a listening port, and of no other', () => {
+    const v4 = [
+      '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode',
+      '   0: 0100007F:4E20 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1900        0 1 1 0',
+      '   1: 0100007F:4E20 0100007F:9999 01 00000000:00000000 00:00000000 00000000  7        0 2 1 0',
+      '   2: 0100007F:4E21 00000000:0000 0A 00000000:00000000 00:00000000 00000000  8        0 3 1 0',
+    ].join('\n')
+    const v6 = '  sl local\n   0: 00000000000000000000000000000000:4E20 00000000000000000000000000000000:0000 0A 0:0 00:0 0  1901 0 4 1 0'
+    expect(listenersIn(v4, 20_000)).toEqual([1900])
+    expect(listenersIn(v6, 20_000)).toEqual([1901])
+    expect(listenersIn(v4, 20_002)).toEqual([])
+  })
 })
