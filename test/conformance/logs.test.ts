@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { LogPage } from '../../shared/log.ts'
+import { createService } from '../support/apps.ts'
+import { call } from '../support/client.ts'
+import { registerTenant } from '../support/members.ts'
+import { startTestServer, type TestServer } from '../support/server.ts'
+
+const COUNT = 25
+const startedAt = Date.parse('2026-01-01T00:00:00Z')
+let server: TestServer
+let serviceId: string
+let otherId: string
+beforeAll(async () => {
+  server = await startTestServer()
+  serviceId = await createService(server, { name: 'logging' })
+  otherId = await createService(server, { name: 'other' })
+  const line = (index: number) => ({
+    // Several lines share a millisecond, so that no page can be told by its time alone.
+    timestampMs: startedAt + Math.floor(index / 4) * 1000,
+    resource: index % 5 === 4 ? otherId : serviceId,
+    instance: `${serviceId}-0000${index % 2}`,
+    type: index % 3 === 0 ? ('build' as const) : ('app' as const),
+    level: index % 2 === 0 ? ('info' as const) : ('error' as const),
+    message: `line ${index} ${index % 2 === 0 ? 'even' : 'odd'} Grüße`,
+  })
+  server.context.logStore.append(Array.from({ length: COUNT }, (_, index) => line(index)))
+})
+afterAll(() => server.close())
+
+const ask = async (query: string, token = server.adminToken): Promise<LogPage> => {
+  const { status, body } = await call<LogPage>(`${server.url}/v1/logs?${query}`, { token })
+  expect({ status, body: status === 200 ? '' : body }).toEqual({ status: 200, body: '' })
+  return body
+}
+const numbersOf = ({ logs }: LogPage): number[] => logs.map(({ message }) => Number(message.split(' ')[1]))
+const all = Array.from({ length: COUNT }, (_, index) => index)
+
+async function walk(direction: 'backward' | 'forward', limit: number): Promise<number[]> {
+  const seen: number[] = []
+  let query = `direction=${direction}&limit=${limit}`
+  for (;;) {
+    const page = await ask(query)
+    seen.push(...numbersOf(page))
+    if (!page.hasMore) return seen
+    const times = new URLSearchParams({ startTime: page.nextStartTime, endTime: page.nextEndTime })
+    query = `direction=${direction}&limit=${limit}&${times}`
+  }
+}
+
+describe('logs', () => {
+  test.each([1, 2, 3, 7, 25, 26])('by pages of %d give every line once, newest first or oldest first', async (limit) => {
+    expect(await walk('forward', limit)).toEqual(all)
+    expect(await walk('backward', limit)).toEqual(all.toReversed())
+  })
+
+  test('give 20 unless asked otherwise, and clamp a larger limit', async () => {
+    expect((await ask('')).logs.length).toBe(20)
+    const whole = await ask('limit=100000')
+    expect(whole).toMatchObject({ hasMore: false, logs: { length: COUNT } })
+  })
+
+  test('are found by service, instance, level, type, words and time, and all of them together', async () => {
+    const find = async (query: string) => numbersOf(await ask(`direction=forward&limit=100&${query}`))
+    expect(await find(`resource=${otherId}`)).toEqual(all.filter((index) => index % 5 === 4))
+    expect(await find(`resource=${otherId},${serviceId}`)).toEqual(all)
+    expect(await find(`resource=${otherId}&resource=${serviceId}`)).toEqual(all)
+    expect(await find('level=error')).toEqual(all.filter((index) => index % 2 === 1))
+    expect(await find('type=build')).toEqual(all.filter((index) => index % 3 === 0))
+    expect(await find('type=build,app&level=info,error')).toEqual(all)
+    expect(await find(`instance=${serviceId}-00001`)).toEqual(all.filter((index) => index % 2 === 1))
+    expect(await find('text=odd')).toEqual(all.filter((index) => index % 2 === 1))
+    expect(await find(`text=${encodeURIComponent('Grüße')}&text=even`)).toEqual(all.filter((index) => index % 2 === 0))
+    expect(await find('text=nowhere')).toEqual([])
+    expect(await find('startTime=2026-01-01T00:00:05Z')).toEqual(all.filter((index) => index >= 20))
+    expect(await find(`endTime=${encodeURIComponent('2026-01-01T01:00:01+01:00')}`)).toEqual([0, 1, 2, 3])
+    expect(await find(`resource=${otherId}&level=info&type=app&text=even`)).toEqual(
+      all.filter((index) => index % 5 === 4 && index % 2 === 0 && index % 3 !== 0),
+    )
+  })
+
+  test('name the values that a label has', async () => {
+    const values = async (query: string) => {
+      const { body } = await call<string[]>(`${server.url}/v1/logs/values?${query}`, { token: server.adminToken })
+      return body.toSorted()
+    }
+    expect(await values('label=resource')).toEqual([serviceId, otherId].toSorted())
+    expect(await values('label=level')).toEqual(['error', 'info'])
+    expect(await values('label=type')).toEqual(['app', 'build'])
+    expect(await values(`label=instance&resource=${serviceId}`)).toEqual([`${serviceId}-00000`, `${serviceId}-00001`])
+    expect(await values('label=host')).toEqual([])
+  })
+
+  test('of another workspace are not there, neither asked for nor by leaving the service out', async () => {
+    const stranger = await registerTenant(server, 'log-stranger@example.com')
+    expect(await ask('limit=100', stranger.token)).toMatchObject({ hasMore: false, logs: [] })
+    const values = await call<string[]>(`${server.url}/v1/logs/values?label=resource`, { token: stranger.token })
+    expect(values.body).toEqual([])
+  })
+})
