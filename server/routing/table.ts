@@ -28,16 +28,14 @@ export function routeOf(service: RoutedService): Route {
     const { settings, id, artifactDir: root } = service.release
     return { kind: 'static', ...named, releaseId: id, root, headers: settings.headers, rules: settings.routes }
   }
-  const targets = targetsOf(service.instances)
-  return targets.length === 0 ? { kind: 'unavailable', ...named } : { kind: 'proxy', ...named, targets }
+  const { instances } = service
+  const targets = instances.filter((instance) => instance.phase === 'serving').map(targetOf)
+  // Where all have died the route leads nowhere, which is a 502 that names the service. Not to their ports: those are free for others now.
+  const hasDied = instances.some((instance) => instance.exits.length > 0)
+  return targets.length > 0 || hasDied ? { kind: 'proxy', ...named, targets } : { kind: 'unavailable', ...named }
 }
 
-/** Those that serve; when none does, those that died, so that the answer is a 502 that names the service. */
-function targetsOf(instances: RoutedService['instances']): ProxyTarget[] {
-  const serving = instances.filter((instance) => instance.phase === 'serving')
-  const listed = serving.length > 0 ? serving : instances.filter((instance) => instance.exits.length > 0)
-  return listed.map((instance) => ({ instanceId: instance.id, host: '127.0.0.1', port: instance.port }))
-}
+const targetOf = ({ id, port }: RoutedService['instances'][number]): ProxyTarget => ({ instanceId: id, host: '127.0.0.1', port })
 
 /** All routes as they stand in the database. */
 export function buildRouteTable(context: Pick<Context, 'db' | 'config' | 'paths'>): RouteTable['hosts'] {

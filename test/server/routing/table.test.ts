@@ -24,9 +24,9 @@ describe('the route of a service', () => {
     const instances = [instance('a', 'serving'), instance('b', 'ready'), instance('c', 'pending', [exit]), instance('d', 'serving')]
     expect(routeOf(service({ instances }))).toEqual({ kind: 'proxy', ...named, targets: [target('a'), target('d')] })
   })
-  test('leads to those that died when none serves, so that the answer names the service', () => {
+  test('leads nowhere when all have died: another program may listen at their ports by now', () => {
     const instances = [instance('a', 'pending', [exit]), instance('b', 'starting')]
-    expect(routeOf(service({ instances }))).toEqual({ kind: 'proxy', ...named, targets: [target('a')] })
+    expect(routeOf(service({ instances }))).toEqual({ kind: 'proxy', ...named, targets: [] })
   })
   test('says that it is not available yet while nothing has been live or started', () => {
     expect(routeOf(service({ release: undefined }))).toEqual({ kind: 'unavailable', ...named })
