@@ -17,11 +17,10 @@ export function filesWith(dir: string, texts: readonly string[], isLookedAt: (pa
 }
 
 /** Argument lists of all processes of the machine. */
-export const allCommandLines = (): string =>
+export const allCommandLines = (): string[] =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map((pid) => bytesOf(`/proc/${pid}/cmdline`).toString('latin1'))
-    .join('\n')
 
 function bytesOf(path: string): Buffer {
   try {
