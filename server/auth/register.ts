@@ -7,11 +7,17 @@ import { hashPassword } from './password.ts'
 import { addressCounterOf, beginSession, type SignIn, type SignInDeps } from './sign-in.ts'
 import { findUserByEmail, insertUser } from './user-store.ts'
 
-type RegistrationSettings = Pick<Config, 'CP_REGISTRATION' | 'CP_LISTEN'>
+type RegistrationSettings = Pick<Config, 'CP_REGISTRATION' | 'CP_LISTEN' | 'CP_PUBLIC_URL' | 'CP_TRUSTED_PROXIES'>
 
 /** Whether strangers may register: as configured, else while only this machine can reach the API. */
-export function isRegistrationOpen({ CP_REGISTRATION, CP_LISTEN }: RegistrationSettings): boolean {
-  return CP_REGISTRATION === '' ? isLoopback(CP_LISTEN) : CP_REGISTRATION === 'open'
+export function isRegistrationOpen(settings: RegistrationSettings): boolean {
+  return settings.CP_REGISTRATION === '' ? isThisMachineAlone(settings) : settings.CP_REGISTRATION === 'open'
+}
+
+/** A public URL or a proxy in front says that others reach us, though we listen on loopback. */
+function isThisMachineAlone({ CP_LISTEN, CP_PUBLIC_URL, CP_TRUSTED_PROXIES }: RegistrationSettings): boolean {
+  const isLocalUrl = CP_PUBLIC_URL === undefined || isLoopback({ host: new URL(CP_PUBLIC_URL).hostname, port: 0 })
+  return isLoopback(CP_LISTEN) && isLocalUrl && CP_TRUSTED_PROXIES.length === 0
 }
 
 /**

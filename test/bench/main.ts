@@ -9,4 +9,5 @@ for (const name of names) {
   await run()
 }
 process.exit(0)
+
 export {}
