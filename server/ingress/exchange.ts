@@ -2,7 +2,8 @@
 export interface Exchange {
   /** Whether it can take request bytes right now. When that turns true again it calls `poke` on its client. */
   readonly wantsBody: boolean
-  body(bytes: Buffer): void
+  /** The bytes from `from` up to `to`. */
+  body(bytes: Buffer, from?: number, to?: number): void
   /** The request is whole. */
   bodyEnd(): void
   /** Everything written to the client so far has gone out. */
@@ -24,8 +25,9 @@ export interface ClientSide {
   /** Whether another request may follow on this connection, as far as can be told now. */
   readonly keepsAlive: boolean
   /** A 1xx: the answer has not begun with it. */
-  writeInterim(bytes: Buffer): void
-  write(bytes: Buffer): void
+  writeInterim(head: string): void
+  writeHead(head: string): void
+  write(bytes: Buffer, from?: number, to?: number): void
   /** Sends what `produce` writes together. */
   together(produce: () => void): void
   /** The answer is whole. */

@@ -1,13 +1,19 @@
 /** The part of a Bun socket that writing needs. */
 export interface WritableSocket {
-  write(bytes: Buffer): number
+  write(bytes: Buffer, from: number, count: number): number
   shutdown(): void
 }
 
 /** From here on whoever produces the bytes is to pause until the queue is empty. */
 const HIGH_WATER_BYTES = 128 * 1024
-/** Pieces up to this size in sum are joined into one write; larger ones are not worth copying. */
-const JOINED_BYTES = 64 * 1024
+/** A head and what follows it are joined into one write up to this size; more is not worth copying. */
+const ROOM_BYTES = 64 * 1024
+
+/**
+ * Where heads and the start of their bodies are put together. The kernel copies a room before `write` returns, so all connections
+ * share them; there is more than one as an answer may be completed, and the next request begun, while another is put together.
+ */
+const freeRooms: Buffer[] = []
 
 /**
  * What is on its way out of a socket. Bun buffers nothing: a write takes what the kernel takes, and the rest waits here for `drain`.
@@ -15,9 +21,11 @@ const JOINED_BYTES = 64 * 1024
  */
 export class Outgoing {
   readonly #socket: WritableSocket
-  #queue: Buffer[] = []
+  readonly #queue: Buffer[] = []
   #queuedBytes = 0
-  #isHeld = false
+  /** Set while what is written is to be sent together. */
+  #room: Buffer | undefined
+  #roomBytes = 0
   #isEnding = false
   #isClosed = false
 
@@ -26,42 +34,56 @@ export class Outgoing {
   }
 
   get isEmpty(): boolean {
-    return this.#queuedBytes === 0
+    return this.#queuedBytes === 0 && this.#roomBytes === 0
   }
 
   get isFull(): boolean {
     return this.#queuedBytes >= HIGH_WATER_BYTES
   }
 
-  write(bytes: Buffer): void {
-    if (bytes.length === 0 || this.#isClosed) return
-    this.#queue.push(bytes)
-    this.#queuedBytes += bytes.length
-    if (!this.#isHeld && this.#queue.length === 1) this.flush()
+  /** Takes a head as latin1 text. */
+  writeHead(text: string): void {
+    const room = this.#room
+    if (room === undefined || text.length > room.length - this.#roomBytes) this.write(Buffer.from(text, 'latin1'))
+    else this.#roomBytes += room.write(text, this.#roomBytes, 'latin1')
+  }
+
+  /** Takes a part of `bytes`, which must not change any more. It is copied only when it follows a head. */
+  write(bytes: Buffer, from = 0, to = bytes.length): void {
+    const room = this.#room
+    if (room === undefined || this.#roomBytes === 0) {
+      this.#send(bytes, from, to)
+    } else if (to - from > room.length - this.#roomBytes) {
+      this.#sendRoom(room)
+      this.#send(bytes, from, to)
+    } else {
+      bytes.copy(room, this.#roomBytes, from, to)
+      this.#roomBytes += to - from
+    }
   }
 
   /** Runs `produce` and sends what it writes together: a head and the start of its body make one packet. */
   together(produce: () => void): void {
-    if (this.#isHeld) {
+    if (this.#room !== undefined) {
       produce()
       return
     }
-    this.#isHeld = true
+    const room = freeRooms.pop() ?? Buffer.allocUnsafeSlow(ROOM_BYTES)
+    this.#room = room
     try {
       produce()
     } finally {
-      this.#isHeld = false
-      this.flush()
+      this.#room = undefined
+      this.#sendRoom(room)
+      freeRooms.push(room)
+      this.#shutDownWhenDone()
     }
   }
 
   /** Sends what the kernel takes; to be called on `drain`. */
   flush(): void {
-    if (this.#isHeld) return
-    this.#join()
-    let bytes = this.#queue[0]
-    while (bytes !== undefined) {
-      const written = this.#socket.write(bytes)
+    for (let bytes = this.#queue[0]; bytes !== undefined; bytes = this.#queue[0]) {
+      const written = this.#socket.write(bytes, 0, bytes.length)
       if (written < 0) {
         this.#drop()
         return
@@ -72,24 +94,51 @@ export class Outgoing {
         return
       }
       this.#queue.shift()
-      bytes = this.#queue[0]
     }
-    if (this.#isEnding) this.#socket.shutdown()
+    this.#shutDownWhenDone()
   }
 
   /** Closes our side once everything is sent. Nothing may be written after that. */
   end(): void {
     this.#isEnding = true
-    if (this.isEmpty && !this.#isHeld) this.#socket.shutdown()
+    this.#shutDownWhenDone()
   }
 
-  #join(): void {
-    if (this.#queue.length > 1 && this.#queuedBytes <= JOINED_BYTES) this.#queue = [Buffer.concat(this.#queue)]
+  #sendRoom(room: Buffer): void {
+    const count = this.#roomBytes
+    this.#roomBytes = 0
+    const sent = this.#sendNow(room, 0, count)
+    // The room is for others to use again.
+    if (sent < count) this.#wait(Buffer.from(room.subarray(sent, count)))
+  }
+
+  #send(bytes: Buffer, from: number, to: number): void {
+    const sent = this.#sendNow(bytes, from, to - from)
+    if (sent < to - from) this.#wait(bytes.subarray(from + sent, to))
+  }
+
+  /** How many bytes need not be waited with any more. */
+  #sendNow(bytes: Buffer, from: number, count: number): number {
+    if (count === 0 || this.#isClosed) return count
+    if (this.#queuedBytes > 0) return 0
+    const written = this.#socket.write(bytes, from, count)
+    if (written >= 0) return written
+    this.#drop()
+    return count
+  }
+
+  #wait(bytes: Buffer): void {
+    this.#queue.push(bytes)
+    this.#queuedBytes += bytes.length
+  }
+
+  #shutDownWhenDone(): void {
+    if (this.#isEnding && this.isEmpty && this.#room === undefined) this.#socket.shutdown()
   }
 
   #drop(): void {
     this.#isClosed = true
-    this.#queue = []
+    this.#queue.length = 0
     this.#queuedBytes = 0
   }
 }

@@ -147,14 +147,21 @@ export class ClientConnection implements Deadlined, ClientSide {
     return this.#isRequestWhole && !this.#context.isEnding && (this.#head?.isKeepAlive ?? false)
   }
 
-  writeInterim(bytes: Buffer): void {
+  writeInterim(head: string): void {
     if (this.#out.isEmpty) this.#stalledAt = this.#context.deadlines.now
-    this.#out.write(bytes)
+    this.#out.writeHead(head)
   }
 
-  write(bytes: Buffer): void {
+  writeHead(head: string): void {
     this.#isAnswerBegun = true
-    this.writeInterim(bytes)
+    this.writeInterim(head)
+    this.#rebalance()
+  }
+
+  write(bytes: Buffer, from?: number, to?: number): void {
+    this.#isAnswerBegun = true
+    if (this.#out.isEmpty) this.#stalledAt = this.#context.deadlines.now
+    this.#out.write(bytes, from, to)
     this.#rebalance()
   }
 
@@ -223,9 +230,9 @@ export class ClientConnection implements Deadlined, ClientSide {
         return
       case 'body':
         this.#phaseAt = this.#context.deadlines.now
-        this.#bodyBytes += event.bytes.length
+        this.#bodyBytes += event.to - event.from
         this.#refuseLargeBody(this.#bodyBytes)
-        this.#exchange?.body(event.bytes)
+        this.#exchange?.body(event.bytes, event.from, event.to)
         return
       case 'end':
         this.#isRequestWhole = true

@@ -5,28 +5,43 @@ const LF = 10
 const CR = 13
 const END_OF_HEAD = '\r\n\r\n'
 
-/** Received bytes that have not been used yet. */
+/** Received bytes that have not been used yet: those of `bytes` from `from` on. A subarray for each use would cost an allocation. */
 export class ByteFeed {
   #bytes: Buffer = NOTHING
+  #from = 0
   /** Up to here no end of a head begins. */
   #searchedTo = 0
 
   get length(): number {
-    return this.#bytes.length
+    return this.#bytes.length - this.#from
   }
 
-  push(bytes: Buffer): void {
-    this.#bytes = this.#bytes.length === 0 ? bytes : Buffer.concat([this.#bytes, bytes])
-  }
-
-  peek(): Buffer {
+  get bytes(): Buffer {
     return this.#bytes
   }
 
-  take(count: number): Buffer {
-    const taken = count === this.#bytes.length ? this.#bytes : this.#bytes.subarray(0, count)
-    this.#drop(count)
+  get from(): number {
+    return this.#from
+  }
+
+  push(bytes: Buffer): void {
+    this.#searchedTo = Math.max(0, this.#searchedTo - this.#from)
+    this.#bytes = this.length === 0 ? bytes : Buffer.concat([this.#bytes.subarray(this.#from), bytes])
+    this.#from = 0
+  }
+
+  takeAll(): Buffer {
+    const taken = this.#bytes.subarray(this.#from)
+    this.drop(this.length)
     return taken
+  }
+
+  drop(count: number): void {
+    this.#from += count
+    this.#searchedTo = this.#from
+    // Not to keep used bytes alive.
+    if (this.#from === this.#bytes.length) this.#bytes = NOTHING
+    if (this.#bytes === NOTHING) this.#from = this.#searchedTo = 0
   }
 
   /**
@@ -34,28 +49,23 @@ export class ByteFeed {
    * Throws BadMessage 431 beyond `maxBytes`, and 400 as soon as a line ends with a bare LF.
    */
   takeHead(maxBytes: number): string | undefined {
-    const start = this.#bytes.indexOf(END_OF_HEAD, this.#searchedTo, 'latin1')
-    if (start < 0) {
-      refuseBareLineFeed(this.#bytes, this.#searchedTo)
-      this.#searchedTo = Math.max(0, this.#bytes.length - END_OF_HEAD.length + 1)
+    const end = this.#bytes.indexOf(END_OF_HEAD, this.#searchedTo, 'latin1')
+    if (end < 0) {
+      refuseBareLineFeed(this.#bytes, this.#from, this.#searchedTo)
+      this.#searchedTo = Math.max(this.#from, this.#bytes.length - END_OF_HEAD.length + 1)
     }
-    if ((start < 0 ? this.#bytes.length : start) > maxBytes) throw new BadMessage(431, `the head is longer than ${maxBytes} bytes`)
-    if (start < 0) return undefined
-    const length = start + END_OF_HEAD.length
-    const head = this.#bytes.toString('latin1', 0, length)
-    this.#drop(length)
+    const lengthBytes = (end < 0 ? this.#bytes.length : end) - this.#from
+    if (lengthBytes > maxBytes) throw new BadMessage(431, `the head is longer than ${maxBytes} bytes`)
+    if (end < 0) return undefined
+    const head = this.#bytes.toString('latin1', this.#from, end + END_OF_HEAD.length)
+    this.drop(head.length)
     return head
-  }
-
-  #drop(count: number): void {
-    this.#bytes = count === this.#bytes.length ? NOTHING : this.#bytes.subarray(count)
-    this.#searchedTo = 0
   }
 }
 
 /** Without this a head that ends its lines with LF alone would be waited for until it times out. */
-function refuseBareLineFeed(bytes: Buffer, from: number): void {
+function refuseBareLineFeed(bytes: Buffer, headFrom: number, from: number): void {
   for (let at = bytes.indexOf(LF, from); at >= 0; at = bytes.indexOf(LF, at + 1)) {
-    if (at === 0 || bytes[at - 1] !== CR) throw new BadMessage(400, 'a line ends with a bare LF')
+    if (at === headFrom || bytes[at - 1] !== CR) throw new BadMessage(400, 'a line ends with a bare LF')
   }
 }

@@ -41,13 +41,13 @@ export class ChunkedBody implements BodyTracker {
     return this.#state === 'done'
   }
 
-  take(bytes: Buffer): number {
-    let at = 0
+  take(bytes: Buffer, from = 0): number {
+    let at = from
     while (at < bytes.length && this.#state !== 'done') {
       if (this.#state === 'data') at = this.#skipData(bytes, at)
       else this.#step(bytes[at++] ?? 0)
     }
-    return at
+    return at - from
   }
 
   #skipData(bytes: Buffer, from: number): number {

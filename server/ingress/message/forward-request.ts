@@ -17,13 +17,13 @@ const hopByHop = new Set(['connection', 'keep-alive', 'proxy-connection', 'proxy
 const defaultPort = { http: 80 } as const
 
 /** The head as the upstream gets it: the client's own lines, less what may not pass, plus where it comes from. */
-export function forwardedRequest(head: RequestHead, origin: RequestOrigin): Buffer {
+export function forwardedRequest(head: RequestHead, origin: RequestOrigin): string {
   let text = `${head.method} ${head.target} HTTP/1.1\r\n`
   for (const field of head.fields) if (!isDropped(field.name, head, origin.isTrusted)) text += field.line
   text += forwardedLines(head, origin)
   if (head.upgrade !== undefined) text += `Connection: Upgrade\r\nUpgrade: ${head.upgrade}\r\n`
   if (acceptsTrailers(head.fields)) text += 'Connection: TE\r\nTE: trailers\r\n'
-  return Buffer.from(`${text}X-Request-Id: ${origin.requestId}\r\n\r\n`, 'latin1')
+  return `${text}X-Request-Id: ${origin.requestId}\r\n\r\n`
 }
 
 /** The client's own request id where it is harmless, else a new one. */

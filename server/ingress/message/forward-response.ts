@@ -12,7 +12,7 @@ export interface ResponseForwarding {
 const hopByHop = new Set(['connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'te', 'upgrade'])
 
 /** The head as the client gets it. An HTTP/1.0 client knows no chunks: it gets their payload, and the end of the connection as its end. */
-export function forwardedResponse(head: ResponseHead, { minorVersion, method, isKeptAlive }: ResponseForwarding): Buffer {
+export function forwardedResponse(head: ResponseHead, { minorVersion, method, isKeptAlive }: ResponseForwarding): string {
   let text = statusLine(head)
   const hasNoLength = head.status < 200 || head.status === 204
   for (const { name, line } of head.fields) {
@@ -22,17 +22,17 @@ export function forwardedResponse(head: ResponseHead, { minorVersion, method, is
     text += line
   }
   if (head.status >= 200) text += connectionLine(minorVersion, isKeptAlive)
-  return Buffer.from(`${text}\r\n`, 'latin1')
+  return `${text}\r\n`
 }
 
 /** The answer to an accepted change of protocol. */
-export function forwardedSwitch(head: ResponseHead): Buffer {
+export function forwardedSwitch(head: ResponseHead): string {
   let text = statusLine(head)
   for (const { name, line } of head.fields) {
     const isOurs = name === 'connection' || name === 'content-length' || name === 'transfer-encoding'
     if (!isOurs) text += line
   }
-  return Buffer.from(`${text}Connection: Upgrade\r\n\r\n`, 'latin1')
+  return `${text}Connection: Upgrade\r\n\r\n`
 }
 
 /** What an answer says of the connection; nothing where the version's default holds. */

@@ -1,8 +1,8 @@
-import { type BodyTracker, trackBody } from './body.ts'
+import { type BodyPart, type BodyTracker, takePart, trackBody } from './body.ts'
 import { ByteFeed } from './byte-feed.ts'
 import { type HeadLimits, parseRequestHead, type RequestHead } from './request-head.ts'
 
-export type RequestEvent = { kind: 'head'; head: RequestHead } | { kind: 'body'; bytes: Buffer } | { kind: 'end' }
+export type RequestEvent = { kind: 'head'; head: RequestHead } | BodyPart | { kind: 'end' }
 
 export interface RequestLimits extends HeadLimits {
   maxHeadBytes: number
@@ -44,7 +44,7 @@ export class RequestReader {
 
   /** Everything received and not yet read, for a connection that has become a tunnel. */
   takeRest(): Buffer {
-    return this.#feed.take(this.#feed.length)
+    return this.#feed.takeAll()
   }
 
   #nextOfBody(body: BodyTracker): RequestEvent | undefined {
@@ -52,7 +52,6 @@ export class RequestReader {
       this.#body = undefined
       return END
     }
-    if (this.#feed.length === 0) return undefined
-    return { kind: 'body', bytes: this.#feed.take(body.take(this.#feed.peek())) }
+    return takePart(body, this.#feed)
   }
 }

@@ -1,9 +1,9 @@
-import { type BodyTracker, type PayloadSink, trackBody } from './body.ts'
+import { type BodyPart, type BodyTracker, type PayloadSink, takePart, trackBody } from './body.ts'
 import { ByteFeed } from './byte-feed.ts'
 import { parseResponseHead, type ResponseHead } from './response-head.ts'
 
 /** `interim` is a 1xx before the answer; `switch` a 101, after which the rest of the connection is no longer HTTP. */
-export type ResponseEvent = { kind: 'interim' | 'switch' | 'head'; head: ResponseHead } | { kind: 'body'; bytes: Buffer } | { kind: 'end' }
+export type ResponseEvent = { kind: 'interim' | 'switch' | 'head'; head: ResponseHead } | BodyPart | { kind: 'end' }
 
 export interface ResponseOptions {
   /** Of the request that is being answered. */
@@ -56,7 +56,7 @@ export class ResponseReader {
   }
 
   takeRest(): Buffer {
-    return this.#feed.take(this.#feed.length)
+    return this.#feed.takeAll()
   }
 
   #nextHead(): ResponseEvent | undefined {
@@ -76,7 +76,6 @@ export class ResponseReader {
       this.#isOver = true
       return END
     }
-    if (this.#feed.length === 0) return undefined
-    return { kind: 'body', bytes: this.#feed.take(body.take(this.#feed.peek())) }
+    return takePart(body, this.#feed)
   }
 }

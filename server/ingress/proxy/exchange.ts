@@ -72,8 +72,8 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
     return this.#isConnected && !(this.#connection?.isFull ?? false)
   }
 
-  body(bytes: Buffer): void {
-    this.#connection?.write(bytes)
+  body(bytes: Buffer, from?: number, to?: number): void {
+    this.#connection?.write(bytes, from, to)
     this.#expectAnswer()
   }
 
@@ -172,7 +172,7 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
     const { address, isTrusted } = this.#client
     const head = forwardedRequest(this.#head, { address, isTrusted, scheme: 'http', requestId: this.#requestId })
     connection.together(() => {
-      connection.write(head)
+      connection.writeHead(head)
       this.#client.poke()
     })
     this.#expectAnswer()
@@ -215,7 +215,8 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
         this.#answer(event.head)
         return
       case 'body':
-        if (this.#head.minorVersion === 1 || this.#response?.framing.kind !== 'chunked') this.#client.write(event.bytes)
+        if (this.#head.minorVersion === 1 || this.#response?.framing.kind !== 'chunked')
+          this.#client.write(event.bytes, event.from, event.to)
         return
       case 'end':
         this.#complete()
@@ -228,7 +229,7 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
     const isDelimited = response.framing.kind !== 'until-close' && (this.#head.minorVersion === 1 || response.framing.kind !== 'chunked')
     this.#isKeptAlive = this.#client.keepsAlive && isDelimited
     const { minorVersion, method } = this.#head
-    this.#client.write(forwardedResponse(response, { minorVersion, method, isKeptAlive: this.#isKeptAlive }))
+    this.#client.writeHead(forwardedResponse(response, { minorVersion, method, isKeptAlive: this.#isKeptAlive }))
   }
 
   #switch(response: ResponseHead): void {
@@ -238,7 +239,7 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
     this.#connection = undefined
     this.#leave()
     const tunnel = new Tunnel({ context: this.#context, client: this.#client, connection, target, protocol: this.#head.upgrade })
-    this.#client.write(forwardedSwitch(response))
+    this.#client.writeHead(forwardedSwitch(response))
     tunnel.start(this.#reader.takeRest())
   }
 

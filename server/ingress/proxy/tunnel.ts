@@ -42,8 +42,8 @@ export class Tunnel implements Exchange, UpstreamUser, TargetUse {
     return !this.#connection.isFull
   }
 
-  body(bytes: Buffer): void {
-    this.#connection.write(bytes)
+  body(bytes: Buffer, from?: number, to?: number): void {
+    this.#connection.write(bytes, from, to)
     this.#stirred()
   }
 

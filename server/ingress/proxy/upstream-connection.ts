@@ -67,8 +67,12 @@ export class UpstreamConnection implements Deadlined {
     return this.#out?.isFull ?? false
   }
 
-  write(bytes: Buffer): void {
-    this.#out?.write(bytes)
+  writeHead(head: string): void {
+    this.#out?.writeHead(head)
+  }
+
+  write(bytes: Buffer, from?: number, to?: number): void {
+    this.#out?.write(bytes, from, to)
   }
 
   /** Sends what `produce` writes together. */

@@ -18,7 +18,7 @@ function summaryOf(pieces: Iterable<Buffer>): string[] {
   let body = ''
   const take = (event: RequestEvent) => {
     if (event.kind === 'head') summary.push(`${event.head.method} ${event.head.target} ${event.head.host} ${event.head.framing.kind}`)
-    if (event.kind === 'body') body += event.bytes.toString('latin1')
+    if (event.kind === 'body') body += event.bytes.toString('latin1', event.from, event.to)
     if (event.kind === 'end') summary.push(`body ${JSON.stringify(body)}`)
     if (event.kind !== 'body') body = ''
   }
@@ -97,7 +97,7 @@ function outcomeOf(pieces: Iterable<Buffer>): string[] {
     for (const piece of pieces) {
       reader.push(piece)
       for (let event = reader.next(); event !== undefined; event = reader.next()) {
-        if (event.kind === 'body') bodyBytes += event.bytes.length
+        if (event.kind === 'body') bodyBytes += event.to - event.from
         if (event.kind === 'end') outcome.push(`end ${bodyBytes}`)
         if (event.kind !== 'head') continue
         bodyBytes = 0
