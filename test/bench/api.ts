@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { spawnProcess } from '../../server/process/spawn.ts'
 import { generateLoad, type LoadResult } from './http-load.ts'
 
 const CONNECTIONS = 64
