@@ -6,7 +6,8 @@ export const COLON = 58
 const SPACE = 32
 const TAB = 9
 
-function tableOf(isMember: (code: number) => boolean): Uint8Array {
+/** For `skipWhile`. */
+export function tableOf(isMember: (code: number) => boolean): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, code) => (isMember(code) ? 1 : 0))
 }
 

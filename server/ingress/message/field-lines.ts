@@ -1,12 +1,53 @@
 import { BadMessage } from './bad-message.ts'
 import { COLON, CR, isTokenCode, isValueCode, LF, skipWhile, trimBlanks } from './characters.ts'
+import { type KnownName, knownName, spells } from './known-names.ts'
 
-export interface Field {
+/** One line of a head. Most are passed on unread, so their parts are cut out of the head only when they are asked for. */
+export class Field {
+  readonly #head: string
+  readonly #colon: number
+  /** Where its line begins in the head. */
+  readonly from: number
+  /** Behind its CRLF. */
+  readonly to: number
+  /** Its name where that means something to a proxy. */
+  readonly known: KnownName | undefined
+
+  constructor(head: string, { from, colon, to }: { from: number; colon: number; to: number }) {
+    this.#head = head
+    this.#colon = colon
+    this.from = from
+    this.to = to
+    this.known = knownName(head, from, colon)
+  }
+
   /** In lower case. */
-  name: string
-  value: string
-  /** As it was sent, with its CRLF. */
-  line: string
+  get name(): string {
+    return this.#head.slice(this.from, this.#colon).toLowerCase()
+  }
+
+  get value(): string {
+    return trimBlanks(this.#head, this.#colon + 1, this.to - 2)
+  }
+
+  /** Whether this is its name, given in lower case. */
+  is(name: string): boolean {
+    return this.#colon - this.from === name.length && spells(this.#head, this.from, name)
+  }
+
+  isIn(names: readonly string[]): boolean {
+    for (const name of names) if (this.is(name)) return true
+    return false
+  }
+
+  nameBeginsWith(prefix: string): boolean {
+    return this.#colon - this.from >= prefix.length && spells(this.#head, this.from, prefix)
+  }
+
+  nameHas(code: number): boolean {
+    for (let at = this.from; at < this.#colon; at++) if (this.#head.charCodeAt(at) === code) return true
+    return false
+  }
 }
 
 /**
@@ -24,11 +65,7 @@ export function parseFieldLines(head: string, start: number, maxFields: number):
       throw new BadMessage(400, 'a header value holds a character that is not allowed')
     }
     if (fields.length === maxFields) throw new BadMessage(431, `more than ${maxFields} header lines`)
-    fields.push({
-      name: head.slice(at, colon).toLowerCase(),
-      value: trimBlanks(head, colon + 1, lineEnd),
-      line: head.slice(at, lineEnd + 2),
-    })
+    fields.push(new Field(head, { from: at, colon, to: lineEnd + 2 }))
     at = lineEnd + 2
   }
   return fields

@@ -1,4 +1,6 @@
 import type { Field } from './field-lines.ts'
+import { linesKept } from './kept-lines.ts'
+import type { KnownName } from './known-names.ts'
 import { fieldValue, type RequestHead } from './request-head.ts'
 
 /** What the upstream is told about where a request comes from. */
@@ -12,14 +14,27 @@ export interface RequestOrigin {
 }
 
 /** Between two neighbours only (RFC 9110 section 7.6.1). Transfer-Encoding is one too, but the body goes on as it came. */
-const hopByHop = new Set(['connection', 'keep-alive', 'proxy-connection', 'proxy-authorization', 'proxy-authenticate', 'te', 'upgrade'])
+const hopByHop = new Set<string>([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authorization',
+  'proxy-authenticate',
+  'te',
+  'upgrade',
+])
+
+/** Of these, our own lines tell what the client's told, where it counts. */
+const replaced = new Set<KnownName>(['x-forwarded-for', 'x-request-id'])
+const FORWARDED_PREFIX = 'x-forwarded-'
+const UNDERSCORE = '_'.charCodeAt(0)
 
 const defaultPort = { http: 80 } as const
 
 /** The head as the upstream gets it: the client's own lines, less what may not pass, plus where it comes from. */
 export function forwardedRequest(head: RequestHead, origin: RequestOrigin): string {
   let text = `${head.method} ${head.target} HTTP/1.1\r\n`
-  for (const field of head.fields) if (!isDropped(field.name, head, origin.isTrusted)) text += field.line
+  text += linesKept(head, (field) => !isDropped(field, head, origin.isTrusted))
   text += forwardedLines(head, origin)
   if (head.upgrade !== undefined) text += `Connection: Upgrade\r\nUpgrade: ${head.upgrade}\r\n`
   if (acceptsTrailers(head.fields)) text += 'Connection: TE\r\nTE: trailers\r\n'
@@ -32,15 +47,16 @@ export function requestIdOf(fields: readonly Field[]): string {
   return given !== undefined && /^[\w.=:+/-]{8,128}$/.test(given) ? given : crypto.randomUUID()
 }
 
-function isDropped(name: string, head: RequestHead, isTrusted: boolean): boolean {
-  if (hopByHop.has(name) || head.connection.includes(name) || name === 'x-request-id') return true
-  if (name === 'x-forwarded-for') return true
-  if (!isTrusted && isForwardedClaim(name)) return true
-  return name.includes('_') && isTwinOfReserved(name.replaceAll('_', '-'))
+function isDropped(field: Field, head: RequestHead, isTrusted: boolean): boolean {
+  const { known } = field
+  if (known !== undefined && (replaced.has(known) || hopByHop.has(known))) return true
+  if (field.isIn(head.connection)) return true
+  if (!isTrusted && (known === 'forwarded' || known === 'x-real-ip' || field.nameBeginsWith(FORWARDED_PREFIX))) return true
+  return field.nameHas(UNDERSCORE) && isTwinOfReserved(field.name.replaceAll('_', '-'))
 }
 
 function isForwardedClaim(name: string): boolean {
-  return name.startsWith('x-forwarded-') || name === 'forwarded' || name === 'x-real-ip'
+  return name.startsWith(FORWARDED_PREFIX) || name === 'forwarded' || name === 'x-real-ip'
 }
 
 /** CGI and WSGI applications read `X_Forwarded_For` as `X-Forwarded-For`, so such a twin could pass for the real one. */
@@ -50,7 +66,7 @@ function isTwinOfReserved(hyphenated: string): boolean {
 }
 
 function forwardedLines(head: RequestHead, origin: RequestOrigin): string {
-  const claimed = (name: string) => origin.isTrusted && head.fields.some((field) => field.name === name)
+  const claimed = (name: string) => origin.isTrusted && head.fields.some((field) => field.is(name))
   const chain = origin.isTrusted ? fieldValue(head.fields, 'x-forwarded-for') : undefined
   let lines = `X-Forwarded-For: ${chain === undefined ? '' : `${chain}, `}${origin.address}\r\n`
   if (!claimed('x-forwarded-proto')) lines += `X-Forwarded-Proto: ${origin.scheme}\r\n`

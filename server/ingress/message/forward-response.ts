@@ -1,3 +1,6 @@
+import type { Field } from './field-lines.ts'
+import { linesKept } from './kept-lines.ts'
+import type { KnownName } from './known-names.ts'
 import { isBodyless, type ResponseHead } from './response-head.ts'
 
 export interface ResponseForwarding {
@@ -9,36 +12,35 @@ export interface ResponseForwarding {
   isKeptAlive: boolean
 }
 
-const hopByHop = new Set(['connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'te', 'upgrade'])
+const hopByHop = new Set<KnownName>(['connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'te', 'upgrade'])
 
 /** The head as the client gets it. An HTTP/1.0 client knows no chunks: it gets their payload, and the end of the connection as its end. */
 export function forwardedResponse(head: ResponseHead, { minorVersion, method, isKeptAlive }: ResponseForwarding): string {
-  let text = statusLine(head)
-  const hasNoLength = head.status < 200 || head.status === 204
-  for (const { name, line } of head.fields) {
-    if (hopByHop.has(name) || head.connection.includes(name)) continue
-    if (name === 'transfer-encoding' && (minorVersion === 0 || isBodyless(head.status, method))) continue
-    if (name === 'content-length' && hasNoLength) continue
-    text += line
-  }
-  if (head.status >= 200) text += connectionLine(minorVersion, isKeptAlive)
-  return `${text}\r\n`
+  const hasLength = head.status >= 200 && head.status !== 204
+  const hasCoding = minorVersion === 1 && !isBodyless(head.status, method)
+  const lines = linesKept(head, (field) => {
+    if (field.known === 'content-length') return hasLength
+    if (field.known === 'transfer-encoding') return hasCoding
+    return !isHopByHop(field, head.connection)
+  })
+  const ours = head.status >= 200 ? connectionLine(minorVersion, isKeptAlive) : ''
+  return `${statusLine(head)}${lines}${ours}\r\n`
 }
 
 /** The answer to an accepted change of protocol. */
 export function forwardedSwitch(head: ResponseHead): string {
-  let text = statusLine(head)
-  for (const { name, line } of head.fields) {
-    const isOurs = name === 'connection' || name === 'content-length' || name === 'transfer-encoding'
-    if (!isOurs) text += line
-  }
-  return `${text}Connection: Upgrade\r\n\r\n`
+  const lines = linesKept(head, ({ known }) => known !== 'connection' && known !== 'content-length' && known !== 'transfer-encoding')
+  return `${statusLine(head)}${lines}Connection: Upgrade\r\n\r\n`
 }
 
 /** What an answer says of the connection; nothing where the version's default holds. */
 export function connectionLine(minorVersion: 0 | 1, isKeptAlive: boolean): string {
   if (minorVersion === 1) return isKeptAlive ? '' : 'Connection: close\r\n'
   return isKeptAlive ? 'Connection: keep-alive\r\n' : ''
+}
+
+function isHopByHop(field: Field, connection: readonly string[]): boolean {
+  return (field.known !== undefined && hopByHop.has(field.known)) || field.isIn(connection)
 }
 
 function statusLine(head: ResponseHead): string {

@@ -8,10 +8,11 @@ export type Framing = { kind: 'none' } | { kind: 'length'; bytes: number } | { k
 export interface MessageControls {
   framing: Framing
   /** Members of Connection, in lower case. */
-  connection: string[]
+  connection: readonly string[]
 }
 
-const NO_BODY: Framing = { kind: 'none' }
+export const NO_BODY: Framing = { kind: 'none' }
+const NO_MEMBERS: readonly string[] = []
 const CHUNKED: Framing = { kind: 'chunked' }
 
 /** A message that asks to drop one of these on the way would be framed or routed differently behind us. */
@@ -24,16 +25,16 @@ const undroppable = new Set(['content-length', 'transfer-encoding', 'host'])
 export function readControls(fields: readonly Field[], minorVersion: number): MessageControls {
   let length: string | undefined
   let coding: string | undefined
-  let connection: string[] = []
-  for (const { name, value } of fields) {
-    if (name === 'content-length') {
+  let connection = NO_MEMBERS
+  for (const field of fields) {
+    if (field.known === 'content-length') {
       if (length !== undefined) throw new BadMessage(400, 'Content-Length is repeated')
-      length = value
-    } else if (name === 'transfer-encoding') {
+      length = field.value
+    } else if (field.known === 'transfer-encoding') {
       if (coding !== undefined) throw new BadMessage(400, 'Transfer-Encoding is repeated')
-      coding = value
-    } else if (name === 'connection') {
-      connection = connection.concat(listOf(value))
+      coding = field.value
+    } else if (field.known === 'connection') {
+      connection = connection.concat(listOf(field.value))
     }
   }
   if (connection.some((member) => undroppable.has(member))) throw new BadMessage(400, 'Connection names a header that may not be dropped')

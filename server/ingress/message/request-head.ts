@@ -1,10 +1,12 @@
 import { BadMessage } from './bad-message.ts'
 import { isTargetCode, isTokenCode, skipWhile } from './characters.ts'
 import { type Field, parseFieldLines } from './field-lines.ts'
-import { type Framing, readControls } from './framing.ts'
+import { type Framing, NO_BODY, readControls } from './framing.ts'
 import { parseHost } from './host.ts'
 
 export interface RequestHead {
+  /** All of it, as it was sent. */
+  text: string
   method: string
   /** In origin form, or `*`. */
   target: string
@@ -17,7 +19,7 @@ export interface RequestHead {
   fields: Field[]
   framing: Framing
   /** Members of Connection, in lower case. */
-  connection: string[]
+  connection: readonly string[]
   isKeepAlive: boolean
   /** The protocol the client asks to change to. */
   upgrade: string | undefined
@@ -40,6 +42,7 @@ export function parseRequestHead(head: string, limits: HeadLimits): RequestHead 
   const parsed = parseHost(hostHeader)
   if (parsed === undefined) throw new BadMessage(400, 'Host is not a host name')
   return {
+    text: head,
     method: line.method,
     target: line.target,
     minorVersion: line.minorVersion,
@@ -47,17 +50,17 @@ export function parseRequestHead(head: string, limits: HeadLimits): RequestHead 
     hostHeader,
     hostPort: parsed.port,
     fields,
-    framing: isEmpty(framing) ? { kind: 'none' } : framing,
+    framing: isEmpty(framing) ? NO_BODY : framing,
     connection,
     isKeepAlive: line.minorVersion === 1 ? !connection.includes('close') : connection.includes('keep-alive'),
     upgrade: upgradeOf(line.minorVersion, fields, connection, framing),
   }
 }
 
-/** The value of the only field of that name; undefined when it is absent. Repeated ones are joined as RFC 9110 section 5.3 allows. */
+/** The value of the only field of that name, given in lower case; undefined when it is absent. Repeated ones are joined as RFC 9110 section 5.3 allows. */
 export function fieldValue(fields: readonly Field[], name: string): string | undefined {
   let found: string | undefined
-  for (const field of fields) if (field.name === name) found = found === undefined ? field.value : `${found}, ${field.value}`
+  for (const field of fields) if (field.is(name)) found = found === undefined ? field.value : `${found}, ${field.value}`
   return found
 }
 
@@ -99,13 +102,18 @@ function refuseTarget(method: string, target: string): void {
 }
 
 function hostOf(fields: readonly Field[]): string {
-  const [host, ...others] = fields.filter((field) => field.name === 'host')
-  if (host === undefined || others.length > 0) throw new BadMessage(400, host === undefined ? 'Host is missing' : 'Host is repeated')
+  let host: Field | undefined
+  for (const field of fields) {
+    if (field.known !== 'host') continue
+    if (host !== undefined) throw new BadMessage(400, 'Host is repeated')
+    host = field
+  }
+  if (host === undefined) throw new BadMessage(400, 'Host is missing')
   return host.value
 }
 
 /** h2c is not passed on: requests inside of it would get past every rule of this proxy. */
-function upgradeOf(minorVersion: number, fields: readonly Field[], connection: string[], framing: Framing): string | undefined {
+function upgradeOf(minorVersion: number, fields: readonly Field[], connection: readonly string[], framing: Framing): string | undefined {
   if (minorVersion === 0 || framing.kind !== 'none' || !connection.includes('upgrade')) return undefined
   const value = fieldValue(fields, 'upgrade')
   return value === undefined || value === '' || value.toLowerCase().includes('h2c') ? undefined : value

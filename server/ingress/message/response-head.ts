@@ -1,15 +1,17 @@
 import { BadMessage } from './bad-message.ts'
 import { CR, isValueCode, LF, skipWhile } from './characters.ts'
 import { type Field, parseFieldLines } from './field-lines.ts'
-import { type Framing, readControls } from './framing.ts'
+import { type Framing, NO_BODY, readControls } from './framing.ts'
 
 export interface ResponseHead {
+  /** All of it, as it was sent. */
+  text: string
   status: number
   reason: string
   minorVersion: 0 | 1
   fields: Field[]
   framing: Framing
-  connection: string[]
+  connection: readonly string[]
   /** Whether the upstream will take another request on this connection. */
   isKeepAlive: boolean
 }
@@ -28,6 +30,7 @@ export function parseResponseHead(head: string, method: string, maxFields: numbe
   const { framing, connection } = readControls(fields, minorVersion)
   const actual = bodyFraming(framing, status, method)
   return {
+    text: head,
     status,
     reason: head.slice(match[0].length, reasonEnd),
     minorVersion,
@@ -44,6 +47,6 @@ export function isBodyless(status: number, method: string): boolean {
 }
 
 function bodyFraming(framing: Framing, status: number, method: string): Framing {
-  if (isBodyless(status, method)) return { kind: 'none' }
+  if (isBodyless(status, method)) return NO_BODY
   return framing.kind === 'none' ? { kind: 'until-close' } : framing
 }

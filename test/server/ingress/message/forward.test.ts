@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { parseFieldLines } from '../../../../server/ingress/message/field-lines.ts'
 import { forwardedRequest, requestIdOf } from '../../../../server/ingress/message/forward-request.ts'
 import { forwardedResponse } from '../../../../server/ingress/message/forward-response.ts'
 import { parseRequestHead } from '../../../../server/ingress/message/request-head.ts'
@@ -90,7 +91,7 @@ test('an upgrade is asked for anew', () => {
 })
 
 test('a request id is passed on only while it is harmless', () => {
-  const idOf = (value: string) => requestIdOf([{ name: 'x-request-id', value, line: '' }])
+  const idOf = (value: string) => requestIdOf(parseFieldLines(`X-Request-Id: ${value}\r\n\r\n`, 0, 1))
   expect(idOf('abc-12345678')).toBe('abc-12345678')
   expect(idOf('<script>alert(1)</script>')).toMatch(/^[0-9a-f-]{36}$/)
   expect(requestIdOf([])).toMatch(/^[0-9a-f-]{36}$/)
