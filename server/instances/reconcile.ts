@@ -17,7 +17,7 @@ import { observeInstance } from './observe.ts'
 import { type Action, type InstanceSet, nextDueAt, planService } from './plan.ts'
 import { situationOf } from './situation.ts'
 import { startInstance } from './start.ts'
-import { insertInstance, instancesOf, takenPorts, updateInstance } from './store.ts'
+import { insertInstance, instanceById, instancesOf, takenPorts, updateInstance } from './store.ts'
 import { concludeDeploy, switchTo } from './switch.ts'
 
 /** A plan is empty after a few rounds; one that is not, is looked at again later instead of spinning. */
@@ -70,9 +70,8 @@ async function act(context: Context, service: StoredService, action: Action): Pr
     case 'launch':
       return await startInstance(context, service, action.instanceId)
     case 'serve':
-      updateInstance(context.db, action.instanceId, { phase: 'serving' })
-      recordEvent(context.db, { service, type: 'server_available', details: { instanceId: action.instanceId }, now: context.now() })
-      return await context.routes.publish()
+      await context.routes.publish()
+      return markServing(context, service, action.instanceId)
     case 'switch':
       switchTo(context, service, action.to)
       return await context.routes.publish()
@@ -108,6 +107,15 @@ async function createInstance(context: Context, service: StoredService, set: Ins
     port,
     createdAt: context.now(),
   })
+}
+
+/** It may have died while the routes were on their way. */
+function markServing({ db, now }: Context, service: StoredService, instanceId: string): void {
+  if (instanceById(db, instanceId)?.phase !== 'ready') return
+  db.transaction(() => {
+    updateInstance(db, instanceId, { phase: 'serving' })
+    recordEvent(db, { service, type: 'server_available', details: { instanceId }, now: now() })
+  })()
 }
 
 /** Out of the routes first, so that nothing new reaches it; what runs of it is waited for in the background. */

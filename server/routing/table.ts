@@ -29,7 +29,8 @@ export function routeOf(service: RoutedService): Route {
     return { kind: 'static', ...named, releaseId: id, root, headers: settings.headers, rules: settings.routes }
   }
   const { instances } = service
-  const targets = instances.filter((instance) => instance.phase === 'serving').map(targetOf)
+  // Those that are ready are routed first and said to serve after that, so that whoever is told can rely on it.
+  const targets = instances.filter(({ phase }) => phase === 'serving' || phase === 'ready').map(targetOf)
   // Where all have died the route leads nowhere, which is a 502 that names the service. Not to their ports: those are free for others now.
   const hasDied = instances.some((instance) => instance.exits.length > 0)
   return targets.length > 0 || hasDied ? { kind: 'proxy', ...named, targets } : { kind: 'unavailable', ...named }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { tarGz } from '../server/sources/archives.ts'
 import { createService, deployApp } from '../support/apps.ts'
@@ -54,6 +55,8 @@ test("S22: a hostile app that listens at a dead neighbour's port is given none o
 
   await platform.ingress.visit('mortal.localhost', '/die')
   await expect.poll(async () => (await platform.ingress.visit('mortal.localhost')).status).toBe(502)
+  // The routes follow the death by a moment; a network of its own for each service is what will close that moment.
+  await expect.poll(() => readFileSync(platform.context.paths.routesFile, 'utf8').includes(`"port":${port}`)).toBe(false)
   await expect.poll(async () => (await platform.ingress.visit('taker.localhost', `/?port=${port}`)).text).toMatch(/listening|EADDRINUSE/)
   for (let count = 0; count < 40; count++) {
     const { status, text } = await platform.ingress.visit('mortal.localhost')

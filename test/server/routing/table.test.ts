@@ -20,8 +20,8 @@ const named = { serviceId: 'srv-a', name: 'web' }
 const target = (instanceId: string) => ({ instanceId, host: '127.0.0.1', port: 20_001 })
 
 describe('the route of a service', () => {
-  test('leads to the instances that serve and to no other', () => {
-    const instances = [instance('a', 'serving'), instance('b', 'ready'), instance('c', 'pending', [exit]), instance('d', 'serving')]
+  test('leads to the instances that are healthy and to no other', () => {
+    const instances = [instance('a', 'serving'), instance('b', 'starting'), instance('c', 'pending', [exit]), instance('d', 'ready')]
     expect(routeOf(service({ instances }))).toEqual({ kind: 'proxy', ...named, targets: [target('a'), target('d')] })
   })
   test('leads nowhere when all have died: another program may listen at their ports by now', () => {
