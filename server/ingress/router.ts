@@ -4,7 +4,7 @@ import { type Page, pageResponse } from './page.ts'
 import { ProxyExchange } from './proxy/exchange.ts'
 import type { ProxyContext } from './proxy/proxy-context.ts'
 import { respond } from './respond.ts'
-import { EMPTY_ROUTE_TABLE, type Route, type RouteTable } from './route-table.ts'
+import { EMPTY_ROUTE_TABLE, type ProxyTarget, type Route, type RouteTable } from './route-table.ts'
 import { StaticExchange } from './static/exchange.ts'
 import type { StaticFiles } from './static/files.ts'
 
@@ -21,6 +21,10 @@ export class Router {
   readonly #parts: RouterParts
   #routes = new Map<string, Route>()
   #version = EMPTY_ROUTE_TABLE.version
+  readonly #targetsOf = (host: string): readonly ProxyTarget[] => {
+    const route = this.#routes.get(host)
+    return route?.kind === 'proxy' ? route.targets : []
+  }
 
   constructor(parts: RouterParts) {
     this.#parts = parts
@@ -40,11 +44,7 @@ export class Router {
   answer(head: RequestHead, client: ClientSide): Exchange | undefined {
     const route = this.#routes.get(head.host)
     if (route?.kind === 'proxy') {
-      const targets = () => {
-        const now = this.#routes.get(head.host)
-        return now?.kind === 'proxy' ? now.targets : []
-      }
-      const exchange = new ProxyExchange(this.#parts.proxy, { head, client, name: route.name, targets })
+      const exchange = new ProxyExchange(this.#parts.proxy, { head, client, name: route.name, targetsOf: this.#targetsOf })
       exchange.start()
       return exchange
     }

@@ -8,10 +8,9 @@ export type ResponseEvent = { kind: 'interim' | 'switch' | 'head'; head: Respons
 export interface ResponseOptions {
   /** Of the request that is being answered. */
   method: string
-  maxHeadBytes: number
-  maxFields: number
-  /** Asked for the receiver of a chunked body's payload once the head is known. */
-  onPayload?: PayloadSink
+  limits: { maxHeadBytes: number; maxFields: number }
+  /** Gets a chunked body's payload. */
+  onPayload: PayloadSink | undefined
 }
 
 const END: ResponseEvent = { kind: 'end' }
@@ -19,14 +18,18 @@ const END: ResponseEvent = { kind: 'end' }
 /** Reads the one response a request gets, with the 1xx before it. */
 export class ResponseReader {
   readonly #feed = new ByteFeed()
-  readonly #options: ResponseOptions
+  readonly #method: string
+  readonly #limits: ResponseOptions['limits']
+  readonly #onPayload: PayloadSink | undefined
   #body: BodyTracker | undefined
   #isUntilClose = false
   #isOver = false
   #hasStarted = false
 
-  constructor(options: ResponseOptions) {
-    this.#options = options
+  constructor({ method, limits, onPayload }: ResponseOptions) {
+    this.#method = method
+    this.#limits = limits
+    this.#onPayload = onPayload
   }
 
   /** Whether anything at all has been received. */
@@ -61,12 +64,12 @@ export class ResponseReader {
 
   #nextHead(): ResponseEvent | undefined {
     if (this.#feed.length === 0) return undefined
-    const text = this.#feed.takeHead(this.#options.maxHeadBytes)
+    const text = this.#feed.takeHead(this.#limits.maxHeadBytes)
     if (text === undefined) return undefined
-    const head = parseResponseHead(text, this.#options.method, this.#options.maxFields)
+    const head = parseResponseHead(text, this.#method, this.#limits.maxFields)
     if (head.status === 101) return { kind: 'switch', head }
     if (head.status < 200) return { kind: 'interim', head }
-    this.#body = trackBody(head.framing, this.#options.onPayload)
+    this.#body = trackBody(head.framing, this.#onPayload)
     this.#isUntilClose = head.framing.kind === 'until-close'
     return { kind: 'head', head }
   }

@@ -19,8 +19,8 @@ export interface ProxiedRequest {
   client: ClientSide
   /** Of the service, for messages. */
   name: string
-  /** Where it can be answered as of now: the table may change while a connection is being tried. */
-  targets(): readonly ProxyTarget[]
+  /** Where the requests to a host can be answered as of now: the table may change while a connection is being tried. */
+  targetsOf(host: string): readonly ProxyTarget[]
 }
 
 /** May be sent again when nobody knows whether it arrived (RFC 9110 section 9.2.2). */
@@ -37,11 +37,11 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
   readonly #head: RequestHead
   readonly #client: ClientSide
   readonly #name: string
-  readonly #targetsNow: () => readonly ProxyTarget[]
+  readonly #targetsOf: ProxiedRequest['targetsOf']
   readonly #requestId: string
   readonly #isRepeatable: boolean
-  readonly #unreachable = new Set<Target>()
   readonly #reader: ResponseReader
+  #unreachable: Set<Target> | undefined
   #target: Target | undefined
   /** Set while it is open and ours. */
   #connection: UpstreamConnection | undefined
@@ -49,17 +49,16 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
   #response: ResponseHead | undefined
   #isKeptAlive = false
 
-  constructor(context: ProxyContext, { head, client, name, targets }: ProxiedRequest) {
+  constructor(context: ProxyContext, { head, client, name, targetsOf }: ProxiedRequest) {
     this.#context = context
     this.#head = head
     this.#client = client
     this.#name = name
-    this.#targetsNow = targets
+    this.#targetsOf = targetsOf
     this.#requestId = requestIdOf(head.fields)
     this.#isRepeatable = head.framing.kind === 'none' && head.upgrade === undefined && idempotentMethods.has(head.method)
-    const { maxHeadBytes, maxFields } = context.limits
     const onPayload = head.minorVersion === 0 ? (payload: Buffer) => client.write(payload) : undefined
-    this.#reader = new ResponseReader({ method: head.method, maxHeadBytes, maxFields, ...(onPayload && { onPayload }) })
+    this.#reader = new ResponseReader({ method: head.method, limits: context.limits, onPayload })
   }
 
   start(): void {
@@ -100,6 +99,7 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
 
   connectFailed(): void {
     this.#connection = undefined
+    this.#unreachable ??= new Set()
     if (this.#target !== undefined) this.#unreachable.add(this.#target)
     this.#tryNext()
   }
@@ -149,7 +149,7 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
   #tryNext(isFresh = false): void {
     this.#target?.requests.delete(this)
     const { deadlines, limits, log, targets } = this.#context
-    const target = targets.choose(this.#targetsNow(), this.#unreachable)
+    const target = targets.choose(this.#targetsOf(this.#head.host), this.#unreachable)
     this.#target = target
     if (target === undefined) {
       this.#fail(502, `${this.#name} cannot be reached: no instance of it accepts connections.`)

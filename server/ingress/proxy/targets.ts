@@ -26,13 +26,13 @@ export class Targets {
   }
 
   /** The least busy of the given targets that is not excluded; equally busy ones take turns. */
-  choose(targets: readonly ProxyTarget[], excluded: ReadonlySet<Target>): Target | undefined {
+  choose(targets: readonly ProxyTarget[], excluded: ReadonlySet<Target> | undefined): Target | undefined {
     let best: Target | undefined
     const offset = this.#turn++
     for (let index = 0; index < targets.length; index++) {
       const address = targets[(index + offset) % targets.length]
       const target = address && this.#current.get(address.instanceId)
-      if (target === undefined || excluded.has(target)) continue
+      if (target === undefined || excluded?.has(target)) continue
       if (best === undefined || target.busyness < best.busyness) best = target
     }
     return best
