@@ -16,6 +16,7 @@ import { openLogStore } from './logs/store.ts'
 import { type Paths, pathsOf } from './paths.ts'
 import { createRoutePublisher } from './routing/publish.ts'
 import { openSealer } from './secrets/seal.ts'
+import { findSealed } from './secrets/sealed-row.ts'
 import { describeError, type ServerLog } from './server-log.ts'
 import { createWork, type RunningWork } from './work/create.ts'
 
@@ -51,7 +52,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   const db = openDatabase(paths.controlDb)
   migrateDatabase(db)
   holdExclusively(db)
-  const sealer = openSealer(paths.masterKey)
+  const sealer = openSealer(paths.masterKey, findSealed(db))
   const firstStart = await seedFirstStart({ db, config, now })
   await ensureSelfToolchain({ dir: paths.toolchain, executable: options.executable })
   const engine = await openEngine(paths, log)
@@ -90,7 +91,10 @@ async function closeAll({
 
 const LABEL_CHARS = 12
 
-/** The label tells this installation's control groups from those of another on the same machine. */
+/**
+ * The engine of this data directory, which takes over what an earlier one left running. The label tells this installation's
+ * control groups from those of another on the same machine.
+ */
 export async function openEngine(paths: Paths, log: ServerLog): Promise<Engine> {
   const label = `cpd-${createHash('sha256').update(paths.data).digest('hex').slice(0, LABEL_CHARS)}`
   const hiddenDirs = [paths.db, paths.run, paths.uploads]

@@ -15,17 +15,33 @@ export interface Sealer {
   open(sealed: string, purpose: string): string
 }
 
-/** Reads the master key, making it at first start. */
-export function openSealer(keyFile: string): Sealer {
-  if (!existsSync(keyFile)) writeSecretFile(keyFile, `${randomBytes(KEY_BYTES).toString('base64')}\n`)
+/**
+ * Reads the master key, making it at first start. `sealed` is any text that is to be read with it, if there is one yet.
+ *
+ * @throws AppError unavailable when the key is missing though there are texts to read, is no key, or is not the one of `sealed`.
+ */
+export function openSealer(keyFile: string, sealed?: string): Sealer {
+  if (!existsSync(keyFile)) {
+    if (sealed !== undefined) {
+      throw new AppError('unavailable', `${keyFile} is missing, and the database holds secrets encrypted with it. ${restoreKey}`)
+    }
+    writeSecretFile(keyFile, `${randomBytes(KEY_BYTES).toString('base64')}\n`)
+  }
   const key = Buffer.from(readSecretFile(keyFile).trim(), 'base64')
   if (key.length !== KEY_BYTES)
     throw new AppError('unavailable', 'The master key file does not hold a key of 32 bytes in base64. Restore it from a backup.')
+  if (sealed !== undefined && !sealed.startsWith(`v1.${keyIdOf(key)}.`)) {
+    throw new AppError('unavailable', `The secrets in the database were encrypted with another key than that in ${keyFile}. ${restoreKey}`)
+  }
   return createSealer(key)
 }
 
+const restoreKey = 'Put back the key file that belongs to this database, from a backup.'
+
+const keyIdOf = (key: Buffer): string => createHash('sha256').update('key id').update(key).digest('hex').slice(0, 8)
+
 export function createSealer(key: Buffer): Sealer {
-  const keyId = createHash('sha256').update('key id').update(key).digest('hex').slice(0, 8)
+  const keyId = keyIdOf(key)
   return {
     seal(text, purpose) {
       const nonce = randomBytes(NONCE_BYTES)

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { statSync, writeFileSync } from 'node:fs'
+import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createSealer, openSealer } from '../../../server/secrets/seal.ts'
@@ -62,5 +62,15 @@ describe('the master key', () => {
     const open = join(data.dir, 'open.key')
     writeFileSync(open, randomBytes(32).toString('base64'), { mode: 0o644 })
     expect(() => openSealer(open)).toThrow('chmod 600')
+  })
+  test('is not made anew while there are texts of a lost one', () => {
+    const lost = join(data.dir, 'lost.key')
+    expect(() => openSealer(lost, createSealer(randomBytes(32)).seal('kept', 'p'))).toThrow('lost.key is missing')
+    expect(existsSync(lost)).toBe(false)
+  })
+  test('of another database is refused, the right one is not', () => {
+    const sealed = openSealer(file).seal('kept', 'p')
+    expect(openSealer(file, sealed).open(sealed, 'p')).toBe('kept')
+    expect(() => openSealer(file, createSealer(randomBytes(32)).seal('kept', 'p'))).toThrow('another key than that in')
   })
 })
