@@ -1,10 +1,12 @@
 import { Command } from 'commander'
 import { AppError } from '../shared/error.ts'
 import { configCommand } from './commands/config.ts'
+import { doctorCommand } from './commands/doctor.ts'
 import { ingressCommand } from './commands/ingress.ts'
 import { version } from './commands/self.ts'
 import { serveCommand } from './commands/serve.ts'
 import { stopCommand } from './commands/stop.ts'
+import { isDiskFull } from './files/disk-full.ts'
 
 const program = new Command('cpd')
   .description('Deploys and runs your services on this machine')
@@ -12,10 +14,17 @@ const program = new Command('cpd')
   .addCommand(serveCommand())
   .addCommand(stopCommand())
   .addCommand(configCommand())
+  .addCommand(doctorCommand())
   .addCommand(ingressCommand(), { hidden: true })
 
 program.parseAsync().catch((error: unknown) => {
-  // What we know ourselves is one line for the operator; anything else keeps its stack.
-  process.stderr.write(`cpd: ${error instanceof AppError ? error.message : error instanceof Error ? error.stack : String(error)}\n`)
+  process.stderr.write(`cpd: ${reasonOf(error)}\n`)
   process.exit(1)
 })
+
+/** What we know ourselves is one line for the operator; anything else keeps its stack. */
+function reasonOf(error: unknown): string {
+  if (isDiskFull(error)) return 'The disk of the data directory is full. Make room on it, and start again.'
+  if (error instanceof AppError) return error.message
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}

@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
+import { AppError } from '../../shared/error.ts'
 import { openEngine } from '../compose.ts'
 import { createIngressClient } from '../ingress/control-client.ts'
 import { lockDataDir } from '../lock.ts'
@@ -14,6 +16,9 @@ export function stopCommand(): Command {
   return command.action(async () => {
     const config = configOf(command)
     const paths = pathsOf(config.CP_DATA_DIR, config.CP_MASTER_KEY_FILE)
+    if (!existsSync(paths.run)) {
+      throw new AppError('not_found', `${paths.data} is not the data directory of a cpd. Give the one that it serves with --data.`)
+    }
     const lock = lockDataDir(paths.lock, paths.data)
     const engine = await openEngine(
       paths,

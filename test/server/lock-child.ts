@@ -2,9 +2,10 @@
 import { lockDataDir } from '../../server/lock.ts'
 
 try {
-  lockDataDir(process.argv[2] ?? '', 'the data directory')
+  const lock = lockDataDir(process.argv[2] ?? '', 'the data directory')
+  // Never comes to it, and keeps the lock from the garbage collector.
+  setTimeout(() => lock.release(), 600_000)
   console.log('held')
-  setInterval(() => {}, 60_000)
 } catch (error) {
   console.log(error instanceof Error ? error.message : 'no error')
 }

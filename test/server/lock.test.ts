@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, expect, test } from 'vitest'
@@ -24,7 +25,9 @@ async function lockInChild(): Promise<{ said: string; child: SpawnedProcess }> {
 
 test('a second process does not get the data directory, and is told what to do', async () => {
   const lock = lockDataDir(lockFile, data.dir)
-  expect((await lockInChild()).said).toBe('Another cpd already runs on the data directory. Stop it first, or give this one another --data.')
+  expect((await lockInChild()).said).toBe(
+    'Another cpd already runs on the data directory. End it first with Ctrl-C or SIGTERM, or give this one another --data.',
+  )
   lock.release()
   expect((await lockInChild()).said).toBe('held')
 })
@@ -43,4 +46,10 @@ test('the processes it starts do not hold it for it', async () => {
   children.push(spawnProcess(['sleep', '60'], { detached: true }))
   lock.release()
   lockDataDir(lockFile, data.dir).release()
+})
+
+test('a lock that cannot be used is named, and no other cpd is blamed for it', () => {
+  const folder = join(data.dir, 'run/lock-folder')
+  mkdirSync(folder)
+  expect(() => lockDataDir(folder, data.dir)).toThrow(/lock-folder can't be taken/)
 })
