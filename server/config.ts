@@ -1,8 +1,10 @@
 import { resolve } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import { Email, minPasswordChars } from '../shared/auth.ts'
 import { defaultMaxUploadBytes } from '../shared/deploy.ts'
 import { AppError } from '../shared/error.ts'
+import { trustedProxies } from './ingress/trusted-proxies.ts'
 
 /** How a setting is read from text; each one names itself in its messages. */
 interface Setting<T> {
@@ -43,7 +45,6 @@ const defaultBuildPass = [
   'CARGO_HTTP_*',
 ].join(',')
 
-const text = (): ((value: string) => string) => (value) => value
 const optionalText = (value: string): string | undefined => (value === '' ? undefined : value)
 const list = (value: string): string[] =>
   value
@@ -59,11 +60,11 @@ const settings = {
   CP_BASE_DOMAIN: { default: 'localhost', flag: '--base-domain', help: 'Services answer at <slug>.<base domain>', parse: parseDomain },
   CP_ENGINE: { default: 'process', flag: '--engine', help: 'What runs the workloads', parse: oneOf(['process']) },
   SERVICE_API_TOKEN: { default: '', secret: true, help: 'Break-glass Bearer token of the seeded administrator', parse: parseStaticToken },
-  CP_ADMIN_EMAIL: { default: 'admin@localhost', help: 'Administrator seeded at first start', parse: text() },
+  CP_ADMIN_EMAIL: { default: 'admin@localhost', help: 'Administrator seeded at first start', parse: parseEmail },
   CP_ADMIN_PASSWORD: { default: '', secret: true, help: 'Its password; absent, one is made and printed once', parse: parseAdminPassword },
   CP_REGISTRATION: { default: '', help: 'Who may register: open, invite or closed', parse: oneOf(['', 'open', 'invite', 'closed']) },
   CP_MASTER_KEY_FILE: { default: '', help: 'Key that encrypts secrets at rest; default <data>/master.key', parse: optionalText },
-  CP_TRUSTED_PROXIES: { default: '', help: 'CIDRs whose forwarded headers count', parse: list },
+  CP_TRUSTED_PROXIES: { default: '', help: 'CIDRs whose forwarded headers count', parse: parseProxies },
   CP_RATE_LIMIT: { default: '6000', help: 'Requests a minute for one credential or address; 0 is no limit', parse: integer(0, 1e9) },
   CP_LOGIN_LIMIT: { default: '10', help: 'Failed logins in 15 minutes for one account or address', parse: integer(1, 1e6) },
   CP_BUILD_PASS: { default: defaultBuildPass, help: 'Names of our environment variables handed to builds', parse: list },
@@ -154,9 +155,11 @@ function refuseUnknown(env: Readonly<Record<string, string | undefined>>): void 
   if (unknown !== undefined) throw new AppError('bad_request', `${unknown} is not a setting. \`cpd config\` lists those there are.`)
 }
 
+/** Our own settings are never among them, whatever the patterns say: the static token would hand the platform to every build. */
 function passedToBuilds(patterns: string[], env: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const ownNames = new Set([...Object.keys(settings), ...Object.values(legacyNames)])
   const isPassed = (name: string) =>
-    patterns.some((pattern) => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern))
+    !ownNames.has(name) && patterns.some((pattern) => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern))
   return Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined && isPassed(entry[0])))
 }
 
@@ -182,6 +185,18 @@ function parsePublicUrl(value: string): string | undefined {
   return url.href.replace(/\/+$/, '')
 }
 
+function parseEmail(value: string): string {
+  if (!Value.Check(Email, value)) throw new Error(`"${value}" is not an e-mail address, such as ada@example.com`)
+  return value
+}
+
+/** Read once here so that a wrong one stops the start by its name; app and ingress read them again for their use. */
+function parseProxies(value: string): string[] {
+  const cidrs = list(value)
+  trustedProxies(cidrs)
+  return cidrs
+}
+
 function parseDomain(value: string): string {
   if (!/^[a-z0-9]([a-z0-9.-]{0,200}[a-z0-9])?$/.test(value)) throw new Error(`"${value}" is not a domain name in lower case`)
   return value
@@ -197,7 +212,7 @@ function parseStaticToken(value: string): string | undefined {
 
 function parseAdminPassword(value: string): string | undefined {
   if (value === '') return undefined
-  if (value.length < 10) throw new Error('must have at least 10 characters')
+  if (value.length < minPasswordChars) throw new Error(`must have at least ${minPasswordChars} characters`)
   return value
 }
 
