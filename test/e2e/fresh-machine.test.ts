@@ -128,3 +128,12 @@ test('cpd config prints what is in force, and no secret', async () => {
   expect(stdout).toMatch(/^SERVICE_API_TOKEN +\(set\)$/m)
   expect(stdout).not.toContain('a-token-that-nobody-shall-see')
 })
+
+test('cpd doctor tells what holds beside a running cpd', async () => {
+  const { stdout, stderr } = await runProcess([executables.cpd, 'doctor'], { env: bareEnv, cwd: '/' })
+  expect(stderr).toBe('')
+  expect(stdout).toMatch(/^ {2}(yes|no ) {2}Each service runs as a user of its own/m)
+  expect(stdout).toMatch(/^ {2}(yes|no ) {2}Memory is limited to the plan/m)
+  expect(stdout).toMatch(/^ {2}yes {2}bun: /m)
+  expect((await call(`${cpd.apiUrl}/api/health`)).status).toBe(200)
+})
