@@ -33,7 +33,7 @@ export interface Operation {
   stream?: StreamBody
   /** The body schema of each success status; `null` where there is no body. The first is the usual one. */
   responses: Record<number, TSchema | null>
-  /** Errors beyond those every route can give (400, 401, 403, 429, 500). */
+  /** Errors beyond those every route can give (400, 401, 403, 404 of a workspace, 429, 500, 503). */
   errors?: readonly ErrorCode[]
   /** POSTs that create honour `Idempotency-Key`. */
   creates?: true

@@ -1,4 +1,5 @@
 import { AppError, type ErrorBody, errorStatus } from '../../shared/error.ts'
+import { diskFull, isDiskFull } from '../files/disk-full.ts'
 import { describeError, type ServerLog } from '../server-log.ts'
 import type { RateState } from './rate-limit.ts'
 
@@ -44,7 +45,7 @@ export function respondAs(head: ReplyHead, response: Response): Response {
 
 /** The answer to an error. What is not meant for the caller is logged with its cause and shown as internal. */
 export function respondError(head: ReplyHead, error: unknown, log: ServerLog): Response {
-  const shown = error instanceof AppError ? error : new AppError('internal', internalMessage(head.requestId))
+  const shown = shownOf(head, error)
   const status = errorStatus[shown.code]
   if (status === 500 || (shown !== error && status > 500))
     log.error('request_failed', { requestId: head.requestId, ...describeError(error) })
@@ -58,6 +59,12 @@ export function respondError(head: ReplyHead, error: unknown, log: ServerLog): R
   if (shown.retryAfterSeconds !== undefined) extra['Retry-After'] = String(shown.retryAfterSeconds)
   if (status === 401) extra['WWW-Authenticate'] = 'Bearer'
   return respondJson(head, status, JSON.stringify(body), extra)
+}
+
+function shownOf({ requestId }: ReplyHead, error: unknown): AppError {
+  if (error instanceof AppError) return error
+  // The database and the files of the platform need space as well; whoever calls can do something about it.
+  return isDiskFull(error) ? diskFull(error) : new AppError('internal', internalMessage(requestId))
 }
 
 const internalMessage = (requestId: string): string =>

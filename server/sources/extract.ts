@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { AppError } from '../../shared/error.ts'
+import { diskFull, isDiskFull } from '../files/disk-full.ts'
 import { type ExtractLimits, refuseArchive } from './extract-rules.ts'
 import { extractTar } from './extract-tar.ts'
 import { type ExtractResult, openExtractTarget } from './extract-target.ts'
@@ -40,13 +41,7 @@ const unpackers = { 'tar.gz': extractTar, zip: extractZip } as const
 /** Errors of the system are ours and keep their kind; anything else a parser throws means that the archive is broken. */
 function explain(error: unknown): unknown {
   if (error instanceof AppError) return error
-  if (hasCode(error, 'ENOSPC') || hasCode(error, 'EDQUOT')) {
-    return new AppError('unavailable', "The server's disk is full: free some space, then upload again", { cause: error })
-  }
+  if (isDiskFull(error)) return diskFull(error)
   if (error instanceof Error && 'syscall' in error) return error
   return refuseArchive('it is damaged, cut off or not of the format it claims', error)
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code
 }

@@ -1,6 +1,7 @@
 import { type FileHandle, lstat, mkdir, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../../shared/error.ts'
+import { diskFull, isDiskFull } from '../files/disk-full.ts'
 import { writeAll } from '../files/write-all.ts'
 import type { ArchiveFormat } from './extract.ts'
 import { multipartFile } from './receive-multipart.ts'
@@ -134,9 +135,7 @@ function sniffFormat(head: Uint8Array): ArchiveFormat | undefined {
 /** Errors of the disk are ours; any other means that the client's stream broke. */
 function explain(error: unknown): unknown {
   if (error instanceof AppError) return error
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  if (code === 'ENOSPC' || code === 'EDQUOT')
-    return new AppError('unavailable', "The server's disk is full: free some space, then upload again", { cause: error })
+  if (isDiskFull(error)) return diskFull(error)
   if (error instanceof Error && 'syscall' in error && 'path' in error) return error
   return cutOff(error)
 }

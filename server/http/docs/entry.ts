@@ -95,7 +95,7 @@ function errorsOf(operation: Operation, components: Components): JsonObject {
 
 /** The codes every route can give, and those of this one. */
 export function errorCodesOf({ access, body, creates, errors = [] }: Operation): ErrorCode[] {
-  const codes: ErrorCode[] = ['bad_request', 'validation_failed', 'rate_limited', 'internal', ...errors]
+  const codes: ErrorCode[] = ['bad_request', 'validation_failed', 'rate_limited', 'internal', 'unavailable', ...errors]
   if (access !== 'public') codes.push('unauthorized', 'forbidden', 'not_found')
   if (body !== undefined) codes.push('payload_too_large', 'unsupported_media_type')
   if (creates) codes.push('conflict')
