@@ -33,7 +33,8 @@ function timeLetters(now: number): string {
   return letters
 }
 
-function randomLetters(count: number): string {
+/** Letters of an id, 5 random bits each. */
+export function randomLetters(count: number): string {
   const bytes = crypto.getRandomValues(new Uint8Array(count))
   return Array.from(bytes, (byte) => idAlphabet.charAt(byte & 31)).join('')
 }

@@ -9,7 +9,7 @@ const SESSION_MS = SESSION_DAYS * 24 * 3600 * 1000
 /** Begins a session and gives its token, which is stored only as a hash. Sessions that have ended are cleared away. */
 export function createSession(db: Database, userId: string, now: number): string {
   const token = newSessionToken()
-  db.query('DELETE FROM sessions WHERE expires_at <= $now').run({ now })
+  forgetEndedSessions(db, now)
   db.query('INSERT INTO sessions (token_hash, user_id, created_at, expires_at) VALUES ($hash, $userId, $now, $expiresAt)').run({
     hash: hashToken(token),
     userId,
@@ -29,4 +29,9 @@ export const findSessionUser = (db: Database, token: string, now: number): User 
 
 export function deleteSession(db: Database, token: string): void {
   db.query('DELETE FROM sessions WHERE token_hash = ?').run(hashToken(token))
+}
+
+/** Removes the sessions that are over at `now`. */
+export function forgetEndedSessions(db: Database, now: number): void {
+  db.query('DELETE FROM sessions WHERE expires_at <= ?').run(now)
 }

@@ -18,7 +18,7 @@ export function createIdempotencyStore(db: Database, sealer: Sealer, now: () => 
   db.run('DELETE FROM idempotency_keys WHERE status IS NULL')
   const claim = db.transaction(({ scope, key, requestHash }: IdempotentRequest): Row | undefined => {
     const time = now()
-    db.query('DELETE FROM idempotency_keys WHERE created_at <= ?').run(time - KEPT_MS)
+    forgetOldKeys(db, time)
     const row = db
       .query<Row, [string, string]>('SELECT request_hash AS requestHash, status, body FROM idempotency_keys WHERE scope = ? AND key = ?')
       .get(scope, key)
@@ -53,4 +53,9 @@ export function createIdempotencyStore(db: Database, sealer: Sealer, now: () => 
       db.query('DELETE FROM idempotency_keys WHERE scope = $scope AND key = $key').run({ scope, key })
     },
   }
+}
+
+/** Removes the keys whose time is over at `now`. */
+export function forgetOldKeys(db: Database, now: number): void {
+  db.query('DELETE FROM idempotency_keys WHERE created_at <= ?').run(now - KEPT_MS)
 }

@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
-import { idAlphabet } from '../../shared/id.ts'
 import type { Runtime, ServiceType } from '../../shared/service.ts'
 import { slugify } from '../../shared/slug.ts'
+import { randomLetters } from '../id.ts'
 import type { ServiceSettings } from './settings.ts'
 
 /** A service as it is kept. Times are milliseconds since 1970. */
@@ -157,13 +157,10 @@ const SLUG_SUFFIX_LETTERS = 4
 function freeSlug(db: Database, name: string): string {
   const isTaken = db.query<{ id: string }, [string]>('SELECT id FROM services WHERE slug = ?')
   const wanted = slugify(name)
-  for (let slug = wanted; ; slug = `${wanted}-${letters(SLUG_SUFFIX_LETTERS)}`) {
+  for (let slug = wanted; ; slug = `${wanted}-${randomLetters(SLUG_SUFFIX_LETTERS)}`) {
     if (isTaken.get(slug) === null) return slug
   }
 }
-
-const letters = (count: number): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(count)), (byte) => idAlphabet.charAt(byte & 31)).join('')
 
 /**
  * The block of user ids of this installation begins at random between these, so that two on one machine do not meet.

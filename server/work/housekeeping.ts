@@ -1,11 +1,10 @@
+import { forgetEndedSessions } from '../auth/session-store.ts'
 import type { Context } from '../context.ts'
+import { forgetOldKeys } from '../idempotency/store.ts'
 import { describeError } from '../server-log.ts'
 
 const PERIOD_MS = 60_000
-const DAY_MS = 86_400_000
 const MIB = 1024 * 1024
-/** For how long the answer to an idempotency key is kept. */
-const IDEMPOTENCY_MS = DAY_MS
 
 /** Removes what has had its time, once a minute: log lines, ended sessions, old idempotency keys. */
 export function startHousekeeping(context: Context): void {
@@ -16,8 +15,8 @@ export function startHousekeeping(context: Context): void {
 }
 
 async function clean({ db, config, logStore, now }: Context): Promise<void> {
-  db.query('DELETE FROM sessions WHERE expires_at < ?').run(now())
-  db.query('DELETE FROM idempotency_keys WHERE created_at < ?').run(now() - IDEMPOTENCY_MS)
+  forgetEndedSessions(db, now())
+  forgetOldKeys(db, now())
   const retention = { maxAgeDays: config.CP_LOG_RETENTION_DAYS, maxBytesPerService: config.CP_LOG_MAX_MB * MIB }
   await logStore.prune(retention, now())
 }
