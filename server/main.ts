@@ -2,7 +2,6 @@ import { Command } from 'commander'
 import { AppError } from '../shared/error.ts'
 import { configCommand } from './commands/config.ts'
 import { doctorCommand } from './commands/doctor.ts'
-import { doctorCommand } from './commands/doctor.ts'
 import { ingressCommand } from './commands/ingress.ts'
 import { version } from './commands/self.ts'
 import { serveCommand } from './commands/serve.ts'
@@ -15,7 +14,6 @@ const program = new Command('cpd')
   .addCommand(serveCommand())
   .addCommand(stopCommand())
   .addCommand(configCommand())
-  .addCommand(doctorCommand())
   .addCommand(doctorCommand())
   .addCommand(ingressCommand(), { hidden: true })
 
