@@ -1,5 +1,7 @@
+import { tmpdir } from 'node:os'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createHealthCheck } from '../../../server/health/check.ts'
+import { requireRoom } from '../../../server/health/components.ts'
 import { renderStatusPage } from '../../../server/health/status-page.ts'
 import { expectConventions } from '../../conformance/expect-error.ts'
 import { call } from '../../support/client.ts'
@@ -19,7 +21,7 @@ describe('health', () => {
     expect(reply.body).toEqual({
       status: 'ok',
       version: '0.0.0-test',
-      checks: { database: { status: 'ok' }, ingress: { status: 'ok' }, engine: { status: 'ok' } },
+      checks: { database: { status: 'ok' }, ingress: { status: 'ok' }, engine: { status: 'ok' }, disk: { status: 'ok' } },
     })
     expectConventions(reply)
   })
@@ -41,6 +43,11 @@ describe('health', () => {
     expect(reply).toMatchObject({ status: 503, body: { status: 'down', checks: { ingress: { status: 'down' } } } })
     expect(JSON.stringify(reply.body)).not.toContain('secret')
     await down.close()
+  })
+
+  test('room on the disk is one of the parts', async () => {
+    await requireRoom(tmpdir(), 1)
+    await expect(requireRoom(tmpdir(), Number.MAX_SAFE_INTEGER)).rejects.toThrow('bytes free')
   })
 
   test('asks the parts at most once a second', async () => {
