@@ -82,6 +82,9 @@ async function updateService(context: Context, service: Service, { options, envV
   if (options.type !== undefined && options.type !== service.type) {
     throw usageError(`${service.name} is a ${service.type}, and the type of a service cannot change.`, 'Give another name with --service.')
   }
+  if (service.suspended === 'suspended') {
+    throw new CliError('conflict', clean`${service.name} is suspended.`, { hint: clean`Run cpctl services resume ${service.name} first.` })
+  }
   const params = { serviceId: service.id }
   const body = present(settingsInput(service.type, options))
   const updated = Object.keys(body).length === 0 ? service : await context.client.call('updateService', { params, body })

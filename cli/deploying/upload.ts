@@ -13,6 +13,8 @@ interface Upload {
   files: readonly SourceFile[]
 }
 
+const hint = 'The service was suspended meanwhile: resume it, then run cpctl deploys create.'
+
 /** Sends the files as a tar.gz and starts a deploy of them. @returns the deploy's id. */
 export async function uploadSource(context: Context, { serviceId, files }: Upload): Promise<string> {
   const totalBytes = files.reduce((sum, file) => sum + (file.kind === 'file' ? file.sizeBytes : 0), 0)
@@ -27,7 +29,7 @@ export async function uploadSource(context: Context, { serviceId, files }: Uploa
       signal: failure.signal,
       open: () => body(files, { progress, failure, watchdog }),
     })
-    if (uploaded.deployId === undefined) throw new CliError('internal', 'The server took the source and started no deploy of it.')
+    if (uploaded.deployId === undefined) throw new CliError('internal', 'The server took the source and started no deploy of it.', { hint })
     return uploaded.deployId
   } finally {
     watchdog.stop()

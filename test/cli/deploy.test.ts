@@ -154,6 +154,13 @@ describe('deploy', () => {
     expect(JSON.parse(json.stdout)).toEqual(exampleDeploy())
   })
 
+  test('to a suspended service is refused before anything is sent', async () => {
+    const { run, uploads } = platform({ existing: [exampleService({ suspended: 'suspended' })] })
+    const { exitCode, stderr } = await run(['deploy'])
+    expect(stderr).toBe('Error: web is suspended.\nRun cpctl services resume web first.\n')
+    expect(exitCode).toBe(1)
+    expect(uploads).toEqual([])
+  })
   test('Ctrl-C stops watching and says how to cancel', async () => {
     const { run } = platform({ statuses: ['build_in_progress'] })
     const ctrlC = new AbortController()
