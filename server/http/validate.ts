@@ -57,7 +57,11 @@ function messageOf({ type, message, schema }: ValueError): string {
     case ValueErrorType.StringFormat:
       return 'is not a time that exists'
     case ValueErrorType.Union:
-      return 'has none of the forms accepted here'
+      return `has none of the forms accepted here${exampleOf((schema.anyOf as TSchema[]).find(({ examples }) => Array.isArray(examples)) ?? schema)}`
+    case ValueErrorType.StringMinLength:
+      return schema.minLength === 1 ? 'must not be empty' : `must have at least ${schema.minLength} characters`
+    case ValueErrorType.StringMaxLength:
+      return `must have at most ${schema.maxLength} characters`
     default:
       return message.charAt(0).toLowerCase() + message.slice(1)
   }
