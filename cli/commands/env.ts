@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { type EnvVar, formatDotenv } from '../../shared/env.ts'
+import { type EnvVar, formatDotenv, type PlatformEnvVar } from '../../shared/env.ts'
 import type { Service } from '../../shared/service.ts'
 import type { Context, Start } from '../context.ts'
 import { awaitDeploy } from '../deploying/outcome.ts'
@@ -41,6 +41,9 @@ export function addEnvCommands(program: Command, start: Start): void {
     .argument('<file>', 'The file, or - for standard input')
     .option('--replace', 'Remove every other variable')
     .action((file: string, options: ImportOptions, command: Command) => importFile(start(command), file, options))
+  add('platform', 'List the variables that the platform itself gives, which win over those of the same name').action(
+    (options: OfService, command: Command) => listPlatform(start(command), options),
+  )
   add('export', 'Print the variables in .env format, with their values').action((options: OfService, command: Command) =>
     exportAll(start(command), options),
   )
@@ -59,6 +62,19 @@ async function list(context: Context, options: OfService & { show?: boolean }): 
   const shown = options.show ? page : page.map((item) => ({ ...item, envVar: { ...item.envVar, value: '', hidden: true as const } }))
   if (context.isJson) return context.printJson(shown)
   printList(context, { page, row: ({ envVar }) => envVar, columns, empty: clean`${service.name} has no variables of its own.` })
+}
+
+const platformColumns: Column<PlatformEnvVar>[] = [
+  { title: 'KEY', value: ({ key }) => key },
+  { title: 'VALUE', value: ({ value }) => value, isFlexible: true },
+  { title: 'WHAT IT IS', value: ({ description }) => description, isFlexible: true },
+]
+
+async function listPlatform(context: Context, options: OfService): Promise<void> {
+  const service = await resolveService(context, options.service)
+  const page = await context.client.call('listPlatformEnv', { params: { serviceId: service.id } })
+  const empty = clean`${service.name} is a ${service.type}: nothing runs that could be given variables.`
+  printList(context, { page, row: ({ envVar }) => envVar, columns: platformColumns, empty })
 }
 
 async function set(context: Context, pairs: { key: string; value: string }[], options: ChangeOptions): Promise<void> {

@@ -10,8 +10,6 @@ import { resolveService } from '../resolve.ts'
 import type { Column } from '../table.ts'
 import { clean } from '../terminal-text.ts'
 
-/** Restarting all instances waits until the new ones are healthy: the server's deadline for that, and some. */
-const RESTART_TIMEOUT_MS = 400_000
 const DEFAULT_EVENTS = 20
 
 export function addOperationCommands(services: Command, start: Start): void {
@@ -48,17 +46,25 @@ interface ServiceOperation {
 }
 
 const operate =
-  (id: 'suspendService' | 'resumeService' | 'restartService', outcome: string): ServiceOperation['run'] =>
+  (id: 'suspendService' | 'resumeService' | 'restartService', outcomeOf: (name: string) => string): ServiceOperation['run'] =>
   async (context, name) => {
     const service = await resolveService(context, name)
-    await context.client.call(id, { params: { serviceId: service.id }, timeoutMs: RESTART_TIMEOUT_MS })
-    if (!context.isJson) context.print(clean`${outcome} ${service.name}.`)
+    await context.client.call(id, { params: { serviceId: service.id } })
+    if (!context.isJson) context.print(outcomeOf(service.name))
   }
 
 const operations: readonly ServiceOperation[] = [
-  { name: 'suspend', description: 'Stop a service until it is resumed', run: operate('suspendService', 'Suspended') },
-  { name: 'resume', description: 'Start a suspended service again', run: operate('resumeService', 'Resumed') },
-  { name: 'restart', description: 'Replace all instances without losing a request', run: operate('restartService', 'Restarted') },
+  {
+    name: 'suspend',
+    description: 'Stop a service until it is resumed',
+    run: operate('suspendService', (name) => clean`Suspended ${name}.`),
+  },
+  { name: 'resume', description: 'Start a suspended service again', run: operate('resumeService', (name) => clean`Resumed ${name}.`) },
+  {
+    name: 'restart',
+    description: 'Replace all instances without losing a request',
+    run: operate('restartService', (name) => clean`Restarting ${name}: new instances take over as soon as they are healthy.`),
+  },
 ]
 
 async function scale(context: Context, name: string, numInstances: number): Promise<void> {

@@ -36,7 +36,7 @@ export function addServiceCommands(program: Command, start: Start): void {
   addSettingOptions(
     services
       .command('update')
-      .description('Change settings of a service; they take effect with its next deploy')
+      .description('Change settings of a service; all but name and instances take effect with its next deploy')
       .argument('<service>', 'Name or id')
       .option('--name <name>', 'New name'),
   ).action((name: string, options: UpdateOptions, command: Command) => update(start(command), name, options))
@@ -101,8 +101,12 @@ async function update(context: Context, name: string, options: UpdateOptions): P
   if (Object.keys(body).length === 0) throw usageError('Nothing to change was given.', 'Run cpctl services update --help for what can be.')
   const updated = await context.client.call('updateService', { params: { serviceId: service.id }, body })
   if (context.isJson) return context.printJson(updated)
-  context.print(clean`Updated ${updated.name}. The change takes effect with its next deploy.`)
+  const remark = isPartOfRelease(options) ? ' The change takes effect with its next deploy.' : ''
+  context.print(clean`Updated ${updated.name}.${remark}`)
 }
+
+/** The name and how many instances run are no part of a release: they change at once. */
+const isPartOfRelease = ({ name: _, instances: __, ...others }: UpdateOptions): boolean => Object.keys(others).length > 0
 
 async function remove(context: Context, name: string, isConfirmed: boolean): Promise<void> {
   const service = await resolveService(context, name)

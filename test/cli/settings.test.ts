@@ -103,6 +103,14 @@ describe('env', () => {
     expect([...target.held.values()]).toEqual(hard)
   })
 
+  test('platform lists what the platform gives, with what it is', async () => {
+    const port = { envVar: { key: 'PORT', value: '(own to each instance)', description: 'Where the app must listen' } }
+    const { run } = keeping([], [], { listPlatformEnv: () => [port] })
+    const { stdout } = await run(['env', 'platform'])
+    expect(stdout).toBe('KEY   VALUE                   WHAT IT IS\nPORT  (own to each instance)  Where the app must listen\n')
+    expect(JSON.parse((await run(['env', 'platform', '--json'])).stdout)).toEqual([port])
+  })
+
   test('export refuses to write names without values', async () => {
     const { run } = keeping([{ key: 'A', value: '', hidden: true }])
     expect(await run(['env', 'export'])).toMatchObject({ exitCode: 1, stdout: '' })
