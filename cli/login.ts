@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { Me } from '../shared/auth.ts'
 import { type Client, createClient } from './client.ts'
 import { type Context, credentialHeaders, sessionCookie } from './context.ts'
@@ -40,7 +39,8 @@ export async function loginByPassword(context: Context, url: string, account: { 
   const client = clientWith(context, url, session)
   const me = await client.call('me')
   if (!me.permissions.includes('apikeys.manage')) return { credential: session, me }
-  const key = await createMachineKey(client, `cpctl@${context.io.hostname}`.slice(0, MAX_KEY_NAME_CHARS - 9), me.role)
+  const name = `cpctl@${context.io.hostname}`.slice(0, MAX_KEY_NAME_CHARS)
+  const key = await client.call('createApiKey', { body: { name, role: me.role } })
   await client.call('logout')
   return { credential: { kind: 'api_key', token: key.secret, keyId: key.id, email: account.email }, me }
 }
@@ -63,15 +63,6 @@ async function openSession(context: Context, url: string, { email, password }: {
     ?.slice(sessionCookie.length + 1)
   if (!token) throw new CliError('internal', `${url} opened no session.`, { hint: 'Check that the URL is that of a cpd server.' })
   return { kind: 'session', token, email }
-}
-
-/** Names of keys may be taken, by an earlier login on this machine or on one with the same name. */
-async function createMachineKey(client: Client, name: string, role: string) {
-  const create = (candidate: string) => client.call('createApiKey', { body: { name: candidate, role } })
-  return create(name).catch((error: unknown) => {
-    if (!(error instanceof CliError) || error.code !== 'conflict') throw error
-    return create(`${name}-${randomBytes(4).toString('hex')}`)
-  })
 }
 
 /** Ends what login began. @throws CliError when the server could not be told. */

@@ -39,9 +39,19 @@ async function login(context: Context, options: LoginOptions): Promise<void> {
   const url = context.givenUrl ?? stored.current ?? DEFAULT_URL
   const { credential, me } = await signIn(context, url, options)
   await writeCredentials(context.settings.credentialsPath, { current: url, servers: { ...stored.servers, [url]: credential } })
+  const earlier = stored.servers[url]
+  if (earlier !== undefined && earlier.token !== credential.token) await endEarlierLogin(context, url, earlier)
   if (context.isJson) return context.printJson({ url, ...me })
   context.print(clean`Logged in to ${url} as ${me.actor.email ?? me.actor.name} (${me.role} of ${me.workspace.name}).`)
   if (context.settings.token !== undefined) context.note('CPCTL_TOKEN is set and wins over this login until it is unset.')
+}
+
+/** What the login before this one made would live on with nobody who knows it. */
+async function endEarlierLogin(context: Context, url: string, earlier: Credential): Promise<void> {
+  await endLogin(context, url, earlier).catch((error: unknown) => {
+    if (!(error instanceof CliError)) throw error
+    context.note(clean`The earlier login could not be ended: ${error.message} cpctl keys list shows its key.`)
+  })
 }
 
 async function signIn(context: Context, url: string, options: LoginOptions): Promise<SignedIn> {

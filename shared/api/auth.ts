@@ -81,7 +81,6 @@ export const authOperations = defineOperations({
       'The secret is in this answer and never shown again. Without `role` the key is a `developer`, or has the role of the caller where that holds fewer permissions. Nobody can make a key that may do more than they may.',
     body: ApiKeyCreate,
     responses: { 201: ApiKeyCreated },
-    errors: ['conflict'],
     creates: true,
   },
   listApiKeys: {

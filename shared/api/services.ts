@@ -45,7 +45,7 @@ export const serviceOperations = defineOperations({
     access: 'services.update',
     tag: 'Services',
     summary: 'Change settings of a service',
-    description: 'Takes effect with the next deploy; PATCH does not deploy.',
+    description: 'Takes effect with the next deploy, which PATCH does not make. Only name and `numInstances` change at once.',
     params: ServiceParams,
     body: ServicePatch,
     responses: { 200: Service },

@@ -71,18 +71,17 @@ describe('login', () => {
     expect(server.received.at(-1)?.headers.get('cookie')).toBe('cpd_session=s3ss')
   })
 
-  test('a taken key name gets a suffix', async () => {
-    const names: string[] = []
-    const cli = run({
-      ...account,
-      createApiKey: ({ body }) => {
-        names.push((body as { name: string }).name)
-        if (names.length === 1) throw new AppError('conflict', 'Taken.')
-        return key
-      },
-    })
-    await cli(['login', '--url', server.url, '--email', 'ada@example.com', '--password-stdin'], { stdin: 'secret word' })
-    expect(names[1]).toMatch(/^cpctl@laptop-[0-9a-f]{8}$/)
+  test('a second login on one machine revokes the key of the first', async () => {
+    let made = 0
+    const cli = run({ ...account, createApiKey: () => ({ ...key, secret: `cpk_${++made}` }) })
+    const again = ['login', '--url', server.url, '--email', 'ada@example.com', '--password-stdin']
+    await cli(again, { stdin: 'secret word' })
+    await cli(again, { stdin: 'secret word' })
+    const revoked = server.received.filter(({ id }) => id === 'revokeApiKey')
+    expect(revoked.map(({ params, headers }) => [params.keyId, headers.get('authorization')])).toEqual([[keyId, 'Bearer cpk_1']])
+    expect((await config()).servers[server.url].token).toBe('cpk_2')
+    await cli(['login', '--url', server.url, '--token', 'cpk_2'])
+    expect(server.received.filter(({ id }) => id === 'revokeApiKey')).toHaveLength(1)
   })
 
   test('a token from standard input is checked and kept', async () => {
