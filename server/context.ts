@@ -24,7 +24,7 @@ export interface Work {
   whenDeploysSettled(serviceId: string): Promise<void>
 }
 
-/** Everything the server's parts are given: made once in main.ts, or with other ports in a test. */
+/** Everything the server's parts are given: made once in compose.ts, or with other ports in a test. */
 export interface Context {
   readonly version: string
   readonly config: Config
