@@ -15,6 +15,7 @@ interface NewKey extends StoredKey {
 
 const columns = 'id, workspace_id AS workspaceId, name, role, created_at AS createdAt'
 
+/** Adds a key; its secret comes as a hash only. */
 export function insertKey(db: Database, key: NewKey): void {
   db.query(
     `INSERT INTO api_keys (id, workspace_id, name, role, secret_hash, created_by, created_at)

@@ -27,6 +27,7 @@ export const findSessionUser = (db: Database, token: string, now: number): User 
     )
     .get(hashToken(token), now) ?? undefined
 
+/** Ends a session; nothing happens when it has ended before. */
 export function deleteSession(db: Database, token: string): void {
   db.query('DELETE FROM sessions WHERE token_hash = ?').run(hashToken(token))
 }

@@ -15,15 +15,18 @@ const columns = 'id, email, name, password_hash AS passwordHash'
 export const findUserByEmail = (db: Database, email: string): StoredUser | undefined =>
   db.query<StoredUser, [string]>(`SELECT ${columns} FROM users WHERE email = ?`).get(email) ?? undefined
 
+/** The account of this id, or undefined. */
 export const findUser = (db: Database, id: string): StoredUser | undefined =>
   db.query<StoredUser, [string]>(`SELECT ${columns} FROM users WHERE id = ?`).get(id) ?? undefined
 
+/** Adds an account. @throws SQLiteError when the address has one already: look first, in the same transaction. */
 export function insertUser(db: Database, user: NewUser): void {
   db.query('INSERT INTO users (id, email, name, password_hash, created_at) VALUES ($id, $email, $name, $passwordHash, $createdAt)').run({
     ...user,
   })
 }
 
+/** Replaces the hash of a password that was just verified, by one of today's cost. */
 export function setPasswordHash(db: Database, id: string, passwordHash: string): void {
   db.query('UPDATE users SET password_hash = $passwordHash WHERE id = $id').run({ id, passwordHash })
 }

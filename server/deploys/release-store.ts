@@ -42,6 +42,7 @@ export const artifactDir = (paths: Paths, release: Pick<StoredRelease, 'serviceI
 
 const purpose = (releaseId: string): string => `release ${releaseId}`
 
+/** Adds a release with the secrets it was made with, sealed. */
 export function insertRelease({ db, sealer }: SecretRows, release: StoredRelease, secrets: ServiceSecrets): void {
   db.query(
     `INSERT INTO releases (id, service_id, source_id, artifact, launch, settings, secrets_sealed, created_at)
@@ -54,11 +55,13 @@ export function insertRelease({ db, sealer }: SecretRows, release: StoredRelease
   })
 }
 
+/** A release by id, for the platform's own work; undefined when it is no longer kept. */
 export function releaseById(db: Database, id: string): StoredRelease | undefined {
   const row = db.query<ReleaseRow, [string]>('SELECT * FROM releases WHERE id = ?').get(id)
   return row === null ? undefined : present(row)
 }
 
+/** All releases of a service that are kept, in no order. */
 export function listReleases(db: Database, serviceId: string): StoredRelease[] {
   return db.query<ReleaseRow, [string]>('SELECT * FROM releases WHERE service_id = ?').all(serviceId).map(present)
 }
@@ -71,6 +74,7 @@ export function releaseSecrets({ db, sealer }: SecretRows, releaseId: string): S
     : (JSON.parse(sealer.open(row.secrets_sealed, purpose(releaseId))) as ServiceSecrets)
 }
 
+/** Forgets a release. Its built files are the pruner's. */
 export function deleteRelease(db: Database, id: string): void {
   db.query('DELETE FROM releases WHERE id = ?').run(id)
 }

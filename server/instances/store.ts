@@ -58,6 +58,7 @@ export function insertInstance(db: Database, instance: NewInstance): void {
   ).run({ ...instance })
 }
 
+/** An instance by id, or undefined when it is gone. */
 export function instanceById(db: Database, id: string): StoredInstance | undefined {
   const row = db.query<InstanceRow, [string]>('SELECT * FROM instances WHERE id = ?').get(id)
   return row === null ? undefined : present(row)
@@ -105,6 +106,7 @@ export function updateInstance(db: Database, id: string, change: InstanceChange)
   })
 }
 
+/** Forgets an instance, and gives its port free. The engine must have removed it before. */
 export function deleteInstance(db: Database, id: string): void {
   db.query('DELETE FROM instances WHERE id = ?').run(id)
 }

@@ -24,6 +24,7 @@ interface SourceRow {
 export const sourceFile = (paths: Paths, source: Pick<StoredSource, 'id' | 'serviceId' | 'format'>): string =>
   join(servicePathsOf(paths, source.serviceId).sources, `${source.id}.${source.format}`)
 
+/** Adds a source whose files are in place already. */
 export function insertSource(db: Database, source: StoredSource): void {
   db.query(
     `INSERT INTO sources (id, service_id, sha256, format, size_bytes, file_count, created_at)
@@ -31,6 +32,7 @@ export function insertSource(db: Database, source: StoredSource): void {
   ).run({ ...source })
 }
 
+/** A source of this service, or undefined. */
 export function findSource(db: Database, serviceId: string, id: string): StoredSource | undefined {
   return one(db.query<SourceRow, [string, string]>('SELECT * FROM sources WHERE service_id = ? AND id = ?').get(serviceId, id))
 }
@@ -40,10 +42,12 @@ export function latestSource(db: Database, serviceId: string): StoredSource | un
   return one(db.query<SourceRow, [string]>('SELECT * FROM sources WHERE service_id = ? ORDER BY id DESC LIMIT 1').get(serviceId))
 }
 
+/** All sources of a service that are kept, newest first. */
 export function listSources(db: Database, serviceId: string): StoredSource[] {
   return db.query<SourceRow, [string]>('SELECT * FROM sources WHERE service_id = ? ORDER BY id DESC').all(serviceId).map(present)
 }
 
+/** Forgets a source. Its files are the pruner's. */
 export function deleteSource(db: Database, id: string): void {
   db.query('DELETE FROM sources WHERE id = ?').run(id)
 }

@@ -15,6 +15,7 @@ export interface Membership {
 
 const columns = 'w.id, w.name, w.email, w.created_at AS createdAt'
 
+/** The workspace of this id, whosoever it is, or undefined. */
 export const findWorkspace = (db: Database, id: string): StoredWorkspace | undefined =>
   db.query<StoredWorkspace, [string]>(`SELECT ${columns} FROM workspaces w WHERE w.id = ?`).get(id) ?? undefined
 
@@ -26,10 +27,12 @@ export const listWorkspacesOf = (db: Database, userId: string): StoredWorkspace[
     )
     .all(userId)
 
+/** Adds a workspace; without a member nobody can enter it. */
 export function insertWorkspace(db: Database, workspace: StoredWorkspace): void {
   db.query('INSERT INTO workspaces (id, name, email, created_at) VALUES ($id, $name, $email, $createdAt)').run({ ...workspace })
 }
 
+/** Gives a user a place in a workspace, with the name of a role. */
 export function insertMember(db: Database, member: { workspaceId: string; userId: string; role: string; createdAt: number }): void {
   db.query('INSERT INTO members (workspace_id, user_id, role, created_at) VALUES ($workspaceId, $userId, $role, $createdAt)').run({
     ...member,
