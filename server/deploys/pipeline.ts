@@ -11,6 +11,7 @@ import { recordEvent } from '../events/store.ts'
 import { isDiskFull } from '../files/disk-full.ts'
 import { describeError } from '../server-log.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
+import { unlessAborted } from '../work/unless-aborted.ts'
 import { buildDeploy } from './build.ts'
 import { followDeployLog, tellDeploy } from './deploy-log.ts'
 import { type Ending, endDeploy, settleDeploy } from './finish.ts'
@@ -30,7 +31,8 @@ export async function runDeploy(context: Context, deployId: string, { signal, en
   if (deploy === undefined || service === undefined || deploy.finishedAt !== null) return
   followDeployLog(context, deploy)
   const isCandidate = await advance(context, service, { deploy, signal })
-  if (isCandidate) await awaitEnd(context, ended)
+  // A cancel in this phase goes through the reconciler, so only a stop of the control plane ends the wait early.
+  if (isCandidate) await unlessAborted(ended, context.stopping)
   await settleDeploy(context, deployId)
 }
 
@@ -62,14 +64,8 @@ type Step = (context: Context, service: StoredService, work: { deploy: StoredDep
 
 const build: Step = async (context, service, { deploy, signal }) => {
   if (deploy.releaseId !== null) return undefined
-  begin(context, service, { deploy, status: 'build_in_progress', event: 'build_started' })
-  const failure = await failureOf(context, 'build_failed', () => buildDeploy(context, service, { deploy, signal }), signal)
-  recordEvent(context.db, {
-    service,
-    type: 'build_ended',
-    details: { deployId: deploy.id, status: failure?.status ?? 'succeeded' },
-    now: context.now(),
-  })
+  const run = () => buildDeploy(context, service, { deploy, signal })
+  const failure = await attempt(context, service, { deploy, signal, stage: stages.build, run })
   // There is a place for another build now.
   context.work.pokeQueue()
   return failure
@@ -78,14 +74,33 @@ const build: Step = async (context, service, { deploy, signal }) => {
 const preDeploy: Step = async (context, service, { deploy, signal }) => {
   if (deploy.trigger === 'rollback' || deploy.status === 'update_in_progress' || preDeployCommandOf(context, deploy) === '')
     return undefined
-  begin(context, service, { deploy, status: 'pre_deploy_in_progress', event: 'pre_deploy_started' })
-  const failure = await failureOf(context, 'pre_deploy_failed', () => runPreDeploy(context, service, { deploy, signal }), signal)
-  recordEvent(context.db, {
-    service,
-    type: 'pre_deploy_ended',
-    details: { deployId: deploy.id, status: failure?.status ?? 'succeeded' },
-    now: context.now(),
-  })
+  const run = () => runPreDeploy(context, service, { deploy, signal })
+  return attempt(context, service, { deploy, signal, stage: stages.preDeploy, run })
+}
+
+/** What a stage of a deploy that runs commands of the user is called, while it runs and when it fails. */
+const stages = {
+  build: { status: 'build_in_progress', failed: 'build_failed', started: 'build_started', ended: 'build_ended' },
+  preDeploy: {
+    status: 'pre_deploy_in_progress',
+    failed: 'pre_deploy_failed',
+    started: 'pre_deploy_started',
+    ended: 'pre_deploy_ended',
+  },
+} as const
+
+interface Attempt {
+  deploy: StoredDeploy
+  stage: (typeof stages)[keyof typeof stages]
+  run: () => Promise<void>
+  signal: AbortSignal
+}
+
+async function attempt(context: Context, service: StoredService, { deploy, stage, run, signal }: Attempt): Promise<Ending | undefined> {
+  begin(context, service, { deploy, status: stage.status, event: stage.started })
+  const failure = await failureOf(context, { stage, run, signal })
+  const details = { deployId: deploy.id, status: failure?.status ?? 'succeeded' }
+  recordEvent(context.db, { service, type: stage.ended, details, now: context.now() })
   return failure
 }
 
@@ -117,14 +132,10 @@ function begin(context: Context, service: StoredService, { deploy, status, event
 }
 
 /** What a step's error means for the deploy. A stop of the control plane is none: the deploy goes on at the next start. */
-async function failureOf(
-  context: Context,
-  status: 'build_failed' | 'pre_deploy_failed',
-  step: () => Promise<void>,
-  signal: AbortSignal,
-): Promise<Ending | undefined> {
+async function failureOf(context: Context, { stage, run, signal }: Omit<Attempt, 'deploy'>): Promise<Ending | undefined> {
+  const status = stage.failed
   try {
-    await step()
+    await run()
     return undefined
   } catch (error) {
     if (signal.aborted) {
@@ -146,16 +157,3 @@ function endHere(context: Context, service: StoredService, { deploy, failure }: 
 }
 
 const current = (context: Context, deploy: StoredDeploy): StoredDeploy => deployById(context.db, deploy.id) ?? deploy
-
-/** A cancel in this phase goes through the reconciler, so only a stop of the control plane ends the wait early. */
-async function awaitEnd({ stopping }: Context, ended: Promise<void>): Promise<void> {
-  stopping.throwIfAborted()
-  const { promise: stopped, reject } = Promise.withResolvers<never>()
-  const stop = () => reject(stopping.reason)
-  stopping.addEventListener('abort', stop, { once: true })
-  try {
-    await Promise.race([ended, stopped])
-  } finally {
-    stopping.removeEventListener('abort', stop)
-  }
-}

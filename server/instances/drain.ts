@@ -5,6 +5,7 @@ import { releaseById } from '../deploys/release-store.ts'
 import { servicePathsOf } from '../paths.ts'
 import { describeError } from '../server-log.ts'
 import { defaultSettings } from '../services/settings.ts'
+import { unlessAborted } from '../work/unless-aborted.ts'
 import { outputPathOf } from './launch.ts'
 import { deleteInstance, instancesOf, type StoredInstance } from './store.ts'
 
@@ -65,17 +66,5 @@ async function cutOff(context: Context, instanceId: string): Promise<void> {
     await context.ingress.abortRequests(instanceId)
   } catch (error) {
     context.log.error('requests not cut off', { instanceId, ...describeError(error) })
-  }
-}
-
-async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted()
-  const { promise: aborted, reject } = Promise.withResolvers<never>()
-  const abort = () => reject(signal.reason)
-  signal.addEventListener('abort', abort, { once: true })
-  try {
-    await Promise.race([work, aborted])
-  } finally {
-    signal.removeEventListener('abort', abort)
   }
 }
