@@ -176,6 +176,7 @@ export const ServiceQuery = Type.Object({
   region: Many(Type.String({ maxLength: 64 })),
   suspended: Many(OneOf(['suspended', 'not_suspended'])),
   ownerId: Many(Type.String({ maxLength: 64 })),
+  environmentId: Many(Type.String({ maxLength: 64, description: 'No service is in an environment yet, so none is found' })),
   createdBefore: optional(TimeInput),
   createdAfter: optional(TimeInput),
   updatedBefore: optional(TimeInput),

@@ -8,6 +8,8 @@ export interface SqlFilter {
 
 type Condition = { sql: string; values: Record<string, string | number> } | undefined
 
+const nothing: Condition = { sql: '0', values: {} }
+
 /** The conditions of a list of services as SQL over bound values; `beforeId` is the item that the cursor stands for. */
 export function serviceFilter(workspaceId: string, query: ServiceQuery, beforeId: string | undefined): SqlFilter {
   const conditions: Condition[] = [
@@ -15,8 +17,9 @@ export function serviceFilter(workspaceId: string, query: ServiceQuery, beforeId
     isOneOf('name', query.name),
     isOneOf('type', query.type),
     isOneOf("coalesce(json_extract(settings, '$.runtime'), detected_runtime)", query.env, 'env'),
-    query.region === undefined || query.region.includes(region) ? undefined : { sql: '0', values: {} },
+    query.region === undefined || query.region.includes(region) ? undefined : nothing,
     suspension(query.suspended),
+    query.environmentId === undefined ? undefined : nothing,
     time('created_at', '<', query.createdBefore, 'createdBefore'),
     time('created_at', '>', query.createdAfter, 'createdAfter'),
     time('updated_at', '<', query.updatedBefore, 'updatedBefore'),

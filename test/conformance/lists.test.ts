@@ -147,6 +147,7 @@ describe('filters', () => {
     expect(await namesOf('suspended=suspended')).toEqual(['asleep'])
     expect(await namesOf('suspended=suspended,not_suspended&name=asleep,a-site')).toEqual(['a-site', 'asleep'])
     expect(await namesOf('region=oregon')).toEqual([])
+    expect(await namesOf('environmentId=evm-0b1c2d3e4f5g6h7i8j9k')).toEqual([])
     expect(await namesOf('region=local,oregon&name=a-site')).toEqual(['a-site'])
     const me = await call<{ workspace: { id: string } }>(`${server.url}/v1/auth/me`, { token: server.adminToken })
     expect(await namesOf(`ownerId=${me.body.workspace.id}&name=a-site`)).toEqual(['a-site'])
