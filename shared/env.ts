@@ -8,6 +8,9 @@ const MAX_VALUE_CHARS = 131_072
 const MAX_FILE_CHARS = 524_288
 export const maxEnvVars = 1000
 
+/** Whether the platform itself gives this variable to every instance, so that a value of the user's would never be seen. */
+export const isPlatformKey = (key: string): boolean => key === 'PORT' || key.startsWith('CPD_')
+
 export const EnvKey = Type.String({ pattern: envKeyPattern, description: 'Name of the variable', examples: ['DATABASE_URL'] })
 
 /** NUL cannot stand in a process environment. */

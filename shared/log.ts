@@ -4,6 +4,10 @@ import { Many, OneOf, TimeInput } from './schema.ts'
 export const logTypes = ['app', 'request', 'build'] as const
 export type LogType = (typeof logTypes)[number]
 
+/** The eight of syslog (RFC 5424), least severe first. */
+export const logLevels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
+export type LogLevel = (typeof logLevels)[number]
+
 export const logLabels = ['resource', 'instance', 'level', 'type', 'host', 'method', 'statusCode', 'path'] as const
 export type LogLabel = (typeof logLabels)[number]
 
@@ -22,7 +26,7 @@ const filters = {
   ownerId: Type.Optional(Type.String({ maxLength: 64 })),
   resource: Many(Type.String({ maxLength: 64, description: 'Id of a service' })),
   instance: Many(Type.String({ maxLength: 64 })),
-  level: Many(Type.String({ maxLength: 32 })),
+  level: Many(Type.String({ maxLength: 32, description: logLevels.join(', ') })),
   type: Many(OneOf(logTypes)),
   text: Type.Optional(Type.Array(Type.String({ maxLength: 500, description: 'Words that must all stand in the line' }), { maxItems: 20 })),
   startTime: Type.Optional(TimeInput),

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { type Log, type LogType, logTypes } from '../../shared/log.ts'
+import { type Log, type LogLevel, type LogType, logLevels, logTypes } from '../../shared/log.ts'
 import type { Client } from '../client.ts'
 import type { Context, Start } from '../context.ts'
 import { followLogs } from '../logs/follow.ts'
@@ -22,7 +22,7 @@ interface LogsOptions {
   search?: string[]
   type?: LogType[]
   instance?: string[]
-  level?: string[]
+  level?: LogLevel[]
   lines?: number
 }
 
@@ -38,7 +38,7 @@ export function addLogsCommand(program: Command, start: Start): void {
     .option('--search <words>', 'Only lines with these words; may be repeated', gatherWhole)
     .option('--type <types>', `Only lines of these types: ${logTypes.join(', ')}`, gatherOf(logTypes))
     .option('--instance <ids>', 'Only lines of these instances', gather)
-    .option('--level <levels>', 'Only lines of these levels', gather)
+    .option('--level <levels>', `Only lines of these levels: ${logLevels.join(', ')}`, gatherOf(logLevels))
     .option(
       '-n, --lines <count>',
       `How many of the newest lines (default: ${DEFAULT_LINES}, or all with --since)`,

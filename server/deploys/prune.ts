@@ -56,14 +56,21 @@ function removeOldRows({ db, config }: Pruner, serviceId: string): Kept {
       artifacts: new Set(kept.map(({ artifact }) => artifact)),
       builds: new Set([...unfinished.map(({ id }) => id), ...pending]),
       secrets: new Set(inUse),
-      sources: keepSources(db, serviceId, new Set([...kept.map(({ sourceId }) => sourceId), ...pending])),
+      sources: keepSources(db, serviceId, {
+        wanted: new Set([...kept.map(({ sourceId }) => sourceId), ...pending]),
+        newest: config.CP_RELEASES_KEPT,
+      }),
     }
   })()
 }
 
-/** The newest source stays, too: the next deploy is made of it. */
-function keepSources(db: Context['db'], serviceId: string, wanted: ReadonlySet<string>): Set<string> {
-  const [kept, old] = parted(listSources(db, serviceId), ({ id }, index) => index === 0 || wanted.has(id))
+/** The newest stay, too: the next deploy may be made of one of them. */
+function keepSources(
+  db: Context['db'],
+  serviceId: string,
+  { wanted, newest }: { wanted: ReadonlySet<string>; newest: number },
+): Set<string> {
+  const [kept, old] = parted(listSources(db, serviceId), ({ id }, index) => index < newest || wanted.has(id))
   for (const { id } of old) deleteSource(db, id)
   return new Set(kept.map(({ id }) => id))
 }

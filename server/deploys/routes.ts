@@ -7,6 +7,7 @@ import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../http/page.ts'
 import { requireService } from '../services/require.ts'
 import { presentSource, takeSource } from '../sources/operations.ts'
 import { cancelDeploy, createDeploy, findRollbackTarget, rollBack, secretsOf } from './operations.ts'
+import { pruneReleases } from './prune.ts'
 import { differencesOf } from './rollback-plan.ts'
 import { findDeploy, listDeploys } from './store.ts'
 
@@ -32,6 +33,8 @@ export const deployRoutes: Handlers<DeployIds, Context> = {
     const current = requireService(context, actor, service.id)
     const isDeployed = query.deploy !== 'false' && current.suspendedAt === null
     const deploy = isDeployed ? createDeploy(context, current, { sourceId: source.id, trigger: triggerOf(actor) }) : undefined
+    // No deploy will do it: of sources that wait for one, the newest are kept.
+    if (deploy === undefined) await pruneReleases(context, service.id)
     return { source: presentSource(source), ...(deploy === undefined ? {} : { deployId: deploy.id }) }
   },
 

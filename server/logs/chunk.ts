@@ -1,7 +1,7 @@
-import type { LogType } from '../../shared/log.ts'
+import { type LogLevel, type LogType, logLevels } from '../../shared/log.ts'
 import { fold, type LineTest, matches } from './filter.ts'
 import { packGrams } from './grams.ts'
-import { type LogLevel, type LogLine, logLevels, type RequestLabels, SEPARATOR } from './line.ts'
+import { type LogLine, type RequestLabels, SEPARATOR } from './line.ts'
 
 /**
  * A chunk is a run of lines of one service and type in one row: the messages joined by NUL, and a header of columns.

@@ -1,7 +1,8 @@
 import type { Database, Statement } from 'bun:sqlite'
+import { logLevels } from '../../shared/log.ts'
 import type { StreamKey } from './chunk.ts'
 import type { LineTest } from './filter.ts'
-import { type LogLine, logLevels } from './line.ts'
+import type { LogLine } from './line.ts'
 
 /** By time, newest first or oldest first; or by arrival, oldest first. */
 export type ScanOrder = 'backward' | 'forward' | 'arrival'

@@ -1,5 +1,5 @@
-import type { LogType } from '../../shared/log.ts'
-import { type LogLevel, type LogLine, levelNamed } from './line.ts'
+import type { LogLevel, LogType } from '../../shared/log.ts'
+import { type LogLine, levelNamed } from './line.ts'
 
 /** What a reader asks for. An absent or empty list restricts nothing, except `resource`, where an empty list means no line at all. */
 export interface LogFilter {

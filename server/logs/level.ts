@@ -1,4 +1,5 @@
-import { type LogLevel, levelNamed } from './line.ts'
+import type { LogLevel } from '../../shared/log.ts'
+import { levelNamed } from './line.ts'
 
 /** How far into a line its level is looked for: a level stands near the front, and lines can be long. */
 const LOOKED_AT_CHARACTERS = 512

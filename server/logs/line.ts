@@ -1,8 +1,4 @@
-import type { LogLabel, LogType } from '../../shared/log.ts'
-
-/** The levels of syslog, lowest first. A line keeps exactly one of them. */
-export const logLevels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
-export type LogLevel = (typeof logLevels)[number]
+import { type LogLabel, type LogLevel, type LogType, logLevels } from '../../shared/log.ts'
 
 /** Labels that only request lines carry. */
 export type RequestLabels = Partial<Record<Exclude<LogLabel, 'resource' | 'instance' | 'level' | 'type'>, string>>

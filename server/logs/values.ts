@@ -1,8 +1,8 @@
 import type { Database } from 'bun:sqlite'
-import type { LogLabel } from '../../shared/log.ts'
+import { type LogLabel, logLevels } from '../../shared/log.ts'
 import { boundedTime, levelMask, type Stream, streamsOf } from './cursor.ts'
 import type { LineTest } from './filter.ts'
-import { type LogLine, logLevels } from './line.ts'
+import type { LogLine } from './line.ts'
 import { type ScanState, scan } from './scan.ts'
 
 /** Labels of requests have too many values to be kept apart: they are read from this many of the newest lines. */

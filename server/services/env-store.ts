@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { randomBytes } from 'node:crypto'
+import { isPlatformKey } from '../../shared/env.ts'
 import { AppError } from '../../shared/error.ts'
 import type { Sealer } from '../secrets/seal.ts'
 
@@ -33,10 +34,18 @@ export function resolveEnvInput(inputs: readonly { key: string; value?: string; 
   return inputs.map((input, index) => {
     const fail = (message: string) => new AppError('validation_failed', message, { details: [{ path: `/${index}/key`, message }] })
     if (keys.has(input.key)) throw fail(`${input.key} stands there twice.`)
+    if (isPlatformKey(input.key)) throw fail(platformKeyMessage(input.key))
     keys.add(input.key)
     return { key: input.key, value: resolveValue(input, () => fail(`${input.key} needs either a value or generateValue: true.`)) }
   })
 }
+
+/** @throws AppError validation_failed for a variable that the platform gives and would overwrite. */
+export function refusePlatformKey(key: string): void {
+  if (isPlatformKey(key)) throw new AppError('validation_failed', platformKeyMessage(key))
+}
+
+const platformKeyMessage = (key: string): string => `${key} is given to every instance by the platform. Leave it out.`
 
 /** A given value, or base64 of 32 random bytes where that is asked for. */
 export function resolveValue(input: { value?: string; generateValue?: boolean }, fail: () => AppError): string {

@@ -10,6 +10,7 @@ import {
   findEnv,
   listEnv,
   listSecretFiles,
+  refusePlatformKey,
   refuseSameNames,
   replaceEnv,
   replaceSecretFiles,
@@ -58,6 +59,7 @@ export const settingRoutes: Handlers<SettingIds, Context> = {
   },
   setEnvVar({ actor, params, body }, context) {
     const { id } = requireService(context, actor, params.serviceId)
+    refusePlatformKey(params.key)
     const fail = () => new AppError('validation_failed', 'Give either a value or generateValue: true.')
     const entry = { key: params.key, value: resolveValue(body, fail) }
     setEnv(context, id, entry)

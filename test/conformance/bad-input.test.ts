@@ -214,3 +214,16 @@ async function cutOff(url: string, path: string, { token, bytes }: { token: stri
   await Bun.sleep(200)
   socket.terminate()
 }
+
+test('a variable that the platform gives is refused by name, wherever it is set', async () => {
+  const { body } = await api<{ service: { id: string } }>('/services', { method: 'POST', json: { type: 'web_service', name: 'own port' } })
+  const path = `/services/${body.service.id}/env-vars`
+  for (const reply of [
+    await put(path, [{ key: 'PORT', value: '99' }]),
+    await put(`${path}/CPD_DEPLOY_ID`, { value: 'mine' }),
+    await api('/services', { method: 'POST', json: { type: 'web_service', name: 'also', envVars: [{ key: 'PORT', value: '1' }] } }),
+  ]) {
+    expectError(reply, 'validation_failed')
+    expect(JSON.stringify(reply.body)).toMatch(/(PORT|CPD_DEPLOY_ID) is given to every instance by the platform/)
+  }
+})

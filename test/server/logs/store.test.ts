@@ -1,9 +1,9 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { compileFilter, type LogFilter, matches } from '../../../server/logs/filter.ts'
-import { type LogLine, logLevels } from '../../../server/logs/line.ts'
+import type { LogLine } from '../../../server/logs/line.ts'
 import { type LogQueryOptions, openLogStore } from '../../../server/logs/store.ts'
-import type { LogType } from '../../../shared/log.ts'
+import { type LogType, logLevels } from '../../../shared/log.ts'
 import { BASE_MS, type Fixture, makeLine, makeStore, randomFrom } from './fixture.ts'
 
 let fixture: Fixture
