@@ -1,9 +1,10 @@
 import { type Command, Option } from 'commander'
-import { parseDotenv } from '../shared/env.ts'
+import { isPlatformKey, parseDotenv } from '../shared/env.ts'
 import { buildPlanNames, planNames } from '../shared/plan.ts'
 import { maxInstances, runtimes, type ServiceDetailsInput, type ServicePatch, type ServiceType } from '../shared/service.ts'
 import { usageError } from './error.ts'
 import { wholeNumber } from './options.ts'
+import { clean } from './terminal-text.ts'
 
 export const MAX_SHUTDOWN_DELAY_SECONDS = 300
 
@@ -83,4 +84,11 @@ export function parseEnvFile(text: string, name: string): { key: string; value: 
   } catch (error) {
     throw usageError(`${name}: ${error instanceof Error ? error.message : error}`)
   }
+}
+
+/** What a `.env` file holds for local work, such as PORT, is left out where the platform gives it; `tell` is told. */
+export function withoutPlatformKeys<T extends { key: string }>(pairs: readonly T[], tell: (line: string) => void): T[] {
+  const given = pairs.filter(({ key }) => isPlatformKey(key))
+  if (given.length > 0) tell(clean`Left out, since the platform gives it: ${given.map(({ key }) => key).join(', ')}`)
+  return pairs.filter(({ key }) => !isPlatformKey(key))
 }

@@ -8,7 +8,15 @@ import { awaitDeploy } from '../deploying/outcome.ts'
 import { CliError, usageError } from '../error.ts'
 import { gatherWhole } from '../options.ts'
 import { findService, folderService } from '../resolve.ts'
-import { addSettingOptions, parseEnvFile, parsePairs, present, type SettingOptions, settingsInput } from '../service-settings.ts'
+import {
+  addSettingOptions,
+  parseEnvFile,
+  parsePairs,
+  present,
+  type SettingOptions,
+  settingsInput,
+  withoutPlatformKeys,
+} from '../service-settings.ts'
 import { detectType } from '../source/detect.ts'
 import type { SourceFile } from '../source/files.ts'
 import { clean } from '../terminal-text.ts'
@@ -45,12 +53,14 @@ async function deploy(context: Context, folder: string, options: DeployOptions):
   await awaitDeploy(context, { service, deployId, isDetached: options.detach === true })
 }
 
-async function variables({ io }: Context, { env = [], envFile }: DeployOptions): Promise<{ key: string; value: string }[]> {
+async function variables({ io, note }: Context, { env = [], envFile }: DeployOptions): Promise<{ key: string; value: string }[]> {
   if (envFile === undefined) return parsePairs(env)
   const text = await readFile(resolve(io.cwd, envFile), 'utf8').catch((error: Error) => {
     throw usageError(`Cannot read ${envFile}: ${error.message}`)
   })
-  return [...new Map([...parseEnvFile(text, envFile), ...parsePairs(env)].map((pair) => [pair.key, pair])).values()]
+  return [
+    ...new Map([...withoutPlatformKeys(parseEnvFile(text, envFile), note), ...parsePairs(env)].map((pair) => [pair.key, pair])).values(),
+  ]
 }
 
 interface Wanted {

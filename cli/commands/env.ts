@@ -9,7 +9,7 @@ import { CliError, usageError } from '../error.ts'
 import { printList } from '../output.ts'
 import { allPages } from '../pages.ts'
 import { resolveService } from '../resolve.ts'
-import { parseEnvFile, parsePairs } from '../service-settings.ts'
+import { parseEnvFile, parsePairs, withoutPlatformKeys } from '../service-settings.ts'
 import type { Column } from '../table.ts'
 import { clean, cleanLines } from '../terminal-text.ts'
 
@@ -98,7 +98,7 @@ interface ImportOptions extends ChangeOptions {
 }
 
 async function importFile(context: Context, file: string, options: ImportOptions): Promise<void> {
-  const pairs = parseEnvFile(await textOf(context, file), file)
+  const pairs = withoutPlatformKeys(parseEnvFile(await textOf(context, file), file), context.note)
   if (pairs.length === 0 && !options.replace) throw usageError(`${file} holds no variables.`)
   const service = await resolveService(context, options.service)
   if (options.replace) await context.client.call('replaceEnvVars', { params: { serviceId: service.id }, body: pairs })

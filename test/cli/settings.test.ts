@@ -103,6 +103,14 @@ describe('env', () => {
     expect([...target.held.values()]).toEqual(hard)
   })
 
+  test('import leaves out what the platform gives, and says so', async () => {
+    const { run, held } = keeping([])
+    const imported = await run(['env', 'import', '-'], { stdin: 'PORT=3000\nA=1\n' })
+    expect(imported).toMatchObject({ exitCode: 0, stdout: 'Imported 1 variable of web.\n' })
+    expect(imported.stderr).toBe(`Left out, since the platform gives it: PORT\n${next}`)
+    expect([...held.keys()]).toEqual(['A'])
+  })
+
   test('platform lists what the platform gives, with what it is', async () => {
     const port = { envVar: { key: 'PORT', value: '(own to each instance)', description: 'Where the app must listen' } }
     const { run } = keeping([], [], { listPlatformEnv: () => [port] })
