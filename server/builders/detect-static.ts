@@ -1,6 +1,6 @@
 import { AppError } from '../../shared/error.ts'
 import { javascriptSteps, openProject } from './detect-javascript.ts'
-import type { BuildPlan, DetectInput } from './plan.ts'
+import { type BuildPlan, type DetectInput, planWithoutToolchain } from './plan.ts'
 import type { SourceView } from './source-view.ts'
 
 /** Where the usual generators put a site, in the order they are tried. */
@@ -25,19 +25,10 @@ export function detectStatic(input: DetectInput): BuildPlan {
   return { ...plan, runtime: 'static', publishPaths, runtimeEnv: {} }
 }
 
-function settingsOnly(buildCommand: string | undefined): BuildPlan {
-  return {
-    runtime: 'static',
-    steps: buildCommand ? [{ name: 'build', command: buildCommand }] : [],
-    publishPaths: [],
-    buildEnv: {},
-    cacheEnv: {},
-    runtimeEnv: {},
-    pathEntries: [],
-    readOnlyBinds: [],
-    notes: buildCommand ? [] : ['There is nothing to build.'],
-  }
-}
+const settingsOnly = (buildCommand: string | undefined): BuildPlan => ({
+  ...planWithoutToolchain('static', buildCommand),
+  notes: buildCommand ? [] : ['There is nothing to build.'],
+})
 
 const readyFolders = (files: SourceView): string[] =>
   READY_FOLDERS.filter((folder) => files.has(folder === '.' ? 'index.html' : `${folder}/index.html`)).slice(0, 1)

@@ -4,7 +4,7 @@ import { detectGo, detectRust } from './detect-compiled.ts'
 import { detectJavascript, hasJavascript } from './detect-javascript.ts'
 import { detectPython, hasPython } from './detect-python.ts'
 import { detectStatic } from './detect-static.ts'
-import type { BuildPlan, DetectInput } from './plan.ts'
+import { type BuildPlan, type DetectInput, planWithoutToolchain } from './plan.ts'
 import type { SourceView } from './source-view.ts'
 import { declaredStart } from './start-command.ts'
 
@@ -35,23 +35,8 @@ export function detectBuild(input: DetectInput): BuildPlan {
   )
   if (detector !== undefined) return detector.plan(input)
   const start = declaredStart(input)
-  if (start !== undefined) return shellPlan(start, settings.buildCommand)
+  if (start !== undefined) return { ...planWithoutToolchain('shell', settings.buildCommand), startCommand: start }
   throw new AppError('bad_request', notRecognised(files))
-}
-
-function shellPlan(startCommand: string, buildCommand: string | undefined): BuildPlan {
-  return {
-    runtime: 'shell',
-    steps: buildCommand ? [{ name: 'build', command: buildCommand }] : [],
-    startCommand,
-    publishPaths: [],
-    buildEnv: {},
-    cacheEnv: {},
-    runtimeEnv: {},
-    pathEntries: [],
-    readOnlyBinds: [],
-    notes: [],
-  }
 }
 
 function notRecognised(files: SourceView): string {

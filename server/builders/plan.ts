@@ -54,3 +54,16 @@ export function searchPathOf(plan: Pick<BuildPlan, 'pathEntries'>, root: string)
   const own = plan.pathEntries.map((entry) => (entry.startsWith('/') ? entry : `${root}/${entry}`))
   return [...new Set([...own, ...SYSTEM_PATH])].join(':')
 }
+
+/** A plan that needs no toolchain of ours: the user's own build command, if there is one. */
+export const planWithoutToolchain = (runtime: 'shell' | 'static', buildCommand: string | undefined): BuildPlan => ({
+  runtime,
+  steps: buildCommand ? [{ name: 'build', command: buildCommand }] : [],
+  publishPaths: [],
+  buildEnv: {},
+  cacheEnv: {},
+  runtimeEnv: {},
+  pathEntries: [],
+  readOnlyBinds: [],
+  notes: [],
+})
