@@ -11,6 +11,7 @@ export const apiKeyRoutes: Handlers<ApiKeyIds, Context> = {
   createApiKey: ({ actor, body }, { db, now }) => createKey(db, actor, body, now()),
   listApiKeys: ({ actor }, { db }) => listKeys(db, actor.workspaceId).map(presentKey),
   revokeApiKey({ actor, params }, { db }) {
-    if (!deleteKey(db, actor.workspaceId, params.keyId)) throw new AppError('not_found', 'There is no API key with this id.')
+    if (!deleteKey(db, actor.workspaceId, params.keyId))
+      throw new AppError('not_found', 'There is no API key with this id. GET /v1/api-keys lists those there are.')
   },
 }

@@ -62,8 +62,7 @@ export interface RollbackTarget {
 export function findRollbackTarget(context: Context, service: StoredService, { deployId }: Pick<RollbackBody, 'deployId'>): RollbackTarget {
   const live = liveRelease(context, service)
   const deploy = deployId === undefined ? previousLive(context.db, service.id) : deployById(context.db, deployId)
-  if (deployId !== undefined && deploy?.serviceId !== service.id)
-    throw new AppError('not_found', `There is no deploy ${deployId} of this service.`)
+  if (deployId !== undefined && deploy?.serviceId !== service.id) throw noSuchDeploy(deployId)
   if (deploy === undefined) throw new AppError('conflict', 'There is no earlier release to go back to.')
   if (deploy.status !== 'live' && deploy.status !== 'deactivated') {
     throw new AppError(
@@ -94,8 +93,7 @@ export function rollBack(context: Context, service: StoredService, { deploy, rel
 /** @throws AppError conflict when the deploy has ended. */
 export function cancelDeploy(context: Context, service: StoredService, deployId: string): Deploy {
   const deploy = deployById(context.db, deployId)
-  if (deploy === undefined || deploy.serviceId !== service.id)
-    throw new AppError('not_found', `There is no deploy ${deployId} of this service.`)
+  if (deploy === undefined || deploy.serviceId !== service.id) throw noSuchDeploy(deployId)
   if (!isDeployRunning(deploy.status)) throw new AppError('conflict', `Deploy ${deployId} has already ended (${deploy.status}).`)
   requestCancel(context, service, deploy)
   return presented(context, deploy)
@@ -159,6 +157,10 @@ function refuseSuspended(service: StoredService): void {
 
 function presented(context: Context, { id, serviceId }: { id: string; serviceId: string }): Deploy {
   const deploy = findDeploy(context.db, serviceId, id)
-  if (deploy === undefined) throw new AppError('not_found', `There is no deploy ${id} of this service.`)
+  if (deploy === undefined) throw noSuchDeploy(id)
   return deploy
 }
+
+/** Also for deploys of another service, which are none of the caller's business. */
+export const noSuchDeploy = (id: string): AppError =>
+  new AppError('not_found', `There is no deploy ${id} of this service. GET /v1/services/{id}/deploys lists those there are.`)

@@ -6,7 +6,7 @@ import { type Actor, answer, type Handlers } from '../http/call.ts'
 import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../http/page.ts'
 import { requireService } from '../services/require.ts'
 import { presentSource, takeSource } from '../sources/operations.ts'
-import { cancelDeploy, createDeploy, findRollbackTarget, rollBack, secretsOf } from './operations.ts'
+import { cancelDeploy, createDeploy, findRollbackTarget, noSuchDeploy, rollBack, secretsOf } from './operations.ts'
 import { pruneReleases } from './prune.ts'
 import { differencesOf } from './rollback-plan.ts'
 import { findDeploy, listDeploys } from './store.ts'
@@ -52,7 +52,7 @@ export const deployRoutes: Handlers<DeployIds, Context> = {
   getDeploy({ actor, params }, context): Deploy {
     const { id } = requireService(context, actor, params.serviceId)
     const deploy = findDeploy(context.db, id, params.deployId)
-    if (deploy === undefined) throw new AppError('not_found', `There is no deploy ${params.deployId} of this service.`)
+    if (deploy === undefined) throw noSuchDeploy(params.deployId)
     return deploy
   },
 

@@ -77,7 +77,11 @@ export const serviceRoutes: Handlers<ServiceIds, Context> = {
   },
   getEvent({ actor, params }, context) {
     const event = findEvent(context.db, actor.workspaceId, params.eventId)
-    if (event === undefined) throw new AppError('not_found', `There is no event ${params.eventId} in this workspace.`)
+    if (event === undefined)
+      throw new AppError(
+        'not_found',
+        `There is no event ${params.eventId} in this workspace. GET /v1/services/{id}/events lists those of a service.`,
+      )
     return event
   },
 }
