@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type FirstStart, seedFirstStart } from './auth/seed.ts'
 import { ensureSelfToolchain } from './builders/self-toolchain.ts'
-import type { Config } from './config.ts'
+import { type Config, publicUrlOf } from './config.ts'
 import type { Context } from './context.ts'
 import { migrateDatabase } from './db/migrate.ts'
 import { holdExclusively, openDatabase } from './db/open.ts'
@@ -59,7 +59,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   const logs = openLogs(paths, log)
   const stopper = new AbortController()
   const stopping = stopper.signal
-  const publicUrl = config.CP_PUBLIC_URL ?? `http://localhost:${config.CP_LISTEN.port}`
+  const publicUrl = publicUrlOf(config)
   const ingress = createIngressClient(paths.ingressSocket)
   const base = { version, config, publicUrl, paths, db, sealer, engine, ingress, ...logs, log, now, stopping }
   const routes = createRoutePublisher(base)

@@ -123,11 +123,24 @@ export const serveFlags = (Object.entries(settings) as [SettingName, Setting<unk
   flag === undefined ? [] : [{ name, flag, help }],
 )
 
+/** The URL under which people reach the API, which all links use. */
+export const publicUrlOf = ({ CP_PUBLIC_URL, CP_LISTEN }: Pick<Config, 'CP_PUBLIC_URL' | 'CP_LISTEN'>): string =>
+  CP_PUBLIC_URL ?? `http://localhost:${CP_LISTEN.port}`
+
+/** What is in force where a setting is empty. */
+const whenEmpty: Partial<Record<SettingName, (config: Config) => string>> = {
+  CP_PUBLIC_URL: publicUrlOf,
+  CP_REGISTRATION: () => '(open while only this machine reaches the API, else invite)',
+  CP_MASTER_KEY_FILE: ({ CP_DATA_DIR }) => `${CP_DATA_DIR}/master.key`,
+  CP_TRUSTED_PROXIES: () => '(none)',
+  CP_BUILD_PATH: () => '(the usual folders)',
+}
+
 /** Every setting as `cpd config` prints it: effective values, secrets only as set or not. */
 export function describeConfig(config: Config): { name: SettingName; value: string; help: string }[] {
   return (Object.entries(settings) as [SettingName, Setting<unknown>][]).map(([name, { secret, help }]) => ({
     name,
-    value: secret ? (config[name] === undefined ? '(not set)' : '(set)') : printed(config[name]),
+    value: secret ? (config[name] === undefined ? '(not set)' : '(set)') : printed(config[name]) || (whenEmpty[name]?.(config) ?? ''),
     help,
   }))
 }

@@ -49,6 +49,13 @@ test('the old name of the static token is taken where the new one is absent', ()
   expect(readConfig({ CONTROL_PLANE_API_TOKEN: token }, {}, false).SERVICE_API_TOKEN).toBe(token)
 })
 
+test('what is in force is described where a setting is empty', () => {
+  const config = readConfig({ CP_DATA_DIR: '/srv/cpd', CP_LISTEN: '127.0.0.1:1234' }, {}, false)
+  const values = Object.fromEntries(describeConfig(config).map(({ name, value }) => [name, value]))
+  expect(values).toMatchObject({ CP_PUBLIC_URL: 'http://localhost:1234', CP_MASTER_KEY_FILE: '/srv/cpd/master.key' })
+  expect(Object.entries(values).filter(([, value]) => value === '')).toEqual([])
+})
+
 test('secrets are described as set or not', () => {
   const printed = JSON.stringify(describeConfig(readConfig({ SERVICE_API_TOKEN: token }, {}, false)))
   expect(printed).toContain('(set)')
