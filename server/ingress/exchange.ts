@@ -4,6 +4,8 @@ export interface Exchange {
   readonly wantsBody: boolean
   /** The bytes from `from` up to `to`. */
   body(bytes: Buffer, from?: number, to?: number): void
+  /** All request bytes received so far have been handed over. */
+  bodyPause(): void
   /** The request is whole. */
   bodyEnd(): void
   /** Everything written to the client so far has gone out. */

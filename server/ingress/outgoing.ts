@@ -44,7 +44,8 @@ export class Outgoing {
   /** Takes a head as latin1 text. */
   writeHead(text: string): void {
     const room = this.#room
-    if (room === undefined || text.length > room.length - this.#roomBytes) this.write(Buffer.from(text, 'latin1'))
+    if (room === undefined) this.together(() => this.writeHead(text))
+    else if (text.length > room.length - this.#roomBytes) this.write(Buffer.from(text, 'latin1'))
     else this.#roomBytes += room.write(text, this.#roomBytes, 'latin1')
   }
 

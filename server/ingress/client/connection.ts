@@ -210,6 +210,7 @@ export class ClientConnection implements Deadlined, ClientSide {
         if (event === undefined) break
         this.#take(event)
       }
+      this.#exchange?.bodyPause()
     } catch (error) {
       if (!(error instanceof BadMessage)) throw error
       this.#refuse(error)

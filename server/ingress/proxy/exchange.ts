@@ -46,6 +46,8 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
   /** Set while it is open and ours. */
   #connection: UpstreamConnection | undefined
   #isConnected = false
+  /** Waits for the start of the body, which has mostly come with it: they make one packet. */
+  #heldHead: string | undefined
   #response: ResponseHead | undefined
   #isKeptAlive = false
 
@@ -72,8 +74,22 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
   }
 
   body(bytes: Buffer, from?: number, to?: number): void {
-    this.#connection?.write(bytes, from, to)
+    const connection = this.#connection
+    if (this.#heldHead === undefined) {
+      connection?.write(bytes, from, to)
+    } else {
+      connection?.together(() => {
+        this.bodyPause()
+        connection.write(bytes, from, to)
+      })
+    }
     this.#expectAnswer()
+  }
+
+  bodyPause(): void {
+    const head = this.#heldHead
+    this.#heldHead = undefined
+    if (head !== undefined) this.#connection?.writeHead(head)
   }
 
   bodyEnd(): void {}
@@ -171,10 +187,12 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
     this.#isConnected = true
     const { address, isTrusted } = this.#client
     const head = forwardedRequest(this.#head, { address, isTrusted, scheme: 'http', requestId: this.#requestId })
-    connection.together(() => {
+    if (this.#head.framing.kind === 'none') {
       connection.writeHead(head)
+    } else {
+      this.#heldHead = head
       this.#client.poke()
-    })
+    }
     this.#expectAnswer()
   }
 

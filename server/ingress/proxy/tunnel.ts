@@ -47,6 +47,8 @@ export class Tunnel implements Exchange, UpstreamUser, TargetUse {
     this.#stirred()
   }
 
+  bodyPause(): void {}
+
   bodyEnd(): void {}
 
   clientDrained(): void {

@@ -53,6 +53,8 @@ export class StaticExchange implements Exchange {
 
   body(): void {}
 
+  bodyPause(): void {}
+
   bodyEnd(): void {}
 
   clientDrained(): void {
