@@ -62,9 +62,23 @@ function messageOf({ type, message, schema }: ValueError): string {
       return schema.minLength === 1 ? 'must not be empty' : `must have at least ${schema.minLength} characters`
     case ValueErrorType.StringMaxLength:
       return `must have at most ${schema.maxLength} characters`
+    case ValueErrorType.IntegerMinimum:
+      return `must be at least ${schema.minimum}`
+    case ValueErrorType.IntegerMaximum:
+      return `must be at most ${schema.maximum}`
+    case ValueErrorType.ArrayMaxItems:
+      return `must have at most ${schema.maxItems} items`
     default:
-      return message.charAt(0).toLowerCase() + message.slice(1)
+      return typeMessages[type] ?? message.charAt(0).toLowerCase() + message.slice(1)
   }
+}
+
+const typeMessages: Partial<Record<ValueErrorType, string>> = {
+  [ValueErrorType.String]: 'must be a string',
+  [ValueErrorType.Integer]: 'must be a whole number',
+  [ValueErrorType.Boolean]: 'must be true or false',
+  [ValueErrorType.Array]: 'must be an array',
+  [ValueErrorType.Object]: 'must be an object',
 }
 
 const exampleOf = (schema: TSchema): string => (Array.isArray(schema.examples) ? `, such as ${JSON.stringify(schema.examples[0])}` : '')
