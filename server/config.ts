@@ -1,10 +1,19 @@
 import { resolve } from 'node:path'
-import { type Static, Type } from '@sinclair/typebox'
-import { Value } from '@sinclair/typebox/value'
-import { Email, minPasswordChars } from '../shared/auth.ts'
 import { defaultMaxUploadBytes } from '../shared/deploy.ts'
 import { AppError } from '../shared/error.ts'
-import { trustedProxies } from './ingress/trusted-proxies.ts'
+import { type Address, formatAddress, parseAddress } from './address.ts'
+import {
+  integer,
+  list,
+  oneOf,
+  optionalText,
+  parseAdminPassword,
+  parseDomain,
+  parseEmail,
+  parseProxies,
+  parsePublicUrl,
+  parseStaticToken,
+} from './setting-parsers.ts'
 
 /** How a setting is read from text; each one names itself in its messages. */
 interface Setting<T> {
@@ -15,13 +24,7 @@ interface Setting<T> {
   parse(text: string): T
 }
 
-export interface Address {
-  host: string
-  port: number
-}
-
 const MIB = 1024 * 1024
-const MIN_STATIC_TOKEN_CHARS = 24
 
 /** What a closed network needs to reach its package registries; handed to builds when set. Never a secret of ours. */
 const defaultBuildPass = [
@@ -44,13 +47,6 @@ const defaultBuildPass = [
   'CARGO_SOURCE_*',
   'CARGO_HTTP_*',
 ].join(',')
-
-const optionalText = (value: string): string | undefined => (value === '' ? undefined : value)
-const list = (value: string): string[] =>
-  value
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '')
 
 const settings = {
   CP_DATA_DIR: { default: undefined, flag: '--data', help: 'Folder that holds everything', parse: (value: string) => resolve(value) },
@@ -145,11 +141,6 @@ export function describeConfig(config: Config): { name: SettingName; value: stri
   }))
 }
 
-/** The address as it is written in a URL. */
-export const formatAddress = ({ host, port }: Address): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
-
-export const isLoopback = ({ host }: Address): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
-
 function defaultOf(name: SettingName, isRoot: boolean): string {
   if (name === 'CP_DATA_DIR') return isRoot ? '/var/lib/cpd' : './data'
   return settings[name].default ?? ''
@@ -180,67 +171,4 @@ const printed = (value: unknown): string => {
   if (value === undefined) return ''
   if (Array.isArray(value)) return value.join(',')
   return typeof value === 'object' && value !== null ? formatAddress(value as Address) : String(value)
-}
-
-const HostPort = Type.Object({ host: Type.String({ minLength: 1 }), port: Type.Integer({ minimum: 0, maximum: 65_535 }) })
-
-export function parseAddress(value: string): Static<typeof HostPort> {
-  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:]+)):(\d{1,5})$/.exec(value)
-  const address = { host: match?.[1] ?? match?.[2] ?? '', port: Number(match?.[3]) }
-  if (!Value.Check(HostPort, address)) throw new Error(`"${value}" is not host:port, such as 127.0.0.1:8400`)
-  return address
-}
-
-function parsePublicUrl(value: string): string | undefined {
-  if (value === '') return undefined
-  const url = URL.canParse(value) ? new URL(value) : undefined
-  if (url === undefined || !['http:', 'https:'].includes(url.protocol)) throw new Error(`"${value}" is not an http or https URL`)
-  return url.href.replace(/\/+$/, '')
-}
-
-function parseEmail(value: string): string {
-  if (!Value.Check(Email, value)) throw new Error(`"${value}" is not an e-mail address, such as ada@example.com`)
-  return value
-}
-
-/** Read once here so that a wrong one stops the start by its name; app and ingress read them again for their use. */
-function parseProxies(value: string): string[] {
-  const cidrs = list(value)
-  trustedProxies(cidrs)
-  return cidrs
-}
-
-function parseDomain(value: string): string {
-  if (!/^[a-z0-9]([a-z0-9.-]{0,200}[a-z0-9])?$/.test(value)) throw new Error(`"${value}" is not a domain name in lower case`)
-  return value
-}
-
-function parseStaticToken(value: string): string | undefined {
-  if (value === '') return undefined
-  if (value.length < MIN_STATIC_TOKEN_CHARS || !/^[!-~]+$/.test(value)) {
-    throw new Error(`must be at least ${MIN_STATIC_TOKEN_CHARS} visible ASCII characters without spaces`)
-  }
-  return value
-}
-
-function parseAdminPassword(value: string): string | undefined {
-  if (value === '') return undefined
-  if (value.length < minPasswordChars) throw new Error(`must have at least ${minPasswordChars} characters`)
-  return value
-}
-
-function oneOf<const T extends readonly string[]>(values: T): (value: string) => T[number] {
-  return (value) => {
-    const found = values.find((candidate) => candidate === value)
-    if (found === undefined) throw new Error(`"${value}" is not one of ${values.filter((v) => v !== '').join(', ')}`)
-    return found
-  }
-}
-
-function integer(min: number, max: number): (value: string) => number {
-  return (value) => {
-    const number = Number(value)
-    if (!/^\d+$/.test(value) || number < min || number > max) throw new Error(`"${value}" is not a whole number from ${min} to ${max}`)
-    return number
-  }
 }

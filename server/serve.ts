@@ -1,7 +1,7 @@
+import { type Address, formatAddress } from './address.ts'
 import { createApp } from './app.ts'
 import type { FirstStart } from './auth/seed.ts'
 import { type ComposeOptions, compose } from './compose.ts'
-import { type Address, formatAddress } from './config.ts'
 import type { Context } from './context.ts'
 import type { Guarantee } from './engines/port.ts'
 import { ensureIngress, type IngressStart, watchIngress } from './ingress/supervise.ts'

@@ -1,6 +1,7 @@
 import type { RegisterBody } from '../../shared/auth.ts'
 import { AppError } from '../../shared/error.ts'
-import { type Config, isLoopback } from '../config.ts'
+import { isLoopback } from '../address.ts'
+import type { Config } from '../config.ts'
 import { newId } from '../id.ts'
 import { insertMember, insertWorkspace } from '../workspaces/store.ts'
 import { hashPassword } from './password.ts'

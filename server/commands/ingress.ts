@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { parseAddress } from '../config.ts'
+import { parseAddress } from '../address.ts'
 import { runIngress } from '../ingress/main.ts'
 import { version } from './self.ts'
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { formatAddress } from '../config.ts'
+import { formatAddress } from '../address.ts'
 import { type RunningServer, startServer } from '../serve.ts'
 import { createServerLog, describeError } from '../server-log.ts'
 import { selfCommand, version } from './self.ts'

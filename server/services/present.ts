@@ -1,5 +1,5 @@
 import { region, type Service, type ServiceDetails } from '../../shared/service.ts'
-import { formatAddress } from '../config.ts'
+import { formatAddress } from '../address.ts'
 import type { Context } from '../context.ts'
 import type { ServiceSettings } from './settings.ts'
 import type { StoredService } from './store.ts'

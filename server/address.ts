@@ -1,0 +1,23 @@
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+
+/** Where a server listens or is reached. */
+export interface Address {
+  host: string
+  port: number
+}
+
+const HostPort = Type.Object({ host: Type.String({ minLength: 1 }), port: Type.Integer({ minimum: 0, maximum: 65_535 }) })
+
+/** Reads `host:port`, IPv6 hosts in brackets. @throws Error saying what is wrong with it. */
+export function parseAddress(value: string): Address {
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:]+)):(\d{1,5})$/.exec(value)
+  const address = { host: match?.[1] ?? match?.[2] ?? '', port: Number(match?.[3]) }
+  if (!Value.Check(HostPort, address)) throw new Error(`"${value}" is not host:port, such as 127.0.0.1:8400`)
+  return address
+}
+
+/** The address as it is written in a URL. */
+export const formatAddress = ({ host, port }: Address): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
+
+export const isLoopback = ({ host }: Address): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')

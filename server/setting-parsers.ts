@@ -1,0 +1,68 @@
+import { Value } from '@sinclair/typebox/value'
+import { Email, minPasswordChars } from '../shared/auth.ts'
+import { trustedProxies } from './ingress/trusted-proxies.ts'
+
+// Each reads the text of one setting, and throws an Error whose message ends the sentence that begins with the setting's name.
+
+const MIN_STATIC_TOKEN_CHARS = 24
+
+export const optionalText = (value: string): string | undefined => (value === '' ? undefined : value)
+export const list = (value: string): string[] =>
+  value
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+
+export function parsePublicUrl(value: string): string | undefined {
+  if (value === '') return undefined
+  const url = URL.canParse(value) ? new URL(value) : undefined
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol)) throw new Error(`"${value}" is not an http or https URL`)
+  return url.href.replace(/\/+$/, '')
+}
+
+export function parseEmail(value: string): string {
+  if (!Value.Check(Email, value)) throw new Error(`"${value}" is not an e-mail address, such as ada@example.com`)
+  return value
+}
+
+/** Read once here so that a wrong one stops the start by its name; app and ingress read them again for their use. */
+export function parseProxies(value: string): string[] {
+  const cidrs = list(value)
+  trustedProxies(cidrs)
+  return cidrs
+}
+
+export function parseDomain(value: string): string {
+  if (!/^[a-z0-9]([a-z0-9.-]{0,200}[a-z0-9])?$/.test(value)) throw new Error(`"${value}" is not a domain name in lower case`)
+  return value
+}
+
+export function parseStaticToken(value: string): string | undefined {
+  if (value === '') return undefined
+  if (value.length < MIN_STATIC_TOKEN_CHARS || !/^[!-~]+$/.test(value)) {
+    throw new Error(`must be at least ${MIN_STATIC_TOKEN_CHARS} visible ASCII characters without spaces`)
+  }
+  return value
+}
+
+export function parseAdminPassword(value: string): string | undefined {
+  if (value === '') return undefined
+  if (value.length < minPasswordChars) throw new Error(`must have at least ${minPasswordChars} characters`)
+  return value
+}
+
+export function oneOf<const T extends readonly string[]>(values: T): (value: string) => T[number] {
+  return (value) => {
+    const found = values.find((candidate) => candidate === value)
+    if (found === undefined) throw new Error(`"${value}" is not one of ${values.filter((v) => v !== '').join(', ')}`)
+    return found
+  }
+}
+
+export function integer(min: number, max: number): (value: string) => number {
+  return (value) => {
+    const number = Number(value)
+    if (!/^\d+$/.test(value) || number < min || number > max) throw new Error(`"${value}" is not a whole number from ${min} to ${max}`)
+    return number
+  }
+}
