@@ -2,6 +2,7 @@ import type { Database } from 'bun:sqlite'
 import type { Runtime, ServiceType } from '../../shared/service.ts'
 import { slugify } from '../../shared/slug.ts'
 import { randomLetters } from '../id.ts'
+import { memo } from '../memo.ts'
 import type { ServiceSettings } from './settings.ts'
 
 /** A service as it is kept. Times are milliseconds since 1970. */
@@ -180,6 +181,11 @@ function nextUid(db: Database): number {
   return uid
 }
 
+const REMEMBERED_SETTINGS = 2000
+
+/** Parsing them was a fifteenth of an API read. They are shared, so nobody may change them: a change is a new object. */
+const settingsIn = memo((text: string) => Object.freeze(JSON.parse(text) as ServiceSettings), REMEMBERED_SETTINGS)
+
 const one = (row: ServiceRow | null): StoredService | undefined => (row === null ? undefined : present(row))
 
 function present(row: ServiceRow): StoredService {
@@ -191,7 +197,7 @@ function present(row: ServiceRow): StoredService {
     type: row.type,
     uid: row.uid,
     numInstances: row.num_instances,
-    settings: JSON.parse(row.settings) as ServiceSettings,
+    settings: settingsIn(row.settings),
     detectedRuntime: row.detected_runtime,
     generation: row.generation,
     liveDeployId: row.live_deploy_id,
