@@ -20,6 +20,8 @@ export interface Work {
   interruptDeploy(deployId: string): void
   /** Tells that a deploy has come to its end in the database. */
   deployEnded(deployId: string): void
+  /** Looks at which certificates are wanted, due, or to be served no longer. */
+  pokeCertificates(): void
   /** Returns when no deploy of the service is being worked on. */
   whenDeploysSettled(serviceId: string): Promise<void>
 }

@@ -1,6 +1,7 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { AppError, type ErrorCode, errorStatus } from '../../shared/error.ts'
+import type { CertificateTable } from './certificate-table.ts'
 import { ControlError, controlPaths, DrainState, IngressStatus, PUBLISHER_HEADER } from './control.ts'
 import type { RouteTable } from './route-table.ts'
 
@@ -12,6 +13,8 @@ export interface IngressClient {
    * @throws AppError `conflict` when this client has published a newer version already, `validation_failed` for a table that is none.
    */
   publish(table: RouteTable): Promise<void>
+  /** The same for the certificates; keys in it are sealed. @throws AppError as `publish` does. */
+  publishCertificates(table: CertificateTable): Promise<void>
   /** What an instance is still busy with, also after it has left the table; zeros for an unknown one. */
   drainState(instanceId: string): Promise<DrainState>
   /** Ends its tunnels; WebSocket clients are told 1001, come again. */
@@ -45,6 +48,7 @@ export function createIngressClient(controlSocketPath: string): IngressClient {
   const command = async (method: string, path: string, body?: unknown) => void (await call(method, path, body))
   return {
     publish: (table) => command('PUT', controlPaths.routes, table),
+    publishCertificates: (table) => command('PUT', controlPaths.certificates, table),
     drainState: async (instanceId) => read(DrainState, await call('GET', controlPaths.drainState(instanceId))),
     closeTunnels: (instanceId) => command('POST', controlPaths.closeTunnels(instanceId)),
     abortRequests: (instanceId) => command('POST', controlPaths.abortRequests(instanceId)),

@@ -23,6 +23,7 @@ export const PUBLISHER_HEADER = 'x-publisher'
 export const controlPaths = {
   status: '/status',
   routes: '/routes',
+  certificates: '/certificates',
   shutdown: '/shutdown',
   drainState: (instanceId: string) => `/instances/${encodeURIComponent(instanceId)}/drain-state`,
   closeTunnels: (instanceId: string) => `/instances/${encodeURIComponent(instanceId)}/close-tunnels`,

@@ -1,8 +1,13 @@
-/** One request and its answer, as the client connection sees whoever answers it: a proxied instance, a static site, a tunnel. */
+import type { ResponseHead } from './message/response-head.ts'
+import type { RequestNote } from './request-note.ts'
+
+export type Header = readonly [name: string, value: string]
+
+/** One request and its answer, as the client's side sees whoever answers it: a proxied instance, a static site, a tunnel. */
 export interface Exchange {
   /** Whether it can take request bytes right now. When that turns true again it calls `poke` on its client. */
   readonly wantsBody: boolean
-  /** The bytes from `from` up to `to`. */
+  /** The bytes from `from` up to `to`, framed as the request's head says. */
   body(bytes: Buffer, from?: number, to?: number): void
   /** All request bytes received so far have been handed over. */
   bodyPause(): void
@@ -16,19 +21,41 @@ export interface Exchange {
   clientGone(): void
 }
 
-/** The client connection, as whoever answers sees it. */
+/** The head of an answer of our own. */
+export interface LocalHead {
+  status: number
+  headers: readonly Header[]
+  /** Undefined for an answer that has no body by its status. */
+  lengthBytes: number | undefined
+}
+
+export interface Forwarding {
+  isKeptAlive: boolean
+  /** Take the place of the upstream's of the same name. */
+  headers: readonly Header[]
+}
+
+/** The client's side of one request, whatever protocol it speaks, as whoever answers sees it. Heads are values: each protocol writes its own. */
 export interface ClientSide {
   readonly address: string
   /** Whether the peer is one of the trusted proxies. */
   readonly isTrusted: boolean
+  readonly scheme: 'http' | 'https'
+  readonly note: RequestNote
   /** Whether the answerer is to pause until `clientDrained`. */
   readonly isFull: boolean
   readonly isRequestWhole: boolean
   /** Whether another request may follow on this connection, as far as can be told now. */
   readonly keepsAlive: boolean
+  /** Whether it takes a chunked body as it comes; else it is given the payload alone. */
+  readonly takesChunks: boolean
   /** A 1xx: the answer has not begun with it. */
-  writeInterim(head: string): void
-  writeHead(head: string): void
+  forwardInterim(head: ResponseHead): void
+  /** Begins the answer with an upstream's head. */
+  forwardHead(head: ResponseHead, forwarding: Forwarding): void
+  /** Begins an answer of our own. */
+  writeLocalHead(head: LocalHead, isKeptAlive: boolean): void
+  /** Bytes of the answer's body. */
   write(bytes: Buffer, from?: number, to?: number): void
   /** Sends what `produce` writes together. */
   together(produce: () => void): void
@@ -38,8 +65,8 @@ export interface ClientSide {
   abort(): void
   /** Asks for the request bytes that may be waiting. */
   poke(): void
-  /** From now on the connection belongs to the tunnel; returns what the client has sent already. */
-  openTunnel(tunnel: Exchange): Buffer
+  /** Tells the client that its change of protocol is agreed to: from now on bytes belong to the tunnel. Returns what it has sent already. */
+  openTunnel(tunnel: Exchange, head: ResponseHead): Buffer
   /** Closes our side of a tunnel once everything is sent; the client may go on. */
   endTunnelWrites(): void
 }

@@ -62,7 +62,11 @@ export async function runIngress(options: IngressOptions): Promise<RunningIngres
     const isTrusted = trustedProxies(options.trustedProxies)
     router.apply(await restoredTable(options))
     const answer = router.answer.bind(router)
-    listener = listenForClients({ ...options.listen, context: { limits, deadlines, isTrusted, answer }, log: options.log })
+    listener = listenForClients({
+      ...options.listen,
+      context: { limits, deadlines, isTrusted, answer, finished: () => {} },
+      log: options.log,
+    })
     return operate({ options, limits, deadlines, targets, router, listener })
   } catch (error) {
     await listener?.end({ graceMs: 0, lingerMs: 0, giveUp: () => {} })

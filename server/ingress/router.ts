@@ -43,6 +43,7 @@ export class Router {
   /** The one who answers, or undefined when it has been answered already. */
   answer(head: RequestHead, client: ClientSide): Exchange | undefined {
     const route = this.#routes.get(head.host)
+    if (route !== undefined) client.note.serviceId = route.serviceId
     if (route?.kind === 'proxy') {
       const exchange = new ProxyExchange(this.#parts.proxy, { head, client, name: route.name, targetsOf: this.#targetsOf })
       exchange.start()
@@ -53,7 +54,7 @@ export class Router {
       exchange.start()
       return exchange
     }
-    respond(client, head, pageResponse(pageFor(route, head.host), fieldValue(head.fields, 'accept')))
+    respond(client, head.method, pageResponse(pageFor(route, head.host), fieldValue(head.fields, 'accept')))
     return undefined
   }
 }

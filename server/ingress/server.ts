@@ -1,6 +1,6 @@
 import { AppError } from '../../shared/error.ts'
 import { listenProblem } from '../process/listen-problem.ts'
-import { ClientConnection, type ClientContext, type ClientSocket } from './client/connection.ts'
+import { ClientConnection, type ClientContext, type ClientSocket, type Connection } from './client/connection.ts'
 
 export interface ClientListener {
   readonly address: { host: string; port: number }
@@ -31,7 +31,7 @@ export interface ListenOptions {
  * @throws AppError `unavailable` when the address cannot be listened at, saying why and what to do.
  */
 export function listenForClients({ host, port, context, log }: ListenOptions): ClientListener {
-  const connections = new Set<ClientConnection>()
+  const connections = new Set<Connection>()
   let isEnding = false
   let allLeft: (() => void) | undefined
   const shared: ClientContext = Object.freeze({
@@ -39,14 +39,14 @@ export function listenForClients({ host, port, context, log }: ListenOptions): C
     get isEnding() {
       return isEnding
     },
-    left: (connection: ClientConnection) => {
+    left: (connection: Connection) => {
       connections.delete(connection)
       if (connections.size === 0) allLeft?.()
     },
   })
   const accept = (socket: ClientSocket) => {
     if (connections.size >= context.limits.maxConnections) return void socket.terminate()
-    socket.data = new ClientConnection(socket, shared)
+    socket.data = new ClientConnection(socket, shared, 'http')
     connections.add(socket.data)
   }
   const allGone = () =>
@@ -73,7 +73,7 @@ export function listenForClients({ host, port, context, log }: ListenOptions): C
     async end({ graceMs, giveUp, lingerMs }) {
       isEnding = true
       listener.stop()
-      for (const connection of connections) connection.closeIfIdle()
+      for (const connection of connections) connection.closeWhenIdle()
       await within(graceMs, allGone())
       giveUp()
       await within(lingerMs, allGone())
@@ -90,9 +90,9 @@ async function within(ms: number, event: Promise<void>): Promise<void> {
   clearTimeout(timer)
 }
 
-function listen(host: string, port: number, socket: Bun.SocketHandler<ClientConnection>): Bun.TCPSocketListener<ClientConnection> {
+function listen(host: string, port: number, socket: Bun.SocketHandler<Connection>): Bun.TCPSocketListener<Connection> {
   try {
-    return Bun.listen<ClientConnection>({ hostname: host, port, allowHalfOpen: true, socket })
+    return Bun.listen<Connection>({ hostname: host, port, allowHalfOpen: true, socket })
   } catch (cause) {
     throw new AppError('unavailable', `The ingress cannot listen at ${host}:${port}: ${listenProblem(cause, '--ingress')}`, { cause })
   }

@@ -28,6 +28,7 @@ export function createWork(base: Omit<Context, 'work'>): { context: Context; wor
     pokeQueue: () => {
       if (isStarted) queue.poke()
     },
+    pokeCertificates: () => {},
     interruptDeploy: (deployId) => queue.interrupt(deployId),
     deployEnded: (deployId) => queue.deployEnded(deployId),
     whenDeploysSettled: (serviceId) => queue.whenSettled(serviceId),

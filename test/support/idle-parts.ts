@@ -26,11 +26,13 @@ export const idleWork: Work = {
   interruptDeploy() {},
   deployEnded() {},
   whenDeploysSettled: async () => {},
+  pokeCertificates() {},
 }
 
 /** An ingress that answers and has nobody to serve. */
 export const idleIngress: IngressClient = {
   publish: async () => {},
+  publishCertificates: async () => {},
   drainState: async () => ({ inFlight: 0, tunnels: 0 }),
   closeTunnels: async () => {},
   abortRequests: async () => {},

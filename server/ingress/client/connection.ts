@@ -1,13 +1,32 @@
 import { STATUS_CODES } from 'node:http'
 import { type Deadlined, type Deadlines, NEVER } from '../deadlines.ts'
-import type { ClientSide, Exchange } from '../exchange.ts'
+import type { ClientSide, Exchange, Forwarding, LocalHead } from '../exchange.ts'
 import type { IngressLimits } from '../limits.ts'
 import { BadMessage } from '../message/bad-message.ts'
+import { requestIdOf } from '../message/forward-request.ts'
+import { forwardedResponse, forwardedSwitch } from '../message/forward-response.ts'
+import { localHead } from '../message/local-head.ts'
 import type { RequestHead } from '../message/request-head.ts'
 import { type RequestEvent, RequestReader } from '../message/request-reader.ts'
+import type { ResponseHead } from '../message/response-head.ts'
 import { Outgoing } from '../outgoing.ts'
 import { pageResponse } from '../page.ts'
+import { RequestNote } from '../request-note.ts'
 import { respond } from '../respond.ts'
+
+/** A client's connection, whatever protocol it speaks, as the listener sees it. */
+export interface Connection {
+  received(bytes: Buffer): void
+  /** The socket takes bytes again. */
+  drained(): void
+  /** The client has closed its side. */
+  ended(): void
+  gone(): void
+  /** Closes the connection once it is between two requests, as the ingress ends. */
+  closeWhenIdle(): void
+  /** Ends it at once. */
+  drop(): void
+}
 
 /** What all client connections share. */
 export interface ClientContext {
@@ -19,16 +38,21 @@ export interface ClientContext {
   /** Finds who answers; undefined when it has been answered on the spot. */
   answer(head: RequestHead, client: ClientSide): Exchange | undefined
   /** The connection is gone. */
-  left(connection: ClientConnection): void
+  left(connection: Connection): void
+  /** A request is over, however it ended: told once for each, those that were refused included. */
+  finished(note: RequestNote, client: ClientSide): void
 }
 
-export type ClientSocket = Bun.Socket<ClientConnection>
+export type ClientSocket = Bun.Socket<Connection>
 
 /**
  * Where a connection stands: waiting for a head or reading one; busy with a request; given over to a tunnel; sending its last bytes
  * and waiting for the client to go; gone.
  */
 export type Phase = 'head' | 'request' | 'tunnel' | 'closing' | 'closed'
+
+/** How a request is answered whose head was not understood. */
+const unknownRequest = { method: 'GET', minorVersion: 1 } as const
 
 /** Received but unused bytes from which on the client is made to wait. */
 const PAUSE_BYTES = 64 * 1024
@@ -37,13 +61,15 @@ const PAUSE_BYTES = 64 * 1024
  * One connection of a client. It reads one request at a time and hands it to whoever answers; the next one, which may have arrived
  * already, is looked at when the answer is whole. Bytes come from here only as fast as the exchange takes them.
  */
-export class ClientConnection implements Deadlined, ClientSide {
+export class ClientConnection implements Connection, Deadlined, ClientSide {
   readonly #socket: ClientSocket
   readonly #context: ClientContext
   readonly #out: Outgoing
   readonly #reader: RequestReader
   readonly address: string
   readonly isTrusted: boolean
+  readonly scheme: 'http' | 'https'
+  readonly note = new RequestNote()
   #phase: Phase = 'head'
   #head: RequestHead | undefined
   #exchange: Exchange | undefined
@@ -51,7 +77,7 @@ export class ClientConnection implements Deadlined, ClientSide {
   #isAnswerBegun = false
   #isAnswerOver = false
   #isKeptAlive = false
-  #bodyBytes = 0
+  #isNoted = true
   #isPumping = false
   #isPaused = false
   /** When what is being waited for began, by the clock of the deadlines. */
@@ -59,9 +85,10 @@ export class ClientConnection implements Deadlined, ClientSide {
   #stalledAt = 0
   deadlineAt = NEVER
 
-  constructor(socket: ClientSocket, context: ClientContext) {
+  constructor(socket: ClientSocket, context: ClientContext, scheme: 'http' | 'https') {
     this.#socket = socket
     this.#context = context
+    this.scheme = scheme
     this.#out = new Outgoing(socket)
     this.#reader = new RequestReader(context.limits)
     this.address = socket.remoteAddress.replace(/^::ffff:(?=\d+\.)/, '')
@@ -109,6 +136,8 @@ export class ClientConnection implements Deadlined, ClientSide {
     this.#phase = 'closed'
     this.#context.deadlines.delete(this)
     this.#leaveExchange()
+    this.note.isCutOff = true
+    this.#finished()
     this.#context.left(this)
   }
 
@@ -124,8 +153,7 @@ export class ClientConnection implements Deadlined, ClientSide {
     else this.#rebalance()
   }
 
-  /** Closes the connection now if it is between two requests. */
-  closeIfIdle(): void {
+  closeWhenIdle(): void {
     if (this.#phase === 'head' && this.#reader.bufferedBytes === 0 && this.#out.isEmpty) this.#close()
   }
 
@@ -147,20 +175,30 @@ export class ClientConnection implements Deadlined, ClientSide {
     return this.#isRequestWhole && !this.#context.isEnding && (this.#head?.isKeepAlive ?? false)
   }
 
-  writeInterim(head: string): void {
-    if (this.#out.isEmpty) this.#stalledAt = this.#context.deadlines.now
-    this.#out.writeHead(head)
+  get takesChunks(): boolean {
+    return this.#head?.minorVersion !== 0
   }
 
-  writeHead(head: string): void {
-    this.#isAnswerBegun = true
-    this.writeInterim(head)
+  forwardInterim(head: ResponseHead): void {
+    if (this.#head?.minorVersion === 1) this.#writeHead(forwardedResponse(head, { ...this.#head, isKeptAlive: true, headers: [] }))
+  }
+
+  forwardHead(head: ResponseHead, { isKeptAlive, headers }: Forwarding): void {
+    const { minorVersion, method } = this.#asked()
+    this.#begunWith(head.status)
+    this.#writeHead(forwardedResponse(head, { minorVersion, method, isKeptAlive, headers }))
     this.#rebalance()
   }
 
-  write(bytes: Buffer, from?: number, to?: number): void {
-    this.#isAnswerBegun = true
+  writeLocalHead(head: LocalHead, isKeptAlive: boolean): void {
+    this.#begunWith(head.status)
+    this.#writeHead(localHead(head, { minorVersion: this.#asked().minorVersion, isKeptAlive, requestId: this.note.requestId }))
+    this.#rebalance()
+  }
+
+  write(bytes: Buffer, from = 0, to = bytes.length): void {
     if (this.#out.isEmpty) this.#stalledAt = this.#context.deadlines.now
+    this.note.sentBytes += to - from
     this.#out.write(bytes, from, to)
     this.#rebalance()
   }
@@ -174,6 +212,7 @@ export class ClientConnection implements Deadlined, ClientSide {
     this.#isAnswerOver = true
     this.#isKeptAlive = isKeptAlive
     this.#exchange = undefined
+    this.#finished()
     if (this.#phase === 'tunnel') this.#close()
     else this.#settle()
   }
@@ -189,7 +228,9 @@ export class ClientConnection implements Deadlined, ClientSide {
     this.#rebalance()
   }
 
-  openTunnel(tunnel: Exchange): Buffer {
+  openTunnel(tunnel: Exchange, head: ResponseHead): Buffer {
+    this.#begunWith(head.status)
+    this.#writeHead(forwardedSwitch(head))
     this.#phase = 'tunnel'
     this.#exchange = tunnel
     return this.#reader.takeRest()
@@ -200,6 +241,27 @@ export class ClientConnection implements Deadlined, ClientSide {
   }
 
   // How it goes on.
+
+  #asked(): { method: string; minorVersion: 0 | 1 } {
+    return this.#head ?? unknownRequest
+  }
+
+  #begunWith(status: number): void {
+    this.#isAnswerBegun = true
+    this.note.status = status
+  }
+
+  #writeHead(head: string): void {
+    if (this.#out.isEmpty) this.#stalledAt = this.#context.deadlines.now
+    this.#out.writeHead(head)
+  }
+
+  /** Tells of the request once. */
+  #finished(): void {
+    if (this.#isNoted) return
+    this.#isNoted = true
+    this.#context.finished(this.note, this)
+  }
 
   #pump(): void {
     if (this.#isPumping) return
@@ -231,8 +293,8 @@ export class ClientConnection implements Deadlined, ClientSide {
         return
       case 'body':
         this.#phaseAt = this.#context.deadlines.now
-        this.#bodyBytes += event.to - event.from
-        this.#refuseLargeBody(this.#bodyBytes)
+        this.note.receivedBytes += event.to - event.from
+        this.#refuseLargeBody(this.note.receivedBytes)
         this.#exchange?.body(event.bytes, event.from, event.to)
         return
       case 'end':
@@ -247,13 +309,18 @@ export class ClientConnection implements Deadlined, ClientSide {
     this.#phase = 'request'
     this.#phaseAt = this.#context.deadlines.now
     this.#head = head
-    this.#bodyBytes = 0
+    this.#note(head)
     this.#isRequestWhole = head.framing.kind === 'none'
     this.#isAnswerBegun = false
     this.#isAnswerOver = false
     if (head.framing.kind === 'length') this.#refuseLargeBody(head.framing.bytes)
     const exchange = this.#context.answer(head, this)
     if (!this.#isAnswerOver && this.#phase === 'request') this.#exchange = exchange
+  }
+
+  #note(head: RequestHead | undefined): void {
+    this.note.begin(head, requestIdOf(head?.fields ?? []))
+    this.#isNoted = false
   }
 
   #refuseLargeBody(bytes: number): void {
@@ -281,6 +348,7 @@ export class ClientConnection implements Deadlined, ClientSide {
       this.#drop()
       return
     }
+    if (this.#isNoted) this.#note(undefined)
     this.#phase = 'request'
     this.#isRequestWhole = false
     const page = {
@@ -288,7 +356,7 @@ export class ClientConnection implements Deadlined, ClientSide {
       title: STATUS_CODES[reason.status] ?? 'Bad Request',
       text: `This request was refused: ${reason.message}.`,
     }
-    respond(this, { method: this.#head?.method ?? 'GET', minorVersion: 1 }, pageResponse(page, undefined))
+    respond(this, this.#asked().method, pageResponse(page, undefined))
   }
 
   #leaveExchange(): void {

@@ -9,7 +9,7 @@ export interface RequestOrigin {
   address: string
   /** Whether that peer may speak for others: only then do forwarded headers it sends count. */
   isTrusted: boolean
-  scheme: 'http'
+  scheme: 'http' | 'https'
   requestId: string
 }
 
@@ -29,7 +29,7 @@ const replaced = new Set<KnownName>(['x-forwarded-for', 'x-request-id'])
 const FORWARDED_PREFIX = 'x-forwarded-'
 const UNDERSCORE = '_'.charCodeAt(0)
 
-const defaultPort = { http: 80 } as const
+const defaultPort = { http: 80, https: 443 } as const
 
 /** The head as the upstream gets it: the client's own lines, less what may not pass, plus where it comes from. */
 export function forwardedRequest(head: RequestHead, origin: RequestOrigin): string {

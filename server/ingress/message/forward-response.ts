@@ -1,3 +1,4 @@
+import type { Header } from '../exchange.ts'
 import type { Field } from './field-lines.ts'
 import { linesKept } from './kept-lines.ts'
 import type { KnownName } from './known-names.ts'
@@ -10,21 +11,23 @@ export interface ResponseForwarding {
   method: string
   /** Whether the client may send another request on this connection. */
   isKeptAlive: boolean
+  /** Take the place of the upstream's of the same name. */
+  headers: readonly Header[]
 }
 
 const hopByHop = new Set<KnownName>(['connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'te', 'upgrade'])
 
 /** The head as the client gets it. An HTTP/1.0 client knows no chunks: it gets their payload, and the end of the connection as its end. */
-export function forwardedResponse(head: ResponseHead, { minorVersion, method, isKeptAlive }: ResponseForwarding): string {
+export function forwardedResponse(head: ResponseHead, { minorVersion, method, isKeptAlive, headers }: ResponseForwarding): string {
   const hasLength = head.status >= 200 && head.status !== 204
   const hasCoding = minorVersion === 1 && !isBodyless(head.status, method)
   const lines = linesKept(head, (field) => {
     if (field.known === 'content-length') return hasLength
     if (field.known === 'transfer-encoding') return hasCoding
-    return !isHopByHop(field, head.connection)
+    return !isHopByHop(field, head.connection) && !isReplaced(field, headers)
   })
   const ours = head.status >= 200 ? connectionLine(minorVersion, isKeptAlive) : ''
-  return `${statusLine(head)}${lines}${ours}\r\n`
+  return `${statusLine(head)}${lines}${headerLines(headers)}${ours}\r\n`
 }
 
 /** The answer to an accepted change of protocol. */
@@ -41,6 +44,17 @@ export function connectionLine(minorVersion: 0 | 1, isKeptAlive: boolean): strin
 
 function isHopByHop(field: Field, connection: readonly string[]): boolean {
   return (field.known !== undefined && hopByHop.has(field.known)) || field.isIn(connection)
+}
+
+function isReplaced(field: Field, headers: readonly Header[]): boolean {
+  for (const [name] of headers) if (field.is(name.toLowerCase())) return true
+  return false
+}
+
+function headerLines(headers: readonly Header[]): string {
+  let lines = ''
+  for (const [name, value] of headers) lines += `${name}: ${value}\r\n`
+  return lines
 }
 
 function statusLine(head: ResponseHead): string {

@@ -1,8 +1,7 @@
 import { NEVER } from '../deadlines.ts'
 import type { ClientSide, Exchange } from '../exchange.ts'
 import { BadMessage } from '../message/bad-message.ts'
-import { forwardedRequest, requestIdOf } from '../message/forward-request.ts'
-import { forwardedResponse, forwardedSwitch } from '../message/forward-response.ts'
+import { forwardedRequest } from '../message/forward-request.ts'
 import { fieldValue, type RequestHead } from '../message/request-head.ts'
 import type { ResponseHead } from '../message/response-head.ts'
 import { type ResponseEvent, ResponseReader } from '../message/response-reader.ts'
@@ -38,7 +37,6 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
   readonly #client: ClientSide
   readonly #name: string
   readonly #targetsOf: ProxiedRequest['targetsOf']
-  readonly #requestId: string
   readonly #isRepeatable: boolean
   readonly #reader: ResponseReader
   #unreachable: Set<Target> | undefined
@@ -57,9 +55,8 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
     this.#client = client
     this.#name = name
     this.#targetsOf = targetsOf
-    this.#requestId = requestIdOf(head.fields)
     this.#isRepeatable = head.framing.kind === 'none' && head.upgrade === undefined && idempotentMethods.has(head.method)
-    const onPayload = head.minorVersion === 0 ? (payload: Buffer) => client.write(payload) : undefined
+    const onPayload = !client.takesChunks ? (payload: Buffer) => client.write(payload) : undefined
     this.#reader = new ResponseReader({ method: head.method, limits: context.limits, onPayload })
   }
 
@@ -172,6 +169,7 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
       return
     }
     target.requests.add(this)
+    this.#client.note.instanceId = target.instanceId
     const idleMs = this.#isRepeatable ? limits.poolIdleMs : limits.poolFreshMs
     const pooled = isFresh ? undefined : target.takeIdle(deadlines.now - idleMs)
     if (pooled === undefined) {
@@ -185,8 +183,8 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
   #send(connection: UpstreamConnection): void {
     this.#connection = connection
     this.#isConnected = true
-    const { address, isTrusted } = this.#client
-    const head = forwardedRequest(this.#head, { address, isTrusted, scheme: 'http', requestId: this.#requestId })
+    const { address, isTrusted, scheme, note } = this.#client
+    const head = forwardedRequest(this.#head, { address, isTrusted, scheme, requestId: note.requestId })
     if (this.#head.framing.kind === 'none') {
       connection.writeHead(head)
     } else {
@@ -224,7 +222,7 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
   #take(event: ResponseEvent): void {
     switch (event.kind) {
       case 'interim':
-        if (this.#head.minorVersion === 1) this.#client.writeInterim(forwardedResponse(event.head, { ...this.#head, isKeptAlive: true }))
+        this.#client.forwardInterim(event.head)
         return
       case 'switch':
         this.#switch(event.head)
@@ -233,8 +231,7 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
         this.#answer(event.head)
         return
       case 'body':
-        if (this.#head.minorVersion === 1 || this.#response?.framing.kind !== 'chunked')
-          this.#client.write(event.bytes, event.from, event.to)
+        if (this.#client.takesChunks || this.#response?.framing.kind !== 'chunked') this.#client.write(event.bytes, event.from, event.to)
         return
       case 'end':
         this.#complete()
@@ -244,10 +241,9 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
 
   #answer(response: ResponseHead): void {
     this.#response = response
-    const isDelimited = response.framing.kind !== 'until-close' && (this.#head.minorVersion === 1 || response.framing.kind !== 'chunked')
+    const isDelimited = response.framing.kind !== 'until-close' && (this.#client.takesChunks || response.framing.kind !== 'chunked')
     this.#isKeptAlive = this.#client.keepsAlive && isDelimited
-    const { minorVersion, method } = this.#head
-    this.#client.writeHead(forwardedResponse(response, { minorVersion, method, isKeptAlive: this.#isKeptAlive }))
+    this.#client.forwardHead(response, { isKeptAlive: this.#isKeptAlive, headers: [] })
   }
 
   #switch(response: ResponseHead): void {
@@ -257,8 +253,7 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
     this.#connection = undefined
     this.#leave()
     const tunnel = new Tunnel({ context: this.#context, client: this.#client, connection, target, protocol: this.#head.upgrade })
-    this.#client.writeHead(forwardedSwitch(response))
-    tunnel.start(this.#reader.takeRest())
+    tunnel.start(response, this.#reader.takeRest())
   }
 
   #complete(): void {
@@ -302,7 +297,7 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
     this.#leave()
     const titles: Record<number, string> = { 502: 'Bad Gateway', 503: 'Service Unavailable', 504: 'Gateway Timeout' }
     const page = { status, title: titles[status] ?? 'Error', text, ...(status === 503 && { retryAfterSeconds: RETRY_AFTER_SECONDS }) }
-    respond(this.#client, this.#head, pageResponse(page, fieldValue(this.#head.fields, 'accept')))
+    respond(this.#client, this.#head.method, pageResponse(page, fieldValue(this.#head.fields, 'accept')))
   }
 
   /** Lets go of the instance. */

@@ -1,4 +1,5 @@
 import type { ClientSide, Exchange } from '../exchange.ts'
+import type { ResponseHead } from '../message/response-head.ts'
 import type { ProxyContext } from './proxy-context.ts'
 import type { Target, TargetUse } from './target.ts'
 import type { UpstreamConnection, UpstreamUser } from './upstream-connection.ts'
@@ -30,11 +31,11 @@ export class Tunnel implements Exchange, UpstreamUser, TargetUse {
     this.#frames = protocol.toLowerCase() === 'websocket' ? new WebSocketFrames() : undefined
   }
 
-  /** Takes both connections over; `first` is what the instance has sent behind its agreement. */
-  start(first: Buffer): void {
+  /** Takes both connections over; `agreement` is the instance's 101, `first` what it has sent behind that. */
+  start(agreement: ResponseHead, first: Buffer): void {
     this.#target.tunnels.add(this)
     this.#connection.handOver(this)
-    this.body(this.#client.openTunnel(this))
+    this.body(this.#client.openTunnel(this, agreement))
     if (first.length > 0) this.received(first)
   }
 

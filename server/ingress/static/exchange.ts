@@ -1,7 +1,7 @@
-import type { ClientSide, Exchange } from '../exchange.ts'
+import type { ClientSide, Exchange, LocalHead } from '../exchange.ts'
 import { fieldValue, type RequestHead } from '../message/request-head.ts'
 import { type Page, pageResponse } from '../page.ts'
-import { localHead, respond } from '../respond.ts'
+import { respond } from '../respond.ts'
 import type { StaticRoute } from '../route-table.ts'
 import type { ByteRange } from './byte-range.ts'
 import { acceptedEncodings } from './encoding.ts'
@@ -98,25 +98,25 @@ export class StaticExchange implements Exchange {
     const request = { method: this.#head.method, path, range: this.#field('range'), conditions }
     const { status, headers, range } = planReply(request, representation, this.#route.headers)
     const isKeptAlive = this.#client.keepsAlive
-    const head = localHead(this.#head, { status, headers, lengthBytes: range && range.end - range.start, isKeptAlive })
+    const head: LocalHead = { status, headers, lengthBytes: range && range.end - range.start }
     const bytes = representation.encoded?.bytes ?? representation.file.bytes
     if (range === undefined || this.#head.method === 'HEAD') {
-      this.#client.write(head)
+      this.#client.writeLocalHead(head, isKeptAlive)
     } else if (bytes !== undefined) {
       this.#client.together(() => {
-        this.#client.write(head)
+        this.#client.writeLocalHead(head, isKeptAlive)
         this.#client.write(bytes.subarray(range.start, range.end))
       })
     } else {
-      await this.#stream(head, representation.file, range)
+      await this.#stream(representation.file, range, () => this.#client.writeLocalHead(head, isKeptAlive))
     }
     if (!this.#isGone) this.#client.finish(isKeptAlive)
   }
 
-  async #stream(head: Buffer, file: SiteFile, { start, end }: ByteRange): Promise<void> {
+  async #stream(file: SiteFile, { start, end }: ByteRange, begin: () => void): Promise<void> {
     const handle = await this.#files.open(file)
     try {
-      if (!this.#isGone) this.#client.write(head)
+      if (!this.#isGone) begin()
       for (let at = start; at < end && !this.#isGone; ) {
         const buffer = Buffer.allocUnsafe(Math.min(READ_BYTES, end - at))
         const { bytesRead } = await handle.read(buffer, 0, buffer.length, at)
@@ -141,7 +141,7 @@ export class StaticExchange implements Exchange {
 
   #page(page: Page, headers: [string, string][]): void {
     const response = pageResponse(page, this.#field('accept'))
-    respond(this.#client, this.#head, { ...response, headers: [...headers, ...response.headers] })
+    respond(this.#client, this.#head.method, { ...response, headers: [...headers, ...response.headers] })
   }
 
   /** What has begun as 200 cannot be made an error any more: the client must see that it is not whole. */

@@ -101,7 +101,7 @@ function respondTo(
   head: string,
   { minorVersion = 1, method = 'GET', isKeptAlive = true }: { minorVersion?: 0 | 1; method?: string; isKeptAlive?: boolean } = {},
 ) {
-  return forwardedResponse(parseResponseHead(head, method, 50), { minorVersion, method, isKeptAlive })
+  return forwardedResponse(parseResponseHead(head, method, 50), { minorVersion, method, isKeptAlive, headers: [] })
 }
 
 test('the response goes on as it came, less its hop-by-hop headers', () => {
