@@ -18,6 +18,8 @@ import { createRoutePublisher } from './routing/publish.ts'
 import { openSealer } from './secrets/seal.ts'
 import { findSealed } from './secrets/sealed-row.ts'
 import { describeError, type ServerLog } from './server-log.ts'
+import { startTrafficPoll, type TrafficPoll } from './traffic/poll.ts'
+import { createSampler } from './traffic/sampler.ts'
 import { createWork, type RunningWork } from './work/create.ts'
 
 export interface ComposeOptions {
@@ -61,10 +63,13 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   const stopping = stopper.signal
   const publicUrl = publicUrlOf(config)
   const ingress = createIngressClient(paths.ingressSocket)
-  const base = { version, config, publicUrl, paths, db, sealer, engine, ingress, ...logs, log, now, stopping }
+  const traffic = createSampler()
+  const base = { version, config, publicUrl, paths, db, sealer, engine, ingress, traffic, ...logs, log, now, stopping }
   const routes = createRoutePublisher(base)
   const { context, work } = createWork({ ...base, routes })
-  const parts = { context, work, lock, stopper }
+  const onError = (error: unknown) => log.error('traffic not read', describeError(error))
+  const trafficPoll = startTrafficPoll({ sampler: traffic, socketsDir: paths.run, now, onError })
+  const parts = { context, work, lock, stopper, trafficPoll }
   return { context, work, firstStart, close: () => closeAll(parts) }
 }
 
@@ -73,14 +78,16 @@ async function closeAll({
   work,
   lock,
   stopper,
+  trafficPoll,
 }: {
   context: Context
   work: RunningWork
   lock: DataLock
   stopper: AbortController
+  trafficPoll: TrafficPoll
 }): Promise<void> {
   stopper.abort(new Error('The control plane stops.'))
-  await work.settled()
+  await Promise.all([work.settled(), trafficPoll.stop()])
   context.logHub.close()
   await context.collector.stop()
   await context.engine.close()

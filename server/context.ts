@@ -9,6 +9,7 @@ import type { Paths } from './paths.ts'
 import type { RoutePublisher } from './routing/publish.ts'
 import type { Sealer } from './secrets/seal.ts'
 import type { ServerLog } from './server-log.ts'
+import type { TrafficReader } from './traffic/port.ts'
 
 /** What routes and work ask for to be done soon; durable intent is in the database before they ask. */
 export interface Work {
@@ -37,6 +38,7 @@ export interface Context {
   readonly engine: Engine
   readonly ingress: IngressClient
   readonly routes: RoutePublisher
+  readonly traffic: TrafficReader
   readonly logStore: LogStore
   readonly logHub: LogHub
   readonly collector: Collector

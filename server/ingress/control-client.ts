@@ -4,6 +4,7 @@ import { AppError, type ErrorCode, errorStatus } from '../../shared/error.ts'
 import type { CertificateTable } from './certificate-table.ts'
 import { ControlError, controlPaths, DrainState, IngressStatus, PUBLISHER_HEADER } from './control.ts'
 import type { RouteTable } from './route-table.ts'
+import { type KnownCounts, TrafficCounts } from './traffic/counts.ts'
 
 /** The control plane's side of the ingress. Every call fails with AppError `unavailable` when no ingress answers. */
 export interface IngressClient {
@@ -22,6 +23,8 @@ export interface IngressClient {
   /** Ends its requests: 503 where no answer has begun, else the connection is cut. */
   abortRequests(instanceId: string): Promise<void>
   status(): Promise<IngressStatus>
+  /** What has been counted of requests: all of it, or the entries that have changed since what is known already. */
+  counters(known?: KnownCounts): Promise<TrafficCounts>
   /** Stops listening at once and ends when the requests in flight are answered. */
   shutdown(): Promise<void>
 }
@@ -53,6 +56,8 @@ export function createIngressClient(controlSocketPath: string): IngressClient {
     closeTunnels: (instanceId) => command('POST', controlPaths.closeTunnels(instanceId)),
     abortRequests: (instanceId) => command('POST', controlPaths.abortRequests(instanceId)),
     status: async () => read(IngressStatus, await call('GET', controlPaths.status)),
+    counters: async (known) =>
+      read(TrafficCounts, await call('GET', known === undefined ? controlPaths.counters : controlPaths.countersSince(known))),
     shutdown: () => command('POST', controlPaths.shutdown),
   }
 }

@@ -1,9 +1,12 @@
 import { chmodSync, renameSync, rmSync } from 'node:fs'
 import { AppError, errorStatus } from '../../shared/error.ts'
 import { controlPaths, type DrainState, type IngressStatus, PUBLISHER_HEADER } from './control.ts'
+import type { KnownCounts, TrafficCounts } from './traffic/counts.ts'
 
 export interface ControlledIngress {
   status(): IngressStatus
+  /** What has been counted, less what the reader knows already. */
+  counters(known: KnownCounts | undefined): TrafficCounts
   /** Applies and saves a snapshot as received. */
   publish(publisher: string, table: unknown): Promise<void>
   drainState(instanceId: string): DrainState
@@ -50,13 +53,15 @@ function serveAt(unix: string, ingress: ControlledIngress): Bun.Server<undefined
 }
 
 async function answer(ingress: ControlledIngress, request: Request): Promise<Response> {
-  const { pathname } = new URL(request.url)
+  const { pathname, searchParams } = new URL(request.url)
   const [, area, id = '', action] = pathname.split('/')
   const call = `${request.method} ${area === 'instances' ? `instances/${action}` : pathname}`
   const instanceId = decodeURIComponent(id)
   switch (call) {
     case `GET ${controlPaths.status}`:
       return Response.json(ingress.status())
+    case `GET ${controlPaths.counters}`:
+      return Response.json(ingress.counters(knownCounts(searchParams)))
     case `PUT ${controlPaths.routes}`:
       await ingress.publish(request.headers.get(PUBLISHER_HEADER) ?? '', await request.json())
       return done()
@@ -74,6 +79,11 @@ async function answer(ingress: ControlledIngress, request: Request): Promise<Res
     default:
       throw new AppError('not_found', `The ingress has no operation ${request.method} ${pathname}`)
   }
+}
+
+function knownCounts(query: URLSearchParams): KnownCounts | undefined {
+  const epoch = query.get('epoch')
+  return epoch === null ? undefined : { epoch, revision: Number(query.get('revision')) }
 }
 
 function done(): Response {

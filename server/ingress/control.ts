@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import type { KnownCounts } from './traffic/counts.ts'
 
 /** What passes between control plane and ingress over the control socket. Both are the same executable, but not always the same build of it. */
 
@@ -25,6 +26,8 @@ export const controlPaths = {
   routes: '/routes',
   certificates: '/certificates',
   shutdown: '/shutdown',
+  counters: '/counters',
+  countersSince: ({ epoch, revision }: KnownCounts) => `/counters?${new URLSearchParams({ epoch, revision: String(revision) })}`,
   drainState: (instanceId: string) => `/instances/${encodeURIComponent(instanceId)}/drain-state`,
   closeTunnels: (instanceId: string) => `/instances/${encodeURIComponent(instanceId)}/close-tunnels`,
   abortRequests: (instanceId: string) => `/instances/${encodeURIComponent(instanceId)}/abort-requests`,

@@ -21,6 +21,7 @@ import { Router } from './router.ts'
 import { type ClientListener, listenForClients } from './server.ts'
 import { loadSnapshot } from './snapshot-file.ts'
 import { StaticFiles } from './static/files.ts'
+import { TrafficCounters } from './traffic/counters.ts'
 import { trustedProxies } from './trusted-proxies.ts'
 
 export interface IngressOptions {
@@ -57,6 +58,7 @@ export async function runIngress(options: IngressOptions): Promise<RunningIngres
   const targets = new Targets()
   const files = new StaticFiles(options.log)
   const router = new Router({ proxy: { limits, deadlines, targets, log: options.log }, files })
+  const counters = new TrafficCounters({ routes: () => router.routes, drainStateOf: (instanceId) => targets.drainState(instanceId) })
   let listener: ClientListener | undefined
   try {
     const isTrusted = trustedProxies(options.trustedProxies)
@@ -64,10 +66,10 @@ export async function runIngress(options: IngressOptions): Promise<RunningIngres
     const answer = router.answer.bind(router)
     listener = listenForClients({
       ...options.listen,
-      context: { limits, deadlines, isTrusted, answer, finished: () => {} },
+      context: { limits, deadlines, isTrusted, answer, finished: (note) => counters.count(note, performance.now() - note.startedAt) },
       log: options.log,
     })
-    return operate({ options, limits, deadlines, targets, router, listener })
+    return operate({ options, limits, deadlines, targets, router, counters, listener })
   } catch (error) {
     await listener?.end({ graceMs: 0, lingerMs: 0, giveUp: () => {} })
     deadlines.stop()
@@ -81,10 +83,11 @@ interface Parts {
   deadlines: Deadlines
   targets: Targets
   router: Router
+  counters: TrafficCounters
   listener: ClientListener
 }
 
-function operate({ options, limits, deadlines, targets, router, listener }: Parts): RunningIngress {
+function operate({ options, limits, deadlines, targets, router, counters, listener }: Parts): RunningIngress {
   const ended = Promise.withResolvers<void>()
   let ending: Promise<void> | undefined
   const end = async () => {
@@ -108,6 +111,7 @@ function operate({ options, limits, deadlines, targets, router, listener }: Part
       listen: listener.address,
       activeConnections: listener.connectionCount,
     }),
+    counters: (known) => counters.read(known),
     publish: publishTo(router, options.routesFilePath),
     drainState: (instanceId) => targets.drainState(instanceId),
     closeTunnels: (instanceId) => targets.closeTunnels(instanceId),

@@ -16,12 +16,14 @@ export class RequestNote {
   instanceId = ''
   /** 0 while nothing was answered, and for a client that left before. */
   status = 0
-  /** Of the request's body, with its framing. */
+  /** Of the request's body, with its framing, or of what a tunnel got from the client. */
   receivedBytes = 0
   /** Of the answer's body, with its framing, or of what a tunnel sent to the client. */
   sentBytes = 0
   /** Whether the answer was cut off before it was whole. */
   isCutOff = false
+  /** Whether the instance failed it: the answer is one of ours (502, 503, 504) in its place, or one that it broke off. */
+  hasFailed = false
 
   begin(head: RequestHead | undefined, requestId: string): void {
     this.head = head
@@ -33,5 +35,6 @@ export class RequestNote {
     this.receivedBytes = 0
     this.sentBytes = 0
     this.isCutOff = false
+    this.hasFailed = false
   }
 }

@@ -30,6 +30,11 @@ export class Router {
     this.#parts = parts
   }
 
+  /** By host; another map after each change. */
+  get routes(): ReadonlyMap<string, Route> {
+    return this.#routes
+  }
+
   get version(): number {
     return this.#version
   }

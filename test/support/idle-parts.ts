@@ -2,6 +2,7 @@ import type { Work } from '../../server/context.ts'
 import type { Engine } from '../../server/engines/port.ts'
 import type { IngressClient } from '../../server/ingress/control-client.ts'
 import type { RoutePublisher } from '../../server/routing/publish.ts'
+import type { TrafficReader } from '../../server/traffic/port.ts'
 
 /** An engine that has nothing to run: for tests of the API alone. */
 export const idleEngine: Engine = {
@@ -38,6 +39,22 @@ export const idleIngress: IngressClient = {
   abortRequests: async () => {},
   status: async () => ({ pid: 0, version: '', routesVersion: 0, listen: { host: '127.0.0.1', port: 0 }, activeConnections: 0 }),
   shutdown: async () => {},
+  counters: async () => ({ epoch: 'idle', revision: 0, entries: [] }),
 }
 
 export const idleRoutes: RoutePublisher = { publish: async () => {}, republish: async () => {} }
+
+/** Nobody has asked for anything. */
+export const idleTraffic: TrafficReader = {
+  since: () => ({
+    requests: 0,
+    byClass: { none: 0, '1xx': 0, '2xx': 0, '3xx': 0, '4xx': 0, '5xx': 0 },
+    ingressErrors: 0,
+    brokenOff: 0,
+    p50Ms: 0,
+    p95Ms: 0,
+    p99Ms: 0,
+    bytesIn: 0,
+    bytesOut: 0,
+  }),
+}

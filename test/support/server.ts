@@ -11,7 +11,7 @@ import { openLogStore } from '../../server/logs/store.ts'
 import { openSealer } from '../../server/secrets/seal.ts'
 import { createServerLog } from '../../server/server-log.ts'
 import { makeDataDir } from './data-dir.ts'
-import { idleEngine, idleIngress, idleRoutes, idleWork } from './idle-parts.ts'
+import { idleEngine, idleIngress, idleRoutes, idleTraffic, idleWork } from './idle-parts.ts'
 
 export const testAdmin = { email: 'admin@localhost', password: 'correct horse battery' }
 export const testStaticToken = 'static-token-of-the-test-server-0123456789'
@@ -69,6 +69,7 @@ export async function startTestServer({ env = {}, parts = {} }: TestServerOption
     collector: createCollector({ store: logStore }),
     log: createServerLog((line) => logged.push(line)),
     work: idleWork,
+    traffic: idleTraffic,
     stopping: new AbortController().signal,
     now: Date.now,
     ...parts,

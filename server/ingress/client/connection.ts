@@ -103,6 +103,7 @@ export class ClientConnection implements Connection, Deadlined, ClientSide {
   received(bytes: Buffer): void {
     if (this.#phase === 'closing' || this.#phase === 'closed') return
     if (this.#phase === 'tunnel') {
+      this.note.receivedBytes += bytes.length
       this.#exchange?.body(bytes)
     } else {
       if (this.#phase === 'head' && this.#reader.bufferedBytes === 0) this.#phaseAt = this.#context.deadlines.now
@@ -233,7 +234,9 @@ export class ClientConnection implements Connection, Deadlined, ClientSide {
     this.#writeHead(forwardedSwitch(head))
     this.#phase = 'tunnel'
     this.#exchange = tunnel
-    return this.#reader.takeRest()
+    const early = this.#reader.takeRest()
+    this.note.receivedBytes += early.length
+    return early
   }
 
   endTunnelWrites(): void {

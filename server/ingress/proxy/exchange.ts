@@ -290,11 +290,13 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
 
   #truncate(): void {
     this.#leave()
+    this.#client.note.hasFailed = true
     this.#client.abort()
   }
 
   #fail(status: number, text: string): void {
     this.#leave()
+    this.#client.note.hasFailed = true
     const titles: Record<number, string> = { 502: 'Bad Gateway', 503: 'Service Unavailable', 504: 'Gateway Timeout' }
     const page = { status, title: titles[status] ?? 'Error', text, ...(status === 503 && { retryAfterSeconds: RETRY_AFTER_SECONDS }) }
     respond(this.#client, this.#head.method, pageResponse(page, fieldValue(this.#head.fields, 'accept')))

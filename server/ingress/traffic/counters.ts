@@ -1,0 +1,163 @@
+import type { DrainState } from '../control.ts'
+import type { RequestNote } from '../request-note.ts'
+import type { Route } from '../route-table.ts'
+import type { KnownCounts, TrafficCounts, TrafficEntry } from './counts.ts'
+import { LATENCY_BUCKETS, latencyBucket } from './latency.ts'
+
+const SWITCHING_PROTOCOLS = 101
+const BAD_GATEWAY = 502
+/** Entries of what has gone that are kept for a reader that stays away; beyond these, the oldest are added to their service's own. */
+const MAX_GONE = 4096
+
+interface Entry {
+  readonly serviceId: string
+  readonly instanceId: string
+  readonly beganAt: number
+  readonly byClass: number[]
+  readonly failures: number[]
+  cutOff: number
+  brokenOff: number
+  receivedBytes: number
+  sentBytes: number
+  readonly latency: number[]
+  inFlight: number
+  tunnels: number
+  isGone: boolean
+  /** At which it was last changed. */
+  revision: number
+}
+
+type Routes = ReadonlyMap<string, Route>
+
+/** What is served now. */
+export interface Served {
+  /** Another map after each change. */
+  routes(): Routes
+  drainStateOf(instanceId: string): DrainState
+}
+
+/** The services and instances of the route table, by id. */
+type Wanted = Map<string, { serviceId: string; instanceId: string }>
+
+/**
+ * Counts requests as they end, as running totals since this process started. Counting takes one look-up and some additions, and
+ * nothing is allocated. Each reading has a number, and whatever is counted after it the next: so a reader is sent what has changed
+ * since the one it names.
+ */
+export class TrafficCounters {
+  readonly #epoch = crypto.randomUUID()
+  readonly #served: Served
+  /** By id of the instance, or of the service where there is none. */
+  readonly #entries = new Map<string, Entry>()
+  #routes: Routes | undefined
+  #wanted: Wanted = new Map()
+  #revision = 1
+
+  constructor(served: Served) {
+    this.#served = served
+  }
+
+  /** @param latencyMs from the head received to the answer whole */
+  count(note: RequestNote, latencyMs: number): void {
+    const { status, isCutOff, hasFailed } = note
+    const entry = this.#entryOf(note.serviceId, note.instanceId)
+    const isTunnel = status === SWITCHING_PROTOCOLS
+    const isLost = status === 0 || (isCutOff && !isTunnel)
+    increment(entry.byClass, isLost ? 0 : Math.trunc(status / 100))
+    entry.receivedBytes += note.receivedBytes
+    entry.sentBytes += note.sentBytes
+    entry.revision = this.#revision
+    if (!isLost && hasFailed) increment(entry.failures, status - BAD_GATEWAY)
+    if (isLost && status !== 0) {
+      entry.cutOff++
+      if (hasFailed) entry.brokenOff++
+    }
+    if (!isLost && !isTunnel) increment(entry.latency, latencyBucket(latencyMs))
+  }
+
+  /** What has changed since the reading that is known. What has gone and is known is forgotten. */
+  read(known: KnownCounts | undefined): TrafficCounts {
+    const knownRevision = known?.epoch === this.#epoch ? known.revision : 0
+    const revision = this.#revision++
+    this.#observe(revision)
+    const entries: TrafficEntry[] = []
+    for (const [key, entry] of this.#entries) {
+      if (entry.revision > knownRevision) entries.push(toWire(entry))
+      else if (entry.isGone) this.#entries.delete(key)
+    }
+    return { epoch: this.#epoch, revision, entries }
+  }
+
+  #entryOf(serviceId: string, instanceId: string): Entry {
+    const key = instanceId === '' ? serviceId : instanceId
+    const known = this.#entries.get(key)
+    if (known !== undefined) return known
+    const entry = newEntry(serviceId, instanceId, this.#revision)
+    this.#entries.set(key, entry)
+    return entry
+  }
+
+  /** Brings up to date what is not counted but looked at. */
+  #observe(revision: number): void {
+    this.#followRoutes()
+    const gone: Entry[] = []
+    for (const [key, entry] of this.#entries) {
+      const { inFlight, tunnels } = entry.instanceId === '' ? idle : this.#served.drainStateOf(entry.instanceId)
+      const isGone = key !== '' && inFlight + tunnels === 0 && !this.#wanted.has(key)
+      if (isGone) gone.push(entry)
+      if (inFlight === entry.inFlight && tunnels === entry.tunnels && isGone === entry.isGone) continue
+      Object.assign(entry, { inFlight, tunnels, isGone, revision })
+    }
+    for (const entry of gone.slice(0, Math.max(0, gone.length - MAX_GONE))) this.#fold(entry, revision)
+  }
+
+  #followRoutes(): void {
+    const routes = this.#served.routes()
+    if (routes === this.#routes) return
+    this.#routes = routes
+    this.#wanted = wantedBy(routes)
+    for (const { serviceId, instanceId } of this.#wanted.values()) this.#entryOf(serviceId, instanceId)
+  }
+
+  /** Gives what is gone to its service, so that the sums stay right. */
+  #fold(entry: Entry, revision: number): void {
+    if (entry.instanceId === '') return
+    this.#entries.delete(entry.instanceId)
+    const sum = this.#entryOf(entry.serviceId, '')
+    for (const counts of ['byClass', 'failures', 'latency'] as const) {
+      for (const [index, count] of entry[counts].entries()) sum[counts][index] = (sum[counts][index] ?? 0) + count
+    }
+    for (const count of ['cutOff', 'brokenOff', 'receivedBytes', 'sentBytes'] as const) sum[count] += entry[count]
+    sum.revision = revision
+  }
+}
+
+const idle: DrainState = { inFlight: 0, tunnels: 0 }
+
+function wantedBy(routes: Routes): Wanted {
+  const wanted: Wanted = new Map()
+  for (const route of routes.values()) {
+    const { serviceId } = route
+    wanted.set(serviceId, { serviceId, instanceId: '' })
+    if (route.kind !== 'proxy') continue
+    for (const { instanceId } of route.targets) wanted.set(instanceId, { serviceId, instanceId })
+  }
+  return wanted
+}
+
+function newEntry(serviceId: string, instanceId: string, revision: number): Entry {
+  const zeros = (length: number): number[] => Array<number>(length).fill(0)
+  return {
+    ...{ serviceId, instanceId, beganAt: Date.now(), byClass: zeros(6), failures: zeros(3), latency: zeros(LATENCY_BUCKETS) },
+    ...{ cutOff: 0, brokenOff: 0, receivedBytes: 0, sentBytes: 0, inFlight: 0, tunnels: 0, isGone: false, revision },
+  }
+}
+
+function toWire({ revision: _, ...entry }: Entry): TrafficEntry {
+  return entry
+}
+
+function increment(counts: number[], index: number): void {
+  const count = counts[index]
+  if (count !== undefined) counts[index] = count + 1
+}
