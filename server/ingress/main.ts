@@ -57,11 +57,11 @@ export async function runIngress(options: IngressOptions): Promise<RunningIngres
   const deadlines = new Deadlines(limits.tickMs)
   const targets = new Targets()
   const files = new StaticFiles(options.log)
-  const router = new Router({ proxy: { limits, deadlines, targets, log: options.log }, files })
+  const isTrusted = trustedProxies(options.trustedProxies)
+  const router = new Router({ proxy: { limits, deadlines, targets, log: options.log }, files, isTrusted })
   const counters = new TrafficCounters({ routes: () => router.routes, drainStateOf: (instanceId) => targets.drainState(instanceId) })
   let listener: ClientListener | undefined
   try {
-    const isTrusted = trustedProxies(options.trustedProxies)
     router.apply(await restoredTable(options))
     const answer = router.answer.bind(router)
     listener = listenForClients({

@@ -12,7 +12,7 @@ export const ProxyTarget = Type.Object({
 export type ProxyTarget = Static<typeof ProxyTarget>
 
 /**
- * A rule of a static site. `source` may hold `:name` for one segment and `*` for the rest; `destination` may use both.
+ * A rule of a site or service. `source` may hold `:name` for one segment and `*` for the rest; `destination` may use both.
  * A rewrite counts only where no file matches; a redirect without a status is a 301.
  */
 export const PathRule = Type.Object({
@@ -31,7 +31,19 @@ export const HeaderRule = Type.Object({
 })
 export type HeaderRule = Static<typeof HeaderRule>
 
-const named = { serviceId: Type.String({ minLength: 1 }), name: Type.String() }
+/** What stands between a request and whoever answers it. Absent for a service that has nothing of it. */
+export const RoutePolicy = Type.Object({
+  /** Ranges of addresses that are let in; absent for all, empty for none. */
+  allow: Type.Optional(Type.Array(Type.String())),
+  /** Every request is answered with a page, or led to `uri`. */
+  maintenance: Type.Optional(Type.Object({ uri: Type.Optional(Type.String({ pattern: '^https?://[!-~]+$' })) })),
+  /** Of a proxied service, whose rewrites are its own matter. */
+  rules: Type.Optional(Type.Array(PathRule)),
+  headers: Type.Optional(Type.Array(HeaderRule)),
+})
+export type RoutePolicy = Static<typeof RoutePolicy>
+
+const named = { serviceId: Type.String({ minLength: 1 }), name: Type.String(), policy: Type.Optional(RoutePolicy) }
 
 export const Route = Type.Union([
   Type.Object({ kind: Type.Literal('proxy'), ...named, targets: Type.Array(ProxyTarget) }),

@@ -5,8 +5,11 @@ import { ProxyExchange } from './proxy/exchange.ts'
 import type { ProxyContext } from './proxy/proxy-context.ts'
 import { respond } from './respond.ts'
 import { EMPTY_ROUTE_TABLE, type ProxyTarget, type Route, type RouteTable } from './route-table.ts'
+import { compileRules } from './rules/path-rules.ts'
+import { answerOf, type CompiledPolicy, compilePolicy, headersOf, NO_HEADERS, type PolicyRequest } from './rules/policy.ts'
 import { StaticExchange } from './static/exchange.ts'
 import type { StaticFiles } from './static/files.ts'
+import type { Site } from './static/locate.ts'
 
 const SUSPENDED_RETRY_SECONDS = 3600
 const UNAVAILABLE_RETRY_SECONDS = 5
@@ -14,12 +17,22 @@ const UNAVAILABLE_RETRY_SECONDS = 5
 export interface RouterParts {
   proxy: ProxyContext
   files: StaticFiles
+  isTrusted: (address: string) => boolean
+}
+
+/** A route with what can be made ready for its requests beforehand; without rules there is nothing to look at. */
+interface Served {
+  route: Route
+  policy: CompiledPolicy | undefined
+  /** Of a static site. */
+  site: Site | undefined
 }
 
 /** Finds who answers a request. The table is replaced as a whole: each request sees one version of it from its beginning to its end. */
 export class Router {
   readonly #parts: RouterParts
-  #routes = new Map<string, Route>()
+  #routes: ReadonlyMap<string, Route> = new Map()
+  #served = new Map<string, Served>()
   #version = EMPTY_ROUTE_TABLE.version
   readonly #targetsOf = (host: string): readonly ProxyTarget[] => {
     const route = this.#routes.get(host)
@@ -42,29 +55,46 @@ export class Router {
   apply(table: RouteTable): void {
     this.#parts.proxy.targets.apply(table)
     this.#routes = new Map(Object.entries(table.hosts))
+    this.#served = new Map(Object.entries(table.hosts).map(([host, route]) => [host, prepare(route)]))
     this.#version = table.version
   }
 
   /** The one who answers, or undefined when it has been answered already. */
   answer(head: RequestHead, client: ClientSide): Exchange | undefined {
-    const route = this.#routes.get(head.host)
+    const served = this.#served.get(head.host)
+    const route = served?.route
     if (route !== undefined) client.note.serviceId = route.serviceId
+    const policy = served?.policy
+    if (policy !== undefined && this.#isAnsweredBy(policy, { name: route?.name ?? '', head, client })) return undefined
     if (route?.kind === 'proxy') {
-      const exchange = new ProxyExchange(this.#parts.proxy, { head, client, name: route.name, targetsOf: this.#targetsOf })
+      const headers = policy === undefined ? NO_HEADERS : headersOf(policy, head)
+      const exchange = new ProxyExchange(this.#parts.proxy, { head, client, name: route.name, headers, targetsOf: this.#targetsOf })
       exchange.start()
       return exchange
     }
-    if (route?.kind === 'static') {
-      const exchange = new StaticExchange(this.#parts.files, { head, client, route })
+    if (served?.site !== undefined) {
+      const exchange = new StaticExchange(this.#parts.files, { head, client, site: served.site })
       exchange.start()
       return exchange
     }
     respond(client, head.method, pageResponse(pageFor(route, head.host), fieldValue(head.fields, 'accept')))
     return undefined
   }
+
+  #isAnsweredBy(policy: CompiledPolicy, request: Omit<PolicyRequest, 'isTrusted'>): boolean {
+    const answer = answerOf(policy, { ...request, isTrusted: this.#parts.isTrusted })
+    if (answer !== undefined) respond(request.client, request.head.method, answer)
+    return answer !== undefined
+  }
 }
 
-function pageFor(route: { kind: 'suspended' | 'unavailable'; name: string } | undefined, host: string): Page {
+const prepare = (route: Route): Served => ({
+  route,
+  policy: route.policy && compilePolicy(route.policy),
+  site: route.kind === 'static' ? { route, rules: compileRules(route) } : undefined,
+})
+
+function pageFor(route: Route | undefined, host: string): Page {
   if (route === undefined) {
     return { status: 404, title: 'Not Found', text: `Nothing is deployed at ${host}. Check the name, or deploy a service there.` }
   }

@@ -1,5 +1,5 @@
 import { NEVER } from '../deadlines.ts'
-import type { ClientSide, Exchange } from '../exchange.ts'
+import type { ClientSide, Exchange, Header } from '../exchange.ts'
 import { BadMessage } from '../message/bad-message.ts'
 import { forwardedRequest } from '../message/forward-request.ts'
 import { fieldValue, type RequestHead } from '../message/request-head.ts'
@@ -18,6 +18,8 @@ export interface ProxiedRequest {
   client: ClientSide
   /** Of the service, for messages. */
   name: string
+  /** That rules of the service set on the answer. */
+  headers: readonly Header[]
   /** Where the requests to a host can be answered as of now: the table may change while a connection is being tried. */
   targetsOf(host: string): readonly ProxyTarget[]
 }
@@ -36,6 +38,7 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
   readonly #head: RequestHead
   readonly #client: ClientSide
   readonly #name: string
+  readonly #headers: readonly Header[]
   readonly #targetsOf: ProxiedRequest['targetsOf']
   readonly #isRepeatable: boolean
   readonly #reader: ResponseReader
@@ -49,11 +52,12 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
   #response: ResponseHead | undefined
   #isKeptAlive = false
 
-  constructor(context: ProxyContext, { head, client, name, targetsOf }: ProxiedRequest) {
+  constructor(context: ProxyContext, { head, client, name, headers, targetsOf }: ProxiedRequest) {
     this.#context = context
     this.#head = head
     this.#client = client
     this.#name = name
+    this.#headers = headers
     this.#targetsOf = targetsOf
     this.#isRepeatable = head.framing.kind === 'none' && head.upgrade === undefined && idempotentMethods.has(head.method)
     const onPayload = !client.takesChunks ? (payload: Buffer) => client.write(payload) : undefined
@@ -243,7 +247,7 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
     this.#response = response
     const isDelimited = response.framing.kind !== 'until-close' && (this.#client.takesChunks || response.framing.kind !== 'chunked')
     this.#isKeptAlive = this.#client.keepsAlive && isDelimited
-    this.#client.forwardHead(response, { isKeptAlive: this.#isKeptAlive, headers: [] })
+    this.#client.forwardHead(response, { isKeptAlive: this.#isKeptAlive, headers: this.#headers })
   }
 
   #switch(response: ResponseHead): void {

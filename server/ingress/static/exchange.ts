@@ -2,18 +2,17 @@ import type { ClientSide, Exchange, LocalHead } from '../exchange.ts'
 import { fieldValue, type RequestHead } from '../message/request-head.ts'
 import { type Page, pageResponse } from '../page.ts'
 import { respond } from '../respond.ts'
-import type { StaticRoute } from '../route-table.ts'
 import type { ByteRange } from './byte-range.ts'
 import { acceptedEncodings } from './encoding.ts'
 import type { SiteFile, StaticFiles } from './files.ts'
-import { decodedPath, type Located, locate } from './locate.ts'
+import { decodedPath, type Located, locate, type Site } from './locate.ts'
 import { planReply, type Representation } from './reply.ts'
 import { parseRequestPath } from './request-path.ts'
 
 export interface StaticRequest {
   head: RequestHead
   client: ClientSide
-  route: StaticRoute
+  site: Site
 }
 
 const READ_BYTES = 128 * 1024
@@ -23,24 +22,24 @@ export class StaticExchange implements Exchange {
   readonly #files: StaticFiles
   readonly #head: RequestHead
   readonly #client: ClientSide
-  readonly #route: StaticRoute
+  readonly #site: Site
   #isGone = false
   #goOn: (() => void) | undefined
 
   /** A body means nothing here and is dropped. */
   readonly wantsBody = true
 
-  constructor(files: StaticFiles, { head, client, route }: StaticRequest) {
+  constructor(files: StaticFiles, { head, client, site }: StaticRequest) {
     this.#files = files
     this.#head = head
     this.#client = client
-    this.#route = route
+    this.#site = site
   }
 
   start(): void {
     const path = parseRequestPath(this.#head.target)
     if (this.#head.method !== 'GET' && this.#head.method !== 'HEAD') {
-      const text = `${this.#route.name} is a static site: it can only be read.`
+      const text = `${this.#site.route.name} is a static site: it can only be read.`
       this.#page({ status: 405, title: 'Method Not Allowed', text }, [['Allow', 'GET, HEAD']])
       return
     }
@@ -71,7 +70,7 @@ export class StaticExchange implements Exchange {
   }
 
   async #serve(path: NonNullable<ReturnType<typeof parseRequestPath>>): Promise<void> {
-    const located = await locate(this.#files, this.#route, path)
+    const located = await locate(this.#files, this.#site, path)
     if (located.kind === 'file') return this.#sendFile(await this.#represent(located), decodedPath(path))
     if (this.#isGone) return
     if (located.kind === 'missing') return this.#missing()
@@ -96,7 +95,7 @@ export class StaticExchange implements Exchange {
       ifRange: this.#field('if-range'),
     }
     const request = { method: this.#head.method, path, range: this.#field('range'), conditions }
-    const { status, headers, range } = planReply(request, representation, this.#route.headers)
+    const { status, headers, range } = planReply(request, representation, this.#site.rules)
     const isKeptAlive = this.#client.keepsAlive
     const head: LocalHead = { status, headers, lengthBytes: range && range.end - range.start }
     const bytes = representation.encoded?.bytes ?? representation.file.bytes
@@ -136,7 +135,7 @@ export class StaticExchange implements Exchange {
   }
 
   #missing(): void {
-    this.#page({ status: 404, title: 'Not Found', text: `${this.#route.name} has no such page.` }, [])
+    this.#page({ status: 404, title: 'Not Found', text: `${this.#site.route.name} has no such page.` }, [])
   }
 
   #page(page: Page, headers: [string, string][]): void {
@@ -146,7 +145,7 @@ export class StaticExchange implements Exchange {
 
   /** What has begun as 200 cannot be made an error any more: the client must see that it is not whole. */
   #failed(error: unknown): void {
-    this.#files.log(`${this.#route.name}: ${this.#head.target} could not be read: ${error instanceof Error ? error.message : error}`)
+    this.#files.log(`${this.#site.route.name}: ${this.#head.target} could not be read: ${error instanceof Error ? error.message : error}`)
     if (!this.#isGone) this.#client.abort()
   }
 }

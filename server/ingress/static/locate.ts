@@ -1,6 +1,7 @@
-import type { PathRule, StaticRoute } from '../route-table.ts'
+import type { StaticRoute } from '../route-table.ts'
+import { fillPath, matchPath } from '../rules/path-pattern.ts'
+import { type CompiledRule, DEFAULT_REDIRECT, type PathRules, redirectOf } from '../rules/path-rules.ts'
 import type { Found, SiteFile, StaticFiles } from './files.ts'
-import { fillPath, matchPath } from './path-pattern.ts'
 import { encodePath, parseRequestPath, type RequestPath } from './request-path.ts'
 
 /** What a path of a site stands for. */
@@ -9,21 +10,26 @@ export type Located =
   | { kind: 'redirect'; location: string; status: number }
   | { kind: 'missing' }
 
-const DEFAULT_REDIRECT = 301
 const MISSING: Located = { kind: 'missing' }
+
+/** A site as it is asked: where its files are, and its rules. */
+export interface Site {
+  route: StaticRoute
+  rules: PathRules
+}
 
 /**
  * Finds what to answer, in this order: redirect rules; the file itself, `index.html` of a folder, the name with `.html` added; rewrite
  * rules, the first whose destination is a file; `404.html`.
  */
-export async function locate(files: StaticFiles, route: StaticRoute, path: RequestPath): Promise<Located> {
+export async function locate(files: StaticFiles, { route, rules }: Site, path: RequestPath): Promise<Located> {
   const plainPath = decodedPath(path)
-  const redirect = firstRedirect(route.rules, plainPath)
-  if (redirect !== undefined) return { ...redirect, location: withQuery(redirect.location, path.query) }
+  const redirect = redirectOf(rules, plainPath, path.query)
+  if (redirect !== undefined) return { kind: 'redirect', ...redirect }
   const found = await findFile(files, route, path)
   if (found !== undefined) return found
-  for (const rule of route.rules) {
-    const rewritten = rule.type === 'rewrite' ? rewrite(rule, plainPath) : undefined
+  for (const rule of rules.rewrites) {
+    const rewritten = rewrite(rule, plainPath)
     const target = rewritten && (await findFile(files, route, rewritten))
     if (target?.kind === 'file') return target
   }
@@ -37,17 +43,8 @@ export function decodedPath({ segments, hasTrailingSlash }: RequestPath): string
   return hasTrailingSlash && segments.length > 0 ? `${path}/` : path
 }
 
-function firstRedirect(rules: readonly PathRule[], path: string) {
-  for (const rule of rules) {
-    const match = rule.type === 'redirect' ? matchPath(rule.source, path) : undefined
-    if (match === undefined) continue
-    return { kind: 'redirect' as const, location: fillPath(rule.destination, match), status: rule.status ?? DEFAULT_REDIRECT }
-  }
-  return undefined
-}
-
-function rewrite(rule: PathRule, path: string): RequestPath | undefined {
-  const match = matchPath(rule.source, path)
+function rewrite(rule: CompiledRule, path: string): RequestPath | undefined {
+  const match = matchPath(rule.pattern, path)
   return match && parseRequestPath(fillPath(rule.destination, match))
 }
 
@@ -71,13 +68,9 @@ async function findIndex(
   const index = await files.find(route, [...segments, 'index.html'])
   if (index?.kind !== 'file') return undefined
   if (hasTrailingSlash || segments.length === 0) return asFile(index)
-  return { kind: 'redirect', location: withQuery(encodePath(segments, true), query), status: DEFAULT_REDIRECT }
+  return { kind: 'redirect', location: `${encodePath(segments, true)}${query}`, status: DEFAULT_REDIRECT }
 }
 
 function asFile(found: Found): Located | undefined {
   return found.kind === 'file' ? { kind: 'file', file: found.file, status: 200 } : undefined
-}
-
-function withQuery(location: string, query: string): string {
-  return location.includes('?') ? location : location + query
 }

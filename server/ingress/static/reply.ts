@@ -1,12 +1,12 @@
-import type { HeaderRule } from '../route-table.ts'
+import type { Header } from '../exchange.ts'
+import { type PathRules, ruledHeaders } from '../rules/path-rules.ts'
 import { type ByteRange, parseRange } from './byte-range.ts'
 import { type Conditions, isFresh, isRangeCurrent, type Validators } from './conditional.ts'
 import { isCompressible } from './content-type.ts'
 import type { Encoding } from './encoding.ts'
 import type { SiteFile } from './files.ts'
-import { matchPath } from './path-pattern.ts'
 
-export type Headers = [string, string][]
+export type Headers = Header[]
 
 export interface FileRequest {
   method: string
@@ -34,20 +34,8 @@ export interface FileReply {
 /** Browsers ask each time, with the tag, so that a new release is seen at once; the answer is a 304 of some hundred bytes. */
 const DEFAULT_CACHE_CONTROL = 'public, max-age=0, must-revalidate'
 
-/** Headers that frame the message or the connection: they are ours, whatever a rule says. */
-const reserved = new Set([
-  'connection',
-  'content-length',
-  'transfer-encoding',
-  'content-encoding',
-  'content-range',
-  'upgrade',
-  'keep-alive',
-  'date',
-])
-
 /** Decides status and headers for a file: not modified, a part of it, or all of it. */
-export function planReply(request: FileRequest, representation: Representation, rules: readonly HeaderRule[]): FileReply {
+export function planReply(request: FileRequest, representation: Representation, rules: PathRules): FileReply {
   const { file, status, encoded } = representation
   const validators: Validators = { etag: etagOf(file, encoded?.encoding), modifiedAt: file.modifiedAt }
   const headers = withRules(cachingHeaders(file, validators), rules, request.path)
@@ -88,12 +76,9 @@ function cachingHeaders(file: SiteFile, { etag, modifiedAt }: Validators): Heade
   return headers
 }
 
-/** A rule's header takes the place of ours and of an earlier rule's. */
-function withRules(headers: Headers, rules: readonly HeaderRule[], path: string): Headers {
-  const result = new Map(headers.map((header) => [header[0].toLowerCase(), header]))
-  for (const { path: pattern, name, value } of rules) {
-    const key = name.toLowerCase()
-    if (!reserved.has(key) && matchPath(pattern, path) !== undefined) result.set(key, [name, value])
-  }
-  return [...result.values()]
+/** A rule's header takes the place of ours. */
+function withRules(headers: Headers, rules: PathRules, path: string): Headers {
+  const ruled = ruledHeaders(rules, path)
+  const isRuled = (name: string) => ruled.some((header) => header[0].toLowerCase() === name.toLowerCase())
+  return [...headers.filter(([name]) => !isRuled(name)), ...ruled]
 }

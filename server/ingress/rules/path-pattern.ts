@@ -4,14 +4,19 @@ export interface PathMatch {
   wild: string[]
 }
 
+/** A pattern of a rule, taken apart once: its literals and names between one `*` and the next. */
+export type PathPattern = readonly (readonly string[])[]
+
+export const compilePattern = (pattern: string): PathPattern => pattern.split('*').map(split)
+
 /**
  * Matches a decoded path against a pattern in which `:name` stands for one segment and `*` for anything, slashes included.
  * Each `*` but the last takes as little as it can, and never reconsiders: patterns and paths come from different strangers, so the
  * time must not grow with more than the product of their lengths.
  */
-export function matchPath(pattern: string, path: string): PathMatch | undefined {
+export function matchPath(pattern: PathPattern, path: string): PathMatch | undefined {
   const match: PathMatch = { named: new Map(), wild: [] }
-  const [first = '', ...blocks] = pattern.split('*')
+  const [first = [], ...blocks] = pattern
   let at = matchBlock(first, path, { from: 0, named: match.named })
   if (at < 0 || (blocks.length === 0 && at < path.length)) return undefined
   for (const [index, block] of blocks.entries()) {
@@ -53,9 +58,9 @@ function split(pattern: string): string[] {
 }
 
 /** Where a stretch of pattern without `*` ends that begins at `from`, or -1 when it does not match there. */
-function matchBlock(block: string, path: string, { from, named }: { from: number; named: Map<string, string> }): number {
+function matchBlock(block: readonly string[], path: string, { from, named }: { from: number; named: Map<string, string> }): number {
   let at = from
-  for (const part of split(block)) {
+  for (const part of block) {
     if (isName(part)) {
       const slash = path.indexOf('/', at)
       const end = slash < 0 ? path.length : slash

@@ -1,0 +1,67 @@
+import { isReservedHeader } from '../../../shared/header-rule.ts'
+import type { Header } from '../exchange.ts'
+import type { HeaderRule, PathRule } from '../route-table.ts'
+import { compilePattern, fillPath, matchPath, type PathPattern } from './path-pattern.ts'
+
+export interface CompiledRule {
+  pattern: PathPattern
+  destination: string
+  status: number
+}
+
+interface CompiledHeader {
+  pattern: PathPattern
+  header: Header
+}
+
+/** The rules of a site or service, taken apart once for each route table. */
+export interface PathRules {
+  redirects: readonly CompiledRule[]
+  rewrites: readonly CompiledRule[]
+  /** The last first: a later rule for a header takes the place of an earlier one. */
+  headers: readonly CompiledHeader[]
+}
+
+export const DEFAULT_REDIRECT = 301
+
+/** Rules for headers that frame the message or the connection are left out: those are ours, whatever a rule says. */
+export function compileRules({ rules = [], headers = [] }: { rules?: readonly PathRule[]; headers?: readonly HeaderRule[] }): PathRules {
+  const ofType = (type: PathRule['type']) => rules.filter((rule) => rule.type === type).map(compileRule)
+  return {
+    redirects: ofType('redirect'),
+    rewrites: ofType('rewrite'),
+    headers: headers
+      .filter(({ name }) => !isReservedHeader(name))
+      .map(compileHeader)
+      .reverse(),
+  }
+}
+
+const compileRule = ({ source, destination, status }: PathRule): CompiledRule => ({
+  pattern: compilePattern(source),
+  destination,
+  status: status ?? DEFAULT_REDIRECT,
+})
+
+const compileHeader = ({ path, name, value }: HeaderRule): CompiledHeader => ({ pattern: compilePattern(path), header: [name, value] })
+
+/** Where the first redirect that fits a decoded path leads. The query goes along, unless the destination has one of its own. */
+export function redirectOf({ redirects }: PathRules, path: string, query: string): { location: string; status: number } | undefined {
+  for (const { pattern, destination, status } of redirects) {
+    const match = matchPath(pattern, path)
+    if (match === undefined) continue
+    const location = fillPath(destination, match)
+    return { location: location.includes('?') ? location : location + query, status }
+  }
+  return undefined
+}
+
+/** The headers that rules set on the answer to a decoded path, each name once. */
+export function ruledHeaders({ headers }: PathRules, path: string): Header[] {
+  const result: Header[] = []
+  for (const { pattern, header } of headers) {
+    const isSet = result.some(([name]) => name.toLowerCase() === header[0].toLowerCase())
+    if (!isSet && matchPath(pattern, path) !== undefined) result.push(header)
+  }
+  return result
+}

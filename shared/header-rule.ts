@@ -1,0 +1,17 @@
+/** Headers that frame a message or belong to one connection: the ingress writes them itself, and no rule may set them. */
+const reserved = new Set([
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-range',
+  'date',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** Whether a rule may not set this header. */
+export const isReservedHeader = (name: string): boolean => reserved.has(name.toLowerCase())
