@@ -68,7 +68,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   const routes = createRoutePublisher(base)
   const { context, work } = createWork({ ...base, routes })
   const onError = (error: unknown) => log.error('traffic not read', describeError(error))
-  const trafficPoll = startTrafficPoll({ sampler: traffic, socketsDir: paths.run, now, onError })
+  const trafficPoll = startTrafficPoll({ sampler: traffic, controlSocketPath: paths.ingressSocket, now, onError })
   const parts = { context, work, lock, stopper, trafficPoll }
   return { context, work, firstStart, close: () => closeAll(parts) }
 }

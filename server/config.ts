@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { defaultMaxUploadBytes } from '../shared/deploy.ts'
 import { AppError } from '../shared/error.ts'
 import { type Address, formatAddress, parseAddress } from './address.ts'
+import { INHERITED_VARIABLE, type InheritedListener, parseInherited } from './ingress/inherited.ts'
 import {
   integer,
   list,
@@ -76,6 +77,7 @@ const settings = {
   CP_UPLOAD_MAX_MB: { default: String(defaultMaxUploadBytes / MIB), help: 'Largest source upload, in MiB', parse: integer(1, 1e6) },
   CP_SOURCE_MAX_MB: { default: '2048', help: 'Largest source once unpacked, in MiB', parse: integer(1, 1e6) },
   CP_RELEASES_KEPT: { default: '10', help: 'Releases of a service that a rollback can go back to', parse: integer(2, 1000) },
+  CP_ACCESS_LOG: { default: 'on', help: 'Log a line for each request to a service: on or off', parse: oneOf(['on', 'off']) },
   CP_LOG_RETENTION_DAYS: { default: '7', help: 'Days for which log lines are kept', parse: integer(1, 3650) },
   CP_LOG_MAX_MB: { default: '500', help: 'Most log text kept of one service, in MiB', parse: integer(1, 1e6) },
 } satisfies Record<string, Setting<unknown>>
@@ -113,6 +115,9 @@ export function readConfig(
 /** The configuration of this process. @throws AppError bad_request as `readConfig` does. */
 export const configOfProcess = (flags: Partial<Record<SettingName, string>>): Config =>
   readConfig(process.env, flags, process.getuid?.() === 0)
+
+/** What an ingress was told by its predecessor of the sockets it inherits. */
+export const inheritedListeners = (): InheritedListener[] => parseInherited(process.env[INHERITED_VARIABLE])
 
 /** Flags of `cpd serve`, with the setting each one stands for. */
 export const serveFlags = (Object.entries(settings) as [SettingName, Setting<unknown>][]).flatMap(([name, { flag, help }]) =>

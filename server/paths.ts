@@ -15,6 +15,8 @@ export interface Paths {
   ingressSocket: string
   routesFile: string
   ingressOutput: string
+  /** Lines of requests on their way into the log store. */
+  accessLogs: string
   engineState: string
   uploads: string
   toolchain: string
@@ -35,6 +37,7 @@ export function pathsOf(dataDir: string, masterKeyFile?: string): Paths {
     ingressSocket: join(run, 'ingress.sock'),
     routesFile: join(run, 'routes.json'),
     ingressOutput: join(run, 'ingress.log'),
+    accessLogs: join(run, 'access'),
     engineState: join(run, 'instances'),
     uploads: join(dataDir, 'uploads'),
     toolchain: join(dataDir, 'toolchain'),

@@ -67,8 +67,9 @@ function ingressStartOf({ config, paths, version, log }: Context, selfCommand: r
   const listen = config.CP_INGRESS_HTTP
   const trusted = config.CP_TRUSTED_PROXIES.flatMap((cidr) => ['--trust', cidr])
   const files = ['--socket', paths.ingressSocket, '--routes', paths.routesFile]
+  const accessLog = config.CP_ACCESS_LOG === 'on' ? ['--access-log', paths.accessLogs] : []
   return {
-    command: [...selfCommand, 'ingress', '--listen', formatAddress(listen), ...files, ...trusted],
+    command: [...selfCommand, 'ingress', '--listen', formatAddress(listen), ...files, ...accessLog, ...trusted],
     controlSocketPath: paths.ingressSocket,
     outputPath: paths.ingressOutput,
     listen,

@@ -1,13 +1,12 @@
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { AppError } from '../../shared/error.ts'
 import { createIngressClient } from '../ingress/control-client.ts'
+import { otherSocketPaths } from '../ingress/control-names.ts'
 import type { Sampler } from './sampler.ts'
 
 export interface TrafficPollOptions {
   sampler: Sampler
-  /** Where the control sockets of the ingress stand: `ingress.sock`, and `ingress-<pid>.sock` of those that finish what they have. */
-  socketsDir: string
+  /** Of the newest ingress; those that finish what they have are found beside it. */
+  controlSocketPath: string
   now: () => number
   onError: (error: unknown) => void
   pollMs?: number
@@ -20,26 +19,25 @@ export interface TrafficPoll {
 }
 
 const DEFAULT_POLL_MS = 1000
-const socketName = /^ingress(-\d+)?\.sock$/
 
 /**
  * Asks every ingress process for what has changed in its counts, once a second. One that does not answer is asked again: its counts
  * are running totals, so nothing is missed meanwhile.
  */
-export function startTrafficPoll({ sampler, socketsDir, now, onError, pollMs = DEFAULT_POLL_MS }: TrafficPollOptions): TrafficPoll {
+export function startTrafficPoll({ sampler, controlSocketPath, now, onError, pollMs = DEFAULT_POLL_MS }: TrafficPollOptions): TrafficPoll {
   const epochOf = new Map<string, string>()
   let isStopped = false
   let timer: Timer | undefined
 
-  const ask = async (name: string) => {
-    const counts = await createIngressClient(join(socketsDir, name)).counters(sampler.known(epochOf.get(name) ?? ''))
-    epochOf.set(name, counts.epoch)
+  const ask = async (path: string) => {
+    const counts = await createIngressClient(path).counters(sampler.known(epochOf.get(path) ?? ''))
+    epochOf.set(path, counts.epoch)
     sampler.take(counts, now())
   }
   const poll = async () => {
-    const names = readdirSync(socketsDir).filter((name) => socketName.test(name))
-    for (const name of epochOf.keys()) if (!names.includes(name)) epochOf.delete(name)
-    const answers = await Promise.allSettled(names.map(ask))
+    const paths = [controlSocketPath, ...otherSocketPaths(controlSocketPath)]
+    for (const path of epochOf.keys()) if (!paths.includes(path)) epochOf.delete(path)
+    const answers = await Promise.allSettled(paths.map(ask))
     for (const answer of answers) if (answer.status === 'rejected' && !isAbsence(answer.reason)) onError(answer.reason)
   }
   const goOn = async (): Promise<void> => {

@@ -1,11 +1,12 @@
 /** A process of its own that is the ingress; it takes its address and files as arguments and says so when it serves. */
 import { runIngress } from '../../server/ingress/main.ts'
 
-const [port = '', controlSocketPath = '', routesFilePath = ''] = process.argv.slice(2)
+const [port = '', controlSocketPath = '', routesFilePath = '', accessLogDir = ''] = process.argv.slice(2)
 const ingress = await runIngress({
   listen: { host: '127.0.0.1', port: Number(port) },
   controlSocketPath,
   routesFilePath,
+  accessLogDir,
   version: '0.0.0-test',
   trustedProxies: [],
   log: (line) => console.log(line),

@@ -15,10 +15,10 @@ export interface TestIngress {
 }
 
 /** The real ingress, in a process of its own as in production, with its control socket at the usual place. */
-export async function startTestIngress(paths: Pick<Paths, 'ingressSocket' | 'routesFile'>): Promise<TestIngress> {
+export async function startTestIngress(paths: Pick<Paths, 'ingressSocket' | 'routesFile' | 'accessLogs'>): Promise<TestIngress> {
   const port = await findFreePort(INGRESS_PORTS, new Set())
   const script = fileURLToPath(import.meta.resolve('./ingress-child.ts'))
-  const child = spawnProcess([process.execPath, script, String(port), paths.ingressSocket, paths.routesFile], {
+  const child = spawnProcess([process.execPath, script, String(port), paths.ingressSocket, paths.routesFile, paths.accessLogs], {
     stdout: 'pipe',
     stderr: 'stdout',
   })

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { LocalHead } from '../exchange.ts'
 import { connectionLine } from './forward-response.ts'
+import { httpDate } from './http-date.ts'
 
 export interface LocalHeadOptions {
   /** Of the client that is answered. */
@@ -11,7 +12,7 @@ export interface LocalHeadOptions {
 
 /** The head of an answer of our own in HTTP/1 form. Values are sent as latin1; callers see to it that they hold no line break. */
 export function localHead({ status, headers, lengthBytes }: LocalHead, { minorVersion, isKeptAlive, requestId }: LocalHeadOptions): string {
-  let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nDate: ${new Date().toUTCString()}\r\n`
+  let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nDate: ${httpDate()}\r\n`
   for (const [name, value] of headers) text += `${name}: ${value}\r\n`
   if (lengthBytes !== undefined) text += `Content-Length: ${lengthBytes}\r\n`
   return `${text}X-Request-Id: ${requestId}\r\n${connectionLine(minorVersion, isKeptAlive)}\r\n`

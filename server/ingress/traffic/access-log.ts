@@ -1,0 +1,130 @@
+import type { ClientSide } from '../exchange.ts'
+import type { RequestNote } from '../request-note.ts'
+import { accessRecord, leftOutRecord } from './access-record.ts'
+import { type AccessFileLimits, AccessWriter, defaultAccessFileLimits } from './access-writer.ts'
+
+export interface AccessLogOptions {
+  dir: string
+  isTrusted(address: string): boolean
+  log(line: string): void
+  limits?: AccessFileLimits
+}
+
+/** A batch is written once it has this size, or this age. */
+const BATCH_BYTES = 64 * 1024
+const BATCH_MS = 100
+/** Room for what comes while a slow disk takes its time with the batch before. */
+const ROOM_BYTES = 1024 * 1024
+/** A file system that fails is told of once in a while, and tried again with each batch. */
+const TELL_EVERY_MS = 60_000
+
+/**
+ * Writes a line for each request of a service, for the control plane to take in. Requests do not wait for it: lines gather in one
+ * room while another is being written, and what finds both full is counted and left out.
+ */
+export class AccessLog {
+  readonly #writer: AccessWriter
+  readonly #isTrusted: AccessLogOptions['isTrusted']
+  readonly #log: AccessLogOptions['log']
+  #room = Buffer.allocUnsafeSlow(ROOM_BYTES)
+  #otherRoom = Buffer.allocUnsafeSlow(ROOM_BYTES)
+  #usedBytes = 0
+  /** By service. */
+  readonly #leftOut = new Map<string, number>()
+  #writing: Promise<void> | undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #now = 0
+  #nowText = ''
+  #toldAt = Number.NEGATIVE_INFINITY
+
+  constructor({ dir, isTrusted, log, limits = defaultAccessFileLimits }: AccessLogOptions) {
+    this.#writer = new AccessWriter(dir, limits)
+    this.#isTrusted = isTrusted
+    this.#log = log
+  }
+
+  /** Takes down a request that is over, unless it belongs to no service. */
+  add(note: RequestNote, client: ClientSide, durationMs: number): void {
+    if (note.serviceId === '') return
+    const line = accessRecord({ note, client, at: this.#time(), durationMs, isTrusted: this.#isTrusted })
+    if (line.length > this.#room.length - this.#usedBytes) {
+      this.#leaveOut(note.serviceId, 1)
+      return
+    }
+    this.#usedBytes += this.#room.write(line, this.#usedBytes, 'latin1')
+    if (this.#writing !== undefined) return
+    if (this.#usedBytes >= BATCH_BYTES) this.#flush()
+    else this.#timer ??= setTimeout(() => this.#flush(), BATCH_MS)
+  }
+
+  /** Writes what is left. */
+  async close(): Promise<void> {
+    while (this.#writing !== undefined || this.#usedBytes > 0) {
+      this.#flush()
+      await this.#writing
+    }
+    clearTimeout(this.#timer)
+    await this.#writer.close()
+  }
+
+  #time(): string {
+    const now = Date.now()
+    if (now !== this.#now) {
+      this.#now = now
+      this.#nowText = String(now)
+    }
+    return this.#nowText
+  }
+
+  #leaveOut(serviceId: string, count: number): void {
+    this.#leftOut.set(serviceId, (this.#leftOut.get(serviceId) ?? 0) + count)
+  }
+
+  #flush(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    if (this.#writing !== undefined || this.#usedBytes === 0) return
+    const batch = this.#room.subarray(0, this.#usedBytes)
+    const room = this.#room
+    this.#room = this.#otherRoom
+    this.#otherRoom = room
+    this.#usedBytes = 0
+    this.#writing = this.#write(batch).then(() => this.#written())
+  }
+
+  #written(): void {
+    this.#writing = undefined
+    if (this.#usedBytes >= BATCH_BYTES) this.#flush()
+    else if (this.#usedBytes > 0) this.#timer ??= setTimeout(() => this.#flush(), BATCH_MS)
+  }
+
+  /** Never rejects. */
+  async #write(batch: Buffer): Promise<void> {
+    try {
+      await this.#writer.append(batch)
+    } catch (error) {
+      for (const line of batch.toString('latin1').split('\n').slice(0, -1)) this.#leaveOut(line.split('\t', 2)[1] ?? '', 1)
+      this.#tellFailure(error)
+      return
+    }
+    await this.#tellLeftOut().catch((error) => this.#tellFailure(error))
+  }
+
+  async #tellLeftOut(): Promise<void> {
+    if (this.#leftOut.size === 0) return
+    const counts = [...this.#leftOut]
+    await this.#writer.append(
+      Buffer.from(counts.map(([serviceId, leftOut]) => leftOutRecord({ at: Date.now(), serviceId, leftOut })).join('')),
+    )
+    for (const [serviceId, count] of counts) {
+      this.#leaveOut(serviceId, -count)
+      if (this.#leftOut.get(serviceId) === 0) this.#leftOut.delete(serviceId)
+    }
+  }
+
+  #tellFailure(error: unknown): void {
+    if (performance.now() - this.#toldAt < TELL_EVERY_MS) return
+    this.#toldAt = performance.now()
+    this.#log(`The access log cannot be written, requests are left out of it: ${error instanceof Error ? error.message : error}`)
+  }
+}
