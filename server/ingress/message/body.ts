@@ -17,17 +17,21 @@ export interface BodyTracker {
   take(bytes: Buffer, from: number): number
 }
 
-/** Receives what a chunked body carries, without its framing. */
-export type PayloadSink = (payload: Buffer) => void
+/** Receive what a chunked body carries, without its framing. */
+export interface PayloadSinks {
+  onPayload?: ((payload: Buffer) => void) | undefined
+  /** The lines behind the payload, each with its CRLF; not called when there are none. */
+  onTrailers?: ((lines: string) => void) | undefined
+}
 
-export function trackBody(framing: Framing, onPayload?: PayloadSink): BodyTracker {
+export function trackBody(framing: Framing, sinks?: PayloadSinks): BodyTracker {
   switch (framing.kind) {
     case 'none':
       return new LengthBody(0)
     case 'length':
       return new LengthBody(framing.bytes)
     case 'chunked':
-      return new ChunkedBody(onPayload)
+      return new ChunkedBody(sinks)
     case 'until-close':
       return { isDone: false, take: (bytes, from) => bytes.length - from }
   }

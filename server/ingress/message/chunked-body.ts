@@ -1,5 +1,5 @@
 import { BadMessage } from './bad-message.ts'
-import type { BodyTracker, PayloadSink } from './body.ts'
+import type { BodyTracker, PayloadSinks } from './body.ts'
 import { COLON, CR, isTokenCode, isValueCode, LF } from './characters.ts'
 
 const MAX_SIZE_DIGITS = 12
@@ -26,15 +26,18 @@ type State =
  * accepts only what cannot be read in two ways: plain hexadecimal sizes, CRLF and nothing else as a line's end.
  */
 export class ChunkedBody implements BodyTracker {
-  readonly #onPayload: PayloadSink | undefined
+  readonly #onPayload: PayloadSinks['onPayload']
+  readonly #onTrailers: PayloadSinks['onTrailers']
   #state: State = 'size'
   #sizeBytes = 0
   #digits = 0
   #extensionBytes = 0
   #trailerBytes = 0
+  #trailers = ''
 
-  constructor(onPayload?: PayloadSink) {
+  constructor({ onPayload, onTrailers }: PayloadSinks = {}) {
     this.#onPayload = onPayload
+    this.#onTrailers = onTrailers
   }
 
   get isDone(): boolean {
@@ -77,9 +80,11 @@ export class ChunkedBody implements BodyTracker {
         return
       case 'last-line-feed':
         this.#expect(code, LF, 'done')
+        if (this.#trailers !== '') this.#onTrailers?.(this.#trailers)
         return
       default:
         this.#trailer(code)
+        if (this.#onTrailers !== undefined && this.#state !== 'last-line-feed') this.#trailers += String.fromCharCode(code)
         return
     }
   }

@@ -1,16 +1,15 @@
-import { type BodyPart, type BodyTracker, type PayloadSink, takePart, trackBody } from './body.ts'
+import { type BodyPart, type BodyTracker, type PayloadSinks, takePart, trackBody } from './body.ts'
 import { ByteFeed } from './byte-feed.ts'
 import { parseResponseHead, type ResponseHead } from './response-head.ts'
 
 /** `interim` is a 1xx before the answer; `switch` a 101, after which the rest of the connection is no longer HTTP. */
 export type ResponseEvent = { kind: 'interim' | 'switch' | 'head'; head: ResponseHead } | BodyPart | { kind: 'end' }
 
-export interface ResponseOptions {
+/** With sinks for a chunked body where the framing is not to be passed on. */
+export interface ResponseOptions extends PayloadSinks {
   /** Of the request that is being answered. */
   method: string
   limits: { maxHeadBytes: number; maxFields: number }
-  /** Gets a chunked body's payload. */
-  onPayload: PayloadSink | undefined
 }
 
 const END: ResponseEvent = { kind: 'end' }
@@ -20,16 +19,16 @@ export class ResponseReader {
   readonly #feed = new ByteFeed()
   readonly #method: string
   readonly #limits: ResponseOptions['limits']
-  readonly #onPayload: PayloadSink | undefined
+  readonly #sinks: PayloadSinks
   #body: BodyTracker | undefined
   #isUntilClose = false
   #isOver = false
   #hasStarted = false
 
-  constructor({ method, limits, onPayload }: ResponseOptions) {
-    this.#method = method
-    this.#limits = limits
-    this.#onPayload = onPayload
+  constructor(options: ResponseOptions) {
+    this.#method = options.method
+    this.#limits = options.limits
+    this.#sinks = options
   }
 
   /** Whether anything at all has been received. */
@@ -69,7 +68,7 @@ export class ResponseReader {
     const head = parseResponseHead(text, this.#method, this.#limits.maxFields)
     if (head.status === 101) return { kind: 'switch', head }
     if (head.status < 200) return { kind: 'interim', head }
-    this.#body = trackBody(head.framing, this.#onPayload)
+    this.#body = trackBody(head.framing, this.#sinks)
     this.#isUntilClose = head.framing.kind === 'until-close'
     return { kind: 'head', head }
   }

@@ -6,8 +6,10 @@ const bytes = (text: string) => Buffer.from(text, 'latin1')
 
 function readAll(text: string, step: number): { taken: number; payload: string; isDone: boolean } {
   let payload = ''
-  const body = new ChunkedBody((part) => {
-    payload += part.toString('latin1')
+  const body = new ChunkedBody({
+    onPayload: (part) => {
+      payload += part.toString('latin1')
+    },
   })
   let taken = 0
   for (let at = 0; at < text.length && !body.isDone; at += step) taken += body.take(bytes(text.slice(at, at + step)))
@@ -33,6 +35,14 @@ describe('whole bodies', () => {
     expect(body.take(bytes('0\r\n\r\nGET / HTTP/1.1'))).toBe(5)
     expect(body.isDone).toBe(true)
   })
+})
+
+test.each([1, 3, 1000])('trailers are handed over as they came, in pieces of %i', (step) => {
+  const text = '3\r\nabc\r\n0\r\nX-Sum: 1\r\nX-Two:2\r\n\r\n'
+  const trailers: string[] = []
+  const body = new ChunkedBody({ onTrailers: (lines) => trailers.push(lines) })
+  for (let at = 0; at < text.length; at += step) body.take(bytes(text.slice(at, at + step)))
+  expect(trailers).toEqual(['X-Sum: 1\r\nX-Two:2\r\n'])
 })
 
 const broken: [string, string][] = [
