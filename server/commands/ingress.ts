@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { parseAddress } from '../address.ts'
+import { inheritedListeners } from '../config.ts'
 import { runIngress } from '../ingress/main.ts'
 import { version } from './self.ts'
 
@@ -8,6 +9,7 @@ interface IngressFlags {
   socket: string
   routes: string
   trust: string[]
+  accessLog?: string
 }
 
 /** The data plane's own process. `cpd serve` starts it; nobody else needs to. */
@@ -17,6 +19,7 @@ export function ingressCommand(): Command {
     .requiredOption('--listen <address>', 'Address at which services are reached')
     .requiredOption('--socket <path>', 'Control socket')
     .requiredOption('--routes <path>', 'File that keeps the last routes')
+    .option('--access-log <folder>', 'Where a line for each request is put')
     .option('--trust <cidr...>', 'Proxies whose forwarded headers count', [])
     .action(async (flags: IngressFlags) => {
       const ingress = await runIngress({
@@ -24,7 +27,9 @@ export function ingressCommand(): Command {
         controlSocketPath: flags.socket,
         routesFilePath: flags.routes,
         version,
+        inherited: inheritedListeners(),
         trustedProxies: flags.trust,
+        ...(flags.accessLog === undefined ? {} : { accessLogDir: flags.accessLog }),
         log: (line) => process.stdout.write(`${new Date().toISOString()} ${line}\n`),
       })
       for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void ingress.close())

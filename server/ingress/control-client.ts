@@ -2,21 +2,26 @@ import type { Static, TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { AppError, type ErrorCode, errorStatus } from '../../shared/error.ts'
 import type { CertificateTable } from './certificate-table.ts'
-import { ControlError, controlPaths, DrainState, IngressStatus, PUBLISHER_HEADER } from './control.ts'
+import { ControlError, controlPaths, DrainState, IngressStatus, PUBLISHER_HEADER, type Successor } from './control.ts'
+import { newestOf, otherSocketPaths, ownSocketPaths } from './control-names.ts'
 import type { RouteTable } from './route-table.ts'
 import { type KnownCounts, TrafficCounts } from './traffic/counts.ts'
 
-/** The control plane's side of the ingress. Every call fails with AppError `unavailable` when no ingress answers. */
+/**
+ * The control plane's side of the ingress. During a hand-over there are several: whoever has the well-known name is meant, and what
+ * concerns the requests in flight is asked of all of them. Every call fails with AppError `unavailable` when no ingress answers.
+ */
 export interface IngressClient {
   /**
-   * Makes the ingress serve this table, whole and at once; it is on disk when this returns.
+   * Makes the ingress serve this table, whole and at once; it is on disk when this returns. Predecessors that still have clients
+   * follow it, too.
    *
    * @throws AppError `conflict` when this client has published a newer version already, `validation_failed` for a table that is none.
    */
   publish(table: RouteTable): Promise<void>
   /** The same for the certificates; keys in it are sealed. @throws AppError as `publish` does. */
   publishCertificates(table: CertificateTable): Promise<void>
-  /** What an instance is still busy with, also after it has left the table; zeros for an unknown one. */
+  /** What an instance is still busy with in all of them, also after it has left the table; zeros for an unknown one. */
   drainState(instanceId: string): Promise<DrainState>
   /** Ends its tunnels; WebSocket clients are told 1001, come again. */
   closeTunnels(instanceId: string): Promise<void>
@@ -25,42 +30,104 @@ export interface IngressClient {
   status(): Promise<IngressStatus>
   /** What has been counted of requests: all of it, or the entries that have changed since what is known already. */
   counters(known?: KnownCounts): Promise<TrafficCounts>
-  /** Stops listening at once and ends when the requests in flight are answered. */
+  /**
+   * Has the ingress start its successor with its listening sockets, so that no connection is refused, and returns once that one serves.
+   *
+   * @throws AppError `unavailable` when the successor did not come to serve: the ingress goes on. `not_found` when it is of a version
+   * that does not know how.
+   */
+  handOver(successor: Successor): Promise<void>
+  /** All of them stop listening at once and end when the requests in flight are answered. */
   shutdown(): Promise<void>
 }
 
 const CALL_TIMEOUT_MS = 10_000
+const HAND_OVER_TIMEOUT_MS = 40_000
+/** One that is on its way out is not waited for as long. */
+const OTHERS_TIMEOUT_MS = 5_000
 
 export function createIngressClient(controlSocketPath: string): IngressClient {
   const publisher = crypto.randomUUID()
-  const call = async (method: string, path: string, body?: unknown): Promise<Response> => {
-    const response = await fetch(`http://ingress${path}`, {
-      unix: controlSocketPath,
-      method,
-      headers: { [PUBLISHER_HEADER]: publisher },
-      // One connection a call: a pooled one may belong to an ingress that has been replaced since.
-      keepalive: false,
-      signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    }).catch((cause) => {
-      throw new AppError('unavailable', 'The ingress does not answer on its control socket.', { cause })
-    })
-    if (!response.ok) throw await errorOf(response)
-    return response
-  }
+  const call = (method: string, path: string, body?: unknown, timeoutMs = CALL_TIMEOUT_MS) =>
+    callSocket({ socketPath: controlSocketPath, publisher, method, path, body, timeoutMs })
   const command = async (method: string, path: string, body?: unknown) => void (await call(method, path, body))
+
+  /** What all of them answer; those that have gone are left out, but there must be one. */
+  const callAll = async (method: string, path: string): Promise<Response[]> => {
+    const ask = (socketPath: string) => callSocket({ socketPath, publisher, method, path, body: undefined, timeoutMs: CALL_TIMEOUT_MS })
+    const answers = await Promise.all(ownSocketPaths(controlSocketPath).map((socketPath) => ask(socketPath).catch(unlessGone)))
+    const given = answers.filter((answer) => answer !== undefined)
+    return given.length > 0 ? given : [await call(method, path)]
+  }
+  const commandAll = async (method: string, path: string) => void (await callAll(method, path))
+
+  /** Whoever has the well-known name must take the table; a predecessor that hangs keeps nobody waiting for long. */
+  const publishTo = async (path: string, table: unknown) => {
+    const others = new Set<string>()
+    for (let newest = newestOf(controlSocketPath), told = ''; newest !== told; newest = newestOf(controlSocketPath)) {
+      told = newest
+      await command('PUT', path, table)
+      for (const socketPath of otherSocketPaths(controlSocketPath)) others.add(socketPath)
+      const put = (socketPath: string) =>
+        callSocket({ socketPath, publisher, method: 'PUT', path, body: table, timeoutMs: OTHERS_TIMEOUT_MS })
+      await Promise.all([...others].map((socketPath) => put(socketPath).catch(() => undefined)))
+    }
+  }
   return {
-    publish: (table) => command('PUT', controlPaths.routes, table),
-    publishCertificates: (table) => command('PUT', controlPaths.certificates, table),
-    drainState: async (instanceId) => read(DrainState, await call('GET', controlPaths.drainState(instanceId))),
-    closeTunnels: (instanceId) => command('POST', controlPaths.closeTunnels(instanceId)),
-    abortRequests: (instanceId) => command('POST', controlPaths.abortRequests(instanceId)),
+    publish: (table) => publishTo(controlPaths.routes, table),
+    publishCertificates: (table) => publishTo(controlPaths.certificates, table),
+    drainState: async (instanceId) => {
+      const answers = await callAll('GET', controlPaths.drainState(instanceId))
+      return sumOf(await Promise.all(answers.map((answer) => read(DrainState, answer))))
+    },
+    closeTunnels: (instanceId) => commandAll('POST', controlPaths.closeTunnels(instanceId)),
+    abortRequests: (instanceId) => commandAll('POST', controlPaths.abortRequests(instanceId)),
     status: async () => read(IngressStatus, await call('GET', controlPaths.status)),
     counters: async (known) =>
       read(TrafficCounts, await call('GET', known === undefined ? controlPaths.counters : controlPaths.countersSince(known))),
-    shutdown: () => command('POST', controlPaths.shutdown),
+    handOver: async (successor) => void (await call('POST', controlPaths.handOver, successor, HAND_OVER_TIMEOUT_MS)),
+    shutdown: () => commandAll('POST', controlPaths.shutdown),
   }
 }
+
+interface SocketCall {
+  socketPath: string
+  publisher: string
+  method: string
+  path: string
+  body: unknown
+  timeoutMs: number
+}
+
+async function callSocket({ socketPath, publisher, method, path, body, timeoutMs }: SocketCall): Promise<Response> {
+  const response = await fetch(`http://ingress${path}`, {
+    unix: socketPath,
+    method,
+    headers: { [PUBLISHER_HEADER]: publisher },
+    // One connection a call: a pooled one may belong to an ingress that has been replaced since.
+    keepalive: false,
+    signal: AbortSignal.timeout(timeoutMs),
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  }).catch((cause) => {
+    throw new AppError('unavailable', 'The ingress does not answer on its control socket.', { cause })
+  })
+  if (!response.ok) throw await errorOf(response)
+  return response
+}
+
+const goneCodes = ['ENOENT', 'ECONNREFUSED', 'ECONNRESET']
+
+/** An ingress that has ended has nothing in flight. */
+function unlessGone(error: unknown): undefined {
+  const cause = error instanceof AppError ? error.cause : undefined
+  if (cause instanceof Error && 'code' in cause && goneCodes.includes(String(cause.code))) return undefined
+  throw error
+}
+
+const sumOf = (states: readonly DrainState[]): DrainState => ({
+  inFlight: states.reduce((sum, { inFlight }) => sum + inFlight, 0),
+  tunnels: states.reduce((sum, { tunnels }) => sum + tunnels, 0),
+})
 
 async function read<T extends TSchema>(schema: T, response: Response): Promise<Static<T>> {
   const value: unknown = await response.json()

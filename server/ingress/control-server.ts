@@ -1,6 +1,8 @@
 import { chmodSync, renameSync, rmSync } from 'node:fs'
+import { Value } from '@sinclair/typebox/value'
 import { AppError, errorStatus } from '../../shared/error.ts'
-import { controlPaths, type DrainState, type IngressStatus, PUBLISHER_HEADER } from './control.ts'
+import { controlPaths, type DrainState, type IngressStatus, PUBLISHER_HEADER, Successor } from './control.ts'
+import { dropNames, ownSocketPath, sweepNames, takeName } from './control-names.ts'
 import type { KnownCounts, TrafficCounts } from './traffic/counts.ts'
 
 export interface ControlledIngress {
@@ -12,6 +14,8 @@ export interface ControlledIngress {
   drainState(instanceId: string): DrainState
   closeTunnels(instanceId: string): void
   abortRequests(instanceId: string): void
+  /** Starts the successor and leaves it the clients to come; rejects, and goes on as before, when that one does not come to serve. */
+  handOver(successor: Successor): Promise<void>
   /** Begins to end; the caller is answered first. */
   shutdown(): void
 }
@@ -20,30 +24,46 @@ const OWNER_ONLY = 0o600
 /** A table of 10,000 routes has some 3 MB. */
 const MAX_SNAPSHOT_BYTES = 256 * 1024 * 1024
 
+/** Longer than a successor may take to come to serve. */
+const PATIENCE_SECONDS = 60
+
+export interface Control {
+  /** Takes the well-known name, in place of a predecessor's. */
+  takeName(): void
+  /** Takes the names away at once and lets the calls under way finish. */
+  stop(): Promise<void>
+}
+
 /**
- * Serves the control socket. It gets its name only when nobody but our own user may connect to it, in place of a predecessor's.
- * Stopping takes the name away at once and lets the calls under way finish.
+ * Serves the control socket of this process. It gets its own name only when nobody but our own user may connect to it; calls wait until
+ * the ingress is ready.
  */
-export function serveControl(socketPath: string, ingress: ControlledIngress): { stop(): Promise<void> } {
-  const unnamedPath = `${socketPath}.new`
+export function serveControl(socketPath: string, ready: Promise<ControlledIngress>): Control {
+  sweepNames(socketPath)
+  const ownPath = ownSocketPath(socketPath, process.pid)
+  const unnamedPath = `${ownPath}.new`
   rmSync(unnamedPath, { force: true })
-  const server = serveAt(unnamedPath, ingress)
+  const server = serveAt(unnamedPath, ready)
   chmodSync(unnamedPath, OWNER_ONLY)
-  renameSync(unnamedPath, socketPath)
+  renameSync(unnamedPath, ownPath)
   return {
+    takeName: () => takeName(socketPath, process.pid),
     stop: () => {
-      rmSync(socketPath, { force: true })
+      dropNames(socketPath, process.pid)
       return server.stop()
     },
   }
 }
 
-function serveAt(unix: string, ingress: ControlledIngress): Bun.Server<undefined> {
+function serveAt(unix: string, ready: Promise<ControlledIngress>): Bun.Server<undefined> {
   try {
     return Bun.serve({
       unix,
       maxRequestBodySize: MAX_SNAPSHOT_BYTES,
-      fetch: (request) => answer(ingress, request),
+      fetch: async (request, server) => {
+        server.timeout(request, PATIENCE_SECONDS)
+        return answer(await ready, request)
+      },
       error: (error) => failure(error),
     })
   } catch (cause) {
@@ -73,12 +93,20 @@ async function answer(ingress: ControlledIngress, request: Request): Promise<Res
     case 'POST instances/abort-requests':
       ingress.abortRequests(instanceId)
       return done()
+    case `POST ${controlPaths.handOver}`:
+      await ingress.handOver(successorOf(await request.json()))
+      return done()
     case `POST ${controlPaths.shutdown}`:
       ingress.shutdown()
       return done()
     default:
       throw new AppError('not_found', `The ingress has no operation ${request.method} ${pathname}`)
   }
+}
+
+function successorOf(value: unknown): Successor {
+  if (Value.Check(Successor, value)) return value
+  throw new AppError('validation_failed', 'A successor needs a command, an environment and a file for its output.')
 }
 
 function knownCounts(query: URLSearchParams): KnownCounts | undefined {

@@ -16,6 +16,15 @@ export type IngressStatus = Static<typeof IngressStatus>
 export const DrainState = Type.Object({ inFlight: Type.Integer(), tunnels: Type.Integer() })
 export type DrainState = Static<typeof DrainState>
 
+/** How an ingress starts the one that takes its place. */
+export const Successor = Type.Object({
+  command: Type.Array(Type.String(), { minItems: 1 }),
+  env: Type.Record(Type.String(), Type.String()),
+  /** Appended to. */
+  outputPath: Type.String(),
+})
+export type Successor = Static<typeof Successor>
+
 export const ControlError = Type.Object({ code: Type.String(), message: Type.String() })
 
 /** Names the publisher of a snapshot: versions of two publishers cannot be compared. */
@@ -25,6 +34,7 @@ export const controlPaths = {
   status: '/status',
   routes: '/routes',
   certificates: '/certificates',
+  handOver: '/hand-over',
   shutdown: '/shutdown',
   counters: '/counters',
   countersSince: ({ epoch, revision }: KnownCounts) => `/counters?${new URLSearchParams({ epoch, revision: String(revision) })}`,

@@ -28,6 +28,10 @@ export interface IngressLimits {
   lingerMs: number
   /** For requests in flight when the ingress is asked to end. */
   closeGraceMs: number
+  /** For idle connections and tunnels to be left by their clients after a hand-over; then the ones are closed, the others told to come again. */
+  successionQuietMs: number
+  /** For requests and uploads in flight at a hand-over. */
+  successionGraceMs: number
   /** How often deadlines are looked at. */
   tickMs: number
 }
@@ -52,5 +56,7 @@ export const defaultIngressLimits: IngressLimits = {
   poolFreshMs: SECOND,
   lingerMs: 2 * SECOND,
   closeGraceMs: 30 * SECOND,
+  successionQuietMs: 30 * SECOND,
+  successionGraceMs: 10 * MINUTE,
   tickMs: 250,
 }

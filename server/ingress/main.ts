@@ -11,8 +11,10 @@
 
 import { AppError } from '../../shared/error.ts'
 import { createIngressClient } from './control-client.ts'
-import { type ControlledIngress, serveControl } from './control-server.ts'
+import { type Control, type ControlledIngress, serveControl } from './control-server.ts'
 import { Deadlines } from './deadlines.ts'
+import { type InheritedListener, inheritanceOf } from './inherited.ts'
+import { createLife } from './life.ts'
 import { defaultIngressLimits, type IngressLimits } from './limits.ts'
 import { Targets } from './proxy/targets.ts'
 import { publishTo } from './publication.ts'
@@ -21,7 +23,8 @@ import { Router } from './router.ts'
 import { type ClientListener, listenForClients } from './server.ts'
 import { loadSnapshot } from './snapshot-file.ts'
 import { StaticFiles } from './static/files.ts'
-import { TrafficCounters } from './traffic/counters.ts'
+import type { Served } from './traffic/counters.ts'
+import { createTraffic, type IngressTraffic } from './traffic/traffic.ts'
 import { trustedProxies } from './trusted-proxies.ts'
 
 export interface IngressOptions {
@@ -33,7 +36,11 @@ export interface IngressOptions {
   version: string
   /** CIDRs whose forwarded headers count. */
   trustedProxies: string[]
+  /** Sockets that a predecessor has left open here. */
+  inherited?: readonly InheritedListener[]
   log: (line: string) => void
+  /** Where a line for each request is kept until the control plane has taken it in; none is written without it. */
+  accessLogDir?: string
   limits?: Partial<IngressLimits>
 }
 
@@ -52,25 +59,38 @@ export interface RunningIngress {
  * @throws AppError `unavailable` when the address is taken, `conflict` when another ingress holds the control socket.
  */
 export async function runIngress(options: IngressOptions): Promise<RunningIngress> {
-  await refuseSecond(options.controlSocketPath)
+  const inheritance = inheritanceOf(options.inherited ?? [])
+  // Whoever inherits was started by the one that serves.
+  if (options.inherited === undefined || options.inherited.length === 0) await refuseSecond(options.controlSocketPath)
   const limits = { ...defaultIngressLimits, ...options.limits }
   const deadlines = new Deadlines(limits.tickMs)
   const targets = new Targets()
   const files = new StaticFiles(options.log)
   const isTrusted = trustedProxies(options.trustedProxies)
   const router = new Router({ proxy: { limits, deadlines, targets, log: options.log }, files, isTrusted })
-  const counters = new TrafficCounters({ routes: () => router.routes, drainStateOf: (instanceId) => targets.drainState(instanceId) })
+  const traffic = createTraffic({ served: servedBy(router, targets), accessLogDir: options.accessLogDir, isTrusted, log: options.log })
+  const ready = Promise.withResolvers<ControlledIngress>()
+  ready.promise.catch(() => {})
+  let control: Control | undefined
   let listener: ClientListener | undefined
   try {
+    // Before the table is read: whoever publishes a newer one from now on tells us, too.
+    control = serveControl(options.controlSocketPath, ready.promise)
     router.apply(await restoredTable(options))
     const answer = router.answer.bind(router)
+    const inherited = inheritance.take(options.listen)
+    inheritance.refuseRest()
     listener = listenForClients({
-      ...options.listen,
-      context: { limits, deadlines, isTrusted, answer, finished: (note) => counters.count(note, performance.now() - note.startedAt) },
+      host: options.listen.host,
+      port: inherited?.port ?? options.listen.port,
+      inherited: inherited?.descriptor,
+      context: { limits, deadlines, isTrusted, answer, finished: traffic.finished },
       log: options.log,
     })
-    return operate({ options, limits, deadlines, targets, router, counters, listener })
+    return operate({ options, limits, deadlines, targets, router, traffic, listener, control, ready: ready.resolve })
   } catch (error) {
+    ready.reject(error)
+    await control?.stop()
     await listener?.end({ graceMs: 0, lingerMs: 0, giveUp: () => {} })
     deadlines.stop()
     throw error
@@ -83,26 +103,24 @@ interface Parts {
   deadlines: Deadlines
   targets: Targets
   router: Router
-  counters: TrafficCounters
+  traffic: IngressTraffic
   listener: ClientListener
+  control: Control
+  ready: (ingress: ControlledIngress) => void
 }
 
-function operate({ options, limits, deadlines, targets, router, counters, listener }: Parts): RunningIngress {
-  const ended = Promise.withResolvers<void>()
-  let ending: Promise<void> | undefined
-  const end = async () => {
-    await Promise.all([
-      control.stop(),
-      listener.end({ graceMs: limits.closeGraceMs, lingerMs: limits.lingerMs, giveUp: () => targets.abandonAll() }),
-    ])
-    targets.retireAll()
-    deadlines.stop()
-    ended.resolve()
-  }
-  const close = () => {
-    ending ??= end()
-    return ending
-  }
+function operate({ options, limits, deadlines, targets, router, traffic, listener, control, ready }: Parts): RunningIngress {
+  const { controlSocketPath, routesFilePath, log } = options
+  const life = createLife({
+    controlSocketPath,
+    control,
+    listeners: [listener],
+    targets,
+    deadlines,
+    limits,
+    log,
+    ended: () => traffic.close(),
+  })
   const ingress: ControlledIngress = {
     status: () => ({
       pid: process.pid,
@@ -111,18 +129,25 @@ function operate({ options, limits, deadlines, targets, router, counters, listen
       listen: listener.address,
       activeConnections: listener.connectionCount,
     }),
-    counters: (known) => counters.read(known),
-    publish: publishTo(router, options.routesFilePath),
+    counters: (known) => traffic.read(known),
+    publish: publishTo({ router, routesFilePath, isSucceeded: () => life.isSucceeded }),
     drainState: (instanceId) => targets.drainState(instanceId),
     closeTunnels: (instanceId) => targets.closeTunnels(instanceId),
     abortRequests: (instanceId) => targets.abortRequests(instanceId),
-    shutdown: () => void close(),
+    handOver: (successor) => life.handOver(successor),
+    shutdown: () => void life.close(),
   }
-  const control = serveControl(options.controlSocketPath, ingress)
+  ready(ingress)
+  control.takeName()
   const { host, port } = listener.address
-  options.log(`Serving at ${host}:${port} with route table ${router.version}`)
-  return { address: listener.address, close, closed: ended.promise }
+  log(`Serving at ${host}:${port} with route table ${router.version}`)
+  return { address: listener.address, close: life.close, closed: life.closed }
 }
+
+const servedBy = (router: Router, targets: Targets): Served => ({
+  routes: () => router.routes,
+  drainStateOf: (instanceId) => targets.drainState(instanceId),
+})
 
 /** A table that cannot be read must not keep the ingress from starting: the control plane publishes it anew. */
 async function restoredTable({ routesFilePath, log }: IngressOptions): Promise<RouteTable> {

@@ -1,22 +1,41 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 
 const STATE_FIELD = 0
 const START_FIELD = 19
+/** The kernel counts in hundredths of a second wherever Linux runs programs. */
+const MS_PER_TICK = 10
 
 /**
  * When a process started, in the kernel's ticks: with the pid it names one process for good, as a pid alone may be given away again.
  * Undefined when it does not run, a zombie included.
  */
 export function processStart(pid: number): string | undefined {
-  const stat = readProc(pid, 'stat')
+  const stat = readProc(`${pid}/stat`)
   // The name in brackets may hold spaces and brackets itself.
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
   return fields === undefined || fields[STATE_FIELD] === 'Z' ? undefined : fields[START_FIELD]
 }
 
+/** For how long a process has been running; undefined when it does not. */
+export function processAgeMs(pid: number): number | undefined {
+  const startedAt = processStart(pid)
+  const uptimeSeconds = Number(readProc('uptime')?.split(' ')[0])
+  return startedAt === undefined ? undefined : uptimeSeconds * 1000 - Number(startedAt) * MS_PER_TICK
+}
+
+/** Whether a process runs this very file, whatever became of its name since; undefined when that cannot be told. */
+export function runsFile(pid: number, path: string): boolean | undefined {
+  try {
+    const [running, file] = [statSync(`/proc/${pid}/exe`), statSync(path)]
+    return running.ino === file.ino && running.dev === file.dev
+  } catch {
+    return undefined
+  }
+}
+
 /** The argument array a process was started with. */
 export function processCommand(pid: number): string[] | undefined {
-  return readProc(pid, 'cmdline')?.split('\0').slice(0, -1)
+  return readProc(`${pid}/cmdline`)?.split('\0').slice(0, -1)
 }
 
 /** The processes that were started with exactly this argument array. */
@@ -27,9 +46,9 @@ export function processesOf(command: readonly string[]): number[] {
     .filter((pid) => Number.isInteger(pid) && processCommand(pid)?.join('\0') === wanted)
 }
 
-function readProc(pid: number, name: string): string | undefined {
+function readProc(name: string): string | undefined {
   try {
-    return readFileSync(`/proc/${pid}/${name}`, 'utf8')
+    return readFileSync(`/proc/${name}`, 'utf8')
   } catch {
     return undefined
   }

@@ -10,15 +10,26 @@ interface Publication {
   version: number
 }
 
+export interface PublicationOptions {
+  router: Router
+  routesFilePath: string
+  /** Whether the file is a successor's by now: what it holds may be newer. */
+  isSucceeded(): boolean
+}
+
 /** Saves and applies one snapshot after the other, in the order they came. */
-export function publishTo(router: Router, routesFilePath: string): (publisher: string, table: unknown) => Promise<void> {
+export function publishTo({
+  router,
+  routesFilePath,
+  isSucceeded,
+}: PublicationOptions): (publisher: string, table: unknown) => Promise<void> {
   let applied: Publication | undefined
   let last: Promise<void> = Promise.resolve()
   const publish = async (publisher: string, value: unknown) => {
     const table = parseRouteTable(value)
     const offered = { publisher, version: table.version }
     refuseOvertaken(applied, offered)
-    await saveSnapshot(routesFilePath, table)
+    if (!isSucceeded()) await saveSnapshot(routesFilePath, table)
     router.apply(table)
     applied = offered
   }

@@ -8,7 +8,8 @@ const OWNER_ONLY = 0o600
  * whole or not at all; requests are served meanwhile, as a slow disk may take its time.
  */
 export async function saveSnapshot(path: string, table: RouteTable): Promise<void> {
-  const temporary = `${path}.new`
+  // During a hand-over two processes save the same table.
+  const temporary = `${path}.${process.pid}.new`
   const handle = await open(temporary, 'w', OWNER_ONLY)
   try {
     await handle.writeFile(JSON.stringify(table))

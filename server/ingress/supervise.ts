@@ -1,9 +1,8 @@
-import { readFileSync, statSync } from 'node:fs'
 import { AppError } from '../../shared/error.ts'
-import { type SpawnedProcess, spawnProcess } from '../process/spawn.ts'
 import type { IngressStatus } from './control.ts'
 import { createIngressClient, type IngressClient } from './control-client.ts'
-import { processCommand, processesOf, processStart } from './process-start.ts'
+import { processAgeMs, processCommand, processesOf, processStart, runsFile } from './process-start.ts'
+import { READY_TIMEOUT_MS, startIngressProcess } from './start-process.ts'
 
 /** The ingress that is wanted, and how to start it. */
 export interface IngressStart {
@@ -20,15 +19,14 @@ export interface IngressStart {
   env?: Record<string, string>
 }
 
-const READY_TIMEOUT_MS = 10_000
 const END_TIMEOUT_MS = 5_000
 const POLL_MS = 10
 
 /**
- * Sees to it that the wanted ingress runs: takes over a running one, replaces one of another version, address or command line, or
- * starts it as a process of its own that outlives us.
+ * Sees to it that the wanted ingress runs: takes over a running one, has one of another version, address or command line start the
+ * wanted one in its place, or starts it as a process of its own that outlives us.
  *
- * @throws AppError `unavailable` with the ingress's own last words when it does not start.
+ * @throws AppError `unavailable` with the ingress's own last words when it does not start; one that ran before goes on.
  */
 export async function ensureIngress(start: IngressStart): Promise<IngressClient> {
   const client = createIngressClient(start.controlSocketPath)
@@ -36,8 +34,10 @@ export async function ensureIngress(start: IngressStart): Promise<IngressClient>
   if (running !== undefined) {
     if (isWanted(running, start)) return client
     start.log(`Replacing the ingress of version ${running.version} at ${running.listen.host}:${running.listen.port}`)
+    if (await isHandedOver(client, running, start)) return client
     await endRunning(client, running)
   }
+  if (await arrives(client, start)) return client
   try {
     await startNew(client, start)
   } catch (error) {
@@ -48,13 +48,46 @@ export async function ensureIngress(start: IngressStart): Promise<IngressClient>
 }
 
 function isWanted({ pid, version, listen }: IngressStatus, start: IngressStart): boolean {
-  const command = processCommand(pid)
   return (
     version === start.version &&
     listen.host === start.listen.host &&
     (start.listen.port === 0 || listen.port === start.listen.port) &&
-    (command === undefined || command.join('\0') === start.command.join('\0'))
+    wasStartedSo(pid, start.command)
   )
+}
+
+/** The same arguments, and the same executable: by its file where that can be told, as its name may have been given to another. */
+function wasStartedSo(pid: number, [program = '', ...args]: readonly string[]): boolean {
+  const command = processCommand(pid)
+  if (command === undefined) return true
+  const [runningProgram, ...runningArgs] = command
+  return runningArgs.join('\0') === args.join('\0') && (runsFile(pid, program) ?? runningProgram === program)
+}
+
+/** False when the running one has to be ended first. @throws AppError when it goes on because the wanted one does not start. */
+async function isHandedOver(client: IngressClient, running: IngressStatus, start: IngressStart): Promise<boolean> {
+  try {
+    await client.handOver({ command: [...start.command], env: start.env ?? {}, outputPath: start.outputPath })
+    return true
+  } catch (error) {
+    // An older build does not know how.
+    if (error instanceof AppError && error.code === 'not_found') return false
+    if (await arrives(client, start)) return true
+    if (processStart(running.pid) !== undefined) throw error
+    return false
+  }
+}
+
+/** Whether the wanted one serves, or is about to: its predecessor, or who asked for it, may have died when it was just started. */
+async function arrives(client: IngressClient, start: IngressStart): Promise<boolean> {
+  const isUnderWay = () => processesOf(start.command).some((pid) => (processAgeMs(pid) ?? READY_TIMEOUT_MS) < READY_TIMEOUT_MS)
+  for (;;) {
+    const isLast = !isUnderWay()
+    const status = await statusOf(client)
+    if (status !== undefined && isWanted(status, start)) return true
+    if (isLast) return false
+    await Bun.sleep(POLL_MS)
+  }
 }
 
 async function endRunning(client: IngressClient, { pid }: IngressStatus): Promise<void> {
@@ -75,33 +108,8 @@ function killUnreachable(command: readonly string[]): boolean {
   return pids.length > 0
 }
 
-async function startNew(client: IngressClient, start: IngressStart): Promise<void> {
-  const outputFrom = sizeOf(start.outputPath)
-  const child = spawnProcess(start.command, {
-    env: start.env ?? {},
-    stdout: { appendTo: start.outputPath },
-    stderr: 'stdout',
-    detached: true,
-  })
-  child.unref()
-  if (await answers(client, child)) return
-  child.kill('SIGKILL')
-  const words = readFileSync(start.outputPath).subarray(outputFrom).toString().trim().split('\n').at(-1)
-  throw new AppError('unavailable', `The ingress did not start: ${words || `it said nothing within ${READY_TIMEOUT_MS / 1000} s`}`)
-}
-
-async function answers(client: IngressClient, child: SpawnedProcess): Promise<boolean> {
-  let hasExited = false
-  void child.exited.then(() => {
-    hasExited = true
-  })
-  let isReady = false
-  await until(async () => {
-    isReady = (await statusOf(client))?.pid === child.pid
-    return isReady || hasExited
-  }, READY_TIMEOUT_MS)
-  return isReady
-}
+const startNew = (client: IngressClient, { command, env = {}, outputPath }: IngressStart): Promise<void> =>
+  startIngressProcess({ client, command: [...command], env, outputPath })
 
 /** What the ingress says of itself, or undefined when none answers. */
 async function statusOf(client: IngressClient): Promise<IngressStatus | undefined> {
@@ -125,10 +133,6 @@ async function until(isSo: () => Promise<boolean>, timeoutMs: number): Promise<b
     await Bun.sleep(POLL_MS)
   }
   return false
-}
-
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 
 export interface WatchTimings {
@@ -164,6 +168,8 @@ export async function watchIngress(start: WatchedIngress): Promise<void> {
   for (let failures = 0; !signal.aborted; ) {
     const ranMs = await watchOne(client, signal, timings)
     if (signal.aborted) return
+    const now = await statusOf(client)
+    if (now !== undefined && isWanted(now, start)) continue
     failures = ranMs >= STABLE_MS ? 0 : failures
     try {
       await ensureIngress(start)
@@ -176,7 +182,10 @@ export async function watchIngress(start: WatchedIngress): Promise<void> {
   }
 }
 
-/** Returns when the ingress that runs now has ended or was killed for its silence; how long that took, in milliseconds. */
+/**
+ * Returns when the ingress that runs now has ended, was killed for its silence, or has left its name to another; how long that took,
+ * in milliseconds.
+ */
 async function watchOne(client: IngressClient, signal: AbortSignal, timings: WatchTimings): Promise<number> {
   const status = await statusOf(client)
   if (status === undefined) return 0
@@ -188,7 +197,8 @@ async function watchOne(client: IngressClient, signal: AbortSignal, timings: Wat
     await pause(LOOK_EVERY_MS, signal)
     if (performance.now() - askedAt < timings.askEveryMs) continue
     const answer = await Promise.race([statusOf(client), pause(timings.askTimeoutMs, signal)])
-    silentAsks = answer?.pid === status.pid ? 0 : silentAsks + 1
+    if (answer !== undefined && answer.pid !== status.pid) break
+    silentAsks = answer === undefined ? silentAsks + 1 : 0
     askedAt = performance.now()
     if (silentAsks === SILENT_ASKS) killProcess(status.pid, startedAt)
   }

@@ -14,6 +14,8 @@ export interface SpawnOptions {
   stdout?: OutputTarget
   /** Default: ignored. `'stdout'` sends both to the same place. */
   stderr?: OutputTarget | 'stdout'
+  /** Descriptors of ours that the child gets as 3, 4 and so on; no other one is open in it. */
+  inherit?: readonly number[]
   /** Own session and process group: the child outlives us and gets none of our terminal's signals. */
   detached?: boolean
   /** The child is sent `killSignal` when this aborts. */
@@ -83,9 +85,7 @@ function startChild(argv: readonly string[], options: SpawnOptions, [stdin, stdo
   try {
     return Bun.spawn([...argv], {
       env: options.env ?? {},
-      stdin,
-      stdout,
-      stderr,
+      stdio: [stdin, stdout, stderr, ...(options.inherit ?? [])],
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
       ...(options.detached === undefined ? {} : { detached: options.detached }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),

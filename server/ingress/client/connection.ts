@@ -24,6 +24,8 @@ export interface Connection {
   gone(): void
   /** Closes the connection once it is between two requests, as the ingress ends. */
   closeWhenIdle(): void
+  /** Asks the client for no further request on it, where the protocol can say so between two answers. */
+  announceEnd?(): void
   /** Ends it at once. */
   drop(): void
 }
@@ -174,6 +176,10 @@ export class ClientConnection implements Connection, Deadlined, ClientSide {
 
   get keepsAlive(): boolean {
     return this.#isRequestWhole && !this.#context.isEnding && (this.#head?.isKeepAlive ?? false)
+  }
+
+  get protocol(): string {
+    return this.#head?.minorVersion === 0 ? 'HTTP/1.0' : 'HTTP/1.1'
   }
 
   get takesChunks(): boolean {

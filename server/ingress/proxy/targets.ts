@@ -55,6 +55,10 @@ export class Targets {
     for (const target of this.#of(instanceId)) for (const request of [...target.requests]) request.abandon()
   }
 
+  closeAllTunnels(): void {
+    for (const target of [...this.#current.values(), ...this.#leaving]) for (const tunnel of [...target.tunnels]) tunnel.abandon()
+  }
+
   /** Ends everything that is still going on. */
   abandonAll(): void {
     for (const target of [...this.#current.values(), ...this.#leaving]) {

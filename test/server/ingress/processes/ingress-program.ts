@@ -1,3 +1,4 @@
+import { INHERITED_VARIABLE, parseInherited } from '../../../../server/ingress/inherited.ts'
 import { runIngress } from '../../../../server/ingress/main.ts'
 
 /** The ingress as a process of its own. Arguments: port, control socket, routes file, version. */
@@ -9,6 +10,7 @@ try {
     controlSocketPath,
     routesFilePath,
     version,
+    inherited: parseInherited(process.env[INHERITED_VARIABLE]),
     trustedProxies: [],
     log: (line) => console.log(line),
   })
