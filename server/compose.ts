@@ -18,8 +18,7 @@ import { createRoutePublisher } from './routing/publish.ts'
 import { openSealer } from './secrets/seal.ts'
 import { findSealed } from './secrets/sealed-row.ts'
 import { describeError, type ServerLog } from './server-log.ts'
-import { startTrafficPoll, type TrafficPoll } from './traffic/poll.ts'
-import { createSampler } from './traffic/sampler.ts'
+import { type RunningTraffic, startTraffic } from './traffic/start.ts'
 import { createWork, type RunningWork } from './work/create.ts'
 
 export interface ComposeOptions {
@@ -63,13 +62,11 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   const stopping = stopper.signal
   const publicUrl = publicUrlOf(config)
   const ingress = createIngressClient(paths.ingressSocket)
-  const traffic = createSampler()
-  const base = { version, config, publicUrl, paths, db, sealer, engine, ingress, traffic, ...logs, log, now, stopping }
+  const traffic = startTraffic({ paths, db, ...logs, log, now })
+  const base = { version, config, publicUrl, paths, db, sealer, engine, ingress, traffic: traffic.reader, ...logs, log, now, stopping }
   const routes = createRoutePublisher(base)
   const { context, work } = createWork({ ...base, routes })
-  const onError = (error: unknown) => log.error('traffic not read', describeError(error))
-  const trafficPoll = startTrafficPoll({ sampler: traffic, controlSocketPath: paths.ingressSocket, now, onError })
-  const parts = { context, work, lock, stopper, trafficPoll }
+  const parts = { context, work, lock, stopper, traffic }
   return { context, work, firstStart, close: () => closeAll(parts) }
 }
 
@@ -78,16 +75,16 @@ async function closeAll({
   work,
   lock,
   stopper,
-  trafficPoll,
+  traffic,
 }: {
   context: Context
   work: RunningWork
   lock: DataLock
   stopper: AbortController
-  trafficPoll: TrafficPoll
+  traffic: RunningTraffic
 }): Promise<void> {
   stopper.abort(new Error('The control plane stops.'))
-  await Promise.all([work.settled(), trafficPoll.stop()])
+  await Promise.all([work.settled(), traffic.stop()])
   context.logHub.close()
   await context.collector.stop()
   await context.engine.close()

@@ -22,12 +22,18 @@ export const Log = Type.Object(
 )
 export type Log = Static<typeof Log>
 
+const wildcard = '* stands for any characters'
+
 const filters = {
   ownerId: Type.Optional(Type.String({ maxLength: 64 })),
   resource: Many(Type.String({ maxLength: 64, description: 'Id of a service' })),
   instance: Many(Type.String({ maxLength: 64 })),
   level: Many(Type.String({ maxLength: 32, description: logLevels.join(', ') })),
   type: Many(OneOf(logTypes)),
+  host: Many(Type.String({ maxLength: 256, description: `Of requests; ${wildcard}` })),
+  method: Many(Type.String({ maxLength: 32, description: `Of requests; ${wildcard}` })),
+  statusCode: Many(Type.String({ maxLength: 8, description: `Of requests, 5* for a class; ${wildcard}` })),
+  path: Many(Type.String({ maxLength: 2048, description: `Of requests, without the query; ${wildcard}` })),
   text: Type.Optional(Type.Array(Type.String({ maxLength: 500, description: 'Words that must all stand in the line' }), { maxItems: 20 })),
   startTime: Type.Optional(TimeInput),
   endTime: Type.Optional(TimeInput),

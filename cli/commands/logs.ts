@@ -23,6 +23,10 @@ interface LogsOptions {
   type?: LogType[]
   instance?: string[]
   level?: LogLevel[]
+  host?: string[]
+  method?: string[]
+  status?: string[]
+  path?: string[]
   lines?: number
 }
 
@@ -39,6 +43,10 @@ export function addLogsCommand(program: Command, start: Start): void {
     .option('--type <types>', `Only lines of these types: ${logTypes.join(', ')}`, gatherOf(logTypes))
     .option('--instance <ids>', 'Only lines of these instances', gather)
     .option('--level <levels>', `Only lines of these levels: ${logLevels.join(', ')}`, gatherOf(logLevels))
+    .option('--method <methods>', 'Only requests of these methods', gather)
+    .option('--status <codes>', 'Only requests answered with these, 5* for a class', gather)
+    .option('--path <paths>', 'Only requests for these paths; * stands for any characters', gatherWhole)
+    .option('--host <names>', 'Only requests for these hosts', gather)
     .option(
       '-n, --lines <count>',
       `How many of the newest lines (default: ${DEFAULT_LINES}, or all with --since)`,
@@ -50,8 +58,8 @@ export function addLogsCommand(program: Command, start: Start): void {
 async function logs(context: Context, name: string | undefined, options: LogsOptions): Promise<void> {
   const { client, io } = context
   const service = await resolveService(context, name)
-  const { search: text, type, instance, level, since: startTime, until: endTime } = options
-  const filters = { resource: [service.id], ...present({ text, type, instance, level }) }
+  const { search: text, type, instance, level, host, method, status: statusCode, path, since: startTime, until: endTime } = options
+  const filters = { resource: [service.id], ...present({ text, type, instance, level, host, method, statusCode, path }) }
   const show = (log: Log) => {
     context.print(context.isJson ? cleanJsonLine(log) : formatLog(log, context.paint))
   }

@@ -20,6 +20,8 @@ export class RequestNote {
   receivedBytes = 0
   /** Of the answer's body, with its framing, or of what a tunnel sent to the client. */
   sentBytes = 0
+  /** Whether it has become a tunnel, which ends when either side wants: it cannot be cut off. */
+  isTunnel = false
   /** Whether the answer was cut off before it was whole. */
   isCutOff = false
   /** Whether the instance failed it: the answer is one of ours (502, 503, 504) in its place, or one that it broke off. */
@@ -34,6 +36,7 @@ export class RequestNote {
     this.status = 0
     this.receivedBytes = 0
     this.sentBytes = 0
+    this.isTunnel = false
     this.isCutOff = false
     this.hasFailed = false
   }

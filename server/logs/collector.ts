@@ -9,7 +9,17 @@
 import { unlinkSync } from 'node:fs'
 import { releaseRange } from './release.ts'
 import type { LogStore } from './store.ts'
-import { commitTail, fileState, type OutputFile, readTail, startTail, type Tail, type TailLimits, type TailStep } from './tail.ts'
+import {
+  commitTail,
+  fileState,
+  type OutputFile,
+  type RecordFile,
+  readTail,
+  startTail,
+  type Tail,
+  type TailLimits,
+  type TailStep,
+} from './tail.ts'
 
 const DEFAULT_POLL_MS = 100
 const DEFAULT_MAX_LINE_BYTES = 64 * 1024
@@ -27,12 +37,12 @@ export interface CollectorOptions {
 
 export interface Collector {
   /** Follows a file from where it was last left, also before the file exists. Following it twice changes nothing. */
-  follow(output: OutputFile): void
+  follow(output: OutputFile | RecordFile): void
   /** Ends following. With `drain` everything written so far is stored first, an unterminated last line included. */
   unfollow(path: string, options: { drain: boolean }): Promise<void>
   /** Stores every finished line written so far. */
   flush(path: string): Promise<void>
-  /** Drains and removes a file whose writer has ended. */
+  /** Drains and removes a file whose writer has ended; one that is gone already is forgotten. */
   remove(path: string): Promise<void>
   /** Ends all following; what has not been stored stays in the files for the next start. */
   stop(): Promise<void>

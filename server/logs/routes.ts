@@ -24,7 +24,7 @@ export const logRoutes: Handlers<LogIds, Context> = {
 
 /** The caller's filter, held to the services of their workspace. */
 function filterOf(db: Context['db'], { workspaceId }: Actor, query: LogSubscribeQuery): LogFilter {
-  const { resource, instance, level, type, text, startTime, endTime } = query
+  const { resource, instance, level, type, host, method, statusCode, path, text, startTime, endTime } = query
   for (const id of resource ?? []) {
     if (findService(db, workspaceId, id) === undefined) throw new AppError('not_found', `There is no service with the id ${id}.`)
   }
@@ -35,6 +35,10 @@ function filterOf(db: Context['db'], { workspaceId }: Actor, query: LogSubscribe
     ...(instance && { instance }),
     ...(level && { level }),
     ...(type && { type }),
+    ...(host && { host }),
+    ...(method && { method }),
+    ...(statusCode && { statusCode }),
+    ...(path && { path }),
     ...(text && { text }),
     ...(startAt !== undefined && { startAt }),
     ...(endAt !== undefined && { endAt }),

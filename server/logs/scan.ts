@@ -6,9 +6,10 @@
 import type { Database } from 'bun:sqlite'
 import { searchChunk } from './chunk.ts'
 import { type Candidate, type Cursor, cursorMaker, isBefore, type Place, placeOf, type ScanOrder, streamsOf } from './cursor.ts'
-import type { LineTest } from './filter.ts'
+import { fold, type LineTest } from './filter.ts'
 import { mayContain, mayHoldKey, unpackGrams } from './grams.ts'
 import type { LogLine } from './line.ts'
+import { textsOf } from './request-line.ts'
 
 export interface ScanRequest {
   test: LineTest
@@ -87,13 +88,14 @@ function openChunk({ cursor, lastSeq }: Candidate, { db, test, fromSeq, untilSeq
   return searchChunk(cursor.stream, row, test).filter((line) => line.seq >= fromSeq && line.seq < untilSeq)
 }
 
-function isPromising(db: Database, lastSeq: number, { terms, instances }: LineTest): boolean {
-  if (terms.length === 0 && instances === undefined) return true
+function isPromising(db: Database, lastSeq: number, { terms, instances, labels }: LineTest): boolean {
+  if (terms.length === 0 && instances === undefined && labels.length === 0) return true
   const packed = db.query<{ grams: Uint8Array | null }, [number]>('SELECT grams FROM chunks WHERE last_seq = ?').get(lastSeq)?.grams
   if (packed === null || packed === undefined) return true
   const grams = unpackGrams(packed)
   if (instances !== undefined && ![...instances].some((instance) => mayHoldKey(grams, instance))) return false
-  return terms.every((term) => mayContain(grams, term))
+  const isLabelled = labels.every((label) => textsOf(label)?.some((text) => mayContain(grams, fold(text))) ?? true)
+  return isLabelled && terms.every((term) => mayContain(grams, term))
 }
 
 /** Both in order, cut off after the first line whose time differs from that of the last line wanted. */

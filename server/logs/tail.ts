@@ -16,9 +16,16 @@ export interface OutputFile {
   type: LogType
 }
 
+/** A file whose lines say themselves what they are of. */
+export interface RecordFile {
+  path: string
+  /** The line a record stands for; undefined for one that is none. */
+  read(record: string): NewLogLine | undefined
+}
+
 /** An output file being followed. `file` and `offset` only ever change together with what is stored. */
 export interface Tail {
-  output: OutputFile
+  output: OutputFile | RecordFile
   file: string
   offset: number
   /** What `statSync` last said; the file is read again when it says something else. */
@@ -56,7 +63,7 @@ export function fileState(path: string): FileState | undefined {
   return { file: `${stat.dev}:${stat.ino}:${Math.trunc(stat.birthtimeMs)}`, sizeBytes: stat.size }
 }
 
-export function startTail(output: OutputFile, position: FilePosition | undefined): Tail {
+export function startTail(output: OutputFile | RecordFile, position: FilePosition | undefined): Tail {
   return { output, file: position?.file ?? '', offset: position?.offset ?? 0, seenBytes: -1, grewAt: 0, releasedOffset: 0 }
 }
 
@@ -76,7 +83,10 @@ export function readTail(tail: Tail, limits: TailLimits, options: { isFinal: boo
     position: { path: tail.output.path, file: state.file, offset },
     hasMore,
   })
-  const add = (message: string) => lines.push(lineOf(tail.output, message, options.now))
+  const add = (message: string) => {
+    const line = lineOf(tail.output, message, options.now)
+    if (line !== undefined) lines.push(line)
+  }
   if (unread > limits.maxUnreadBytes) {
     const offset = skipTo(tail.output.path, state.sizeBytes - Math.floor(limits.maxUnreadBytes / 2), limits.maxLineBytes)
     add(`Output came faster than it could be stored: ${offset - start} bytes were left out here.`)
@@ -100,7 +110,9 @@ export function commitTail({ tail, position }: TailStep): void {
 /** A file that is not the one known, or has become shorter, is read from its start. */
 const startOf = (tail: Tail, state: FileState): number => (tail.file === state.file && tail.offset <= state.sizeBytes ? tail.offset : 0)
 
-function lineOf({ path: _, ...origin }: OutputFile, message: string, now: number): NewLogLine {
+function lineOf(output: OutputFile | RecordFile, message: string, now: number): NewLogLine | undefined {
+  if ('read' in output) return output.read(message)
+  const { path: _, ...origin } = output
   return { ...origin, timestampMs: now, level: guessLevel(message), message }
 }
 

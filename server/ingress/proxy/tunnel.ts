@@ -34,6 +34,7 @@ export class Tunnel implements Exchange, UpstreamUser, TargetUse {
   /** Takes both connections over; `agreement` is the instance's 101, `first` what it has sent behind that. */
   start(agreement: ResponseHead, first: Buffer): void {
     this.#target.tunnels.add(this)
+    this.#client.note.isTunnel = true
     this.#connection.handOver(this)
     this.body(this.#client.openTunnel(this, agreement))
     if (first.length > 0) this.received(first)

@@ -95,8 +95,8 @@ export function parseAccessRecord(line: string): AccessRecord | LeftOut | undefi
   }
 }
 
-function endingOf({ status, isCutOff, hasFailed }: RequestNote): Ending {
-  if (status !== 0 && !isCutOff) return ending.whole
+function endingOf({ status, isTunnel, isCutOff, hasFailed }: RequestNote): Ending {
+  if (status !== 0 && (isTunnel || !isCutOff)) return ending.whole
   return hasFailed ? ending.brokenOff : ending.clientGone
 }
 

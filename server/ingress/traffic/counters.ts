@@ -4,7 +4,7 @@ import type { Route } from '../route-table.ts'
 import type { KnownCounts, TrafficCounts, TrafficEntry } from './counts.ts'
 import { LATENCY_BUCKETS, latencyBucket } from './latency.ts'
 
-const SWITCHING_PROTOCOLS = 101
+const TUNNEL_CLASS = 1
 const BAD_GATEWAY = 502
 /** Entries of what has gone that are kept for a reader that stays away; beyond these, the oldest are added to their service's own. */
 const MAX_GONE = 4096
@@ -59,11 +59,10 @@ export class TrafficCounters {
 
   /** @param latencyMs from the head received to the answer whole */
   count(note: RequestNote, latencyMs: number): void {
-    const { status, isCutOff, hasFailed } = note
+    const { status, isTunnel, isCutOff, hasFailed } = note
     const entry = this.#entryOf(note.serviceId, note.instanceId)
-    const isTunnel = status === SWITCHING_PROTOCOLS
     const isLost = status === 0 || (isCutOff && !isTunnel)
-    increment(entry.byClass, isLost ? 0 : Math.trunc(status / 100))
+    increment(entry.byClass, classOf(status, isTunnel, isLost))
     entry.receivedBytes += note.receivedBytes
     entry.sentBytes += note.sentBytes
     entry.revision = this.#revision
@@ -133,6 +132,11 @@ export class TrafficCounters {
 }
 
 const idle: DrainState = { inFlight: 0, tunnels: 0 }
+
+function classOf(status: number, isTunnel: boolean, isLost: boolean): number {
+  if (isLost) return 0
+  return isTunnel ? TUNNEL_CLASS : Math.trunc(status / 100)
+}
 
 function wantedBy(routes: Routes): Wanted {
   const wanted: Wanted = new Map()

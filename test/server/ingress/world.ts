@@ -23,11 +23,13 @@ export interface World {
 export interface WorldOptions {
   limits?: Partial<IngressLimits>
   trustedProxies?: string[]
+  /** Below the world's folder. */
+  accessLog?: string
 }
 
 const TEST_TICK_MS = 10
 
-export async function startWorld({ limits = {}, trustedProxies = [] }: WorldOptions = {}): Promise<World> {
+export async function startWorld({ limits = {}, trustedProxies = [], accessLog }: WorldOptions = {}): Promise<World> {
   const dir = mkdtempSync(join(tmpdir(), 'cpd-ingress-'))
   const [controlSocketPath, routesFilePath] = [join(dir, 'ingress.sock'), join(dir, 'routes.json')]
   const logged: string[] = []
@@ -38,6 +40,7 @@ export async function startWorld({ limits = {}, trustedProxies = [] }: WorldOpti
     version: 'test',
     trustedProxies,
     log: (line) => logged.push(line),
+    ...(accessLog === undefined ? {} : { accessLogDir: join(dir, accessLog) }),
     limits: { tickMs: TEST_TICK_MS, closeGraceMs: 500, ...limits },
   })
   const client = createIngressClient(controlSocketPath)

@@ -1,0 +1,41 @@
+import type { Context } from '../context.ts'
+import { describeError } from '../server-log.ts'
+import { serviceById } from '../services/store.ts'
+import { startAccessFeed } from './access-feed.ts'
+import { startTrafficPoll } from './poll.ts'
+import type { TrafficReader } from './port.ts'
+import { createSampler } from './sampler.ts'
+
+export interface RunningTraffic {
+  reader: TrafficReader
+  stop(): Promise<void>
+}
+
+/** Begins to read what the ingress counts and logs. */
+export function startTraffic({
+  paths,
+  db,
+  collector,
+  log,
+  now,
+}: Pick<Context, 'paths' | 'db' | 'collector' | 'log' | 'now'>): RunningTraffic {
+  const reader = createSampler()
+  const poll = startTrafficPoll({
+    sampler: reader,
+    controlSocketPath: paths.ingressSocket,
+    now,
+    onError: (error) => log.error('traffic not read', describeError(error)),
+  })
+  const feed = startAccessFeed({
+    dir: paths.accessLogs,
+    collector,
+    hasService: (serviceId) => serviceById(db, serviceId) !== undefined,
+    onError: (error) => log.error('access log not read', describeError(error)),
+  })
+  return {
+    reader,
+    async stop() {
+      await Promise.all([poll.stop(), feed.stop()])
+    },
+  }
+}
