@@ -1,3 +1,4 @@
+import type { RequestOrigin } from './message/forward-request.ts'
 import type { ResponseHead } from './message/response-head.ts'
 import type { RequestNote } from './request-note.ts'
 
@@ -41,6 +42,10 @@ export interface ClientSide {
   /** Whether the peer is one of the trusted proxies. */
   readonly isTrusted: boolean
   readonly scheme: 'http' | 'https'
+  /** What the upstream is told of where its requests come from. */
+  readonly origin: RequestOrigin
+  /** Of the request, as it is logged: HTTP/1.1. */
+  readonly protocol: string
   readonly note: RequestNote
   /** Whether the answerer is to pause until `clientDrained`. */
   readonly isFull: boolean

@@ -3,8 +3,9 @@ import { type Deadlined, type Deadlines, NEVER } from '../deadlines.ts'
 import type { ClientSide, Exchange, Forwarding, LocalHead } from '../exchange.ts'
 import type { IngressLimits } from '../limits.ts'
 import { BadMessage } from '../message/bad-message.ts'
-import { requestIdOf } from '../message/forward-request.ts'
-import { forwardedResponse, forwardedSwitch } from '../message/forward-response.ts'
+import { RequestOrigin, requestIdOf } from '../message/forward-request.ts'
+import { forwardResponse, forwardSwitch } from '../message/forward-response.ts'
+import type { HeadWriter } from '../message/kept-lines.ts'
 import { localHead } from '../message/local-head.ts'
 import type { RequestHead } from '../message/request-head.ts'
 import { type RequestEvent, RequestReader } from '../message/request-reader.ts'
@@ -71,6 +72,7 @@ export class ClientConnection implements Connection, Deadlined, ClientSide {
   readonly address: string
   readonly isTrusted: boolean
   readonly scheme: 'http' | 'https'
+  readonly origin: RequestOrigin
   readonly note = new RequestNote()
   #phase: Phase = 'head'
   #head: RequestHead | undefined
@@ -95,6 +97,7 @@ export class ClientConnection implements Connection, Deadlined, ClientSide {
     this.#reader = new RequestReader(context.limits)
     this.address = socket.remoteAddress.replace(/^::ffff:(?=\d+\.)/, '')
     this.isTrusted = context.isTrusted(this.address)
+    this.origin = new RequestOrigin(this)
     this.#phaseAt = context.deadlines.now
     context.deadlines.add(this)
     this.#rebalance()
@@ -187,19 +190,21 @@ export class ClientConnection implements Connection, Deadlined, ClientSide {
   }
 
   forwardInterim(head: ResponseHead): void {
-    if (this.#head?.minorVersion === 1) this.#writeHead(forwardedResponse(head, { ...this.#head, isKeptAlive: true, headers: [] }))
+    const { minorVersion, method } = this.#asked()
+    if (minorVersion === 1) this.#writeHead((out) => forwardResponse(out, head, { minorVersion, method, isKeptAlive: true, headers: [] }))
   }
 
   forwardHead(head: ResponseHead, { isKeptAlive, headers }: Forwarding): void {
     const { minorVersion, method } = this.#asked()
     this.#begunWith(head.status)
-    this.#writeHead(forwardedResponse(head, { minorVersion, method, isKeptAlive, headers }))
+    this.#writeHead((out) => forwardResponse(out, head, { minorVersion, method, isKeptAlive, headers }))
     this.#rebalance()
   }
 
   writeLocalHead(head: LocalHead, isKeptAlive: boolean): void {
     this.#begunWith(head.status)
-    this.#writeHead(localHead(head, { minorVersion: this.#asked().minorVersion, isKeptAlive, requestId: this.note.requestId }))
+    const { minorVersion } = this.#asked()
+    this.#writeHead((out) => out.writeHead(localHead(head, { minorVersion, isKeptAlive, requestId: this.note.requestId })))
     this.#rebalance()
   }
 
@@ -237,7 +242,7 @@ export class ClientConnection implements Connection, Deadlined, ClientSide {
 
   openTunnel(tunnel: Exchange, head: ResponseHead): Buffer {
     this.#begunWith(head.status)
-    this.#writeHead(forwardedSwitch(head))
+    this.#writeHead((out) => forwardSwitch(out, head))
     this.#phase = 'tunnel'
     this.#exchange = tunnel
     const early = this.#reader.takeRest()
@@ -260,9 +265,9 @@ export class ClientConnection implements Connection, Deadlined, ClientSide {
     this.note.status = status
   }
 
-  #writeHead(head: string): void {
+  #writeHead(write: (out: HeadWriter) => void): void {
     if (this.#out.isEmpty) this.#stalledAt = this.#context.deadlines.now
-    this.#out.writeHead(head)
+    this.#out.together(() => write(this.#out))
   }
 
   /** Tells of the request once. */
@@ -328,7 +333,7 @@ export class ClientConnection implements Connection, Deadlined, ClientSide {
   }
 
   #note(head: RequestHead | undefined): void {
-    this.note.begin(head, requestIdOf(head?.fields ?? []))
+    this.note.begin(head, requestIdOf(head?.notable ?? []))
     this.#isNoted = false
   }
 

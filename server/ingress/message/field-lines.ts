@@ -13,12 +13,12 @@ export class Field {
   /** Its name where that means something to a proxy. */
   readonly known: KnownName | undefined
 
-  constructor(head: string, { from, colon, to }: { from: number; colon: number; to: number }) {
+  constructor(head: string, { from, colon, to, known }: { from: number; colon: number; to: number; known: KnownName | undefined }) {
     this.#head = head
     this.#colon = colon
     this.from = from
     this.to = to
-    this.known = knownName(head, from, colon)
+    this.known = known
   }
 
   /** In lower case. */
@@ -50,13 +50,20 @@ export class Field {
   }
 }
 
+const LOWER_X = 'x'.charCodeAt(0)
+const TO_LOWER_CASE = 32
+const UNDERSCORE = '_'.charCodeAt(0)
+const FORWARDED_PREFIX = 'x-forwarded-'
+
 /**
- * Reads the field lines of a head from `start` up to its empty line. White space before a colon, folded lines, bare CR or LF and
- * control characters are what request smuggling is made of: any of them refuses the message.
+ * Checks the field lines of a head from `start` up to its empty line. White space before a colon, folded lines, bare CR or LF and
+ * control characters are what request smuggling is made of: any of them refuses the message. Returns the lines a proxy may have to
+ * look at: those with a known name, any `X-Forwarded-…`, and those with an underscore, which may pass for another name.
  */
-export function parseFieldLines(head: string, start: number, maxFields: number): Field[] {
-  const fields: Field[] = []
+export function scanFieldLines(head: string, start: number, maxFields: number): Field[] {
+  const notable: Field[] = []
   const end = head.length - 2
+  let count = 0
   for (let at = start; at < end; ) {
     const colon = skipWhile(head, at, isTokenCode)
     if (colon === at || head.charCodeAt(colon) !== COLON) throw new BadMessage(400, 'a header line has no valid name')
@@ -64,11 +71,38 @@ export function parseFieldLines(head: string, start: number, maxFields: number):
     if (head.charCodeAt(lineEnd) !== CR || head.charCodeAt(lineEnd + 1) !== LF) {
       throw new BadMessage(400, 'a header value holds a character that is not allowed')
     }
-    if (fields.length === maxFields) throw new BadMessage(431, `more than ${maxFields} header lines`)
-    fields.push(new Field(head, { from: at, colon, to: lineEnd + 2 }))
+    if (count === maxFields) throw new BadMessage(431, `more than ${maxFields} header lines`)
+    count++
+    const known = knownName(head, at, colon)
+    if (known !== undefined || isSuspicious(head, at, colon)) notable.push(new Field(head, { from: at, colon, to: lineEnd + 2, known }))
     at = lineEnd + 2
   }
+  return notable
+}
+
+function isSuspicious(head: string, from: number, colon: number): boolean {
+  if ((head.charCodeAt(from) | TO_LOWER_CASE) === LOWER_X && spells(head, from, FORWARDED_PREFIX)) return true
+  for (let at = from; at < colon; at++) if (head.charCodeAt(at) === UNDERSCORE) return true
+  return false
+}
+
+/** All field lines, from `start` on, of a head that has passed `scanFieldLines`. */
+export function fieldLinesOf(head: string, start: number): Field[] {
+  const fields: Field[] = []
+  const end = head.length - 2
+  for (let at = start; at < end; ) {
+    const colon = head.indexOf(':', at)
+    const to = head.indexOf('\r\n', colon) + 2
+    fields.push(new Field(head, { from: at, colon, to, known: knownName(head, at, colon) }))
+    at = to
+  }
   return fields
+}
+
+/** Checks all field lines of a head and returns them. */
+export function parseFieldLines(head: string, start: number, maxFields: number): Field[] {
+  scanFieldLines(head, start, maxFields)
+  return fieldLinesOf(head, start)
 }
 
 /** The members of a comma-separated list, in lower case. */

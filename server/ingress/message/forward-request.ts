@@ -1,16 +1,39 @@
 import type { Field } from './field-lines.ts'
-import { linesKept } from './kept-lines.ts'
+import { namesOtherFields } from './framing.ts'
+import { type HeadWriter, writeKept } from './kept-lines.ts'
 import type { KnownName } from './known-names.ts'
 import { fieldValue, type RequestHead } from './request-head.ts'
 
-/** What the upstream is told about where a request comes from. */
-export interface RequestOrigin {
+export interface RequestSource {
   /** The peer of the client connection. */
   address: string
   /** Whether that peer may speak for others: only then do forwarded headers it sends count. */
   isTrusted: boolean
   scheme: 'http' | 'https'
-  requestId: string
+}
+
+/** What the upstream is told about where the requests of a connection come from. They mostly ask for one host, so its lines are kept. */
+export class RequestOrigin {
+  readonly #source: RequestSource
+  #host: string | undefined
+  #lines = ''
+
+  constructor(source: RequestSource) {
+    this.#source = source
+  }
+
+  get isTrusted(): boolean {
+    return this.#source.isTrusted
+  }
+
+  linesFor(head: RequestHead): string {
+    if (this.#source.isTrusted) return forwardedLines(head, this.#source)
+    if (this.#host !== head.hostHeader) {
+      this.#host = head.hostHeader
+      this.#lines = forwardedLines(head, this.#source)
+    }
+    return this.#lines
+  }
 }
 
 /** Between two neighbours only (RFC 9110 section 7.6.1). Transfer-Encoding is one too, but the body goes on as it came. */
@@ -32,19 +55,38 @@ const UNDERSCORE = '_'.charCodeAt(0)
 const defaultPort = { http: 80, https: 443 } as const
 
 /** The head as the upstream gets it: the client's own lines, less what may not pass, plus where it comes from. */
-export function forwardedRequest(head: RequestHead, origin: RequestOrigin): string {
-  let text = `${head.method} ${head.target} HTTP/1.1\r\n`
-  text += linesKept(head, (field) => !isDropped(field, head, origin.isTrusted))
-  text += forwardedLines(head, origin)
-  if (head.upgrade !== undefined) text += `Connection: Upgrade\r\nUpgrade: ${head.upgrade}\r\n`
-  if (acceptsTrailers(head.fields)) text += 'Connection: TE\r\nTE: trailers\r\n'
-  return `${text}X-Request-Id: ${origin.requestId}\r\n\r\n`
+export function forwardRequest(
+  out: HeadWriter,
+  head: RequestHead,
+  { origin, requestId }: { origin: RequestOrigin; requestId: string },
+): void {
+  const { isTrusted } = origin
+  const isPlain = head.minorVersion === 1
+  if (!isPlain) out.writeHead(`${head.method} ${head.target} HTTP/1.1\r\n`)
+  // Only a line that Connection names may have any name.
+  const fields = namesOtherFields(head.connection) ? head.fields : head.notable
+  const kept = { text: head.text, from: isPlain ? 0 : head.linesFrom, fields }
+  writeKept(out, kept, (field) => !isDropped(field, head, isTrusted))
+  out.writeHead(origin.linesFor(head))
+  if (head.upgrade !== undefined) out.writeHead(`Connection: Upgrade\r\nUpgrade: ${head.upgrade}\r\n`)
+  if (acceptsTrailers(head.notable)) out.writeHead('Connection: TE\r\nTE: trailers\r\n')
+  out.writeHead(`X-Request-Id: ${requestId}\r\n\r\n`)
 }
 
-/** The client's own request id where it is harmless, else a new one. */
-export function requestIdOf(fields: readonly Field[]): string {
-  const given = fieldValue(fields, 'x-request-id')
-  return given !== undefined && /^[\w.=:+/-]{8,128}$/.test(given) ? given : crypto.randomUUID()
+/** The client's own request id where it is harmless, else a new one; `notable` are the notable fields of the request. */
+export function requestIdOf(notable: readonly Field[]): string {
+  const given = fieldValue(notable, 'x-request-id')
+  return given !== undefined && /^[\w.=:+/-]{8,128}$/.test(given) ? given : newRequestId()
+}
+
+/** In the form of a UUID, the first part random for each process, the last counted: unique without asking for random bytes each time. */
+const COUNTED_DIGITS = 12
+const idPrefix = crypto.randomUUID().slice(0, -COUNTED_DIGITS)
+let idCount = 0
+
+function newRequestId(): string {
+  idCount += 1
+  return idPrefix + idCount.toString(16).padStart(COUNTED_DIGITS, '0')
 }
 
 function isDropped(field: Field, head: RequestHead, isTrusted: boolean): boolean {
@@ -65,9 +107,9 @@ function isTwinOfReserved(hyphenated: string): boolean {
   return isFraming || isForwardedClaim(hyphenated) || hyphenated === 'x-request-id' || hopByHop.has(hyphenated)
 }
 
-function forwardedLines(head: RequestHead, origin: RequestOrigin): string {
-  const claimed = (name: string) => origin.isTrusted && head.fields.some((field) => field.is(name))
-  const chain = origin.isTrusted ? fieldValue(head.fields, 'x-forwarded-for') : undefined
+function forwardedLines(head: RequestHead, origin: RequestSource): string {
+  const claimed = (name: string) => origin.isTrusted && head.notable.some((field) => field.is(name))
+  const chain = origin.isTrusted ? fieldValue(head.notable, 'x-forwarded-for') : undefined
   let lines = `X-Forwarded-For: ${chain === undefined ? '' : `${chain}, `}${origin.address}\r\n`
   if (!claimed('x-forwarded-proto')) lines += `X-Forwarded-Proto: ${origin.scheme}\r\n`
   if (!claimed('x-forwarded-host')) lines += `X-Forwarded-Host: ${head.hostHeader}\r\n`
@@ -75,6 +117,7 @@ function forwardedLines(head: RequestHead, origin: RequestOrigin): string {
   return lines
 }
 
-function acceptsTrailers(fields: readonly Field[]): boolean {
-  return fieldValue(fields, 'te')?.toLowerCase().includes('trailers') ?? false
+function acceptsTrailers(notable: readonly Field[]): boolean {
+  for (const field of notable) if (field.known === 'te' && field.value.toLowerCase().includes('trailers')) return true
+  return false
 }

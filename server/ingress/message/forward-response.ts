@@ -1,6 +1,8 @@
 import type { Header } from '../exchange.ts'
 import type { Field } from './field-lines.ts'
-import { linesKept } from './kept-lines.ts'
+import { namesOtherFields } from './framing.ts'
+import { httpDate } from './http-date.ts'
+import { type HeadWriter, writeKept } from './kept-lines.ts'
 import type { KnownName } from './known-names.ts'
 import { isBodyless, type ResponseHead } from './response-head.ts'
 
@@ -18,22 +20,40 @@ export interface ResponseForwarding {
 const hopByHop = new Set<KnownName>(['connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'te', 'upgrade'])
 
 /** The head as the client gets it. An HTTP/1.0 client knows no chunks: it gets their payload, and the end of the connection as its end. */
-export function forwardedResponse(head: ResponseHead, { minorVersion, method, isKeptAlive, headers }: ResponseForwarding): string {
+export function forwardResponse(
+  out: HeadWriter,
+  head: ResponseHead,
+  { minorVersion, method, isKeptAlive, headers }: ResponseForwarding,
+): void {
   const hasLength = head.status >= 200 && head.status !== 204
   const hasCoding = minorVersion === 1 && !isBodyless(head.status, method)
-  const lines = linesKept(head, (field) => {
+  // Only a line that Connection or a rule names may have any name.
+  const fields = headers.length > 0 || namesOtherFields(head.connection) ? head.fields : head.notable
+  writeKept(out, { text: head.text, from: writeStatusLine(out, head), fields }, (field) => {
     if (field.known === 'content-length') return hasLength
     if (field.known === 'transfer-encoding') return hasCoding
-    return !isHopByHop(field, head.connection) && !isReplaced(field, headers)
+    return passesToClient(field, head, headers)
   })
-  const ours = head.status >= 200 ? connectionLine(minorVersion, isKeptAlive) : ''
-  return `${statusLine(head)}${lines}${headerLines(headers)}${ours}\r\n`
+  const ours = head.status >= 200 ? dateLine(head) + connectionLine(minorVersion, isKeptAlive) : ''
+  out.writeHead(`${headerLines(headers)}${ours}\r\n`)
 }
 
 /** The answer to an accepted change of protocol. */
-export function forwardedSwitch(head: ResponseHead): string {
-  const lines = linesKept(head, ({ known }) => known !== 'connection' && known !== 'content-length' && known !== 'transfer-encoding')
-  return `${statusLine(head)}${lines}Connection: Upgrade\r\n\r\n`
+export function forwardSwitch(out: HeadWriter, head: ResponseHead): void {
+  const kept = { text: head.text, from: writeStatusLine(out, head), fields: head.notable }
+  writeKept(out, kept, ({ known }) => known !== 'connection' && known !== 'content-length' && known !== 'transfer-encoding')
+  out.writeHead('Connection: Upgrade\r\n\r\n')
+}
+
+/** Whether a field that does not frame the message is for the client, and not replaced by one of `headers`. */
+export function passesToClient(field: Field, { connection }: ResponseHead, headers: readonly Header[]): boolean {
+  return !isHopByHop(field, connection) && !isReplaced(field, headers)
+}
+
+/** Who forwards an answer without a date gives it one (RFC 9110 section 6.6.1). */
+function dateLine({ notable }: ResponseHead): string {
+  for (const { known } of notable) if (known === 'date') return ''
+  return `Date: ${httpDate()}\r\n`
 }
 
 /** What an answer says of the connection; nothing where the version's default holds. */
@@ -57,6 +77,9 @@ function headerLines(headers: readonly Header[]): string {
   return lines
 }
 
-function statusLine(head: ResponseHead): string {
-  return `HTTP/1.1 ${head.status} ${head.reason}\r\n`
+/** Ours is always of HTTP/1.1; one that is so already passes with the lines behind it. Returns from where on the head is still to be written. */
+function writeStatusLine(out: HeadWriter, head: ResponseHead): number {
+  if (head.isPlain) return 0
+  out.writeHead(`HTTP/1.1 ${head.status} ${head.reason}\r\n`)
+  return head.linesFrom
 }

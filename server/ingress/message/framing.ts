@@ -11,6 +11,13 @@ export interface MessageControls {
   connection: readonly string[]
 }
 
+/** Members that name no field beside those a proxy looks at anyway. */
+const usualMembers = new Set(['close', 'keep-alive', 'upgrade', 'te'])
+
+/** Whether a field of any name may be between two neighbours only, as Connection says so. */
+export const namesOtherFields = (connection: readonly string[]): boolean =>
+  connection.length > 0 && connection.some((member) => !usualMembers.has(member))
+
 export const NO_BODY: Framing = { kind: 'none' }
 const NO_MEMBERS: readonly string[] = []
 const CHUNKED: Framing = { kind: 'chunked' }

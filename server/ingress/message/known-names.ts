@@ -2,6 +2,7 @@
 const names = [
   'connection',
   'content-length',
+  'date',
   'forwarded',
   'host',
   'keep-alive',

@@ -1,28 +1,66 @@
 import { BadMessage } from './bad-message.ts'
 import { isTargetCode, isTokenCode, skipWhile } from './characters.ts'
-import { type Field, parseFieldLines } from './field-lines.ts'
+import { type Field, fieldLinesOf, scanFieldLines } from './field-lines.ts'
 import { type Framing, NO_BODY, readControls } from './framing.ts'
 import { parseHost } from './host.ts'
 
-export interface RequestHead {
+/** What is said once of a request. Most of it passes unread, so the target and the fields are cut out only when they are asked for. */
+export class RequestHead {
   /** All of it, as it was sent. */
-  text: string
-  method: string
-  /** In origin form, or `*`. */
-  target: string
-  minorVersion: 0 | 1
+  readonly text: string
+  readonly method: string
+  readonly minorVersion: 0 | 1
   /** The route table's key. */
-  host: string
+  readonly host: string
   /** As it was sent. */
-  hostHeader: string
-  hostPort: number | undefined
-  fields: Field[]
-  framing: Framing
+  readonly hostHeader: string
+  readonly hostPort: number | undefined
+  /** The fields a proxy may have to look at; see `scanFieldLines`. */
+  readonly notable: readonly Field[]
+  readonly framing: Framing
   /** Members of Connection, in lower case. */
-  connection: readonly string[]
-  isKeepAlive: boolean
+  readonly connection: readonly string[]
+  readonly isKeepAlive: boolean
   /** The protocol the client asks to change to. */
-  upgrade: string | undefined
+  readonly upgrade: string | undefined
+  readonly #line: RequestLine
+  #fields: readonly Field[] | undefined
+
+  constructor(text: string, line: RequestLine, maxFields: number) {
+    const notable = scanFieldLines(text, line.end, maxFields)
+    const { framing, connection } = readControls(notable, line.minorVersion)
+    const hostHeader = hostOf(notable)
+    const parsed = parseHost(hostHeader)
+    if (parsed === undefined) throw new BadMessage(400, 'Host is not a host name')
+    this.text = text
+    this.#line = line
+    this.method = line.method
+    this.minorVersion = line.minorVersion
+    this.host = parsed.host
+    this.hostHeader = hostHeader
+    this.hostPort = parsed.port
+    this.notable = notable
+    this.framing = isEmpty(framing) ? NO_BODY : framing
+    this.connection = connection
+    this.isKeepAlive = line.minorVersion === 1 ? !connection.includes('close') : connection.includes('keep-alive')
+    this.upgrade = upgradeOf(line.minorVersion, notable, connection, framing)
+  }
+
+  /** In origin form, or `*`. */
+  get target(): string {
+    return this.text.slice(this.#line.targetFrom, this.#line.targetTo)
+  }
+
+  /** Where the field lines begin. */
+  get linesFrom(): number {
+    return this.#line.end
+  }
+
+  /** All of them, in their order. */
+  get fields(): readonly Field[] {
+    this.#fields ??= fieldLinesOf(this.text, this.#line.end)
+    return this.#fields
+  }
 }
 
 export interface HeadLimits {
@@ -35,26 +73,7 @@ export interface HeadLimits {
  * might read differently, and changes nothing.
  */
 export function parseRequestHead(head: string, limits: HeadLimits): RequestHead {
-  const line = parseRequestLine(head, limits)
-  const fields = parseFieldLines(head, line.end, limits.maxFields)
-  const { framing, connection } = readControls(fields, line.minorVersion)
-  const hostHeader = hostOf(fields)
-  const parsed = parseHost(hostHeader)
-  if (parsed === undefined) throw new BadMessage(400, 'Host is not a host name')
-  return {
-    text: head,
-    method: line.method,
-    target: line.target,
-    minorVersion: line.minorVersion,
-    host: parsed.host,
-    hostHeader,
-    hostPort: parsed.port,
-    fields,
-    framing: isEmpty(framing) ? NO_BODY : framing,
-    connection,
-    isKeepAlive: line.minorVersion === 1 ? !connection.includes('close') : connection.includes('keep-alive'),
-    upgrade: upgradeOf(line.minorVersion, fields, connection, framing),
-  }
+  return new RequestHead(head, parseRequestLine(head, limits), limits.maxFields)
 }
 
 /** The value of the only field of that name, given in lower case; undefined when it is absent. Repeated ones are joined as RFC 9110 section 5.3 allows. */
@@ -70,7 +89,8 @@ function isEmpty(framing: Framing): boolean {
 
 interface RequestLine {
   method: string
-  target: string
+  targetFrom: number
+  targetTo: number
   minorVersion: 0 | 1
   /** Where the field lines begin. */
   end: number
@@ -80,14 +100,20 @@ function parseRequestLine(head: string, limits: HeadLimits): RequestLine {
   const methodEnd = skipWhile(head, 0, isTokenCode)
   if (methodEnd === 0 || head[methodEnd] !== ' ') throw new BadMessage(400, 'the request line has no method')
   const targetEnd = skipWhile(head, methodEnd + 1, isTargetCode)
-  const method = head.slice(0, methodEnd)
-  const target = head.slice(methodEnd + 1, targetEnd)
-  if (target.length > limits.maxTargetBytes) throw new BadMessage(414, `the request target is longer than ${limits.maxTargetBytes} bytes`)
+  const method = methodOf(head, methodEnd)
+  const targetFrom = methodEnd + 1
+  if (targetEnd - targetFrom > limits.maxTargetBytes)
+    throw new BadMessage(414, `the request target is longer than ${limits.maxTargetBytes} bytes`)
   const end = targetEnd + ' HTTP/1.1\r\n'.length
-  const version = head.slice(targetEnd, end)
-  if (version !== ' HTTP/1.1\r\n' && version !== ' HTTP/1.0\r\n') throw wrongVersion(version)
-  refuseTarget(method, target)
-  return { method, target, minorVersion: version === ' HTTP/1.1\r\n' ? 1 : 0, end }
+  const isCurrent = head.startsWith(' HTTP/1.1\r\n', targetEnd)
+  if (!isCurrent && !head.startsWith(' HTTP/1.0\r\n', targetEnd)) throw wrongVersion(head.slice(targetEnd, end))
+  refuseTarget(method, head, { from: targetFrom, to: targetEnd })
+  return { method, targetFrom, targetTo: targetEnd, minorVersion: isCurrent ? 1 : 0, end }
+}
+
+/** The one of nearly all requests is not cut out anew each time. */
+function methodOf(head: string, end: number): string {
+  return end === 3 && head.startsWith('GET') ? 'GET' : head.slice(0, end)
 }
 
 function wrongVersion(version: string): BadMessage {
@@ -95,9 +121,13 @@ function wrongVersion(version: string): BadMessage {
   return new BadMessage(400, 'the request line is malformed')
 }
 
-function refuseTarget(method: string, target: string): void {
+const SLASH = '/'.charCodeAt(0)
+const ASTERISK = '*'.charCodeAt(0)
+
+function refuseTarget(method: string, head: string, { from, to }: { from: number; to: number }): void {
   if (method === 'CONNECT' || method === 'TRACE') throw new BadMessage(405, `${method} is not served here`)
-  if (target.startsWith('/') || (target === '*' && method === 'OPTIONS')) return
+  const first = to > from ? head.charCodeAt(from) : 0
+  if (first === SLASH || (first === ASTERISK && to === from + 1 && method === 'OPTIONS')) return
   throw new BadMessage(400, 'the request target does not begin with /')
 }
 

@@ -1,19 +1,63 @@
 import { BadMessage } from './bad-message.ts'
 import { CR, isValueCode, LF, skipWhile } from './characters.ts'
-import { type Field, parseFieldLines } from './field-lines.ts'
+import { type Field, fieldLinesOf, scanFieldLines } from './field-lines.ts'
 import { type Framing, NO_BODY, readControls } from './framing.ts'
 
-export interface ResponseHead {
+/** What is said once of an answer. Most of it passes unread. */
+export class ResponseHead {
   /** All of it, as it was sent. */
-  text: string
-  status: number
-  reason: string
-  minorVersion: 0 | 1
-  fields: Field[]
-  framing: Framing
-  connection: readonly string[]
+  readonly text: string
+  readonly status: number
+  readonly minorVersion: 0 | 1
+  /** The fields a proxy may have to look at; see `scanFieldLines`. */
+  readonly notable: readonly Field[]
+  readonly framing: Framing
+  readonly connection: readonly string[]
   /** Whether the upstream will take another request on this connection. */
-  isKeepAlive: boolean
+  readonly isKeepAlive: boolean
+  /** Where the field lines begin. */
+  readonly linesFrom: number
+  readonly #reasonFrom: number
+  #fields: readonly Field[] | undefined
+
+  constructor(text: string, line: StatusLine, { method, maxFields }: { method: string; maxFields: number }) {
+    const notable = scanFieldLines(text, line.end, maxFields)
+    const { framing, connection } = readControls(notable, line.minorVersion)
+    const actual = bodyFraming(framing, line.status, method)
+    this.text = text
+    this.status = line.status
+    this.minorVersion = line.minorVersion
+    this.notable = notable
+    this.framing = actual
+    this.connection = connection
+    this.isKeepAlive =
+      actual.kind !== 'until-close' && (line.minorVersion === 1 ? !connection.includes('close') : connection.includes('keep-alive'))
+    this.linesFrom = line.end
+    this.#reasonFrom = line.reasonFrom
+  }
+
+  /** Whether its status line is as we would write it: of HTTP/1.1, and with the space that belongs before a reason. */
+  get isPlain(): boolean {
+    return this.minorVersion === 1 && this.#reasonFrom > STATUS_END
+  }
+
+  get reason(): string {
+    return this.text.slice(this.#reasonFrom, this.linesFrom - 2)
+  }
+
+  /** All of them, in their order. */
+  get fields(): readonly Field[] {
+    this.#fields ??= fieldLinesOf(this.text, this.linesFrom)
+    return this.#fields
+  }
+}
+
+interface StatusLine {
+  status: number
+  minorVersion: 0 | 1
+  reasonFrom: number
+  /** Where the field lines begin. */
+  end: number
 }
 
 const ZERO = '0'.charCodeAt(0)
@@ -22,6 +66,10 @@ const STATUS_END = 'HTTP/1.1 200'.length
 
 /** Parses one response head, read as latin1 and ending with its empty line; `method` is that of the request it answers. */
 export function parseResponseHead(head: string, method: string, maxFields: number): ResponseHead {
+  return new ResponseHead(head, parseStatusLine(head), { method, maxFields })
+}
+
+function parseStatusLine(head: string): StatusLine {
   const minorVersion = minorVersionOf(head)
   const status = statusOf(head)
   const reasonStart = head[STATUS_END] === ' ' ? STATUS_END + 1 : STATUS_END
@@ -29,19 +77,7 @@ export function parseResponseHead(head: string, method: string, maxFields: numbe
   const isLineEnd = head.charCodeAt(reasonEnd) === CR && head.charCodeAt(reasonEnd + 1) === LF
   // A reason may be missing, and with it the space before it, which strictly belongs to every status line.
   if (!isLineEnd || (reasonStart === STATUS_END && reasonEnd > STATUS_END)) throw malformed()
-  const fields = parseFieldLines(head, reasonEnd + 2, maxFields)
-  const { framing, connection } = readControls(fields, minorVersion)
-  const actual = bodyFraming(framing, status, method)
-  return {
-    text: head,
-    status,
-    reason: head.slice(reasonStart, reasonEnd),
-    minorVersion,
-    fields,
-    framing: actual,
-    connection,
-    isKeepAlive: actual.kind !== 'until-close' && (minorVersion === 1 ? !connection.includes('close') : connection.includes('keep-alive')),
-  }
+  return { status, minorVersion, reasonFrom: reasonStart, end: reasonEnd + 2 }
 }
 
 /** Whether the message has no body whatever its fields say (RFC 9112 section 6.3). */

@@ -1,7 +1,7 @@
 import { NEVER } from '../deadlines.ts'
 import type { ClientSide, Exchange, Header } from '../exchange.ts'
 import { BadMessage } from '../message/bad-message.ts'
-import { forwardedRequest } from '../message/forward-request.ts'
+import { forwardRequest } from '../message/forward-request.ts'
 import { fieldValue, type RequestHead } from '../message/request-head.ts'
 import type { ResponseHead } from '../message/response-head.ts'
 import { type ResponseEvent, ResponseReader } from '../message/response-reader.ts'
@@ -47,8 +47,8 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
   /** Set while it is open and ours. */
   #connection: UpstreamConnection | undefined
   #isConnected = false
-  /** Waits for the start of the body, which has mostly come with it: they make one packet. */
-  #heldHead: string | undefined
+  /** The head waits for the start of the body, which has mostly come with it: they make one packet. */
+  #isHeadHeld = false
   #response: ResponseHead | undefined
   #isKeptAlive = false
 
@@ -76,7 +76,7 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
 
   body(bytes: Buffer, from?: number, to?: number): void {
     const connection = this.#connection
-    if (this.#heldHead === undefined) {
+    if (!this.#isHeadHeld) {
       connection?.write(bytes, from, to)
     } else {
       connection?.together(() => {
@@ -88,9 +88,7 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
   }
 
   bodyPause(): void {
-    const head = this.#heldHead
-    this.#heldHead = undefined
-    if (head !== undefined) this.#connection?.writeHead(head)
+    if (this.#isHeadHeld) this.#writeHead()
   }
 
   bodyEnd(): void {}
@@ -187,15 +185,20 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
   #send(connection: UpstreamConnection): void {
     this.#connection = connection
     this.#isConnected = true
-    const { address, isTrusted, scheme, note } = this.#client
-    const head = forwardedRequest(this.#head, { address, isTrusted, scheme, requestId: note.requestId })
     if (this.#head.framing.kind === 'none') {
-      connection.writeHead(head)
+      this.#writeHead()
     } else {
-      this.#heldHead = head
+      this.#isHeadHeld = true
       this.#client.poke()
     }
     this.#expectAnswer()
+  }
+
+  #writeHead(): void {
+    this.#isHeadHeld = false
+    const connection = this.#connection
+    const { origin, note } = this.#client
+    connection?.together(() => forwardRequest(connection, this.#head, { origin, requestId: note.requestId }))
   }
 
   #expectAnswer(): void {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { parseFieldLines } from '../../../../server/ingress/message/field-lines.ts'
-import { forwardedRequest, requestIdOf } from '../../../../server/ingress/message/forward-request.ts'
-import { forwardedResponse } from '../../../../server/ingress/message/forward-response.ts'
+import { requestIdOf } from '../../../../server/ingress/message/forward-request.ts'
 import { parseRequestHead } from '../../../../server/ingress/message/request-head.ts'
 import { parseResponseHead } from '../../../../server/ingress/message/response-head.ts'
+import { forwardedRequest, forwardedResponse } from '../../../support/forwarded-heads.ts'
 
 const limits = { maxFields: 50, maxTargetBytes: 1000 }
 const origin = { address: '198.51.100.7', isTrusted: false, scheme: 'http', requestId: 'req-1' } as const
