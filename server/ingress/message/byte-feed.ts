@@ -54,7 +54,8 @@ export class ByteFeed {
       refuseBareLineFeed(this.#bytes, this.#from, this.#searchedTo)
       this.#searchedTo = Math.max(this.#from, this.#bytes.length - END_OF_HEAD.length + 1)
     }
-    const lengthBytes = (end < 0 ? this.#bytes.length : end) - this.#from
+    // The last bytes of an unfinished head may already belong to its end, which does not count.
+    const lengthBytes = (end < 0 ? this.#bytes.length - END_OF_HEAD.length + 1 : end) - this.#from
     if (lengthBytes > maxBytes) throw new BadMessage(431, `the head is longer than ${maxBytes} bytes`)
     if (end < 0) return undefined
     const head = this.#bytes.toString('latin1', this.#from, end + END_OF_HEAD.length)

@@ -1,6 +1,7 @@
 import { BadMessage } from './bad-message.ts'
 import type { BodyTracker, PayloadSinks } from './body.ts'
 import { COLON, CR, isTokenCode, isValueCode, LF } from './characters.ts'
+import { isForbiddenTrailer } from './trailer-names.ts'
 
 const MAX_SIZE_DIGITS = 12
 const MAX_EXTENSION_BYTES = 256
@@ -34,6 +35,7 @@ export class ChunkedBody implements BodyTracker {
   #extensionBytes = 0
   #trailerBytes = 0
   #trailers = ''
+  #trailerName = ''
 
   constructor({ onPayload, onTrailers }: PayloadSinks = {}) {
     this.#onPayload = onPayload
@@ -84,7 +86,6 @@ export class ChunkedBody implements BodyTracker {
         return
       default:
         this.#trailer(code)
-        if (this.#onTrailers !== undefined && this.#state !== 'last-line-feed') this.#trailers += String.fromCharCode(code)
         return
     }
   }
@@ -114,15 +115,16 @@ export class ChunkedBody implements BodyTracker {
 
   #trailer(code: number): void {
     if (++this.#trailerBytes > MAX_TRAILER_BYTES) throw new BadMessage(431, 'the trailers are too long')
+    const isLast = this.#state === 'trailer-start' && code === CR
+    if (this.#onTrailers !== undefined && !isLast) this.#trailers += String.fromCharCode(code)
     switch (this.#state) {
       case 'trailer-start':
-        if (code === CR) this.#state = 'last-line-feed'
-        else if (isTokenCode[code] === 1) this.#state = 'trailer-name'
-        else throw new BadMessage(400, 'a trailer has no valid name')
+        if (isLast) this.#state = 'last-line-feed'
+        else this.#nameTrailer(code)
         return
       case 'trailer-name':
-        if (code === COLON) this.#state = 'trailer-value'
-        else if (isTokenCode[code] !== 1) throw new BadMessage(400, 'a trailer has no valid name')
+        if (code === COLON) this.#endTrailerName()
+        else this.#nameTrailer(code)
         return
       case 'trailer-value':
         if (code === CR) this.#state = 'trailer-line-feed'
@@ -132,6 +134,18 @@ export class ChunkedBody implements BodyTracker {
         this.#expect(code, LF, 'trailer-start')
         return
     }
+  }
+
+  #nameTrailer(code: number): void {
+    if (isTokenCode[code] !== 1) throw new BadMessage(400, 'a trailer has no valid name')
+    this.#trailerName += String.fromCharCode(code)
+    this.#state = 'trailer-name'
+  }
+
+  #endTrailerName(): void {
+    if (isForbiddenTrailer(this.#trailerName)) throw new BadMessage(400, 'a trailer has a name that only a head may have')
+    this.#trailerName = ''
+    this.#state = 'trailer-value'
   }
 
   #expect(code: number, expected: number, next: State): void {

@@ -123,3 +123,20 @@ function* cut(bytes: Buffer, random: (below: number) => number): Generator<Buffe
     at = end
   }
 }
+
+test('a head of the largest size is taken in pieces of any size, and one byte more is refused', () => {
+  const head = (bytes: number) => Buffer.from(`GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(bytes - 30)}\r\n\r\n`)
+  const readIn = (bytes: Buffer, step: number) => {
+    const reader = new RequestReader({ ...limits, maxHeadBytes: 100 })
+    let event: RequestEvent | undefined
+    for (let at = 0; at < bytes.length; at += step) {
+      reader.push(bytes.subarray(at, at + step))
+      event = reader.next()
+    }
+    return event?.kind
+  }
+  for (const step of [1, 2, 3, 103, 1000]) {
+    expect(readIn(head(102), step)).toBe('head')
+    expect(() => readIn(head(103), step)).toThrow(BadMessage)
+  }
+})

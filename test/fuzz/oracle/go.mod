@@ -1,0 +1,5 @@
+module oracle
+
+go 1.24
+
+require golang.org/x/net v0.40.0

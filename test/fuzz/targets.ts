@@ -1,0 +1,20 @@
+import { startGo, startLlhttp } from './oracle.ts'
+import type { FuzzTarget } from './target.ts'
+import { chunkedBodyTarget } from './targets/chunked-body.ts'
+import { requestHeadTarget } from './targets/request-head.ts'
+import { responseHeadTarget } from './targets/response-head.ts'
+
+const starts = {
+  'request-head': async () => requestHeadTarget([startLlhttp(), await startGo()]),
+  'response-head': async () => responseHeadTarget([startLlhttp(), await startGo()]),
+  'chunked-body': async () => chunkedBodyTarget([startLlhttp(), await startGo()]),
+} satisfies Record<string, () => Promise<FuzzTarget>>
+
+export type TargetName = keyof typeof starts
+
+export const targetNames = Object.keys(starts) as TargetName[]
+
+/** A target with the readers beside it started. */
+export function startTarget(name: TargetName): Promise<FuzzTarget> {
+  return starts[name]()
+}
