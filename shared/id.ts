@@ -8,6 +8,7 @@ export const idPrefix = {
   source: 'src',
   release: 'rel',
   event: 'evt',
+  customDomain: 'cdm',
   workspace: 'tea',
   user: 'usr',
   apiKey: 'key',

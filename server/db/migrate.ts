@@ -2,9 +2,13 @@ import type { Database } from 'bun:sqlite'
 import { getDatabaseVersion, getMaximumVersion, type Migration, migrate } from 'bun-sqlite-migrations'
 import { AppError } from '../../shared/error.ts'
 import initial from './migrations/0001_initial.sql' with { type: 'text' }
+import domains from './migrations/0002_domains.sql' with { type: 'text' }
 
 /** Numbered, immutable SQL, embedded as text: the package's own folder loader finds no folder in a compiled executable. */
-const migrations: Migration[] = [{ version: 1, up: [initial], down: '' }]
+const migrations: Migration[] = [
+  { version: 1, up: [initial], down: '' },
+  { version: 2, up: [domains], down: '' },
+]
 
 /**
  * Brings the database to this executable's version, each step in a transaction of its own.
