@@ -64,14 +64,15 @@ export function createIngressClient(controlSocketPath: string): IngressClient {
   /** Whoever has the well-known name must take the table; a predecessor that hangs keeps nobody waiting for long. */
   const publishTo = async (path: string, table: unknown) => {
     const others = new Set<string>()
-    for (let newest = newestOf(controlSocketPath), told = ''; newest !== told; newest = newestOf(controlSocketPath)) {
-      told = newest
+    let told: string
+    do {
+      told = newestOf(controlSocketPath)
       await command('PUT', path, table)
       for (const socketPath of otherSocketPaths(controlSocketPath)) others.add(socketPath)
       const put = (socketPath: string) =>
         callSocket({ socketPath, publisher, method: 'PUT', path, body: table, timeoutMs: OTHERS_TIMEOUT_MS })
       await Promise.all([...others].map((socketPath) => put(socketPath).catch(() => undefined)))
-    }
+    } while (newestOf(controlSocketPath) !== told)
   }
   return {
     publish: (table) => publishTo(controlPaths.routes, table),

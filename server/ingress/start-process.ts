@@ -11,7 +11,7 @@ export interface StartProcess extends Successor {
 }
 
 /** Longest time an ingress may take from its start to its first answer as the one with the well-known name. */
-export const READY_TIMEOUT_MS = 20_000
+const READY_TIMEOUT_MS = 20_000
 const POLL_MS = 10
 
 /**

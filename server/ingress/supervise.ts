@@ -2,7 +2,7 @@ import { AppError } from '../../shared/error.ts'
 import type { IngressStatus } from './control.ts'
 import { createIngressClient, type IngressClient } from './control-client.ts'
 import { processAgeMs, processCommand, processesOf, processStart, runsFile } from './process-start.ts'
-import { READY_TIMEOUT_MS, startIngressProcess } from './start-process.ts'
+import { startIngressProcess } from './start-process.ts'
 
 /** The ingress that is wanted, and how to start it. */
 export interface IngressStart {
@@ -20,6 +20,8 @@ export interface IngressStart {
 }
 
 const END_TIMEOUT_MS = 5_000
+/** An ingress that has run for longer than this does not answer because it has just been started. */
+const ARRIVAL_MS = 10_000
 const POLL_MS = 10
 
 /**
@@ -80,7 +82,7 @@ async function isHandedOver(client: IngressClient, running: IngressStatus, start
 
 /** Whether the wanted one serves, or is about to: its predecessor, or who asked for it, may have died when it was just started. */
 async function arrives(client: IngressClient, start: IngressStart): Promise<boolean> {
-  const isUnderWay = () => processesOf(start.command).some((pid) => (processAgeMs(pid) ?? READY_TIMEOUT_MS) < READY_TIMEOUT_MS)
+  const isUnderWay = () => processesOf(start.command).some((pid) => (processAgeMs(pid) ?? ARRIVAL_MS) < ARRIVAL_MS)
   for (;;) {
     const isLast = !isUnderWay()
     const status = await statusOf(client)

@@ -40,11 +40,10 @@ export async function connectHttp(port: number): Promise<HttpConnection> {
         const answer = parseAnswer(received)
         if (answer === undefined) return
         received = ''
-        if (answer.isLast) {
-          isOpen = false
-          socket.end()
-        }
+        if (answer.isLast) isOpen = false
         settle(({ resolve }) => resolve(answer))
+        // Last, as it may tell of the close at once.
+        if (answer.isLast) socket.end()
       },
       close: () => lost('closed'),
       error: (_, error) => lost(error.message),
