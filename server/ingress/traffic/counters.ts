@@ -77,8 +77,8 @@ export class TrafficCounters {
   /** What has changed since the reading that is known. What has gone and is known is forgotten. */
   read(known: KnownCounts | undefined): TrafficCounts {
     const knownRevision = known?.epoch === this.#epoch ? known.revision : 0
+    this.#observe()
     const revision = this.#revision++
-    this.#observe(revision)
     const entries: TrafficEntry[] = []
     for (const [key, entry] of this.#entries) {
       if (entry.revision > knownRevision) entries.push(toWire(entry))
@@ -97,7 +97,7 @@ export class TrafficCounters {
   }
 
   /** Brings up to date what is not counted but looked at. */
-  #observe(revision: number): void {
+  #observe(): void {
     this.#followRoutes()
     const gone: Entry[] = []
     for (const [key, entry] of this.#entries) {
@@ -105,9 +105,9 @@ export class TrafficCounters {
       const isGone = key !== '' && inFlight + tunnels === 0 && !this.#wanted.has(key)
       if (isGone) gone.push(entry)
       if (inFlight === entry.inFlight && tunnels === entry.tunnels && isGone === entry.isGone) continue
-      Object.assign(entry, { inFlight, tunnels, isGone, revision })
+      Object.assign(entry, { inFlight, tunnels, isGone, revision: this.#revision })
     }
-    for (const entry of gone.slice(0, Math.max(0, gone.length - MAX_GONE))) this.#fold(entry, revision)
+    for (const entry of gone.slice(0, Math.max(0, gone.length - MAX_GONE))) this.#fold(entry)
   }
 
   #followRoutes(): void {
@@ -119,7 +119,7 @@ export class TrafficCounters {
   }
 
   /** Gives what is gone to its service, so that the sums stay right. */
-  #fold(entry: Entry, revision: number): void {
+  #fold(entry: Entry): void {
     if (entry.instanceId === '') return
     this.#entries.delete(entry.instanceId)
     const sum = this.#entryOf(entry.serviceId, '')
@@ -127,7 +127,7 @@ export class TrafficCounters {
       for (const [index, count] of entry[counts].entries()) sum[counts][index] = (sum[counts][index] ?? 0) + count
     }
     for (const count of ['cutOff', 'brokenOff', 'receivedBytes', 'sentBytes'] as const) sum[count] += entry[count]
-    sum.revision = revision
+    sum.revision = this.#revision
   }
 }
 
