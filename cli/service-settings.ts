@@ -2,8 +2,9 @@ import { type Command, Option } from 'commander'
 import { isPlatformKey, parseDotenv } from '../shared/env.ts'
 import { buildPlanNames, planNames } from '../shared/plan.ts'
 import { maxInstances, runtimes, type ServiceDetailsInput, type ServicePatch, type ServiceType } from '../shared/service.ts'
+import { defaultControls, maxGuardWindowSeconds, minGuardWindowSeconds } from '../shared/service-controls.ts'
 import { usageError } from './error.ts'
-import { wholeNumber } from './options.ts'
+import { gather, wholeNumber } from './options.ts'
 import { clean } from './terminal-text.ts'
 
 export const MAX_SHUTDOWN_DELAY_SECONDS = 300
@@ -21,6 +22,10 @@ export interface SettingOptions {
   publishPath?: string
   rootDir?: string
   shutdownDelay?: number
+  allowIp?: string[]
+  guard?: boolean
+  guardWindow?: number
+  guardThreshold?: number
 }
 
 export const addSettingOptions = (command: Command): Command =>
@@ -36,6 +41,11 @@ export const addSettingOptions = (command: Command): Command =>
     .option('--publish-path <path>', 'Folder of a static site that is served')
     .option('--root-dir <path>', 'Folder of the source in which it is built')
     .option('--shutdown-delay <seconds>', 'Time an instance has to end', wholeNumber(1, MAX_SHUTDOWN_DELAY_SECONDS))
+    .option('--allow-ip <ranges>', 'Addresses that may reach it, such as 203.0.113.0/24; or everywhere, or nobody', gather)
+    .option('--guard', 'Take a new release back by itself when it does far worse than the old one; the default')
+    .option('--no-guard', 'Leave a new release as it is, however it does')
+    .option('--guard-window <seconds>', 'How long a new release is watched', wholeNumber(minGuardWindowSeconds, maxGuardWindowSeconds))
+    .option('--guard-threshold <points>', 'Percentage points of 5xx above the old release that are too many', wholeNumber(1, 100))
 
 /** The part of a service's body that the options stand for; each type has its commands in a place of its own. */
 export function settingsInput(type: ServiceType, options: SettingOptions): Pick<ServicePatch, 'rootDir' | 'serviceDetails'> {
@@ -56,9 +66,32 @@ export function settingsInput(type: ServiceType, options: SettingOptions): Pick<
     publishPath: options.publishPath,
     maxShutdownDelaySeconds: options.shutdownDelay,
     ...commands,
+    ...controlsInput(options),
   })
   return present({ rootDir: options.rootDir, serviceDetails: absentIfEmpty(details) })
 }
+
+/** What takes effect at once: it is no part of a release. */
+function controlsInput({
+  allowIp,
+  guard,
+  guardWindow,
+  guardThreshold,
+}: SettingOptions): Pick<ServiceDetailsInput, 'ipAllowList' | 'cutoverGuard'> {
+  const cutoverGuard = present({ enabled: guard, windowSeconds: guardWindow, errorRateThreshold: guardThreshold })
+  return present({ ipAllowList: allowIp && allowListOf(allowIp), cutoverGuard: absentIfEmpty(cutoverGuard) })
+}
+
+/** The server says which range is wrong. */
+function allowListOf(ranges: readonly string[]): NonNullable<ServiceDetailsInput['ipAllowList']> {
+  if (ranges.includes('nobody')) return []
+  return ranges.includes('everywhere') ? defaultControls.ipAllowList : ranges.map((cidrBlock) => ({ cidrBlock }))
+}
+
+const atOnce: ReadonlySet<string> = new Set<keyof SettingOptions>(['instances', 'allowIp', 'guard', 'guardWindow', 'guardThreshold'])
+
+/** Whether one of the options takes effect with the next deploy only. */
+export const isPartOfRelease = (options: SettingOptions): boolean => Object.keys(options).some((name) => !atOnce.has(name))
 
 type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
 

@@ -3,6 +3,14 @@ import { EnvVarInput, maxEnvVars, SecretFileInput } from './env.ts'
 import { Id, instanceIdPattern } from './id.ts'
 import { buildPlanNames, planNames } from './plan.ts'
 import { Many, OneOf, PageQuery, StrictObject, Time, TimeInput, Unsupported, visibleChar } from './schema.ts'
+import {
+  CutoverGuard,
+  CutoverGuardInput,
+  IpAllowList,
+  IpAllowListInput,
+  MaintenanceMode,
+  MaintenanceModeInput,
+} from './service-controls.ts'
 
 export const serviceTypes = ['web_service', 'private_service', 'background_worker', 'static_site'] as const
 export type ServiceType = (typeof serviceTypes)[number]
@@ -47,8 +55,6 @@ const EnvSpecificDetails = StrictObject({
   dockerfilePath: Unsupported('./Dockerfile'),
 })
 
-const neutralMaintenance = { enabled: false, uri: '' }
-
 /** What may be set of a service's details, at create and patch; which fields fit which type is a rule of the server. */
 export const ServiceDetailsInput = StrictObject({
   env: optional(OneOf(runtimes)),
@@ -65,10 +71,11 @@ export const ServiceDetailsInput = StrictObject({
   publishPath: optional(RelativePath),
   headers: optional(Type.Array(HeaderRule, { maxItems: 200 })),
   routes: optional(Type.Array(PathRule, { maxItems: 200 })),
+  ipAllowList: optional(IpAllowListInput),
+  maintenanceMode: optional(MaintenanceModeInput),
+  cutoverGuard: optional(CutoverGuardInput),
   disk: Unsupported(),
   autoscaling: Unsupported(),
-  ipAllowList: Unsupported([{ cidrBlock: '0.0.0.0/0', description: 'everywhere' }]),
-  maintenanceMode: Unsupported(neutralMaintenance),
   previews: Unsupported({ generation: 'off' }),
   pullRequestPreviewsEnabled: Unsupported('no'),
   parentServer: Unsupported(),
@@ -141,6 +148,9 @@ export const ServiceDetails = Type.Object({
   publishPath: optional(Type.String()),
   headers: optional(Type.Array(HeaderRule)),
   routes: optional(Type.Array(PathRule)),
+  ipAllowList: optional(IpAllowList),
+  maintenanceMode: optional(MaintenanceMode),
+  cutoverGuard: optional(CutoverGuard),
 })
 export type ServiceDetails = Static<typeof ServiceDetails>
 

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { Argument, type Command } from 'commander'
 import type { Event } from '../../shared/event.ts'
 import { type Instance, maxInstances } from '../../shared/service.ts'
 import type { Context, Start } from '../context.ts'
@@ -26,6 +26,15 @@ export function addOperationCommands(services: Command, start: Start): void {
     .argument('<service>', 'Name or id')
     .argument('<instances>', `1 to ${maxInstances}`, wholeNumber(1, maxInstances))
     .action((service: string, count: number, _: unknown, command: Command) => scale(start(command), service, count))
+  services
+    .command('maintenance')
+    .description('Answer every request with a page of maintenance, or end that; instances go on running')
+    .addArgument(new Argument('<state>', 'on or off').choices(['on', 'off']))
+    .argument('<service>', 'Name or id')
+    .option('--uri <url>', 'Page of another host to send requests to; "" for the page of the platform')
+    .action((state: 'on' | 'off', name: string, options: { uri?: string }, command: Command) =>
+      maintain(start(command), name, { enabled: state === 'on', ...options }),
+    )
   services
     .command('instances')
     .description('List the running instances of a service')
@@ -71,6 +80,14 @@ async function scale(context: Context, name: string, numInstances: number): Prom
   const service = await resolveService(context, name)
   await context.client.call('scaleService', { params: { serviceId: service.id }, body: { numInstances } })
   if (!context.isJson) context.print(clean`${service.name} is scaled to ${numInstances} ${numInstances === 1 ? 'instance' : 'instances'}.`)
+}
+
+async function maintain(context: Context, name: string, maintenanceMode: { enabled: boolean; uri?: string }): Promise<void> {
+  const service = await resolveService(context, name)
+  const body = { serviceDetails: { maintenanceMode } }
+  const updated = await context.client.call('updateService', { params: { serviceId: service.id }, body })
+  if (context.isJson) return context.printJson(updated)
+  context.print(maintenanceMode.enabled ? clean`${service.name} is in maintenance.` : clean`${service.name} is back from maintenance.`)
 }
 
 async function instances(context: Context, name: string | undefined): Promise<void> {

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { type Service, type ServiceType, serviceTypes } from '../../shared/service.ts'
+import type { CutoverGuard } from '../../shared/service-controls.ts'
 import type { Context, Start } from '../context.ts'
 import { usageError } from '../error.ts'
 import { ago } from '../figures.ts'
@@ -8,7 +9,7 @@ import { printList } from '../output.ts'
 import { allPages } from '../pages.ts'
 import { confirmByName } from '../prompt.ts'
 import { resolveService } from '../resolve.ts'
-import { addSettingOptions, present, type SettingOptions, settingsInput } from '../service-settings.ts'
+import { addSettingOptions, isPartOfRelease, present, type SettingOptions, settingsInput } from '../service-settings.ts'
 import { type Column, formatFields } from '../table.ts'
 import { clean } from '../terminal-text.ts'
 import { addOperationCommands } from './service-operations.ts'
@@ -36,7 +37,7 @@ export function addServiceCommands(program: Command, start: Start): void {
   addSettingOptions(
     services
       .command('update')
-      .description('Change settings of a service; all but name and instances take effect with its next deploy')
+      .description('Change settings of a service; all but name, instances, allowed addresses and guard take effect with its next deploy')
       .argument('<service>', 'Name or id')
       .option('--name <name>', 'New name'),
   ).action((name: string, options: UpdateOptions, command: Command) => update(start(command), name, options))
@@ -63,14 +64,17 @@ async function list(context: Context, options: ListOptions): Promise<void> {
 const serviceColumns = ({ io }: Context): Column<Service>[] => [
   { title: 'NAME', value: ({ name }) => name, isFlexible: true, colour: () => 'bold' },
   { title: 'TYPE', value: ({ type }) => type },
-  { title: 'STATE', value: stateOf, colour: ({ suspended }) => (suspended === 'suspended' ? 'yellow' : undefined) },
+  { title: 'STATE', value: stateOf, colour: (service) => (stateOf(service) === 'active' ? undefined : 'yellow') },
   { title: 'PLAN', value: ({ serviceDetails }) => serviceDetails.plan ?? '-' },
   { title: 'INSTANCES', value: ({ serviceDetails }) => String(serviceDetails.numInstances ?? '-'), align: 'right' },
   { title: 'UPDATED', value: ({ updatedAt }) => ago(updatedAt, io.now()) },
   { title: 'URL', value: ({ serviceDetails }) => serviceDetails.url ?? '-', isFlexible: true },
 ]
 
-const stateOf = ({ suspended }: Service): string => (suspended === 'suspended' ? 'suspended' : 'active')
+function stateOf({ suspended, serviceDetails }: Service): string {
+  if (suspended === 'suspended') return 'suspended'
+  return serviceDetails.maintenanceMode?.enabled ? 'maintenance' : 'active'
+}
 
 async function get(context: Context, name: string | undefined): Promise<void> {
   const service = await resolveService(context, name)
@@ -101,12 +105,10 @@ async function update(context: Context, name: string, options: UpdateOptions): P
   if (Object.keys(body).length === 0) throw usageError('Nothing to change was given.', 'Run cpctl services update --help for what can be.')
   const updated = await context.client.call('updateService', { params: { serviceId: service.id }, body })
   if (context.isJson) return context.printJson(updated)
-  const remark = isPartOfRelease(options) ? ' The change takes effect with its next deploy.' : ''
+  const { name: _, ...settings } = options
+  const remark = isPartOfRelease(settings) ? ' The change takes effect with its next deploy.' : ''
   context.print(clean`Updated ${updated.name}.${remark}`)
 }
-
-/** The name and how many instances run are no part of a release: they change at once. */
-const isPartOfRelease = ({ name: _, instances: __, ...others }: UpdateOptions): boolean => Object.keys(others).length > 0
 
 async function remove(context: Context, name: string, isConfirmed: boolean): Promise<void> {
   const service = await resolveService(context, name)
@@ -132,8 +134,19 @@ function printService(context: Context, service: Service): void {
     ['Pre-deploy command', details.envSpecificDetails?.preDeployCommand],
     ['Health check path', details.healthCheckPath],
     ['Publish path', details.publishPath],
+    ['Allowed addresses', details.ipAllowList && allowedText(details.ipAllowList)],
+    ['Maintenance page', details.maintenanceMode?.uri],
+    ['Cut-over guard', details.cutoverGuard && guardText(details.cutoverGuard)],
     ['Created', service.createdAt],
     ['Updated', service.updatedAt],
   ]
   context.io.stdout.write(formatFields(fields, context.paint))
 }
+
+const allowedText = (list: NonNullable<Service['serviceDetails']['ipAllowList']>): string =>
+  list.length === 0
+    ? 'nobody'
+    : list.map(({ cidrBlock, description }) => clean`${cidrBlock}${description && ` (${description})`}`).join(', ')
+
+const guardText = ({ enabled, windowSeconds, errorRateThreshold }: CutoverGuard): string =>
+  enabled ? `${windowSeconds} s, ${errorRateThreshold} points of errors above the old release` : 'off'

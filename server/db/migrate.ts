@@ -3,11 +3,15 @@ import { getDatabaseVersion, getMaximumVersion, type Migration, migrate } from '
 import { AppError } from '../../shared/error.ts'
 import initial from './migrations/0001_initial.sql' with { type: 'text' }
 import domains from './migrations/0002_domains.sql' with { type: 'text' }
+import certificates from './migrations/0003_certificates.sql' with { type: 'text' }
+import controlsAndGuard from './migrations/0004_controls_and_guard.sql' with { type: 'text' }
 
 /** Numbered, immutable SQL, embedded as text: the package's own folder loader finds no folder in a compiled executable. */
 const migrations: Migration[] = [
   { version: 1, up: [initial], down: '' },
   { version: 2, up: [domains], down: '' },
+  { version: 3, up: [certificates], down: '' },
+  { version: 4, up: [controlsAndGuard], down: '' },
 ]
 
 /**

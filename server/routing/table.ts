@@ -1,10 +1,13 @@
 import type { Database } from 'bun:sqlite'
+import type { ServiceControls } from '../../shared/service-controls.ts'
 import type { Context } from '../context.ts'
 import { artifactDir } from '../deploys/release-store.ts'
 import type { ProxyTarget, Route, RouteTable } from '../ingress/route-table.ts'
 import type { StoredInstance } from '../instances/store.ts'
 import { hostOf } from '../services/present.ts'
 import type { ServiceSettings } from '../services/settings.ts'
+import { controlsIn } from '../services/store.ts'
+import { policyOf } from './policy.ts'
 
 /** What the routes of one service depend on. */
 export interface RoutedService {
@@ -13,6 +16,7 @@ export interface RoutedService {
   slug: string
   type: 'web_service' | 'static_site'
   isSuspended: boolean
+  controls: ServiceControls
   /** The live release, if there is one. */
   release: { id: string; artifactDir: string; settings: ServiceSettings } | undefined
   /** Instances of the live set that are not draining. */
@@ -21,7 +25,8 @@ export interface RoutedService {
 
 /** The route of one service, decided from what is live of it. */
 export function routeOf(service: RoutedService): Route {
-  const named = { serviceId: service.id, name: service.name }
+  const policy = policyOf(service)
+  const named = { serviceId: service.id, name: service.name, ...(policy && { policy }) }
   if (service.isSuspended) return { kind: 'suspended', ...named }
   if (service.release === undefined) return { kind: 'unavailable', ...named }
   if (service.type === 'static_site') {
@@ -48,6 +53,7 @@ interface RoutedRow {
   name: string
   slug: string
   type: RoutedService['type']
+  controls: string
   suspended_at: number | null
   release_id: string | null
   artifact: string | null
@@ -74,7 +80,7 @@ function selectRouted(db: Database, context: Pick<Context, 'paths'>): RoutedServ
   )
   return db
     .query<RoutedRow, []>(
-      `SELECT s.id, s.name, s.slug, s.type, s.suspended_at, r.id AS release_id, r.artifact, r.settings
+      `SELECT s.id, s.name, s.slug, s.type, s.controls, s.suspended_at, r.id AS release_id, r.artifact, r.settings
        FROM services s LEFT JOIN deploys d ON d.id = s.live_deploy_id LEFT JOIN releases r ON r.id = d.release_id
        WHERE s.deleted_at IS NULL AND s.type IN ('web_service', 'static_site')`,
     )
@@ -99,5 +105,5 @@ function presentRow(row: RoutedRow, context: Pick<Context, 'paths'>): Omit<Route
           artifactDir: artifactDir(context.paths, { serviceId: id, artifact }),
           settings: JSON.parse(settings) as ServiceSettings,
         }
-  return { id, name, slug, type, isSuspended: row.suspended_at !== null, release }
+  return { id, name, slug, type, isSuspended: row.suspended_at !== null, controls: controlsIn(row.controls), release }
 }

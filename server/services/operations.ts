@@ -1,11 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '../../shared/error.ts'
 import { planNames } from '../../shared/plan.ts'
 import type { ServiceCreate, ServicePatch } from '../../shared/service.ts'
+import { defaultControls } from '../../shared/service-controls.ts'
 import type { Context } from '../context.ts'
 import { endDeploy } from '../deploys/finish.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
 import { recordEvent } from '../events/store.ts'
 import { newId } from '../id.ts'
+import { describeError } from '../server-log.ts'
+import { applyControls } from './controls.ts'
 import { refuseSameNames, replaceEnv, replaceSecretFiles, resolveEnvInput } from './env-store.ts'
 import { requireService } from './require.ts'
 import { applyDetails, defaultSettings } from './settings.ts'
@@ -20,28 +24,33 @@ export function createService(context: Context, workspaceId: string, body: Servi
   const now = context.now()
   const id = newId('service', now)
   const settings = applyDetails(body.type, { ...defaultSettings, rootDir: body.rootDir ?? '' }, body.serviceDetails ?? {})
+  const controls = applyControls(defaultControls, body.serviceDetails ?? {})
   const envVars = resolveEnvInput(body.envVars ?? [])
   const secretFiles = body.secretFiles ?? []
   refuseSameNames(secretFiles)
   const numInstances = body.serviceDetails?.numInstances ?? 1
   return context.db.transaction(() => {
     refuseTakenName(context, workspaceId, { name: body.name })
-    insertService(context.db, { id, workspaceId, name: body.name, type: body.type, numInstances, settings, createdAt: now })
+    insertService(context.db, { id, workspaceId, name: body.name, type: body.type, numInstances, settings, controls, createdAt: now })
     replaceEnv(context, id, envVars)
     replaceSecretFiles(context, id, secretFiles)
     return requireService(context, { workspaceId }, id)
   })()
 }
 
-/** Changes settings. They take effect with the next deploy; only the number of instances does at once. */
-export function patchService(context: Context, service: StoredService, body: ServicePatch): StoredService {
+/**
+ * Changes settings. They take effect with the next deploy; only the number of instances and the controls do at once, and when this
+ * returns the ingress goes by them, unless it is away.
+ */
+export async function patchService(context: Context, service: StoredService, body: ServicePatch): Promise<StoredService> {
   const now = context.now()
   const { name = service.name, rootDir = service.settings.rootDir, serviceDetails = {} } = body
   const settings = applyDetails(service.type, { ...service.settings, rootDir }, serviceDetails)
+  const controls = applyControls(service.controls, serviceDetails)
   const numInstances = serviceDetails.numInstances ?? service.numInstances
   context.db.transaction(() => {
     refuseTakenName(context, service.workspaceId, { name, exceptId: service.id })
-    updateService(context.db, service.id, { name, settings }, now)
+    updateService(context.db, service.id, { name, settings, controls }, now)
     if (settings.plan !== service.settings.plan) {
       const details = { from: service.settings.plan, to: settings.plan, direction: directionOf(service.settings.plan, settings.plan) }
       recordEvent(context.db, { service, type: 'plan_changed', details, now })
@@ -49,7 +58,18 @@ export function patchService(context: Context, service: StoredService, body: Ser
     if (numInstances !== service.numInstances) resize(context, service, numInstances)
   })()
   context.work.pokeService(service.id)
+  if (JSON.stringify(controls) !== JSON.stringify(service.controls)) await untilRouted(context)
   return requireService(context, service, service.id)
+}
+
+/** An ingress that is away for longer gets the routes when it is back: nobody needs to wait for that. */
+const ROUTED_WAIT_MS = 2000
+
+async function untilRouted(context: Context): Promise<void> {
+  const published = context.routes.publish().catch((error: unknown) => {
+    if (!context.stopping.aborted) context.log.error('routes not published', describeError(error))
+  })
+  await Promise.race([published, sleep(ROUTED_WAIT_MS, undefined, { ref: false })])
 }
 
 /** @throws AppError conflict for static sites, which have no instances. */

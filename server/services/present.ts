@@ -46,7 +46,8 @@ function detailsOf(context: Pick<Context, 'config'>, service: StoredService): Se
   const { settings, type } = service
   if (type === 'static_site') {
     const { buildCommand, publishPath, buildPlan, headers, routes } = settings
-    return { buildCommand, publishPath, buildPlan, headers, routes, url: urlOf(context, service.slug) }
+    const { ipAllowList, maintenanceMode } = service.controls
+    return { buildCommand, publishPath, buildPlan, headers, routes, ipAllowList, maintenanceMode, url: urlOf(context, service.slug) }
   }
   return {
     ...runtimeOf(service),
@@ -77,10 +78,16 @@ function nativeDetails({
 function reachedBy(context: Pick<Context, 'config'>, service: StoredService): Partial<ServiceDetails> {
   switch (service.type) {
     case 'web_service':
-      return { healthCheckPath: service.settings.healthCheckPath, openPorts: [], url: urlOf(context, service.slug) }
+      return { ...edgeOf(service), ...service.controls, openPorts: [], url: urlOf(context, service.slug) }
     case 'private_service':
       return { openPorts: [] }
     default:
       return {}
   }
 }
+
+const edgeOf = ({ settings: { healthCheckPath, headers, routes } }: StoredService): Partial<ServiceDetails> => ({
+  healthCheckPath,
+  headers,
+  routes,
+})

@@ -1,6 +1,8 @@
 import { AppError, type ErrorDetail } from '../../shared/error.ts'
+import { isReservedHeader } from '../../shared/header-rule.ts'
 import { type BuildPlanName, defaultBuildPlan, defaultPlan, type PlanName } from '../../shared/plan.ts'
 import { defaultShutdownDelaySeconds, type Runtime, type ServiceDetailsInput, type ServiceType } from '../../shared/service.ts'
+import { isNeutralControl } from './controls.ts'
 
 export type HeaderRule = NonNullable<ServiceDetailsInput['headers']>[number]
 export type PathRule = NonNullable<ServiceDetailsInput['routes']>[number]
@@ -38,13 +40,14 @@ export const defaultSettings: ServiceSettings = {
 
 const running = ['env', 'runtime', 'envSpecificDetails', 'preDeployCommand', 'plan', 'numInstances', 'maxShutdownDelaySeconds'] as const
 const everywhere = ['buildPlan'] as const
+const atTheEdge = ['headers', 'routes', 'ipAllowList', 'maintenanceMode'] as const
 
 /** Which fields of serviceDetails each type of service has. */
 const fieldsOfType: Record<ServiceType, ReadonlySet<string>> = {
-  web_service: new Set([...everywhere, ...running, 'healthCheckPath']),
+  web_service: new Set([...everywhere, ...running, ...atTheEdge, 'healthCheckPath', 'cutoverGuard']),
   private_service: new Set([...everywhere, ...running]),
   background_worker: new Set([...everywhere, ...running]),
-  static_site: new Set([...everywhere, 'buildCommand', 'publishPath', 'headers', 'routes']),
+  static_site: new Set([...everywhere, ...atTheEdge, 'buildCommand', 'publishPath']),
 }
 
 const fieldNames = new Set<string>(Object.values(fieldsOfType).flatMap((fields) => [...fields]))
@@ -55,7 +58,7 @@ const fieldNames = new Set<string>(Object.values(fieldsOfType).flatMap((fields) 
  * @throws AppError validation_failed naming the fields that a service of this type does not have, or that contradict each other.
  */
 export function applyDetails(type: ServiceType, settings: ServiceSettings, input: ServiceDetailsInput): ServiceSettings {
-  refuse([...strangers(type, input), ...contradictions(input)])
+  refuse([...strangers(type, input), ...contradictions(type, input)])
   const native = input.envSpecificDetails
   return {
     ...settings,
@@ -73,21 +76,35 @@ export function applyDetails(type: ServiceType, settings: ServiceSettings, input
   }
 }
 
+/** A value that changes nothing is let pass, as clients of Render's API send it of all types. */
 function strangers(type: ServiceType, input: ServiceDetailsInput): ErrorDetail[] {
   return Object.keys(input)
-    .filter((key) => fieldNames.has(key) && !fieldsOfType[type].has(key))
+    .filter((key) => fieldNames.has(key) && !fieldsOfType[type].has(key) && !isNeutralControl(key, input))
     .map((key) => ({ path: `/serviceDetails/${key}`, message: `A ${type} has no ${key}.` }))
 }
 
-function contradictions(input: ServiceDetailsInput): ErrorDetail[] {
-  return [...twoRuntimes(input), ...foreignRewrites(input)]
+function contradictions(type: ServiceType, input: ServiceDetailsInput): ErrorDetail[] {
+  return [...twoRuntimes(input), ...badRewrites(type, input), ...reservedHeaders(input)]
 }
 
-/** A rewrite answers with another file of the site; going to another site is a redirect. */
-function foreignRewrites({ routes = [] }: ServiceDetailsInput): ErrorDetail[] {
-  const message = 'A rewrite leads to a path of this site. Use a redirect to lead elsewhere.'
-  return routes.flatMap(({ type, destination }, index) =>
-    type === 'rewrite' && !destination.startsWith('/') ? [{ path: `/serviceDetails/routes/${index}/destination`, message }] : [],
+/** A rewrite answers with another file of the site; going to another site is a redirect. An app has no files to rewrite to. */
+function badRewrites(type: ServiceType, { routes = [] }: ServiceDetailsInput): ErrorDetail[] {
+  const isApp = type !== 'static_site'
+  const message = isApp
+    ? 'Only a static site has rewrites: an app routes its own paths. Use a redirect, or do it in the app.'
+    : 'A rewrite leads to a path of this site. Use a redirect to lead elsewhere.'
+  return routes.flatMap((rule, index) =>
+    rule.type === 'rewrite' && (isApp || !rule.destination.startsWith('/'))
+      ? [{ path: `/serviceDetails/routes/${index}/${isApp ? 'type' : 'destination'}`, message }]
+      : [],
+  )
+}
+
+function reservedHeaders({ headers = [] }: ServiceDetailsInput): ErrorDetail[] {
+  return headers.flatMap(({ name }, index) =>
+    isReservedHeader(name)
+      ? [{ path: `/serviceDetails/headers/${index}/name`, message: `${name} frames the message: no rule can set it.` }]
+      : [],
   )
 }
 

@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import type { Runtime, ServiceType } from '../../shared/service.ts'
+import { defaultControls, type ServiceControls } from '../../shared/service-controls.ts'
 import { slugify } from '../../shared/slug.ts'
 import { randomLetters } from '../id.ts'
 import { memo } from '../memo.ts'
@@ -15,6 +16,8 @@ export interface StoredService {
   uid: number
   numInstances: number
   settings: ServiceSettings
+  /** In force at once, and no part of a release. */
+  controls: ServiceControls
   detectedRuntime: Runtime | null
   /** Which generation of instances is wanted; a restart raises it. */
   generation: number
@@ -36,6 +39,7 @@ interface ServiceRow {
   uid: number
   num_instances: number
   settings: string
+  controls: string
   detected_runtime: Runtime | null
   generation: number
   live_deploy_id: string | null
@@ -91,18 +95,27 @@ export function isNameTaken(db: Database, workspaceId: string, name: string, exc
   )
 }
 
-export type NewService = Pick<StoredService, 'id' | 'workspaceId' | 'name' | 'type' | 'numInstances' | 'settings' | 'createdAt'>
+export type NewService = Pick<
+  StoredService,
+  'id' | 'workspaceId' | 'name' | 'type' | 'numInstances' | 'settings' | 'controls' | 'createdAt'
+>
 
 /** Adds a service with a slug and a user of its own. Belongs into the transaction that checked the name. */
 export function insertService(db: Database, service: NewService): void {
   db.query(
-    `INSERT INTO services (id, workspace_id, name, slug, type, uid, num_instances, settings, created_at, updated_at)
-     VALUES ($id, $workspaceId, $name, $slug, $type, $uid, $numInstances, $settings, $createdAt, $createdAt)`,
-  ).run({ ...service, settings: JSON.stringify(service.settings), slug: freeSlug(db, service.name), uid: nextUid(db) })
+    `INSERT INTO services (id, workspace_id, name, slug, type, uid, num_instances, settings, controls, created_at, updated_at)
+     VALUES ($id, $workspaceId, $name, $slug, $type, $uid, $numInstances, $settings, $controls, $createdAt, $createdAt)`,
+  ).run({
+    ...service,
+    settings: JSON.stringify(service.settings),
+    controls: JSON.stringify(service.controls),
+    slug: freeSlug(db, service.name),
+    uid: nextUid(db),
+  })
 }
 
 export type ServiceChange = Partial<
-  Pick<StoredService, 'name' | 'numInstances' | 'settings' | 'detectedRuntime' | 'generation' | 'suspendedAt'>
+  Pick<StoredService, 'name' | 'numInstances' | 'settings' | 'controls' | 'detectedRuntime' | 'generation' | 'suspendedAt'>
 >
 
 /** Changes what is named and nothing else, and marks the service as updated at `now`; nothing when it is gone. */
@@ -111,13 +124,14 @@ export function updateService(db: Database, id: string, change: ServiceChange, n
   if (current === undefined) return
   const next = { ...current, ...change }
   db.query(
-    `UPDATE services SET name = $name, num_instances = $numInstances, settings = $settings, detected_runtime = $detectedRuntime,
-     generation = $generation, suspended_at = $suspendedAt, updated_at = $now WHERE id = $id`,
+    `UPDATE services SET name = $name, num_instances = $numInstances, settings = $settings, controls = $controls,
+     detected_runtime = $detectedRuntime, generation = $generation, suspended_at = $suspendedAt, updated_at = $now WHERE id = $id`,
   ).run({
     id,
     name: next.name,
     numInstances: next.numInstances,
     settings: JSON.stringify(next.settings),
+    controls: JSON.stringify(next.controls),
     detectedRuntime: next.detectedRuntime,
     generation: next.generation,
     suspendedAt: next.suspendedAt,
@@ -186,6 +200,12 @@ const REMEMBERED_SETTINGS = 2000
 /** Parsing them was a fifteenth of an API read. They are shared, so nobody may change them: a change is a new object. */
 const settingsIn = memo((text: string) => Object.freeze(JSON.parse(text) as ServiceSettings), REMEMBERED_SETTINGS)
 
+/** Those that a service was never given are the defaults. */
+export const controlsIn = memo(
+  (text: string): ServiceControls => Object.freeze({ ...defaultControls, ...(JSON.parse(text) as Partial<ServiceControls>) }),
+  REMEMBERED_SETTINGS,
+)
+
 const one = (row: ServiceRow | null): StoredService | undefined => (row === null ? undefined : present(row))
 
 function present(row: ServiceRow): StoredService {
@@ -198,6 +218,7 @@ function present(row: ServiceRow): StoredService {
     uid: row.uid,
     numInstances: row.num_instances,
     settings: settingsIn(row.settings),
+    controls: controlsIn(row.controls),
     detectedRuntime: row.detected_runtime,
     generation: row.generation,
     liveDeployId: row.live_deploy_id,

@@ -208,6 +208,37 @@ describe('changing services', () => {
     expect((await cli('services', 'scale', 'web', '0')).exitCode).toBe(2)
   })
 
+  test('maintenance sets what is in force at once', async () => {
+    const cli = on({ ...listed, updateService: () => exampleService() })
+    expect((await cli('services', 'maintenance', 'on', 'web', '--uri', 'https://status.example.com')).stdout).toBe(
+      'web is in maintenance.\n',
+    )
+    expect(server?.received.at(-1)?.body).toEqual({
+      serviceDetails: { maintenanceMode: { enabled: true, uri: 'https://status.example.com' } },
+    })
+    expect((await cli('services', 'maintenance', 'off', 'web')).stdout).toBe('web is back from maintenance.\n')
+    expect(server?.received.at(-1)?.body).toEqual({ serviceDetails: { maintenanceMode: { enabled: false } } })
+    expect((await cli('services', 'maintenance', 'maybe', 'web')).exitCode).toBe(2)
+  })
+
+  test('update sets who may reach it and how its releases are watched, at once', async () => {
+    const cli = on({ ...listed, updateService: () => exampleService() })
+    const update = async (...options: string[]) => {
+      expect((await cli('services', 'update', 'web', ...options)).stdout).toBe('Updated web.\n')
+      return server?.received.at(-1)?.body
+    }
+    expect(await update('--allow-ip', '192.0.2.0/24,2001:db8::/32')).toEqual({
+      serviceDetails: { ipAllowList: [{ cidrBlock: '192.0.2.0/24' }, { cidrBlock: '2001:db8::/32' }] },
+    })
+    expect(await update('--allow-ip', 'nobody')).toEqual({ serviceDetails: { ipAllowList: [] } })
+    expect(await update('--allow-ip', 'everywhere')).toMatchObject({ serviceDetails: { ipAllowList: [{ cidrBlock: '0.0.0.0/0' }] } })
+    expect(await update('--no-guard')).toEqual({ serviceDetails: { cutoverGuard: { enabled: false } } })
+    expect(await update('--guard', '--guard-window', '60', '--guard-threshold', '10')).toEqual({
+      serviceDetails: { cutoverGuard: { enabled: true, windowSeconds: 60, errorRateThreshold: 10 } },
+    })
+    expect((await cli('services', 'update', 'web', '--guard-window', '4')).exitCode).toBe(2)
+  })
+
   test('instances and events are tables', async () => {
     const cli = on({
       ...listed,

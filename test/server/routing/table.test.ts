@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { StoredInstance } from '../../../server/instances/store.ts'
 import { type RoutedService, routeOf } from '../../../server/routing/table.ts'
 import { defaultSettings } from '../../../server/services/settings.ts'
+import { defaultControls } from '../../../shared/service-controls.ts'
 
 const service = (changes: Partial<RoutedService> = {}): RoutedService => ({
   id: 'srv-a',
@@ -9,6 +10,7 @@ const service = (changes: Partial<RoutedService> = {}): RoutedService => ({
   slug: 'web',
   type: 'web_service',
   isSuspended: false,
+  controls: defaultControls,
   release: { id: 'rel-a', artifactDir: '/data/a', settings: defaultSettings },
   instances: [],
   ...changes,
@@ -48,5 +50,42 @@ describe('the route of a service', () => {
       headers,
       rules: routes,
     })
+  })
+})
+
+describe('the policy of a route', () => {
+  const controls = (changes: Partial<RoutedService['controls']>) => ({ ...defaultControls, ...changes })
+  const office = [{ cidrBlock: '192.0.2.0/24', description: 'office' }]
+  const rules = {
+    headers: [{ path: '/*', name: 'X-A', value: '1' }],
+    routes: [{ type: 'redirect' as const, source: '/a', destination: '/b' }],
+  }
+  const release = { id: 'rel-a', artifactDir: '/data/a', settings: { ...defaultSettings, ...rules } }
+
+  test('holds what differs from a service that anybody reaches', () => {
+    const open = { maintenanceMode: { enabled: true, uri: '' }, ipAllowList: office }
+    expect(routeOf(service({ controls: controls(open), release })).policy).toEqual({
+      allow: ['192.0.2.0/24'],
+      maintenance: {},
+      rules: rules.routes,
+      headers: rules.headers,
+    })
+    const elsewhere = { maintenanceMode: { enabled: true, uri: 'https://status.example.com' }, ipAllowList: [] }
+    expect(routeOf(service({ controls: controls(elsewhere) })).policy).toEqual({
+      allow: [],
+      maintenance: { uri: 'https://status.example.com' },
+    })
+  })
+  test('lets everybody in where one entry does', () => {
+    const everywhere = [...office, { cidrBlock: '0.0.0.0/0', description: '' }]
+    expect(routeOf(service({ controls: controls({ ipAllowList: everywhere }) })).policy).toBeUndefined()
+  })
+  test('of a static site has no rules: they stand in its route', () => {
+    expect(routeOf(service({ type: 'static_site', release })).policy).toBeUndefined()
+  })
+  test('holds for what is suspended or not live yet, too', () => {
+    const closed = controls({ ipAllowList: [] })
+    expect(routeOf(service({ controls: closed, isSuspended: true })).policy).toEqual({ allow: [] })
+    expect(routeOf(service({ controls: closed, release: undefined })).policy).toEqual({ allow: [] })
   })
 })

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { applyControls } from '../../../server/services/controls.ts'
 import { applyDetails, defaultSettings } from '../../../server/services/settings.ts'
 import { AppError } from '../../../shared/error.ts'
 import type { ServiceDetailsInput, ServiceType } from '../../../shared/service.ts'
+import { defaultControls } from '../../../shared/service-controls.ts'
 
 const apply = (input: ServiceDetailsInput, type: ServiceType = 'web_service') => applyDetails(type, defaultSettings, input)
 
@@ -36,8 +38,55 @@ describe('details of a service', () => {
     ['static_site', { plan: 'pro', numInstances: 2 }, ['plan', 'numInstances']],
     ['background_worker', { healthCheckPath: '/health' }, ['healthCheckPath']],
     ['private_service', { healthCheckPath: '/health' }, ['healthCheckPath']],
-    ['web_service', { publishPath: 'dist', headers: [] }, ['publishPath', 'headers']],
+    ['web_service', { publishPath: 'dist', headers: [] }, ['publishPath']],
+    [
+      'private_service',
+      { headers: [], cutoverGuard: {}, maintenanceMode: { enabled: true } },
+      ['headers', 'cutoverGuard', 'maintenanceMode'],
+    ],
+    ['background_worker', { ipAllowList: [{ cidrBlock: '10.0.0.0/8' }] }, ['ipAllowList']],
+    ['static_site', { cutoverGuard: { enabled: false } }, ['cutoverGuard']],
+    ['web_service', { headers: [{ path: '/*', name: 'Transfer-Encoding', value: 'x' }] }, ['headers/0/name']],
+    ['web_service', { routes: [{ type: 'rewrite', source: '/*', destination: '/a' }] }, ['routes/0/type']],
+    ['static_site', { routes: [{ type: 'rewrite', source: '/*', destination: 'https://a.test/' }] }, ['routes/0/destination']],
   ])('that a %s does not have are refused by name', (type, input, fields) => {
     expect(refusal(input, type)).toEqual(fields.map((field) => `/serviceDetails/${field}`))
+  })
+})
+
+describe('controls', () => {
+  const blocks = (...cidrs: string[]) => ({ ipAllowList: cidrs.map((cidrBlock) => ({ cidrBlock })) })
+
+  test('that are not named stay, and parts of one as well', () => {
+    const changed = applyControls(defaultControls, { cutoverGuard: { windowSeconds: 60 }, ...blocks('10.0.0.0/8') })
+    expect(changed).toEqual({
+      ...defaultControls,
+      ipAllowList: [{ cidrBlock: '10.0.0.0/8', description: '' }],
+      cutoverGuard: { ...defaultControls.cutoverGuard, windowSeconds: 60 },
+    })
+    const closed = applyControls(changed, { maintenanceMode: { enabled: true, uri: 'https://a.test' } })
+    expect(applyControls(closed, { maintenanceMode: { enabled: false } }).maintenanceMode).toEqual({
+      enabled: false,
+      uri: 'https://a.test',
+    })
+  })
+  test('name every block that is no range, and a page that is no URL', () => {
+    const fail = (input: ServiceDetailsInput) => {
+      try {
+        applyControls(defaultControls, input)
+      } catch (error) {
+        return error instanceof AppError ? { message: error.message, paths: error.details.map(({ path }) => path) } : error
+      }
+    }
+    expect(fail(blocks('10.0.0.0/8', '10.0.0.0/33', 'office'))).toEqual({
+      message: '"10.0.0.0/33" is no range of addresses. Write it as 203.0.113.0/24, 203.0.113.7 or 2001:db8::/32.',
+      paths: ['/serviceDetails/ipAllowList/1/cidrBlock', '/serviceDetails/ipAllowList/2/cidrBlock'],
+    })
+    expect(fail({ maintenanceMode: { enabled: true, uri: 'http://[' } })).toMatchObject({ paths: ['/serviceDetails/maintenanceMode/uri'] })
+  })
+  test('that change nothing are let pass for a type that has none', () => {
+    const neutral = { ...blocks('0.0.0.0/0'), maintenanceMode: { enabled: false } }
+    expect(refusal(neutral, 'private_service')).toEqual([])
+    expect(refusal(neutral, 'background_worker')).toEqual([])
   })
 })

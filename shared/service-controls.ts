@@ -1,0 +1,70 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { StrictObject, visibleChar } from './schema.ts'
+
+/**
+ * How a service is let be reached and how its releases are watched. These take effect at once, without a deploy, and are no part of
+ * a release: a rollback leaves them as they are.
+ */
+
+export const maxAllowEntries = 200
+
+const IpAllowEntry = StrictObject({
+  cidrBlock: Type.String({ maxLength: 64, examples: ['203.0.113.0/24'] }),
+  description: Type.Optional(Type.String({ maxLength: 200, pattern: `^${visibleChar}*$`, examples: ['office'] })),
+})
+
+export const IpAllowListInput = Type.Array(IpAllowEntry, {
+  maxItems: maxAllowEntries,
+  description:
+    'Addresses that may reach the service; all others get 403. 0.0.0.0/0 is everywhere, IPv6 included. An empty list lets nobody in.',
+})
+
+export const MaintenanceModeInput = StrictObject({
+  enabled: Type.Boolean({ description: 'Every request gets 503 with Retry-After, or is sent to uri; instances go on running' }),
+  uri: Type.Optional(
+    Type.String({ maxLength: 2048, pattern: '^(https?://[!-~]+)?$', description: 'Page of another host to send requests to, by 302' }),
+  ),
+})
+
+/** A shorter window sees too few requests to judge by; while it lasts both releases take memory, so it is not to be forgotten. */
+const guardWindowSeconds = { minimum: 5, maximum: 300 } as const
+
+export const CutoverGuardInput = StrictObject({
+  enabled: Type.Optional(
+    Type.Boolean({ description: 'Whether a new release that does far worse than the old one is taken back by itself' }),
+  ),
+  windowSeconds: Type.Optional(
+    Type.Integer({ ...guardWindowSeconds, description: 'For how long a new release is watched', examples: [30] }),
+  ),
+  errorRateThreshold: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 100,
+      description: 'Percentage points of 5xx above the old release that are too many',
+      examples: [20],
+    }),
+  ),
+})
+
+export const { minimum: minGuardWindowSeconds, maximum: maxGuardWindowSeconds } = guardWindowSeconds
+
+export const IpAllowList = Type.Array(Type.Object({ cidrBlock: Type.String(), description: Type.String() }))
+export const MaintenanceMode = Type.Object({ enabled: Type.Boolean(), uri: Type.String() })
+export const CutoverGuard = Type.Object({
+  enabled: Type.Boolean(),
+  windowSeconds: Type.Integer(),
+  errorRateThreshold: Type.Integer(),
+})
+export type CutoverGuard = Static<typeof CutoverGuard>
+
+export const ServiceControls = Type.Object({ maintenanceMode: MaintenanceMode, ipAllowList: IpAllowList, cutoverGuard: CutoverGuard })
+export type ServiceControls = Static<typeof ServiceControls>
+
+/** Wrong configuration, missing migrations and dead connections show at the first requests; twenty points are far beyond what chance makes of few. */
+const defaultGuard: CutoverGuard = { enabled: true, windowSeconds: 30, errorRateThreshold: 20 }
+
+export const defaultControls: ServiceControls = {
+  maintenanceMode: { enabled: false, uri: '' },
+  ipAllowList: [{ cidrBlock: '0.0.0.0/0', description: 'everywhere' }],
+  cutoverGuard: defaultGuard,
+}
