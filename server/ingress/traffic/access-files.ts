@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { processStart } from '../process-start.ts'
+import { requestsIn } from './access-record.ts'
 
 /** The process that writes a file: its name alone would be given away again. */
 export interface AccessWriter {
@@ -66,16 +67,16 @@ export async function excessFiles(files: readonly AccessFile[], maxBytes: number
   return files.slice(0, first)
 }
 
-/** How many lines of each service a file holds. */
-export async function linesByService(path: string): Promise<Map<string, number>> {
+/** How many requests of each service a file tells of, those included that it says were left out. */
+export async function requestsByService(path: string): Promise<Map<string, number>> {
   const counts = new Map<string, number>()
   let rest = ''
   for await (const chunk of createReadStream(path, 'latin1')) {
     const lines = (rest + chunk).split('\n')
     rest = lines.pop() ?? ''
     for (const line of lines) {
-      const [, serviceId = ''] = line.split('\t', 2)
-      counts.set(serviceId, (counts.get(serviceId) ?? 0) + 1)
+      const { serviceId, requests } = requestsIn(line)
+      counts.set(serviceId, (counts.get(serviceId) ?? 0) + requests)
     }
   }
   return counts

@@ -95,6 +95,12 @@ export function parseAccessRecord(line: string): AccessRecord | LeftOut | undefi
   }
 }
 
+/** How many requests of which service a line stands for. */
+export function requestsIn(line: string): { serviceId: string; requests: number } {
+  const [, serviceId = '', , status, leftOut] = line.split('\t', 5)
+  return { serviceId, requests: status === LEFT_OUT ? Number(leftOut) : 1 }
+}
+
 function endingOf({ status, isTunnel, isCutOff, hasFailed }: RequestNote): Ending {
   if (status !== 0 && (isTunnel || !isCutOff)) return ending.whole
   return hasFailed ? ending.brokenOff : ending.clientGone
