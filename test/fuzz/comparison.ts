@@ -3,8 +3,14 @@ import { Disagreement } from './run.ts'
 
 interface Compared extends OracleItem {
   input: Buffer
+  reading: ComparedReading
+}
+
+export interface ComparedReading {
   /** What we have read, in the words of the oracles. */
-  expected: string
+  text: string
+  /** Whether we refuse what follows: others may read on. */
+  isRefused?: boolean
 }
 
 /** Collects what we have read, and asks other readers about all of it at once. */
@@ -17,8 +23,8 @@ export class Comparison {
     this.#oracles = oracles
   }
 
-  add(item: OracleItem, expected: string, input: Buffer): void {
-    if (this.#oracles.length > 0) this.#items.push({ ...item, expected, input: Buffer.from(input) })
+  add(item: OracleItem, reading: ComparedReading, input: Buffer): void {
+    if (this.#oracles.length > 0) this.#items.push({ ...item, reading, input: Buffer.from(input) })
   }
 
   /** Throws where one of them reads something else. That it refuses what we take is no second reading; it is counted. */
@@ -39,12 +45,15 @@ export class Comparison {
     for (const oracle of this.#oracles) oracle.stop()
   }
 
-  #judge(name: string, answer: string, { expected, input }: Compared): void {
+  #judge(name: string, answer: string, { reading, input }: Compared): void {
     const refusedAt = answer.indexOf('refused:')
-    const isRefused = refusedAt >= 0
-    const agrees = isRefused ? expected.startsWith(answer.slice(0, refusedAt).trimEnd()) : answer === expected
-    const kind = isRefused ? `${name} refused` : `${name} agreed`
+    const read = refusedAt < 0 ? answer : answer.slice(0, refusedAt).trimEnd()
+    const isShorter = refusedAt >= 0 && reading.text.startsWith(read)
+    const isLonger = reading.isRefused === true && read.startsWith(reading.text)
+    if (!isShorter && !isLonger && read !== reading.text) {
+      throw new Disagreement(`${name} reads ${JSON.stringify(answer)} where we read ${JSON.stringify(reading)}`, input)
+    }
+    const kind = isShorter && read !== reading.text ? `${name} refused` : `${name} agreed`
     this.#counts[kind] = (this.#counts[kind] ?? 0) + 1
-    if (!agrees) throw new Disagreement(`${name} reads ${JSON.stringify(answer)} where we read ${JSON.stringify(expected)}`, input)
   }
 }

@@ -12,8 +12,8 @@ export interface Oracle {
 }
 
 export interface OracleItem {
-  /** `q` requests, `r` the response to a GET, `H` to a HEAD, `h` HPACK blocks. */
-  kind: 'q' | 'r' | 'H' | 'h'
+  /** `q` requests, `r` the response to a GET, `H` to a HEAD, `f` HTTP/2 frames, `h` HPACK blocks. */
+  kind: 'q' | 'r' | 'H' | 'f' | 'h'
   bytes: Buffer
 }
 

@@ -1,6 +1,8 @@
 import { startGo, startLlhttp } from './oracle.ts'
 import type { FuzzTarget } from './target.ts'
 import { chunkedBodyTarget } from './targets/chunked-body.ts'
+import { hpackTarget } from './targets/hpack.ts'
+import { http2FramesTarget } from './targets/http2-frames.ts'
 import { requestHeadTarget } from './targets/request-head.ts'
 import { responseHeadTarget } from './targets/response-head.ts'
 
@@ -8,6 +10,8 @@ const starts = {
   'request-head': async () => requestHeadTarget([startLlhttp(), await startGo()]),
   'response-head': async () => responseHeadTarget([startLlhttp(), await startGo()]),
   'chunked-body': async () => chunkedBodyTarget([startLlhttp(), await startGo()]),
+  'http2-frames': async () => http2FramesTarget([await startGo()]),
+  hpack: async () => hpackTarget([await startGo()]),
 } satisfies Record<string, () => Promise<FuzzTarget>>
 
 export type TargetName = keyof typeof starts

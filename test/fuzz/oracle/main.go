@@ -14,6 +14,7 @@ import (
 	"sort"
 	"strings"
 
+	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 )
 
@@ -44,6 +45,8 @@ func answer(kind byte, item []byte) string {
 		return requests(item)
 	case 'h':
 		return blocks(item)
+	case 'f':
+		return frames(item)
 	default:
 		method := "GET"
 		if kind == 'H' {
@@ -145,4 +148,40 @@ func blocks(item []byte) string {
 		read = append(read, "="+hex.EncodeToString(fields))
 	}
 	return strings.Join(read, " ")
+}
+
+func frames(item []byte) string {
+	framer := http2.NewFramer(io.Discard, bytes.NewReader(item))
+	framer.SetMaxReadFrameSize(1 << 14)
+	// Which frame may follow which is looked at elsewhere.
+	framer.AllowIllegalReads = true
+	var read []string
+	for {
+		frame, err := framer.ReadFrame()
+		if err == io.EOF {
+			return strings.Join(read, " ")
+		}
+		if err != nil {
+			return refused(read, err)
+		}
+		header := frame.Header()
+		read = append(read, fmt.Sprintf("%d|%d|%d|%s", header.Type, header.Flags, header.StreamID, hex.EncodeToString(carried(frame))))
+	}
+}
+
+func carried(frame http2.Frame) []byte {
+	switch frame := frame.(type) {
+	case *http2.DataFrame:
+		return frame.Data()
+	case *http2.HeadersFrame:
+		return frame.HeaderBlockFragment()
+	case *http2.ContinuationFrame:
+		return frame.HeaderBlockFragment()
+	case *http2.UnknownFrame:
+		return frame.Payload()
+	case *http2.PingFrame:
+		return frame.Data[:]
+	default:
+		return nil
+	}
 }

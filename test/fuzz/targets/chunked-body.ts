@@ -29,7 +29,7 @@ export function chunkedBodyTarget(oracles: readonly Oracle[]): FuzzTarget {
       if (whole.isDone) {
         const text = input.toString('latin1', 0, whole.takenBytes)
         const expected = decoded(whole, text)
-        comparison.add({ kind: 'q', bytes: Buffer.from(HEAD + text, 'latin1') }, expected, input)
+        comparison.add({ kind: 'q', bytes: Buffer.from(HEAD + text, 'latin1') }, { text: expected }, input)
       }
       return `${whole.isDone} ${Math.min(4, Math.ceil(Math.log2(1 + whole.payload.length)))} ${whole.refusal?.message}`
     },

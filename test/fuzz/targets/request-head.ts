@@ -37,7 +37,7 @@ export function requestHeadTarget(oracles: readonly Oracle[]): FuzzTarget {
       const whole = readIn([input], limits)
       const pieces = readIn(cut(input, random), limits)
       if (textOf(whole) !== textOf(pieces)) throw new Error(`read in pieces: ${textOf(pieces)}\nread whole: ${textOf(whole)}`)
-      forwardAgain(whole, (text, expected) => comparison.add({ kind: 'q', bytes: Buffer.from(text, 'latin1') }, expected, input))
+      forwardAgain(whole, (text, expected) => comparison.add({ kind: 'q', bytes: Buffer.from(text, 'latin1') }, { text: expected }, input))
       return outcomeOf(whole)
     },
     compare: () => comparison.compare(),

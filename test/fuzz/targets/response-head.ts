@@ -40,7 +40,7 @@ export function responseHeadTarget(oracles: readonly Oracle[]): FuzzTarget {
       const pieces = readIn(cut(input, random), { method, limits })
       if (textOf(whole) !== textOf(pieces)) throw new Error(`read in pieces: ${textOf(pieces)}\nread whole: ${textOf(whole)}`)
       forwardAgain(whole, method, (text, expected) => {
-        comparison.add({ kind: method === 'HEAD' ? 'H' : 'r', bytes: Buffer.from(text, 'latin1') }, expected, input)
+        comparison.add({ kind: method === 'HEAD' ? 'H' : 'r', bytes: Buffer.from(text, 'latin1') }, { text: expected }, input)
       })
       return outcomeOf(whole)
     },
