@@ -9,6 +9,7 @@ import {
   oneOf,
   optionalText,
   parseAdminPassword,
+  parseDirectory,
   parseDomain,
   parseEmail,
   parseProxies,
@@ -55,6 +56,25 @@ const settings = {
   CP_PUBLIC_URL: { default: '', help: 'URL under which people reach the API; all links use it', parse: parsePublicUrl },
   CP_INGRESS_HTTP: { default: '127.0.0.1:8080', flag: '--ingress', help: 'Address at which services are reached', parse: parseAddress },
   CP_BASE_DOMAIN: { default: 'localhost', flag: '--base-domain', help: 'Services answer at <slug>.<base domain>', parse: parseDomain },
+  CP_ACME_DIRECTORY: {
+    default: 'https://acme-v02.api.letsencrypt.org/directory',
+    help: 'Directory of the authority that certificates come from; off obtains none',
+    parse: parseDirectory,
+  },
+  CP_ACME_ROOT: { default: '', help: "PEM file with the root of the directory's own TLS", parse: optionalText },
+  CP_ACME_EMAIL: {
+    default: '',
+    help: 'Where the authority may write to',
+    parse: (value: string) => (value === '' ? undefined : parseEmail(value)),
+  },
+  CP_ACME_CHALLENGE: {
+    default: 'http-01',
+    help: 'How hosts are shown to be ours: http-01, tls-alpn-01 or dns-01',
+    parse: oneOf(['http-01', 'tls-alpn-01', 'dns-01']),
+  },
+  CP_ACME_DNS_HOOK: { default: '', help: 'Program that sets DNS records, for dns-01 and wildcards', parse: optionalText },
+  CP_ACME_EAB_KID: { default: '', help: 'Key id of the account at the authority, where it wants one', parse: optionalText },
+  CP_ACME_EAB_HMAC: { default: '', secret: true, help: 'HMAC key of that account, base64url', parse: optionalText },
   CP_ENGINE: { default: 'process', flag: '--engine', help: 'What runs the workloads', parse: oneOf(['process']) },
   SERVICE_API_TOKEN: { default: '', secret: true, help: 'Break-glass Bearer token of the seeded administrator', parse: parseStaticToken },
   CP_ADMIN_EMAIL: { default: 'admin@localhost', help: 'Administrator seeded at first start', parse: parseEmail },
@@ -134,6 +154,7 @@ const whenEmpty: Partial<Record<SettingName, (config: Config) => string>> = {
   CP_REGISTRATION: () => '(open while only this machine reaches the API, else invite)',
   CP_MASTER_KEY_FILE: ({ CP_DATA_DIR }) => `${CP_DATA_DIR}/master.key`,
   CP_TRUSTED_PROXIES: () => '(none)',
+  CP_ACME_DIRECTORY: () => 'off',
   CP_BUILD_PATH: () => '(the usual folders)',
 }
 

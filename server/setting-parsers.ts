@@ -20,6 +20,12 @@ export function parsePublicUrl(value: string): string | undefined {
   return url.href.replace(/\/+$/, '')
 }
 
+export function parseDirectory(value: string): string | undefined {
+  if (value === 'off') return undefined
+  if (!URL.canParse(value) || new URL(value).protocol !== 'https:') throw new Error(`"${value}" is not an https URL, and not "off"`)
+  return new URL(value).href
+}
+
 export function parseEmail(value: string): string {
   if (!Value.Check(Email, value)) throw new Error(`"${value}" is not an e-mail address, such as ada@example.com`)
   return value

@@ -13,6 +13,7 @@ export const idPrefix = {
   user: 'usr',
   apiKey: 'key',
   role: 'rol',
+  certificate: 'crt',
 } as const
 
 export type IdKind = keyof typeof idPrefix

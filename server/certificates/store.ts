@@ -11,6 +11,8 @@ export interface StoredCertificate {
   source: CertificateSource
   /** URL of the authority's directory; empty where none issued it. */
   directory: string
+  /** The domain that an uploaded one was given for, with which it goes. */
+  domainId: string | null
   /** PEM, the host's own first. */
   chain: string
   /** PEM, sealed for `keyPurpose(id)`. */
@@ -27,7 +29,7 @@ export interface StoredCertificate {
   createdAt: number
 }
 
-const COLUMNS = `id, host, source, directory, chain, key_sealed AS keySealed, issuer, not_before AS notBefore, not_after AS notAfter,
+const COLUMNS = `id, host, source, directory, domain_id AS domainId, chain, key_sealed AS keySealed, issuer, not_before AS notBefore, not_after AS notAfter,
   warned_at AS warnedAt, removed_at AS removedAt, revoke_attempts AS revokeAttempts, next_revoke_at AS nextRevokeAt, created_at AS createdAt`
 
 /** Every certificate, also those that wait to be revoked, oldest first. */
@@ -43,7 +45,7 @@ export const certificatesFor = (db: Database, host: string): StoredCertificate[]
 
 export type NewCertificate = Pick<
   StoredCertificate,
-  'id' | 'host' | 'source' | 'directory' | 'chain' | 'keySealed' | 'issuer' | 'notBefore' | 'notAfter' | 'createdAt'
+  'id' | 'host' | 'source' | 'directory' | 'domainId' | 'chain' | 'keySealed' | 'issuer' | 'notBefore' | 'notAfter' | 'createdAt'
 >
 
 /** Puts a certificate into use in place of the one of its host and source. Belongs into a transaction. */
@@ -58,8 +60,8 @@ export const keepForRevocation = (db: Database, certificate: NewCertificate): vo
 
 function insertCertificate(db: Database, certificate: NewCertificate, removedAt: number | null): void {
   db.query(
-    `INSERT INTO certificates (id, host, source, directory, chain, key_sealed, issuer, not_before, not_after, removed_at, created_at)
-     VALUES ($id, $host, $source, $directory, $chain, $keySealed, $issuer, $notBefore, $notAfter, $removedAt, $createdAt)`,
+    `INSERT INTO certificates (id, host, source, directory, domain_id, chain, key_sealed, issuer, not_before, not_after, removed_at, created_at)
+     VALUES ($id, $host, $source, $directory, $domainId, $chain, $keySealed, $issuer, $notBefore, $notAfter, $removedAt, $createdAt)`,
   ).run({ ...certificate, removedAt })
 }
 

@@ -1,12 +1,14 @@
 import type { Database } from 'bun:sqlite'
 
-/** A secret as the database holds it, of any service; undefined while there is none. It tells which master key is wanted. */
+/** A secret as the database holds it, of anybody; undefined while there is none. It tells which master key is wanted. */
 export function findSealed(db: Database): string | undefined {
   return db
     .query<{ sealed: string }, []>(
       `SELECT secrets_sealed AS sealed FROM releases
        UNION ALL SELECT value_sealed FROM env_vars
-       UNION ALL SELECT content_sealed FROM secret_files LIMIT 1`,
+       UNION ALL SELECT content_sealed FROM secret_files
+       UNION ALL SELECT key_sealed FROM certificates
+       UNION ALL SELECT key_sealed FROM acme_accounts LIMIT 1`,
     )
     .get()?.sealed
 }

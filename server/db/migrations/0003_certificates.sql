@@ -7,6 +7,8 @@ CREATE TABLE certificates (
   source TEXT NOT NULL,
   -- The directory of the authority that issued it; empty where no directory did.
   directory TEXT NOT NULL DEFAULT '',
+  -- Whose an uploaded one is: it goes with its domain, and never to the next who adds the name.
+  domain_id TEXT REFERENCES custom_domains (id) ON DELETE CASCADE,
   -- PEM, the host's own first.
   chain TEXT NOT NULL,
   key_sealed TEXT NOT NULL,

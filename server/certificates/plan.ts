@@ -1,0 +1,146 @@
+/**
+ * What is to be done about certificates now, decided from what is wanted and what is held. Nothing is remembered between two
+ * plans: after a crash, a restored backup or changed settings the next plan is right again.
+ */
+import { createHash } from 'node:crypto'
+import { covers } from './names.ts'
+import type { StoredOrder } from './order-store.ts'
+import type { StoredCertificate } from './store.ts'
+import type { ServedHost, Wanted } from './wanted.ts'
+
+export type HeldCertificate = Pick<
+  StoredCertificate,
+  'id' | 'host' | 'source' | 'directory' | 'notBefore' | 'notAfter' | 'warnedAt' | 'removedAt' | 'revokeAttempts' | 'nextRevokeAt'
+>
+export type HeldOrder = Pick<StoredOrder, 'host' | 'nextAttemptAt'>
+
+export interface PlanInput {
+  now: number
+  wanted: Wanted
+  certificates: HeldCertificate[]
+  orders: HeldOrder[]
+  /** The directory that certificates come from; undefined when none are obtained. */
+  directory: string | undefined
+}
+
+export interface Plan {
+  /** Hosts that are to have an order and have none. */
+  order: ServedHost[]
+  /** Hosts whose order is to be worked on, the most urgent first. */
+  obtain: string[]
+  /** Hosts whose order is for nothing. */
+  dropOrders: string[]
+  /** Certificates to take out of use and have revoked. */
+  remove: string[]
+  /** Certificates that were taken out of use, to be revoked now. */
+  revoke: string[]
+  /** Certificates to forget as they are. */
+  forget: string[]
+  /** Uploaded certificates whose owner is to be told that they end. */
+  warn: string[]
+  isFallbackDue: boolean
+  /** When to look again though nothing happens. */
+  nextAt: number | undefined
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+export const MAX_REVOKE_ATTEMPTS = 8
+/** Uploaded certificates are renewed by people, who need some days. */
+export const WARN_BEFORE_MS = 14 * DAY_MS
+
+/**
+ * When a certificate is due for renewal: at two thirds of its life, up to a thirtieth of it earlier, always the same for one
+ * certificate. Hundreds that were obtained together are not due together.
+ */
+export function renewalAt({ id, notBefore, notAfter }: Pick<HeldCertificate, 'id' | 'notBefore' | 'notAfter'>): number {
+  const spread = createHash('sha256').update(id).digest().readUInt32BE(0) / 2 ** 32
+  return Math.floor(notBefore + (notAfter - notBefore) * (2 / 3 - spread / 30))
+}
+
+export function planCertificates(input: PlanInput): Plan {
+  const { now, wanted, certificates, directory } = input
+  const inUse = certificates.filter(({ removedAt }) => removedAt === null)
+  const removed = certificates.filter(({ removedAt }) => removedAt !== null)
+  const lacking = wanted.names.filter(({ host }) => dueAt(input, inUse, host) <= now)
+  const lackingHosts = new Set(lacking.map(({ host }) => host))
+  const ordered = new Map(input.orders.map((order) => [order.host, order]))
+  const gone = inUse.filter((certificate) => isGone(certificate, wanted, inUse))
+  const isRevocable = ({ source, host, directory: from, notAfter }: HeldCertificate) =>
+    source === 'acme' && from === directory && notAfter > now && !wanted.served.some((served) => covers(host, served.host))
+  const isHopeless = (certificate: HeldCertificate) =>
+    certificate.notAfter <= now || certificate.directory !== directory || certificate.revokeAttempts >= MAX_REVOKE_ATTEMPTS
+  const [hopeless, revocable] = parted(removed, isHopeless)
+  const fallback = inUse.find(({ source }) => source === 'self_signed')
+  return {
+    order: lacking.filter(({ host }) => !ordered.has(host)),
+    obtain: dueOrders(lacking, ordered, { now, inUse }),
+    dropOrders: input.orders.map(({ host }) => host).filter((host) => !lackingHosts.has(host)),
+    remove: gone.filter(isRevocable).map(idOf),
+    revoke: revocable.filter(({ nextRevokeAt }) => nextRevokeAt <= now).map(idOf),
+    forget: [...gone.filter((certificate) => !isRevocable(certificate)), ...hopeless].map(idOf),
+    warn: inUse.filter((held) => held.warnedAt === null && warnAt(held) <= now).map(idOf),
+    isFallbackDue: fallback === undefined || renewalAt(fallback) <= now,
+    nextAt: earliest([...dates(input, { inUse, revocable, lackingHosts }), ...(fallback === undefined ? [] : [renewalAt(fallback)])], now),
+  }
+}
+
+/** When a name is to be ordered: at once while it has no certificate, never while a valid one of the user's own is in use. */
+function dueAt({ now, directory }: PlanInput, inUse: HeldCertificate[], host: string): number {
+  const held = inUse.filter((certificate) => certificate.host === host)
+  if (held.some(({ source, notAfter }) => source === 'uploaded' && notAfter > now)) return Number.POSITIVE_INFINITY
+  const issued = held.find(({ source }) => source === 'acme')
+  // Of another authority, a test one say: the one that is set now is to vouch for it.
+  return issued === undefined || issued.directory !== directory ? now : renewalAt(issued)
+}
+
+/** Whether a certificate serves nobody: its host is gone, or is covered by another one that is wanted. */
+function isGone({ id, host, source }: HeldCertificate, wanted: Wanted, inUse: HeldCertificate[]): boolean {
+  if (source === 'self_signed' || wanted.names.some((name) => name.host === host)) return false
+  const isCoveredBetter = (served: string) =>
+    inUse.some((other) => other.id !== id && covers(other.host, served) && wanted.names.some((name) => name.host === other.host))
+  return !wanted.served.some((served) => covers(host, served.host) && (source === 'uploaded' || !isCoveredBetter(served.host)))
+}
+
+/** Those without any certificate first: the others have one still. */
+function dueOrders(
+  lacking: ServedHost[],
+  ordered: Map<string, HeldOrder>,
+  { now, inUse }: { now: number; inUse: HeldCertificate[] },
+): string[] {
+  const held = new Set(inUse.map(({ host }) => host))
+  const due = lacking.map(({ host }) => host).filter((host) => (ordered.get(host)?.nextAttemptAt ?? now) <= now)
+  const [renewals, firsts] = parted(due, (host) => held.has(host))
+  return [...firsts, ...renewals]
+}
+
+const warnAt = ({ source, notAfter }: HeldCertificate): number =>
+  source === 'uploaded' ? notAfter - WARN_BEFORE_MS : Number.POSITIVE_INFINITY
+
+interface Sorted {
+  inUse: HeldCertificate[]
+  revocable: HeldCertificate[]
+  lackingHosts: Set<string>
+}
+
+/** Everything that may become due by the mere passing of time. */
+function dates(input: PlanInput, { inUse, revocable, lackingHosts }: Sorted): number[] {
+  return [
+    ...input.orders.filter(({ host }) => lackingHosts.has(host)).map(({ nextAttemptAt }) => nextAttemptAt),
+    ...input.wanted.names.filter(({ host }) => !lackingHosts.has(host)).map(({ host }) => dueAt(input, inUse, host)),
+    ...revocable.map(({ nextRevokeAt }) => nextRevokeAt),
+    ...inUse.filter(({ warnedAt }) => warnedAt === null).map(warnAt),
+    ...inUse.filter(({ source }) => source === 'uploaded').map(({ notAfter }) => notAfter),
+  ]
+}
+
+function earliest(times: number[], now: number): number | undefined {
+  const next = times.filter((time) => time > now).reduce((least, time) => Math.min(least, time), Number.POSITIVE_INFINITY)
+  return Number.isFinite(next) ? next : undefined
+}
+
+const idOf = ({ id }: HeldCertificate): string => id
+
+function parted<T>(items: T[], isFirst: (item: T) => boolean): [T[], T[]] {
+  return [items.filter(isFirst), items.filter((item) => !isFirst(item))]
+}
