@@ -1,3 +1,4 @@
+import type { Field } from './message/field-lines.ts'
 import type { RequestOrigin } from './message/forward-request.ts'
 import type { ResponseHead } from './message/response-head.ts'
 import type { RequestNote } from './request-note.ts'
@@ -62,6 +63,8 @@ export interface ClientSide {
   writeLocalHead(head: LocalHead, isKeptAlive: boolean): void
   /** Bytes of the answer's body. */
   write(bytes: Buffer, from?: number, to?: number): void
+  /** What stood behind a chunked body whose payload alone was given: goes out with `finish`. */
+  forwardTrailers(fields: readonly Field[]): void
   /** Sends what `produce` writes together. */
   together(produce: () => void): void
   /** The answer is whole. */
@@ -70,7 +73,10 @@ export interface ClientSide {
   abort(): void
   /** Asks for the request bytes that may be waiting. */
   poke(): void
-  /** Tells the client that its change of protocol is agreed to: from now on bytes belong to the tunnel. Returns what it has sent already. */
+  /**
+   * Tells the client that its change of protocol is agreed to: from now on bytes belong to the tunnel. Returns what it has sent
+   * already. Throws BadMessage where the head is no agreement to what the client has asked for.
+   */
   openTunnel(tunnel: Exchange, head: ResponseHead): Buffer
   /** Closes our side of a tunnel once everything is sent; the client may go on. */
   endTunnelWrites(): void

@@ -2,6 +2,8 @@
 export interface IngressLimits {
   /** Open client connections; further ones are closed at once. */
   maxConnections: number
+  /** Requests at a time on one HTTP/2 connection. */
+  maxStreams: number
   maxHeadBytes: number
   maxTargetBytes: number
   maxFields: number
@@ -41,6 +43,7 @@ const MINUTE = 60 * SECOND
 
 export const defaultIngressLimits: IngressLimits = {
   maxConnections: 20_000,
+  maxStreams: 128,
   maxHeadBytes: 32 * 1024,
   maxTargetBytes: 16 * 1024,
   maxFields: 128,

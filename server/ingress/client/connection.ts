@@ -215,6 +215,9 @@ export class ClientConnection implements Connection, Deadlined, ClientSide {
     this.#rebalance()
   }
 
+  /** HTTP/1.0 has none, and with chunks they have gone already. */
+  forwardTrailers(): void {}
+
   together(produce: () => void): void {
     this.#out.together(produce)
     this.#rebalance()

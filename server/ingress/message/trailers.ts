@@ -1,6 +1,8 @@
-import { type Field, parseFieldLines } from './field-lines.ts'
+import { type Field, fieldLinesOf, scanFieldLines } from './field-lines.ts'
 
-/** The trailers of a chunked body that may pass, from their lines as they came: none by which a proxy, or a client, would decide something. */
-export function passingTrailers(lines: string, maxFields: number): Field[] {
-  return parseFieldLines(`${lines}\r\n`, 0, maxFields).filter(({ known }) => known === undefined)
+/** The trailers of a chunked body from their lines as they came, which were checked then. Throws BadMessage where they are too many. */
+export function parseTrailers(lines: string, maxFields: number): Field[] {
+  const text = `${lines}\r\n`
+  scanFieldLines(text, 0, maxFields)
+  return fieldLinesOf(text, 0)
 }

@@ -1,10 +1,12 @@
 import { NEVER } from '../deadlines.ts'
 import type { ClientSide, Exchange, Header } from '../exchange.ts'
 import { BadMessage } from '../message/bad-message.ts'
+import type { PayloadSinks } from '../message/body.ts'
 import { forwardRequest } from '../message/forward-request.ts'
 import { fieldValue, type RequestHead } from '../message/request-head.ts'
 import type { ResponseHead } from '../message/response-head.ts'
 import { type ResponseEvent, ResponseReader } from '../message/response-reader.ts'
+import { parseTrailers } from '../message/trailers.ts'
 import { pageResponse } from '../page.ts'
 import { respond } from '../respond.ts'
 import type { ProxyTarget } from '../route-table.ts'
@@ -60,8 +62,8 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
     this.#headers = headers
     this.#targetsOf = targetsOf
     this.#isRepeatable = head.framing.kind === 'none' && head.upgrade === undefined && idempotentMethods.has(head.method)
-    const onPayload = !client.takesChunks ? (payload: Buffer) => client.write(payload) : undefined
-    this.#reader = new ResponseReader({ method: head.method, limits: context.limits, onPayload })
+    const answer = { method: head.method, limits: context.limits }
+    this.#reader = new ResponseReader(client.takesChunks ? answer : { ...answer, ...this.#payloadSinks() })
   }
 
   start(): void {
@@ -253,14 +255,22 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
     this.#client.forwardHead(response, { isKeptAlive: this.#isKeptAlive, headers: this.#headers })
   }
 
+  #payloadSinks(): PayloadSinks {
+    const { maxFields } = this.#context.limits
+    return {
+      onPayload: (payload) => this.#client.write(payload),
+      onTrailers: (lines) => this.#client.forwardTrailers(parseTrailers(lines, maxFields)),
+    }
+  }
+
   #switch(response: ResponseHead): void {
     const [connection, target] = [this.#connection, this.#target]
     if (connection === undefined || target === undefined) return
     if (this.#head.upgrade === undefined) throw new BadMessage(502, 'it changes the protocol unasked')
-    this.#connection = undefined
-    this.#leave()
     const tunnel = new Tunnel({ context: this.#context, client: this.#client, connection, target, protocol: this.#head.upgrade })
     tunnel.start(response, this.#reader.takeRest())
+    this.#connection = undefined
+    this.#leave()
   }
 
   #complete(): void {

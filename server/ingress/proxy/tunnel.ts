@@ -31,12 +31,16 @@ export class Tunnel implements Exchange, UpstreamUser, TargetUse {
     this.#frames = protocol.toLowerCase() === 'websocket' ? new WebSocketFrames() : undefined
   }
 
-  /** Takes both connections over; `agreement` is the instance's 101, `first` what it has sent behind that. */
+  /**
+   * Takes both connections over; `agreement` is the instance's 101, `first` what it has sent behind that. Throws BadMessage, and has
+   * taken nothing then, where the client cannot be told so.
+   */
   start(agreement: ResponseHead, first: Buffer): void {
+    const early = this.#client.openTunnel(this, agreement)
     this.#target.tunnels.add(this)
     this.#client.note.isTunnel = true
     this.#connection.handOver(this)
-    this.body(this.#client.openTunnel(this, agreement))
+    this.body(early)
     if (first.length > 0) this.received(first)
   }
 

@@ -1,0 +1,34 @@
+/** How much of something is borne: so much at once, and so much each second after that. */
+export interface Allowance {
+  burst: number
+  perSecond: number
+}
+
+const MS_PER_SECOND = 1000
+
+/** Counts what costs us more than it costs the peer, and forgives with time. */
+export class FloodGuard {
+  readonly #allowance: Allowance
+  #left: number
+  #refilledAt: number
+
+  constructor(allowance: Allowance, now: number) {
+    this.#allowance = allowance
+    this.#left = allowance.burst
+    this.#refilledAt = now
+  }
+
+  /** Counts one. Whether it is still borne; `now` in milliseconds. */
+  bears(now: number): boolean {
+    if (--this.#left >= 0) return true
+    const { burst, perSecond } = this.#allowance
+    this.#left = Math.min(burst, this.#left + ((now - this.#refilledAt) / MS_PER_SECOND) * perSecond)
+    this.#refilledAt = now
+    return this.#left >= 0
+  }
+
+  /** Something useful was done, for which so many are normal. */
+  earn(count: number): void {
+    this.#left = Math.min(this.#allowance.burst, this.#left + count)
+  }
+}

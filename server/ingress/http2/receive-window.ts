@@ -1,0 +1,27 @@
+/** What a peer may still send, of one stream or of all together: opened again as what it has sent is used. */
+export class ReceiveWindow {
+  readonly #sizeBytes: number
+  #leftBytes: number
+  #usedBytes = 0
+
+  constructor(sizeBytes: number) {
+    this.#sizeBytes = sizeBytes
+    this.#leftBytes = sizeBytes
+  }
+
+  /** Whether the peer was allowed to send so much. */
+  take(bytes: number): boolean {
+    this.#leftBytes -= bytes
+    return this.#leftBytes >= 0
+  }
+
+  /** So much has been used. Returns by how much the peer is to be told that it may send more: not for every trifle. */
+  giveBack(bytes: number): number {
+    this.#usedBytes += bytes
+    if (this.#usedBytes * 2 < this.#sizeBytes) return 0
+    const increment = this.#usedBytes
+    this.#leftBytes += increment
+    this.#usedBytes = 0
+    return increment
+  }
+}

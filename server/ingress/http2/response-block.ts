@@ -1,0 +1,63 @@
+import type { Header, LocalHead } from '../exchange.ts'
+import type { Field } from '../message/field-lines.ts'
+import { passesToClient } from '../message/forward-response.ts'
+import { httpDate } from '../message/http-date.ts'
+import type { ResponseHead } from '../message/response-head.ts'
+import { HpackEncoder } from './hpack-encoder.ts'
+
+/** One for all connections: no block depends on the one before, and each is copied into its frame at once. */
+const encoder = new HpackEncoder()
+
+/** An upstream's head, interim ones included. The block is valid until the next one is encoded. */
+export function encodeResponse(head: ResponseHead, headers: readonly Header[]): HpackEncoder {
+  encoder.begin()
+  encoder.status(head.status)
+  const hasLength = head.status >= 200 && head.status !== 204
+  for (const field of head.fields) {
+    const passes = isFraming(field) ? hasLength && field.known === 'content-length' : passesToClient(field, head, headers)
+    if (passes) encoder.field(field.name, field.value)
+  }
+  putHeaders(headers)
+  if (head.status >= 200 && !head.notable.some(isDate)) encoder.field('date', httpDate())
+  return encoder
+}
+
+/** An instance's agreement to a WebSocket: what is 101 there is 200 here (RFC 8441 section 5). */
+export function encodeAgreement(head: ResponseHead): HpackEncoder {
+  encoder.begin()
+  encoder.status(200)
+  for (const field of head.fields) {
+    const isOfHandshake = isFraming(field) || field.is('sec-websocket-accept')
+    if (!isOfHandshake && passesToClient(field, head, [])) encoder.field(field.name, field.value)
+  }
+  return encoder
+}
+
+/** The head of an answer of our own. */
+export function encodeLocal({ status, headers, lengthBytes }: LocalHead, requestId: string): HpackEncoder {
+  encoder.begin()
+  encoder.status(status)
+  encoder.field('date', httpDate())
+  putHeaders(headers)
+  if (lengthBytes !== undefined) encoder.field('content-length', String(lengthBytes))
+  encoder.field('x-request-id', requestId)
+  return encoder
+}
+
+export function encodeTrailers(fields: readonly Field[]): HpackEncoder {
+  encoder.begin()
+  for (const field of fields) encoder.field(field.name, field.value)
+  return encoder
+}
+
+function isFraming({ known }: Field): boolean {
+  return known === 'content-length' || known === 'transfer-encoding'
+}
+
+function isDate({ known }: Field): boolean {
+  return known === 'date'
+}
+
+function putHeaders(headers: readonly Header[]): void {
+  for (const [name, value] of headers) encoder.field(name.toLowerCase(), value)
+}

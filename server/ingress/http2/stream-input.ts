@@ -1,0 +1,75 @@
+import type { Framing } from '../message/framing.ts'
+import { ByteQueue } from './byte-queue.ts'
+import { malformed } from './field-reading.ts'
+import { ErrorCode, StreamError } from './http2-error.ts'
+import { ReceiveWindow } from './receive-window.ts'
+
+const CRLF = '\r\n'
+const LAST_CHUNK = '0\r\n'
+
+/** The data a stream has received and nobody has taken yet. It is handed out as the HTTP/1 head says: bare, or as chunks. */
+export class StreamInput {
+  readonly #queue = new ByteQueue()
+  readonly #window: ReceiveWindow
+  #isChunked = false
+  /** How much may still come by the length that was given. */
+  #owedBytes = Number.POSITIVE_INFINITY
+  #trailers = ''
+  /** Whether the peer has ended its side. */
+  isEnded = false
+
+  constructor(windowBytes: number) {
+    this.#window = new ReceiveWindow(windowBytes)
+  }
+
+  /** A tunnel's bytes are bare and without a known length. */
+  expect(framing: Framing, isTunnel: boolean): void {
+    this.#isChunked = framing.kind === 'chunked'
+    if (framing.kind === 'length') this.#owedBytes = framing.bytes
+    else if (framing.kind === 'none' && !isTunnel) this.#owedBytes = 0
+  }
+
+  get waitingBytes(): number {
+    return this.#queue.length
+  }
+
+  /** Takes a frame's data; with its padding it has `frameBytes`. Throws StreamError. */
+  push(bytes: Buffer, { from, to }: { from: number; to: number }, frameBytes: number): void {
+    if (!this.#window.take(frameBytes)) throw new StreamError(ErrorCode.flowControlError, 'more data was sent than allowed')
+    this.#owedBytes -= to - from
+    if (this.#owedBytes < 0) throw malformed('the body is longer than content-length says')
+    this.#queue.push(bytes, from, to)
+  }
+
+  /** The peer has said all, with these lines behind its data. Throws StreamError. */
+  end(trailers: string): void {
+    if (this.#owedBytes > 0 && this.#owedBytes !== Number.POSITIVE_INFINITY) throw malformed('the body is shorter than content-length says')
+    this.isEnded = true
+    this.#trailers = trailers
+  }
+
+  /** All that waits, framed; with the end of a chunked body when that has come. */
+  takeAll(): Buffer {
+    const data = this.#queue.takeAll()
+    if (!this.#isChunked) return data
+    const size = data.length > 0 ? data.length.toString(16) + CRLF : ''
+    const tail = (data.length > 0 ? CRLF : '') + (this.isEnded ? LAST_CHUNK + this.#trailers + CRLF : '')
+    const framed = Buffer.allocUnsafe(size.length + data.length + tail.length)
+    framed.write(size, 0, 'latin1')
+    data.copy(framed, size.length)
+    framed.write(tail, size.length + data.length, 'latin1')
+    return framed
+  }
+
+  /** Drops what waits and returns how much it was. */
+  clear(): number {
+    const count = this.#queue.length
+    this.#queue.clear()
+    return count
+  }
+
+  /** So much has been used. Returns by how much the peer's window is to be opened. */
+  giveBack(bytes: number): number {
+    return this.isEnded ? 0 : this.#window.giveBack(bytes)
+  }
+}
