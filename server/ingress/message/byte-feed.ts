@@ -3,7 +3,8 @@ import { BadMessage } from './bad-message.ts'
 const NOTHING = Buffer.alloc(0)
 const LF = 10
 const CR = 13
-const END_OF_HEAD = '\r\n\r\n'
+/** As bytes: a text would be turned into them at each search. */
+const END_OF_HEAD = Buffer.from('\r\n\r\n')
 
 /** Received bytes that have not been used yet: those of `bytes` from `from` on. A subarray for each use would cost an allocation. */
 export class ByteFeed {
@@ -49,7 +50,7 @@ export class ByteFeed {
    * Throws BadMessage 431 beyond `maxBytes`, and 400 as soon as a line ends with a bare LF.
    */
   takeHead(maxBytes: number): string | undefined {
-    const end = this.#bytes.indexOf(END_OF_HEAD, this.#searchedTo, 'latin1')
+    const end = this.#bytes.indexOf(END_OF_HEAD, this.#searchedTo)
     if (end < 0) {
       refuseBareLineFeed(this.#bytes, this.#from, this.#searchedTo)
       this.#searchedTo = Math.max(this.#from, this.#bytes.length - END_OF_HEAD.length + 1)

@@ -79,14 +79,19 @@ export function requestIdOf(notable: readonly Field[]): string {
   return given !== undefined && /^[\w.=:+/-]{8,128}$/.test(given) ? given : newRequestId()
 }
 
-/** In the form of a UUID, the first part random for each process, the last counted: unique without asking for random bytes each time. */
-const COUNTED_DIGITS = 12
-const idPrefix = crypto.randomUUID().slice(0, -COUNTED_DIGITS)
-let idCount = 0
+/** In the form of a UUID whose last digits are counted: as unique, without asking for random bytes each time. */
+const COUNTED_DIGITS = 7
+const FIRST_COUNT = 16 ** (COUNTED_DIGITS - 1)
+const END_OF_COUNT = 16 ** COUNTED_DIGITS
+let idPrefix = ''
+let idCount = END_OF_COUNT
 
 function newRequestId(): string {
-  idCount += 1
-  return idPrefix + idCount.toString(16).padStart(COUNTED_DIGITS, '0')
+  if (idCount === END_OF_COUNT) {
+    idPrefix = crypto.randomUUID().slice(0, -COUNTED_DIGITS)
+    idCount = FIRST_COUNT
+  }
+  return idPrefix + (idCount++).toString(16)
 }
 
 function isDropped(field: Field, head: RequestHead, isTrusted: boolean): boolean {
