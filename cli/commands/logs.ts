@@ -40,7 +40,7 @@ export function addLogsCommand(program: Command, start: Start): void {
     .option('--since <time>', 'From then on: 5m, 2h, 1d or a time', time)
     .addOption(new Option('--until <time>', 'Up to then').argParser(time).conflicts('follow'))
     .option('--search <words>', 'Only lines with these words; may be repeated', gatherWhole)
-    .option('--type <types>', `Only lines of these types: ${logTypes.join(', ')}`, gatherOf(logTypes))
+    .option('--type <types>', `Only lines of these types: ${logTypes.join(', ')} (default: all but requests)`, gatherOf(logTypes))
     .option('--instance <ids>', 'Only lines of these instances', gather)
     .option('--level <levels>', `Only lines of these levels: ${logLevels.join(', ')}`, gatherOf(logLevels))
     .option('--method <methods>', 'Only requests of these methods', gather)
@@ -58,8 +58,8 @@ export function addLogsCommand(program: Command, start: Start): void {
 async function logs(context: Context, name: string | undefined, options: LogsOptions): Promise<void> {
   const { client, io } = context
   const service = await resolveService(context, name)
-  const { search: text, type, instance, level, host, method, status: statusCode, path, since: startTime, until: endTime } = options
-  const filters = { resource: [service.id], ...present({ text, type, instance, level, host, method, statusCode, path }) }
+  const { search: text, instance, level, since: startTime, until: endTime } = options
+  const filters = { resource: [service.id], ...present({ text, instance, level }), ...requestFilters(options) }
   const show = (log: Log) => {
     context.print(context.isJson ? cleanJsonLine(log) : formatLog(log, context.paint))
   }
@@ -72,6 +72,13 @@ async function logs(context: Context, name: string | undefined, options: LogsOpt
   const onLost = () => context.note('The connection was lost; reconnecting …')
   await followLogs({ client, filters, seen, onLog: show, onLost, signal: io.interrupted })
   io.interrupted.throwIfAborted()
+}
+
+/** Requests are many: they are shown when asked for, or when only they can be meant. */
+function requestFilters({ type, host, method, status: statusCode, path }: LogsOptions) {
+  const labels = present({ host, method, statusCode, path })
+  if (type !== undefined) return { ...labels, type }
+  return Object.keys(labels).length > 0 ? labels : { type: logTypes.filter((one) => one !== 'request') }
 }
 
 type Filters = Parameters<typeof lastLogs>[1]
