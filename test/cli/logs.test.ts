@@ -96,6 +96,18 @@ describe('history', () => {
     }
   })
 
+  test('requests are shown when they are asked for, by type or by what only they have', async () => {
+    const ask = on(stored(() => []))
+    await ask(['logs', 'web'])
+    expect(server.received.at(-1)?.query).toMatchObject({ type: ['app', 'build'] })
+    await ask(['logs', 'web', '--type', 'request'])
+    expect(server.received.at(-1)?.query).toMatchObject({ type: ['request'] })
+    await ask(['logs', 'web', '--method', 'GET,POST', '--status', '5*', '--path', '/a,b', '--host', 'shop.test'])
+    const { query } = server.received.at(-1) ?? {}
+    expect(query).toMatchObject({ method: ['GET', 'POST'], statusCode: ['5*'], host: ['shop.test'] })
+    expect(query).not.toHaveProperty('type')
+  })
+
   test('control sequences in a line never reach the terminal', async () => {
     const hostile = { ...line(1), message: 'a\u001b]52;c;ZXZpbA==\u0007b\u001b[2J\rc' }
     const { stdout } = await on(stored(() => [hostile]))(['logs', 'web'])

@@ -116,7 +116,10 @@ export const successCases: Record<OperationId, Prepare> = {
       send('POST', 201, service(world.serviceId, '/rollback')),
     ]
   },
-  listLogs: ({ serviceId }) => [get(`/v1/logs?resource=${serviceId}&limit=100`)],
+  listLogs: ({ serviceId }) => [
+    get(`/v1/logs?resource=${serviceId}&limit=100`),
+    get(`/v1/logs?type=request&method=GET&statusCode=5*&host=*.localhost&path=/*&resource=${serviceId}`),
+  ],
   subscribeLogs: ({ serviceId }) => [{ status: 101, path: `/v1/logs/subscribe?resource=${serviceId}` }],
   listLogValues: ({ serviceId }) => [get(`/v1/logs/values?label=instance&resource=${serviceId}`)],
   health: () => [{ ...get('/api/health'), isAnonymous: true }],

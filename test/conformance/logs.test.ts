@@ -78,6 +78,42 @@ describe('logs', () => {
     )
   })
 
+  test('of requests are found by host, method, status and path, with * for any characters', async () => {
+    const request = (method: string, statusCode: string, path: string) => ({
+      ...{ timestampMs: startedAt + 3_600_000, resource: serviceId, instance: '', type: 'request' as const, level: 'info' as const },
+      ...{ message: `[${method}] ${statusCode} logging.localhost${path}`, labels: { host: 'logging.localhost', method, statusCode, path } },
+    })
+    const requests = [
+      request('GET', '200', '/'),
+      request('GET', '404', '/api/x'),
+      request('POST', '503', '/api/y'),
+      request('POST', '500', '/z'),
+    ]
+    server.context.logStore.append(requests)
+    const find = async (query: string) =>
+      (await ask(`direction=forward&limit=100&startTime=2026-01-01T01:00:00Z&${query}`)).logs.map(({ message }) => message)
+    const messages = requests.map(({ message }) => message)
+    expect(await find('type=request')).toEqual(messages)
+    expect(await find('method=post')).toEqual(messages.slice(2))
+    expect(await find('statusCode=5*')).toEqual(messages.slice(2))
+    expect(await find('statusCode=200,404')).toEqual(messages.slice(0, 2))
+    expect(await find('path=/api/*&method=GET')).toEqual(messages.slice(1, 2))
+    expect(await find('host=LOGGING.localhost&path=/')).toEqual(messages.slice(0, 1))
+    expect(await find('host=other.localhost')).toEqual([])
+    const [first] = (await ask('statusCode=200')).logs
+    expect(first?.labels).toEqual([
+      { name: 'resource', value: serviceId },
+      { name: 'level', value: 'info' },
+      { name: 'type', value: 'request' },
+      { name: 'host', value: 'logging.localhost' },
+      { name: 'method', value: 'GET' },
+      { name: 'statusCode', value: '200' },
+      { name: 'path', value: '/' },
+    ])
+    const { body: paths } = await call<string[]>(`${server.url}/v1/logs/values?label=path&statusCode=5*`, { token: server.adminToken })
+    expect(paths).toEqual(['/api/y', '/z'])
+  })
+
   test('name the values that a label has', async () => {
     const values = async (query: string) => {
       const { body } = await call<string[]>(`${server.url}/v1/logs/values?${query}`, { token: server.adminToken })
@@ -85,9 +121,9 @@ describe('logs', () => {
     }
     expect(await values('label=resource')).toEqual([serviceId, otherId].toSorted())
     expect(await values('label=level')).toEqual(['error', 'info'])
-    expect(await values('label=type')).toEqual(['app', 'build'])
+    expect(await values('label=type&endTime=2026-01-01T00:30:00Z')).toEqual(['app', 'build'])
     expect(await values(`label=instance&resource=${serviceId}`)).toEqual([`${serviceId}-00000`, `${serviceId}-00001`])
-    expect(await values('label=host')).toEqual([])
+    expect(await values('label=host&type=app')).toEqual([])
   })
 
   test('of another workspace are not there, neither asked for nor by leaving the service out', async () => {
