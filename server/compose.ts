@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type FirstStart, seedFirstStart } from './auth/seed.ts'
 import { ensureSelfToolchain } from './builders/self-toolchain.ts'
+import { acmeSettingsOf } from './certificates/settings.ts'
 import { type Config, publicUrlOf } from './config.ts'
 import type { Context } from './context.ts'
 import { migrateDatabase } from './db/migrate.ts'
@@ -42,10 +43,11 @@ export interface Composed {
 /**
  * The composition root: makes each part once and gives it to the others.
  *
- * @throws AppError unavailable with the reason why the data directory cannot be served.
+ * @throws AppError unavailable with the reason why the data directory cannot be served, bad_request for settings that lack others.
  */
 export async function compose(options: ComposeOptions): Promise<Composed> {
   const { config, log, version } = options
+  const acme = acmeSettingsOf(config)
   const paths = pathsOf(config.CP_DATA_DIR, config.CP_MASTER_KEY_FILE)
   await ensureDataFolders(paths)
   const lock = lockDataDir(paths.lock, paths.data)
@@ -65,7 +67,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   const traffic = startTraffic({ paths, db, ...logs, log, now })
   const base = { version, config, publicUrl, paths, db, sealer, engine, ingress, traffic: traffic.reader, ...logs, log, now, stopping }
   const routes = createRoutePublisher(base)
-  const { context, work } = createWork({ ...base, routes })
+  const { context, work } = createWork({ ...base, routes }, acme)
   const parts = { context, work, lock, stopper, traffic }
   return { context, work, firstStart, close: () => closeAll(parts) }
 }

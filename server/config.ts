@@ -55,6 +55,12 @@ const settings = {
   CP_LISTEN: { default: '127.0.0.1:8400', flag: '--listen', help: 'Address of the API', parse: parseAddress },
   CP_PUBLIC_URL: { default: '', help: 'URL under which people reach the API; all links use it', parse: parsePublicUrl },
   CP_INGRESS_HTTP: { default: '127.0.0.1:8080', flag: '--ingress', help: 'Address at which services are reached', parse: parseAddress },
+  CP_INGRESS_HTTPS: {
+    default: '',
+    flag: '--ingress-tls',
+    help: 'Address at which services are reached over https; empty is none',
+    parse: (value: string) => (value === '' ? undefined : parseAddress(value)),
+  },
   CP_BASE_DOMAIN: { default: 'localhost', flag: '--base-domain', help: 'Services answer at <slug>.<base domain>', parse: parseDomain },
   CP_ACME_DIRECTORY: {
     default: 'https://acme-v02.api.letsencrypt.org/directory',
@@ -154,7 +160,12 @@ const whenEmpty: Partial<Record<SettingName, (config: Config) => string>> = {
   CP_REGISTRATION: () => '(open while only this machine reaches the API, else invite)',
   CP_MASTER_KEY_FILE: ({ CP_DATA_DIR }) => `${CP_DATA_DIR}/master.key`,
   CP_TRUSTED_PROXIES: () => '(none)',
+  CP_INGRESS_HTTPS: () => '(none)',
   CP_ACME_DIRECTORY: () => 'off',
+  CP_ACME_ROOT: () => '(none)',
+  CP_ACME_EMAIL: () => '(none)',
+  CP_ACME_DNS_HOOK: () => '(none)',
+  CP_ACME_EAB_KID: () => '(none)',
   CP_BUILD_PATH: () => '(the usual folders)',
 }
 

@@ -35,8 +35,12 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
   try {
     const address = app.listen(context.config.CP_LISTEN)
     const ingressStart = ingressStartOf(context, options.selfCommand)
+    const onRestarted = () => {
+      republish(context)
+      work.republishCertificates()
+    }
     await ensureIngress(ingressStart)
-    watchIngress({ ...ingressStart, signal: context.stopping, onRestarted: () => republish(context) })
+    watchIngress({ ...ingressStart, signal: context.stopping, onRestarted })
     await recover(context)
     republish(context)
     work.start()

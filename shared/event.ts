@@ -16,6 +16,10 @@ export const eventTypes = [
   'service_resumed',
   'instance_count_changed',
   'plan_changed',
+  'certificate_issued',
+  'certificate_renewed',
+  'certificate_failed',
+  'certificate_expiring',
 ] as const
 export type EventType = (typeof eventTypes)[number]
 

@@ -6,6 +6,7 @@ export interface OrderUnderWay {
   orderUrl: string
   /** The id that the certificate is going to have: its key is sealed for it. */
   certificateId: string
+  /** PEM, sealed for `keyPurpose(certificateId)`. */
   keySealed: string
 }
 

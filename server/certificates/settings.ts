@@ -18,7 +18,7 @@ export interface AcmeSettings {
   externalAccount: { kid: string; hmacKey: string } | undefined
 }
 
-type HttpsConfig = { readonly CP_INGRESS_HTTPS?: unknown }
+type HttpsConfig = Pick<Config, 'CP_INGRESS_HTTPS'>
 
 type Given = Pick<
   Config,

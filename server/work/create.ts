@@ -1,3 +1,5 @@
+import { createCertificates } from '../certificates/reconcile.ts'
+import type { AcmeSettings } from '../certificates/settings.ts'
 import type { Context, Work } from '../context.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
 import { createBackground } from '../instances/background.ts'
@@ -13,12 +15,14 @@ const PERIOD_MS = 60_000
 export interface RunningWork extends Work {
   /** Looks at everything once, and from then on when poked, when something falls due, and once a minute. */
   start(): void
+  /** For an ingress that has just been started. */
+  republishCertificates(): void
   /** Returns when nothing is under way any more, after `context.stopping` has aborted. */
   settled(): Promise<void>
 }
 
 /** The reconciler of services and the queue of deploys, tied together, and the context that everything else is given. */
-export function createWork(base: Omit<Context, 'work'>): { context: Context; work: RunningWork } {
+export function createWork(base: Omit<Context, 'work'>, acme: AcmeSettings | undefined): { context: Context; work: RunningWork } {
   // What the API is asked before the start waits for it: until then, what an earlier control plane left is being looked at.
   let isStarted = false
   const work: RunningWork = {
@@ -28,7 +32,10 @@ export function createWork(base: Omit<Context, 'work'>): { context: Context; wor
     pokeQueue: () => {
       if (isStarted) queue.poke()
     },
-    pokeCertificates: () => {},
+    pokeCertificates: () => {
+      if (isStarted) certificates.poke()
+    },
+    republishCertificates: () => certificates.republish(),
     interruptDeploy: (deployId) => queue.interrupt(deployId),
     deployEnded: (deployId) => queue.deployEnded(deployId),
     whenDeploysSettled: (serviceId) => queue.whenSettled(serviceId),
@@ -38,6 +45,7 @@ export function createWork(base: Omit<Context, 'work'>): { context: Context; wor
       publishRoutes()
       pokeAll()
       queue.poke()
+      certificates.poke()
       const period = setInterval(pokeAll, PERIOD_MS)
       context.stopping.addEventListener('abort', () => {
         stopListening()
@@ -45,12 +53,13 @@ export function createWork(base: Omit<Context, 'work'>): { context: Context; wor
       })
     },
     settled: async () => {
-      await Promise.all([driver.settled(), queue.settled(), background.settled()])
+      await Promise.all([driver.settled(), queue.settled(), background.settled(), certificates.settled()])
     },
   }
   const context: Context = { ...base, work }
   const background = createBackground(context, context.stopping)
   const queue = createDeployQueue(context, context.stopping)
+  const certificates = createCertificates(context, { acme })
   const driver = createDriver({
     run: (serviceId) => reconcileService(context, background, serviceId),
     onError: (serviceId, error) => context.log.error('reconcile failed', { serviceId, ...describeError(error) }),

@@ -14,12 +14,9 @@ import { chooseChallenge, type ResponderParts, whileAnswered } from './respond.t
 import { currentConversation } from './transport.ts'
 
 /** What the authority has issued, with the key it was asked for. */
-export interface Issued {
-  certificateId: string
+export interface Issued extends Pick<OrderUnderWay, 'directory' | 'certificateId' | 'keySealed'> {
   /** PEM. */
   chain: string
-  /** Sealed for `keyPurpose(certificateId)`. */
-  keySealed: string
 }
 
 const ORDER_DEADLINE_MS = 10 * 60_000
@@ -60,7 +57,7 @@ async function bringToItsEnd(parts: ResponderParts, client: Client, stored: Stor
         order = await client.getOrder(order)
         break
       case 'valid':
-        return { certificateId: underWay.certificateId, keySealed: underWay.keySealed, chain: await client.getCertificate(order) }
+        return { ...underWay, chain: await client.getCertificate(order) }
       default:
         forgetUnderWay(parts.context.db, stored.host)
         throw problemOf('error' in order ? order.error : undefined, { fallback: `the order became ${order.status}` })

@@ -18,6 +18,8 @@ export interface ResponderParts {
   board: ChallengeBoard
   /** Returns when the ingress shows what stands on the board. */
   publish(): Promise<void>
+  /** Fulfilled when no record of an earlier control plane is left to be removed: it may be the very one that is to be set. */
+  dnsReady(): Promise<void>
 }
 
 interface Task {
@@ -82,12 +84,13 @@ async function tlsChallenge(
 }
 
 async function whileInDns<T>(
-  { context, authority }: ResponderParts,
+  { context, authority, dnsReady }: ResponderParts,
   { record, signal }: { record: { name: string; value: string }; signal: AbortSignal },
   work: () => Promise<T>,
 ): Promise<T> {
   const hook = authority.settings.dnsHook
   if (hook === undefined) throw new AcmeProblem('dnsHook', 'there is none: set CP_ACME_DNS_HOOK')
+  await unlessAborted(dnsReady(), signal)
   try {
     await presentRecord(context, hook, { ...record, signal })
     return await work()

@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ServerLog } from '../server-log.ts'
+import { describeError } from '../server-log.ts'
+
+/** Brings one table of the ingress up to what the database says. */
+export interface Publisher {
+  /** Returns when the ingress has taken a table at least as new as the database at the time of the call. */
+  publish(): Promise<void>
+  /** The same for an ingress that has just been started, whatever was published before. */
+  republish(): Promise<void>
+}
+
+export interface PublisherOptions<T> {
+  /** What is published, for the log. */
+  what: string
+  /** The table as it should be now. */
+  build(): T
+  send(table: T, version: number): Promise<void>
+  log: ServerLog
+  signal: AbortSignal
+  now(): number
+}
+
+const FIRST_RETRY_MS = 50
+const LONGEST_RETRY_MS = 2000
+
+/** One publication at a time; calls that arrive meanwhile share the next one. An ingress that is away is waited for. */
+export function createPublisher<T>({ what, build, send, log, signal, now }: PublisherOptions<T>): Publisher {
+  let published = ''
+  let version = 0
+  let running: Promise<void> | undefined
+  let next: Promise<void> | undefined
+
+  async function publishOnce(): Promise<void> {
+    for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS)) {
+      const table = build()
+      const text = JSON.stringify(table)
+      if (text === published) return
+      version = Math.max(now(), version + 1)
+      try {
+        await send(table, version)
+        published = text
+        return
+      } catch (error) {
+        log.error(`${what} not published`, describeError(error))
+        await sleep(retryMs, undefined, { signal })
+      }
+    }
+  }
+
+  function startNext(): Promise<void> {
+    next = undefined
+    running = publishOnce().finally(() => {
+      running = undefined
+    })
+    return running
+  }
+
+  function publish(): Promise<void> {
+    if (running === undefined) return startNext()
+    next ??= running.then(startNext, startNext)
+    return next
+  }
+
+  return {
+    publish,
+    republish() {
+      published = ''
+      return publish()
+    },
+  }
+}
