@@ -17,21 +17,21 @@ export interface BodyTracker {
   take(bytes: Buffer, from: number): number
 }
 
-/** Receive what a chunked body carries, without its framing. */
-export interface PayloadSinks {
-  onPayload?: ((payload: Buffer) => void) | undefined
+/** Receives what a chunked body carries, without its framing. */
+export interface PayloadSink {
+  onPayload(payload: Buffer): void
   /** The lines behind the payload, each with its CRLF; not called when there are none. */
-  onTrailers?: ((lines: string) => void) | undefined
+  onTrailers(lines: string): void
 }
 
-export function trackBody(framing: Framing, sinks?: PayloadSinks): BodyTracker {
+export function trackBody(framing: Framing, sink?: PayloadSink): BodyTracker {
   switch (framing.kind) {
     case 'none':
       return new LengthBody(0)
     case 'length':
       return new LengthBody(framing.bytes)
     case 'chunked':
-      return new ChunkedBody(sinks)
+      return new ChunkedBody(sink)
     case 'until-close':
       return { isDone: false, take: (bytes, from) => bytes.length - from }
   }

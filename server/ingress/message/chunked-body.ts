@@ -1,5 +1,5 @@
 import { BadMessage } from './bad-message.ts'
-import type { BodyTracker, PayloadSinks } from './body.ts'
+import type { BodyTracker, PayloadSink } from './body.ts'
 import { COLON, CR, isTokenCode, isValueCode, LF } from './characters.ts'
 import { isForbiddenTrailer } from './trailer-names.ts'
 
@@ -27,8 +27,7 @@ type State =
  * accepts only what cannot be read in two ways: plain hexadecimal sizes, CRLF and nothing else as a line's end.
  */
 export class ChunkedBody implements BodyTracker {
-  readonly #onPayload: PayloadSinks['onPayload']
-  readonly #onTrailers: PayloadSinks['onTrailers']
+  readonly #sink: PayloadSink | undefined
   #state: State = 'size'
   #sizeBytes = 0
   #digits = 0
@@ -37,9 +36,8 @@ export class ChunkedBody implements BodyTracker {
   #trailers = ''
   #trailerName = ''
 
-  constructor({ onPayload, onTrailers }: PayloadSinks = {}) {
-    this.#onPayload = onPayload
-    this.#onTrailers = onTrailers
+  constructor(sink?: PayloadSink) {
+    this.#sink = sink
   }
 
   get isDone(): boolean {
@@ -57,7 +55,7 @@ export class ChunkedBody implements BodyTracker {
 
   #skipData(bytes: Buffer, from: number): number {
     const to = Math.min(bytes.length, from + this.#sizeBytes)
-    this.#onPayload?.(bytes.subarray(from, to))
+    this.#sink?.onPayload(bytes.subarray(from, to))
     this.#sizeBytes -= to - from
     if (this.#sizeBytes === 0) this.#state = 'data-return'
     return to
@@ -82,7 +80,7 @@ export class ChunkedBody implements BodyTracker {
         return
       case 'last-line-feed':
         this.#expect(code, LF, 'done')
-        if (this.#trailers !== '') this.#onTrailers?.(this.#trailers)
+        if (this.#trailers !== '') this.#sink?.onTrailers(this.#trailers)
         return
       default:
         this.#trailer(code)
@@ -116,7 +114,7 @@ export class ChunkedBody implements BodyTracker {
   #trailer(code: number): void {
     if (++this.#trailerBytes > MAX_TRAILER_BYTES) throw new BadMessage(431, 'the trailers are too long')
     const isLast = this.#state === 'trailer-start' && code === CR
-    if (this.#onTrailers !== undefined && !isLast) this.#trailers += String.fromCharCode(code)
+    if (this.#sink !== undefined && !isLast) this.#trailers += String.fromCharCode(code)
     switch (this.#state) {
       case 'trailer-start':
         if (isLast) this.#state = 'last-line-feed'

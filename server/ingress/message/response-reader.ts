@@ -1,15 +1,16 @@
-import { type BodyPart, type BodyTracker, type PayloadSinks, takePart, trackBody } from './body.ts'
+import { type BodyPart, type BodyTracker, type PayloadSink, takePart, trackBody } from './body.ts'
 import { ByteFeed } from './byte-feed.ts'
 import { parseResponseHead, type ResponseHead } from './response-head.ts'
 
 /** `interim` is a 1xx before the answer; `switch` a 101, after which the rest of the connection is no longer HTTP. */
 export type ResponseEvent = { kind: 'interim' | 'switch' | 'head'; head: ResponseHead } | BodyPart | { kind: 'end' }
 
-/** With sinks for a chunked body where the framing is not to be passed on. */
-export interface ResponseOptions extends PayloadSinks {
+export interface ResponseOptions {
   /** Of the request that is being answered. */
   method: string
   limits: { maxHeadBytes: number; maxFields: number }
+  /** For a chunked body whose framing is not to be passed on. */
+  sink?: PayloadSink | undefined
 }
 
 const END: ResponseEvent = { kind: 'end' }
@@ -19,7 +20,7 @@ export class ResponseReader {
   readonly #feed = new ByteFeed()
   readonly #method: string
   readonly #limits: ResponseOptions['limits']
-  readonly #sinks: PayloadSinks
+  readonly #sink: PayloadSink | undefined
   #body: BodyTracker | undefined
   #isUntilClose = false
   #isOver = false
@@ -28,7 +29,7 @@ export class ResponseReader {
   constructor(options: ResponseOptions) {
     this.#method = options.method
     this.#limits = options.limits
-    this.#sinks = options
+    this.#sink = options.sink
   }
 
   /** Whether anything at all has been received. */
@@ -68,7 +69,7 @@ export class ResponseReader {
     const head = parseResponseHead(text, this.#method, this.#limits.maxFields)
     if (head.status === 101) return { kind: 'switch', head }
     if (head.status < 200) return { kind: 'interim', head }
-    this.#body = trackBody(head.framing, this.#sinks)
+    this.#body = trackBody(head.framing, this.#sink)
     this.#isUntilClose = head.framing.kind === 'until-close'
     return { kind: 'head', head }
   }

@@ -1,7 +1,7 @@
 import { NEVER } from '../deadlines.ts'
 import type { ClientSide, Exchange, Header } from '../exchange.ts'
 import { BadMessage } from '../message/bad-message.ts'
-import type { PayloadSinks } from '../message/body.ts'
+import type { PayloadSink } from '../message/body.ts'
 import { forwardRequest } from '../message/forward-request.ts'
 import { fieldValue, type RequestHead } from '../message/request-head.ts'
 import type { ResponseHead } from '../message/response-head.ts'
@@ -35,7 +35,7 @@ const RETRY_AFTER_SECONDS = 5
  * After that there is one second chance: a request without a body that may be repeated, on a pooled connection that died before
  * the first byte of an answer.
  */
-export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
+export class ProxyExchange implements Exchange, UpstreamUser, TargetUse, PayloadSink {
   readonly #context: ProxyContext
   readonly #head: RequestHead
   readonly #client: ClientSide
@@ -62,8 +62,7 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
     this.#headers = headers
     this.#targetsOf = targetsOf
     this.#isRepeatable = head.framing.kind === 'none' && head.upgrade === undefined && idempotentMethods.has(head.method)
-    const answer = { method: head.method, limits: context.limits }
-    this.#reader = new ResponseReader(client.takesChunks ? answer : { ...answer, ...this.#payloadSinks() })
+    this.#reader = new ResponseReader({ method: head.method, limits: context.limits, sink: client.takesChunks ? undefined : this })
   }
 
   start(): void {
@@ -130,6 +129,14 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
       // The instance owes nothing while its client is slow.
       this.#setDeadline(NEVER)
     }
+  }
+
+  onPayload(payload: Buffer): void {
+    this.#client.write(payload)
+  }
+
+  onTrailers(lines: string): void {
+    this.#client.forwardTrailers(parseTrailers(lines, this.#context.limits.maxFields))
   }
 
   drained(): void {
@@ -253,14 +260,6 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
     const isDelimited = response.framing.kind !== 'until-close' && (this.#client.takesChunks || response.framing.kind !== 'chunked')
     this.#isKeptAlive = this.#client.keepsAlive && isDelimited
     this.#client.forwardHead(response, { isKeptAlive: this.#isKeptAlive, headers: this.#headers })
-  }
-
-  #payloadSinks(): PayloadSinks {
-    const { maxFields } = this.#context.limits
-    return {
-      onPayload: (payload) => this.#client.write(payload),
-      onTrailers: (lines) => this.#client.forwardTrailers(parseTrailers(lines, maxFields)),
-    }
   }
 
   #switch(response: ResponseHead): void {

@@ -46,6 +46,7 @@ function readIn(pieces: readonly Buffer[]): Reading {
     onPayload: (part) => {
       payload += part.toString('latin1')
     },
+    onTrailers: () => {},
   })
   try {
     for (const piece of pieces) takenBytes += body.take(piece)

@@ -52,7 +52,13 @@ export function responseHeadTarget(oracles: readonly Oracle[]): FuzzTarget {
 
 function readIn(pieces: readonly Buffer[], options: ResponseOptions): Reading {
   const reading: Reading = { ...nothing, interims: [] }
-  const reader = new ResponseReader({ ...options, onPayload: (part) => (reading.payload += part.toString('latin1')) })
+  const sink = {
+    onPayload(part: Buffer) {
+      reading.payload += part.toString('latin1')
+    },
+    onTrailers() {},
+  }
+  const reader = new ResponseReader({ ...options, sink })
   try {
     for (const piece of pieces) {
       reader.push(piece)
