@@ -83,6 +83,8 @@ export function createCertificates(context: Context, options: CertificatesOption
     const certificates = allCertificates(db)
     const plan = planCertificates({ now: now(), wanted, certificates, orders: allOrders(db), directory: acme?.directory })
     keepBooks(context, { plan, wanted, certificates })
+    // What was taken out of use is to be revoked, which the next plan sees.
+    if (plan.remove.length > 0) poke()
     if (!isHttpsServed(context.config)) return undefined
     if (plan.isFallbackDue) await renewSelfSigned(context)
     inBackground(publisher.publish())
