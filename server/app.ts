@@ -7,6 +7,7 @@ import { createIdentify } from './auth/identify.ts'
 import { createAuthRoutes } from './auth/routes.ts'
 import type { Context } from './context.ts'
 import { deployRoutes } from './deploys/routes.ts'
+import { domainRoutes } from './domains/routes.ts'
 import { createHealthCheck } from './health/check.ts'
 import { platformComponents } from './health/components.ts'
 import { createHealthRoutes } from './health/routes.ts'
@@ -130,6 +131,7 @@ function handlersOf(context: Context): Handlers<OperationId, Context> {
     ...serviceRoutes,
     ...settingRoutes,
     ...deployRoutes,
+    ...domainRoutes,
     ...logRoutes,
     ...createHealthRoutes(checkHealth),
   }

@@ -8,12 +8,14 @@ import {
   list,
   oneOf,
   optionalText,
+  parseAddresses,
   parseAdminPassword,
   parseDirectory,
   parseDomain,
   parseEmail,
   parseProxies,
   parsePublicUrl,
+  parseResolver,
   parseStaticToken,
 } from './setting-parsers.ts'
 
@@ -61,7 +63,18 @@ const settings = {
     help: 'Address at which services are reached over https; empty is none',
     parse: (value: string) => (value === '' ? undefined : parseAddress(value)),
   },
+  CP_INGRESS_CONNECTIONS_PER_ADDRESS: {
+    default: '1000',
+    help: 'Connections to services that one client address, or one IPv6 /64, may have at a time; 0 is no limit, and trusted proxies have none',
+    parse: integer(0, 1e6),
+  },
   CP_BASE_DOMAIN: { default: 'localhost', flag: '--base-domain', help: 'Services answer at <slug>.<base domain>', parse: parseDomain },
+  CP_PUBLIC_ADDRESSES: {
+    default: '',
+    help: 'Addresses at which the world reaches this machine, for custom domains',
+    parse: parseAddresses,
+  },
+  CP_DNS_RESOLVER: { default: '', help: 'Name server that custom domains are looked up at, address:port', parse: parseResolver },
   CP_ACME_DIRECTORY: {
     default: 'https://acme-v02.api.letsencrypt.org/directory',
     help: 'Directory of the authority that certificates come from; off obtains none',
@@ -160,6 +173,8 @@ const whenEmpty: Partial<Record<SettingName, (config: Config) => string>> = {
   CP_REGISTRATION: () => '(open while only this machine reaches the API, else invite)',
   CP_MASTER_KEY_FILE: ({ CP_DATA_DIR }) => `${CP_DATA_DIR}/master.key`,
   CP_TRUSTED_PROXIES: () => '(none)',
+  CP_PUBLIC_ADDRESSES: () => "(the public ones of this machine's interfaces)",
+  CP_DNS_RESOLVER: () => "(the system's)",
   CP_INGRESS_HTTPS: () => '(none)',
   CP_ACME_DIRECTORY: () => 'off',
   CP_ACME_ROOT: () => '(none)',

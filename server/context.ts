@@ -21,6 +21,8 @@ export interface Work {
   interruptDeploy(deployId: string): void
   /** Tells that a deploy has come to its end in the database. */
   deployEnded(deployId: string): void
+  /** Looks at the DNS of a custom domain, if it is due, or at what is left of one that was removed. */
+  pokeDomain(domainId: string): void
   /** Looks at which certificates are wanted, due, or to be served no longer. */
   pokeCertificates(): void
   /** Returns when no deploy of the service is being worked on. */

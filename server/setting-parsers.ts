@@ -1,5 +1,7 @@
 import { Value } from '@sinclair/typebox/value'
 import { Email, minPasswordChars } from '../shared/auth.ts'
+import { parseIp } from '../shared/ip-address.ts'
+import { formatAddress, parseAddress } from './address.ts'
 import { trustedProxies } from './ingress/trusted-proxies.ts'
 
 // Each reads the text of one setting, and throws an Error whose message ends the sentence that begins with the setting's name.
@@ -36,6 +38,21 @@ export function parseProxies(value: string): string[] {
   const cidrs = list(value)
   trustedProxies(cidrs)
   return cidrs
+}
+
+export function parseAddresses(value: string): string[] {
+  const addresses = list(value)
+  const wrong = addresses.find((address) => parseIp(address) === undefined)
+  if (wrong !== undefined) throw new Error(`"${wrong}" is not an IP address`)
+  return addresses
+}
+
+/** In the form that node:dns takes. A name server is given by address: its name could not be looked up. */
+export function parseResolver(value: string): string | undefined {
+  if (value === '') return undefined
+  const address = parseAddress(value)
+  if (parseIp(address.host) === undefined) throw new Error(`"${value}" does not name a server by its address, such as 127.0.0.53:53`)
+  return formatAddress(address)
 }
 
 export function parseDomain(value: string): string {

@@ -1,5 +1,6 @@
 import { authOperations } from './api/auth.ts'
 import { deployOperations } from './api/deploys.ts'
+import { domainOperations } from './api/domains.ts'
 import { healthOperations } from './api/health.ts'
 import { logOperations } from './api/logs.ts'
 import { serviceSettingOperations } from './api/service-settings.ts'
@@ -15,6 +16,7 @@ export const operations = {
   ...serviceOperations,
   ...serviceSettingOperations,
   ...deployOperations,
+  ...domainOperations,
   ...logOperations,
   ...healthOperations,
 }

@@ -10,6 +10,7 @@ export const permissions = {
   'services.delete': 'Delete a service',
   'deploys.read': 'See deploys and their states',
   'deploys.create': 'Upload source, start and cancel deploys, roll back',
+  'domains.manage': 'Add, verify and remove custom domains of a service',
   'env.read': 'See values of environment variables and contents of secret files',
   'env.write': 'Set environment variables and secret files',
   'logs.read': 'Read and follow logs',

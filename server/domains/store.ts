@@ -134,8 +134,8 @@ export const markVerified = (db: Database, id: string, now: number): boolean =>
 export const deleteDomain = (db: Database, id: string): boolean => db.query('DELETE FROM custom_domains WHERE id = ?').run(id).changes > 0
 
 /** Lets go of the names of a service that is being deleted, which somebody else may add at once. */
-export const deleteDomainsOf = (db: Database, serviceId: string): boolean =>
-  db.query('DELETE FROM custom_domains WHERE service_id = ?').run(serviceId).changes > 0
+export const deleteDomainsOf = (db: Database, serviceId: string): void =>
+  void db.query('DELETE FROM custom_domains WHERE service_id = ?').run(serviceId)
 
 const one = (row: DomainRow | null): StoredDomain | undefined => (row === null ? undefined : present(row))
 

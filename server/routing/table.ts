@@ -2,6 +2,7 @@ import type { Database } from 'bun:sqlite'
 import type { ServiceControls } from '../../shared/service-controls.ts'
 import type { Context } from '../context.ts'
 import { artifactDir } from '../deploys/release-store.ts'
+import { verifiedDomains } from '../domains/store.ts'
 import type { ProxyTarget, Route, RouteTable } from '../ingress/route-table.ts'
 import type { StoredInstance } from '../instances/store.ts'
 import { hostOf } from '../services/present.ts'
@@ -45,7 +46,14 @@ const targetOf = ({ id, port }: RoutedService['instances'][number]): ProxyTarget
 
 /** All routes as they stand in the database. */
 export function buildRouteTable(context: Pick<Context, 'db' | 'config' | 'paths'>): RouteTable['hosts'] {
-  return Object.fromEntries(selectRouted(context.db, context).map((service) => [hostOf(context, service.slug), routeOf(service)]))
+  const services = selectRouted(context.db, context).map((service) => ({ service, route: routeOf(service) }))
+  const routes = new Map(services.map(({ service, route }) => [service.id, route]))
+  const custom = verifiedDomains(context.db).flatMap(({ name, serviceId }): [string, Route][] => {
+    const route = routes.get(serviceId)
+    return route === undefined ? [] : [[name, route]]
+  })
+  // Names of the platform's own come last: nobody's domain stands before them, whatever the settings were when it was added.
+  return Object.fromEntries([...custom, ...services.map(({ service, route }): [string, Route] => [hostOf(context, service.slug), route])])
 }
 
 interface RoutedRow {

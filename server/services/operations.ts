@@ -6,6 +6,7 @@ import { defaultControls } from '../../shared/service-controls.ts'
 import type { Context } from '../context.ts'
 import { endDeploy } from '../deploys/finish.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
+import { deleteDomainsOf } from '../domains/store.ts'
 import { recordEvent } from '../events/store.ts'
 import { newId } from '../id.ts'
 import { describeError } from '../server-log.ts'
@@ -118,11 +119,13 @@ export function deleteService(context: Context, service: StoredService): void {
   const unfinished = unfinishedDeploys(context.db, service.id)
   context.db.transaction(() => {
     markDeleted(context.db, service.id, context.now())
+    deleteDomainsOf(context.db, service.id)
     for (const deploy of unfinished) {
       if (deploy.status === 'queued') endDeploy(context, { deploy, service }, { status: 'canceled', reason: 'The service was deleted.' })
     }
   })()
   for (const deploy of unfinished) context.work.interruptDeploy(deploy.id)
+  context.work.pokeCertificates()
   context.work.pokeService(service.id)
 }
 

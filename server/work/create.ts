@@ -2,6 +2,8 @@ import { createCertificates } from '../certificates/reconcile.ts'
 import type { AcmeSettings } from '../certificates/settings.ts'
 import type { Context, Work } from '../context.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
+import { domainsToCheck } from '../domains/store.ts'
+import { createDomainWatch } from '../domains/watch.ts'
 import { createBackground } from '../instances/background.ts'
 import { reconcileService } from '../instances/reconcile.ts'
 import { describeError } from '../server-log.ts'
@@ -29,6 +31,9 @@ export function createWork(base: Omit<Context, 'work'>, acme: AcmeSettings | und
     pokeService: (serviceId) => {
       if (isStarted) driver.poke(serviceId)
     },
+    pokeDomain: (domainId) => {
+      if (isStarted) domains.poke(domainId)
+    },
     pokeQueue: () => {
       if (isStarted) queue.poke()
     },
@@ -46,6 +51,7 @@ export function createWork(base: Omit<Context, 'work'>, acme: AcmeSettings | und
       pokeAll()
       queue.poke()
       certificates.poke()
+      for (const domainId of domainsToCheck(context.db, context.now())) domains.poke(domainId)
       const period = setInterval(pokeAll, PERIOD_MS)
       context.stopping.addEventListener('abort', () => {
         stopListening()
@@ -53,13 +59,14 @@ export function createWork(base: Omit<Context, 'work'>, acme: AcmeSettings | und
       })
     },
     settled: async () => {
-      await Promise.all([driver.settled(), queue.settled(), background.settled(), certificates.settled()])
+      await Promise.all([driver.settled(), queue.settled(), background.settled(), certificates.settled(), domains.settled()])
     },
   }
   const context: Context = { ...base, work }
   const background = createBackground(context, context.stopping)
   const queue = createDeployQueue(context, context.stopping)
   const certificates = createCertificates(context, { acme })
+  const domains = createDomainWatch(context)
   const driver = createDriver({
     run: (serviceId) => reconcileService(context, background, serviceId),
     onError: (serviceId, error) => context.log.error('reconcile failed', { serviceId, ...describeError(error) }),

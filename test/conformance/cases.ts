@@ -1,6 +1,6 @@
 import type { OperationId } from '../../shared/api.ts'
 import { packApp, upload } from '../support/apps.ts'
-import type { CallOptions } from '../support/client.ts'
+import { type CallOptions, call } from '../support/client.ts'
 import { memberPassword } from '../support/members.ts'
 import { testAdmin } from '../support/server.ts'
 import type { World } from './world.ts'
@@ -28,6 +28,16 @@ async function startLongDeploy(world: World): Promise<{ serviceId: string; deplo
   const serviceId = await world.makeService({ serviceDetails: { runtime: 'node', envSpecificDetails: { buildCommand: 'sleep 60' } } })
   const { body } = await upload(world.platform, serviceId, await packApp('hello-js'))
   return { serviceId, deployId: body.deployId }
+}
+
+const newLabel = (): string => `shop-${crypto.randomUUID()}`
+
+/** The path of a domain just added, by its id or name. */
+async function addedDomain({ platform, serviceId }: World, by: 'id' | 'name' = 'id'): Promise<string> {
+  const json = { name: `${newLabel()}.example.com` }
+  const url = `${platform.url}${service(serviceId, '/custom-domains')}`
+  const { body } = await call<[{ id: string; name: string }]>(url, { json, token: platform.adminToken })
+  return service(serviceId, `/custom-domains/${body[0][by]}`)
 }
 
 /** Requests for every operation of the table; the compiler refuses one that is left out. Every status an operation declares occurs. */
@@ -88,6 +98,17 @@ export const successCases: Record<OperationId, Prepare> = {
   listSecretFiles: ({ serviceId }) => [get(service(serviceId, '/secret-files'))],
   replaceSecretFiles: async (world) => [
     send('PUT', 200, service(await world.makeService(), '/secret-files'), [{ name: 'a.pem', content: 'x' }]),
+  ],
+  listCustomDomains: ({ serviceId }) => [get(service(serviceId, '/custom-domains'))],
+  createCustomDomain: ({ serviceId }) => [
+    send('POST', 201, service(serviceId, '/custom-domains'), { name: `${newLabel()}.example.com` }),
+    send('POST', 201, service(serviceId, '/custom-domains'), { name: `${newLabel()}.co.uk` }),
+  ],
+  getCustomDomain: async (world) => [get(await addedDomain(world)), get(await addedDomain(world, 'name'))],
+  verifyCustomDomain: async (world) => [send('POST', 202, `${await addedDomain(world)}/verify`)],
+  deleteCustomDomain: async (world) => [
+    send('DELETE', 204, await addedDomain(world)),
+    send('DELETE', 204, await addedDomain(world, 'name')),
   ],
   uploadSource: async (world) => {
     const options = { method: 'POST', raw: await packApp('hello-js'), headers: { 'content-type': 'application/gzip' } }

@@ -23,6 +23,7 @@ export const idleEngine: Engine = {
 /** Nobody acts on what the API writes down. */
 export const idleWork: Work = {
   pokeService() {},
+  pokeDomain() {},
   pokeQueue() {},
   interruptDeploy() {},
   deployEnded() {},

@@ -35,6 +35,8 @@ export async function startPlatform(env: Record<string, string> = {}, { parent, 
       SERVICE_API_TOKEN: testStaticToken,
       CP_RATE_LIMIT: '0',
       CP_DRAIN_SECONDS: '1',
+      // Nobody: no test asks the DNS of the world.
+      CP_DNS_RESOLVER: '127.0.0.1:1',
       ...env,
     },
     {},

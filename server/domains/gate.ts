@@ -1,0 +1,18 @@
+/** Lets a number of tasks run at the same time; the others wait in the order they came. */
+export type Gate = <T>(task: () => Promise<T>) => Promise<T>
+
+export function createGate(places: number): Gate {
+  let free = places
+  const waiting: (() => void)[] = []
+  return async (task) => {
+    if (free > 0) free -= 1
+    else await new Promise<void>((resolve) => waiting.push(resolve))
+    try {
+      return await task()
+    } finally {
+      const next = waiting.shift()
+      if (next === undefined) free += 1
+      else next()
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import { Resolver } from 'node:dns/promises'
+
+export type RecordType = 'A' | 'AAAA' | 'CNAME' | 'TXT'
+
+/** What one question to DNS was answered with. */
+export type DnsAnswer = { kind: 'records'; values: string[] } | { kind: 'none' } | { kind: 'failed'; reason: string }
+
+/** Asks DNS. Answers are data to compare and never addresses to connect to. */
+export interface DnsResolver {
+  ask(name: string, type: RecordType): Promise<DnsAnswer>
+  /** Ends the questions under way, which are then failed. */
+  cancel(): void
+}
+
+export interface ResolverOptions {
+  /** `address:port` of the one name server to ask; undefined for those of the system. */
+  server: string | undefined
+  /** How long to wait for one answer before it is asked for again. */
+  tryTimeoutMs?: number
+}
+
+const TRY_TIMEOUT_MS = 2000
+const TRIES = 2
+/** Errors that are an answer: the name does not exist, or has nothing of this type. Bun does not always tell one from the other. */
+const absences = new Set(['ENOTFOUND', 'ENODATA'])
+
+const reasons: Record<string, string> = {
+  ETIMEOUT: 'the name server did not answer in time',
+  ECANCELLED: 'the name server did not answer in time',
+  ECONNREFUSED: 'the name server cannot be reached',
+  ESERVFAIL: 'the name server failed (SERVFAIL): the zone of the domain may be broken, or its name servers away',
+  EREFUSED: 'the name server refused to answer',
+}
+
+/** Makes a resolver for one look; they are cheap. */
+export function createResolver({ server, tryTimeoutMs = TRY_TIMEOUT_MS }: ResolverOptions): DnsResolver {
+  const resolver = new Resolver({ timeout: tryTimeoutMs, tries: TRIES })
+  if (server !== undefined) resolver.setServers([server])
+  const questions: Record<RecordType, (name: string) => Promise<string[]>> = {
+    A: (name) => resolver.resolve4(name),
+    AAAA: (name) => resolver.resolve6(name),
+    CNAME: (name) => resolver.resolveCname(name),
+    // A long text comes in pieces that belong together.
+    TXT: async (name) => (await resolver.resolveTxt(name)).map((pieces) => pieces.join('')),
+  }
+  return {
+    async ask(name, type) {
+      try {
+        const values = await questions[type](name)
+        return values.length === 0 ? { kind: 'none' } : { kind: 'records', values }
+      } catch (error) {
+        return failureOf(error)
+      }
+    },
+    cancel: () => resolver.cancel(),
+  }
+}
+
+function failureOf(error: unknown): DnsAnswer {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (absences.has(code)) return { kind: 'none' }
+  return { kind: 'failed', reason: reasons[code] ?? `the name server gave no usable answer (${code || 'unknown'})` }
+}

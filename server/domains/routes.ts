@@ -1,0 +1,36 @@
+import type { Operations } from '../../shared/api.ts'
+import type { Context } from '../context.ts'
+import type { Handlers } from '../http/call.ts'
+import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../http/page.ts'
+import { requireService } from '../services/require.ts'
+import { addDomain, removeDomain, requestVerification, requireDomain } from './operations.ts'
+import { presentDomain } from './present.ts'
+import { listDomains } from './store.ts'
+
+type DomainIds = Extract<
+  keyof Operations,
+  'listCustomDomains' | 'createCustomDomain' | 'getCustomDomain' | 'verifyCustomDomain' | 'deleteCustomDomain'
+>
+
+export const domainRoutes: Handlers<DomainIds, Context> = {
+  listCustomDomains({ actor, params, query }, context) {
+    const service = requireService(context, actor, params.serviceId)
+    const domains = listDomains(context.db, service.id, { beforeId: idAfter(query.cursor), limit: query.limit ?? DEFAULT_PAGE_ITEMS })
+    const page = domains.map((domain) => presentDomain(context, service, domain))
+    return pageOf('customDomain', page, ({ id }) => [id])
+  },
+  createCustomDomain({ actor, params, body }, context) {
+    const service = requireService(context, actor, params.serviceId)
+    return [presentDomain(context, service, addDomain(context, service, body.name))]
+  },
+  getCustomDomain({ actor, params }, context) {
+    const service = requireService(context, actor, params.serviceId)
+    return presentDomain(context, service, requireDomain(context, service, params.domainId))
+  },
+  verifyCustomDomain({ actor, params }, context) {
+    requestVerification(context, requireService(context, actor, params.serviceId), params.domainId)
+  },
+  deleteCustomDomain({ actor, params }, context) {
+    removeDomain(context, requireService(context, actor, params.serviceId), params.domainId)
+  },
+}

@@ -1,0 +1,19 @@
+import type { Context } from '../context.ts'
+import { describeError } from '../server-log.ts'
+import { createDriver, type Driver } from '../work/driver.ts'
+import { createGate } from './gate.ts'
+import { reconcileDomain } from './reconcile.ts'
+
+/** A look waits for name servers nearly all of its time, and asks at most 12 questions. */
+const LOOKS_AT_ONCE = 16
+
+/** Looks at the DNS of domains, each by its id. */
+export function createDomainWatch(context: Context): Driver {
+  const gate = createGate(LOOKS_AT_ONCE)
+  return createDriver({
+    run: (domainId) => reconcileDomain(context, gate, domainId),
+    onError: (domainId, error) => context.log.error('domain not looked at', { domainId, ...describeError(error) }),
+    now: context.now,
+    signal: context.stopping,
+  })
+}
