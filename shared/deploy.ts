@@ -54,6 +54,12 @@ export const Deploy = Type.Object(
     source: Type.Optional(Type.Object({ id: Id('source'), sha256: Type.String() })),
     reason: Type.Optional(Type.String({ description: 'Why it failed or was canceled, and what to do next' })),
     rollbackOf: Type.Optional(Id('deploy')),
+    guardedUntil: Type.Optional(
+      Type.String({
+        ...Time,
+        description: 'While it is watched: until then it is taken back by itself if it does far worse than the one before',
+      }),
+    ),
   },
   { $id: 'Deploy' },
 )

@@ -198,12 +198,12 @@ export const DeleteQuery = Type.Object({ mode: optional(OneOf(['delete', 'suspen
 
 export const ScaleBody = StrictObject({ numInstances: Type.Integer({ minimum: 1, maximum: maxInstances, examples: [2] }) })
 
-const instanceStatuses = ['starting', 'running', 'restarting', 'crash_looping', 'draining', 'stopped'] as const
+const instanceStatuses = ['starting', 'running', 'restarting', 'crash_looping', 'standby', 'draining', 'stopped'] as const
 
 export const Instance = Type.Object({
   id: Type.String({ pattern: instanceIdPattern }),
   createdAt: Time,
-  status: OneOf(instanceStatuses),
+  status: OneOf(instanceStatuses, 'standby: of the release before, kept for the way back while the new one is watched'),
   startedAt: Type.Union([Time, Type.Null()]),
   restarts: Type.Integer({ description: 'How often it was started again after it died' }),
 })

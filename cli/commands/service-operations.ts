@@ -110,6 +110,7 @@ const statusColour = {
   restarting: 'yellow',
   draining: 'yellow',
   stopped: 'dim',
+  standby: 'dim',
   crash_looping: 'red',
 } as const
 

@@ -29,6 +29,7 @@ interface DeployRow {
   trigger: DeployTrigger
   source_id: string | null
   source_sha256?: string | null
+  guard_until?: number | null
   release_id: string | null
   rollback_of: string | null
   clear_cache: number
@@ -95,11 +96,12 @@ export function deployById(db: Database, id: string): StoredDeploy | undefined {
   return row === null ? undefined : present(row)
 }
 
-const WITH_SOURCE = 'SELECT d.*, s.sha256 AS source_sha256 FROM deploys d LEFT JOIN sources s ON s.id = d.source_id'
+const SHOWN = `SELECT d.*, s.sha256 AS source_sha256, v.guard_until FROM deploys d LEFT JOIN sources s ON s.id = d.source_id
+  LEFT JOIN services v ON v.id = d.service_id AND v.live_deploy_id = d.id`
 
 /** One deploy of a service as the API sends it. */
 export function findDeploy(db: Database, serviceId: string, id: string): Deploy | undefined {
-  const row = db.query<DeployRow, [string, string]>(`${WITH_SOURCE} WHERE d.service_id = ? AND d.id = ?`).get(serviceId, id)
+  const row = db.query<DeployRow, [string, string]>(`${SHOWN} WHERE d.service_id = ? AND d.id = ?`).get(serviceId, id)
   return row === null ? undefined : presentDeploy(row)
 }
 
@@ -111,7 +113,7 @@ export function listDeploys(
 ): Deploy[] {
   return db
     .query<DeployRow, Record<string, string | number | null>>(
-      `${WITH_SOURCE} WHERE d.service_id = $serviceId
+      `${SHOWN} WHERE d.service_id = $serviceId
        AND ($statuses IS NULL OR d.status IN (SELECT value FROM json_each($statuses)))
        AND d.created_at > $createdAfter AND d.created_at < $createdBefore
        AND ($finishedAfter IS NULL OR d.finished_at > $finishedAfter)
@@ -196,5 +198,6 @@ function presentDeploy(row: DeployRow): Deploy {
     ...(row.source_id === null || !row.source_sha256 ? {} : { source: { id: row.source_id, sha256: row.source_sha256 } }),
     ...(row.reason === null ? {} : { reason: row.reason }),
     ...(row.rollback_of === null ? {} : { rollbackOf: row.rollback_of }),
+    ...(row.guard_until == null ? {} : { guardedUntil: iso(row.guard_until) }),
   }
 }

@@ -8,6 +8,10 @@
  * added, removed and put into the routes one by one. While they differ, the target grows beside the live one, untouched by
  * traffic, until all of it is healthy; then one switch puts it in the live one's place. A target that fails is removed, and
  * the live set never notices.
+ *
+ * For a while after the switch of a web service to another release a third set may be there: the standby, the one that was live
+ * before. It is out of the routes and otherwise left as it is, kept alive like any other, until the new release has passed; or, if
+ * that does far worse, it is made live again, and what was live is then like a target that failed.
  */
 import type { StoredInstance } from './store.ts'
 
@@ -24,6 +28,8 @@ export interface Situation {
   }
   /** The deploy in update_in_progress, if there is one. */
   candidate: { deployId: string; updateStartedAt: number; isCancelRequested: boolean } | undefined
+  /** Present while the live set is watched. */
+  guard: Guard | undefined
   instances: readonly StoredInstance[]
   healthTimeoutMs: number
 }
@@ -32,6 +38,19 @@ export interface InstanceSet {
   deployId: string
   generation: number
 }
+
+export interface Guard {
+  /** The standby. */
+  previous: InstanceSet
+  until: number
+  isEnabled: boolean
+  /** Up to when the requests that went through the ingress are known. */
+  countedUntil: number
+  /** Why the live set does far worse than the standby did; undefined while it does not. */
+  verdict: string | undefined
+}
+
+export type GuardEnd = 'passed' | 'switched_off' | 'suspended' | 'no_way_back'
 
 export type Action =
   | { kind: 'create'; set: InstanceSet }
@@ -45,10 +64,19 @@ export type Action =
   | { kind: 'cancel_candidate'; deployId: string; reason: string }
   /** The restart did not get healthy: what serves stays. */
   | { kind: 'abandon_restart'; reason: string }
+  /** The live set stays: the standby is not needed any more. */
+  | { kind: 'end_guard'; because: GuardEnd }
+  /** The standby takes its place back. */
+  | { kind: 'flip_back'; verdict: string }
   | { kind: 'remove_service' }
 
 /** A new release is given up at the third time one of its instances dies before it was healthy. */
 export const CANDIDATE_EXIT_LIMIT = 3
+
+/** How often figures are looked at while a release is watched; the ingress is asked as often. */
+const GUARD_LOOK_MS = 1000
+/** An ingress that does not tell its counts for this long after the window has none to tell. */
+const COUNT_PATIENCE_MS = 5000
 
 export function planService(situation: Situation): Action[] {
   const { service, candidate } = situation
@@ -57,9 +85,12 @@ export function planService(situation: Situation): Action[] {
   }
   if (service.isDeleted || service.isSuspended) return planAbsence(situation)
   if (candidate?.isCancelRequested) return [{ kind: 'cancel_candidate', deployId: candidate.deployId, reason: 'Canceled on request.' }]
+  const decided = planGuard(situation)
+  if (decided !== undefined) return [decided]
   const live = liveSet(situation)
   const target = targetSet(situation)
-  const stale = active(situation).filter((instance) => !isOf(instance, live) && !isOf(instance, target))
+  const standby = situation.guard?.previous
+  const stale = active(situation).filter((instance) => ![live, target, standby].some((set) => isOf(instance, set)))
   const sized = target === undefined ? [] : sameSet(live, target) ? planSize(situation, target) : planRollout(situation, target)
   const drained = new Set([...drain(stale), ...sized].flatMap((action) => (action.kind === 'drain' ? action.instanceIds : [])))
   // What is on its way out is neither started nor put into the routes on the way.
@@ -71,16 +102,30 @@ export function planService(situation: Situation): Action[] {
 export function nextDueAt(situation: Situation): number | undefined {
   const starts = situation.instances.filter((instance) => instance.phase === 'pending').map((instance) => instance.startAt)
   const deadline = isRollingOut(situation) ? [deadlineOf(situation)] : []
-  const later = [...starts, ...deadline].filter((at) => at > situation.now)
+  const look = situation.guard === undefined ? [] : [situation.now + GUARD_LOOK_MS]
+  const later = [...starts, ...deadline, ...look].filter((at) => at > situation.now)
   return later.length === 0 ? undefined : Math.min(...later)
 }
 
-function planAbsence({ service, candidate, instances }: Situation): Action[] {
+/** The guard's end, when it has come to one. A control plane that was away decides on what was counted meanwhile. */
+function planGuard(situation: Situation): Action | undefined {
+  const { guard, now } = situation
+  if (guard === undefined) return undefined
+  const { verdict, until, countedUntil, previous } = guard
+  if (!guard.isEnabled) return { kind: 'end_guard', because: 'switched_off' }
+  const hasWayBack = active(situation).some((instance) => isOf(instance, previous) && isHealthy(instance))
+  if (verdict !== undefined && hasWayBack) return { kind: 'flip_back', verdict }
+  if (now < until || (countedUntil < until && now < until + COUNT_PATIENCE_MS)) return undefined
+  return { kind: 'end_guard', because: verdict === undefined ? 'passed' : 'no_way_back' }
+}
+
+function planAbsence({ service, candidate, guard, instances }: Situation): Action[] {
   if (candidate !== undefined) {
     return [
       { kind: 'cancel_candidate', deployId: candidate.deployId, reason: `The service was ${service.isDeleted ? 'deleted' : 'suspended'}.` },
     ]
   }
+  if (guard !== undefined) return [{ kind: 'end_guard', because: 'suspended' }]
   if (service.isDeleted && instances.length === 0) return [{ kind: 'remove_service' }]
   return drain(instances.filter(isActive))
 }
@@ -151,6 +196,7 @@ const usefulness: Record<StoredInstance['phase'], number> = { draining: 0, pendi
 const leastUseful = (instances: readonly StoredInstance[]): StoredInstance[] =>
   [...instances].sort((a, b) => usefulness[a.phase] - usefulness[b.phase] || b.createdAt - a.createdAt)
 
+const isHealthy = ({ phase }: StoredInstance): boolean => phase === 'ready' || phase === 'serving'
 const isActive = (instance: StoredInstance): boolean => instance.phase !== 'draining'
 const active = ({ instances }: Situation): StoredInstance[] => instances.filter(isActive)
 

@@ -13,6 +13,7 @@ import { newInstanceId } from '../id.ts'
 import { servicePathsOf } from '../paths.ts'
 import { removeServiceRow, type StoredService, serviceById, updateService } from '../services/store.ts'
 import type { Background } from './background.ts'
+import { endGuard, flipBack } from './guard.ts'
 import { observeInstance } from './observe.ts'
 import { type Action, type InstanceSet, nextDueAt, planService } from './plan.ts'
 import { situationOf } from './situation.ts'
@@ -88,6 +89,11 @@ async function act(context: Context, service: StoredService, action: Action): Pr
       return endCandidate(context, service, action.deployId, { status: 'canceled', reason: action.reason })
     case 'abandon_restart':
       return abandonRestart(context, service, action.reason)
+    case 'end_guard':
+      return endGuard(context, service, action.because)
+    case 'flip_back':
+      flipBack(context, service, action.verdict)
+      return await context.routes.publish()
     case 'remove_service':
       return await removeService(context, service)
     default:

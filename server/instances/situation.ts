@@ -1,12 +1,14 @@
 import type { Context } from '../context.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
 import type { StoredService } from '../services/store.ts'
+import { guardOf } from './guard.ts'
 import type { Situation } from './plan.ts'
 import { instancesOf } from './store.ts'
 
 /** What the plan of a service is made from, as the database has it now. */
-export function situationOf(context: Pick<Context, 'db' | 'config' | 'now'>, service: StoredService): Situation {
+export function situationOf(context: Pick<Context, 'db' | 'config' | 'now' | 'traffic'>, service: StoredService): Situation {
   const candidate = unfinishedDeploys(context.db, service.id).find((deploy) => deploy.status === 'update_in_progress')
+  const instances = instancesOf(context.db, service.id)
   return {
     now: context.now(),
     service: {
@@ -22,7 +24,8 @@ export function situationOf(context: Pick<Context, 'db' | 'config' | 'now'>, ser
       updateStartedAt: candidate.updateStartedAt ?? candidate.updatedAt,
       isCancelRequested: candidate.cancelRequestedAt !== null,
     },
-    instances: instancesOf(context.db, service.id),
+    guard: guardOf(context, service, instances),
+    instances,
     healthTimeoutMs: context.config.CP_HEALTH_TIMEOUT_SECONDS * 1000,
   }
 }

@@ -5,12 +5,13 @@ import { deployById, type StoredDeploy, updateDeploy } from '../deploys/store.ts
 import { recordEvent } from '../events/store.ts'
 import { replaceEnv, replaceSecretFiles } from '../services/env-store.ts'
 import { type StoredService, setLive, updateService } from '../services/store.ts'
+import { guardSwitch } from './guard.ts'
 import type { InstanceSet } from './plan.ts'
 import { instancesOf, updateInstance } from './store.ts'
 
 /**
  * Puts a set of instances in the live one's place, in one transaction: from here on the new release is the one that a crash of
- * the control plane comes back to. The routes follow, and then the old instances drain.
+ * the control plane comes back to. The routes follow, and then the old instances drain, or stand by while the new release is watched.
  */
 export function switchTo(context: Context, service: StoredService, set: InstanceSet): void {
   context.db.transaction(() => {
@@ -20,6 +21,7 @@ export function switchTo(context: Context, service: StoredService, set: Instance
       if (isInSet && instance.phase === 'ready') updateInstance(context.db, instance.id, { phase: 'serving' })
     }
     setLive(context.db, service.id, set)
+    guardSwitch(context, service, set)
     const isRestart = service.liveDeployId === set.deployId
     if (isRestart) recordEvent(context.db, { service, type: 'server_restarted', details: { deployId: set.deployId }, now })
     else if (service.liveDeployId !== null) updateDeploy(context.db, service.liveDeployId, { status: 'deactivated' }, now)

@@ -25,8 +25,9 @@ export function applyControls(controls: ServiceControls, input: ServiceDetailsIn
 export const isEverywhere = (list: AllowList): boolean => list.some(({ cidrBlock }) => /\/0+$/.test(cidrBlock))
 
 /** Whether a control is given in a way that also says nothing of a service that cannot have it. */
-export function isNeutralControl(key: string, { ipAllowList = [], maintenanceMode }: ServiceDetailsInput): boolean {
+export function isNeutralControl(key: string, { ipAllowList = [], maintenanceMode, cutoverGuard }: ServiceDetailsInput): boolean {
   if (key === 'ipAllowList') return ipAllowList.length === 0 || isEverywhere(ipAllowList)
+  if (key === 'cutoverGuard') return cutoverGuard?.enabled === false
   return key === 'maintenanceMode' && maintenanceMode?.enabled === false
 }
 

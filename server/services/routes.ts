@@ -11,7 +11,7 @@ import { serviceFilter } from './filter.ts'
 import { createService, deleteService, patchService, restartService, resumeService, scaleService, suspendService } from './operations.ts'
 import { presentService } from './present.ts'
 import { requireService } from './require.ts'
-import { selectServices } from './store.ts'
+import { type StoredService, selectServices } from './store.ts'
 
 type ServiceIds = Extract<
   keyof Operations,
@@ -67,8 +67,8 @@ export const serviceRoutes: Handlers<ServiceIds, Context> = {
     scaleService(context, requireService(context, actor, params.serviceId), body.numInstances)
   },
   listInstances({ actor, params }, context) {
-    const { id } = requireService(context, actor, params.serviceId)
-    return instancesOf(context.db, id).map((instance) => presentInstance(instance, context.now()))
+    const service = requireService(context, actor, params.serviceId)
+    return instancesOf(context.db, service.id).map((instance) => presentInstance(instance, service, context.now()))
   },
   listEvents({ actor, params, query }, context) {
     const { id } = requireService(context, actor, params.serviceId)
@@ -86,21 +86,23 @@ export const serviceRoutes: Handlers<ServiceIds, Context> = {
   },
 }
 
-function presentInstance(instance: StoredInstance, now: number): Instance {
+function presentInstance(instance: StoredInstance, service: StoredService, now: number): Instance {
   return {
     id: instance.id,
     createdAt: new Date(instance.createdAt).toISOString(),
-    status: statusOf(instance, now),
+    status: statusOf(instance, service, now),
     startedAt: instance.startedAt === null ? null : new Date(instance.startedAt).toISOString(),
     restarts: instance.restarts,
   }
 }
 
 /** An instance that keeps dying is shown as such, even in the moments in which it runs. */
-function statusOf(instance: StoredInstance, now: number): Instance['status'] {
+function statusOf(instance: StoredInstance, { guard }: StoredService, now: number): Instance['status'] {
   if (instance.phase === 'draining') return 'draining'
   const exitTimes = instance.exits.map((exit) => exit.at)
   if (isCrashLooping(exitTimes, now)) return 'crash_looping'
   if (instance.phase === 'pending') return instance.exits.length > 0 ? 'restarting' : 'starting'
+  const { deployId, generation } = guard?.previous ?? {}
+  if (instance.phase !== 'starting' && instance.deployId === deployId && instance.generation === generation) return 'standby'
   return instance.phase === 'serving' ? 'running' : 'starting'
 }

@@ -2,9 +2,20 @@ import type { Database } from 'bun:sqlite'
 import type { Runtime, ServiceType } from '../../shared/service.ts'
 import { defaultControls, type ServiceControls } from '../../shared/service-controls.ts'
 import { slugify } from '../../shared/slug.ts'
+import type { Figures } from '../deploys/guard.ts'
 import { randomLetters } from '../id.ts'
 import { memo } from '../memo.ts'
 import type { ServiceSettings } from './settings.ts'
+
+/** A release that is watched after it took another's place. Times are milliseconds since 1970. */
+export interface StoredGuard {
+  /** What was live before: its instances stand by. */
+  previous: { deployId: string; generation: number }
+  startedAt: number
+  until: number
+  /** How the one before did, until the switch. */
+  baseline: Figures
+}
 
 /** A service as it is kept. Times are milliseconds since 1970. */
 export interface StoredService {
@@ -24,6 +35,8 @@ export interface StoredService {
   liveDeployId: string | null
   /** Which generation of the live deploy's instances serves. */
   liveGeneration: number
+  /** While the live release is watched. */
+  guard: StoredGuard | null
   suspendedAt: number | null
   deletedAt: number | null
   createdAt: number
@@ -44,6 +57,11 @@ interface ServiceRow {
   generation: number
   live_deploy_id: string | null
   live_generation: number
+  guard_deploy_id: string | null
+  guard_generation: number | null
+  guard_started_at: number | null
+  guard_until: number | null
+  guard_baseline: string | null
   suspended_at: number | null
   deleted_at: number | null
   created_at: number
@@ -144,6 +162,21 @@ export function setLive(db: Database, id: string, live: { deployId: string; gene
   db.query('UPDATE services SET live_deploy_id = ?, live_generation = ? WHERE id = ?').run(live.deployId, live.generation, id)
 }
 
+/** Has the live release watched, or no longer. */
+export function setGuard(db: Database, id: string, guard: StoredGuard | null): void {
+  db.query(
+    `UPDATE services SET guard_deploy_id = $deployId, guard_generation = $generation, guard_started_at = $startedAt,
+     guard_until = $until, guard_baseline = $baseline WHERE id = $id`,
+  ).run({
+    id,
+    deployId: guard?.previous.deployId ?? null,
+    generation: guard?.previous.generation ?? null,
+    startedAt: guard?.startedAt ?? null,
+    until: guard?.until ?? null,
+    baseline: guard === null ? null : JSON.stringify(guard.baseline),
+  })
+}
+
 /** Begins a deletion: the service is gone for every caller, and its slug is free at once. */
 export function markDeleted(db: Database, id: string, now: number): void {
   db.query('UPDATE services SET deleted_at = ?, slug = id WHERE id = ?').run(now, id)
@@ -223,9 +256,16 @@ function present(row: ServiceRow): StoredService {
     generation: row.generation,
     liveDeployId: row.live_deploy_id,
     liveGeneration: row.live_generation,
+    guard: guardIn(row),
     suspendedAt: row.suspended_at,
     deletedAt: row.deleted_at,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   }
+}
+
+function guardIn(row: ServiceRow): StoredGuard | null {
+  const { guard_deploy_id: deployId, guard_generation: generation, guard_started_at: startedAt, guard_until: until, guard_baseline } = row
+  if (deployId === null || generation === null || startedAt === null || until === null || guard_baseline === null) return null
+  return { previous: { deployId, generation }, startedAt, until, baseline: JSON.parse(guard_baseline) as Figures }
 }

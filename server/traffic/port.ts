@@ -28,4 +28,6 @@ export interface TrafficReader {
    * instance of it was asked for.
    */
   since(instanceIds: readonly string[], sinceMs: number): TrafficWindow
+  /** When the last look was, in milliseconds since 1970; 0 before the first. */
+  lookedAt(): number
 }

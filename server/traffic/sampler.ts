@@ -24,6 +24,7 @@ export function createSampler(): Sampler {
   /** By id of the instance, or of the service where there is none. */
   const held = new Map<string, Series[]>()
   let thinnedAt = 0
+  let lookedAt = 0
 
   function seriesOf(epoch: string, entry: TrafficCounts['entries'][number]): Series {
     const key = entry.instanceId || entry.serviceId
@@ -51,6 +52,7 @@ export function createSampler(): Sampler {
   return {
     take({ epoch, revision, entries }, at) {
       epochs.set(epoch, { revision, seenAt: at })
+      lookedAt = at
       for (const entry of entries) extendSeries(seriesOf(epoch, entry), entry, at)
       if (at - thinnedAt < THIN_EVERY_MS) return
       thinnedAt = at
@@ -60,6 +62,7 @@ export function createSampler(): Sampler {
       const known = epochs.get(epoch)
       return known && { epoch, revision: known.revision }
     },
+    lookedAt: () => lookedAt,
     all: () => [...held.values()].flat(),
     since: (instanceIds, sinceMs) =>
       trafficOf(

@@ -26,14 +26,14 @@ afterAll(async () => {
 
 test('10 deploys, 5 restarts and 5 rollbacks under 100 requests a second lose none, and each changes the version exactly once', async () => {
   const app = folderOf('hello-js')
-  await deployFolder(cpd, app.dir)
+  await deployFolder(cpd, app.dir, ['--guard'])
   const { id } = await serviceNamed(cpd, 'hello-js')
   const load = startLoad({ port: cpd.ingressPort, host: 'hello-js.localhost' })
   await load.answered(20)
 
   for (let version = 2; version <= 11; version++) {
     app.setVersion(String(version))
-    await switchesOnce(load, `hello-js ${version - 1}`, `hello-js ${version}`, () => deployFolder(cpd, app.dir))
+    await switchesOnce(load, `hello-js ${version - 1}`, `hello-js ${version}`, () => deployFolder(cpd, app.dir, ['--guard']))
   }
   for (let restart = 0; restart < 5; restart++) {
     const [before] = await settledInstances(cpd, id, 1)

@@ -6,9 +6,13 @@ import type { Instance, Service } from '../../shared/service.ts'
 import type { Compiled } from './compiled.ts'
 import { until } from './until.ts'
 
-/** `cpctl deploy` of a folder that must become live. Returns what it printed. */
+/**
+ * `cpctl deploy` of a folder that must become live. Returns what it printed. Unless a guard is asked for there is none: it keeps the
+ * instances of the release before.
+ */
 export async function deployFolder(cpd: Compiled, dir: string, args: readonly string[] = []): Promise<string> {
-  const { exitCode, stdout, stderr } = await cpd.cpctl(['deploy', dir, ...args])
+  const guard = args.some((arg) => arg.startsWith('--guard')) ? [] : ['--no-guard']
+  const { exitCode, stdout, stderr } = await cpd.cpctl(['deploy', dir, ...args, ...guard])
   expect({ exitCode, stdout, stderr }).toMatchObject({ exitCode: 0 })
   return stdout
 }
@@ -54,10 +58,10 @@ export const deployIn = (cpd: Compiled, serviceId: string, status: Deploy['statu
 export const instancesOf = async (cpd: Compiled, serviceId: string): Promise<Instance[]> =>
   (await cpd.api<Instance[]>(`/services/${serviceId}/instances`)).body
 
-/** The instances once there are that many, all serving, and none is on its way out. */
+/** The instances once there are that many, all serving, and none is on its way out. Those that stand by do not count. */
 export const settledInstances = (cpd: Compiled, serviceId: string, count: number): Promise<Instance[]> =>
   until(`${count} instances run and no other`, async () => {
-    const instances = await instancesOf(cpd, serviceId)
+    const instances = (await instancesOf(cpd, serviceId)).filter(({ status }) => status !== 'standby')
     return instances.length === count && instances.every(({ status }) => status === 'running') && instances
   })
 

@@ -48,6 +48,7 @@ export const idleRoutes: RoutePublisher = { publish: async () => {}, republish: 
 
 /** Nobody has asked for anything. */
 export const idleTraffic: TrafficReader = {
+  lookedAt: () => 0,
   since: () => ({
     requests: 0,
     byClass: { none: 0, '1xx': 0, '2xx': 0, '3xx': 0, '4xx': 0, '5xx': 0 },

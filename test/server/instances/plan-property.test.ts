@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Action, planService, type Situation } from '../../../server/instances/plan.ts'
 import type { StoredInstance } from '../../../server/instances/store.ts'
-import { candidate, exits, instance, NOW, situation } from './situations.ts'
+import { candidate, exits, guard, instance, NOW, situation } from './situations.ts'
 
 const ROUNDS = 60
 const SITUATIONS = 3000
@@ -22,7 +22,7 @@ function randomSituation(seed: number): Situation {
   const pick = <T>(items: readonly T[]): T => items[below(items.length)] as T
   const instances = Array.from({ length: below(6) }, (_, index) =>
     instance(`i${index}`, pick(['pending', 'starting', 'ready', 'serving', 'draining'] as const), {
-      deployId: pick(['old', 'new', 'gone']),
+      deployId: pick(['old', 'new', 'prev', 'gone']),
       generation: below(3),
       exits: exits(below(4)),
       startAt: NOW + pick([-1, 0, 5000]),
@@ -31,6 +31,15 @@ function randomSituation(seed: number): Situation {
   )
   return situation({
     instances,
+    guard: pick([
+      undefined,
+      guard({
+        previous: { deployId: 'prev', generation: below(2) },
+        until: NOW + pick([-20_000, 0, 3000]),
+        isEnabled: below(5) > 0,
+        verdict: pick([undefined, 'Bad.']),
+      }),
+    ]),
     candidate: pick([undefined, candidate({ updateStartedAt: NOW - pick([0, 20_000]), isCancelRequested: below(5) === 0 })]),
     service: {
       wantedInstances: below(4),
@@ -73,8 +82,15 @@ function carryOut(given: Model, action: Action, options: { dies: boolean }): Mod
         ...given,
         instances: given.instances.map((one) => (isOf(one) && one.phase === 'ready' ? { ...one, phase: 'serving' } : one)),
         service: { ...service, liveDeployId: action.to.deployId, liveGeneration: action.to.generation },
+        guard: action.to.deployId === service.liveDeployId ? given.guard : undefined,
       }
     }
+    case 'flip_back': {
+      const { deployId, generation } = given.guard?.previous ?? { deployId: 'none', generation: 0 }
+      return { ...given, guard: undefined, service: { ...service, liveDeployId: deployId, liveGeneration: generation, generation } }
+    }
+    case 'end_guard':
+      return { ...given, guard: undefined }
     case 'drain':
       return { ...given, instances: given.instances.filter(({ id }) => !action.instanceIds.includes(id)) }
     case 'conclude_candidate':
@@ -93,7 +109,8 @@ function pass(given: Model): Model {
   const instances = given.instances
     .filter(({ phase }) => phase !== 'draining')
     .map((one): StoredInstance => (one.phase === 'starting' ? { ...one, phase: 'ready' } : one))
-  return { ...given, instances, now: given.now + 1000 }
+  const now = given.now + 1000
+  return { ...given, instances, now, guard: given.guard && { ...given.guard, countedUntil: now } }
 }
 
 function settle(first: Situation, options: { dies: boolean }): { end: Model; actions: { before: Model; action: Action }[] } {
@@ -142,6 +159,36 @@ describe('in any situation', () => {
         if (lost.length > 0) expect(left, `seed ${seed}`).toBeGreaterThanOrEqual(before.service.wantedInstances)
       }
     }
+  })
+
+  test('what stands by is not drained while its release may have to come back', () => {
+    for (const seed of seeds) {
+      for (const { before, action } of settle(randomSituation(seed), { dies: false }).actions) {
+        if (action.kind !== 'drain' || before.guard === undefined) continue
+        const { deployId, generation } = before.guard.previous
+        const standby = before.instances.filter((one) => one.deployId === deployId && one.generation === generation)
+        expect(
+          standby.filter(({ id }) => action.instanceIds.includes(id)),
+          `seed ${seed}`,
+        ).toEqual([])
+      }
+    }
+  })
+
+  test('the way back is taken only to a set of which an instance is healthy', () => {
+    let flips = 0
+    for (const seed of seeds) {
+      for (const { before, action } of settle(randomSituation(seed), { dies: false }).actions) {
+        if (action.kind !== 'flip_back') continue
+        flips++
+        const { deployId, generation } = before.guard?.previous ?? {}
+        const healthy = before.instances.filter(
+          (one) => one.deployId === deployId && one.generation === generation && (one.phase === 'ready' || one.phase === 'serving'),
+        )
+        expect(healthy.length, `seed ${seed}`).toBeGreaterThan(0)
+      }
+    }
+    expect(flips).toBeGreaterThan(10)
   })
 
   test('a switch happens only when as many as wanted of its set are healthy', () => {

@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { type Action, describeExit, nextDueAt, planService, type Situation } from '../../../server/instances/plan.ts'
-import { candidate, exits, instance, NOW, situation } from './situations.ts'
+import { candidate, exits, guard, instance, NOW, situation } from './situations.ts'
 
 const oldSet = { deployId: 'old', generation: 0 }
 const newSet = { deployId: 'new', generation: 0 }
 const create = (set: typeof oldSet): Action => ({ kind: 'create', set })
 const ofNew = { deployId: 'new' } as const
+const ofPrev = { deployId: 'prev' } as const
+const prevSet = { deployId: 'prev', generation: 0 }
 
 const cases: [fact: string, given: Situation, planned: Action[]][] = [
   ['a service that is as wanted is left alone', situation({ instances: [instance('a')] }), []],
@@ -132,6 +134,105 @@ const cases: [fact: string, given: Situation, planned: Action[]][] = [
     [{ kind: 'cancel_candidate', deployId: 'new', reason: 'The service was suspended.' }],
   ],
   [
+    'while a release is watched, the instances of the one before stand by',
+    situation({ guard: guard(), instances: [instance('a'), instance('p', 'serving', ofPrev)] }),
+    [],
+  ],
+  [
+    'one that stands by and has died is started again, but not put into the routes',
+    situation({ guard: guard(), instances: [instance('a'), instance('p', 'pending', ofPrev), instance('q', 'ready', ofPrev)] }),
+    [{ kind: 'launch', instanceId: 'p' }],
+  ],
+  [
+    'scaling while a release is watched is about the live set alone',
+    situation({ guard: guard(), service: { wantedInstances: 2 }, instances: [instance('a'), instance('p', 'serving', ofPrev)] }),
+    [create(oldSet)],
+  ],
+  [
+    'a release that does far worse is taken back',
+    situation({ guard: guard({ verdict: 'Bad.' }), instances: [instance('a'), instance('p', 'serving', ofPrev)] }),
+    [{ kind: 'flip_back', verdict: 'Bad.' }],
+  ],
+  [
+    'also after the window, when nobody looked at it before',
+    situation({
+      guard: guard({ verdict: 'Bad.', until: NOW - 60_000, countedUntil: NOW }),
+      instances: [instance('a'), instance('p', 'ready', ofPrev)],
+    }),
+    [{ kind: 'flip_back', verdict: 'Bad.' }],
+  ],
+  [
+    'but not while no instance of the one before is healthy',
+    situation({ guard: guard({ verdict: 'Bad.' }), instances: [instance('a'), instance('p', 'starting', ofPrev)] }),
+    [],
+  ],
+  [
+    'and no more when the window has ended without one',
+    situation({ guard: guard({ verdict: 'Bad.', until: NOW }), instances: [instance('a'), instance('p', 'starting', ofPrev)] }),
+    [{ kind: 'end_guard', because: 'no_way_back' }],
+  ],
+  [
+    'a release has passed when its window is over',
+    situation({ guard: guard({ until: NOW }), instances: [instance('a'), instance('p', 'serving', ofPrev)] }),
+    [{ kind: 'end_guard', because: 'passed' }],
+  ],
+  [
+    'but not before the requests of the whole window are known',
+    situation({ guard: guard({ until: NOW, countedUntil: NOW - 1 }), instances: [instance('a'), instance('p', 'serving', ofPrev)] }),
+    [],
+  ],
+  [
+    'unless nobody can tell of them',
+    situation({ guard: guard({ until: NOW - 5000, countedUntil: 0 }), instances: [instance('a')] }),
+    [{ kind: 'end_guard', because: 'passed' }],
+  ],
+  [
+    'a guard that is switched off ends, whatever the figures',
+    situation({ guard: guard({ isEnabled: false, verdict: 'Bad.' }), instances: [instance('a'), instance('p', 'serving', ofPrev)] }),
+    [{ kind: 'end_guard', because: 'switched_off' }],
+  ],
+  [
+    'a suspension ends the guard before it takes the instances',
+    situation({ guard: guard(), service: { isSuspended: true }, instances: [instance('a'), instance('p', 'serving', ofPrev)] }),
+    [{ kind: 'end_guard', because: 'suspended' }],
+  ],
+  [
+    'when the guard is over, what stood by goes',
+    situation({ instances: [instance('a'), instance('p', 'serving', ofPrev)] }),
+    [{ kind: 'drain', instanceIds: ['p'] }],
+  ],
+  [
+    'a newer deploy grows beside both sets while a release is watched',
+    situation({ guard: guard(), candidate: candidate(), instances: [instance('a'), instance('p', 'serving', ofPrev)] }),
+    [create(newSet)],
+  ],
+  [
+    'and after its switch the oldest set goes, while the one that was watched stands by',
+    situation({
+      service: { liveDeployId: 'new' },
+      guard: guard({ previous: oldSet }),
+      instances: [instance('a'), instance('b', 'serving', ofNew), instance('p', 'serving', ofPrev)],
+    }),
+    [{ kind: 'drain', instanceIds: ['p'] }],
+  ],
+  [
+    'a restart while a release is watched replaces its instances, and what stands by is left alone',
+    situation({
+      service: { generation: 1, liveGeneration: 1 },
+      guard: guard(),
+      instances: [instance('a'), instance('b', 'serving', { generation: 1 }), instance('p', 'serving', ofPrev)],
+    }),
+    [{ kind: 'drain', instanceIds: ['a'] }],
+  ],
+  [
+    'after the way back the release that did worse goes, and the one before is brought to its size',
+    situation({
+      service: { liveDeployId: 'prev', wantedInstances: 2 },
+      instances: [instance('a'), instance('p', 'serving', ofPrev)],
+    }),
+    [{ kind: 'drain', instanceIds: ['a'] }, create(prevSet)],
+  ],
+  [
     'a deleted service goes only after its last instance',
     situation({ service: { isDeleted: true }, instances: [instance('a', 'draining')] }),
     [],
@@ -159,6 +260,9 @@ describe('a plan falls due', () => {
   test('when the time of a restart is over, counted from its first instance', () => {
     const instances = [instance('a'), instance('b', 'starting', { generation: 1, createdAt: NOW - 4000 })]
     expect(nextDueAt(situation({ service: { generation: 1 }, instances }))).toBe(NOW + 6000)
+  })
+  test('every second while a release is watched', () => {
+    expect(nextDueAt(situation({ guard: guard(), instances: [instance('a')] }))).toBe(NOW + 1000)
   })
   test('not for the time of a candidate of a suspended service', () => {
     expect(nextDueAt(situation({ service: { isSuspended: true }, candidate: candidate() }))).toBeUndefined()

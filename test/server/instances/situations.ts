@@ -1,4 +1,4 @@
-import type { Situation } from '../../../server/instances/plan.ts'
+import type { Guard, Situation } from '../../../server/instances/plan.ts'
 import type { InstanceExit, InstancePhase, StoredInstance } from '../../../server/instances/store.ts'
 
 export const NOW = 1_000_000
@@ -9,6 +9,7 @@ export function situation(changes: Partial<Omit<Situation, 'service'>> & { servi
   return {
     now: NOW,
     candidate: undefined,
+    guard: undefined,
     instances: [],
     healthTimeoutMs: 10_000,
     ...rest,
@@ -28,6 +29,16 @@ export const candidate = (changes: Partial<NonNullable<Situation['candidate']>> 
   deployId: 'new',
   updateStartedAt: NOW,
   isCancelRequested: false,
+  ...changes,
+})
+
+/** The release that was live before `old` is `prev`, and its window is over in ten seconds. */
+export const guard = (changes: Partial<Guard> = {}): Guard => ({
+  previous: { deployId: 'prev', generation: 0 },
+  until: NOW + 10_000,
+  isEnabled: true,
+  countedUntil: NOW,
+  verdict: undefined,
   ...changes,
 })
 

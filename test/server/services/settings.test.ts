@@ -45,7 +45,7 @@ describe('details of a service', () => {
       ['headers', 'cutoverGuard', 'maintenanceMode'],
     ],
     ['background_worker', { ipAllowList: [{ cidrBlock: '10.0.0.0/8' }] }, ['ipAllowList']],
-    ['static_site', { cutoverGuard: { enabled: false } }, ['cutoverGuard']],
+    ['static_site', { cutoverGuard: { windowSeconds: 10 } }, ['cutoverGuard']],
     ['web_service', { headers: [{ path: '/*', name: 'Transfer-Encoding', value: 'x' }] }, ['headers/0/name']],
     ['web_service', { routes: [{ type: 'rewrite', source: '/*', destination: '/a' }] }, ['routes/0/type']],
     ['static_site', { routes: [{ type: 'rewrite', source: '/*', destination: 'https://a.test/' }] }, ['routes/0/destination']],
@@ -85,7 +85,7 @@ describe('controls', () => {
     expect(fail({ maintenanceMode: { enabled: true, uri: 'http://[' } })).toMatchObject({ paths: ['/serviceDetails/maintenanceMode/uri'] })
   })
   test('that change nothing are let pass for a type that has none', () => {
-    const neutral = { ...blocks('0.0.0.0/0'), maintenanceMode: { enabled: false } }
+    const neutral = { ...blocks('0.0.0.0/0'), maintenanceMode: { enabled: false }, cutoverGuard: { enabled: false } }
     expect(refusal(neutral, 'private_service')).toEqual([])
     expect(refusal(neutral, 'background_worker')).toEqual([])
   })

@@ -1,0 +1,136 @@
+/**
+ * The guard of a cut-over, as it stands in the database: begun in the transaction of the switch, ended or turned back in one of its
+ * own, so that whoever comes after a crash of the control plane finds either the one or the other. What it decides is in
+ * deploys/guard.ts and plan.ts.
+ */
+import type { Context } from '../context.ts'
+import { endDeploy } from '../deploys/finish.ts'
+import { BASELINE_MS, type Figures, judgeRelease } from '../deploys/guard.ts'
+import { deployById, updateDeploy } from '../deploys/store.ts'
+import { recordEvent } from '../events/store.ts'
+import { type StoredGuard, type StoredService, setGuard, setLive, updateService } from '../services/store.ts'
+import type { Guard, GuardEnd, InstanceSet } from './plan.ts'
+import { instancesOf, type StoredInstance } from './store.ts'
+
+type Reader = Pick<Context, 'db' | 'now' | 'traffic'>
+
+/** What the plan has to know of the guard; undefined when no release is watched. */
+export function guardOf(context: Reader, service: StoredService, instances: readonly StoredInstance[]): Guard | undefined {
+  const { guard, liveDeployId, liveGeneration, controls } = service
+  if (guard === null || liveDeployId === null) return undefined
+  const live = instances.filter((instance) => isOf(instance, { deployId: liveDeployId, generation: liveGeneration }))
+  const { enabled: isEnabled, errorRateThreshold } = controls.cutoverGuard
+  return {
+    previous: guard.previous,
+    until: guard.until,
+    isEnabled,
+    countedUntil: context.traffic.lookedAt(),
+    verdict: judgeRelease({
+      before: beforeOf(guard, instances),
+      after: afterOf(context, service, { live, guard }),
+      errorRateThreshold,
+      elapsedMs: Math.min(context.now(), guard.until) - guard.startedAt,
+    }),
+  }
+}
+
+/**
+ * Has a switch watched, or not, and ends the guard of the switch before it. Not watched are restarts, whose release is the same; rollbacks,
+ * which a person asked for and no machine is to undo; and a first release, which has nothing to go back to.
+ */
+export function guardSwitch(context: Reader, service: StoredService, to: InstanceSet): void {
+  const { db } = context
+  const from = service.liveDeployId
+  if (from === to.deployId) return
+  if (service.guard !== null && from !== null) {
+    setGuard(db, service.id, null)
+    const reason = `Deploy ${to.deployId} took its place.`
+    recordEvent(db, { service, type: 'cutover_unguarded', details: { deployId: from, reason }, now: context.now() })
+  }
+  const { enabled, windowSeconds, errorRateThreshold } = service.controls.cutoverGuard
+  const previous = from === null ? undefined : { deployId: from, generation: service.liveGeneration }
+  const standby = previous === undefined ? [] : instancesOf(db, service.id).filter((one) => one.phase !== 'draining' && isOf(one, previous))
+  const isWanted = enabled && service.type === 'web_service' && deployById(db, to.deployId)?.trigger !== 'rollback'
+  if (previous === undefined || standby.length === 0 || !isWanted) return
+  const startedAt = context.now()
+  const until = startedAt + windowSeconds * 1000
+  const baseline = figuresOf(context, { instances: standby, since: startedAt - BASELINE_MS })
+  setGuard(db, service.id, { previous, startedAt, until, baseline })
+  const details = { deployId: to.deployId, previousDeployId: from, windowSeconds, errorRateThreshold, baseline }
+  recordEvent(db, { service, type: 'cutover_guarded', details, now: startedAt })
+}
+
+const unguardedBecause: Record<Exclude<GuardEnd, 'passed'>, string> = {
+  switched_off: 'The guard was switched off.',
+  suspended: 'The service was suspended or deleted.',
+  no_way_back: 'The new release does far worse, but no instance of the old one was healthy to go back to.',
+}
+
+/** The new release stays. The instances of the old one are no longer wanted. */
+export function endGuard(context: Context, service: StoredService, because: GuardEnd): void {
+  context.db.transaction(() => {
+    setGuard(context.db, service.id, null)
+    const now = context.now()
+    const details = { deployId: service.liveDeployId, ...figuresNow(context, service) }
+    if (because === 'passed') recordEvent(context.db, { service, type: 'cutover_passed', details, now })
+    else recordEvent(context.db, { service, type: 'cutover_unguarded', details: { ...details, reason: unguardedBecause[because] }, now })
+  })()
+}
+
+/** Puts the old release back in the new one's place, whose deploy has failed with that. The routes follow. */
+export function flipBack(context: Context, service: StoredService, verdict: string): void {
+  const { guard, liveDeployId } = service
+  const deploy = liveDeployId === null ? undefined : deployById(context.db, liveDeployId)
+  if (guard === null || deploy === undefined) return
+  const { previous } = guard
+  context.db.transaction(() => {
+    const now = context.now()
+    const reason = `${verdict} The old release serves again.`
+    const details = { deployId: deploy.id, toDeployId: previous.deployId, reason, ...figuresNow(context, service) }
+    setLive(context.db, service.id, previous)
+    setGuard(context.db, service.id, null)
+    // A restart of the new release that was on its way is not one of the old.
+    updateService(context.db, service.id, { generation: previous.generation }, now)
+    recordEvent(context.db, { service, type: 'cutover_reverted', details, now })
+    endDeploy(context, { deploy, service }, { status: 'update_failed', reason })
+    updateDeploy(context.db, previous.deployId, { status: 'live' }, now)
+  })()
+}
+
+/** Those of both releases, for whoever reads the events. */
+function figuresNow(context: Reader, service: StoredService): { before?: Figures; after?: Figures } {
+  const { guard, liveDeployId: deployId, liveGeneration: generation } = service
+  if (guard === null || deployId === null) return {}
+  const instances = instancesOf(context.db, service.id)
+  const live = instances.filter((instance) => isOf(instance, { deployId, generation }))
+  return { before: beforeOf(guard, instances), after: afterOf(context, service, { live, guard }) }
+}
+
+/** Deaths of the old release meanwhile are no fault of the new one: whatever it is, it befalls both. */
+function beforeOf({ baseline, previous, startedAt }: StoredGuard, instances: readonly StoredInstance[]): Figures {
+  const standby = instances.filter((instance) => isOf(instance, previous))
+  return { ...baseline, crashes: baseline.crashes + crashesOf(standby, startedAt) }
+}
+
+/** Where all instances are down, the ingress has nobody to ask: it answers for the service, and that counts, too. */
+function afterOf(context: Reader, service: StoredService, { live, guard }: { live: StoredInstance[]; guard: StoredGuard }): Figures {
+  const figures = figuresOf(context, { instances: live, since: guard.startedAt })
+  const unasked = context.traffic.since([service.id], guard.startedAt).ingressErrors
+  return { ...figures, requests: figures.requests + unasked, errors: figures.errors + unasked }
+}
+
+/** Tunnels say nothing of the release, nor do requests that their clients gave up. */
+function figuresOf({ traffic }: Reader, { instances, since }: { instances: readonly StoredInstance[]; since: number }): Figures {
+  const { byClass, brokenOff } = traffic.since(
+    instances.map(({ id }) => id),
+    since,
+  )
+  const answered = byClass['2xx'] + byClass['3xx'] + byClass['4xx'] + byClass['5xx']
+  return { requests: answered + brokenOff, errors: byClass['5xx'] + brokenOff, crashes: crashesOf(instances, since) }
+}
+
+const crashesOf = (instances: readonly StoredInstance[], since: number): number =>
+  instances.flatMap(({ exits }) => exits).filter(({ at }) => at >= since).length
+
+const isOf = (instance: StoredInstance, set: InstanceSet): boolean =>
+  instance.deployId === set.deployId && instance.generation === set.generation
