@@ -30,6 +30,13 @@ export const gatherOf =
 /** The same for values that may contain commas. */
 export const gatherWhole = (text: string, before: string[] = []): string[] => [...before, text]
 
+/** Parser of an option that is a length of time: milliseconds. */
+export function durationOption(text: string): number {
+  const durationMs = parseDuration(text)
+  if (durationMs === undefined) throw new InvalidArgumentError('Give a duration such as 30s, 5m or 2h.')
+  return durationMs
+}
+
 /** An RFC 3339 time from `5m` (that long before now) or from a time in a common form. */
 export const timeBefore =
   (now: () => number) =>

@@ -4,6 +4,7 @@ import { addAccountCommands } from './commands/account.ts'
 import { addCompletionCommand } from './commands/completion.ts'
 import { addDeployCommand } from './commands/deploy.ts'
 import { addDeploysCommands } from './commands/deploys.ts'
+import { addDomainCommands } from './commands/domains.ts'
 import { addEnvCommands } from './commands/env.ts'
 import { addKeyCommands } from './commands/keys.ts'
 import { addLogsCommand } from './commands/logs.ts'
@@ -39,6 +40,7 @@ const groups = [
   addDeploysCommands,
   addEnvCommands,
   addSecretFileCommands,
+  addDomainCommands,
   addAccountCommands,
   addKeyCommands,
   addRoleCommands,

@@ -1,0 +1,138 @@
+import type { Command } from 'commander'
+import type { CustomDomain, DnsRecord } from '../../shared/custom-domain.ts'
+import type { Service } from '../../shared/service.ts'
+import type { Context, Start } from '../context.ts'
+import { awaitVerification } from '../domains/await-verification.ts'
+import { durationOption } from '../options.ts'
+import { printList, printTable } from '../output.ts'
+import { allPages } from '../pages.ts'
+import { confirmByName } from '../prompt.ts'
+import { resolveService } from '../resolve.ts'
+import type { Column } from '../table.ts'
+import { clean } from '../terminal-text.ts'
+
+const DEFAULT_WAIT = '10m'
+
+export function addDomainCommands(program: Command, start: Start): void {
+  const domains = program.command('domains').description('Host names of your own that lead to a service')
+  domains
+    .command('list')
+    .alias('ls')
+    .description('List the domains of a service')
+    .argument('[service]', 'Name or id; default: the one named after this folder')
+    .option('--records', 'Print the DNS records to set instead')
+    .action((service: string | undefined, options: { records?: boolean }, command: Command) => list(start(command), service, options))
+  const addOf = (name: string, description: string) =>
+    domains
+      .command(name)
+      .description(description)
+      .argument('<service>', 'Name or id')
+      .argument('<domain>', 'Host name, or id of the domain')
+  domains
+    .command('add')
+    .description('Add a domain, and print the DNS records to set')
+    .argument('<service>', 'Name or id')
+    .argument('<domain>', 'Host name, such as www.example.com')
+    .action((service: string, domain: string, _: unknown, command: Command) => add(start(command), service, domain))
+  addOf('verify', 'Have the DNS of a domain looked at now')
+    .option('--wait', 'Go on until it is verified, and tell what was found')
+    .option('--timeout <duration>', 'Longest time to wait', durationOption, durationOption(DEFAULT_WAIT))
+    .action((service: string, domain: string, options: VerifyOptions, command: Command) =>
+      verify(start(command), { service, domain }, options),
+    )
+  addOf('remove', 'Remove a domain: it leads to the service no longer')
+    .alias('rm')
+    .option('-y, --yes', 'Do not ask')
+    .action((service: string, domain: string, options: { yes?: boolean }, command: Command) =>
+      remove(start(command), { service, domain }, options.yes === true),
+    )
+}
+
+const columns: Column<CustomDomain>[] = [
+  { title: 'DOMAIN', value: ({ name }) => name },
+  { title: 'STATUS', value: ({ verificationStatus }) => verificationStatus, colour: statusColour },
+  { title: 'CERTIFICATE', value: ({ certificate }) => certificate.status },
+  { title: 'LAST LOOK AT DNS', value: ({ lastCheck }) => lastCheck?.message ?? '-', isFlexible: true },
+]
+
+function statusColour({ verificationStatus }: CustomDomain): 'green' | 'yellow' {
+  return verificationStatus === 'verified' ? 'green' : 'yellow'
+}
+
+const recordColumns: Column<DnsRecord>[] = [
+  { title: 'TYPE', value: ({ type }) => type },
+  { title: 'NAME', value: ({ name }) => name },
+  { title: 'VALUE', value: ({ value }) => value },
+]
+
+async function list(context: Context, name: string | undefined, { records }: { records?: boolean }): Promise<void> {
+  const service = await resolveService(context, name)
+  const page = await allPages((query) => context.client.call('listCustomDomains', { params: { serviceId: service.id }, query }))
+  const empty = clean`${service.name} has no domains of its own. Add one with cpctl domains add ${service.name} <domain>.`
+  if (context.isJson || !records || page.length === 0)
+    return printList(context, { page, row: ({ customDomain }) => customDomain, columns, empty })
+  printTable(
+    context,
+    recordColumns,
+    page.flatMap(({ customDomain }) => customDomain.dnsRecords),
+  )
+}
+
+async function add(context: Context, serviceName: string, name: string): Promise<void> {
+  const service = await resolveService(context, serviceName)
+  const added = await context.client.call('createCustomDomain', { params: { serviceId: service.id }, body: { name } })
+  if (context.isJson) return context.printJson(added)
+  for (const domain of added) explain(context, service, domain)
+}
+
+function explain(context: Context, service: Service, { name, dnsRecords }: CustomDomain): void {
+  context.note(clean`Added ${name} to ${service.name}. Set one of these where its DNS is kept:`)
+  printTable(context, recordColumns, dnsRecords)
+  const leading = dnsRecords.filter(({ type }) => type !== 'TXT')
+  const [first] = leading
+  if (first === undefined) {
+    context.note('TXT proves that the name is yours. Which address leads here is not known: ask the operator for CP_PUBLIC_ADDRESSES.')
+  } else {
+    const records = leading.length === 1 ? `The ${first.type} record leads` : `${listed(leading.map(({ type }) => type))} records lead`
+    context.note(`${records} people here; TXT alone proves the name while it still leads elsewhere.`)
+  }
+  context.note(
+    clean`Once it is verified it leads to ${service.name}. DNS is looked at each minute for an hour, then hourly for three days.`,
+  )
+  context.note(clean`To wait for it: cpctl domains verify ${service.name} ${name} --wait`)
+}
+
+const listed = (types: string[]): string => [...new Set(types)].join(' and ')
+
+interface VerifyOptions {
+  wait?: boolean
+  /** In milliseconds. */
+  timeout: number
+}
+
+interface Named {
+  service: string
+  domain: string
+}
+
+async function verify(context: Context, named: Named, { wait, timeout }: VerifyOptions): Promise<void> {
+  const service = await resolveService(context, named.service)
+  const params = { serviceId: service.id, domainId: named.domain }
+  if (!wait) {
+    await context.client.call('verifyCustomDomain', { params })
+    if (!context.isJson)
+      context.print(clean`DNS of ${named.domain} is being looked at. cpctl domains list ${service.name} shows what is found.`)
+    return
+  }
+  const domain = await awaitVerification(context, { params, timeoutMs: timeout })
+  if (context.isJson) return context.printJson(domain)
+  context.print(clean`${domain.name} is verified: ${domain.lastCheck?.message ?? 'it was before.'}`)
+}
+
+async function remove(context: Context, named: Named, isConfirmed: boolean): Promise<void> {
+  const service = await resolveService(context, named.service)
+  const domain = await context.client.call('getCustomDomain', { params: { serviceId: service.id, domainId: named.domain } })
+  await confirmByName(context, domain.name, isConfirmed)
+  await context.client.call('deleteCustomDomain', { params: { serviceId: service.id, domainId: domain.id } })
+  if (!context.isJson) context.print(clean`Removed ${domain.name}: it leads to ${service.name} no longer.`)
+}
