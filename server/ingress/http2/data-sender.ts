@@ -44,7 +44,8 @@ export class DataSender {
       const [next] = this.#waiting
       if (next === undefined) return
       this.#waiting.delete(next)
-      next.sendFrame()
+      // A window that was opened can be closed again.
+      if (next.isReady) next.sendFrame()
       if (next.isReady) this.#waiting.add(next)
     }
   }

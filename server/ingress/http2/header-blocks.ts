@@ -64,6 +64,7 @@ export class HeaderBlocks {
     if (this.#bytes > this.#maxBytes || this.#parts.length > MAX_CONTINUATIONS) {
       throw new ConnectionError(ErrorCode.enhanceYourCalm, 'a field block is too long to be followed')
     }
-    this.#parts.push(bytes.subarray(from, to))
+    // A copy: what was received with it must not be kept as long.
+    this.#parts.push(Buffer.from(bytes.subarray(from, to)))
   }
 }

@@ -28,7 +28,15 @@ export class HpackEncoder {
     this.#length = 0
   }
 
+  /** Fields that were written before. */
+  append(block: Buffer): void {
+    this.#reserve(block.length)
+    block.copy(this.#bytes, this.#length)
+    this.#length += block.length
+  }
+
   status(status: number): void {
+    this.#reserve(1)
     const index = staticIndexOfStatus.get(status)
     if (index === undefined) this.field(':status', String(status))
     else this.#put(INDEXED | index)

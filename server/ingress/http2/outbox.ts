@@ -111,7 +111,9 @@ export class Outbox {
   }
 
   #shutDownWhenDone(): void {
-    if (this.#isEnding && this.isEmpty) this.#socket.shutdown()
+    if (!this.#isEnding || !this.isEmpty || this.#isClosed) return
+    this.#isClosed = true
+    this.#socket.shutdown()
   }
 
   #drop(): void {

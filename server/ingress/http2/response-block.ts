@@ -3,23 +3,36 @@ import type { Field } from '../message/field-lines.ts'
 import { passesToClient } from '../message/forward-response.ts'
 import { httpDate } from '../message/http-date.ts'
 import type { ResponseHead } from '../message/response-head.ts'
+import { BlockCache } from './block-cache.ts'
 import { HpackEncoder } from './hpack-encoder.ts'
 
 /** One for all connections: no block depends on the one before, and each is copied into its frame at once. */
 const encoder = new HpackEncoder()
 
+const encoded = new BlockCache()
+
 /** An upstream's head, interim ones included. The block is valid until the next one is encoded. */
 export function encodeResponse(head: ResponseHead, headers: readonly Header[]): HpackEncoder {
   encoder.begin()
+  const known = headers.length === 0 ? encoded.get(head.text) : undefined
+  if (known === undefined) encodeHead(head, headers)
+  else encoder.append(known)
+  putHeaders(headers)
+  if (head.status >= 200 && !head.notable.some(isDate)) encoder.field('date', httpDate())
+  return encoder
+}
+
+function encodeHead(head: ResponseHead, headers: readonly Header[]): void {
+  let isKept = headers.length === 0
   encoder.status(head.status)
   const hasLength = head.status >= 200 && head.status !== 204
   for (const field of head.fields) {
     const passes = isFraming(field) ? hasLength && field.known === 'content-length' : passesToClient(field, head, headers)
     if (passes) encoder.field(field.name, field.value)
+    // Every one is another, and none of anybody else's concern.
+    if (field.is('set-cookie')) isKept = false
   }
-  putHeaders(headers)
-  if (head.status >= 200 && !head.notable.some(isDate)) encoder.field('date', httpDate())
-  return encoder
+  if (isKept) encoded.keep(head.text, encoder.bytes, encoder.length)
 }
 
 /** An instance's agreement to a WebSocket: what is 101 there is 200 here (RFC 8441 section 5). */

@@ -4,13 +4,16 @@ import { malformed } from './field-reading.ts'
 import { ErrorCode, StreamError } from './http2-error.ts'
 import { ReceiveWindow } from './receive-window.ts'
 
+const NOTHING = Buffer.alloc(0)
 const CRLF = '\r\n'
 const LAST_CHUNK = '0\r\n'
 
 /** The data a stream has received and nobody has taken yet. It is handed out as the HTTP/1 head says: bare, or as chunks. */
 export class StreamInput {
-  readonly #queue = new ByteQueue()
-  readonly #window: ReceiveWindow
+  readonly #windowBytes: number
+  /** Most streams never receive anything but their head. */
+  #queue: ByteQueue | undefined
+  #window: ReceiveWindow | undefined
   #isChunked = false
   /** How much may still come by the length that was given. */
   #owedBytes = Number.POSITIVE_INFINITY
@@ -19,7 +22,7 @@ export class StreamInput {
   isEnded = false
 
   constructor(windowBytes: number) {
-    this.#window = new ReceiveWindow(windowBytes)
+    this.#windowBytes = windowBytes
   }
 
   /** A tunnel's bytes are bare and without a known length. */
@@ -30,14 +33,16 @@ export class StreamInput {
   }
 
   get waitingBytes(): number {
-    return this.#queue.length
+    return this.#queue?.length ?? 0
   }
 
   /** Takes a frame's data; with its padding it has `frameBytes`. Throws StreamError. */
   push(bytes: Buffer, { from, to }: { from: number; to: number }, frameBytes: number): void {
+    this.#window ??= new ReceiveWindow(this.#windowBytes)
     if (!this.#window.take(frameBytes)) throw new StreamError(ErrorCode.flowControlError, 'more data was sent than allowed')
     this.#owedBytes -= to - from
     if (this.#owedBytes < 0) throw malformed('the body is longer than content-length says')
+    this.#queue ??= new ByteQueue()
     this.#queue.push(bytes, from, to)
   }
 
@@ -50,7 +55,7 @@ export class StreamInput {
 
   /** All that waits, framed; with the end of a chunked body when that has come. */
   takeAll(): Buffer {
-    const data = this.#queue.takeAll()
+    const data = this.#queue?.takeAll() ?? NOTHING
     if (!this.#isChunked) return data
     const size = data.length > 0 ? data.length.toString(16) + CRLF : ''
     const tail = (data.length > 0 ? CRLF : '') + (this.isEnded ? LAST_CHUNK + this.#trailers + CRLF : '')
@@ -61,15 +66,20 @@ export class StreamInput {
     return framed
   }
 
+  /** Lets go of what was received with that which waits. */
+  own(): void {
+    this.#queue?.own()
+  }
+
   /** Drops what waits and returns how much it was. */
   clear(): number {
-    const count = this.#queue.length
-    this.#queue.clear()
+    const count = this.waitingBytes
+    this.#queue?.clear()
     return count
   }
 
   /** So much has been used. Returns by how much the peer's window is to be opened. */
   giveBack(bytes: number): number {
-    return this.isEnded ? 0 : this.#window.giveBack(bytes)
+    return this.isEnded || this.#window === undefined ? 0 : this.#window.giveBack(bytes)
   }
 }

@@ -98,6 +98,13 @@ export class Http2Stream implements ClientSide, OutputOwner {
     this.refuse(reason)
   }
 
+  /** A request that breaks the protocol is only told of: its stream is reset. */
+  beginMalformed(): void {
+    this.note.begin(undefined, requestIdOf([]))
+    this.note.status = 400
+    this.#finished()
+  }
+
   /** Data, stripped of its padding; with it, it had `frameBytes`. Throws StreamError. */
   data({ bytes, from, to }: Frame, frameBytes: number): void {
     this.#input.push(bytes, { from, to }, frameBytes)
@@ -129,6 +136,11 @@ export class Http2Stream implements ClientSide, OutputOwner {
     } finally {
       this.#isDelivering = false
     }
+  }
+
+  /** What was not wanted yet is to be kept. */
+  keep(): void {
+    this.#input.own()
   }
 
   /** The client takes more. */

@@ -1,6 +1,8 @@
 /** Something that has collected what is to be done once for all events of this turn of the event loop. */
 export interface TurnMember {
   endOfTurn(): void
+  /** It has thrown this: the others must not suffer. */
+  failed(error: unknown): void
 }
 
 let members: TurnMember[] = []
@@ -17,5 +19,11 @@ export function atEndOfTurn(member: TurnMember): void {
 function endTurn(): void {
   const due = members
   members = []
-  for (const member of due) member.endOfTurn()
+  for (const member of due) {
+    try {
+      member.endOfTurn()
+    } catch (error) {
+      member.failed(error)
+    }
+  }
 }
