@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type FirstStart, seedFirstStart } from './auth/seed.ts'
 import { ensureSelfToolchain } from './builders/self-toolchain.ts'
 import { acmeSettingsOf } from './certificates/settings.ts'
-import { type Config, publicUrlOf } from './config.ts'
+import { type Config, ownArguments, ownEnvironment, publicUrlOf } from './config.ts'
 import type { Context } from './context.ts'
 import { migrateDatabase } from './db/migrate.ts'
 import { holdExclusively, openDatabase } from './db/open.ts'
@@ -20,6 +20,8 @@ import { openSealer } from './secrets/seal.ts'
 import { findSealed } from './secrets/sealed-row.ts'
 import { describeError, type ServerLog } from './server-log.ts'
 import { type RunningTraffic, startTraffic } from './traffic/start.ts'
+import { repairUpgrade } from './upgrade/repair.ts'
+import { noteTrial } from './upgrade/trial-process.ts'
 import { createWork, type RunningWork } from './work/create.ts'
 
 export interface ComposeOptions {
@@ -27,6 +29,8 @@ export interface ComposeOptions {
   version: string
   /** This executable, which also runs JavaScript apps where no node is installed. */
   executable: string
+  /** Set for a new version that an old one has started to see whether it is healthy: that one holds the lock. */
+  isOnTrial?: boolean
   log: ServerLog
 }
 
@@ -50,7 +54,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   const acme = acmeSettingsOf(config)
   const paths = pathsOf(config.CP_DATA_DIR, config.CP_MASTER_KEY_FILE)
   await ensureDataFolders(paths)
-  const lock = lockDataDir(paths.lock, paths.data)
+  const lock = await takeData(options, paths)
   const now = () => Date.now()
   const db = openDatabase(paths.controlDb)
   migrateDatabase(db)
@@ -70,6 +74,17 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   const { context, work } = createWork({ ...base, routes }, acme)
   const parts = { context, work, lock, stopper, traffic }
   return { context, work, firstStart, close: () => closeAll(parts) }
+}
+
+/** Takes the data directory, and first of all brings an upgrade to its end that was cut off. */
+async function takeData({ isOnTrial, log }: ComposeOptions, paths: Paths): Promise<DataLock> {
+  if (isOnTrial) {
+    noteTrial(paths.upgradeTrial)
+    return { release() {} }
+  }
+  const lock = lockDataDir(paths.lock, paths.data)
+  await repairUpgrade({ paths, serveArguments: ownArguments(), environment: ownEnvironment(), log })
+  return lock
 }
 
 async function closeAll({

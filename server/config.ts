@@ -155,6 +155,13 @@ export function readConfig(
 export const configOfProcess = (flags: Partial<Record<SettingName, string>>): Config =>
   readConfig(process.env, flags, process.getuid?.() === 0)
 
+/** Everything this process was given, for the one that takes its place. */
+export const ownEnvironment = (): Record<string, string> =>
+  Object.fromEntries(Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined))
+
+/** The arguments this process was started with, after the executable. */
+export const ownArguments = (): string[] => process.argv.slice(2)
+
 /** What an ingress was told by its predecessor of the sockets it inherits. */
 export const inheritedListeners = (): InheritedListener[] => parseInherited(process.env[INHERITED_VARIABLE])
 

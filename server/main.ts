@@ -6,6 +6,8 @@ import { ingressCommand } from './commands/ingress.ts'
 import { version } from './commands/self.ts'
 import { serveCommand } from './commands/serve.ts'
 import { stopCommand } from './commands/stop.ts'
+import { upgradeCommand } from './commands/upgrade.ts'
+import { upgradeCheckCommand } from './commands/upgrade-check.ts'
 import { isDiskFull } from './files/disk-full.ts'
 
 const program = new Command('cpd')
@@ -13,9 +15,11 @@ const program = new Command('cpd')
   .version(version)
   .addCommand(serveCommand())
   .addCommand(stopCommand())
+  .addCommand(upgradeCommand())
   .addCommand(configCommand())
   .addCommand(doctorCommand())
   .addCommand(ingressCommand(), { hidden: true })
+  .addCommand(upgradeCheckCommand(), { hidden: true })
 
 program.parseAsync().catch((error: unknown) => {
   process.stderr.write(`cpd: ${reasonOf(error)}\n`)

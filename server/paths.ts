@@ -18,6 +18,17 @@ export interface Paths {
   /** Lines of requests on their way into the log store. */
   accessLogs: string
   engineState: string
+  /** Where the control plane answers the commands of this machine. */
+  serveSocket: string
+  /** What an upgrade intends and how far it got. */
+  upgradeJournal: string
+  /** The process of a new version on trial. */
+  upgradeTrial: string
+  /** Where a new version tries itself on copies of the databases. */
+  upgradeCheck: string
+  upgradeLock: string
+  /** Databases as they were before upgrades. */
+  backups: string
   uploads: string
   toolchain: string
   services: string
@@ -39,6 +50,12 @@ export function pathsOf(dataDir: string, masterKeyFile?: string): Paths {
     ingressOutput: join(run, 'ingress.log'),
     accessLogs: join(run, 'access'),
     engineState: join(run, 'instances'),
+    serveSocket: join(run, 'serve.sock'),
+    upgradeJournal: join(run, 'upgrade.json'),
+    upgradeTrial: join(run, 'upgrade-trial.json'),
+    upgradeCheck: join(run, 'upgrade-check'),
+    upgradeLock: join(run, 'upgrade.lock'),
+    backups: join(dataDir, 'backups'),
     uploads: join(dataDir, 'uploads'),
     toolchain: join(dataDir, 'toolchain'),
     services: join(dataDir, 'services'),

@@ -6,6 +6,8 @@ import type { Context } from './context.ts'
 import type { Guarantee } from './engines/port.ts'
 import { ensureIngress, type IngressStart, watchIngress } from './ingress/supervise.ts'
 import { describeError } from './server-log.ts'
+import { backUpControl } from './upgrade/backup.ts'
+import { concludeUpgrade } from './upgrade/repair.ts'
 import { startHousekeeping } from './work/housekeeping.ts'
 import { recover, sweepFolders } from './work/recover.ts'
 
@@ -20,6 +22,8 @@ export interface RunningServer {
   firstStart: FirstStart | undefined
   /** What the engine cannot promise on this machine. */
   missingGuarantees: Guarantee[]
+  /** Copies the control database into a folder. */
+  backUp(folder: string): void
   /** Ends the control plane. Instances and the ingress go on. */
   close(): Promise<void>
 }
@@ -47,7 +51,9 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     startHousekeeping(context)
     sweepInBackground(context)
     const missingGuarantees = (await context.engine.guarantees()).filter(({ holds }) => !holds)
-    return { address, publicUrl: context.publicUrl, firstStart, missingGuarantees, close: closeAll }
+    if (!options.isOnTrial) concludeUpgrade(context.paths, context.log)
+    const backUp = (folder: string) => backUpControl(context.db, folder)
+    return { address, publicUrl: context.publicUrl, firstStart, missingGuarantees, backUp, close: closeAll }
   } catch (error) {
     await closeAll()
     throw error

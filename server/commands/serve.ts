@@ -1,20 +1,62 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
+import { AppError } from '../../shared/error.ts'
 import { formatAddress } from '../address.ts'
+import { type Config, ownArguments, ownEnvironment } from '../config.ts'
+import { pathsOf } from '../paths.ts'
 import { type RunningServer, startServer } from '../serve.ts'
-import { createServerLog, describeError } from '../server-log.ts'
-import { selfCommand, version } from './self.ts'
+import { createServerLog, describeError, type ServerLog } from '../server-log.ts'
+import { serveCommands } from '../upgrade/control-server.ts'
+import { TRIAL_FLAG, upgradeInPlace } from '../upgrade/guardian.ts'
+import { readJournal } from '../upgrade/journal.ts'
+import { endWithGuardian } from '../upgrade/trial-process.ts'
+import { isCompiled, selfCommand, version } from './self.ts'
 import { commandWithSettings, configOf } from './settings.ts'
 
 export function serveCommand(): Command {
-  const command = commandWithSettings('serve').description('Run the control plane, with the ingress beside it')
+  const trial = new Option(TRIAL_FLAG, 'Run as the child of an older version that is being upgraded').hideHelp()
+  const command = commandWithSettings('serve').description('Run the control plane, with the ingress beside it').addOption(trial)
   return command.action(async () => {
+    const isOnTrial = command.opts<{ trial?: true }>().trial === true
+    if (isOnTrial) endWithGuardian()
     const config = configOf(command)
     const log = createServerLog((line) => process.stderr.write(line))
     process.on('unhandledRejection', (error) => log.error('unhandled rejection', describeError(error)))
-    const server = await startServer({ config, version, selfCommand, executable: process.execPath, log })
+    const server = await startServer({ config, version, selfCommand, executable: process.execPath, isOnTrial, log })
     announce(server, formatAddress(config.CP_INGRESS_HTTP))
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop(server))
+    const commands = answerCommands({ server, config, isOnTrial, log })
+    const stop = async () => {
+      await Promise.all([commands.stop(), server.close()])
+      process.exit(0)
+    }
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop())
   })
+}
+
+interface Served {
+  server: RunningServer
+  config: Config
+  isOnTrial: boolean
+  log: ServerLog
+}
+
+/** Answers `cpd upgrade` and whoever else of this machine asks. */
+function answerCommands({ server, config, isOnTrial, log }: Served): { stop(): Promise<void> } {
+  const paths = pathsOf(config.CP_DATA_DIR, config.CP_MASTER_KEY_FILE)
+  let isUpgrading = false
+  const commands = serveCommands(paths.serveSocket, {
+    status: () => ({ pid: process.pid, version, api: server.address, ...(isCompiled ? { executable: process.execPath } : {}) }),
+    backUp: (folder) => server.backUp(folder),
+    upgrade: ({ healthTimeoutMs }) => {
+      const journal = readJournal(paths.upgradeJournal)
+      if (isUpgrading || isOnTrial || journal?.step !== 'staging')
+        throw new AppError('conflict', 'An upgrade is under way already, or none is prepared.')
+      isUpgrading = true
+      const closeServer = async () => void (await Promise.all([commands.stop(), server.close()]))
+      const own = { serveArguments: ownArguments(), environment: ownEnvironment() }
+      void upgradeInPlace({ paths, journal, ...own, healthTimeoutMs, log, closeServer })
+    },
+  })
+  return commands
 }
 
 function announce(server: RunningServer, ingress: string): void {
@@ -28,9 +70,4 @@ function announce(server: RunningServer, ingress: string): void {
     process.stdout.write(`Administrator: ${email}, ${password}\n`)
   }
   process.stdout.write(`cpd ${version} ready: API ${server.publicUrl}, Swagger UI ${server.publicUrl}/docs, services at ${ingress}\n`)
-}
-
-async function stop(server: RunningServer): Promise<void> {
-  await server.close()
-  process.exit(0)
 }

@@ -24,7 +24,7 @@ export function processAgeMs(pid: number): number | undefined {
 }
 
 /** Whether a process runs this very file, whatever became of its name since; undefined when that cannot be told. */
-export function runsFile(pid: number, path: string): boolean | undefined {
+function runsFile(pid: number, path: string): boolean | undefined {
   try {
     const [running, file] = [statSync(`/proc/${pid}/exe`), statSync(path)]
     return running.ino === file.ino && running.dev === file.dev
@@ -33,17 +33,22 @@ export function runsFile(pid: number, path: string): boolean | undefined {
   }
 }
 
-/** The argument array a process was started with. */
-export function processCommand(pid: number): string[] | undefined {
-  return readProc(`${pid}/cmdline`)?.split('\0').slice(0, -1)
+/**
+ * Whether a process was started with this argument array: the same arguments, and the same executable, by its file where that can be
+ * told, as its name may have been given to another file since. Undefined when it does not run.
+ */
+export function isStartedAs(pid: number, [program = '', ...args]: readonly string[]): boolean | undefined {
+  const command = readProc(`${pid}/cmdline`)?.split('\0').slice(0, -1)
+  if (command === undefined) return undefined
+  const [runningProgram, ...runningArgs] = command
+  return runningArgs.join('\0') === args.join('\0') && (runsFile(pid, program) ?? runningProgram === program)
 }
 
 /** The processes that were started with exactly this argument array. */
 export function processesOf(command: readonly string[]): number[] {
-  const wanted = command.join('\0')
   return readdirSync('/proc')
     .map(Number)
-    .filter((pid) => Number.isInteger(pid) && processCommand(pid)?.join('\0') === wanted)
+    .filter((pid) => Number.isInteger(pid) && isStartedAs(pid, command) === true)
 }
 
 function readProc(name: string): string | undefined {

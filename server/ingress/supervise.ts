@@ -1,7 +1,7 @@
 import { AppError } from '../../shared/error.ts'
 import type { IngressStatus } from './control.ts'
 import { createIngressClient, type IngressClient } from './control-client.ts'
-import { processAgeMs, processCommand, processesOf, processStart, runsFile } from './process-start.ts'
+import { isStartedAs, processAgeMs, processesOf, processStart } from './process-start.ts'
 import { startIngressProcess } from './start-process.ts'
 
 /** The ingress that is wanted, and how to start it. */
@@ -58,13 +58,8 @@ function isWanted({ pid, version, listen }: IngressStatus, start: IngressStart):
   )
 }
 
-/** The same arguments, and the same executable: by its file where that can be told, as its name may have been given to another. */
-function wasStartedSo(pid: number, [program = '', ...args]: readonly string[]): boolean {
-  const command = processCommand(pid)
-  if (command === undefined) return true
-  const [runningProgram, ...runningArgs] = command
-  return runningArgs.join('\0') === args.join('\0') && (runsFile(pid, program) ?? runningProgram === program)
-}
+/** Nobody knows of one that has just ended. */
+const wasStartedSo = (pid: number, command: readonly string[]): boolean => isStartedAs(pid, command) !== false
 
 /** False when the running one has to be ended first. @throws AppError when it goes on because the wanted one does not start. */
 async function isHandedOver(client: IngressClient, running: IngressStatus, start: IngressStart): Promise<boolean> {

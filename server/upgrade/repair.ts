@@ -1,0 +1,57 @@
+import { existsSync } from 'node:fs'
+import type { Paths } from '../paths.ts'
+import { replaceProcess } from '../process/replace.ts'
+import type { ServerLog } from '../server-log.ts'
+import { restoreChanged } from './backup.ts'
+import { readJournal, type UpgradeJournal, writeJournal } from './journal.ts'
+import { repairOf } from './rules.ts'
+import { discard, install } from './staged.ts'
+import { endForgottenTrial } from './trial-process.ts'
+
+export interface RepairParts {
+  paths: Paths
+  /** How this process was started, without its executable. */
+  serveArguments: readonly string[]
+  environment: Record<string, string>
+  log: ServerLog
+}
+
+/**
+ * Brings an upgrade to an end that was cut off by a kill or a loss of power: back, or on where the new version had proven itself. Before
+ * anything is opened, with the data directory locked. May put the new executable into this process and not return.
+ */
+export async function repairUpgrade({ paths, serveArguments, environment, log }: RepairParts): Promise<void> {
+  const journal = readJournal(paths.upgradeJournal)
+  if (journal === undefined) return
+  await endForgottenTrial(paths.upgradeTrial)
+  switch (repairOf(journal, existsSync(journal.staged))) {
+    case 'discard':
+    case 'roll-back':
+      await rollBack(paths, journal, 'it was interrupted')
+      log.error('upgrade rolled back', { from: journal.from, to: journal.to, reason: 'it was interrupted' })
+      return
+    case 'install':
+      install(journal.staged, journal.executable)
+      log.info('upgrade goes on', { from: journal.from, to: journal.to })
+      return replaceProcess([journal.executable, ...serveArguments], environment)
+    default:
+      return
+  }
+}
+
+/** Brings back what the new version has changed, and removes it. Repeatable. */
+export async function rollBack(paths: Paths, journal: UpgradeJournal, reason: string): Promise<UpgradeJournal> {
+  const { backup, schema } = journal
+  const restored = backup === undefined || schema === undefined ? [] : await restoreChanged(paths, backup, schema)
+  discard(journal.staged)
+  const told = restored.length === 0 ? reason : `${reason}; ${restored.join(' and ')} restored as before the upgrade`
+  return writeJournal(paths.upgradeJournal, { ...journal, step: 'rolled_back', reason: told })
+}
+
+/** The control plane is ready: an upgrade that has replaced the executable is over. */
+export function concludeUpgrade(paths: Paths, log: ServerLog): void {
+  const journal = readJournal(paths.upgradeJournal)
+  if (journal?.step !== 'commit') return
+  writeJournal(paths.upgradeJournal, { ...journal, step: 'done' })
+  log.info('upgraded', { from: journal.from, to: journal.to })
+}
