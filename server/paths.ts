@@ -14,6 +14,8 @@ export interface Paths {
   lock: string
   ingressSocket: string
   routesFile: string
+  /** Certificates as the ingress serves them; their keys are sealed. */
+  certificatesFile: string
   ingressOutput: string
   /** Lines of requests on their way into the log store. */
   accessLogs: string
@@ -47,6 +49,7 @@ export function pathsOf(dataDir: string, masterKeyFile?: string): Paths {
     lock: join(run, 'lock'),
     ingressSocket: join(run, 'ingress.sock'),
     routesFile: join(run, 'routes.json'),
+    certificatesFile: join(run, 'certificates.json'),
     ingressOutput: join(run, 'ingress.log'),
     accessLogs: join(run, 'access'),
     engineState: join(run, 'instances'),

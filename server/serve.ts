@@ -74,15 +74,19 @@ function sweepInBackground(context: Context): void {
 }
 
 function ingressStartOf({ config, paths, version, log }: Context, selfCommand: readonly string[]): IngressStart {
-  const listen = config.CP_INGRESS_HTTP
+  const { CP_INGRESS_HTTP: listen, CP_INGRESS_HTTPS: listenTls } = config
+  const addresses = ['--listen', formatAddress(listen), ...(listenTls === undefined ? [] : ['--listen-tls', formatAddress(listenTls)])]
+  const limits = ['--connections-per-address', String(config.CP_INGRESS_CONNECTIONS_PER_ADDRESS)]
   const trusted = config.CP_TRUSTED_PROXIES.flatMap((cidr) => ['--trust', cidr])
-  const files = ['--socket', paths.ingressSocket, '--routes', paths.routesFile]
+  const tables = ['--routes', paths.routesFile, '--certificates', paths.certificatesFile, '--master-key', paths.masterKey]
+  const files = ['--socket', paths.ingressSocket, ...tables]
   const accessLog = config.CP_ACCESS_LOG === 'on' ? ['--access-log', paths.accessLogs] : []
   return {
-    command: [...selfCommand, 'ingress', '--listen', formatAddress(listen), ...files, ...accessLog, ...trusted],
+    command: [...selfCommand, 'ingress', ...addresses, ...files, ...limits, ...accessLog, ...trusted],
     controlSocketPath: paths.ingressSocket,
     outputPath: paths.ingressOutput,
     listen,
+    ...(listenTls !== undefined && { listenTls }),
     version,
     log: (message) => log.info('ingress', { message }),
   }

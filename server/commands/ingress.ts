@@ -2,12 +2,17 @@ import { Command } from 'commander'
 import { parseAddress } from '../address.ts'
 import { inheritedListeners } from '../config.ts'
 import { runIngress } from '../ingress/main.ts'
+import { openSealer } from '../secrets/seal.ts'
 import { version } from './self.ts'
 
 interface IngressFlags {
   listen: string
+  listenTls?: string
   socket: string
   routes: string
+  certificates: string
+  masterKey: string
+  connectionsPerAddress?: string
   trust: string[]
   accessLog?: string
 }
@@ -17,8 +22,12 @@ export function ingressCommand(): Command {
   return new Command('ingress')
     .description('Run the ingress (started by `cpd serve`)')
     .requiredOption('--listen <address>', 'Address at which services are reached')
+    .option('--listen-tls <address>', 'Address at which they are reached by https')
     .requiredOption('--socket <path>', 'Control socket')
     .requiredOption('--routes <path>', 'File that keeps the last routes')
+    .requiredOption('--certificates <path>', 'File that keeps the last certificates')
+    .requiredOption('--master-key <path>', 'Key that opens the keys of the certificates')
+    .option('--connections-per-address <number>', 'Connections that one client address may have; 0 is no limit')
     .option('--access-log <folder>', 'Where a line for each request is put')
     .option('--trust <cidr...>', 'Proxies whose forwarded headers count', [])
     .action(async (flags: IngressFlags) => {
@@ -26,10 +35,16 @@ export function ingressCommand(): Command {
         listen: parseAddress(flags.listen),
         controlSocketPath: flags.socket,
         routesFilePath: flags.routes,
+        tls: {
+          ...(flags.listenTls === undefined ? {} : { listen: parseAddress(flags.listenTls) }),
+          certificatesFilePath: flags.certificates,
+          openKey: (sealed, purpose) => openSealer(flags.masterKey, sealed).open(sealed, purpose),
+        },
         version,
         inherited: inheritedListeners(),
         trustedProxies: flags.trust,
         ...(flags.accessLog === undefined ? {} : { accessLogDir: flags.accessLog }),
+        ...(flags.connectionsPerAddress === undefined ? {} : { limits: { maxConnectionsPerAddress: Number(flags.connectionsPerAddress) } }),
         log: (line) => process.stdout.write(`${new Date().toISOString()} ${line}\n`),
       })
       for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void ingress.close())

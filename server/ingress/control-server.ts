@@ -3,14 +3,17 @@ import { Value } from '@sinclair/typebox/value'
 import { AppError, errorStatus } from '../../shared/error.ts'
 import { controlPaths, type DrainState, type IngressStatus, PUBLISHER_HEADER, Successor } from './control.ts'
 import { dropNames, ownSocketPath, sweepNames, takeName } from './control-names.ts'
+import type { Publish } from './publication.ts'
 import type { KnownCounts, TrafficCounts } from './traffic/counts.ts'
 
 export interface ControlledIngress {
   status(): IngressStatus
   /** What has been counted, less what the reader knows already. */
   counters(known: KnownCounts | undefined): TrafficCounts
-  /** Applies and saves a snapshot as received. */
-  publish(publisher: string, table: unknown): Promise<void>
+  /** Applies and saves a snapshot of the routes as received. */
+  publish: Publish
+  /** The same for the certificates. */
+  publishCertificates: Publish
   drainState(instanceId: string): DrainState
   closeTunnels(instanceId: string): void
   abortRequests(instanceId: string): void
@@ -83,7 +86,10 @@ async function answer(ingress: ControlledIngress, request: Request): Promise<Res
     case `GET ${controlPaths.counters}`:
       return Response.json(ingress.counters(knownCounts(searchParams)))
     case `PUT ${controlPaths.routes}`:
-      await ingress.publish(request.headers.get(PUBLISHER_HEADER) ?? '', await request.json())
+      await ingress.publish(publisherOf(request), await request.text())
+      return done()
+    case `PUT ${controlPaths.certificates}`:
+      await ingress.publishCertificates(publisherOf(request), await request.text())
       return done()
     case 'GET instances/drain-state':
       return Response.json(ingress.drainState(instanceId))
@@ -103,6 +109,8 @@ async function answer(ingress: ControlledIngress, request: Request): Promise<Res
       throw new AppError('not_found', `The ingress has no operation ${request.method} ${pathname}`)
   }
 }
+
+const publisherOf = (request: Request): string => request.headers.get(PUBLISHER_HEADER) ?? ''
 
 function successorOf(value: unknown): Successor {
   if (Value.Check(Successor, value)) return value

@@ -8,7 +8,10 @@ export const IngressStatus = Type.Object({
   /** Of the executable that runs. */
   version: Type.String(),
   routesVersion: Type.Integer(),
+  certificatesVersion: Type.Optional(Type.Integer()),
   listen: Type.Object({ host: Type.String(), port: Type.Integer() }),
+  /** Where it listens for TLS, if it does. */
+  listenTls: Type.Optional(Type.Object({ host: Type.String(), port: Type.Integer() })),
   activeConnections: Type.Integer(),
 })
 export type IngressStatus = Static<typeof IngressStatus>

@@ -2,6 +2,8 @@
 export interface IngressLimits {
   /** Open client connections; further ones are closed at once. */
   maxConnections: number
+  /** Of one client address, or of one /64 in IPv6; trusted proxies may have any number. 0 is no limit. */
+  maxConnectionsPerAddress: number
   /** Requests at a time on one HTTP/2 connection. */
   maxStreams: number
   maxHeadBytes: number
@@ -43,6 +45,8 @@ const MINUTE = 60 * SECOND
 
 export const defaultIngressLimits: IngressLimits = {
   maxConnections: 20_000,
+  // A whole office behind one address stays below it, and twenty such addresses are needed to take every place.
+  maxConnectionsPerAddress: 1_000,
   maxStreams: 128,
   maxHeadBytes: 32 * 1024,
   maxTargetBytes: 16 * 1024,

@@ -1,7 +1,7 @@
 /**
  * The data plane: a process of its own that brings requests to instances and serves static sites.
  *
- *   client ⇄ ClientConnection ⇄ Exchange (ProxyExchange → Tunnel, StaticExchange) ⇄ UpstreamConnection ⇄ instance
+ *   client ⇄ ClientConnection, Http2Connection ⇄ Exchange (ProxyExchange → Tunnel, StaticExchange) ⇄ UpstreamConnection ⇄ instance
  *
  * A connection reads one request at a time and asks the Router who answers. Bytes are passed on as they came, with their framing
  * followed on both sides, so that a message cut off anywhere is never passed on as whole; whoever cannot take more bytes makes the
@@ -16,13 +16,14 @@ import { Deadlines } from './deadlines.ts'
 import { type InheritedListener, inheritanceOf } from './inherited.ts'
 import { createLife } from './life.ts'
 import { defaultIngressLimits, type IngressLimits } from './limits.ts'
+import { type Listeners, openListeners } from './listeners.ts'
 import { Targets } from './proxy/targets.ts'
-import { publishTo } from './publication.ts'
-import { EMPTY_ROUTE_TABLE, type RouteTable } from './route-table.ts'
+import { type Publish, type PublishedTable, publishTo, restore } from './publication.ts'
+import { parseRouteTable, type RouteTable } from './route-table.ts'
 import { Router } from './router.ts'
-import { type ClientListener, listenForClients } from './server.ts'
-import { loadSnapshot } from './snapshot-file.ts'
 import { StaticFiles } from './static/files.ts'
+import { createEntrance } from './tls/entrance.ts'
+import { createTlsSide, type TlsOptions, type TlsSide } from './tls/tls-side.ts'
 import type { Served } from './traffic/counters.ts'
 import { createTraffic, type IngressTraffic } from './traffic/traffic.ts'
 import { trustedProxies } from './trusted-proxies.ts'
@@ -32,6 +33,7 @@ export interface IngressOptions {
   controlSocketPath: string
   /** Holds the last applied table. */
   routesFilePath: string
+  tls?: TlsOptions
   /** Of the executable. */
   version: string
   /** CIDRs whose forwarded headers count. */
@@ -47,6 +49,7 @@ export interface IngressOptions {
 export interface RunningIngress {
   /** With the port that was actually taken. */
   address: { host: string; port: number }
+  tlsAddress: { host: string; port: number } | undefined
   /** Stops listening and waits for the requests in flight. */
   close(): Promise<void>
   /** Resolves once it has ended, by `close` or because the control plane asked. */
@@ -56,42 +59,53 @@ export interface RunningIngress {
 /**
  * Starts the ingress in this process.
  *
- * @throws AppError `unavailable` when the address is taken, `conflict` when another ingress holds the control socket.
+ * @throws AppError `unavailable` when an address is taken, `conflict` when another ingress holds the control socket.
  */
 export async function runIngress(options: IngressOptions): Promise<RunningIngress> {
+  const { log } = options
   const inheritance = inheritanceOf(options.inherited ?? [])
   // Whoever inherits was started by the one that serves.
   if (options.inherited === undefined || options.inherited.length === 0) await refuseSecond(options.controlSocketPath)
   const limits = { ...defaultIngressLimits, ...options.limits }
   const deadlines = new Deadlines(limits.tickMs)
   const targets = new Targets()
-  const files = new StaticFiles(options.log)
   const isTrusted = trustedProxies(options.trustedProxies)
-  const router = new Router({ proxy: { limits, deadlines, targets, log: options.log }, files, isTrusted })
-  const traffic = createTraffic({ served: servedBy(router, targets), accessLogDir: options.accessLogDir, isTrusted, log: options.log })
+  const router = new Router({ proxy: { limits, deadlines, targets, log }, files: new StaticFiles(log), isTrusted })
+  const routes = routesOf(router, options)
+  const tls = createTlsSide(options.tls, log)
+  const traffic = createTraffic({ served: servedBy(router, targets), accessLogDir: options.accessLogDir, isTrusted, log })
   const ready = Promise.withResolvers<ControlledIngress>()
   ready.promise.catch(() => {})
   let control: Control | undefined
-  let listener: ClientListener | undefined
+  let listeners: Listeners | undefined
   try {
-    // Before the table is read: whoever publishes a newer one from now on tells us, too.
+    // Before the tables are read: whoever publishes a newer one from now on tells us, too.
     control = serveControl(options.controlSocketPath, ready.promise)
-    router.apply(await restoredTable(options))
-    const answer = router.answer.bind(router)
-    const inherited = inheritance.take(options.listen)
-    inheritance.refuseRest()
-    listener = listenForClients({
-      host: options.listen.host,
-      port: inherited?.port ?? options.listen.port,
-      inherited: inherited?.descriptor,
-      context: { limits, deadlines, isTrusted, answer, finished: traffic.finished },
-      log: options.log,
+    await restore(routes)
+    if (tls.table !== undefined) await restore(tls.table)
+    const answer = createEntrance({
+      certificates: tls.certificates,
+      tlsPort: () => listeners?.tls?.address.port,
+      claim: (head, client) => {
+        client.note.serviceId = router.routes.get(head.host)?.serviceId ?? ''
+      },
+      answer: router.answer.bind(router),
     })
-    return operate({ options, limits, deadlines, targets, router, traffic, listener, control, ready: ready.resolve })
+    const context = { limits, deadlines, isTrusted, answer, finished: traffic.finished }
+    listeners = openListeners({
+      listen: options.listen,
+      listenTls: options.tls?.listen,
+      inheritance,
+      transport: tls.transport,
+      context,
+      log,
+    })
+    return operate({ options, limits, deadlines, targets, router, routes, tls, traffic, listeners, control, ready: ready.resolve })
   } catch (error) {
     ready.reject(error)
     await control?.stop()
-    await listener?.end({ graceMs: 0, lingerMs: 0, giveUp: () => {} })
+    await listeners?.abandon()
+    tls.stop()
     deadlines.stop()
     throw error
   }
@@ -103,34 +117,44 @@ interface Parts {
   deadlines: Deadlines
   targets: Targets
   router: Router
+  routes: PublishedTable<RouteTable>
+  tls: TlsSide
   traffic: IngressTraffic
-  listener: ClientListener
+  listeners: Listeners
   control: Control
   ready: (ingress: ControlledIngress) => void
 }
 
-function operate({ options, limits, deadlines, targets, router, traffic, listener, control, ready }: Parts): RunningIngress {
-  const { controlSocketPath, routesFilePath, log } = options
+function operate({ options, limits, deadlines, targets, router, routes, tls, traffic, listeners, control, ready }: Parts): RunningIngress {
+  const { controlSocketPath, log } = options
   const life = createLife({
     controlSocketPath,
     control,
-    listeners: [listener],
+    listeners: listeners.all,
     targets,
     deadlines,
     limits,
     log,
-    ended: () => traffic.close(),
+    ended: () => {
+      listeners.stop()
+      tls.stop()
+      return traffic.close()
+    },
   })
+  const isSucceeded = () => life.isSucceeded
   const ingress: ControlledIngress = {
     status: () => ({
       pid: process.pid,
       version: options.version,
       routesVersion: router.version,
-      listen: listener.address,
-      activeConnections: listener.connectionCount,
+      certificatesVersion: tls.certificates.version,
+      listen: listeners.http.address,
+      ...(listeners.tls !== undefined && { listenTls: listeners.tls.address }),
+      activeConnections: listeners.all.reduce((sum, { connectionCount }) => sum + connectionCount, 0),
     }),
     counters: (known) => traffic.read(known),
-    publish: publishTo({ router, routesFilePath, isSucceeded: () => life.isSucceeded }),
+    publish: publishTo(routes, isSucceeded),
+    publishCertificates: tls.table === undefined ? noCertificates : publishTo(tls.table, isSucceeded),
     drainState: (instanceId) => targets.drainState(instanceId),
     closeTunnels: (instanceId) => targets.closeTunnels(instanceId),
     abortRequests: (instanceId) => targets.abortRequests(instanceId),
@@ -139,25 +163,27 @@ function operate({ options, limits, deadlines, targets, router, traffic, listene
   }
   ready(ingress)
   control.takeName()
-  const { host, port } = listener.address
-  log(`Serving at ${host}:${port} with route table ${router.version}`)
-  return { address: listener.address, close: life.close, closed: life.closed }
+  const addresses = listeners.all.map(({ address: { host, port } }) => `${host}:${port}`)
+  log(`Serving at ${addresses.join(' and ')} with route table ${router.version}`)
+  return { address: listeners.http.address, tlsAddress: listeners.tls?.address, close: life.close, closed: life.closed }
+}
+
+const routesOf = (router: Router, { routesFilePath, log }: IngressOptions): PublishedTable<RouteTable> => ({
+  name: 'route table',
+  filePath: routesFilePath,
+  parse: parseRouteTable,
+  apply: (table) => router.apply(table),
+  log,
+})
+
+const noCertificates: Publish = async () => {
+  throw new AppError('not_configured', 'This ingress was started without a place for certificates.')
 }
 
 const servedBy = (router: Router, targets: Targets): Served => ({
   routes: () => router.routes,
   drainStateOf: (instanceId) => targets.drainState(instanceId),
 })
-
-/** A table that cannot be read must not keep the ingress from starting: the control plane publishes it anew. */
-async function restoredTable({ routesFilePath, log }: IngressOptions): Promise<RouteTable> {
-  try {
-    return (await loadSnapshot(routesFilePath)) ?? EMPTY_ROUTE_TABLE
-  } catch (error) {
-    log(`The saved route table could not be read and is left out: ${error instanceof Error ? error.message : error}`)
-    return EMPTY_ROUTE_TABLE
-  }
-}
 
 async function refuseSecond(controlSocketPath: string): Promise<void> {
   const status = await createIngressClient(controlSocketPath)

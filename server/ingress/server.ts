@@ -1,6 +1,7 @@
-import { AppError } from '../../shared/error.ts'
-import { listenProblem } from '../process/listen-problem.ts'
-import { ClientConnection, type ClientContext, type ClientSocket, type Connection } from './client/connection.ts'
+import type { ClientContext, ClientSocket, Connection } from './client/connection.ts'
+import type { Seats } from './seats.ts'
+import type { Tally } from './tally.ts'
+import type { Reception, Transport } from './transport.ts'
 import { within } from './within.ts'
 
 export interface ClientListener {
@@ -33,17 +34,22 @@ export interface ListenOptions {
   port: number
   /** Of a socket that listens there already. */
   inherited?: number | undefined
+  transport: Transport
+  seats: Seats
+  /** Counts those for whom there was no room. */
+  turnedAway: Tally
   context: Omit<ClientContext, 'left' | 'isEnding'>
   log: (line: string) => void
 }
 
 /**
- * Accepts the clients of the ingress.
+ * Accepts the clients of the ingress at one address.
  *
  * @throws AppError `unavailable` when the address cannot be listened at, saying why and what to do.
  */
-export function listenForClients({ host, port, inherited, context, log }: ListenOptions): ClientListener {
-  const connections = new Set<Connection>()
+export function listenForClients({ host, port, inherited, transport, seats, turnedAway, context, log }: ListenOptions): ClientListener {
+  /** With the seat that each has. */
+  const connections = new Map<Connection, string>()
   let isEnding = false
   const waiting = new Set<() => void>()
   const shared: ClientContext = Object.freeze({
@@ -52,16 +58,34 @@ export function listenForClients({ host, port, inherited, context, log }: Listen
       return isEnding
     },
     left: (connection: Connection) => {
+      const seat = connections.get(connection)
+      if (seat === undefined) return
       connections.delete(connection)
+      seats.leave(seat)
       if (connections.size > 0) return
       for (const resume of waiting) resume()
       waiting.clear()
     },
   })
-  const accept = (socket: ClientSocket) => {
-    if (connections.size >= context.limits.maxConnections) return void socket.terminate()
-    socket.data = new ClientConnection(socket, shared, 'http')
-    connections.add(socket.data)
+  const reception: Reception = {
+    context: shared,
+    admit(socket: ClientSocket, create) {
+      const seat = seats.take(socket.remoteAddress)
+      if (seat === undefined) {
+        turnedAway.count(socket.remoteAddress)
+        socket.terminate()
+        return
+      }
+      socket.data = create()
+      connections.set(socket.data, seat)
+    },
+    replace(from, to) {
+      const seat = connections.get(from)
+      if (seat === undefined) return
+      connections.delete(from)
+      connections.set(to, seat)
+    },
+    log,
   }
   const allGone = () =>
     new Promise<void>((resolve) => {
@@ -69,66 +93,32 @@ export function listenForClients({ host, port, inherited, context, log }: Listen
       else waiting.add(resolve)
     })
   const closeIdle = () => {
-    for (const connection of connections) connection.closeWhenIdle()
+    for (const connection of connections.keys()) connection.closeWhenIdle()
   }
-  const listener = listen(
-    { host, port, inherited },
-    {
-      open: accept,
-      data: (socket, bytes) => socket.data?.received(bytes),
-      drain: (socket) => socket.data?.drained(),
-      end: (socket) => socket.data?.ended(),
-      close: (socket) => socket.data?.gone(),
-      error: (socket, error) => {
-        log(`A connection failed: ${error.stack ?? error.message}`)
-        socket.data?.drop()
-      },
-    },
-  )
+  const door = transport({ host, port, inherited }, reception)
   return {
-    address: { host, port: inherited === undefined ? listener.port : port },
-    descriptor: inherited ?? descriptorOf(listener),
+    address: { host, port: door.port },
+    get descriptor() {
+      return door.descriptor
+    },
     get connectionCount() {
       return connections.size
     },
     retire() {
       isEnding = true
-      listener.stop()
-      for (const connection of connections) connection.announceEnd?.()
+      door.stop()
+      for (const connection of connections.keys()) connection.announceEnd?.()
       return allGone()
     },
     closeIdle,
     async end({ graceMs, giveUp, lingerMs }) {
       isEnding = true
-      listener.stop()
+      door.stop()
       closeIdle()
       await within(graceMs, allGone())
       giveUp()
       await within(lingerMs, allGone())
-      for (const connection of connections) connection.drop()
+      for (const connection of connections.keys()) connection.drop()
     },
   }
-}
-
-interface Place {
-  host: string
-  port: number
-  inherited: number | undefined
-}
-
-/** Of Bun's types, `listen` knows neither the option `fd` nor the property: what they do is held by a test. */
-function listen({ host, port, inherited }: Place, socket: Bun.SocketHandler<Connection>): Bun.TCPSocketListener<Connection> {
-  const options = { hostname: host, port, allowHalfOpen: true, socket }
-  try {
-    return Bun.listen<Connection>(inherited === undefined ? options : inheriting(options, inherited))
-  } catch (cause) {
-    throw new AppError('unavailable', `The ingress cannot listen at ${host}:${port}: ${listenProblem(cause, '--ingress')}`, { cause })
-  }
-}
-
-const inheriting = <T extends object>(options: T, fd: number): T => ({ ...options, hostname: undefined, port: undefined, fd })
-
-function descriptorOf(listener: object): number {
-  if ('fd' in listener && typeof listener.fd === 'number') return listener.fd
-  throw new AppError('internal', 'The listening socket has no descriptor that could be handed over.')
 }

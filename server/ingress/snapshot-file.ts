@@ -1,5 +1,4 @@
 import { open, readFile, rename } from 'node:fs/promises'
-import { parseRouteTable, type RouteTable } from './route-table.ts'
 
 const OWNER_ONLY = 0o600
 
@@ -7,12 +6,12 @@ const OWNER_ONLY = 0o600
  * Keeps the last applied table, so that an ingress that starts serves what the one before it served. It is on disk when this resolves,
  * whole or not at all; requests are served meanwhile, as a slow disk may take its time.
  */
-export async function saveSnapshot(path: string, table: RouteTable): Promise<void> {
+export async function saveSnapshot(path: string, text: string): Promise<void> {
   // During a hand-over two processes save the same table.
   const temporary = `${path}.${process.pid}.new`
   const handle = await open(temporary, 'w', OWNER_ONLY)
   try {
-    await handle.writeFile(JSON.stringify(table))
+    await handle.writeFile(text)
     await handle.sync()
   } finally {
     await handle.close()
@@ -20,11 +19,11 @@ export async function saveSnapshot(path: string, table: RouteTable): Promise<voi
   await rename(temporary, path)
 }
 
-/** The table last saved; undefined before the first. @throws when the file is not a route table. */
-export async function loadSnapshot(path: string): Promise<RouteTable | undefined> {
+/** The table last saved, read by `parse`; undefined before the first. @throws when the file is not such a table. */
+export async function loadSnapshot<T>(path: string, parse: (value: unknown) => T): Promise<T | undefined> {
   const text = await readFile(path, 'utf8').catch((error) => {
     if (error.code === 'ENOENT') return undefined
     throw error
   })
-  return text === undefined ? undefined : parseRouteTable(JSON.parse(text))
+  return text === undefined ? undefined : parse(JSON.parse(text))
 }

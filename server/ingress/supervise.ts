@@ -13,6 +13,8 @@ export interface IngressStart {
   outputPath: string
   /** Port 0 is content with any. */
   listen: { host: string; port: number }
+  /** The same for TLS; off without it. */
+  listenTls?: { host: string; port: number }
   /** Of the executable. */
   version: string
   log: (message: string) => void
@@ -49,13 +51,15 @@ export async function ensureIngress(start: IngressStart): Promise<IngressClient>
   return client
 }
 
-function isWanted({ pid, version, listen }: IngressStatus, start: IngressStart): boolean {
-  return (
-    version === start.version &&
-    listen.host === start.listen.host &&
-    (start.listen.port === 0 || listen.port === start.listen.port) &&
-    wasStartedSo(pid, start.command)
-  )
+function isWanted({ pid, version, listen, listenTls }: IngressStatus, start: IngressStart): boolean {
+  return version === start.version && isAt(listen, start.listen) && isAt(listenTls, start.listenTls) && wasStartedSo(pid, start.command)
+}
+
+type Address = IngressStart['listen']
+
+function isAt(actual: Address | undefined, wanted: Address | undefined): boolean {
+  if (actual === undefined || wanted === undefined) return actual === wanted
+  return actual.host === wanted.host && (wanted.port === 0 || actual.port === wanted.port)
 }
 
 /** Nobody knows of one that has just ended. */

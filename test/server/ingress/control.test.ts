@@ -41,6 +41,7 @@ test('the ingress says what it is', async () => {
     pid: process.pid,
     version: 'test',
     routesVersion: 7,
+    certificatesVersion: 0,
     listen: { host: '127.0.0.1', port: world.port },
     activeConnections: 0,
   })

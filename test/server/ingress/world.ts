@@ -5,6 +5,7 @@ import { createIngressClient, type IngressClient } from '../../../server/ingress
 import type { IngressLimits } from '../../../server/ingress/limits.ts'
 import { type RunningIngress, runIngress } from '../../../server/ingress/main.ts'
 import type { Route } from '../../../server/ingress/route-table.ts'
+import type { TlsOptions } from '../../../server/ingress/tls/tls-side.ts'
 
 /** A real ingress on a port of its own, with its files in a folder of their own. */
 export interface World {
@@ -25,11 +26,13 @@ export interface WorldOptions {
   trustedProxies?: string[]
   /** Below the world's folder. */
   accessLog?: string
+  /** Its file stands in the world's folder. */
+  tls?: Omit<TlsOptions, 'certificatesFilePath'>
 }
 
 const TEST_TICK_MS = 10
 
-export async function startWorld({ limits = {}, trustedProxies = [], accessLog }: WorldOptions = {}): Promise<World> {
+export async function startWorld({ limits = {}, trustedProxies = [], accessLog, tls }: WorldOptions = {}): Promise<World> {
   const dir = mkdtempSync(join(tmpdir(), 'cpd-ingress-'))
   const [controlSocketPath, routesFilePath] = [join(dir, 'ingress.sock'), join(dir, 'routes.json')]
   const logged: string[] = []
@@ -37,6 +40,7 @@ export async function startWorld({ limits = {}, trustedProxies = [], accessLog }
     listen: { host: '127.0.0.1', port: 0 },
     controlSocketPath,
     routesFilePath,
+    ...(tls !== undefined && { tls: { ...tls, certificatesFilePath: join(dir, 'certificates.json') } }),
     version: 'test',
     trustedProxies,
     log: (line) => logged.push(line),

@@ -1,0 +1,32 @@
+const REPORT_EVERY_MS = 60_000
+
+/** Counts what strangers can cause at will, and tells of it once a minute at most. */
+export interface Tally {
+  count(reason: string): void
+  /** Tells what is not told yet. */
+  stop(): void
+}
+
+/** `report` gets how often it happened since the last time, and the reason of the first. */
+export function createTally(report: (count: number, reason: string) => void): Tally {
+  let count = 0
+  let firstReason = ''
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const tell = () => {
+    timer = undefined
+    if (count > 0) report(count, firstReason)
+    count = 0
+  }
+  return {
+    count(reason) {
+      if (count++ === 0) firstReason = reason
+      if (timer !== undefined) return
+      timer = setTimeout(tell, REPORT_EVERY_MS)
+      timer.unref()
+    },
+    stop() {
+      clearTimeout(timer)
+      tell()
+    },
+  }
+}

@@ -1,0 +1,45 @@
+import { writeSync } from 'node:fs'
+import type { ClientSocket, Connection } from '../client/connection.ts'
+import { connectionEvents } from '../transport.ts'
+import { Arrival, type ArrivalParts } from './arrival.ts'
+import { refusal, type TlsHandlers, type UnnamedSocket } from './bun-tls.ts'
+import type { Certificates } from './certificates.ts'
+import { ACME_PROTOCOL, connectionFor } from './protocols.ts'
+
+/** A fatal alert in a record of its own: unrecognized_name (RFC 6066 section 3). */
+export const UNRECOGNIZED_NAME = Buffer.from([21, 3, 3, 0, 2, 2, 112])
+
+/** What becomes of a socket whose handshake has ended. */
+export const handshakeEvents = (parts: ArrivalParts) =>
+  ({
+    ...connectionEvents(parts.reception),
+    handshake(socket: ClientSocket, isAgreed: boolean, error: Error | null) {
+      const arrival = socket.data
+      if (!(arrival instanceof Arrival)) return
+      arrival.moveTo(socket)
+      if (!isAgreed) arrival.fail(error?.message ?? 'no reason')
+      // The authority has seen the certificate, which is all it came for.
+      else if (socket.alpnProtocol === ACME_PROTOCOL) arrival.drop()
+      else arrival.settle(() => connectionFor(socket.alpnProtocol, socket, parts.reception.context))
+    },
+  }) satisfies Bun.SocketHandler<Connection>
+
+/** The usual way: TLS reads the ClientHello, and asks for the certificate by its name. */
+export const tlsEvents = (parts: ArrivalParts, certificates: Certificates): TlsHandlers<Connection> => ({
+  ...handshakeEvents(parts),
+  open: (socket) => parts.reception.admit(socket, () => new Arrival(socket, parts)),
+  serverName(_listener, name, socket) {
+    const context = certificates.contextFor(name)
+    if (context === undefined) sayUnrecognized(socket)
+    return context ?? refusal
+  },
+})
+
+/** Bun itself says nothing to those it refuses. */
+function sayUnrecognized({ fd }: UnnamedSocket): void {
+  try {
+    writeSync(fd, UNRECOGNIZED_NAME)
+  } catch {
+    // It has gone meanwhile.
+  }
+}

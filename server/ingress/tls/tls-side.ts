@@ -1,0 +1,45 @@
+import { AppError } from '../../../shared/error.ts'
+import { type CertificateTable, parseCertificateTable } from '../certificate-table.ts'
+import type { PublishedTable } from '../publication.ts'
+import { createTally } from '../tally.ts'
+import type { Transport } from '../transport.ts'
+import { Certificates } from './certificates.ts'
+import { createTlsTransport } from './transport.ts'
+
+export interface TlsOptions {
+  /** Without it certificates are kept, and challenges answered, but TLS is not spoken. */
+  listen?: { host: string; port: number }
+  /** Holds the last applied certificates; their keys are sealed. */
+  certificatesFilePath: string
+  /** Opens a key of the table that was sealed for this purpose. @throws Error when it cannot. */
+  openKey(sealed: string, purpose: string): string
+}
+
+/** What of the ingress has to do with certificates. */
+export interface TlsSide {
+  certificates: Certificates
+  table: PublishedTable<CertificateTable> | undefined
+  transport: Transport
+  stop(): void
+}
+
+export function createTlsSide(options: TlsOptions | undefined, log: (line: string) => void): TlsSide {
+  const failures = createTally((count, reason) => log(`${count} TLS handshakes came to nothing, the first one because of: ${reason}`))
+  const certificates = new Certificates({ openKey: options?.openKey ?? noKey, log })
+  const { transport, refresh } = createTlsTransport({ certificates, failures, log })
+  const table: PublishedTable<CertificateTable> | undefined = options && {
+    name: 'certificates',
+    filePath: options.certificatesFilePath,
+    parse: parseCertificateTable,
+    apply(next) {
+      certificates.apply(next)
+      refresh()
+    },
+    log,
+  }
+  return { certificates, table, transport, stop: () => failures.stop() }
+}
+
+function noKey(): never {
+  throw new AppError('not_configured', 'This ingress was started without a way to open keys.')
+}
