@@ -5,6 +5,7 @@ import { type Address, formatAddress, isLoopback } from './address.ts'
 import { apiKeyRoutes } from './api-keys/routes.ts'
 import { createIdentify } from './auth/identify.ts'
 import { createAuthRoutes } from './auth/routes.ts'
+import { certificateRoutes } from './certificates/routes.ts'
 import type { Context } from './context.ts'
 import { deployRoutes } from './deploys/routes.ts'
 import { domainRoutes } from './domains/routes.ts'
@@ -132,6 +133,7 @@ function handlersOf(context: Context): Handlers<OperationId, Context> {
     ...settingRoutes,
     ...deployRoutes,
     ...domainRoutes,
+    ...certificateRoutes,
     ...logRoutes,
     ...createHealthRoutes(checkHealth),
   }

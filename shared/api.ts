@@ -1,4 +1,5 @@
 import { authOperations } from './api/auth.ts'
+import { certificateOperations } from './api/certificates.ts'
 import { deployOperations } from './api/deploys.ts'
 import { domainOperations } from './api/domains.ts'
 import { healthOperations } from './api/health.ts'
@@ -17,6 +18,7 @@ export const operations = {
   ...serviceSettingOperations,
   ...deployOperations,
   ...domainOperations,
+  ...certificateOperations,
   ...logOperations,
   ...healthOperations,
 }

@@ -27,6 +27,8 @@ export const eventTypes = [
   'certificate_renewed',
   'certificate_failed',
   'certificate_expiring',
+  'certificate_uploaded',
+  'certificate_removed',
 ] as const
 export type EventType = (typeof eventTypes)[number]
 

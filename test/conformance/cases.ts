@@ -1,5 +1,8 @@
+import { domainNamed, markVerified } from '../../server/domains/store.ts'
 import type { OperationId } from '../../shared/api.ts'
+import type { CertificateUpload } from '../../shared/certificate.ts'
 import { packApp, upload } from '../support/apps.ts'
+import { makeCertificate } from '../support/certificates.ts'
 import { type CallOptions, call } from '../support/client.ts'
 import { memberPassword } from '../support/members.ts'
 import { testAdmin } from '../support/server.ts'
@@ -38,6 +41,16 @@ async function addedDomain({ platform, serviceId }: World, by: 'id' | 'name' = '
   const url = `${platform.url}${service(serviceId, '/custom-domains')}`
   const { body } = await call<[{ id: string; name: string }]>(url, { json, token: platform.adminToken })
   return service(serviceId, `/custom-domains/${body[0][by]}`)
+}
+
+/** The path of the certificate of a verified domain, and one that is good for it. */
+async function domainToCertify(world: World): Promise<{ path: string; json: CertificateUpload }> {
+  const path = await addedDomain(world, 'name')
+  const name = path.slice(path.lastIndexOf('/') + 1)
+  const { db } = world.platform
+  markVerified(db, domainNamed(db, name)?.id ?? '', Date.now())
+  const { certificate, privateKey } = await makeCertificate({ names: [name] })
+  return { path: `${path}/certificate`, json: { certificate, privateKey } }
 }
 
 /** Requests for every operation of the table; the compiler refuses one that is left out. Every status an operation declares occurs. */
@@ -110,6 +123,15 @@ export const successCases: Record<OperationId, Prepare> = {
     send('DELETE', 204, await addedDomain(world)),
     send('DELETE', 204, await addedDomain(world, 'name')),
   ],
+  setDomainCertificate: async (world) => {
+    const { path, json } = await domainToCertify(world)
+    return [send('PUT', 200, path, json)]
+  },
+  removeDomainCertificate: async (world) => {
+    const { path, json } = await domainToCertify(world)
+    await call(world.platform.url + path, { method: 'PUT', json, token: world.platform.adminToken })
+    return [send('DELETE', 204, path)]
+  },
   uploadSource: async (world) => {
     const options = { method: 'POST', raw: await packApp('hello-js'), headers: { 'content-type': 'application/gzip' } }
     return [
