@@ -70,7 +70,7 @@ export function createApp(context: Context, { idleTimeoutSeconds = IDLE_TIMEOUT_
     identify: createIdentify({ db, staticToken: config.SERVICE_API_TOKEN, now }),
     limiter: createRateLimiter(config.CP_RATE_LIMIT, now),
     idempotency: createIdempotencyStore(db, context.sealer, now),
-    addressOf: createAddressReader(trustedProxies(config.CP_TRUSTED_PROXIES)),
+    addressOf: createAddressReader(trustedProxies(config.CP_TRUSTED_PROXIES), context.ingressProof),
     ownOrigins: () => origins,
     server: () => server,
     sockets,

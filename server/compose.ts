@@ -15,6 +15,7 @@ import { createCollector } from './logs/collector.ts'
 import { createLogHub } from './logs/hub.ts'
 import { openLogStore } from './logs/store.ts'
 import { type Paths, pathsOf } from './paths.ts'
+import { ensureIngressProof } from './routing/ingress-proof.ts'
 import { createRoutePublisher } from './routing/publish.ts'
 import { openSealer } from './secrets/seal.ts'
 import { findSealed } from './secrets/sealed-row.ts'
@@ -69,7 +70,9 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   const publicUrl = publicUrlOf(config)
   const ingress = createIngressClient(paths.ingressSocket)
   const traffic = startTraffic({ paths, db, ...logs, log, now })
-  const base = { version, config, publicUrl, paths, db, sealer, engine, ingress, traffic: traffic.reader, ...logs, log, now, stopping }
+  const ingressProof = ensureIngressProof(paths.ingressProof)
+  const given = { version, config, publicUrl, paths, ingressProof, ...logs, log, now, stopping }
+  const base = { ...given, db, sealer, engine, ingress, traffic: traffic.reader }
   const routes = createRoutePublisher(base)
   const { context, work } = createWork({ ...base, routes }, acme)
   const parts = { context, work, lock, stopper, traffic }

@@ -40,6 +40,8 @@ export interface Context {
   readonly engine: Engine
   readonly ingress: IngressClient
   readonly routes: RoutePublisher
+  /** What the ingress shows with each request to our own API that came through it. */
+  readonly ingressProof: string
   readonly traffic: TrafficReader
   readonly logStore: LogStore
   readonly logHub: LogHub

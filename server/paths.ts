@@ -14,6 +14,8 @@ export interface Paths {
   lock: string
   ingressSocket: string
   routesFile: string
+  /** What the ingress shows to the control plane. */
+  ingressProof: string
   /** Certificates as the ingress serves them; their keys are sealed. */
   certificatesFile: string
   ingressOutput: string
@@ -49,6 +51,7 @@ export function pathsOf(dataDir: string, masterKeyFile?: string): Paths {
     lock: join(run, 'lock'),
     ingressSocket: join(run, 'ingress.sock'),
     routesFile: join(run, 'routes.json'),
+    ingressProof: join(run, 'ingress-proof'),
     certificatesFile: join(run, 'certificates.json'),
     ingressOutput: join(run, 'ingress.log'),
     accessLogs: join(run, 'access'),

@@ -1,5 +1,8 @@
 import { parseIp } from './ip-address.ts'
 
+/** Name of the header by which the ingress proves to the control plane that a request came through it. */
+export const ingressProofHeader = 'X-Cpd-Ingress'
+
 /**
  * Whose request it is, of which a peer says on whose behalf it sends it: X-Forwarded-For is read from the right for as long as the hop
  * is a trusted proxy, and the first that is not is the client. Without a trusted proxy the header counts for nothing.

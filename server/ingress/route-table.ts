@@ -46,7 +46,13 @@ export type RoutePolicy = Static<typeof RoutePolicy>
 const named = { serviceId: Type.String({ minLength: 1 }), name: Type.String(), policy: Type.Optional(RoutePolicy) }
 
 export const Route = Type.Union([
-  Type.Object({ kind: Type.Literal('proxy'), ...named, targets: Type.Array(ProxyTarget) }),
+  Type.Object({
+    kind: Type.Literal('proxy'),
+    ...named,
+    targets: Type.Array(ProxyTarget),
+    /** Sent along with each request, to an upstream that is to know that it came through the ingress. Never logged. */
+    proof: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]+$' })),
+  }),
   Type.Object({
     kind: Type.Literal('static'),
     ...named,

@@ -68,7 +68,8 @@ export class Router {
     if (policy !== undefined && this.#isAnsweredBy(policy, { name: route?.name ?? '', head, client })) return undefined
     if (route?.kind === 'proxy') {
       const headers = policy === undefined ? NO_HEADERS : headersOf(policy, head)
-      const exchange = new ProxyExchange(this.#parts.proxy, { head, client, name: route.name, headers, targetsOf: this.#targetsOf })
+      const { name, proof } = route
+      const exchange = new ProxyExchange(this.#parts.proxy, { head, client, name, headers, proof, targetsOf: this.#targetsOf })
       exchange.start()
       return exchange
     }

@@ -8,6 +8,7 @@ import type { StoredInstance } from '../instances/store.ts'
 import { hostOf } from '../services/present.ts'
 import type { ServiceSettings } from '../services/settings.ts'
 import { controlsIn } from '../services/store.ts'
+import { apiRouteOf } from './api-route.ts'
 import { policyOf } from './policy.ts'
 
 /** What the routes of one service depend on. */
@@ -45,15 +46,16 @@ export function routeOf(service: RoutedService): Route {
 const targetOf = ({ id, port }: RoutedService['instances'][number]): ProxyTarget => ({ instanceId: id, host: '127.0.0.1', port })
 
 /** All routes as they stand in the database. */
-export function buildRouteTable(context: Pick<Context, 'db' | 'config' | 'paths'>): RouteTable['hosts'] {
+export function buildRouteTable(context: Pick<Context, 'db' | 'config' | 'paths' | 'publicUrl' | 'ingressProof'>): RouteTable['hosts'] {
   const services = selectRouted(context.db, context).map((service) => ({ service, route: routeOf(service) }))
   const routes = new Map(services.map(({ service, route }) => [service.id, route]))
   const custom = verifiedDomains(context.db).flatMap(({ name, serviceId }): [string, Route][] => {
     const route = routes.get(serviceId)
     return route === undefined ? [] : [[name, route]]
   })
+  const own = services.map(({ service, route }): [string, Route] => [hostOf(context, service.slug), route])
   // Names of the platform's own come last: nobody's domain stands before them, whatever the settings were when it was added.
-  return Object.fromEntries([...custom, ...services.map(({ service, route }): [string, Route] => [hostOf(context, service.slug), route])])
+  return Object.fromEntries([...custom, ...own, ...apiRouteOf(context)])
 }
 
 interface RoutedRow {

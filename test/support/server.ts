@@ -64,6 +64,7 @@ export async function startTestServer({ env = {}, parts = {} }: TestServerOption
     engine: idleEngine,
     ingress: idleIngress,
     routes: idleRoutes,
+    ingressProof: 'proof-of-the-tests',
     logStore,
     logHub: createLogHub(logStore),
     collector: createCollector({ store: logStore }),

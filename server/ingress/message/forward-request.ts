@@ -1,3 +1,4 @@
+import { ingressProofHeader } from '../../../shared/forwarded-client.ts'
 import type { Field } from './field-lines.ts'
 import { namesOtherFields } from './framing.ts'
 import { type HeadWriter, writeKept } from './kept-lines.ts'
@@ -58,7 +59,7 @@ const defaultPort = { http: 80, https: 443 } as const
 export function forwardRequest(
   out: HeadWriter,
   head: RequestHead,
-  { origin, requestId }: { origin: RequestOrigin; requestId: string },
+  { origin, requestId, proof }: { origin: RequestOrigin; requestId: string; proof?: string | undefined },
 ): void {
   const { isTrusted } = origin
   const isPlain = head.minorVersion === 1
@@ -68,6 +69,7 @@ export function forwardRequest(
   const kept = { text: head.text, from: isPlain ? 0 : head.linesFrom, fields }
   writeKept(out, kept, (field) => !isDropped(field, head, isTrusted))
   out.writeHead(origin.linesFor(head))
+  if (proof !== undefined) out.writeHead(`${ingressProofHeader}: ${proof}\r\n`)
   if (head.upgrade !== undefined) out.writeHead(`Connection: Upgrade\r\nUpgrade: ${head.upgrade}\r\n`)
   if (acceptsTrailers(head.notable)) out.writeHead('Connection: TE\r\nTE: trailers\r\n')
   out.writeHead(`X-Request-Id: ${requestId}\r\n\r\n`)

@@ -22,6 +22,8 @@ export interface ProxiedRequest {
   name: string
   /** That rules of the service set on the answer. */
   headers: readonly Header[]
+  /** What tells the upstream that a request came through us, where it is to know. */
+  proof?: string | undefined
   /** Where the requests to a host can be answered as of now: the table may change while a connection is being tried. */
   targetsOf(host: string): readonly ProxyTarget[]
 }
@@ -41,6 +43,7 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse, Payload
   readonly #client: ClientSide
   readonly #name: string
   readonly #headers: readonly Header[]
+  readonly #proof: string | undefined
   readonly #targetsOf: ProxiedRequest['targetsOf']
   readonly #isRepeatable: boolean
   readonly #reader: ResponseReader
@@ -54,12 +57,13 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse, Payload
   #response: ResponseHead | undefined
   #isKeptAlive = false
 
-  constructor(context: ProxyContext, { head, client, name, headers, targetsOf }: ProxiedRequest) {
+  constructor(context: ProxyContext, { head, client, name, headers, proof, targetsOf }: ProxiedRequest) {
     this.#context = context
     this.#head = head
     this.#client = client
     this.#name = name
     this.#headers = headers
+    this.#proof = proof
     this.#targetsOf = targetsOf
     this.#isRepeatable = head.framing.kind === 'none' && head.upgrade === undefined && idempotentMethods.has(head.method)
     this.#reader = new ResponseReader({ method: head.method, limits: context.limits, sink: client.takesChunks ? undefined : this })
@@ -207,7 +211,7 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse, Payload
     this.#isHeadHeld = false
     const connection = this.#connection
     const { origin, note } = this.#client
-    connection?.together(() => forwardRequest(connection, this.#head, { origin, requestId: note.requestId }))
+    connection?.together(() => forwardRequest(connection, this.#head, { origin, requestId: note.requestId, proof: this.#proof }))
   }
 
   #expectAnswer(): void {
