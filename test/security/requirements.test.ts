@@ -62,6 +62,16 @@ const proofs: Record<string, Record<string, string[]>> = {
     'security/s17-archives.test.ts': [],
     'server/sources/extract.test.ts': ['with %s is refused and leaves nothing behind'],
   },
+  'S18 outgoing addresses': { 'security/s18-outgoing.test.ts': [] },
+  'S19 smuggling': {
+    'security/s19-smuggling.test.ts': [],
+    'server/ingress/bad-peers.test.ts': [
+      'an instance that answers with $name',
+      'an answer that is broken off at any byte is never passed on as whole',
+    ],
+    'server/ingress/refusals.test.ts': ['a head that trickles in is a 408', 'a body that stops coming is a 408'],
+    'server/ingress/message/forward.test.ts': ['hop-by-hop headers end here', 'forged forwarded headers are dropped'],
+  },
   'S20 bodies': {
     'security/s20-bounded-bodies.test.ts': [],
     'conformance/input.test.ts': ['is refused when it is too large'],

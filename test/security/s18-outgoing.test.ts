@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { operationIds, operationOf } from '../../shared/api.ts'
+import { requestOf } from '../conformance/requests.ts'
+import { createService } from '../support/apps.ts'
+import { call } from '../support/client.ts'
+import { type Platform, startPlatform } from '../support/platform.ts'
+import { bodiesWith } from './string-fields.ts'
+
+const root = join(import.meta.dirname, '../..')
+const sources = ['server', 'shared'].flatMap((folder) =>
+  [...new Bun.Glob('**/*.ts').scanSync({ cwd: join(root, folder) })].map((path) => `${folder}/${path}`),
+)
+const codeOf = (path: string): string => readFileSync(join(root, path), 'utf8').replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/[^\n]*/g, '')
+
+/**
+ * Every file of the server that opens connections, and who says where to. A tenant never does. Where a new one takes an address from a
+ * tenant (a webhook, a repository), it has to refuse what S18 lists before it belongs here, with a test of its own.
+ */
+const connecting: Record<string, string> = {
+  'server/certificates/acme/client.ts': "the library's own HTTP client is taken out; what it asks for goes through transport.ts",
+  'server/certificates/acme/order.ts': 'keys and challenges of the same library, which asks through transport.ts',
+  'server/certificates/acme/respond.ts': 'the same',
+  'server/certificates/acme/transport.ts': "the certificate authority: the operator's setting, and what its directory names",
+  'server/domains/resolver.ts': "questions to the operator's resolver; the addresses in its answers are compared, never connected to",
+  'server/ingress/control-client.ts': 'a unix socket in the data directory',
+  'server/ingress/proxy/upstream-connection.ts': 'instances in the route table, which are at 127.0.0.1 and a port that we have chosen',
+  'server/instances/health.ts': '127.0.0.1 and the port of the instance; redirects are not followed',
+  'server/upgrade/control-client.ts': 'a unix socket in the data directory',
+  'server/upgrade/health.ts': 'our own API and ingress; redirects of what is served there are not followed',
+}
+
+/** Of modules that can open connections, what cannot. */
+const harmless = new Set(['isIP', 'isIPv4', 'isIPv6', 'BlockList', 'STATUS_CODES', 'createSecureContext', 'SecureContext', 'AddressInfo'])
+const importOf = /import (type )?(?:\{([^}]*)\}|[\w*]+(?: as \w+)?) from '(?:node:)?(http|https|http2|net|tls|dns|dns\/promises|dgram)'/g
+const callsOf = [
+  /(?<![.\w])fetch\((?!\w+\??: )/,
+  /\b(?:globalThis|Bun)\s*\.\s*fetch\b/,
+  /\bBun\s*\.\s*(?:connect|udpSocket|dns|SQL|sql|RedisClient|redis|S3Client|s3)\b/,
+  /\bnew (?:WebSocket|EventSource|XMLHttpRequest)\(/,
+  /(?:from|import\() ?'(?:acme-client|axios|undici|got|ky|node-fetch|ws|nodemailer|octokit|@octokit\/[\w-]+|openid-client|arctic)'/,
+  /\bimport\('(?:node:)?(?:http|https|http2|net|tls|dns|dgram)/,
+]
+
+function opensConnections(path: string): boolean {
+  const code = codeOf(path).replace(/import type [^\n]* from '[^']*'/g, '')
+  if (callsOf.some((pattern) => pattern.test(code))) return true
+  return [...code.matchAll(importOf)].some(([, isType, names]) => {
+    if (isType !== undefined) return false
+    const imported = names?.split(',').map((name) => name.trim()) ?? ['all of it']
+    return imported.some((name) => name !== '' && !name.startsWith('type ') && !harmless.has(name))
+  })
+}
+
+test('S18: only the files that are named here open connections, and nobody but the operator says where to', () => {
+  expect(sources.filter(opensConnections).sort()).toEqual(Object.keys(connecting).sort())
+})
+
+test('S18: the search for connections finds them', () => {
+  expect(opensConnections('server/ingress/proxy/upstream-connection.ts')).toBe(true)
+  expect(opensConnections('server/ingress/control-client.ts')).toBe(true)
+  expect(opensConnections('server/app.ts')).toBe(false)
+})
+
+test('S18: instances are at 127.0.0.1, whatever a tenant says', () => {
+  const code = codeOf('server/routing/table.ts')
+  expect(code).toMatch(/ProxyTarget => \(\{ instanceId: id, host: '127\.0\.0\.1', port \}\)/)
+})
+
+describe('S18: addresses in the fields of the API', () => {
+  let platform: Platform
+  let serviceId: string
+  let visits = 0
+  let canary: Bun.TCPSocketListener
+
+  beforeAll(async () => {
+    canary = Bun.listen({
+      hostname: '127.0.0.1',
+      port: 0,
+      socket: {
+        open(socket) {
+          visits++
+          socket.end()
+        },
+        data() {},
+      },
+    })
+    platform = await startPlatform({ CP_LOGIN_LIMIT: '1000000' })
+    serviceId = await createService(platform, { name: 'steady' })
+  })
+
+  afterAll(async () => {
+    canary.stop(true)
+    await platform.close()
+  })
+
+  const addresses = () => [
+    `http://127.0.0.1:${canary.port}/`,
+    `http://localhost:${canary.port}/latest/meta-data`,
+    `http://[::ffff:127.0.0.1]:${canary.port}/`,
+    `http://2130706433:${canary.port}/`,
+    `http://127.1:${canary.port}/`,
+    `//127.0.0.1:${canary.port}/`,
+    `git://127.0.0.1:${canary.port}/x.git`,
+    `ssh://git@127.0.0.1:${canary.port}/x.git`,
+    `127.0.0.1:${canary.port}`,
+  ]
+
+  test('are never connected to', async () => {
+    for (const id of operationIds) {
+      const operation = operationOf(id)
+      const { path, options } = requestOf(id, {})
+      const bodies = addresses().flatMap((address) => (operation.body === undefined ? [] : bodiesWith(operation.body, address)))
+      const url = platform.url + path.replace('srv-00000000000000000000', serviceId)
+      const replies = await Promise.all(bodies.map((json) => call(url, { token: platform.adminToken, ...options, json })))
+      expect(replies.filter(({ status }) => status >= 500).map(({ body }) => body)).toEqual([])
+    }
+    // Whoever had kept an address for later has had the time to use it.
+    await Bun.sleep(500)
+    expect(visits).toBe(0)
+  })
+
+  test('would be seen if they were', async () => {
+    await fetch(addresses()[0] ?? '').catch(() => undefined)
+    expect(visits).toBe(1)
+  })
+})
