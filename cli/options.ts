@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import { parseDuration } from '../shared/duration.ts'
 
 /** Parser of an option that is a whole number in a range. */
@@ -46,3 +46,6 @@ export const timeBefore =
     if (Number.isNaN(at)) throw new InvalidArgumentError('Give a duration such as 5m or 2h, or a time such as 2026-01-31T09:30:00Z.')
     return new Date(at).toISOString()
   }
+
+export const untilProvenOption = (): Option =>
+  new Option('--until-proven', 'Wait until the new release is no longer watched, and fail if it was taken back').conflicts('detach')

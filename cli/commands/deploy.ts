@@ -6,7 +6,7 @@ import { type Service, type ServiceType, serviceTypes } from '../../shared/servi
 import type { Context, Start } from '../context.ts'
 import { awaitDeploy } from '../deploying/outcome.ts'
 import { CliError, usageError } from '../error.ts'
-import { gatherWhole } from '../options.ts'
+import { gatherWhole, untilProvenOption } from '../options.ts'
 import { findService, folderService } from '../resolve.ts'
 import {
   addSettingOptions,
@@ -27,6 +27,7 @@ interface DeployOptions extends SettingOptions {
   env?: string[]
   envFile?: string
   detach?: boolean
+  untilProven?: boolean
 }
 
 export function addDeployCommand(program: Command, start: Start): void {
@@ -39,6 +40,7 @@ export function addDeployCommand(program: Command, start: Start): void {
     .option('-e, --env <KEY=value>', 'Environment variable to set; may be repeated', gatherWhole)
     .option('--env-file <file>', 'File of environment variables to set')
     .option('-d, --detach', 'Do not wait until it is live')
+    .addOption(untilProvenOption())
   addSettingOptions(command).action((folder: string, options: DeployOptions, self: Command) => deploy(start(self), folder, options))
 }
 
@@ -50,7 +52,7 @@ async function deploy(context: Context, folder: string, options: DeployOptions):
   const files = await sourceFiles(root)
   const service = await prepareService(context, { wanted: options.service ?? folderService(root), options, envVars, files })
   const deployId = await uploadSource(context, { serviceId: service.id, files })
-  await awaitDeploy(context, { service, deployId, isDetached: options.detach === true })
+  await awaitDeploy(context, { service, deployId, isDetached: options.detach === true, untilProven: options.untilProven === true })
 }
 
 async function variables({ io, note }: Context, { env = [], envFile }: DeployOptions): Promise<{ key: string; value: string }[]> {

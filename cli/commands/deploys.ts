@@ -6,7 +6,7 @@ import type { Context, Start } from '../context.ts'
 import { awaitDeploy } from '../deploying/outcome.ts'
 import { CliError, usageError } from '../error.ts'
 import { ago, formatTook } from '../figures.ts'
-import { wholeNumber } from '../options.ts'
+import { untilProvenOption, wholeNumber } from '../options.ts'
 import { printList } from '../output.ts'
 import { allPages, pages } from '../pages.ts'
 import type { Paint } from '../paint.ts'
@@ -49,6 +49,7 @@ export function addDeploysCommands(program: Command, start: Start): void {
     .option('--no-build', 'Start the live build again with the present settings')
     .option('--clear-cache', 'Build without what earlier builds left')
     .option('-d, --detach', 'Do not wait until it is live')
+    .addOption(untilProvenOption())
     .action((name: string | undefined, options: CreateOptions, command: Command) => create(start(command), name, options))
 }
 
@@ -61,7 +62,11 @@ async function list(context: Context, name: string | undefined, limit: number): 
 
 const deployColumns = ({ io }: Context): Column<Deploy>[] => [
   { title: 'DEPLOY', value: ({ id }) => id },
-  { title: 'STATUS', value: ({ status }) => status, colour: statusColour },
+  {
+    title: 'STATUS',
+    value: ({ status, guardedUntil }) => (guardedUntil === undefined ? status : `${status} (watched)`),
+    colour: statusColour,
+  },
   { title: 'TRIGGER', value: ({ trigger }) => trigger },
   { title: 'CREATED', value: ({ createdAt }) => ago(createdAt, io.now()) },
   { title: 'TOOK', value: tookOf, align: 'right' },
@@ -92,6 +97,7 @@ async function get(context: Context, deployId: string, options: OfService): Prom
     ['Started', deploy.startedAt ?? undefined],
     ['Finished', deploy.finishedAt ?? undefined],
     ['Took', tookOf(deploy)],
+    ['Watched until', deploy.guardedUntil],
   ]
   context.io.stdout.write(formatFields(fields, context.paint))
 }
@@ -107,6 +113,7 @@ interface CreateOptions {
   build: boolean
   clearCache?: boolean
   detach?: boolean
+  untilProven?: boolean
 }
 
 async function create(context: Context, name: string | undefined, options: CreateOptions): Promise<void> {
@@ -116,7 +123,8 @@ async function create(context: Context, name: string | undefined, options: Creat
     deployMode: options.build ? undefined : ('deploy_only' as const),
   })
   const deploy = await context.client.call('createDeploy', { params: { serviceId: service.id }, body })
-  await awaitDeploy(context, { service, deployId: deploy.id, isDetached: options.detach === true })
+  const { detach: isDetached = false, untilProven = false } = options
+  await awaitDeploy(context, { service, deployId: deploy.id, isDetached, untilProven })
 }
 
 interface Found {

@@ -1,23 +1,25 @@
-import type { Deploy, DeployStatus } from '../../shared/deploy.ts'
+import { type Deploy, type DeployStatus, isDeployRunning } from '../../shared/deploy.ts'
 import type { Service } from '../../shared/service.ts'
 import type { Context } from '../context.ts'
 import { CliError, Interrupted } from '../error.ts'
 import { formatTook } from '../figures.ts'
 import { clean, cleanText } from '../terminal-text.ts'
-import { watchDeploy } from './watch.ts'
+import { type PollOptions, pollDeploy, watchDeploy } from './watch.ts'
 
 interface Started {
   service: Service
   deployId: string
   /** Do not wait for the end. */
   isDetached: boolean
+  /** Wait until the new release is no longer watched, too. */
+  untilProven?: boolean
 }
 
 /**
  * Follows a deploy that was just started to its end and tells how it went.
  * @throws CliError when it did not become live, with the reason.
  */
-export async function awaitDeploy(context: Context, { service, deployId, isDetached }: Started): Promise<void> {
+export async function awaitDeploy(context: Context, { service, deployId, isDetached, untilProven = false }: Started): Promise<void> {
   const { client, io, isJson } = context
   const params = { serviceId: service.id, deployId }
   if (isDetached) {
@@ -29,22 +31,28 @@ export async function awaitDeploy(context: Context, { service, deployId, isDetac
     if (!isJson) context.print(line)
   }
   if (!isJson) context.note(clean`Deploying ${service.name} (${deployId})`)
-  const watched = watchDeploy({
+  const polled: PollOptions = {
     client,
     ...params,
     onStatus: (status) => {
-      if (!isJson) context.note(`${statusTexts[status]} …`)
+      if (!isJson && isDeployRunning(status)) context.note(`${statusTexts[status]} …`)
     },
+    interrupted: io.interrupted,
+  }
+  const watched = watchDeploy({
+    ...polled,
     onLog: (log) => tell(cleanText(log.message)),
     onLost: () => context.note('The connection was lost; reconnecting …'),
-    interrupted: io.interrupted,
   })
   const deploy = await watched.catch((error: unknown) => {
     if (error instanceof Interrupted) sayDetached(context, service, deployId)
     throw error
   })
-  if (isJson) context.printJson(deploy)
+  const isAwaited = untilProven && deploy.guardedUntil !== undefined
+  if (isJson && !isAwaited) context.printJson(deploy)
   conclude(context, service, deploy)
+  sayWatched(context, deploy)
+  if (isAwaited) await awaitVerdict(context, polled, deploy)
 }
 
 function conclude(context: Context, service: Service, deploy: Deploy): void {
@@ -62,6 +70,24 @@ function conclude(context: Context, service: Service, deploy: Deploy): void {
   })
 }
 
+function sayWatched(context: Context, { guardedUntil, finishedAt }: Deploy): void {
+  if (guardedUntil === undefined || finishedAt === null || context.isJson) return
+  const seconds = Math.round((Date.parse(guardedUntil) - Date.parse(finishedAt)) / 1000)
+  context.note(`It is watched for ${seconds} s: if it does far worse than the release before, that one comes back by itself.`)
+}
+
+/** @throws CliError with the reason when the release before has come back. */
+async function awaitVerdict(context: Context, polled: PollOptions, live: Deploy): Promise<void> {
+  const deploy = await pollDeploy(polled, live, ({ status, guardedUntil }) => status !== 'live' || guardedUntil === undefined)
+  if (context.isJson) context.printJson(deploy)
+  if (deploy.status === 'update_failed') {
+    throw new CliError('conflict', clean`The new release was taken back. ${deploy.reason ?? ''}`, {
+      hint: 'See its logs, and cpctl services events for the figures.',
+    })
+  }
+  if (!context.isJson) context.print(deploy.status === 'live' ? 'It has passed.' : 'A newer deploy has replaced it already.')
+}
+
 function sayDetached(context: Context, service: Service, deployId: string): void {
   context.note(clean`\nNo longer watching: deploy ${deployId} goes on.`)
   context.note(clean`To cancel it: cpctl deploys cancel ${deployId} --service ${service.name}`)
@@ -77,6 +103,6 @@ const statusTexts: Record<DeployStatus, string> = {
   deactivated: 'Replaced',
   build_failed: 'Failed to build',
   pre_deploy_failed: 'Failed in its pre-deploy command',
-  update_failed: 'Failed to start',
+  update_failed: 'Failed to take over',
   canceled: 'Was canceled',
 }

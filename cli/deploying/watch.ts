@@ -36,7 +36,7 @@ export async function watchDeploy(options: WatchOptions): Promise<Deploy> {
   // A log that cannot be followed is no reason to lose sight of the deploy: what it had is read at the end.
   const following = followLogs({ client, filters, seen, onLog: options.onLog, onLost: options.onLost, signal }).catch(() => undefined)
   try {
-    const last = await pollUntilEnd(first, options)
+    const last = await pollDeploy(options, first, ({ status }) => !isDeployRunning(status))
     ended.abort()
     await following
     await readRest(options, seen)
@@ -47,12 +47,16 @@ export async function watchDeploy(options: WatchOptions): Promise<Deploy> {
   }
 }
 
-async function pollUntilEnd(first: Deploy, { client, serviceId, deployId, onStatus, interrupted }: WatchOptions): Promise<Deploy> {
+export type PollOptions = Pick<WatchOptions, 'client' | 'serviceId' | 'deployId' | 'onStatus' | 'interrupted'>
+
+/** Asks about a deploy until it `isOver`, through restarts of the server. @throws Interrupted on Ctrl-C. */
+export async function pollDeploy(options: PollOptions, first: Deploy, isOver: (deploy: Deploy) => boolean): Promise<Deploy> {
+  const { client, serviceId, deployId, onStatus, interrupted } = options
   const startedAt = performance.now()
   let answeredAt = startedAt
   let deploy = first
   let told: DeployStatus | undefined
-  while (isDeployRunning(deploy.status)) {
+  while (!isOver(deploy)) {
     if (deploy.status !== told) onStatus(deploy.status)
     told = deploy.status
     await sleep(performance.now() - startedAt < QUICK_FOR_MS ? QUICK_POLL_MS : SLOW_POLL_MS, interrupted)

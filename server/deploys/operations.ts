@@ -67,7 +67,7 @@ export function findRollbackTarget(context: Context, service: StoredService, { d
   if (deploy.status !== 'live' && deploy.status !== 'deactivated') {
     throw new AppError(
       'conflict',
-      `Deploy ${deploy.id} was never live, so there is nothing to go back to. \`cpctl deploys list\` shows those that were.`,
+      `Deploy ${deploy.id} was never live, or did not stay so: there is nothing to go back to. \`cpctl deploys list\` shows those that were.`,
     )
   }
   const release = deploy.releaseId === null ? undefined : releaseById(context.db, deploy.releaseId)

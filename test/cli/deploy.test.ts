@@ -137,6 +137,50 @@ describe('deploy', () => {
     expect(called('createService')[0]?.body).toEqual({ type: 'static_site', name: 'docs', envVars: [{ key: 'X', value: '1' }] })
   })
 
+  describe('of a release that is watched', () => {
+    const watched = exampleDeploy({ guardedUntil: '2026-02-01T11:59:40.000Z' })
+    const said = 'It is watched for 30 s: if it does far worse than the release before, that one comes back by itself.\n'
+    const ends = (verdict: Deploy) => {
+      const left = [watched, watched, verdict]
+      return platform({ answers: { getDeploy: () => (left.length > 1 ? left.shift() : left[0]) } }).run
+    }
+
+    test('says so and does not wait for the verdict', async () => {
+      const { exitCode, stdout, stderr } = await ends(watched)(['deploy'])
+      expect(exitCode).toBe(0)
+      expect(stdout).toContain('web is live at http://web.localhost:8080 after 10.0 s\n')
+      expect(stderr).toContain(said)
+    })
+    test('waits for it with --until-proven', async () => {
+      const { exitCode, stdout, stderr } = await ends(exampleDeploy())(['deploy', '--until-proven'])
+      expect(exitCode).toBe(0)
+      expect(stderr).toContain(said)
+      expect(stdout).toMatch(/is live at .*\nIt has passed\.\n$/)
+    })
+    test('then exits with 1 and the figures when the one before has come back', async () => {
+      const { exitCode, stderr } = await ends(exampleDeploy({ status: 'update_failed', reason: '53 of 104 requests failed.' }))([
+        'deploy',
+        '--until-proven',
+      ])
+      expect(exitCode).toBe(1)
+      expect(stderr).toContain('Error: The new release was taken back. 53 of 104 requests failed.\n')
+    })
+    test('prints one deploy as JSON, the one with the verdict', async () => {
+      const run = ends(exampleDeploy())
+      expect(JSON.parse((await run(['deploy', '--until-proven', '--json'])).stdout)).toEqual(exampleDeploy())
+    })
+    test('refuses to wait and not to wait', async () => {
+      expect((await ends(watched)(['deploy', '--until-proven', '--detach'])).exitCode).toBe(2)
+    })
+    test('is marked in the list', async () => {
+      const { run } = platform({
+        existing: [exampleService()],
+        answers: { listDeploys: () => pageOf('deploy', [watched]) },
+      })
+      expect((await run(['deploys', 'list', 'web'])).stdout).toContain('  live (watched)  ')
+    })
+  })
+
   test('a failed deploy exits with 1 and its reason', async () => {
     const { run } = platform({ statuses: ['build_in_progress', 'build_failed'], ended: { reason: 'npm ci exited with 1.' } })
     const { exitCode, stderr } = await run(['deploy'])
