@@ -12,6 +12,7 @@ import { newId } from '../id.ts'
 import { describeError } from '../server-log.ts'
 import { applyControls } from './controls.ts'
 import { refuseSameNames, replaceEnv, replaceSecretFiles, resolveEnvInput } from './env-store.ts'
+import { hostOf } from './present.ts'
 import { requireService } from './require.ts'
 import { applyDetails, defaultSettings } from './settings.ts'
 import { insertService, isNameTaken, markDeleted, type StoredService, updateService } from './store.ts'
@@ -30,13 +31,18 @@ export function createService(context: Context, workspaceId: string, body: Servi
   const secretFiles = body.secretFiles ?? []
   refuseSameNames(secretFiles)
   const numInstances = body.serviceDetails?.numInstances ?? 1
-  return context.db.transaction(() => {
+  // Where our own API answers.
+  const publicHost = new URL(context.publicUrl).hostname
+  const service = context.db.transaction(() => {
     refuseTakenName(context, workspaceId, { name: body.name })
-    insertService(context.db, { id, workspaceId, name: body.name, type: body.type, numInstances, settings, controls, createdAt: now })
+    const service = { id, workspaceId, name: body.name, type: body.type, numInstances, settings, controls, createdAt: now }
+    insertService(context.db, service, (slug) => hostOf(context, slug) === publicHost)
     replaceEnv(context, id, envVars)
     replaceSecretFiles(context, id, secretFiles)
     return requireService(context, { workspaceId }, id)
   })()
+  context.work.pokeCertificates()
+  return service
 }
 
 /**

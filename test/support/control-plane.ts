@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { runProcess, type SpawnedProcess, spawnProcess } from '../../server/process/spawn.ts'
 import { makeDataDir } from './data-dir.ts'
-import { startTestIngress, type TestIngress } from './ingress.ts'
+import { type IngressPorts, startTestIngress, type TestIngress } from './ingress.ts'
 import { testAdmin, testStaticToken } from './server.ts'
 
 /** A control plane that can be killed and started again on the same data, with an ingress that outlives it. */
@@ -25,21 +25,27 @@ export interface ControlPlane {
 export interface ControlPlaneOptions {
   /** Puts the data on a disk of its own of this size. Only root can. */
   diskBytes?: number
+  /** The ingress serves https as well, at these ports. */
+  tls?: IngressPorts
 }
 
-export async function startControlPlane(env: Record<string, string> = {}, { diskBytes }: ControlPlaneOptions = {}): Promise<ControlPlane> {
+export async function startControlPlane(
+  env: Record<string, string> = {},
+  { diskBytes, tls }: ControlPlaneOptions = {},
+): Promise<ControlPlane> {
   const data = makeDataDir()
   if (diskBytes !== undefined) {
     await runProcess(['mount', '-t', 'tmpfs', '-o', `size=${diskBytes},mode=711`, 'tmpfs', data.dir])
     for (const folder of [data.paths.db, data.paths.run, data.paths.uploads]) mkdirSync(folder, { recursive: true, mode: 0o700 })
   }
-  const ingress = await startTestIngress(data.paths)
+  const ingress = await startTestIngress(data.paths, tls === undefined ? {} : { tls })
   // Beside the data, not on its disk.
   const logFile = `${data.dir}.log`
   const settings = {
     CP_DATA_DIR: data.dir,
     CP_LISTEN: '127.0.0.1:0',
     CP_INGRESS_HTTP: ingress.address,
+    ...(tls && { CP_INGRESS_HTTPS: ingress.tlsAddress }),
     CP_ADMIN_PASSWORD: testAdmin.password,
     SERVICE_API_TOKEN: testStaticToken,
     CP_RATE_LIMIT: '0',

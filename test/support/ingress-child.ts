@@ -1,12 +1,21 @@
 /** A process of its own that is the ingress; it takes its address and files as arguments and says so when it serves. */
 import { runIngress } from '../../server/ingress/main.ts'
+import { openSealer } from '../../server/secrets/seal.ts'
 
-const [port = '', controlSocketPath = '', routesFilePath = '', accessLogDir = ''] = process.argv.slice(2)
+const [port = '', controlSocketPath = '', routesFilePath = '', accessLogDir = '', tlsPort, certificatesFilePath = '', masterKey = ''] =
+  process.argv.slice(2)
 const ingress = await runIngress({
   listen: { host: '127.0.0.1', port: Number(port) },
   controlSocketPath,
   routesFilePath,
   accessLogDir,
+  ...(tlsPort !== undefined && {
+    tls: {
+      listen: { host: '127.0.0.1', port: Number(tlsPort) },
+      certificatesFilePath,
+      openKey: (sealed, purpose) => openSealer(masterKey, sealed).open(sealed, purpose),
+    },
+  }),
   version: '0.0.0-test',
   trustedProxies: [],
   log: (line) => console.log(line),

@@ -8,24 +8,49 @@ const INGRESS_PORTS = { first: 15_000, last: 18_999 }
 
 export interface TestIngress {
   address: string
+  /** Where it serves https; empty when it was started without. */
+  tlsAddress: string
   pid: number
   /** Asks for a path of a host, as a browser would. */
   visit(host: string, path?: string): Promise<{ status: number; text: string }>
   close(): Promise<void>
 }
 
+type IngressPaths = Pick<Paths, 'ingressSocket' | 'routesFile' | 'accessLogs' | 'certificatesFile' | 'masterKey'>
+
+export interface IngressPorts {
+  http: number
+  https: number
+}
+
+export interface TestIngressOptions {
+  /** Serves https as well, with the certificates that the control plane gives it. */
+  tls?: IngressPorts
+}
+
+/** Ports for an ingress that others have to know before it starts. */
+export async function chooseIngressPorts(): Promise<IngressPorts> {
+  const http = await findFreePort(INGRESS_PORTS, new Set())
+  return { http, https: await findFreePort(INGRESS_PORTS, new Set([http])) }
+}
+
 /** The real ingress, in a process of its own as in production, with its control socket at the usual place. */
-export async function startTestIngress(paths: Pick<Paths, 'ingressSocket' | 'routesFile' | 'accessLogs'>): Promise<TestIngress> {
-  const port = await findFreePort(INGRESS_PORTS, new Set())
+export async function startTestIngress(paths: IngressPaths, { tls }: TestIngressOptions = {}): Promise<TestIngress> {
+  const port = tls?.http ?? (await findFreePort(INGRESS_PORTS, new Set()))
+  const tlsArguments = tls === undefined ? [] : [String(tls.https), paths.certificatesFile, paths.masterKey]
   const script = fileURLToPath(import.meta.resolve('./ingress-child.ts'))
-  const child = spawnProcess([process.execPath, script, String(port), paths.ingressSocket, paths.routesFile, paths.accessLogs], {
-    stdout: 'pipe',
-    stderr: 'stdout',
-  })
+  const child = spawnProcess(
+    [process.execPath, script, String(port), paths.ingressSocket, paths.routesFile, paths.accessLogs, ...tlsArguments],
+    {
+      stdout: 'pipe',
+      stderr: 'stdout',
+    },
+  )
   await firstWords(child.stdout)
   const address = `127.0.0.1:${port}`
   return {
     address,
+    tlsAddress: tls === undefined ? '' : `127.0.0.1:${tls.https}`,
     pid: child.pid,
     async visit(host, path = '/') {
       const response = await fetch(`http://${address}${path}`, { headers: { host }, redirect: 'manual' })

@@ -8,7 +8,7 @@ import { createServerLog } from '../../server/server-log.ts'
 import { markDeleted } from '../../server/services/store.ts'
 import { recover } from '../../server/work/recover.ts'
 import { makeDataDir } from './data-dir.ts'
-import { startTestIngress, type TestIngress } from './ingress.ts'
+import { type IngressPorts, startTestIngress, type TestIngress } from './ingress.ts'
 import { type TestServer, testAdmin, testStaticToken } from './server.ts'
 
 /** A server that really builds, runs and routes: the process engine and the ingress in a process of its own. */
@@ -20,17 +20,23 @@ export interface Platform extends TestServer {
 export interface PlatformOptions extends AppOptions {
   /** Where the data directory is made. */
   parent?: string
+  /** The ingress serves https as well, at these ports. */
+  tls?: IngressPorts
 }
 
 /** Starts the whole platform on a data directory of its own. `close` ends every workload and removes the directory. */
-export async function startPlatform(env: Record<string, string> = {}, { parent, ...appOptions }: PlatformOptions = {}): Promise<Platform> {
+export async function startPlatform(
+  env: Record<string, string> = {},
+  { parent, tls, ...appOptions }: PlatformOptions = {},
+): Promise<Platform> {
   const data = makeDataDir(parent)
-  const ingress = await startTestIngress(data.paths)
+  const ingress = await startTestIngress(data.paths, tls === undefined ? {} : { tls })
   const config = readConfig(
     {
       CP_DATA_DIR: data.dir,
       CP_LISTEN: '127.0.0.1:0',
       CP_INGRESS_HTTP: ingress.address,
+      ...(tls && { CP_INGRESS_HTTPS: ingress.tlsAddress }),
       CP_ADMIN_PASSWORD: testAdmin.password,
       SERVICE_API_TOKEN: testStaticToken,
       CP_RATE_LIMIT: '0',
