@@ -1,4 +1,4 @@
-import { canonicalHostName, isAtOrBelow } from '../../shared/domain.ts'
+import { canonicalHostName } from '../../shared/domain.ts'
 import type { Context } from '../context.ts'
 import type { Route } from '../ingress/route-table.ts'
 
@@ -8,14 +8,14 @@ const API = 'control-plane'
 const reachedAt: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
 
 /**
- * The route by which people reach the API over https: at the host of the public URL, unless that is among the names of services.
+ * The route by which people reach the API over https: at the host of the public URL. It stands before a service of that name, which could
+ * pass for the platform otherwise.
  * None for an address, and none while the API listens at a port that is known only to itself.
  */
 export function apiRouteOf({ config, publicUrl, ingressProof }: Pick<Context, 'config' | 'publicUrl' | 'ingressProof'>): [string, Route][] {
   const { protocol, hostname } = new URL(publicUrl)
   const { host, port } = config.CP_LISTEN
-  const isAmongServices = hostname !== config.CP_BASE_DOMAIN && isAtOrBelow(hostname, config.CP_BASE_DOMAIN)
-  if (protocol !== 'https:' || canonicalHostName(hostname) === undefined || isAmongServices || port === 0) return []
+  if (protocol !== 'https:' || canonicalHostName(hostname) === undefined || port === 0) return []
   const target = { instanceId: API, host: reachedAt[host] ?? host, port }
   return [[hostname, { kind: 'proxy', serviceId: API, name: 'The control plane', targets: [target], proof: ingressProof }]]
 }

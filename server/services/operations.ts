@@ -35,8 +35,8 @@ export function createService(context: Context, workspaceId: string, body: Servi
   const publicHost = new URL(context.publicUrl).hostname
   const service = context.db.transaction(() => {
     refuseTakenName(context, workspaceId, { name: body.name })
-    const service = { id, workspaceId, name: body.name, type: body.type, numInstances, settings, controls, createdAt: now }
-    insertService(context.db, service, (slug) => hostOf(context, slug) === publicHost)
+    const row = { id, workspaceId, name: body.name, type: body.type, numInstances, settings, controls, createdAt: now }
+    insertService(context.db, row, (slug) => hostOf(context, slug) === publicHost)
     replaceEnv(context, id, envVars)
     replaceSecretFiles(context, id, secretFiles)
     return requireService(context, { workspaceId }, id)

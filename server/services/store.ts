@@ -118,8 +118,8 @@ export type NewService = Pick<
   'id' | 'workspaceId' | 'name' | 'type' | 'numInstances' | 'settings' | 'controls' | 'createdAt'
 >
 
-/** Adds a service with a slug and a user of its own. Belongs into the transaction that checked the name. */
-export function insertService(db: Database, service: NewService): void {
+/** Adds a service with a slug that is neither taken nor reserved, and a user of its own. Belongs into the transaction that checked the name. */
+export function insertService(db: Database, service: NewService, isReserved: (slug: string) => boolean): void {
   db.query(
     `INSERT INTO services (id, workspace_id, name, slug, type, uid, num_instances, settings, controls, created_at, updated_at)
      VALUES ($id, $workspaceId, $name, $slug, $type, $uid, $numInstances, $settings, $controls, $createdAt, $createdAt)`,
@@ -127,7 +127,7 @@ export function insertService(db: Database, service: NewService): void {
     ...service,
     settings: JSON.stringify(service.settings),
     controls: JSON.stringify(service.controls),
-    slug: freeSlug(db, service.name),
+    slug: freeSlug(db, service.name, isReserved),
     uid: nextUid(db),
   })
 }
@@ -202,11 +202,11 @@ export function selectServices(
 
 const SLUG_SUFFIX_LETTERS = 4
 
-function freeSlug(db: Database, name: string): string {
+function freeSlug(db: Database, name: string, isReserved: (slug: string) => boolean): string {
   const isTaken = db.query<{ id: string }, [string]>('SELECT id FROM services WHERE slug = ?')
   const wanted = slugify(name)
   for (let slug = wanted; ; slug = `${wanted}-${randomLetters(SLUG_SUFFIX_LETTERS)}`) {
-    if (isTaken.get(slug) === null) return slug
+    if (!isReserved(slug) && isTaken.get(slug) === null) return slug
   }
 }
 
