@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Paths } from '../paths.ts'
-import { replaceProcess } from '../process/replace.ts'
+import { replaceProcess } from '../process/spawn.ts'
 import type { ServerLog } from '../server-log.ts'
 import { restoreChanged } from './backup.ts'
 import { readJournal, type UpgradeJournal, writeJournal } from './journal.ts'

@@ -1,0 +1,211 @@
+import { chmodSync, copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createIngressClient } from '../../server/ingress/control-client.ts'
+import { type RunResult, runProcess, spawnProcess } from '../../server/process/spawn.ts'
+import { readJournal } from '../../server/upgrade/journal.ts'
+import { type AppFolder, copyApp } from '../support/app-folder.ts'
+import { type Compiled, startCompiled } from '../support/compiled.ts'
+import { deployFolder, instancesOf, serviceNamed } from '../support/compiled-steps.ts'
+import { buildCpd } from '../support/cpd-versions.ts'
+import { commandLine, processesOf } from '../support/leftovers.ts'
+import { startLoad } from '../support/load.ts'
+import { until } from '../support/until.ts'
+
+const [FIRST, SECOND, BROKEN] = ['7.0.1', '7.0.2', '7.0.3'] as const
+
+let home: string
+let installed: string
+let first: string
+let second: string
+let broken: string
+let cpd: Compiled
+let app: AppFolder
+let serviceId: string
+
+beforeAll(async () => {
+  home = mkdtempSync(join(tmpdir(), 'cpd-upgrade-'))
+  const at = (name: string) => join(home, name)
+  first = await buildCpd({ outfile: at('first'), version: FIRST })
+  second = await buildCpd({ outfile: at('second'), version: SECOND })
+  broken = await buildCpd({ outfile: at('broken'), version: BROKEN, entry: 'test/fixtures/cpd/broken.ts' })
+  installed = at('cpd')
+  copyFileSync(first, installed)
+  writeFileSync(at('how'), 'crashes')
+  cpd = await startCompiled({ executables: { cpd: installed, cpctl: resolve('dist/cpctl') } })
+  app = copyApp('slow')
+  await deployFolder(cpd, app.dir, ['--env', 'BUILD_MS=0', '--env', 'START_MS=0'])
+  serviceId = (await serviceNamed(cpd, 'slow')).id
+})
+
+afterAll(async () => {
+  app.remove()
+  await cpd.stop()
+  rmSync(home, { recursive: true, force: true })
+})
+
+const upgradeCommand = (file: string, ...flags: string[]): string[] => {
+  return [installed, 'upgrade', file, '--data', cpd.paths.data, '--yes', '--json', ...flags]
+}
+
+const upgrade = (file: string, ...flags: string[]): Promise<RunResult> => runProcess(upgradeCommand(file, ...flags), { timeoutMs: 120_000 })
+
+async function versions(): Promise<{ api: string; ingress: string }> {
+  const health = (await (await fetch(`${cpd.apiUrl}/api/health`)).json()) as { version: string }
+  return { api: health.version, ingress: (await createIngressClient(cpd.paths.ingressSocket).status()).version }
+}
+
+async function runs(version: string): Promise<void> {
+  await until(`${version} runs`, async () => {
+    const now = await versions().catch(() => undefined)
+    return now?.api === version && now.ingress === version
+  })
+  expect(readdirSync(home).filter((name) => name.startsWith('cpd.next'))).toEqual([])
+  const servers = processesOf(cpd.paths.data).map(commandLine)
+  expect(servers.filter((line) => / serve /.test(line))).toHaveLength(1)
+  expect((await instancesOf(cpd, serviceId)).map(({ status }) => status)).toEqual(['running'])
+}
+
+test('five upgrades at 100 requests a second, one of them to a broken executable, lose none', async () => {
+  const load = startLoad({ port: cpd.ingressPort, host: 'slow.localhost' })
+  await load.answered(20)
+  const pid = cpd.pid()
+  const steps = [
+    { file: second, to: SECOND, runs: SECOND },
+    { file: first, to: FIRST, runs: FIRST },
+    { file: broken, to: BROKEN, runs: FIRST },
+    { file: second, to: SECOND, runs: SECOND },
+    { file: first, to: FIRST, runs: FIRST },
+  ]
+  for (const step of steps) {
+    const long = cpd.appFetch('slow', '/slow?ms=3000')
+    const { stdout, exitCode } = await upgrade(step.file, '--force')
+    expect(JSON.parse(stdout)).toMatchObject({ status: step.to === step.runs ? 'done' : 'rolled_back', to: step.to })
+    expect(exitCode).toBe(step.to === step.runs ? 0 : 1)
+    await runs(step.runs)
+    await load.answered(20)
+    expect((await long).status).toBe(200)
+  }
+  await load.stop()
+  expect(load.failures()).toEqual([])
+  expect(cpd.pid()).toBe(pid)
+  expect(process.kill(pid, 0)).toBe(true)
+  expect(readdirSync(cpd.paths.backups)).toHaveLength(5)
+  console.info(`5 upgrades: ${load.samples.length} requests, ${load.failures().length} failed`)
+}, 300_000)
+
+test.each(['crashes', 'exits', 'hangs', 'is never healthy', 'migrates and is never healthy'])(
+  'a version that %s makes way for the old one by itself, and no request is lost',
+  async (how) => {
+    writeFileSync(join(home, 'how'), how)
+    const { api: version } = await versions()
+    const load = startLoad({ port: cpd.ingressPort, host: 'slow.localhost' })
+    const { stdout, exitCode } = await upgrade(broken, '--health-timeout', '4')
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'rolled_back', from: version, to: BROKEN })
+    if (how.startsWith('migrates')) expect(JSON.parse(stdout).reason).toContain('control.db restored')
+    expect(exitCode).toBe(1)
+    await runs(version)
+    await load.answered(10)
+    await load.stop()
+    expect(load.failures()).toEqual([])
+  },
+  120_000,
+)
+
+test.each([
+  [
+    'is no program',
+    (path: string) => writeFileSync(path, 'not a program\n', { mode: 0o755 }),
+    /no-cpd (does not run|is not an executable)/,
+  ],
+  ['is cut off', (path: string) => truncateSync(copyOf(path), 60_000_000), /no-cpd (does not run|is not an executable|cannot work)/],
+  ['is of another machine', (path: string) => patch(copyOf(path), 18, 0xb7), /no-cpd does not run/],
+  ['may not be executed', (path: string) => chmodSync(copyOf(path), 0o644), /no-cpd does not run/],
+  [
+    'is another program',
+    (path: string) => writeFileSync(path, '#!/bin/sh\necho 9.9.9\n', { mode: 0o755 }),
+    /cannot work with the databases/,
+  ],
+  ['is older', (path: string) => void copyFileSync(resolve('dist/cpd'), path), /is older than/],
+])('a file that %s is refused, and nothing has changed', async (_, make, message) => {
+  const file = join(home, 'no-cpd')
+  make(file)
+  const before = await versions()
+  const { stderr, exitCode } = await upgrade(file)
+  expect(stderr).toMatch(message)
+  expect(exitCode).toBe(1)
+  await runs(before.api)
+  rmSync(file)
+})
+
+function copyOf(path: string): string {
+  copyFileSync(second, path)
+  return path
+}
+
+function patch(path: string, offset: number, byte: number): void {
+  const bytes = readFileSync(path)
+  bytes[offset] = byte
+  writeFileSync(path, bytes)
+}
+
+test('one upgrade at a time', async () => {
+  const results = await Promise.all([upgrade(second, '--force'), upgrade(second, '--force')])
+  expect(results.map(({ exitCode }) => exitCode).sort()).toEqual([0, 1])
+  expect(results.map(({ stderr }) => stderr).join('')).toContain('Another upgrade')
+  await runs(SECOND)
+}, 120_000)
+
+test('a killed `cpd upgrade` leaves an upgrade that ends without it, or none', async () => {
+  const load = startLoad({ port: cpd.ingressPort, host: 'slow.localhost' })
+  for (const afterMs of [150, 500, 900]) {
+    const command = spawnProcess(upgradeCommand(first, '--force'), {})
+    await Bun.sleep(afterMs)
+    command.kill('SIGKILL')
+    await command.exited
+    await until('it is at rest', () => !['trial', 'commit'].includes(readJournal(cpd.paths.upgradeJournal)?.step ?? ''))
+    await until('it answers', async () => (await versions().catch(() => undefined)) !== undefined)
+  }
+  expect((await upgrade(first, '--force')).exitCode).toBe(0)
+  await runs(FIRST)
+  await load.stop()
+  expect(load.failures()).toEqual([])
+}, 120_000)
+
+test('cpd serve killed at any moment of an upgrade: the next start goes back or on, and no request is lost', async () => {
+  const load = startLoad({ port: cpd.ingressPort, host: 'slow.localhost' })
+  let to: string = SECOND
+  const ends: string[] = []
+  for (const step of ['staging', 'trial', 'trial', 'trial', 'commit', 'commit'] as const) {
+    const before = readJournal(cpd.paths.upgradeJournal)?.startedAt
+    const command = spawnProcess(upgradeCommand(to === SECOND ? second : first, '--force'), {})
+    await until(`it is in step ${step}`, () => {
+      const journal = readJournal(cpd.paths.upgradeJournal)
+      return journal?.startedAt !== before && (journal?.step === step || journal?.step === 'done')
+    })
+    await Bun.sleep(Math.random() * (step === 'trial' ? 300 : 60))
+    await cpd.kill9()
+    command.kill('SIGKILL')
+    await command.exited
+    await cpd.start()
+    const now = (await versions()).api
+    const journal = readJournal(cpd.paths.upgradeJournal)
+    expect(journal).toMatchObject(now === to ? { step: 'done', to: now } : { step: 'rolled_back', from: now })
+    await runs(now)
+    ends.push(`${step}: ${journal?.step}`)
+    to = now === SECOND ? FIRST : SECOND
+  }
+  await load.stop()
+  expect(load.failures()).toEqual([])
+  console.info(`killed upgrades: ${ends.join(', ')}; ${load.samples.length} requests, ${load.failures().length} failed`)
+}, 180_000)
+
+test('without a control plane nothing is upgraded, and the way is shown', async () => {
+  await cpd.terminate()
+  const { stderr, exitCode } = await upgrade(second, '--force')
+  expect(stderr).toContain('No cpd serve runs')
+  expect(exitCode).toBe(1)
+  expect(existsSync(`${installed}.next`)).toBe(false)
+  await cpd.start()
+})
