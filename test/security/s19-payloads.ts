@@ -1,5 +1,7 @@
 /** What request smuggling is made of, as the bytes a client would send: each by itself on a connection of its own. */
 export interface Payload {
+  /** What it is about. */
+  group: string
   name: string
   /** As latin1. */
   bytes: string
@@ -308,20 +310,22 @@ const sizes: Rows = [
   ['two pipelined requests', get() + hidden, 2],
 ]
 
-const groups: readonly Rows[] = [
-  bothLengths,
-  codings,
-  lengths,
-  chunkSizes,
-  extensions,
+const groups: Record<string, Rows> = {
+  'two lengths': bothLengths,
+  'Transfer-Encoding': codings,
+  'Content-Length': lengths,
+  'chunk sizes': chunkSizes,
+  'chunk extensions': extensions,
   trailers,
-  lines,
-  hosts,
-  requestLines,
-  expectations,
-  hopByHop,
-  forgeries,
+  'field lines': lines,
+  'Host and target': hosts,
+  'request lines': requestLines,
+  Expect: expectations,
+  'hop by hop': hopByHop,
+  'forged origin': forgeries,
   sizes,
-]
+}
 
-export const payloads: readonly Payload[] = groups.flat().map(([name, bytes, arrives = 0]) => ({ name, bytes, arrives }))
+export const payloads: readonly Payload[] = Object.entries(groups).flatMap(([group, rows]) =>
+  rows.map(([name, bytes, arrives = 0]) => ({ group, name, bytes, arrives })),
+)
