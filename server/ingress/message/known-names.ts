@@ -1,4 +1,4 @@
-/** Field names by which a proxy decides something; all others only pass. */
+/** Field names by which a proxy decides something, or that it logs; all others only pass. */
 const names = [
   'connection',
   'content-length',
@@ -9,9 +9,11 @@ const names = [
   'proxy-authenticate',
   'proxy-authorization',
   'proxy-connection',
+  'referer',
   'te',
   'transfer-encoding',
   'upgrade',
+  'user-agent',
   'x-forwarded-for',
   'x-forwarded-host',
   'x-forwarded-port',

@@ -61,14 +61,20 @@ export interface RecordedRequest {
 export function accessRecord({ note, client, at, durationMs, isTrusted }: RecordedRequest): string {
   const { head } = note
   if (head === undefined) return ''
-  const { fields } = head
-  const address = client.isTrusted ? forwardedClient(client.address, fieldValue(fields, 'x-forwarded-for'), isTrusted) : client.address
+  const { notable } = head
+  const address = client.isTrusted ? forwardedClient(client.address, fieldValue(notable, 'x-forwarded-for'), isTrusted) : client.address
   const end = endingOf(note)
   return (
-    `${at}\t${note.serviceId}\t${note.instanceId}\t${note.status}\t${Math.round(durationMs * 10) / 10}\t${note.receivedBytes}\t${note.sentBytes}` +
+    `${at}\t${note.serviceId}\t${note.instanceId}\t${note.status}\t${tenthsOf(durationMs)}\t${note.receivedBytes}\t${note.sentBytes}` +
     `\t${client.protocol}\t${address}\t${note.requestId}\t${head.method}\t${head.host}\t${plain(head.target, MAX_TARGET)}` +
-    `\t${plain(fieldValue(fields, 'user-agent') ?? '', MAX_USER_AGENT)}\t${plain(fieldValue(fields, 'referer') ?? '', MAX_REFERER)}\t${end}\n`
+    `\t${plain(fieldValue(notable, 'user-agent') ?? '', MAX_USER_AGENT)}\t${plain(fieldValue(notable, 'referer') ?? '', MAX_REFERER)}\t${end}\n`
   )
+}
+
+/** With one decimal, from whole numbers: writing a fraction costs a good part of the line. */
+function tenthsOf(ms: number): string {
+  const tenths = Math.round(ms * 10)
+  return `${Math.floor(tenths / 10)}.${tenths % 10}`
 }
 
 /** The line that says how many lines of a service were lost. */

@@ -106,8 +106,12 @@ function respondTo(
 
 test('the response goes on as it came, less its hop-by-hop headers', () => {
   const head =
-    'HTTP/1.1 299 Odd  One\r\nSet-Cookie: a\r\nSet-Cookie: b\r\nConnection: keep-alive, X-Hop\r\nX-Hop: 1\r\nKeep-Alive: timeout=5\r\nContent-Length: 3\r\n\r\n'
-  expect(respondTo(head)).toBe('HTTP/1.1 299 Odd  One\r\nSet-Cookie: a\r\nSet-Cookie: b\r\nContent-Length: 3\r\n\r\n')
+    'HTTP/1.1 299 Odd  One\r\nDate: now\r\nSet-Cookie: a\r\nSet-Cookie: b\r\nConnection: keep-alive, X-Hop\r\nX-Hop: 1\r\nKeep-Alive: timeout=5\r\nContent-Length: 3\r\n\r\n'
+  expect(respondTo(head)).toBe('HTTP/1.1 299 Odd  One\r\nDate: now\r\nSet-Cookie: a\r\nSet-Cookie: b\r\nContent-Length: 3\r\n\r\n')
+})
+
+test('an answer without a date is given one', () => {
+  expect(respondTo('HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n')).toMatch(/\r\nDate: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\r\n/)
 })
 
 test('a client that will be left is told so', () => {
@@ -117,7 +121,9 @@ test('a client that will be left is told so', () => {
 })
 
 test('a response without a body says nothing of one', () => {
-  expect(respondTo('HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n')).toBe('HTTP/1.1 204 No Content\r\n\r\n')
+  expect(respondTo('HTTP/1.1 204 No Content\r\nDate: now\r\nContent-Length: 0\r\n\r\n')).toBe(
+    'HTTP/1.1 204 No Content\r\nDate: now\r\n\r\n',
+  )
   expect(respondTo('HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n')).toContain('Content-Length: 9')
   expect(respondTo('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', { minorVersion: 0 })).not.toContain('chunked')
 })
