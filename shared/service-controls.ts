@@ -6,7 +6,7 @@ import { StrictObject, visibleChar } from './schema.ts'
  * a release: a rollback leaves them as they are.
  */
 
-export const maxAllowEntries = 200
+const maxAllowEntries = 200
 
 const IpAllowEntry = StrictObject({
   cidrBlock: Type.String({ maxLength: 64, examples: ['203.0.113.0/24'] }),
