@@ -48,6 +48,10 @@ function judgeAddresses({ addresses, failures }: Findings, expected: Expected): 
   const ours = new Set(expected.addresses.map(parseIp))
   const strange = addresses.filter((address) => !ours.has(parseIp(address)))
   if (strange.length > 0) {
+    if (ours.size === 0) {
+      const message = `${expected.name} leads to ${strange.join(', ')}, and it is not known which addresses this server has: its operator sets CP_PUBLIC_ADDRESSES. Until then the TXT record proves the domain.`
+      return ['wrong_target', message]
+    }
     const where = strange.length === addresses.length ? 'leads' : 'also leads'
     return ['wrong_target', `${expected.name} ${where} to ${strange.join(', ')}, which is not this server. ${wanted(expected)}`]
   }

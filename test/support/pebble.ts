@@ -106,7 +106,7 @@ export async function startPebble(options: PebbleOptions): Promise<Pebble> {
   return pebble
 }
 
-async function findPrograms(): Promise<{ pebble: string; resolver: string }> {
+export async function findPrograms(): Promise<{ pebble: string; resolver: string }> {
   const folders = [...(process.env.PATH ?? '').split(':'), join(await goPath(), 'bin')]
   const find = (name: string) => {
     const found = folders.map((folder) => join(folder, name)).find(existsSync)
