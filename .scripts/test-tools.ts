@@ -40,7 +40,7 @@ for (const name of modules) {
   if (go === undefined)
     fail(`The tests need ${name}, which Go builds: install Go (https://go.dev/dl, or Debian: apt-get install golang-go).`)
   console.log(`Building ${name} for the tests`)
-  run([go, 'install', name.replace('+incompatible', '')])
+  run([go, 'install', name])
 }
 
 function has(program: string): boolean {
