@@ -165,6 +165,12 @@ export const ownArguments = (): string[] => process.argv.slice(2)
 /** What an ingress was told by its predecessor of the sockets it inherits. */
 export const inheritedListeners = (): InheritedListener[] => parseInherited(process.env[INHERITED_VARIABLE])
 
+/** @throws AppError bad_request naming the one of these settings that is unknown or whose value is not acceptable. */
+export function checkSettings(given: Readonly<Record<string, string>>): void {
+  refuseUnknown(given)
+  for (const [name, value] of Object.entries(given)) parseSetting(name as SettingName, value)
+}
+
 /** Flags of `cpd serve`, with the setting each one stands for. */
 export const serveFlags = (Object.entries(settings) as [SettingName, Setting<unknown>][]).flatMap(([name, { flag, help }]) =>
   flag === undefined ? [] : [{ name, flag, help }],

@@ -3,6 +3,7 @@ import { AppError } from '../shared/error.ts'
 import { configCommand } from './commands/config.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { ingressCommand } from './commands/ingress.ts'
+import { installCommand, uninstallCommand } from './commands/install.ts'
 import { version } from './commands/self.ts'
 import { serveCommand } from './commands/serve.ts'
 import { stopCommand } from './commands/stop.ts'
@@ -16,6 +17,8 @@ const program = new Command('cpd')
   .addCommand(serveCommand())
   .addCommand(stopCommand())
   .addCommand(upgradeCommand())
+  .addCommand(installCommand())
+  .addCommand(uninstallCommand())
   .addCommand(configCommand())
   .addCommand(doctorCommand())
   .addCommand(ingressCommand(), { hidden: true })

@@ -1,3 +1,5 @@
+import { accessSync, constants } from 'node:fs'
+import { dirname } from 'node:path'
 import { type Command, Option } from 'commander'
 import { AppError } from '../../shared/error.ts'
 import { formatAddress } from '../address.ts'
@@ -50,6 +52,7 @@ function answerCommands({ server, config, isOnTrial, log }: Served): { stop(): P
       const journal = readJournal(paths.upgradeJournal)
       if (isUpgrading || isOnTrial || journal?.step !== 'staging')
         throw new AppError('conflict', 'An upgrade is under way already, or none is prepared.')
+      requireWritable(dirname(journal.executable))
       isUpgrading = true
       const closeServer = async () => void (await Promise.all([commands.stop(), server.close()]))
       const own = { serveArguments: ownArguments(), environment: ownEnvironment() }
@@ -70,4 +73,19 @@ function announce(server: RunningServer, ingress: string): void {
     process.stdout.write(`Administrator: ${email}, ${password}\n`)
   }
   process.stdout.write(`cpd ${version} ready: API ${server.publicUrl}, Swagger UI ${server.publicUrl}/docs, services at ${ingress}\n`)
+}
+
+/** @throws AppError when the new executable could not be put there after it has proven itself. */
+function requireWritable(folder: string): void {
+  try {
+    accessSync(folder, constants.W_OK)
+  } catch (cause) {
+    throw new AppError(
+      'forbidden',
+      `cpd serve may not write to ${folder}, where its executable stands. Put it elsewhere, or run it as root.`,
+      {
+        cause,
+      },
+    )
+  }
 }
