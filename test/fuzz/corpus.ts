@@ -11,6 +11,21 @@ export function corpusOf(target: string): { name: string; input: Buffer }[] {
     .map((name) => ({ name, input: readFileSync(join(folder, name)) }))
 }
 
+const MAX_KEPT = 60
+
+/** Of what was found, what is worth keeping: the shortest of each kind of outcome, and of what looked different the shortest others. */
+export function worthKeeping(discovered: ReadonlyMap<string, Buffer>): Buffer[] {
+  const shortestFirst = [...discovered].sort(([, a], [, b]) => a.length - b.length)
+  const kinds = new Map<string, Buffer>()
+  for (const [outcome, input] of shortestFirst) {
+    const kind = outcome.split('/')[0] ?? ''
+    if (!kinds.has(kind)) kinds.set(kind, input)
+  }
+  const step = Math.max(1, Math.floor(shortestFirst.length / MAX_KEPT))
+  const others = shortestFirst.filter((_, index) => index % step === 0).map(([, input]) => input)
+  return [...new Set([...kinds.values(), ...others])].slice(0, Math.max(MAX_KEPT, kinds.size))
+}
+
 /** Keeps an input, named by its contents. Returns the name. */
 export function keep(target: string, input: Buffer): string {
   const name = createHash('sha256').update(input).digest('hex').slice(0, 12)

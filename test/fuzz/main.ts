@@ -1,6 +1,6 @@
 /** `bun test/fuzz/main.ts <target> [--inputs N] [--seed N] [--keep]`: prints what was tried and what was found, and fails where something was. */
 import { parseArgs } from 'node:util'
-import { keep } from './corpus.ts'
+import { keep, worthKeeping } from './corpus.ts'
 import { MAX_INPUT_BYTES } from './mutate.ts'
 import { type FuzzReport, fuzz } from './run.ts'
 import { startTarget, targetNames } from './targets.ts'
@@ -29,7 +29,7 @@ if (import.meta.main) {
     onInput: watched(),
   })
   target.close?.()
-  if (values.keep) for (const input of report.discovered.values()) keep(name, input)
+  if (values.keep) for (const input of worthKeeping(report.discovered)) keep(name, input)
   for (const { input, reason } of report.failures) console.log(`FAILED: ${JSON.stringify(input.toString('latin1'))}\n${reason}`)
   console.log(`${lineOf(name, report)}; ${report.failures.length} failures`)
   process.exit(report.failures.length > 0 ? 1 : 0)

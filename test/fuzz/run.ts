@@ -31,6 +31,7 @@ export interface FuzzReport {
 }
 
 const MAX_FAILURES = 20
+const MAX_POOL = 10_000
 const COMPARE_EVERY = 20_000
 const PROGRESS_EVERY = 1_000_000
 
@@ -50,7 +51,8 @@ export async function fuzz(target: FuzzTarget, { inputs, seed, onProgress, onInp
     if (!known.has(outcome)) {
       known.add(outcome)
       const found = Buffer.from(input)
-      pool.push(found)
+      if (pool.length < MAX_POOL) pool.push(found)
+      else pool[random(pool.length)] = found
       report.discovered.set(outcome, found)
     }
     report.inputs++

@@ -7,8 +7,8 @@ export interface FuzzTarget {
   /** What mutation puts in, as latin1. */
   dictionary: readonly string[]
   /**
-   * Puts one input through everything that must hold, and throws where something does not. Returns in a few words what became of it:
-   * an input with a new outcome is worth mutating further, which stands in for coverage.
+   * Puts one input through everything that must hold, and throws where something does not. Returns what became of it, the kind of
+   * outcome and behind a slash what it looked like: an input with a new outcome is worth mutating further, which stands in for coverage.
    */
   check(input: Buffer, random: (below: number) => number): string
   /** Compares what has been collected with readers of other make; throws where they differ. */

@@ -31,7 +31,7 @@ export function chunkedBodyTarget(oracles: readonly Oracle[]): FuzzTarget {
         const expected = decoded(whole, text)
         comparison.add({ kind: 'q', bytes: Buffer.from(HEAD + text, 'latin1') }, { text: expected }, input)
       }
-      return `${whole.isDone} ${Math.min(4, Math.ceil(Math.log2(1 + whole.payload.length)))} ${whole.refusal?.message}`
+      return `${whole.refusal?.message ?? (whole.isDone ? 'whole' : 'open')}/${Math.min(4, Math.ceil(Math.log2(1 + whole.payload.length)))}`
     },
     compare: () => comparison.compare(),
     compared: () => comparison.counts(),

@@ -97,7 +97,7 @@ function textOf({ blocks }: Reading): string {
 
 function outcomeOf({ blocks, refusal, tableBytes, isTooLarge }: Reading): string {
   const counts = blocks.slice(0, 4).map(({ length }) => Math.min(4, length))
-  return `${counts.join()} ${Math.ceil(Math.log2(1 + tableBytes))} ${isTooLarge} ${refusal?.message.replace(/\d+/g, 'n')}`
+  return `${refusal?.message.replace(/\d+/g, 'n') ?? 'read'}/${counts.join()} ${Math.ceil(Math.log2(1 + tableBytes))} ${isTooLarge}`
 }
 
 /** Blocks as one input. */

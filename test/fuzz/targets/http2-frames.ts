@@ -36,7 +36,7 @@ export function http2FramesTarget(oracles: readonly Oracle[]): FuzzTarget {
           input,
         )
       const types = whole.frames.slice(0, 3).map((frame) => `${Math.min(10, Number.parseInt(frame, 10))}${frame.endsWith('|') ? '' : '+'}`)
-      return `${types.join()} ${whole.isInsideFrame} ${whole.refusal?.code} ${whole.refusal?.message.replace(/\d+/g, 'n')}`
+      return `${whole.refusal?.message.replace(/\d+/g, 'n') ?? 'read'}/${types.join()} ${whole.isInsideFrame}`
     },
     compare: () => comparison.compare(),
     compared: () => comparison.counts(),

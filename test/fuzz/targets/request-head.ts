@@ -134,11 +134,11 @@ function lineOf({ method, target, host, framing, payload, trailers }: StrictRequ
 }
 
 function outcomeOf({ requests, refusal }: Reading): string {
-  const shapes = requests.slice(0, 3).map(({ head, isWhole }) => {
-    const known = head.fields.map((field) => field.known?.slice(0, 3) ?? '-').slice(0, 4)
+  const shapes = requests.slice(0, 2).map(({ head, isWhole }) => {
+    const known = head.fields.map((field) => field.known?.slice(0, 3) ?? '-').slice(0, 3)
     return [head.framing.kind, head.minorVersion, head.isKeepAlive, head.upgrade !== undefined, isWhole, known.join('')].join(',')
   })
-  return `${shapes.join(';')} ${refusal?.status} ${refusal?.message}`
+  return `${refusal?.message.replace(/\d+/g, 'n') ?? 'read'}/${shapes.join(';')}`
 }
 
 const seeds = [

@@ -126,7 +126,7 @@ function refuseDifference({ head, carried }: { head: ResponseHead; carried: stri
 function outcomeOf({ interims, head, isWhole, isWholeAtEnd, excessBytes, refusal }: Reading): string {
   const known = head?.fields.map((field) => field.known?.slice(0, 3) ?? '-').slice(0, 4) ?? []
   const shape = [head?.framing.kind, head?.minorVersion, head?.isKeepAlive, head && Math.floor(head.status / 100), known.join('')].join(',')
-  return `${Math.min(2, interims.length)} ${shape} ${isWhole} ${isWholeAtEnd} ${excessBytes > 0} ${refusal?.message}`
+  return `${refusal?.message.replace(/\d+/g, 'n') ?? 'read'}/${Math.min(2, interims.length)} ${shape} ${isWhole} ${isWholeAtEnd} ${excessBytes > 0}`
 }
 
 const seeds = [
