@@ -26,7 +26,10 @@ export const MaintenanceModeInput = StrictObject({
   ),
 })
 
-/** A shorter window sees too few requests to judge by; while it lasts both releases take memory, so it is not to be forgotten. */
+/**
+ * Figures are read once a second, so a shorter window would be judged by a handful of looks. While it lasts both releases take memory,
+ * and the figures of the old one are those of the five minutes before.
+ */
 const guardWindowSeconds = { minimum: 5, maximum: 300 } as const
 
 export const CutoverGuardInput = StrictObject({
@@ -60,7 +63,10 @@ export type CutoverGuard = Static<typeof CutoverGuard>
 export const ServiceControls = Type.Object({ maintenanceMode: MaintenanceMode, ipAllowList: IpAllowList, cutoverGuard: CutoverGuard })
 export type ServiceControls = Static<typeof ServiceControls>
 
-/** Wrong configuration, missing migrations and dead connections show at the first requests; twenty points are far beyond what chance makes of few. */
+/**
+ * Wrong configuration, missing migrations and dead connections show at the first requests, well within half a minute. Twenty points
+ * are far beyond what chance makes of a healthy release: see server/deploys/guard.ts.
+ */
 const defaultGuard: CutoverGuard = { enabled: true, windowSeconds: 30, errorRateThreshold: 20 }
 
 export const defaultControls: ServiceControls = {

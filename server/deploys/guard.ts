@@ -3,9 +3,9 @@
  *
  * Where the limits come from: with 20 requests and the default of 20 points it takes 4 errors more than the old release would have
  * made. Of a release whose true error rate is 1 %, 4 errors in 20 come by chance in 1 of 23,000 samples (binomial); with fewer requests
- * single errors would decide. A rate three times the old one keeps a release from being blamed for what already failed before: a service at 30 %
- * errors is not taken back for 50 %. One death may be an accident, two within the window are a loop: the second start came after the
- * pause of a second that follows the first.
+ * single errors would decide. A rate three times the old one keeps a release from being blamed for what failed before: a service at
+ * 30 % errors is not taken back for 50 %. One death may be an accident; after the second a new instance has failed again that had been
+ * healthy, or two of them have failed.
  */
 
 /** How a set of instances did: answers that are over, those of them that failed, and deaths. */
