@@ -80,6 +80,12 @@ export const postponeRevocation = (db: Database, id: string, nextRevokeAt: numbe
 export const deleteCertificate = (db: Database, id: string): boolean =>
   db.query('DELETE FROM certificates WHERE id = ?').run(id).changes > 0
 
+/** Whether a host, or the wildcard that covers it, has a certificate that people can trust. */
+export const hasCertificate = (db: Database, host: string): boolean =>
+  db
+    .query<{ id: string }, [string, string]>('SELECT id FROM certificates WHERE host IN (?, ?) AND removed_at IS NULL LIMIT 1')
+    .get(host, wildcardOver(host)) !== null
+
 interface StateRow {
   source: CertificateSource
   issuer: string
@@ -91,7 +97,7 @@ interface StateRow {
  * authority, a host's own before the wildcard that covers it. `error` tells why the latest try to obtain one failed.
  */
 export function certificateOf(db: Database, host: string): CertificateState {
-  const wildcard = `*${host.slice(host.indexOf('.'))}`
+  const wildcard = wildcardOver(host)
   const row = db
     .query<StateRow, [string, string]>(
       `SELECT source, issuer, not_after FROM certificates WHERE host IN (?, ?) AND removed_at IS NULL
@@ -108,3 +114,6 @@ export function certificateOf(db: Database, host: string): CertificateState {
   const status = row.source === 'uploaded' ? 'uploaded' : 'issued'
   return { status, issuer: row.issuer, expiresAt: new Date(row.not_after).toISOString(), ...error }
 }
+
+/** The one wildcard that covers a host: it stands for one label. */
+const wildcardOver = (host: string): string => `*${host.slice(host.indexOf('.'))}`

@@ -1,5 +1,6 @@
 /** Whether a certificate that somebody brings along can be served for a host. Every refusal says what is wrong and what to bring. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { createSecureContext } from 'node:tls'
 import type { CertificateUpload } from '../../shared/certificate.ts'
 import { AppError } from '../../shared/error.ts'
 import { blocksOf, type CertificateFacts, factsOf } from './inspect.ts'
@@ -27,8 +28,9 @@ export function acceptUpload({ certificate, privateKey }: CertificateUpload, { h
   if (own.checkHost(host, { subject: 'never' }) === undefined) {
     throw refusal('certificate', `The certificate is for ${namesOf(own)}, not for ${host}. Bring one that names it.`)
   }
-  const pem = `${chain.map(pemOf).join('\n')}\n`
-  return { chain: pem, key: key.export({ type: 'pkcs8', format: 'pem' }).toString(), ...factsOf(pem) }
+  const accepted = { chain: `${chain.map(pemOf).join('\n')}\n`, key: key.export({ type: 'pkcs8', format: 'pem' }).toString() }
+  refuseUnusable(accepted)
+  return { ...accepted, ...factsOf(accepted.chain) }
 }
 
 function readChain(text: string): X509Certificate[] {
@@ -105,6 +107,16 @@ function refuseWrongTime({ validFrom, validTo, subject }: X509Certificate, now: 
   const name = subject.replaceAll('\n', ', ') || 'the certificate'
   if (Date.parse(validTo) <= now) throw refusal('certificate', `It has expired: ${name} ended at ${isoTime(validTo)}.`)
   if (Date.parse(validFrom) > now) throw refusal('certificate', `It is not valid yet: ${name} begins at ${isoTime(validFrom)}.`)
+}
+
+/** The ingress has the last word: a certificate for another purpose than TLS, say, fits all rules above. */
+function refuseUnusable({ chain, key }: { chain: string; key: string }): void {
+  try {
+    createSecureContext({ cert: chain, key })
+  } catch (cause) {
+    const reason = cause instanceof Error && 'reason' in cause ? String(cause.reason) : 'for no reason that is told'
+    throw refusal('certificate', `TLS does not take this certificate (${reason}). Have one made for a web server.`, cause)
+  }
 }
 
 const isoTime = (text: string): string => new Date(text).toISOString()

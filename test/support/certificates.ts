@@ -1,5 +1,6 @@
 import {
   BasicConstraintsExtension,
+  KeyUsagesExtension,
   SubjectAlternativeNameExtension,
   type X509Certificate as X509,
   X509CertificateGenerator,
@@ -18,6 +19,8 @@ export interface CertificateOptions {
   notBefore?: number
   notAfter?: number
   key?: KeyKind
+  /** Bits of what it may be used for; absent says nothing. */
+  usages?: number
 }
 
 export interface TestCertificate {
@@ -35,6 +38,7 @@ export async function makeCertificate({
   subject,
   issuer,
   key = 'P-256',
+  usages,
   ...times
 }: CertificateOptions): Promise<TestCertificate> {
   const keys = await makeKeys(key)
@@ -50,6 +54,7 @@ export async function makeCertificate({
     signingAlgorithm: { ...signingKey.algorithm, hash: 'SHA-256' },
     extensions: [
       new BasicConstraintsExtension(names.length === 0),
+      ...(usages === undefined ? [] : [new KeyUsagesExtension(usages, true)]),
       ...(names.length === 0 ? [] : [new SubjectAlternativeNameExtension(names.map((value) => ({ type: 'dns', value })))]),
     ],
   })

@@ -1,13 +1,12 @@
 import type { Authorization, Client } from 'acme-client'
 import type { Context } from '../../context.ts'
-import { keyPurpose } from '../../ingress/certificate-table.ts'
 import { unlessAborted } from '../../work/unless-aborted.ts'
 import type { ChallengeBoard, IngressChallenge } from '../challenges.ts'
 import { cleanUpRecord, presentRecord } from '../dns-hook.ts'
 import type { ChallengeKind } from '../settings.ts'
-import { newEcKey } from './account.ts'
 import type { Authority } from './client.ts'
 import { AcmeProblem } from './problem.ts'
+import { tlsChallenge } from './tls-challenge.ts'
 
 type Challenge = Authorization['challenges'][number]
 
@@ -48,7 +47,7 @@ export async function whileAnswered<T>(parts: ResponderParts, task: Task, work: 
     case 'dns-01':
       return await whileInDns(parts, { record: { name: `_acme-challenge.${host}`, value: keyAuthorization }, signal: task.signal }, work)
     case 'tls-alpn-01':
-      return await whileShown(parts, task.signal, await tlsChallenge(parts, task.authorization, keyAuthorization), work)
+      return await whileShown(parts, task.signal, await tlsChallenge(parts.context, host, keyAuthorization), work)
     default:
       return await whileShown(parts, task.signal, { kind: 'http', host, token: task.challenge.token, keyAuthorization }, work)
   }
@@ -69,18 +68,6 @@ async function whileShown<T>(
     // Nobody waits for it: it goes with whatever is published next at the latest.
     publish().catch(() => undefined)
   }
-}
-
-async function tlsChallenge(
-  { context }: ResponderParts,
-  authorization: Authorization,
-  keyAuthorization: string,
-): Promise<IngressChallenge> {
-  const { crypto } = await import('acme-client')
-  const host = authorization.identifier.value
-  const [key, certificate] = await crypto.createAlpnCertificate(authorization, keyAuthorization, newEcKey())
-  const sealedKey = context.sealer.seal(key.toString(), keyPurpose(`challenge:${host}`))
-  return { kind: 'tls-alpn', host, certificate: certificate.toString(), sealedKey }
 }
 
 async function whileInDns<T>(

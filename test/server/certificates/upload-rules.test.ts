@@ -1,4 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { KeyUsageFlags } from '@peculiar/x509'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { acceptUpload } from '../../../server/certificates/upload-rules.ts'
 import type { CertificateUpload } from '../../../shared/certificate.ts'
@@ -141,6 +142,11 @@ describe('refused with what to do is', () => {
   test('an issuer of the same name that has not signed', async () => {
     const impostor = await makeCertificate({ subject: 'The middle' })
     expect(refused({ ...signed(own), certificate: own.certificate + impostor.certificate }).message).toMatch(/chain is broken/)
+  })
+
+  test('a certificate that is meant for something else than TLS', async () => {
+    const strange = await makeCertificate({ names: [host], usages: KeyUsageFlags.keyCertSign })
+    expect(refused(signed(strange)).message).toMatch(/TLS does not take this certificate \(KEY_USAGE_BIT_INCORRECT\)/)
   })
 
   test('an issuer that has expired', async () => {
