@@ -14,7 +14,7 @@ export interface InstanceFacts {
 interface PlatformVar {
   key: string
   description: string
-  value(service: StoredService, facts: InstanceFacts, context: Pick<Context, 'config'>): string
+  value(service: StoredService, facts: InstanceFacts, context: Pick<Context, 'config' | 'db'>): string
   /** Which types of service are given it; absent: all. */
   types?: readonly string[]
 }
@@ -47,7 +47,7 @@ const platformVars: PlatformVar[] = [
 const varsOf = (service: StoredService): PlatformVar[] => platformVars.filter(({ types }) => types?.includes(service.type) ?? true)
 
 /** What one instance is given by the platform. */
-export function platformEnv(context: Pick<Context, 'config'>, service: StoredService, facts: InstanceFacts): Record<string, string> {
+export function platformEnv(context: Pick<Context, 'config' | 'db'>, service: StoredService, facts: InstanceFacts): Record<string, string> {
   return Object.fromEntries(varsOf(service).map(({ key, value }) => [key, value(service, facts, context)]))
 }
 
@@ -59,7 +59,7 @@ const perInstance: InstanceFacts = {
 }
 
 /** The same for people: what differs between instances stands as a note in brackets. */
-export function describePlatformEnv(context: Pick<Context, 'config'>, service: StoredService): PlatformEnvVar[] {
+export function describePlatformEnv(context: Pick<Context, 'config' | 'db'>, service: StoredService): PlatformEnvVar[] {
   if (service.type === 'static_site') return []
   return varsOf(service).map(({ key, description, value }) => ({
     key,

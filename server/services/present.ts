@@ -1,5 +1,6 @@
 import { region, type Service, type ServiceDetails } from '../../shared/service.ts'
 import { formatAddress } from '../address.ts'
+import { hasCertificate } from '../certificates/store.ts'
 import type { Context } from '../context.ts'
 import { memo } from '../memo.ts'
 import type { ServiceSettings } from './settings.ts'
@@ -8,10 +9,13 @@ import type { StoredService } from './store.ts'
 /** The host name at which the ingress answers for a service. */
 export const hostOf = (context: Pick<Context, 'config'>, slug: string): string => `${slug}.${context.config.CP_BASE_DOMAIN}`
 
-/** The URL of a web service or static site. The port stands in it unless it is the scheme's own. */
-export function urlOf(context: Pick<Context, 'config'>, slug: string): string {
-  const { port } = context.config.CP_INGRESS_HTTP
-  const host = hostOf(context, slug)
+/** The URL of a web service or static site: https once its host has a certificate. The port stands in it unless it is the scheme's own. */
+export function urlOf({ config, db }: Pick<Context, 'config' | 'db'>, slug: string): string {
+  const host = hostOf({ config }, slug)
+  const https = config.CP_INGRESS_HTTPS
+  if (https !== undefined && hasCertificate(db, host))
+    return `https://${https.port === 443 ? host : formatAddress({ host, port: https.port })}`
+  const { port } = config.CP_INGRESS_HTTP
   return `http://${port === 80 ? host : formatAddress({ host, port })}`
 }
 
@@ -21,7 +25,7 @@ const REMEMBERED_TIMES = 4000
 const isoTime = memo((ms: number) => new Date(ms).toISOString(), REMEMBERED_TIMES)
 
 /** A service as the API sends it. */
-export function presentService(context: Pick<Context, 'config' | 'publicUrl'>, service: StoredService): Service {
+export function presentService(context: Pick<Context, 'config' | 'db' | 'publicUrl'>, service: StoredService): Service {
   const isSuspended = service.suspendedAt !== null
   return {
     id: service.id,
@@ -42,7 +46,7 @@ export function presentService(context: Pick<Context, 'config' | 'publicUrl'>, s
   }
 }
 
-function detailsOf(context: Pick<Context, 'config'>, service: StoredService): ServiceDetails {
+function detailsOf(context: Pick<Context, 'config' | 'db'>, service: StoredService): ServiceDetails {
   const { settings, type } = service
   if (type === 'static_site') {
     const { buildCommand, publishPath, buildPlan, headers, routes } = settings
@@ -75,7 +79,7 @@ function nativeDetails({
   return { buildCommand, startCommand, ...(preDeployCommand === '' ? {} : { preDeployCommand }) }
 }
 
-function reachedBy(context: Pick<Context, 'config'>, service: StoredService): Partial<ServiceDetails> {
+function reachedBy(context: Pick<Context, 'config' | 'db'>, service: StoredService): Partial<ServiceDetails> {
   switch (service.type) {
     case 'web_service':
       return { ...edgeOf(service), ...service.controls, openPorts: [], url: urlOf(context, service.slug) }
