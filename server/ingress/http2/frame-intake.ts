@@ -238,15 +238,15 @@ export class FrameIntake {
   #windowUpdate({ streamId, bytes, from }: Frame): void {
     this.#countIdleFrame()
     const increment = readUint31(bytes, from)
+    const stream = this.#streams.get(streamId)
+    if (increment === 0 && stream === undefined) throw new ConnectionError(ErrorCode.protocolError, 'a window is opened by nothing')
     if (streamId === 0) {
-      if (increment === 0) throw new ConnectionError(ErrorCode.protocolError, 'a window is opened by nothing')
       this.#owner.sender.windowBytes += increment
       if (this.#owner.sender.windowBytes > LARGEST_STREAM_ID)
         throw new ConnectionError(ErrorCode.flowControlError, 'the window is too large')
       this.#owner.wake()
       return
     }
-    const stream = this.#streams.get(streamId)
     if (stream === undefined) {
       if (this.#streams.stateOf(streamId) === 'idle') throw new ConnectionError(ErrorCode.protocolError, `stream ${streamId} has not begun`)
       return
