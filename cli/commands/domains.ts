@@ -86,23 +86,22 @@ async function add(context: Context, serviceName: string, name: string): Promise
 }
 
 function explain(context: Context, service: Service, { name, dnsRecords }: CustomDomain): void {
-  context.note(clean`Added ${name} to ${service.name}. Set one of these where its DNS is kept:`)
+  const types = [...new Set(dnsRecords.map(({ type }) => type))].filter((type) => type !== 'TXT')
+  const leading = types.length === 1 ? `${types[0]} record` : `${types.join(' and ')} records`
+  const which = types.length === 0 ? 'the TXT record' : `the ${leading}, or the TXT record,`
+  context.note(clean`Added ${name} to ${service.name}. Set ${which} where its DNS is kept:`)
   printTable(context, recordColumns, dnsRecords)
-  const leading = dnsRecords.filter(({ type }) => type !== 'TXT')
-  const [first] = leading
-  if (first === undefined) {
+  if (types.length === 0) {
     context.note('TXT proves that the name is yours. Which address leads here is not known: ask the operator for CP_PUBLIC_ADDRESSES.')
   } else {
-    const records = leading.length === 1 ? `The ${first.type} record leads` : `${listed(leading.map(({ type }) => type))} records lead`
-    context.note(`${records} people here; TXT alone proves the name while it still leads elsewhere.`)
+    const bring = types.length === 1 ? 'brings' : 'bring'
+    context.note(`The ${leading} ${bring} people here; TXT alone proves the name while it still leads elsewhere.`)
   }
   context.note(
     clean`Once it is verified it leads to ${service.name}. DNS is looked at each minute for an hour, then hourly for three days.`,
   )
   context.note(clean`To wait for it: cpctl domains verify ${service.name} ${name} --wait`)
 }
-
-const listed = (types: string[]): string => [...new Set(types)].join(' and ')
 
 interface VerifyOptions {
   wait?: boolean

@@ -26,7 +26,8 @@ test('the scripts of all shells name every command', async () => {
   for (const shell of ['bash', 'zsh', 'fish']) {
     const { exitCode, stdout } = await cpctl(['completion', shell])
     expect(exitCode).toBe(0)
-    for (const place of ['deploy', 'services list', 'env import', 'secret-files set', 'keys revoke']) expect(stdout).toContain(`'${place}'`)
+    for (const place of ['deploy', 'services list', 'env import', 'secret-files set', 'domains verify', 'keys revoke'])
+      expect(stdout).toContain(`'${place}'`)
   }
 })
 
