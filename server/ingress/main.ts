@@ -9,6 +9,7 @@
  * is answered: this process needs nobody to start, to serve, or to end.
  */
 
+import { dirname } from 'node:path'
 import { AppError } from '../../shared/error.ts'
 import { createIngressClient } from './control-client.ts'
 import { type Control, type ControlledIngress, serveControl } from './control-server.ts'
@@ -73,7 +74,13 @@ export async function runIngress(options: IngressOptions): Promise<RunningIngres
   const router = new Router({ proxy: { limits, deadlines, targets, log }, files: new StaticFiles(log), isTrusted })
   const routes = routesOf(router, options)
   const tls = createTlsSide(options.tls, log)
-  const traffic = createTraffic({ served: servedBy(router, targets), accessLogDir: options.accessLogDir, isTrusted, log })
+  const traffic = createTraffic({
+    served: servedBy(router, targets),
+    lastCountsDir: dirname(options.controlSocketPath),
+    accessLogDir: options.accessLogDir,
+    isTrusted,
+    log,
+  })
   const ready = Promise.withResolvers<ControlledIngress>()
   ready.promise.catch(() => {})
   let control: Control | undefined

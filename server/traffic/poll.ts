@@ -1,6 +1,8 @@
+import { dirname } from 'node:path'
 import { AppError } from '../../shared/error.ts'
 import { createIngressClient } from '../ingress/control-client.ts'
 import { otherSocketPaths } from '../ingress/control-names.ts'
+import { takeCounts } from '../ingress/traffic/last-counts.ts'
 import type { Sampler } from './sampler.ts'
 
 export interface TrafficPollOptions {
@@ -22,7 +24,7 @@ const DEFAULT_POLL_MS = 1000
 
 /**
  * Asks every ingress process for what has changed in its counts, once a second. One that does not answer is asked again: its counts
- * are running totals, so nothing is missed meanwhile.
+ * are running totals, so nothing is missed meanwhile, and one that ends leaves the last of them in a file.
  */
 export function startTrafficPoll({ sampler, controlSocketPath, now, onError, pollMs = DEFAULT_POLL_MS }: TrafficPollOptions): TrafficPoll {
   const epochOf = new Map<string, string>()
@@ -38,6 +40,7 @@ export function startTrafficPoll({ sampler, controlSocketPath, now, onError, pol
     const paths = [controlSocketPath, ...otherSocketPaths(controlSocketPath)]
     for (const path of epochOf.keys()) if (!paths.includes(path)) epochOf.delete(path)
     const answers = await Promise.allSettled(paths.map(ask))
+    await takeCounts(dirname(controlSocketPath), (counts) => sampler.take(counts, now()))
     for (const answer of answers) if (answer.status === 'rejected' && !isAbsence(answer.reason)) onError(answer.reason)
   }
   const goOn = async (): Promise<void> => {

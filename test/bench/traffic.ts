@@ -61,7 +61,7 @@ async function calls(dir: string): Promise<void> {
   const isTrusted = () => false
   const log = (line: string) => console.log(line)
   const measure = async (accessLogDir: string | undefined): Promise<number> => {
-    const traffic = createTraffic({ served, accessLogDir, isTrusted, log })
+    const traffic = createTraffic({ served, lastCountsDir: undefined, accessLogDir, isTrusted, log })
     let tookMs = 0
     for (let done = 0; done < CALLS; ) {
       const startedAt = performance.now()
@@ -79,7 +79,9 @@ async function calls(dir: string): Promise<void> {
     counted.push(await measure(undefined))
     logged.push(await measure(join(dir, `calls-${round}`)))
   }
-  console.log(`traffic: counting ${median(counted).toFixed(2)} µs a request; with its line formatted and put in the batch ${median(logged).toFixed(2)} µs`)
+  console.log(
+    `traffic: counting ${median(counted).toFixed(2)} µs a request; with its line formatted and put in the batch ${median(logged).toFixed(2)} µs`,
+  )
 }
 
 /** The control plane's side of a line, before it is stored. */
@@ -115,7 +117,10 @@ async function whole(dir: string): Promise<void> {
       const child = start(INGRESS_CORE, [process.execPath, program, kind, socketPath, join(dir, `${kind}.json`), join(dir, 'access')])
       const port = Number(await firstText(child))
       const targets = [{ instanceId: 'i', host: '127.0.0.1', port: upstreamPort }]
-      await createIngressClient(socketPath).publish({ version: 1, hosts: { [HOST]: { kind: 'proxy', serviceId: 's', name: 'app', targets } } })
+      await createIngressClient(socketPath).publish({
+        version: 1,
+        hosts: { [HOST]: { kind: 'proxy', serviceId: 's', name: 'app', targets } },
+      })
       return { port, pid: child.pid }
     }
     const [on, off] = [await startIngress('with'), await startIngress('without')]
@@ -143,7 +148,9 @@ async function measure({ port, pid }: Ingress, seconds: number): Promise<number>
 
 /** In nanoseconds on the processor by the scheduler's own account, over the threads (proc(5): schedstat). */
 async function cpuMicrosOf(pid: number): Promise<number> {
-  const stats = await Promise.all(readdirSync(`/proc/${pid}/task`).map((thread) => Bun.file(`/proc/${pid}/task/${thread}/schedstat`).text()))
+  const stats = await Promise.all(
+    readdirSync(`/proc/${pid}/task`).map((thread) => Bun.file(`/proc/${pid}/task/${thread}/schedstat`).text()),
+  )
   return stats.reduce((sum, stat) => sum + Number(stat.split(' ')[0]) / 1000, 0)
 }
 

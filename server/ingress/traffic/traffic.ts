@@ -3,9 +3,12 @@ import type { RequestNote } from '../request-note.ts'
 import { AccessLog } from './access-log.ts'
 import { type Served, TrafficCounters } from './counters.ts'
 import type { KnownCounts, TrafficCounts } from './counts.ts'
+import { leaveCounts } from './last-counts.ts'
 
 export interface IngressTrafficOptions {
   served: Served
+  /** Where the last counts are left at the end; nowhere without it. */
+  lastCountsDir: string | undefined
   /** Without it no request is logged. */
   accessLogDir: string | undefined
   isTrusted: (address: string) => boolean
@@ -16,11 +19,11 @@ export interface IngressTrafficOptions {
 export interface IngressTraffic {
   finished(note: RequestNote, client: ClientSide): void
   read(known: KnownCounts | undefined): TrafficCounts
-  /** Writes down what is still to be written. */
+  /** Writes down what is still to be written. Never rejects. */
   close(): Promise<void>
 }
 
-export function createTraffic({ served, accessLogDir, isTrusted, log }: IngressTrafficOptions): IngressTraffic {
+export function createTraffic({ served, lastCountsDir, accessLogDir, isTrusted, log }: IngressTrafficOptions): IngressTraffic {
   const counters = new TrafficCounters(served)
   const accessLog = accessLogDir === undefined ? undefined : new AccessLog({ dir: accessLogDir, isTrusted, log })
   return {
@@ -31,7 +34,9 @@ export function createTraffic({ served, accessLogDir, isTrusted, log }: IngressT
     },
     read: (known) => counters.read(known),
     async close() {
-      await accessLog?.close()
+      await accessLog?.close().catch((error) => log(`The access log was not closed: ${error}`))
+      if (lastCountsDir === undefined) return
+      await leaveCounts(lastCountsDir, counters.read(undefined)).catch((error) => log(`The last counts are lost: ${error}`))
     },
   }
 }

@@ -1,0 +1,28 @@
+import { randomUUID } from 'node:crypto'
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Value } from '@sinclair/typebox/value'
+import { TrafficCounts } from './counts.ts'
+
+const OWNER_ONLY = 0o600
+const namePattern = /^last-counts-[\w-]+\.json$/
+
+/** Leaves what an ingress that ends has counted for whoever reads it next: its last requests and tunnels end with it. */
+export async function leaveCounts(dir: string, counts: TrafficCounts): Promise<void> {
+  const temporary = join(dir, `.last-counts-${randomUUID()}`)
+  await writeFile(temporary, JSON.stringify(counts), { mode: OWNER_ONLY })
+  await rename(temporary, join(dir, `last-counts-${counts.epoch}.json`))
+}
+
+/**
+ * Gives what ended ingresses have left to `take`, and removes it: being killed in between gives the same again, which adds nothing to
+ * what is known of that epoch.
+ */
+export async function takeCounts(dir: string, take: (counts: TrafficCounts) => void): Promise<void> {
+  for (const name of (await readdir(dir)).filter((one) => namePattern.test(one))) {
+    const path = join(dir, name)
+    const counts: unknown = JSON.parse(await readFile(path, 'utf8'))
+    if (Value.Check(TrafficCounts, counts)) take(counts)
+    await rm(path, { force: true })
+  }
+}
