@@ -15,22 +15,18 @@ import { instancesOf, type StoredInstance } from './store.ts'
 type Reader = Pick<Context, 'db' | 'now' | 'traffic'>
 
 /** What the plan has to know of the guard; undefined when no release is watched. */
-export function guardOf(context: Reader, service: StoredService, instances: readonly StoredInstance[]): Guard | undefined {
-  const { guard, liveDeployId, liveGeneration, controls } = service
-  if (guard === null || liveDeployId === null) return undefined
-  const live = instances.filter((instance) => isOf(instance, { deployId: liveDeployId, generation: liveGeneration }))
+export function guardOf(context: Reader, service: StoredService): Guard | undefined {
+  const { guard, controls } = service
+  const figures = figuresNow(context, service)
+  if (guard === null || figures === undefined) return undefined
   const { enabled: isEnabled, errorRateThreshold } = controls.cutoverGuard
+  const elapsedMs = Math.min(context.now(), guard.until) - guard.startedAt
   return {
     previous: guard.previous,
     until: guard.until,
     isEnabled,
     countedUntil: context.traffic.lookedAt(),
-    verdict: judgeRelease({
-      before: beforeOf(guard, instances),
-      after: afterOf(context, service, { live, guard }),
-      errorRateThreshold,
-      elapsedMs: Math.min(context.now(), guard.until) - guard.startedAt,
-    }),
+    verdict: judgeRelease({ ...figures, errorRateThreshold, elapsedMs }),
   }
 }
 
@@ -54,7 +50,7 @@ export function guardSwitch(context: Reader, service: StoredService, to: Instanc
   if (previous === undefined || standby.length === 0 || !isWanted) return
   const startedAt = context.now()
   const until = startedAt + windowSeconds * 1000
-  const baseline = figuresOf(context, { instances: standby, since: startedAt - BASELINE_MS })
+  const baseline = figuresOf(context, service, { instances: standby, since: startedAt - BASELINE_MS })
   setGuard(db, service.id, { previous, startedAt, until, baseline })
   const details = { deployId: to.deployId, previousDeployId: from, windowSeconds, errorRateThreshold, baseline }
   recordEvent(db, { service, type: 'cutover_guarded', details, now: startedAt })
@@ -97,13 +93,13 @@ export function flipBack(context: Context, service: StoredService, verdict: stri
   })()
 }
 
-/** Those of both releases, for whoever reads the events. */
-function figuresNow(context: Reader, service: StoredService): { before?: Figures; after?: Figures } {
+/** Those of the release before and of the one that is watched. */
+function figuresNow(context: Reader, service: StoredService): { before: Figures; after: Figures } | undefined {
   const { guard, liveDeployId: deployId, liveGeneration: generation } = service
-  if (guard === null || deployId === null) return {}
+  if (guard === null || deployId === null) return undefined
   const instances = instancesOf(context.db, service.id)
   const live = instances.filter((instance) => isOf(instance, { deployId, generation }))
-  return { before: beforeOf(guard, instances), after: afterOf(context, service, { live, guard }) }
+  return { before: beforeOf(guard, instances), after: figuresOf(context, service, { instances: live, since: guard.startedAt }) }
 }
 
 /** Deaths of the old release meanwhile are no fault of the new one: whatever it is, it befalls both. */
@@ -112,21 +108,21 @@ function beforeOf({ baseline, previous, startedAt }: StoredGuard, instances: rea
   return { ...baseline, crashes: baseline.crashes + crashesOf(standby, startedAt) }
 }
 
-/** Where all instances are down, the ingress has nobody to ask: it answers for the service, and that counts, too. */
-function afterOf(context: Reader, service: StoredService, { live, guard }: { live: StoredInstance[]; guard: StoredGuard }): Figures {
-  const figures = figuresOf(context, { instances: live, since: guard.startedAt })
-  const unasked = context.traffic.since([service.id], guard.startedAt).ingressErrors
-  return { ...figures, requests: figures.requests + unasked, errors: figures.errors + unasked }
-}
-
-/** Tunnels say nothing of the release, nor do requests that their clients gave up. */
-function figuresOf({ traffic }: Reader, { instances, since }: { instances: readonly StoredInstance[]; since: number }): Figures {
-  const { byClass, brokenOff } = traffic.since(
-    instances.map(({ id }) => id),
-    since,
-  )
+/**
+ * Where all instances are down, the ingress has nobody to ask: what it answers for the service then counts, too. Tunnels say nothing
+ * of a release, nor do requests that their clients gave up.
+ */
+function figuresOf(
+  { traffic }: Reader,
+  service: StoredService,
+  { instances, since }: { instances: readonly StoredInstance[]; since: number },
+): Figures {
+  const ids = instances.map(({ id }) => id)
+  const { byClass, brokenOff } = traffic.since(ids, since)
+  const unasked = traffic.since([service.id], since).ingressErrors
   const answered = byClass['2xx'] + byClass['3xx'] + byClass['4xx'] + byClass['5xx']
-  return { requests: answered + brokenOff, errors: byClass['5xx'] + brokenOff, crashes: crashesOf(instances, since) }
+  const failed = brokenOff + unasked
+  return { requests: answered + failed, errors: byClass['5xx'] + failed, crashes: crashesOf(instances, since) }
 }
 
 const crashesOf = (instances: readonly StoredInstance[], since: number): number =>

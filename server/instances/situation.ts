@@ -8,7 +8,6 @@ import { instancesOf } from './store.ts'
 /** What the plan of a service is made from, as the database has it now. */
 export function situationOf(context: Pick<Context, 'db' | 'config' | 'now' | 'traffic'>, service: StoredService): Situation {
   const candidate = unfinishedDeploys(context.db, service.id).find((deploy) => deploy.status === 'update_in_progress')
-  const instances = instancesOf(context.db, service.id)
   return {
     now: context.now(),
     service: {
@@ -24,8 +23,8 @@ export function situationOf(context: Pick<Context, 'db' | 'config' | 'now' | 'tr
       updateStartedAt: candidate.updateStartedAt ?? candidate.updatedAt,
       isCancelRequested: candidate.cancelRequestedAt !== null,
     },
-    guard: guardOf(context, service, instances),
-    instances,
+    guard: guardOf(context, service),
+    instances: instancesOf(context.db, service.id),
     healthTimeoutMs: context.config.CP_HEALTH_TIMEOUT_SECONDS * 1000,
   }
 }

@@ -88,6 +88,18 @@ test('a release whose instances die after they were healthy goes back by itself'
   await service.settles('running')
 })
 
+test('a release that takes the place of one that keeps dying is not blamed for what failed before it', async () => {
+  const service = await make('cure', { enabled: true, windowSeconds: WINDOW_SECONDS })
+  await service.goLive('hello-js', dying)
+  const load = loadOn(service)
+  await until('requests fail', () => load.failures().length > 50)
+  const cure = await service.goLive('hello-js', { VERSION: '2' })
+  await until('the window is over', async () => (await service.deploy(cure.id)).guardedUntil === undefined)
+  await load.stop()
+  expect((await service.deploy(cure.id)).status).toBe('live')
+  expect((await visit(service)).text).toBe('hello-js 2\n')
+})
+
 test('a good release passes: the instances of the one before stand by until its window is over, and are gone after it', async () => {
   const service = await make('good')
   const first = await service.goLive('hello-js')
