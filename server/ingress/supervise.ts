@@ -24,6 +24,7 @@ export interface IngressStart {
 const END_TIMEOUT_MS = 5_000
 /** An ingress that has run for longer than this does not answer because it has just been started. */
 const ARRIVAL_MS = 10_000
+const ARRIVAL_POLL_MS = 50
 const POLL_MS = 10
 
 /**
@@ -87,7 +88,7 @@ async function arrives(client: IngressClient, start: IngressStart): Promise<bool
     const status = await statusOf(client)
     if (status !== undefined && isWanted(status, start)) return true
     if (isLast) return false
-    await Bun.sleep(POLL_MS)
+    await Bun.sleep(ARRIVAL_POLL_MS)
   }
 }
 

@@ -9,6 +9,7 @@ import { type AppFolder, copyApp } from '../support/app-folder.ts'
 import { type Compiled, startCompiled } from '../support/compiled.ts'
 import { deployFolder, instancesOf, serviceNamed } from '../support/compiled-steps.ts'
 import { buildCpd } from '../support/cpd-versions.ts'
+import { freePorts } from '../support/free-ports.ts'
 import { commandLine, processesOf } from '../support/leftovers.ts'
 import { startLoad } from '../support/load.ts'
 import { until } from '../support/until.ts'
@@ -23,6 +24,7 @@ let broken: string
 let cpd: Compiled
 let app: AppFolder
 let serviceId: string
+let tlsPort: number
 
 beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), 'cpd-upgrade-'))
@@ -33,7 +35,12 @@ beforeAll(async () => {
   installed = at('cpd')
   copyFileSync(first, installed)
   writeFileSync(at('how'), 'crashes')
-  cpd = await startCompiled({ executables: { cpd: installed, cpctl: resolve('dist/cpctl') } })
+  const [port = 0] = freePorts(1)
+  tlsPort = port
+  cpd = await startCompiled({
+    executables: { cpd: installed, cpctl: resolve('dist/cpctl') },
+    env: { CP_INGRESS_HTTPS: `127.0.0.1:${port}`, CP_ACME_DIRECTORY: 'off' },
+  })
   app = copyApp('slow')
   await deployFolder(cpd, app.dir, ['--env', 'BUILD_MS=0', '--env', 'START_MS=0'])
   serviceId = (await serviceNamed(cpd, 'slow')).id
@@ -50,6 +57,34 @@ const upgradeCommand = (file: string, ...flags: string[]): string[] => {
 }
 
 const upgrade = (file: string, ...flags: string[]): Promise<RunResult> => runProcess(upgradeCommand(file, ...flags), { timeoutMs: 120_000 })
+
+/** Requests over https without end, every other one on a connection of its own. Gives what failed, and how many there were. */
+function startTlsLoad(): { stop(): Promise<{ count: number; failures: string[] }> } {
+  let isStopped = false
+  let count = 0
+  const failures: string[] = []
+  const run = async () => {
+    while (!isStopped) {
+      const keepalive = count++ % 2 === 0
+      const answer = await fetch(`https://127.0.0.1:${tlsPort}/`, {
+        headers: { host: 'slow.localhost' },
+        tls: { rejectUnauthorized: false },
+        keepalive,
+      }).catch(String)
+      const body = typeof answer === 'string' ? answer : `${answer.status} ${await answer.text()}`
+      if (!body.startsWith('200 slow ')) failures.push(body)
+      await Bun.sleep(10)
+    }
+  }
+  const running = Promise.all([run(), run()])
+  return {
+    async stop() {
+      isStopped = true
+      await running
+      return { count, failures }
+    },
+  }
+}
 
 async function versions(): Promise<{ api: string; ingress: string }> {
   const health = (await (await fetch(`${cpd.apiUrl}/api/health`)).json()) as { version: string }
@@ -69,6 +104,7 @@ async function runs(version: string): Promise<void> {
 
 test('five upgrades at 100 requests a second, one of them to a broken executable, lose none', async () => {
   const load = startLoad({ port: cpd.ingressPort, host: 'slow.localhost' })
+  const tlsLoad = startTlsLoad()
   await load.answered(20)
   const pid = cpd.pid()
   const steps = [
@@ -88,11 +124,13 @@ test('five upgrades at 100 requests a second, one of them to a broken executable
     expect((await long).status).toBe(200)
   }
   await load.stop()
+  const overTls = await tlsLoad.stop()
   expect(load.failures()).toEqual([])
+  expect(overTls.failures).toEqual([])
   expect(cpd.pid()).toBe(pid)
   expect(process.kill(pid, 0)).toBe(true)
   expect(readdirSync(cpd.paths.backups)).toHaveLength(5)
-  console.info(`5 upgrades: ${load.samples.length} requests, ${load.failures().length} failed`)
+  console.info(`5 upgrades: ${load.samples.length} requests over http and ${overTls.count} over https, none failed`)
 }, 300_000)
 
 test.each(['crashes', 'exits', 'hangs', 'is never healthy', 'migrates and is never healthy'])(
