@@ -3,6 +3,7 @@ import type { FuzzTarget } from './target.ts'
 import { chunkedBodyTarget } from './targets/chunked-body.ts'
 import { hpackTarget } from './targets/hpack.ts'
 import { http2FramesTarget } from './targets/http2-frames.ts'
+import { http2RequestTarget } from './targets/http2-request.ts'
 import { requestHeadTarget } from './targets/request-head.ts'
 import { responseHeadTarget } from './targets/response-head.ts'
 
@@ -12,6 +13,7 @@ const starts = {
   'chunked-body': async () => chunkedBodyTarget([startLlhttp(), await startGo()]),
   'http2-frames': async () => http2FramesTarget([await startGo()]),
   hpack: async () => hpackTarget([await startGo()]),
+  'http2-request': async () => http2RequestTarget([startLlhttp(), await startGo()]),
 } satisfies Record<string, () => Promise<FuzzTarget>>
 
 export type TargetName = keyof typeof starts

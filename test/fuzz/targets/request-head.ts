@@ -102,7 +102,7 @@ function forwardAgain({ requests }: Reading, compareWith: (text: string, expecte
   }
   const lines = again.requests.map((request, index) => {
     refuseDifference(whole[index], request)
-    return lineOf(request)
+    return requestLineOf(request)
   })
   // Behind a change of protocol llhttp reads no further.
   const upgradeAt = whole.findIndex(({ head }) => head.upgrade !== undefined)
@@ -127,7 +127,7 @@ function refuseDifference(sent: ReadRequest | undefined, arrived: StrictRequest)
 }
 
 /** In the words of the oracles. */
-function lineOf({ method, target, host, framing, payload, trailers }: StrictRequest): string {
+export function requestLineOf({ method, target, host, framing, payload, trailers }: StrictRequest): string {
   const shown = framing === 'length' && payload === '' ? 'none' : framing
   const names = [...new Set(trailers.map(({ name }) => name))].sort().join(',')
   return [method, target, host, shown, Buffer.from(payload, 'latin1').toString('hex'), names].join('|')
