@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises'
-import { accessFilePath, accessFiles, excessFiles, requestsByService, thisWriter } from './access-files.ts'
+import { accessFilePath, accessFiles, excessFiles, isFinished, requestsByService, thisWriter } from './access-files.ts'
 import { leftOutRecord } from './access-record.ts'
 
 export interface AccessFileLimits {
@@ -63,7 +63,11 @@ export class AccessWriter {
 
   /** What is lost is told before it is removed: whoever is killed in between tells of it twice rather than never. */
   async #dropOldest(handle: FileHandle): Promise<void> {
-    for (const { path } of await excessFiles(await accessFiles(this.#dir), this.#limits.totalBytes)) {
+    const files = await accessFiles(this.#dir)
+    for (const file of await excessFiles(files, this.#limits.totalBytes)) {
+      // A predecessor may still be writing to it.
+      if (!isFinished(file, files)) continue
+      const { path } = file
       const counts = await requestsByService(path).catch(() => new Map<string, number>())
       const told = [...counts].map(([serviceId, leftOut]) => leftOutRecord({ at: Date.now(), serviceId, leftOut })).join('')
       await this.#write(handle, Buffer.from(told))
