@@ -4,6 +4,7 @@ import type { CertificateState } from '../../../shared/certificate.ts'
 import { freePorts } from '../../support/free-ports.ts'
 import { type Pebble, startPebble } from '../../support/pebble.ts'
 import { until } from '../../support/until.ts'
+import { startFront } from './front.ts'
 import { type Edge, startEdge, startWorld, type World, type WorldOptions } from './world.ts'
 
 let edge: Edge
@@ -30,36 +31,6 @@ async function inWorld(options: WorldOptions, work: (world: World) => Promise<vo
 
 const failed = (world: World, name: string): Promise<CertificateState> =>
   until(`${name} has failed`, () => (world.status(name).error === undefined ? undefined : world.status(name)))
-
-/** Stands in front of Pebble under an address of its own, and answers itself where it is told to. */
-function startFront(answer: (path: string) => Response | Promise<Response> | undefined): {
-  directory: string
-  paths: string[]
-  close(): void
-} {
-  const paths: string[] = []
-  const server = Bun.serve({
-    hostname: '127.0.0.1',
-    port: 0,
-    tls: pebble.tls,
-    async fetch(request) {
-      const { pathname, host } = new URL(request.url)
-      paths.push(pathname)
-      const own = answer(pathname)
-      if (own !== undefined) return own
-      const headers = { host, 'content-type': request.headers.get('content-type') ?? '', 'user-agent': 'front' }
-      const body = request.method === 'POST' ? await request.text() : null
-      const reply = await fetch(new URL(pathname, pebble.directory), {
-        method: request.method,
-        headers,
-        body,
-        tls: { ca: pebble.tls.cert },
-      })
-      return new Response(await reply.text(), { status: reply.status, headers: reply.headers })
-    },
-  })
-  return { directory: `https://127.0.0.1:${server.port}/dir`, paths, close: () => void server.stop(true) }
-}
 
 const problem = (status: number, type: string, detail: string, headers: Record<string, string> = {}): Response =>
   Response.json({ type: `urn:ietf:params:acme:error:${type}`, detail }, { status, headers })
@@ -108,9 +79,10 @@ describe('an authority', () => {
     ['serverInternal', /cannot be reached/],
     ['somethingNew', /refused/],
   ])('that answers with the problem %s says what to do about it, with its own words', async (type, advice) => {
-    const front = startFront((path) =>
-      path === '/order-plz' ? problem(type === 'serverInternal' ? 500 : 403, type, 'its\u001b[31m own words') : undefined,
-    )
+    const front = startFront(pebble, {
+      before: (path) =>
+        path === '/order-plz' ? problem(type === 'serverInternal' ? 500 : 403, type, 'its\u001b[31m own words') : undefined,
+    })
     await inWorld({ env: { CP_ACME_DIRECTORY: front.directory } }, async (world) => {
       world.add('www.shop.example')
       const { error } = await failed(world, 'www.shop.example')
@@ -128,9 +100,9 @@ describe('an authority', () => {
     }))
 
   test('that limits the rate is asked again when it said, and not before', async () => {
-    const front = startFront((path) =>
-      path === '/order-plz' ? problem(429, 'rateLimited', 'too many', { 'retry-after': '3600' }) : undefined,
-    )
+    const front = startFront(pebble, {
+      before: (path) => (path === '/order-plz' ? problem(429, 'rateLimited', 'too many', { 'retry-after': '3600' }) : undefined),
+    })
     await inWorld({ env: { CP_ACME_DIRECTORY: front.directory } }, async (world) => {
       world.add('limited.shop.example')
       expect((await failed(world, 'limited.shop.example')).error).toMatch(/as much as it allows.*rateLimited: too many/)
@@ -145,7 +117,9 @@ describe('an authority', () => {
 
   test('that is overloaded for some requests is asked again, and takes up the order it has', async () => {
     let refusals = 4
-    const front = startFront((path) => (path.startsWith('/authZ/') && refusals-- > 0 ? new Response('busy', { status: 503 }) : undefined))
+    const front = startFront(pebble, {
+      before: (path) => (path.startsWith('/authZ/') && refusals-- > 0 ? new Response('busy', { status: 503 }) : undefined),
+    })
     await inWorld({ env: { CP_ACME_DIRECTORY: front.directory } }, async (world) => {
       world.add('busy.shop.example')
       await world.served('busy.shop.example')
@@ -155,7 +129,7 @@ describe('an authority', () => {
   })
 
   test('that hangs holds up nothing else, and the end of the control plane waits for nobody', async () => {
-    const front = startFront((path) => (path === '/order-plz' ? new Promise<Response>(() => {}) : undefined))
+    const front = startFront(pebble, { before: (path) => (path === '/order-plz' ? new Promise<Response>(() => {}) : undefined) })
     await inWorld({ env: { CP_ACME_DIRECTORY: front.directory } }, async (world) => {
       world.add('hanging.shop.example')
       await until('it is asked', () => front.paths.includes('/order-plz'))
@@ -172,7 +146,7 @@ describe('an authority', () => {
     const elsewhere = Object.fromEntries(
       ['newNonce', 'newAccount', 'newOrder', 'revokeCert'].map((name) => [name, `http://127.0.0.1:${freePorts(1)[0]}/${name}`]),
     )
-    const front = startFront((path) => (path === '/dir' ? Response.json(elsewhere) : undefined))
+    const front = startFront(pebble, { before: (path) => (path === '/dir' ? Response.json(elsewhere) : undefined) })
     await inWorld({ env: { CP_ACME_DIRECTORY: front.directory } }, async (world) => {
       world.add('led.shop.example')
       expect((await failed(world, 'led.shop.example')).error).toMatch(/another server.*not followed/)
@@ -186,7 +160,7 @@ describe('an authority', () => {
     ['a redirect', () => Response.redirect('http://127.0.0.1:1/')],
     ['nothing', () => new Response(null, { status: 204 })],
   ])('that answers with %s is one failed try', async (_, answer) => {
-    const front = startFront((path) => (path === '/order-plz' ? answer() : undefined))
+    const front = startFront(pebble, { before: (path) => (path === '/order-plz' ? answer() : undefined) })
     await inWorld({ env: { CP_ACME_DIRECTORY: front.directory } }, async (world) => {
       world.add('odd.shop.example')
       expect((await failed(world, 'odd.shop.example')).status).toBe('failed')
