@@ -1,8 +1,8 @@
-import type { ClientContext, ClientSocket, Connection } from './client/connection.ts'
+import type { ClientContext, Connection } from './client/connection.ts'
+import { Clients, type EndOptions } from './clients.ts'
 import type { Seats } from './seats.ts'
 import type { Tally } from './tally.ts'
-import type { Reception, Transport } from './transport.ts'
-import { within } from './within.ts'
+import type { Transport } from './transport.ts'
 
 export interface ClientListener {
   readonly address: { host: string; port: number }
@@ -18,15 +18,6 @@ export interface ClientListener {
   closeIdle(): void
   /** Takes no further connection and resolves when all are gone. */
   end(options: EndOptions): Promise<void>
-}
-
-export interface EndOptions {
-  /** For requests in flight and tunnels. */
-  graceMs: number
-  /** Ends what outstays the grace, as politely as may be. */
-  giveUp: () => void
-  /** For clients to take note of that; then they are cut off. */
-  lingerMs: number
 }
 
 export interface ListenOptions {
@@ -47,78 +38,41 @@ export interface ListenOptions {
  *
  * @throws AppError `unavailable` when the address cannot be listened at, saying why and what to do.
  */
-export function listenForClients({ host, port, inherited, transport, seats, turnedAway, context, log }: ListenOptions): ClientListener {
-  /** With the seat that each has. */
-  const connections = new Map<Connection, string>()
-  let isEnding = false
-  const waiting = new Set<() => void>()
-  const shared: ClientContext = Object.freeze({
-    ...context,
+export function listenForClients(options: ListenOptions): ClientListener {
+  const { host, port, inherited, transport, log } = options
+  const clients = new Clients(options)
+  const context: ClientContext = Object.freeze({
+    ...options.context,
     get isEnding() {
-      return isEnding
+      return clients.isEnding
     },
-    left: (connection: Connection) => {
-      const seat = connections.get(connection)
-      if (seat === undefined) return
-      connections.delete(connection)
-      seats.leave(seat)
-      if (connections.size > 0) return
-      for (const resume of waiting) resume()
-      waiting.clear()
-    },
+    left: (connection: Connection) => clients.leave(connection),
   })
-  const reception: Reception = {
-    context: shared,
-    admit(socket: ClientSocket, create) {
-      const seat = seats.take(socket.remoteAddress)
-      if (seat === undefined) {
-        turnedAway.count(socket.remoteAddress)
-        socket.terminate()
-        return
-      }
-      socket.data = create()
-      connections.set(socket.data, seat)
+  const door = transport(
+    { host, port, inherited },
+    {
+      context,
+      admit: (socket, create) => clients.admit(socket, create),
+      replace: (from, to) => clients.replace(from, to),
+      log,
     },
-    replace(from, to) {
-      const seat = connections.get(from)
-      if (seat === undefined) return
-      connections.delete(from)
-      connections.set(to, seat)
-    },
-    log,
-  }
-  const allGone = () =>
-    new Promise<void>((resolve) => {
-      if (connections.size === 0) resolve()
-      else waiting.add(resolve)
-    })
-  const closeIdle = () => {
-    for (const connection of connections.keys()) connection.closeWhenIdle()
-  }
-  const door = transport({ host, port, inherited }, reception)
+  )
   return {
     address: { host, port: door.port },
     get descriptor() {
       return door.descriptor
     },
     get connectionCount() {
-      return connections.size
+      return clients.count
     },
     retire() {
-      isEnding = true
       door.stop()
-      for (const connection of connections.keys()) connection.announceEnd?.()
-      return allGone()
+      return clients.retire()
     },
-    closeIdle,
-    async end({ graceMs, giveUp, lingerMs }) {
-      isEnding = true
+    closeIdle: () => clients.closeIdle(),
+    end(how) {
       door.stop()
-      closeIdle()
-      await within(graceMs, allGone())
-      giveUp()
-      await within(lingerMs, allGone())
-      for (const connection of connections.keys()) connection.drop()
+      return clients.end(how)
     },
   }
 }
