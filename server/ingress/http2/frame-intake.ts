@@ -198,17 +198,17 @@ export class FrameIntake {
     this.#streams.begun(streamId)
     if (this.#streams.size >= this.#owner.context.limits.maxStreams) throw new StreamError(ErrorCode.refusedStream, 'too many streams')
     this.earn()
-    const stream = new Http2Stream(streamId, this.#owner)
+    const stream = new Http2Stream(streamId, this.#owner, isLast)
     try {
       if (request instanceof BadMessage) throw request
       const parsed = this.#requests.parse(request, isLast)
       this.#streams.add(stream)
-      stream.begin(parsed, isLast)
+      stream.begin(parsed)
     } catch (error) {
       if (error instanceof StreamError) stream.beginMalformed()
       if (!(error instanceof BadMessage)) throw error
       this.#streams.add(stream)
-      stream.beginRefused(error, isLast)
+      stream.beginRefused(error)
     }
     if (!isLast) this.#touched.add(stream)
   }

@@ -18,11 +18,22 @@ export class StreamInput {
   /** How much may still come by the length that was given. */
   #owedBytes = Number.POSITIVE_INFINITY
   #trailers = ''
-  /** Whether the peer has ended its side. */
-  isEnded = false
+  #isEnded = false
 
   constructor(windowBytes: number) {
     this.#windowBytes = windowBytes
+  }
+
+  /** One that is over before it has begun. */
+  static ended(): StreamInput {
+    const input = new StreamInput(0)
+    input.#isEnded = true
+    return input
+  }
+
+  /** Whether the peer has ended its side. */
+  get isEnded(): boolean {
+    return this.#isEnded
   }
 
   /** A tunnel's bytes are bare and without a known length. */
@@ -49,7 +60,7 @@ export class StreamInput {
   /** The peer has said all, with these lines behind its data. Throws StreamError. */
   end(trailers: string): void {
     if (this.#owedBytes > 0 && this.#owedBytes !== Number.POSITIVE_INFINITY) throw malformed('the body is shorter than content-length says')
-    this.isEnded = true
+    this.#isEnded = true
     this.#trailers = trailers
   }
 

@@ -36,6 +36,9 @@ export interface StreamHost {
   over(stream: Http2Stream, state: 'ended' | 'reset'): void
 }
 
+/** Of the many streams that are nothing but a head. */
+const NO_INPUT = StreamInput.ended()
+
 /** Where a stream stands: its request is being answered; it waits to become a tunnel; it is one; its answer is known and leaves; it is over. */
 type Phase = 'request' | 'handshake' | 'tunnel' | 'leaving' | 'over'
 
@@ -62,10 +65,11 @@ export class Http2Stream implements ClientSide, OutputOwner {
   #inputAt: number
   #outputAt: number
 
-  constructor(id: number, host: StreamHost) {
+  /** `isWhole` tells that nothing follows its head. */
+  constructor(id: number, host: StreamHost, isWhole: boolean) {
     this.id = id
     this.#host = host
-    this.#input = new StreamInput(host.streamWindowBytes)
+    this.#input = isWhole ? NO_INPUT : new StreamInput(host.streamWindowBytes)
     this.#output = new StreamOutput(id, host.sender, this)
     this.#inputAt = host.context.deadlines.now
     this.#outputAt = this.#inputAt
@@ -73,15 +77,14 @@ export class Http2Stream implements ClientSide, OutputOwner {
 
   // What the client does.
 
-  /** The request's head has come; `isWhole` tells that nothing follows. */
-  begin({ head, websocketKey }: ParsedRequest, isWhole: boolean): void {
+  /** The request's head has come. */
+  begin({ head, websocketKey }: ParsedRequest): void {
     this.#method = websocketKey === undefined ? head.method : 'CONNECT'
     this.#websocketKey = websocketKey
     this.#phase = websocketKey === undefined ? 'request' : 'handshake'
     this.note.begin(head, requestIdOf(head.notable))
     this.#isRequestWhole = head.framing.kind === 'none'
-    this.#input.expect(head.framing, websocketKey !== undefined)
-    if (isWhole) this.#input.end('')
+    if (!this.#input.isEnded) this.#input.expect(head.framing, websocketKey !== undefined)
     try {
       if (head.framing.kind === 'length') this.#refuseLargeBody(head.framing.bytes)
       this.#ask(head)
@@ -92,9 +95,8 @@ export class Http2Stream implements ClientSide, OutputOwner {
   }
 
   /** A request that is not served is answered here; `head` is unknown. */
-  beginRefused(reason: BadMessage, isWhole: boolean): void {
+  beginRefused(reason: BadMessage): void {
     this.note.begin(undefined, requestIdOf([]))
-    this.#input.isEnded = isWhole
     this.refuse(reason)
   }
 

@@ -48,12 +48,6 @@ export interface H2Client {
   closed: Promise<void>
 }
 
-export interface ClientOptions {
-  settings?: Fields | readonly (readonly [number, number])[]
-  /** Opens the windows as data comes. */
-  opensWindows?: boolean
-}
-
 export const get: Fields = [
   [':method', 'GET'],
   [':scheme', 'http'],
