@@ -115,7 +115,8 @@ function isTwinOfReserved(hyphenated: string): boolean {
 }
 
 function forwardedLines(head: RequestHead, origin: RequestSource): string {
-  const claimed = (name: string) => origin.isTrusted && head.notable.some((field) => field.is(name))
+  // What a client has Connection name is dropped, also behind a proxy that let it through: it must not leave a gap.
+  const claimed = (name: string) => origin.isTrusted && !head.connection.includes(name) && head.notable.some((field) => field.is(name))
   const chain = origin.isTrusted ? fieldValue(head.notable, 'x-forwarded-for') : undefined
   let lines = `X-Forwarded-For: ${chain === undefined ? '' : `${chain}, `}${origin.address}\r\n`
   if (!claimed('x-forwarded-proto')) lines += `X-Forwarded-Proto: ${origin.scheme}\r\n`

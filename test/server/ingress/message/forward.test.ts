@@ -86,6 +86,20 @@ test('a trusted proxy may speak for its client', () => {
   ])
 })
 
+test('what a trusted proxy lets Connection name is dropped and told anew', () => {
+  const lines = forward(
+    ['Host: a.example', 'Connection: X-Forwarded-Proto, x-forwarded-host', 'X-Forwarded-Proto: https', 'X-Forwarded-Host: b'],
+    true,
+  )
+  expect(lines.slice(2)).toEqual([
+    'X-Forwarded-For: 198.51.100.7',
+    'X-Forwarded-Proto: http',
+    'X-Forwarded-Host: a.example',
+    'X-Forwarded-Port: 80',
+    'X-Request-Id: req-1',
+  ])
+})
+
 test('an upgrade is asked for anew', () => {
   expect(forward(['Host: a.example:81', 'Connection: Upgrade', 'Upgrade: websocket'])).toContain('Upgrade: websocket')
 })
