@@ -101,7 +101,7 @@ export async function handshakes(world: World, load: { port: number; connections
 
 /** Messages of 64 bytes, each sent back. */
 export async function echo(world: World, load: { port: number; connections: number; seconds: number }): Promise<LoadResult> {
-  const script = join(import.meta.dirname, 'websocket-load.ts')
+  const script = join(import.meta.dirname, 'websocket-load-child.ts')
   const output = await world.runBeside([process.execPath, script, `${load.port}`, `${load.connections}`, `${load.seconds}`])
   const { count, p50Ms, p99Ms } = JSON.parse(output) as { count: number; p50Ms: number; p99Ms: number }
   return { requests: count, seconds: load.seconds, p50Ms, p99Ms, failures: count === 0 ? 1 : 0 }

@@ -44,7 +44,7 @@ export async function createWorld(): Promise<World> {
   await Bun.write(join(siteDir, 'small.txt'), 'x'.repeat(SMALL_BYTES))
   await Bun.write(join(siteDir, 'medium.css'), 'x'.repeat(100 * SMALL_BYTES))
   await Bun.write(join(siteDir, 'large.bin'), 'x'.repeat(LARGE_BYTES))
-  const upstream = start(OTHER_CORE, [process.execPath, join(import.meta.dirname, 'upstream.ts')], { stdout: 'pipe' })
+  const upstream = start(OTHER_CORE, [process.execPath, join(import.meta.dirname, 'upstream-child.ts')], { stdout: 'pipe' })
   const upstreamPort = Number(await firstText(upstream))
   return {
     dir,
