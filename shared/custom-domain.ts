@@ -1,13 +1,14 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { CertificateState } from './certificate.ts'
 import { Id } from './id.ts'
-import { OneOf, StrictObject, Time } from './schema.ts'
+import { Many, OneOf, PageQuery, StrictObject, Time, TimeInput } from './schema.ts'
 
 export const domainTypes = ['apex', 'subdomain'] as const
 export type DomainType = (typeof domainTypes)[number]
 
+const verificationStatuses = ['verified', 'unverified'] as const
+
 export const checkOutcomes = ['verified', 'not_found', 'wrong_target', 'no_answer'] as const
-export type CheckOutcome = (typeof checkOutcomes)[number]
 
 /** What a look at the DNS of a domain found. */
 export const DomainCheck = Type.Object({
@@ -33,7 +34,7 @@ export const CustomDomain = Type.Object(
     domainType: OneOf(domainTypes),
     publicSuffix: Type.String({ examples: ['com', 'co.uk'] }),
     redirectForName: Type.String({ description: 'Always empty: each domain is added on its own' }),
-    verificationStatus: OneOf(['verified', 'unverified'], 'Once verified it stays so until it is removed'),
+    verificationStatus: OneOf(verificationStatuses, 'Once verified it stays so until it is removed'),
     createdAt: Time,
     server: Type.Object({ id: Id('service'), name: Type.String() }),
     dnsRecords: Type.Array(DnsRecord, {
@@ -46,6 +47,16 @@ export const CustomDomain = Type.Object(
   { $id: 'CustomDomain' },
 )
 export type CustomDomain = Static<typeof CustomDomain>
+
+export const CustomDomainQuery = Type.Object({
+  ...PageQuery,
+  name: Many(Type.String({ maxLength: 254, description: 'Host name, in any spelling' })),
+  domainType: Type.Optional(OneOf(domainTypes)),
+  verificationStatus: Type.Optional(OneOf(verificationStatuses)),
+  createdBefore: Type.Optional(TimeInput),
+  createdAfter: Type.Optional(TimeInput),
+})
+export type CustomDomainQuery = Static<typeof CustomDomainQuery>
 
 /** Longest host name in DNS (RFC 1035 section 2.3.4), as it is written without the dot at its end. */
 export const maxHostNameChars = 253

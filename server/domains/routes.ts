@@ -1,4 +1,6 @@
 import type { Operations } from '../../shared/api.ts'
+import type { CustomDomainQuery } from '../../shared/custom-domain.ts'
+import { canonicalHostName } from '../../shared/domain.ts'
 import type { Context } from '../context.ts'
 import type { Handlers } from '../http/call.ts'
 import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../http/page.ts'
@@ -15,7 +17,8 @@ type DomainIds = Extract<
 export const domainRoutes: Handlers<DomainIds, Context> = {
   listCustomDomains({ actor, params, query }, context) {
     const service = requireService(context, actor, params.serviceId)
-    const domains = listDomains(context.db, service.id, { beforeId: idAfter(query.cursor), limit: query.limit ?? DEFAULT_PAGE_ITEMS })
+    const wanted = { beforeId: idAfter(query.cursor), limit: query.limit ?? DEFAULT_PAGE_ITEMS, ...namesIn(query) }
+    const domains = listDomains(context.db, service.id, { ...query, ...wanted })
     const page = domains.map((domain) => presentDomain(context, service, domain))
     return pageOf('customDomain', page, ({ id }) => [id])
   },
@@ -34,3 +37,7 @@ export const domainRoutes: Handlers<DomainIds, Context> = {
     removeDomain(context, requireService(context, actor, params.serviceId), params.domainId)
   },
 }
+
+/** What is no host name finds nothing. */
+const namesIn = ({ name }: CustomDomainQuery): { name?: string[] } =>
+  name === undefined ? {} : { name: name.map((text) => canonicalHostName(text) ?? text) }

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import type { DomainCheck, DomainType } from '../../shared/custom-domain.ts'
+import type { CustomDomainQuery, DomainCheck, DomainType } from '../../shared/custom-domain.ts'
 
 /** A custom domain as it is kept. Times are milliseconds since 1970. */
 export interface StoredDomain {
@@ -45,17 +45,30 @@ export const verifiedDomains = (db: Database): VerifiedDomain[] =>
     )
     .all()
 
-/** Domains of a service, newest first, those before `beforeId` when it is given. */
-export const listDomains = (
-  db: Database,
-  serviceId: string,
-  { beforeId, limit }: { beforeId: string | undefined; limit: number },
-): StoredDomain[] =>
+export type DomainFilter = CustomDomainQuery & { beforeId: string | undefined; limit: number }
+
+/** Domains of a service, newest first, those before `beforeId` when it is given. Names are in the form they are kept in. */
+export const listDomains = (db: Database, serviceId: string, filter: DomainFilter): StoredDomain[] =>
   db
-    .query<DomainRow, [string, string | null, number]>(
-      `SELECT ${COLUMNS} FROM custom_domains d WHERE d.service_id = ?1 AND (?2 IS NULL OR d.id < ?2) ORDER BY d.id DESC LIMIT ?3`,
+    .query<DomainRow, Record<string, string | number | null>>(
+      `SELECT ${COLUMNS} FROM custom_domains d WHERE d.service_id = $serviceId
+       AND ($names IS NULL OR d.name IN (SELECT value FROM json_each($names)))
+       AND ($domainType IS NULL OR d.domain_type = $domainType)
+       AND ($status IS NULL OR (d.verified_at IS NOT NULL) = ($status = 'verified'))
+       AND d.created_at < $createdBefore AND d.created_at > $createdAfter
+       AND ($beforeId IS NULL OR d.id < $beforeId)
+       ORDER BY d.id DESC LIMIT $limit`,
     )
-    .all(serviceId, beforeId ?? null, limit)
+    .all({
+      serviceId,
+      names: filter.name === undefined ? null : JSON.stringify(filter.name),
+      domainType: filter.domainType ?? null,
+      status: filter.verificationStatus ?? null,
+      createdBefore: filter.createdBefore === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(filter.createdBefore),
+      createdAfter: filter.createdAfter === undefined ? -1 : Date.parse(filter.createdAfter),
+      beforeId: filter.beforeId ?? null,
+      limit: filter.limit,
+    })
     .map(present)
 
 /** One domain of a service, by id or by name. */

@@ -4,8 +4,8 @@ import { createDriver, type Driver } from '../work/driver.ts'
 import { createGate } from './gate.ts'
 import { reconcileDomain } from './reconcile.ts'
 
-/** A look waits for name servers nearly all of its time, and asks at most 12 questions. */
-const LOOKS_AT_ONCE = 16
+/** A look waits for name servers nearly all of its time, and asks at most 12 questions. Many, as those of silent servers take their 10 s. */
+const LOOKS_AT_ONCE = 64
 
 /** Looks at the DNS of domains, each by its id. */
 export function createDomainWatch(context: Context): Driver {

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
-import { CustomDomain, CustomDomainCreate } from '../custom-domain.ts'
+import { CustomDomain, CustomDomainCreate, CustomDomainQuery } from '../custom-domain.ts'
 import { defineOperations } from '../operation.ts'
-import { PageOf, PageQuery } from '../schema.ts'
+import { PageOf } from '../schema.ts'
 
 const ServiceParams = Type.Object({ serviceId: Type.String({ description: 'Id of the service' }) })
 const DomainParams = Type.Object({
@@ -18,7 +18,7 @@ export const domainOperations = defineOperations({
     tag: 'Custom domains',
     summary: 'List custom domains of a service',
     params: ServiceParams,
-    query: Type.Object(PageQuery),
+    query: CustomDomainQuery,
     responses: { 200: PageOf('customDomain', CustomDomain) },
     errors: ['not_found'],
   },

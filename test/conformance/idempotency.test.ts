@@ -46,6 +46,13 @@ const creations: Partial<Record<OperationId, () => Promise<Creation>>> = {
     other: { json: { type: 'web_service', name: 'twice' } },
     count: () => countOf('/v1/services?limit=100'),
   }),
+  createCustomDomain: async () => ({
+    path: `/v1/services/${world.serviceId}/custom-domains`,
+    // Of its own each time: a name is taken once.
+    first: { json: { name: `${crypto.randomUUID()}.example.com` } },
+    other: { json: { name: 'twice.example.com' } },
+    count: () => countOf(`/v1/services/${world.serviceId}/custom-domains?limit=100`),
+  }),
   uploadSource: async () => {
     const serviceId = await world.makeService()
     return {

@@ -28,6 +28,11 @@ beforeAll(async () => {
   for (const count of [2, 3, 4, 5, 6])
     await call(`${server.url}/v1/services/${serviceId}/scale`, { json: { numInstances: count }, token: server.adminToken })
   addDeploys(6)
+  for (const label of ['a', 'b', 'c', 'd', 'e'])
+    await call(`${server.url}/v1/services/${serviceId}/custom-domains`, {
+      json: { name: `${label}.example.com` },
+      token: server.adminToken,
+    })
   for (const name of ['second', 'third']) {
     const other = await registerTenant(server, `${name}@example.com`)
     joinWorkspace(server, { userId: member.userId, workspaceId: other.workspaceId, role: 'viewer' })
@@ -64,9 +69,10 @@ const lists: Partial<Record<OperationId, List>> = {
   listOwners: { path: () => '/v1/owners', count: 3, asMember: true },
   listRoles: { path: () => '/v1/roles', count: 4 },
   listServices: { path: () => '/v1/services', count: MANY },
-  listEvents: { path: () => `/v1/services/${serviceId}/events`, count: 5 },
+  listEvents: { path: () => `/v1/services/${serviceId}/events`, count: 10 },
   listDeploys: { path: () => `/v1/services/${serviceId}/deploys`, count: 6 },
   listEnvVars: { path: () => `/v1/services/${serviceId}/env-vars`, count: MANY },
+  listCustomDomains: { path: () => `/v1/services/${serviceId}/custom-domains`, count: 5 },
   listSecretFiles: { path: () => `/v1/services/${serviceId}/secret-files`, count: 5 },
 }
 

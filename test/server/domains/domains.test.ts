@@ -130,6 +130,22 @@ describe('a domain', () => {
     expect((await web.ask('/custom-domains/nobody.example.com')).status).toBe(404)
   })
 
+  test('is found by what it is', async () => {
+    const service = await makeService(platform, { name: 'filtered' })
+    for (const name of ['filtered.com', 'www.filtered.com']) await service.ask('/custom-domains', { json: { name } })
+    const names = async (query: string) => {
+      const { body } = await service.ask<{ customDomain: CustomDomain }[]>(`/custom-domains?${query}`)
+      return body.map(({ customDomain }) => customDomain.name)
+    }
+    expect(await names('')).toEqual(['www.filtered.com', 'filtered.com'])
+    expect(await names('name=WWW.filtered.com.,nobody.com')).toEqual(['www.filtered.com'])
+    expect(await names('domainType=apex')).toEqual(['filtered.com'])
+    expect(await names('verificationStatus=unverified')).toHaveLength(2)
+    expect(await names('verificationStatus=verified')).toEqual([])
+    expect(await names('createdAfter=2040-01-01T00:00:00Z')).toEqual([])
+    expect(await names('createdBefore=2040-01-01T00:00:00Z')).toHaveLength(2)
+  })
+
   test('goes with its service, and its name is free at once', async () => {
     const other = await makeService(platform, { name: 'short-lived', type: 'static_site' })
     await dns.a('freed.com', ADDRESS)
