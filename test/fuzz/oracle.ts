@@ -18,7 +18,7 @@ export interface OracleItem {
 }
 
 const NODE_HINT = 'Node is not installed. Install it (Debian: apt-get install nodejs): its parser is compared with ours.'
-const GO_HINT = 'Go is not installed. Install it (Debian: apt-get install golang-go): its parsers are compared with ours.'
+const GO_HINT = 'Go is not installed. Install Go 1.24 or newer (https://go.dev/dl): its parsers are compared with ours.'
 
 /** llhttp, in a Node. */
 export function startLlhttp(): Oracle {
@@ -29,13 +29,11 @@ export function startLlhttp(): Oracle {
 export async function startGo(): Promise<Oracle> {
   const dir = mkdtempSync(join(tmpdir(), 'cpd-oracle-'))
   const program = join(dir, 'oracle')
-  const { PATH = '', HOME = dir, GOPROXY, GOFLAGS, GOCACHE, GOMODCACHE } = process.env
-  const given = Object.entries({ GOPROXY, GOFLAGS, GOCACHE, GOMODCACHE }).filter(
-    (entry): entry is [string, string] => entry[1] !== undefined,
-  )
+  const named = /^(PATH$|HOME$|GO|https?_proxy$|no_proxy$|SSL_CERT_)/i
+  const given = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined && named.test(entry[0]))
   const built = await runProcess([programOf('go', GO_HINT), 'build', '-o', program, '.'], {
     cwd: join(import.meta.dirname, 'oracle'),
-    env: { PATH, HOME, ...Object.fromEntries(given) },
+    env: { HOME: dir, ...Object.fromEntries(given) },
   })
   if (built.exitCode !== 0) throw new Error(`Go could not build the program that reads beside ours: ${built.stderr}`)
   const oracle = startOracle('go', [program])
