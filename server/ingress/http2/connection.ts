@@ -1,4 +1,4 @@
-import type { ClientContext, ClientSocket, Connection } from '../client/connection.ts'
+import type { ClientContext, ClientSocket, Connection } from '../client/context.ts'
 import type { Deadlined } from '../deadlines.ts'
 import { RequestOrigin } from '../message/forward-request.ts'
 import { DataSender } from './data-sender.ts'
@@ -8,7 +8,6 @@ import { FrameWriter } from './frame-writer.ts'
 import { ConnectionError, ErrorCode } from './http2-error.ts'
 import { Outbox } from './outbox.ts'
 import { ownSettings } from './settings.ts'
-import type { Http2Stream } from './stream.ts'
 import { StreamTable } from './stream-table.ts'
 import { atEndOfTurn, type TurnMember } from './turn.ts'
 
@@ -154,8 +153,8 @@ export class Http2Connection implements Connection, Deadlined, IntakeOwner, Turn
     if (!isStingy) this.#intake.earn()
   }
 
-  over(stream: Http2Stream, state: 'ended' | 'reset'): void {
-    this.#streams.remove(stream.id, state)
+  over(streamId: number, state: 'ended' | 'reset'): void {
+    this.#streams.remove(streamId, state)
     if (this.#streams.size > 0) return
     this.#idleAt = this.context.deadlines.now
     if (this.#phase === 'finishing') this.#close()
@@ -217,14 +216,14 @@ export class Http2Connection implements Connection, Deadlined, IntakeOwner, Turn
   #finishStreams(): void {
     this.#enter('finishing')
     this.#intake.isFinishing = true
-    this.#writer.goaway({ lastStreamId: this.#streams.lastId, code: ErrorCode.noError, message: '' })
+    this.#writer.goaway({ lastStreamId: this.#streams.lastTakenId, code: ErrorCode.noError, message: '' })
     if (this.#streams.size === 0) this.#close()
   }
 
   /** Ends the connection and all that goes on in it. */
   #fail({ code, message }: ConnectionError): void {
     if (this.#isClosing) return
-    this.#writer.goaway({ lastStreamId: this.#streams.lastId, code, message })
+    this.#writer.goaway({ lastStreamId: this.#streams.lastTakenId, code, message })
     this.#close()
     for (const stream of this.#streams.all()) stream.breakOff()
   }

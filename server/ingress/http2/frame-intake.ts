@@ -12,7 +12,8 @@ import { ReceiveWindow } from './receive-window.ts'
 import { trailerLines } from './request-fields.ts'
 import { RequestParser } from './request-parser.ts'
 import { readSettings } from './settings.ts'
-import { Http2Stream, type StreamHost } from './stream.ts'
+import { Http2Stream } from './stream.ts'
+import type { StreamHost } from './stream-host.ts'
 import type { StreamTable } from './stream-table.ts'
 
 /** Of all streams together: what a client may send before somebody has taken it, and so what we may have to hold. */
@@ -178,6 +179,7 @@ export class FrameIntake {
     if (block.isOfItself) throw new StreamError(ErrorCode.protocolError, 'a stream depends on itself')
     const stream = this.#streams.get(streamId)
     if (stream !== undefined && !stream.hasEnded) {
+      if (stream.isTunnel) throw new StreamError(ErrorCode.protocolError, 'a tunnel has nothing but data')
       if (!isLast) throw new StreamError(ErrorCode.protocolError, 'trailers do not end the stream')
       if (isTooLarge) throw new StreamError(ErrorCode.enhanceYourCalm, 'the trailers are too large')
       stream.end(trailerLines(fields))
@@ -194,7 +196,10 @@ export class FrameIntake {
 
   #open({ streamId, isLast }: HeaderBlock, request: BadMessage | readonly HeaderField[]): void {
     if (streamId % 2 === 0) throw new ConnectionError(ErrorCode.protocolError, `${streamId} is no id of a client's stream`)
-    if (this.isFinishing) return
+    if (this.isFinishing) {
+      this.#streams.ignored(streamId)
+      return
+    }
     this.#streams.begun(streamId)
     if (this.#streams.size >= this.#owner.context.limits.maxStreams) throw new StreamError(ErrorCode.refusedStream, 'too many streams')
     this.earn()

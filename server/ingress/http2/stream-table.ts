@@ -13,6 +13,7 @@ export class StreamTable {
   readonly #overStates: StreamState[] = []
   #overCount = 0
   #lastId = 0
+  #lastTakenId = 0
 
   get size(): number {
     return this.#open.size
@@ -27,9 +28,21 @@ export class StreamTable {
     return this.#open.get(id)
   }
 
+  /** The largest id whose request may have been acted on. */
+  get lastTakenId(): number {
+    return this.#lastTakenId
+  }
+
   /** The client has begun the stream of this id, even if it is refused. */
   begun(id: number): void {
     this.#lastId = id
+    this.#lastTakenId = id
+  }
+
+  /** The client has begun a stream that it was told would not be taken: whatever comes for it is ignored. */
+  ignored(id: number): void {
+    this.#lastId = id
+    this.remove(id, 'reset')
   }
 
   add(stream: Http2Stream): void {

@@ -1,5 +1,4 @@
 import { STATUS_CODES } from 'node:http'
-import type { ClientContext } from '../client/connection.ts'
 import type { ClientSide, Exchange, Forwarding, LocalHead } from '../exchange.ts'
 import { BadMessage } from '../message/bad-message.ts'
 import type { Field } from '../message/field-lines.ts'
@@ -9,32 +8,15 @@ import type { ResponseHead } from '../message/response-head.ts'
 import { pageResponse } from '../page.ts'
 import { RequestNote } from '../request-note.ts'
 import { respond } from '../respond.ts'
-import type { DataSender } from './data-sender.ts'
 import type { Frame } from './frame.ts'
 import type { HpackEncoder } from './hpack-encoder.ts'
 import { ErrorCode } from './http2-error.ts'
 import type { ParsedRequest } from './request-parser.ts'
 import { encodeAgreement, encodeLocal, encodeResponse } from './response-block.ts'
+import type { StreamHost } from './stream-host.ts'
 import { StreamInput } from './stream-input.ts'
 import { type OutputOwner, StreamOutput } from './stream-output.ts'
 import { agreementProblem } from './websocket-key.ts'
-
-/** What a stream needs of its connection. */
-export interface StreamHost {
-  readonly context: ClientContext
-  readonly address: string
-  readonly isTrusted: boolean
-  readonly scheme: 'http' | 'https'
-  readonly origin: RequestOrigin
-  readonly sender: DataSender
-  readonly streamWindowBytes: number
-  /** So many received bytes have been used. */
-  used(bytes: number): void
-  /** A DATA frame has gone out. */
-  dataSent(isStingy: boolean): void
-  /** The stream is over: in order, or because one side has reset it. */
-  over(stream: Http2Stream, state: 'ended' | 'reset'): void
-}
 
 /** Of the many streams that are nothing but a head. */
 const NO_INPUT = StreamInput.ended()
@@ -119,6 +101,11 @@ export class Http2Stream implements ClientSide, OutputOwner {
   end(trailers: string): void {
     this.#input.end(trailers)
     if (this.#phase === 'leaving') this.#settle()
+  }
+
+  /** Or asks to become one. */
+  get isTunnel(): boolean {
+    return this.#websocketKey !== undefined
   }
 
   get hasEnded(): boolean {
@@ -391,7 +378,7 @@ export class Http2Stream implements ClientSide, OutputOwner {
     this.#host.used(this.#input.clear())
     this.#output.drop()
     this.#finished()
-    this.#host.over(this, state)
+    this.#host.over(this.id, state)
   }
 
   /** Tells of the request once. */

@@ -4,6 +4,7 @@ import { connectHttp2, frame, get, post, settings, Type, uint32 } from './h2-cli
 import { type Http2World, startHttp2World } from './h2-world.ts'
 
 const MIB = 1024 * 1024
+const LARGE_VALUE_BYTES = 20_000
 
 let world: Http2World
 let upstream: RawUpstream
@@ -13,7 +14,8 @@ beforeAll(() => {
   world = startHttp2World()
   upstream = startRawUpstream((socket, text) => {
     socket.data.received = ''
-    socket.write(ok((text.split(' ')[1] ?? '').slice(1).repeat(1000)))
+    if (text.startsWith('HEAD')) socket.write(ok('', `X-Large: ${'v'.repeat(LARGE_VALUE_BYTES)}`))
+    else socket.write(ok((text.split(' ')[1] ?? '').slice(1).repeat(1000)))
   })
   hosts = { 'a.test': proxyTo(upstream.port) }
   world.publish(hosts)
@@ -52,6 +54,16 @@ test('a window that is made smaller afterwards goes below zero and must be opene
   await client.until((frames) => dataOf(frames, 1) === 501)
   client.send(settings([4, 5000]))
   expect((await client.body(1)).toString()).toBe('ab'.repeat(1000))
+  client.kill()
+})
+
+test('a head larger than a frame is continued in others', async () => {
+  const client = await connectHttp2(world.port)
+  client.request(1, [[':method', 'HEAD'], ...get.slice(1)])
+  const last = await client.until((frames) => frames.find(({ type, flags }) => type === Type.continuation && flags === 4))
+  const first = client.frames.find(({ type, streamId }) => type === Type.headers && streamId === 1)
+  expect(first?.flags).toBe(1)
+  expect(Buffer.concat([first?.payload ?? Buffer.alloc(0), last.payload]).toString('latin1')).toContain('v'.repeat(LARGE_VALUE_BYTES))
   client.kill()
 })
 

@@ -106,7 +106,10 @@ export async function connectHttp2(
     reader.push(bytes)
     for (let next = reader.next(); next !== undefined; next = reader.next()) {
       const payload = Buffer.from(next.bytes.subarray(next.from, next.to))
-      const fields = next.type === Type.headers ? decoder.decode(payload, 0, payload.length).fields.map((f) => [f.name, f.value]) : []
+      const fields =
+        next.type === Type.headers && (next.flags & 4) !== 0
+          ? decoder.decode(payload, 0, payload.length).fields.map((f) => [f.name, f.value])
+          : []
       frames.push({ type: next.type, flags: next.flags, streamId: next.streamId, payload, fields: Object.fromEntries(fields) })
       const isData = next.type === Type.data && payload.length > 0
       if (isData && opensWindows) send(frame(8, 0, 0, uint32(payload.length)), frame(8, 0, next.streamId, uint32(payload.length)))

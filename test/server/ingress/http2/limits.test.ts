@@ -201,9 +201,13 @@ test('an ending connection lets the client know first and serves what was on its
   await client.until((frames) => frames.filter(({ type }) => type === Type.goaway).length === 2)
   expect(await client.goaway()).toEqual({ code: 0, lastStreamId: 5 })
   client.request(7)
+  client.request(9, [[':method', 'POST'], ...get.slice(1)], { isLast: false })
+  client.data(9, 'late', true)
+  client.send(frame(Type.ping, 0, 0, Buffer.alloc(8, 1)))
+  await client.until((frames) => frames.some(({ type, payload }) => type === Type.ping && payload[0] === 1))
   client.send(frame(Type.reset, 0, 3, uint32(8)))
   await client.closed
-  expect(client.frames.some(({ streamId }) => streamId === 7)).toBe(false)
+  expect(client.frames.some(({ streamId }) => streamId > 5)).toBe(false)
 })
 
 test('an ending connection without requests is closed, even if the client does not answer the PING', async () => {

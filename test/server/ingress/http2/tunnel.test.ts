@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { eventually, proxyTo, startRawUpstream } from '../world.ts'
-import { connectHttp2, frame, get, type H2Client, Type, uint32 } from './h2-client.ts'
+import { block, connectHttp2, frame, get, type H2Client, Type, uint32 } from './h2-client.ts'
 import { type Http2World, startHttp2World } from './h2-world.ts'
 
 let world: Http2World
@@ -110,6 +110,12 @@ test('a drained tunnel tells its client to come again', async () => {
   const client = await openWebSocket()
   world.targets.closeTunnels(`i-${app.port}`)
   expect((await client.body(1)).toString('hex')).toBe('880203e9')
+})
+
+test('a tunnel that is sent trailers is reset', async () => {
+  const client = await openWebSocket()
+  client.send(frame(Type.headers, 5, 1, block([['x-sum', '1']])))
+  expect(await client.resetCode(1)).toBe(1)
 })
 
 test('a client that resets its stream frees the instance', async () => {
