@@ -82,7 +82,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
 /** Takes the data directory, and first of all brings an upgrade to its end that was cut off. */
 async function takeData({ isOnTrial, log }: ComposeOptions, paths: Paths): Promise<DataLock> {
   if (isOnTrial) {
-    noteTrial(paths.upgradeTrial)
+    noteTrial(paths)
     return { release() {} }
   }
   const lock = lockDataDir(paths.lock, paths.data)

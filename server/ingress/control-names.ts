@@ -42,9 +42,16 @@ export const ownSocketPaths = (controlSocketPath: string): string[] => ownNamesI
 /** Who has the well-known name, as a value that is another for another ingress; empty when nobody has. */
 export const newestOf = (controlSocketPath: string): string => String(inodeOf(controlSocketPath) ?? '')
 
-/** Removes the names of ingresses that have ended without doing so. */
+/** Removes the names of ingresses that have ended without doing so, and files that they were just writing. */
 export function sweepNames(controlSocketPath: string): void {
-  for (const { path, pid } of ownNamesIn(controlSocketPath)) if (processStart(pid) === undefined) rmSync(path, { force: true })
+  const folder = dirname(controlSocketPath)
+  const halfWritten = list(folder).flatMap((name) => {
+    const pid = /[.-](\d+)\.(?:sock\.)?new$/.exec(name)?.[1]
+    return pid === undefined ? [] : [{ path: join(folder, name), pid: Number(pid) }]
+  })
+  for (const { path, pid } of [...ownNamesIn(controlSocketPath), ...halfWritten]) {
+    if (processStart(pid) === undefined) rmSync(path, { force: true })
+  }
 }
 
 function ownNamesIn(controlSocketPath: string): { path: string; pid: number }[] {

@@ -39,7 +39,7 @@ const STANDARD_ERROR = 2
 export async function upgradeInPlace(guardianship: Guardianship): Promise<never> {
   const { paths, journal, serveArguments, environment, log, closeServer } = guardianship
   try {
-    const samples = await takeSamples(paths)
+    const samples = await takeSamples(paths).catch(() => [])
     const intended = writeJournal(paths.upgradeJournal, { ...journal, step: 'trial' })
     await closeServer()
     const lock = lockDataDir(paths.lock, paths.data)
@@ -49,7 +49,12 @@ export async function upgradeInPlace(guardianship: Guardianship): Promise<never>
     // The journal says how far it got, and the start that follows goes back from there.
     log.error('upgrade failed', describeError(error))
   }
-  return replaceProcess([journal.executable, ...serveArguments], environment)
+  try {
+    return replaceProcess([journal.executable, ...serveArguments], environment)
+  } catch (error) {
+    log.error('the control plane ends', describeError(error))
+    return process.exit(1)
+  }
 }
 
 async function tryNew(guardianship: Guardianship, journal: UpgradeJournal, samples: readonly Sample[]): Promise<void> {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { Paths } from '../paths.ts'
 import { replaceProcess } from '../process/spawn.ts'
-import type { ServerLog } from '../server-log.ts'
+import { describeError, type ServerLog } from '../server-log.ts'
 import { restoreChanged } from './backup.ts'
 import { readJournal, type UpgradeJournal, writeJournal } from './journal.ts'
 import { repairOf } from './rules.ts'
@@ -31,11 +31,23 @@ export async function repairUpgrade({ paths, serveArguments, environment, log }:
       log.error('upgrade rolled back', { from: journal.from, to: journal.to, reason: 'it was interrupted' })
       return
     case 'install':
-      install(journal.staged, journal.executable)
+      if (!(await isInstalled(paths, journal, log))) return
       log.info('upgrade goes on', { from: journal.from, to: journal.to })
       return replaceProcess([journal.executable, ...serveArguments], environment)
     default:
       return
+  }
+}
+
+/** Goes back where the new executable cannot be put into place: the old one stands there still. */
+async function isInstalled(paths: Paths, journal: UpgradeJournal, log: ServerLog): Promise<boolean> {
+  try {
+    install(journal.staged, journal.executable)
+    return true
+  } catch (error) {
+    log.error('upgrade rolled back', { from: journal.from, to: journal.to, ...describeError(error) })
+    await rollBack(paths, journal, `${journal.executable} could not be replaced`)
+    return false
   }
 }
 

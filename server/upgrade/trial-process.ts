@@ -1,12 +1,21 @@
 import { rmSync } from 'node:fs'
+import { AppError } from '../../shared/error.ts'
 import { readIfPresent, writeDurably } from '../files/durable.ts'
 import { processStart } from '../ingress/process-start.ts'
+import type { Paths } from '../paths.ts'
+import { readJournal } from './journal.ts'
 
 const POLL_MS = 10
 
-/** Notes that this process is on trial, before it opens anything: whoever starts after a dead guardian has to end it first. */
-export function noteTrial(path: string): void {
-  writeDurably(path, JSON.stringify({ pid: process.pid, startedAt: processStart(process.pid) }))
+/**
+ * Notes that this process is on trial, before it opens anything: whoever starts after a dead guardian has to end it first.
+ *
+ * @throws AppError `conflict` when there is no guardian that would hold the data directory for it.
+ */
+export function noteTrial({ upgradeJournal, upgradeTrial }: Paths): void {
+  if (readJournal(upgradeJournal)?.step !== 'trial')
+    throw new AppError('conflict', 'No upgrade is under way. Start cpd serve without --trial.')
+  writeDurably(upgradeTrial, JSON.stringify({ pid: process.pid, startedAt: processStart(process.pid) }))
 }
 
 /** Ends a control plane that was on trial when its guardian died, and returns when it is gone. */

@@ -7,7 +7,7 @@ import { type RunResult, runProcess, spawnProcess } from '../../server/process/s
 import { readJournal } from '../../server/upgrade/journal.ts'
 import { type AppFolder, copyApp } from '../support/app-folder.ts'
 import { type Compiled, startCompiled } from '../support/compiled.ts'
-import { deployFolder, instancesOf, serviceNamed } from '../support/compiled-steps.ts'
+import { deployFolder, instancesOf, serviceNamed, settledInstances } from '../support/compiled-steps.ts'
 import { buildCpd } from '../support/cpd-versions.ts'
 import { freePorts } from '../support/free-ports.ts'
 import { commandLine, processesOf } from '../support/leftovers.ts'
@@ -133,6 +133,15 @@ test('five upgrades at 100 requests a second, one of them to a broken executable
   console.info(`5 upgrades: ${load.samples.length} requests over http and ${overTls.count} over https, none failed`)
 }, 300_000)
 
+test('after an upgrade the next deploy replaces the instances that the old version had started', async () => {
+  const [before] = await settledInstances(cpd, serviceId, 1)
+  app.setVersion('2')
+  await deployFolder(cpd, app.dir)
+  const [after] = await settledInstances(cpd, serviceId, 1)
+  expect(after?.id).not.toBe(before?.id)
+  expect(await (await cpd.appFetch('slow')).text()).toBe('slow 2\n')
+})
+
 test.each(['crashes', 'exits', 'hangs', 'is never healthy', 'migrates and is never healthy'])(
   'a version that %s makes way for the old one by itself, and no request is lost',
   async (how) => {
@@ -245,5 +254,8 @@ test('without a control plane nothing is upgraded, and the way is shown', async 
   expect(stderr).toContain('No cpd serve runs')
   expect(exitCode).toBe(1)
   expect(existsSync(`${installed}.next`)).toBe(false)
+  const trial = await runProcess([installed, 'serve', '--data', cpd.paths.data, '--trial'], { input: '' })
+  expect(trial.exitCode).toBe(1)
+  expect(trial.stdout).toBe('')
   await cpd.start()
 })

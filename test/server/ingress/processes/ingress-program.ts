@@ -1,8 +1,11 @@
 import { INHERITED_VARIABLE, parseInherited } from '../../../../server/ingress/inherited.ts'
 import { runIngress } from '../../../../server/ingress/main.ts'
 
-/** The ingress as a process of its own. Arguments: port, control socket, routes file, version. */
-const [port, controlSocketPath = '', routesFilePath = '', version = ''] = process.argv.slice(2)
+/**
+ * The ingress as a process of its own. Arguments: port, control socket, routes file, version; port for TLS and file of certificates,
+ * whose keys stand there in clear.
+ */
+const [port, controlSocketPath = '', routesFilePath = '', version = '', tlsPort, certificatesFilePath = ''] = process.argv.slice(2)
 
 try {
   const ingress = await runIngress({
@@ -12,6 +15,9 @@ try {
     version,
     inherited: parseInherited(process.env[INHERITED_VARIABLE]),
     trustedProxies: [],
+    ...(tlsPort !== undefined && {
+      tls: { listen: { host: '127.0.0.1', port: Number(tlsPort) }, certificatesFilePath, openKey: (sealed: string) => sealed },
+    }),
     log: (line) => console.log(line),
   })
   await ingress.closed
