@@ -1,6 +1,7 @@
 import { AppError } from '../../shared/error.ts'
 import { listenProblem } from '../process/listen-problem.ts'
-import { ClientConnection, type ClientContext, type ClientSocket, type Connection } from './client/connection.ts'
+import { ClientConnection } from './client/connection.ts'
+import type { ClientContext, ClientSocket, Connection } from './client/context.ts'
 
 /** Where clients are to be accepted. */
 export interface Place {

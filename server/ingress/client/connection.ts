@@ -1,7 +1,6 @@
 import { STATUS_CODES } from 'node:http'
-import { type Deadlined, type Deadlines, NEVER } from '../deadlines.ts'
+import { type Deadlined, NEVER } from '../deadlines.ts'
 import type { ClientSide, Exchange, Forwarding, LocalHead } from '../exchange.ts'
-import type { IngressLimits } from '../limits.ts'
 import { BadMessage } from '../message/bad-message.ts'
 import { RequestOrigin, requestIdOf } from '../message/forward-request.ts'
 import { forwardResponse, forwardSwitch } from '../message/forward-response.ts'
@@ -14,39 +13,7 @@ import { Outgoing } from '../outgoing.ts'
 import { pageResponse } from '../page.ts'
 import { RequestNote } from '../request-note.ts'
 import { respond } from '../respond.ts'
-
-/** A client's connection, whatever protocol it speaks, as the listener sees it. */
-export interface Connection {
-  received(bytes: Buffer): void
-  /** The socket takes bytes again. */
-  drained(): void
-  /** The client has closed its side. */
-  ended(): void
-  gone(): void
-  /** Closes the connection once it is between two requests, as the ingress ends. */
-  closeWhenIdle(): void
-  /** Asks the client for no further request on it, where the protocol can say so between two answers. */
-  announceEnd?(): void
-  /** Ends it at once. */
-  drop(): void
-}
-
-/** What all client connections share. */
-export interface ClientContext {
-  readonly limits: IngressLimits
-  readonly deadlines: Deadlines
-  /** Set once the ingress is to end: no connection is kept alive any more. */
-  readonly isEnding: boolean
-  isTrusted(address: string): boolean
-  /** Finds who answers; undefined when it has been answered on the spot. */
-  answer(head: RequestHead, client: ClientSide): Exchange | undefined
-  /** The connection is gone. */
-  left(connection: Connection): void
-  /** A request is over, however it ended: told once for each, those that were refused included. */
-  finished(note: RequestNote, client: ClientSide): void
-}
-
-export type ClientSocket = Bun.Socket<Connection>
+import type { ClientContext, ClientSocket, Connection } from './context.ts'
 
 /**
  * Where a connection stands: waiting for a head or reading one; busy with a request; given over to a tunnel; sending its last bytes
