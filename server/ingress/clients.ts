@@ -1,4 +1,4 @@
-import type { ClientSocket, Connection } from './client/context.ts'
+import type { ClientSocket, Connection } from './client/client-context.ts'
 import type { Seats } from './seats.ts'
 import type { Tally } from './tally.ts'
 import { within } from './within.ts'

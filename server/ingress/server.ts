@@ -1,4 +1,4 @@
-import type { ClientContext, Connection } from './client/context.ts'
+import type { ClientContext, Connection } from './client/client-context.ts'
 import { Clients, type EndOptions } from './clients.ts'
 import type { Seats } from './seats.ts'
 import type { Tally } from './tally.ts'

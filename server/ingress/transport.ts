@@ -1,7 +1,7 @@
 import { AppError } from '../../shared/error.ts'
 import { listenProblem } from '../process/listen-problem.ts'
+import type { ClientContext, ClientSocket, Connection } from './client/client-context.ts'
 import { ClientConnection } from './client/connection.ts'
-import type { ClientContext, ClientSocket, Connection } from './client/context.ts'
 
 /** Where clients are to be accepted. */
 export interface Place {

@@ -13,7 +13,7 @@ import { Outgoing } from '../outgoing.ts'
 import { pageResponse } from '../page.ts'
 import { RequestNote } from '../request-note.ts'
 import { respond } from '../respond.ts'
-import type { ClientContext, ClientSocket, Connection } from './context.ts'
+import type { ClientContext, ClientSocket, Connection } from './client-context.ts'
 
 /**
  * Where a connection stands: waiting for a head or reading one; busy with a request; given over to a tunnel; sending its last bytes

@@ -1,4 +1,4 @@
-import type { ClientContext, ClientSocket, Connection } from '../client/context.ts'
+import type { ClientContext, ClientSocket, Connection } from '../client/client-context.ts'
 import type { Deadlined } from '../deadlines.ts'
 import { RequestOrigin } from '../message/forward-request.ts'
 import { DataSender } from './data-sender.ts'

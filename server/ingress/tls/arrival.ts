@@ -1,4 +1,4 @@
-import type { ClientSocket, Connection } from '../client/context.ts'
+import type { ClientSocket, Connection } from '../client/client-context.ts'
 import type { Deadlined } from '../deadlines.ts'
 import type { Tally } from '../tally.ts'
 import type { Reception } from '../transport.ts'

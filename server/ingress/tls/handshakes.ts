@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs'
-import type { ClientSocket, Connection } from '../client/context.ts'
+import type { ClientSocket, Connection } from '../client/client-context.ts'
 import { connectionEvents } from '../transport.ts'
 import { Arrival, type ArrivalParts } from './arrival.ts'
 import { refusal, type TlsHandlers, type UnnamedSocket } from './bun-tls.ts'

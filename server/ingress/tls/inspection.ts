@@ -1,4 +1,4 @@
-import type { ClientSocket, Connection } from '../client/context.ts'
+import type { ClientSocket, Connection } from '../client/client-context.ts'
 import { connectionEvents } from '../transport.ts'
 import { Arrival, type ArrivalParts } from './arrival.ts'
 import { type SecureContext, upgradeServer } from './bun-tls.ts'

@@ -1,4 +1,4 @@
-import type { Connection } from '../client/context.ts'
+import type { Connection } from '../client/client-context.ts'
 import type { Tally } from '../tally.ts'
 import { descriptorOf, type OpenDoor, orUnavailable, type Reception, type Transport } from '../transport.ts'
 import { type KeyPair, listenPlain, listenTls } from './bun-tls.ts'

@@ -1,4 +1,4 @@
-import type { ClientContext, ClientSocket, Connection } from '../../../../server/ingress/client/context.ts'
+import type { ClientContext, ClientSocket, Connection } from '../../../../server/ingress/client/client-context.ts'
 import { Deadlines } from '../../../../server/ingress/deadlines.ts'
 import type { ClientSide } from '../../../../server/ingress/exchange.ts'
 import { Http2Connection } from '../../../../server/ingress/http2/connection.ts'
