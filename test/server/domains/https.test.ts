@@ -41,7 +41,15 @@ afterAll(async () => {
 async function visit(host: string, path = '/', headers: Record<string, string> = {}): Promise<{ status: number; text: string }> {
   const ca = await pebble.issuerRoot()
   return await new Promise((resolve, reject) => {
-    const options = { host: '127.0.0.1', port: ports.https, servername: host, path, ca, agent: false, headers: { host, ...headers } } as const
+    const options = {
+      host: '127.0.0.1',
+      port: ports.https,
+      servername: host,
+      path,
+      ca,
+      agent: false,
+      headers: { host, ...headers },
+    } as const
     const asked = request(options, async (response) => {
       let text = ''
       for await (const chunk of response) text += chunk
