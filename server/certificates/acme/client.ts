@@ -60,11 +60,29 @@ async function openClient(context: AuthorityContext, settings: AcmeSettings): Pr
   const account = accountAt(context, settings.directory)
   const client = new Client(optionsOf(settings, account))
   if (account.url === undefined) {
-    const contact = settings.email === undefined ? {} : { contact: [`mailto:${settings.email}`] }
-    await client.createAccount({ termsOfServiceAgreed: true, ...contact })
-    keepAccountUrl(context.db, settings.directory, client.getAccountUrl())
+    keepAccountUrl(context.db, settings.directory, await openAccount(client, settings))
   }
   return client
+}
+
+/** The address of our account, opened or found again: an earlier control plane may have died before it heard of it. */
+async function openAccount(client: Client, { email }: AcmeSettings): Promise<string> {
+  const contact = email === undefined ? {} : { contact: [`mailto:${email}`] }
+  try {
+    await client.createAccount({ termsOfServiceAgreed: true, ...contact })
+  } catch (error) {
+    // One that is found again the library updates, which authorities may refuse as there is nothing new. It knows the address then.
+    if (!isAccountKnown(client)) throw error
+  }
+  return client.getAccountUrl()
+}
+
+function isAccountKnown(client: Client): boolean {
+  try {
+    return client.getAccountUrl() !== ''
+  } catch {
+    return false
+  }
 }
 
 function optionsOf({ directory, externalAccount }: AcmeSettings, { key, url }: Account): ConstructorParameters<typeof Client>[0] {
