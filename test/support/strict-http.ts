@@ -114,7 +114,9 @@ function framingOf(fields: readonly StrictField[], minorVersion: number): Strict
 function fieldOf(line: string): StrictField {
   const match = fieldLine.exec(line)
   if (match === null) throw new NotStrict(`not a field line: ${line.slice(0, 100)}`)
-  return { name: (match[1] ?? '').toLowerCase(), value: (match[2] ?? '').replace(blanksAround, '') }
+  const name = (match[1] ?? '').toLowerCase()
+  if (/^(content-length|transfer-encoding)$/.test(name) && line.includes('\t')) throw new NotStrict('a tab in the framing')
+  return { name, value: (match[2] ?? '').replace(blanksAround, '') }
 }
 
 /** The lines up to an empty one. */

@@ -4,7 +4,7 @@ export const CR = 13
 export const LF = 10
 export const COLON = 58
 const SPACE = 32
-const TAB = 9
+export const TAB = 9
 
 /** For `skipWhile`. */
 export function tableOf(isMember: (code: number) => boolean): Uint8Array {

@@ -48,6 +48,12 @@ export class Field {
     for (let at = this.from; at < this.#colon; at++) if (this.#head.charCodeAt(at) === code) return true
     return false
   }
+
+  /** Also in the white space around it. */
+  valueHas(code: number): boolean {
+    for (let at = this.#colon + 1; at < this.to; at++) if (this.#head.charCodeAt(at) === code) return true
+    return false
+  }
 }
 
 const LOWER_X = 'x'.charCodeAt(0)

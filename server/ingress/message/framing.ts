@@ -1,4 +1,5 @@
 import { BadMessage } from './bad-message.ts'
+import { TAB } from './characters.ts'
 import { type Field, listOf } from './field-lines.ts'
 
 /** How a body is delimited (RFC 9112 section 6). */
@@ -36,16 +37,22 @@ export function readControls(fields: readonly Field[], minorVersion: number): Me
   for (const field of fields) {
     if (field.known === 'content-length') {
       if (length !== undefined) throw new BadMessage(400, 'Content-Length is repeated')
-      length = field.value
+      length = framingValue(field)
     } else if (field.known === 'transfer-encoding') {
       if (coding !== undefined) throw new BadMessage(400, 'Transfer-Encoding is repeated')
-      coding = field.value
+      coding = framingValue(field)
     } else if (field.known === 'connection') {
       connection = connection.concat(listOf(field.value))
     }
   }
   if (connection.some((member) => undroppable.has(member))) throw new BadMessage(400, 'Connection names a header that may not be dropped')
   return { framing: framingOf(length, coding, minorVersion), connection }
+}
+
+/** A tab around a value is white space to us and part of the value to others (llhttp takes `chunked` before a tab for no chunks). */
+function framingValue(field: Field): string {
+  if (field.valueHas(TAB)) throw new BadMessage(400, 'a field of the framing holds a tab')
+  return field.value
 }
 
 function framingOf(length: string | undefined, coding: string | undefined, minorVersion: number): Framing {

@@ -148,6 +148,7 @@ const dictionary = [
     'Transfer-Encoding: chunked\r\n',
     'Transfer-Encoding: gzip\r\n',
     'Transfer-Encoding:\tchunked\r\n',
+    'Transfer-Encoding: chunked\t\r\n',
     'transfer-encoding: Chunked \r\n',
   ],
   ...['Transfer-Encoding: identity\r\n', 'Connection: Content-Length\r\n', 'Connection: close\r\n', 'Connection: keep-alive\r\n'],

@@ -28,6 +28,7 @@ const refused: [name: string, bytes: string][] = [
   ['a hexadecimal length', ok(['Content-Length: 0x3'], 'abc')],
   ['an empty length', ok(['Content-Length:'], 'abc')],
   ['a coding that is not chunked', ok(['Transfer-Encoding: gzip'], 'abc')],
+  ['chunked before a tab', ok(['Transfer-Encoding: chunked\t'], '0\r\n\r\n')],
   ['two codings', ok(['Transfer-Encoding: chunked', 'Transfer-Encoding: chunked'], '0\r\n\r\n')],
   ['chunked, identity', ok(['Transfer-Encoding: chunked, identity'], '0\r\n\r\n')],
   ['chunks in HTTP/1.0', 'HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
