@@ -10,6 +10,7 @@ import { confirmByName } from '../prompt.ts'
 import { resolveService } from '../resolve.ts'
 import type { Column } from '../table.ts'
 import { clean } from '../terminal-text.ts'
+import { addDomainCertificateCommands } from './domain-certificate.ts'
 
 const DEFAULT_WAIT = '10m'
 
@@ -46,6 +47,7 @@ export function addDomainCommands(program: Command, start: Start): void {
     .action((service: string, domain: string, options: { yes?: boolean }, command: Command) =>
       remove(start(command), { service, domain }, options.yes === true),
     )
+  addDomainCertificateCommands(domains, start)
 }
 
 const columns: Column<CustomDomain>[] = [

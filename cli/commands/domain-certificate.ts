@@ -1,0 +1,53 @@
+import type { Command } from 'commander'
+import type { Context, Start } from '../context.ts'
+import { usageError } from '../error.ts'
+import { resolveService } from '../resolve.ts'
+import { clean } from '../terminal-text.ts'
+import { textOf } from './env.ts'
+
+interface SetOptions {
+  cert: string
+  key: string
+}
+
+interface Named {
+  service: string
+  domain: string
+}
+
+/** Below `cpctl domains`. */
+export function addDomainCertificateCommands(domains: Command, start: Start): void {
+  const certificate = domains
+    .command('certificate')
+    .description('A certificate of your own for a domain; others are obtained by themselves')
+  const of = (name: string, description: string) =>
+    certificate
+      .command(name)
+      .description(description)
+      .argument('<service>', 'Name or id')
+      .argument('<domain>', 'Host name, or id of the domain')
+  of('set', 'Use a certificate of your own from now on')
+    .requiredOption('--cert <file>', "The chain as PEM, the domain's own certificate first, or - for standard input")
+    .requiredOption('--key <file>', 'Its key as PEM, not encrypted, or - for standard input')
+    .action((service: string, domain: string, options: SetOptions, command: Command) => set(start(command), { service, domain }, options))
+  of('remove', 'Use it no longer; one is obtained in its place')
+    .alias('rm')
+    .action((service: string, domain: string, _: unknown, command: Command) => remove(start(command), { service, domain }))
+}
+
+async function set(context: Context, named: Named, options: SetOptions): Promise<void> {
+  if (options.cert === '-' && options.key === '-') throw usageError('Only one of --cert and --key can be standard input.')
+  const body = { certificate: await textOf(context, options.cert), privateKey: await textOf(context, options.key) }
+  const service = await resolveService(context, named.service)
+  const state = await context.client.call('setDomainCertificate', { params: { serviceId: service.id, domainId: named.domain }, body })
+  if (context.isJson) return context.printJson(state)
+  context.print(
+    clean`${named.domain} is served with your certificate of ${state.issuer ?? 'an unnamed issuer'} until ${state.expiresAt ?? '-'}.`,
+  )
+}
+
+async function remove(context: Context, named: Named): Promise<void> {
+  const service = await resolveService(context, named.service)
+  await context.client.call('removeDomainCertificate', { params: { serviceId: service.id, domainId: named.domain } })
+  if (!context.isJson) context.print(clean`Your certificate of ${named.domain} is removed. One is obtained in its place.`)
+}
