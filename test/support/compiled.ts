@@ -20,6 +20,8 @@ export interface CompiledOptions {
   /** The whole environment in place of that of the tests. */
   baseEnv?: Record<string, string>
   cwd?: string
+  /** Of the ingress, where somebody else has to know it before. */
+  ingressPort?: number
 }
 
 export interface Executables {
@@ -64,7 +66,8 @@ export async function startCompiled(options: CompiledOptions = {}): Promise<Comp
   const { cpd, cpctl } = options.executables ?? builtExecutables
   const home = mkdtempSync(join(tmpdir(), 'cpd-e2e-'))
   const dataDir = join(home, 'data')
-  const [apiPort = 0, ingressPort = 0] = freePorts(2)
+  const [apiPort = 0, freePort = 0] = freePorts(2)
+  const ingressPort = options.ingressPort ?? freePort
   const token = `static-token-${crypto.randomUUID()}`
   const baseEnv = options.baseEnv ?? ownEnv()
   const settings = { SERVICE_API_TOKEN: token, CP_ADMIN_PASSWORD: 'correct horse battery', CP_RATE_LIMIT: '0', ...options.env }
