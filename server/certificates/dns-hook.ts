@@ -21,7 +21,7 @@ export interface TxtRecord {
   value: string
 }
 
-type HookContext = Pick<Context, 'db' | 'now' | 'log'>
+type HookContext = Pick<Context, 'db' | 'now' | 'log' | 'stopping'>
 
 /** @throws AcmeProblem `dnsHook` when the program fails or takes too long. */
 export async function presentRecord(context: HookContext, hook: string, { name, value, signal }: TxtRecord & { signal: AbortSignal }) {
@@ -31,13 +31,13 @@ export async function presentRecord(context: HookContext, hook: string, { name, 
   await runHook(hook, ['present', name, value], signal)
 }
 
-/** Removes a record; one that cannot be removed is tried again at the next start. */
+/** Removes a record; one that cannot be removed, or not before the control plane stops, is tried again at the next start. */
 export async function cleanUpRecord(context: HookContext, hook: string, { name, value }: TxtRecord): Promise<void> {
   try {
-    await runHook(hook, ['cleanup', name, value], undefined)
+    await runHook(hook, ['cleanup', name, value], context.stopping)
     context.db.query('DELETE FROM dns_challenges WHERE record_name = ? AND value = ?').run(name, value)
   } catch (error) {
-    context.log.error('DNS record not removed', { record: name, ...describeError(error) })
+    if (!context.stopping.aborted) context.log.error('DNS record not removed', { record: name, ...describeError(error) })
   }
 }
 
@@ -45,11 +45,10 @@ export async function cleanUpRecord(context: HookContext, hook: string, { name, 
 export const leftRecords = (db: Database): TxtRecord[] =>
   db.query<TxtRecord, []>('SELECT record_name AS name, value FROM dns_challenges').all()
 
-async function runHook(hook: string, args: string[], signal: AbortSignal | undefined): Promise<void> {
-  const stop = signal === undefined ? {} : { signal }
-  const options = { env: hookEnv, timeoutMs: HOOK_TIMEOUT_MS, maxOutputBytes: MAX_OUTPUT_BYTES, ...stop }
+async function runHook(hook: string, args: string[], signal: AbortSignal): Promise<void> {
+  const options = { env: hookEnv, timeoutMs: HOOK_TIMEOUT_MS, maxOutputBytes: MAX_OUTPUT_BYTES, signal }
   const { exitCode, stderr, stdout } = await runProcess([hook, ...args], options).catch((cause) => {
-    signal?.throwIfAborted()
+    signal.throwIfAborted()
     throw new AcmeProblem('dnsHook', cause instanceof Error ? cause.message : String(cause), { cause })
   })
   if (exitCode === 0) return

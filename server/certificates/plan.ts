@@ -61,11 +61,15 @@ export function renewalAt({ id, notBefore, notAfter }: Pick<HeldCertificate, 'id
 export function planCertificates(input: PlanInput): Plan {
   const { now, wanted, certificates, directory } = input
   const inUse = certificates.filter(({ removedAt }) => removedAt === null)
+  const byHost = Map.groupBy(inUse, ({ host }) => host)
   const removed = certificates.filter(({ removedAt }) => removedAt !== null)
-  const lacking = wanted.names.filter(({ host }) => dueAt(input, inUse, host) <= now)
+  const lacking = wanted.names.filter(({ host }) => dueAt(input, byHost.get(host)) <= now)
   const lackingHosts = new Set(lacking.map(({ host }) => host))
   const ordered = new Map(input.orders.map((order) => [order.host, order]))
-  const gone = inUse.filter((certificate) => isGone(certificate, wanted, inUse))
+  const wantedNames = new Set(wanted.names.map(({ host }) => host))
+  const gone = inUse
+    .filter(({ source, host }) => source !== 'self_signed' && !wantedNames.has(host))
+    .filter((held) => isGone(held, wanted, inUse))
   const isRevocable = ({ source, host, directory: from, notAfter }: HeldCertificate) =>
     source === 'acme' && from === directory && notAfter > now && !wanted.served.some((served) => covers(host, served.host))
   const isHopeless = (certificate: HeldCertificate) =>
@@ -74,29 +78,30 @@ export function planCertificates(input: PlanInput): Plan {
   const fallback = inUse.find(({ source }) => source === 'self_signed')
   return {
     order: lacking.filter(({ host }) => !ordered.has(host)),
-    obtain: dueOrders(lacking, ordered, { now, inUse }),
+    obtain: dueOrders(lacking, ordered, { now, byHost }),
     dropOrders: input.orders.map(({ host }) => host).filter((host) => !lackingHosts.has(host)),
     remove: gone.filter(isRevocable).map(idOf),
     revoke: revocable.filter(({ nextRevokeAt }) => nextRevokeAt <= now).map(idOf),
     forget: [...gone.filter((certificate) => !isRevocable(certificate)), ...hopeless].map(idOf),
     warn: inUse.filter((held) => held.warnedAt === null && warnAt(held) <= now).map(idOf),
     isFallbackDue: fallback === undefined || renewalAt(fallback) <= now,
-    nextAt: earliest([...dates(input, { inUse, revocable, lackingHosts }), ...(fallback === undefined ? [] : [renewalAt(fallback)])], now),
+    nextAt: earliest(
+      [...dates(input, { inUse, byHost, revocable, lackingHosts }), ...(fallback === undefined ? [] : [renewalAt(fallback)])],
+      now,
+    ),
   }
 }
 
 /** When a name is to be ordered: at once while it has no certificate, never while a valid one of the user's own is in use. */
-function dueAt({ now, directory }: PlanInput, inUse: HeldCertificate[], host: string): number {
-  const held = inUse.filter((certificate) => certificate.host === host)
+function dueAt({ now, directory }: PlanInput, held: HeldCertificate[] = []): number {
   if (held.some(({ source, notAfter }) => source === 'uploaded' && notAfter > now)) return Number.POSITIVE_INFINITY
   const issued = held.find(({ source }) => source === 'acme')
   // Of another authority, a test one say: the one that is set now is to vouch for it.
   return issued === undefined || issued.directory !== directory ? now : renewalAt(issued)
 }
 
-/** Whether a certificate serves nobody: its host is gone, or is covered by another one that is wanted. */
+/** Whether a certificate that is not wanted by its name serves nobody: its host is gone, or is covered by another one that is wanted. */
 function isGone({ id, host, source }: HeldCertificate, wanted: Wanted, inUse: HeldCertificate[]): boolean {
-  if (source === 'self_signed' || wanted.names.some((name) => name.host === host)) return false
   const isCoveredBetter = (served: string) =>
     inUse.some((other) => other.id !== id && covers(other.host, served) && wanted.names.some((name) => name.host === other.host))
   return !wanted.served.some((served) => covers(host, served.host) && (source === 'uploaded' || !isCoveredBetter(served.host)))
@@ -106,11 +111,10 @@ function isGone({ id, host, source }: HeldCertificate, wanted: Wanted, inUse: He
 function dueOrders(
   lacking: ServedHost[],
   ordered: Map<string, HeldOrder>,
-  { now, inUse }: { now: number; inUse: HeldCertificate[] },
+  { now, byHost }: { now: number; byHost: Map<string, HeldCertificate[]> },
 ): string[] {
-  const held = new Set(inUse.map(({ host }) => host))
   const due = lacking.map(({ host }) => host).filter((host) => (ordered.get(host)?.nextAttemptAt ?? now) <= now)
-  const [renewals, firsts] = parted(due, (host) => held.has(host))
+  const [renewals, firsts] = parted(due, (host) => byHost.has(host))
   return [...firsts, ...renewals]
 }
 
@@ -119,15 +123,16 @@ const warnAt = ({ source, notAfter }: HeldCertificate): number =>
 
 interface Sorted {
   inUse: HeldCertificate[]
+  byHost: Map<string, HeldCertificate[]>
   revocable: HeldCertificate[]
   lackingHosts: Set<string>
 }
 
 /** Everything that may become due by the mere passing of time. */
-function dates(input: PlanInput, { inUse, revocable, lackingHosts }: Sorted): number[] {
+function dates(input: PlanInput, { inUse, byHost, revocable, lackingHosts }: Sorted): number[] {
   return [
     ...input.orders.filter(({ host }) => lackingHosts.has(host)).map(({ nextAttemptAt }) => nextAttemptAt),
-    ...input.wanted.names.filter(({ host }) => !lackingHosts.has(host)).map(({ host }) => dueAt(input, inUse, host)),
+    ...input.wanted.names.filter(({ host }) => !lackingHosts.has(host)).map(({ host }) => dueAt(input, byHost.get(host))),
     ...revocable.map(({ nextRevokeAt }) => nextRevokeAt),
     ...inUse.filter(({ warnedAt }) => warnedAt === null).map(warnAt),
     ...inUse.filter(({ source }) => source === 'uploaded').map(({ notAfter }) => notAfter),

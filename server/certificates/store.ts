@@ -93,15 +93,15 @@ interface StateRow {
 }
 
 /**
- * How it stands with the certificate of a host, for whoever presents the host: an uploaded one goes before one from the
- * authority, a host's own before the wildcard that covers it. `error` tells why the latest try to obtain one failed.
+ * How it stands with the certificate of a host, for whoever presents the host: one that has ended stands behind
+ * all others, then an uploaded one goes before one from the authority, a host's own before the wildcard that covers it. `error` tells why the latest try to obtain one failed.
  */
 export function certificateOf(db: Database, host: string): CertificateState {
   const wildcard = wildcardOver(host)
   const row = db
     .query<StateRow, [string, string]>(
       `SELECT source, issuer, not_after FROM certificates WHERE host IN (?, ?) AND removed_at IS NULL
-       ORDER BY source = 'uploaded' DESC, host LIKE '*%' LIMIT 1`,
+       ORDER BY not_after > unixepoch() * 1000 DESC, source = 'uploaded' DESC, host LIKE '*%' LIMIT 1`,
     )
     .get(host, wildcard)
   const order = db

@@ -3,10 +3,12 @@
  * so a new order, one taken up after a crash and one whose answer was lost go the same way.
  */
 
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Authorization, Client, Order } from 'acme-client'
 import { newId } from '../../id.ts'
 import { keyPurpose } from '../../ingress/certificate-table.ts'
+import { blocksOf } from '../inspect.ts'
 import { forgetUnderWay, keepUnderWay, type OrderUnderWay, type StoredOrder } from '../order-store.ts'
 import { newEcKey } from './account.ts'
 import { AcmeProblem, problemOf } from './problem.ts'
@@ -57,7 +59,7 @@ async function bringToItsEnd(parts: ResponderParts, client: Client, stored: Stor
         order = await client.getOrder(order)
         break
       case 'valid':
-        return { ...underWay, chain: await client.getCertificate(order) }
+        return { ...underWay, chain: fitting(parts, underWay, { host: stored.host, chain: await client.getCertificate(order) }) }
       default:
         forgetUnderWay(parts.context.db, stored.host)
         throw problemOf('error' in order ? order.error : undefined, { fallback: `the order became ${order.status}` })
@@ -100,6 +102,22 @@ async function csrFor({ context }: ResponderParts, host: string, { certificateId
   const { crypto } = await import('acme-client')
   const [, csr] = await crypto.createCsr({ altNames: [host] }, context.sealer.open(keySealed, keyPurpose(certificateId)))
   return csr.toString()
+}
+
+/** @throws AcmeProblem when what the authority sent cannot be served: another key's, another host's, or no certificate at all. */
+function fitting(
+  { context }: ResponderParts,
+  { certificateId, keySealed }: OrderUnderWay,
+  { host, chain }: { host: string; chain: string },
+): string {
+  const key = createPrivateKey(context.sealer.open(keySealed, keyPurpose(certificateId)))
+  try {
+    const own = new X509Certificate(blocksOf(chain)[0] ?? '')
+    if (own.checkPrivateKey(key) && own.subjectAltName?.split(', ').includes(`DNS:${host}`)) return chain
+  } catch {
+    // No certificate.
+  }
+  throw new AcmeProblem('badAnswer', 'It sent something else than the certificate that it was asked for.')
 }
 
 /** Shows the authority that its names are ours. @throws AcmeProblem with what it found instead. */

@@ -12,7 +12,7 @@ type Challenge = Authorization['challenges'][number]
 
 /** What answering the authority takes. */
 export interface ResponderParts {
-  context: Pick<Context, 'db' | 'sealer' | 'now' | 'log'>
+  context: Pick<Context, 'db' | 'sealer' | 'now' | 'log' | 'stopping'>
   authority: Authority
   board: ChallengeBoard
   /** Returns when the ingress shows what stands on the board. */
