@@ -1,5 +1,4 @@
-import { chmodSync, copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, copyFileSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createIngressClient } from '../../server/ingress/control-client.ts'
@@ -8,14 +7,13 @@ import { readJournal } from '../../server/upgrade/journal.ts'
 import { type AppFolder, copyApp } from '../support/app-folder.ts'
 import { type Compiled, startCompiled } from '../support/compiled.ts'
 import { deployFolder, instancesOf, serviceNamed, settledInstances } from '../support/compiled-steps.ts'
-import { buildCpd } from '../support/cpd-versions.ts'
 import { freePorts } from '../support/free-ports.ts'
 import { commandLine, processesOf } from '../support/leftovers.ts'
 import { startLoad } from '../support/load.ts'
 import { until } from '../support/until.ts'
+import { BROKEN, FIRST, makeUpgradable, SECOND, type Upgradable } from '../support/upgradable.ts'
 
-const [FIRST, SECOND, BROKEN] = ['7.0.1', '7.0.2', '7.0.3'] as const
-
+let versionsOfCpd: Upgradable
 let home: string
 let installed: string
 let first: string
@@ -27,18 +25,12 @@ let serviceId: string
 let tlsPort: number
 
 beforeAll(async () => {
-  home = mkdtempSync(join(tmpdir(), 'cpd-upgrade-'))
-  const at = (name: string) => join(home, name)
-  first = await buildCpd({ outfile: at('first'), version: FIRST })
-  second = await buildCpd({ outfile: at('second'), version: SECOND })
-  broken = await buildCpd({ outfile: at('broken'), version: BROKEN, entry: 'test/fixtures/cpd/broken.ts' })
-  installed = at('cpd')
-  copyFileSync(first, installed)
-  writeFileSync(at('how'), 'crashes')
+  versionsOfCpd = await makeUpgradable()
+  ;({ home, installed, first, second, broken } = versionsOfCpd)
   const [port = 0] = freePorts(1)
   tlsPort = port
   cpd = await startCompiled({
-    executables: { cpd: installed, cpctl: resolve('dist/cpctl') },
+    executables: { cpd: installed, cpctl: versionsOfCpd.cpctl },
     env: { CP_INGRESS_HTTPS: `127.0.0.1:${port}`, CP_ACME_DIRECTORY: 'off' },
   })
   app = copyApp('slow')
@@ -49,12 +41,10 @@ beforeAll(async () => {
 afterAll(async () => {
   app.remove()
   await cpd.stop()
-  rmSync(home, { recursive: true, force: true })
+  versionsOfCpd.remove()
 })
 
-const upgradeCommand = (file: string, ...flags: string[]): string[] => {
-  return [installed, 'upgrade', file, '--data', cpd.paths.data, '--yes', '--json', ...flags]
-}
+const upgradeCommand = (file: string, ...flags: string[]): string[] => versionsOfCpd.upgradeCommand(file, cpd.paths.data, ...flags)
 
 const upgrade = (file: string, ...flags: string[]): Promise<RunResult> => runProcess(upgradeCommand(file, ...flags), { timeoutMs: 120_000 })
 
@@ -145,7 +135,7 @@ test('after an upgrade the next deploy replaces the instances that the old versi
 test.each(['crashes', 'exits', 'hangs', 'is never healthy', 'migrates and is never healthy'])(
   'a version that %s makes way for the old one by itself, and no request is lost',
   async (how) => {
-    writeFileSync(join(home, 'how'), how)
+    versionsOfCpd.breakBy(how)
     const { api: version } = await versions()
     const load = startLoad({ port: cpd.ingressPort, host: 'slow.localhost' })
     const { stdout, exitCode } = await upgrade(broken, '--health-timeout', '4')

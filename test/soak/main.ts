@@ -1,0 +1,45 @@
+/**
+ * `npx bun test/soak/main.ts deploys|server-kills|ingress-kills|upgrades [options]`: the long proofs that no request is lost, on the executables in dist/.
+ * Prints a summary line and what failed, and ends with 1 where something did.
+ */
+import { parseArgs } from 'node:util'
+import { deploys } from './deploys.ts'
+import { ingressKills } from './ingress-kills.ts'
+import type { Outcome } from './outcome.ts'
+import { serverKills } from './server-kills.ts'
+import { upgrades } from './upgrades.ts'
+
+if (import.meta.main) {
+  const count = (value: string) => ({ type: 'string', default: value }) as const
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      deploys: count('100'),
+      restarts: count('20'),
+      rollbacks: count('20'),
+      'server-kills': count('50'),
+      'hand-overs': count('20'),
+      'ingress-kills': count('5'),
+      rate: count('200'),
+      seed: count('1'),
+    },
+  })
+  const load = { ratePerSecond: Number(values.rate), seed: Number(values.seed) }
+  const programs: Record<string, () => Promise<Outcome>> = {
+    deploys: () =>
+      deploys({ ...load, deploys: Number(values.deploys), restarts: Number(values.restarts), rollbacks: Number(values.rollbacks) }),
+    'server-kills': () => serverKills({ ...load, kills: Number(values['server-kills']) }),
+    'ingress-kills': () => ingressKills({ ...load, handOvers: Number(values['hand-overs']), kills: Number(values['ingress-kills']) }),
+    upgrades: () => upgrades(load),
+  }
+  const program = programs[positionals[0] ?? '']
+  if (program === undefined) {
+    console.error(`Say which of these is to be run: ${Object.keys(programs).join(', ')}`)
+    process.exit(2)
+  }
+  console.log(`${positionals[0]}, seed ${load.seed}`)
+  const { summary, failures } = await program()
+  for (const failure of failures) console.log(`FAILED: ${failure}`)
+  console.log(`${positionals[0]}: ${summary}; seed ${load.seed}`)
+  process.exit(failures.length > 0 ? 1 : 0)
+}
