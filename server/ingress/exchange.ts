@@ -57,7 +57,7 @@ export interface ClientSide {
   readonly takesChunks: boolean
   /** A 1xx: the answer has not begun with it. */
   forwardInterim(head: ResponseHead): void
-  /** Begins the answer with an upstream's head. */
+  /** Begins the answer with an upstream's head, which is written in pieces: to be held. */
   forwardHead(head: ResponseHead, forwarding: Forwarding): void
   /** Begins an answer of our own. */
   writeLocalHead(head: LocalHead, isKeptAlive: boolean): void
@@ -65,8 +65,9 @@ export interface ClientSide {
   write(bytes: Buffer, from?: number, to?: number): void
   /** What stood behind a chunked body whose payload alone was given: goes out with `finish`. */
   forwardTrailers(fields: readonly Field[]): void
-  /** Sends what `produce` writes together. */
-  together(produce: () => void): void
+  /** What is written from now on goes out together at the matching `release`. */
+  hold(): void
+  release(): void
   /** The answer is whole. */
   finish(isKeptAlive: boolean): void
   /** The answer cannot be made whole: the client must not take what it got for all of it. */

@@ -23,8 +23,9 @@ export class Outgoing {
   readonly #socket: WritableSocket
   readonly #queue: Buffer[] = []
   #queuedBytes = 0
-  /** Set while what is written is to be sent together. */
+  /** Set while what is written is held back to be sent together. */
   #room: Buffer | undefined
+  #holds = 0
   #roomBytes = 0
   #isEnding = false
   #isClosed = false
@@ -44,7 +45,7 @@ export class Outgoing {
   /** Takes a head as latin1 text. */
   writeHead(text: string): void {
     const room = this.#room
-    if (room === undefined) this.together(() => this.writeHead(text))
+    if (room === undefined) this.write(Buffer.from(text, 'latin1'))
     else if (text.length > room.length - this.#roomBytes) this.write(Buffer.from(text, 'latin1'))
     else this.#roomBytes += room.write(text, this.#roomBytes, 'latin1')
   }
@@ -63,22 +64,20 @@ export class Outgoing {
     }
   }
 
-  /** Runs `produce` and sends what it writes together: a head and the start of its body make one packet. */
-  together(produce: () => void): void {
-    if (this.#room !== undefined) {
-      produce()
-      return
-    }
-    const room = freeRooms.pop() ?? Buffer.allocUnsafeSlow(ROOM_BYTES)
-    this.#room = room
-    try {
-      produce()
-    } finally {
-      this.#room = undefined
-      this.#sendRoom(room)
-      freeRooms.push(room)
-      this.#shutDownWhenDone()
-    }
+  /** What is written from now on goes out together at the matching `release`: a head and the start of its body make one packet. */
+  hold(): void {
+    if (this.#holds === 0) this.#room = freeRooms.pop() ?? Buffer.allocUnsafeSlow(ROOM_BYTES)
+    this.#holds += 1
+  }
+
+  release(): void {
+    this.#holds -= 1
+    const room = this.#room
+    if (this.#holds > 0 || room === undefined) return
+    this.#room = undefined
+    this.#sendRoom(room)
+    freeRooms.push(room)
+    this.#shutDownWhenDone()
   }
 
   /** Sends what the kernel takes; to be called on `drain`. */

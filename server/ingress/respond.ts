@@ -10,9 +10,9 @@ export interface LocalResponse {
 /** Sends the whole answer and finishes the exchange; `method` is that of the request. */
 export function respond(client: ClientSide, method: string, { status, headers, body }: LocalResponse): void {
   const isKeptAlive = client.keepsAlive
-  client.together(() => {
-    client.writeLocalHead({ status, headers, lengthBytes: body.length }, isKeptAlive)
-    if (method !== 'HEAD') client.write(body)
-  })
+  client.hold()
+  client.writeLocalHead({ status, headers, lengthBytes: body.length }, isKeptAlive)
+  if (method !== 'HEAD') client.write(body)
+  client.release()
   client.finish(isKeptAlive)
 }

@@ -4,7 +4,6 @@ import type { ClientSide, Exchange, Forwarding, LocalHead } from '../exchange.ts
 import { BadMessage } from '../message/bad-message.ts'
 import { RequestOrigin, requestIdOf } from '../message/forward-request.ts'
 import { forwardResponse, forwardSwitch } from '../message/forward-response.ts'
-import type { HeadWriter } from '../message/kept-lines.ts'
 import { localHead } from '../message/local-head.ts'
 import type { RequestHead } from '../message/request-head.ts'
 import { type RequestEvent, RequestReader } from '../message/request-reader.ts'
@@ -158,25 +157,29 @@ export class ClientConnection implements Connection, Deadlined, ClientSide {
 
   forwardInterim(head: ResponseHead): void {
     const { minorVersion, method } = this.#asked()
-    if (minorVersion === 1) this.#writeHead((out) => forwardResponse(out, head, { minorVersion, method, isKeptAlive: true, headers: [] }))
+    if (minorVersion === 0) return
+    this.#willWrite()
+    forwardResponse(this.#out, head, { minorVersion, method, isKeptAlive: true, headers: [] })
   }
 
   forwardHead(head: ResponseHead, { isKeptAlive, headers }: Forwarding): void {
     const { minorVersion, method } = this.#asked()
     this.#begunWith(head.status)
-    this.#writeHead((out) => forwardResponse(out, head, { minorVersion, method, isKeptAlive, headers }))
+    this.#willWrite()
+    forwardResponse(this.#out, head, { minorVersion, method, isKeptAlive, headers })
     this.#rebalance()
   }
 
   writeLocalHead(head: LocalHead, isKeptAlive: boolean): void {
     this.#begunWith(head.status)
     const { minorVersion } = this.#asked()
-    this.#writeHead((out) => out.writeHead(localHead(head, { minorVersion, isKeptAlive, requestId: this.note.requestId })))
+    this.#willWrite()
+    this.#out.writeHead(localHead(head, { minorVersion, isKeptAlive, requestId: this.note.requestId }))
     this.#rebalance()
   }
 
   write(bytes: Buffer, from = 0, to = bytes.length): void {
-    if (this.#out.isEmpty) this.#stalledAt = this.#context.deadlines.now
+    this.#willWrite()
     this.note.sentBytes += to - from
     this.#out.write(bytes, from, to)
     this.#rebalance()
@@ -185,8 +188,12 @@ export class ClientConnection implements Connection, Deadlined, ClientSide {
   /** HTTP/1.0 has none, and with chunks they have gone already. */
   forwardTrailers(): void {}
 
-  together(produce: () => void): void {
-    this.#out.together(produce)
+  hold(): void {
+    this.#out.hold()
+  }
+
+  release(): void {
+    this.#out.release()
     this.#rebalance()
   }
 
@@ -212,7 +219,8 @@ export class ClientConnection implements Connection, Deadlined, ClientSide {
 
   openTunnel(tunnel: Exchange, head: ResponseHead): Buffer {
     this.#begunWith(head.status)
-    this.#writeHead((out) => forwardSwitch(out, head))
+    this.#willWrite()
+    forwardSwitch(this.#out, head)
     this.#phase = 'tunnel'
     this.#exchange = tunnel
     const early = this.#reader.takeRest()
@@ -235,9 +243,9 @@ export class ClientConnection implements Connection, Deadlined, ClientSide {
     this.note.status = status
   }
 
-  #writeHead(write: (out: HeadWriter) => void): void {
+  /** The client's time to take what is written begins with the first of it. */
+  #willWrite(): void {
     if (this.#out.isEmpty) this.#stalledAt = this.#context.deadlines.now
-    this.#out.together(() => write(this.#out))
   }
 
   /** Tells of the request once. */

@@ -236,9 +236,10 @@ export class Http2Stream implements ClientSide, OutputOwner {
     this.#trailers = fields
   }
 
-  together(produce: () => void): void {
-    produce()
-  }
+  /** What all streams write in one turn goes out together anyway. */
+  hold(): void {}
+
+  release(): void {}
 
   finish(): void {
     this.#exchange = undefined

@@ -84,10 +84,10 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse, Payload
     if (!this.#isHeadHeld) {
       connection?.write(bytes, from, to)
     } else {
-      connection?.together(() => {
-        this.bodyPause()
-        connection.write(bytes, from, to)
-      })
+      connection?.hold()
+      this.#writeHead()
+      connection?.write(bytes, from, to)
+      connection?.release()
     }
     this.#expectAnswer()
   }
@@ -127,7 +127,12 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse, Payload
   received(bytes: Buffer): void {
     this.#expectAnswer()
     this.#reader.push(bytes)
-    this.#client.together(() => this.#read())
+    this.#client.hold()
+    try {
+      this.#read()
+    } finally {
+      this.#client.release()
+    }
     if (this.#client.isFull) {
       this.#connection?.pause()
       // The instance owes nothing while its client is slow.
@@ -211,7 +216,10 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse, Payload
     this.#isHeadHeld = false
     const connection = this.#connection
     const { origin, note } = this.#client
-    connection?.together(() => forwardRequest(connection, this.#head, { origin, requestId: note.requestId, proof: this.#proof }))
+    if (connection === undefined) return
+    connection.hold()
+    forwardRequest(connection, this.#head, { origin, requestId: note.requestId, proof: this.#proof })
+    connection.release()
   }
 
   #expectAnswer(): void {
@@ -281,7 +289,7 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse, Payload
     this.#connection = undefined
     this.#leave()
     const isReusable = this.#client.isRequestWhole && this.#response?.isKeepAlive && this.#reader.excessBytes === 0
-    if (isReusable && connection?.isFlushed) connection.release(this.#context.limits.poolIdleMs)
+    if (isReusable && connection?.isFlushed) connection.giveBack(this.#context.limits.poolIdleMs)
     else connection?.close()
     this.#client.finish(this.#isKeptAlive)
   }

@@ -75,10 +75,13 @@ export class UpstreamConnection implements Deadlined {
     this.#out?.write(bytes, from, to)
   }
 
-  /** Sends what `produce` writes together. */
-  together(produce: () => void): void {
-    if (this.#out === undefined) produce()
-    else this.#out.together(produce)
+  /** What is written from now on goes out together at the matching `release`. */
+  hold(): void {
+    this.#out?.hold()
+  }
+
+  release(): void {
+    this.#out?.release()
   }
 
   /** Whether everything written has gone out. */
@@ -114,7 +117,7 @@ export class UpstreamConnection implements Deadlined {
   }
 
   /** Gives the connection back for another request, to be closed unless one comes within `idleMs`. */
-  release(idleMs: number): void {
+  giveBack(idleMs: number): void {
     this.#user = undefined
     this.resume()
     this.idleSince = this.#deadlines.now

@@ -102,10 +102,10 @@ export class StaticExchange implements Exchange {
     if (range === undefined || this.#head.method === 'HEAD') {
       this.#client.writeLocalHead(head, isKeptAlive)
     } else if (bytes !== undefined) {
-      this.#client.together(() => {
-        this.#client.writeLocalHead(head, isKeptAlive)
-        this.#client.write(bytes.subarray(range.start, range.end))
-      })
+      this.#client.hold()
+      this.#client.writeLocalHead(head, isKeptAlive)
+      this.#client.write(bytes, range.start, range.end)
+      this.#client.release()
     } else {
       await this.#stream(representation.file, range, () => this.#client.writeLocalHead(head, isKeptAlive))
     }

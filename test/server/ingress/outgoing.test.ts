@@ -21,10 +21,10 @@ function recordingSocket() {
 test('a head and what follows it are one write, bytes alone are not copied into one', () => {
   const socket = recordingSocket()
   const out = new Outgoing(socket)
-  out.together(() => {
-    out.writeHead('head\r\n\r\n')
-    out.write(Buffer.from('..body..'), 2, 6)
-  })
+  out.hold()
+  out.writeHead('head\r\n\r\n')
+  out.write(Buffer.from('..body..'), 2, 6)
+  out.release()
   out.writeHead('alone')
   out.write(Buffer.from('more'))
   expect(socket.writes).toEqual(['head\r\n\r\nbody', 'alone', 'more'])
@@ -33,11 +33,13 @@ test('a head and what follows it are one write, bytes alone are not copied into 
 test('what is put together for one socket is not mixed with what is put together for another meanwhile', () => {
   const [one, two] = [recordingSocket(), recordingSocket()]
   const [outOne, outTwo] = [new Outgoing(one), new Outgoing(two)]
-  outOne.together(() => {
-    outOne.writeHead('one ')
-    outTwo.together(() => outTwo.writeHead('two'))
-    outOne.write(Buffer.from('goes on'))
-  })
+  outOne.hold()
+  outOne.writeHead('one ')
+  outTwo.hold()
+  outTwo.writeHead('two')
+  outTwo.release()
+  outOne.write(Buffer.from('goes on'))
+  outOne.release()
   expect([one.writes, two.writes]).toEqual([['one goes on'], ['two']])
 })
 
@@ -45,10 +47,10 @@ test('what the kernel does not take waits unchanged, in order, and the end waits
   const socket = recordingSocket()
   const out = new Outgoing(socket)
   socket.room = 2
-  out.together(() => {
-    out.writeHead('head ')
-    out.write(Buffer.from('body '))
-  })
+  out.hold()
+  out.writeHead('head ')
+  out.write(Buffer.from('body '))
+  out.release()
   new Outgoing(recordingSocket()).writeHead('uses the room')
   out.writeHead('next ')
   out.write(Buffer.from('last'))
@@ -63,9 +65,9 @@ test('a body too large to be copied follows its head in a write of its own', () 
   const socket = recordingSocket()
   const out = new Outgoing(socket)
   const body = 'b'.repeat(100_000)
-  out.together(() => {
-    out.writeHead('head')
-    out.write(Buffer.from(body))
-  })
+  out.hold()
+  out.writeHead('head')
+  out.write(Buffer.from(body))
+  out.release()
   expect(socket.writes).toEqual(['head', body])
 })
