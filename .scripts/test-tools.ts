@@ -8,6 +8,7 @@ import { join } from 'node:path'
 
 const debianPackages: Record<string, string> = {
   bash: 'bash',
+  certutil: 'libnss3-tools',
   chromium: 'chromium',
   curl: 'curl',
   h2load: 'nghttp2-client',

@@ -1,7 +1,8 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium, type Page } from 'playwright-core'
+import { runProcess } from '../../server/process/spawn.ts'
 
 const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path))
 const quiet = [
@@ -28,10 +29,24 @@ export interface TestBrowser {
   close(): Promise<void>
 }
 
-export async function openTestBrowser(viewport: { width: number; height: number }): Promise<TestBrowser> {
+export interface TestBrowserOptions {
+  /** File with the PEM of an authority that it trusts, as it does those of the world. */
+  trustedRoot?: string
+  /** Host names that lead to this machine. */
+  localHosts?: readonly string[]
+}
+
+export async function openTestBrowser(
+  viewport: { width: number; height: number },
+  { trustedRoot, localHosts = [] }: TestBrowserOptions = {},
+): Promise<TestBrowser> {
   if (executablePath === undefined) throw new Error('Chromium is not installed. Debian: apt install chromium')
-  const profile = mkdtempSync(join(tmpdir(), 'cpd-chromium-'))
-  const context = await chromium.launchPersistentContext(profile, { executablePath, headless: true, viewport, args: quiet })
+  const home = mkdtempSync(join(tmpdir(), 'cpd-chromium-'))
+  if (trustedRoot !== undefined) await trust(home, trustedRoot)
+  const rules = localHosts.map((host) => `MAP ${host} 127.0.0.1`).join(',')
+  const args = [...quiet, ...(rules === '' ? [] : [`--host-resolver-rules=${rules}`])]
+  const options = { executablePath, headless: true, viewport, args, env: { ...process.env, HOME: home } }
+  const context = await chromium.launchPersistentContext(join(home, 'profile'), options)
   const page = context.pages()[0] ?? (await context.newPage())
   const requests: string[] = []
   const complaints: string[] = []
@@ -51,7 +66,21 @@ export async function openTestBrowser(viewport: { width: number; height: number 
     complaints,
     async close() {
       await context.close()
-      rmSync(profile, { recursive: true, force: true })
+      rmSync(home, { recursive: true, force: true })
     },
   }
+}
+
+/** Puts an authority into the certificate database that Chromium reads on Linux. */
+async function trust(home: string, rootFile: string): Promise<void> {
+  const folder = join(home, '.pki/nssdb')
+  mkdirSync(folder, { recursive: true })
+  const certutil = async (...args: string[]) => {
+    const { exitCode, stderr } = await runProcess(['certutil', '-d', `sql:${folder}`, ...args], { env: { PATH: process.env.PATH ?? '' } })
+    if (exitCode !== 0) throw new Error(`certutil failed: ${stderr}`)
+  }
+  await certutil('-N', '--empty-password').catch((cause) => {
+    throw new Error('certutil is needed. Debian: apt install libnss3-tools', { cause })
+  })
+  await certutil('-A', '-n', 'authority of the tests', '-t', 'C,,', '-i', rootFile)
 }
