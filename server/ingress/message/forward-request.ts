@@ -1,7 +1,7 @@
 import { ingressProofHeader } from '../../../shared/forwarded-client.ts'
 import type { Field } from './field-lines.ts'
 import { namesOtherFields } from './framing.ts'
-import { type HeadWriter, writeKept } from './kept-lines.ts'
+import { type HeadWriter, NONE_DROPPED, writeKept } from './kept-lines.ts'
 import type { KnownName } from './known-names.ts'
 import { fieldValue, type RequestHead } from './request-head.ts'
 
@@ -64,10 +64,7 @@ export function forwardRequest(
   const { isTrusted } = origin
   const isPlain = head.minorVersion === 1
   if (!isPlain) out.writeHead(`${head.method} ${head.target} HTTP/1.1\r\n`)
-  // Only a line that Connection names may have any name.
-  const fields = namesOtherFields(head.connection) ? head.fields : head.notable
-  const kept = { text: head.text, from: isPlain ? 0 : head.linesFrom, fields }
-  writeKept(out, kept, (field) => !isDropped(field, head, isTrusted))
+  writeKept(out, { text: head.text, from: isPlain ? 0 : head.linesFrom, dropped: droppedOf(head, isTrusted) })
   out.writeHead(origin.linesFor(head))
   if (proof !== undefined) out.writeHead(`${ingressProofHeader}: ${proof}\r\n`)
   if (head.upgrade !== undefined) out.writeHead(`Connection: Upgrade\r\nUpgrade: ${head.upgrade}\r\n`)
@@ -94,6 +91,17 @@ function newRequestId(): string {
     idCount = FIRST_COUNT
   }
   return idPrefix + (idCount++).toString(16)
+}
+
+function droppedOf(head: RequestHead, isTrusted: boolean): readonly Field[] {
+  let dropped: Field[] | undefined
+  // Only a line that Connection names may have any name.
+  for (const field of namesOtherFields(head.connection) ? head.fields : head.notable) {
+    if (!isDropped(field, head, isTrusted)) continue
+    dropped ??= []
+    dropped.push(field)
+  }
+  return dropped ?? NONE_DROPPED
 }
 
 function isDropped(field: Field, head: RequestHead, isTrusted: boolean): boolean {

@@ -2,7 +2,7 @@ import type { Header } from '../exchange.ts'
 import type { Field } from './field-lines.ts'
 import { namesOtherFields } from './framing.ts'
 import { httpDate } from './http-date.ts'
-import { type HeadWriter, writeKept } from './kept-lines.ts'
+import { type HeadWriter, NONE_DROPPED, writeKept } from './kept-lines.ts'
 import type { KnownName } from './known-names.ts'
 import { isBodyless, type ResponseHead } from './response-head.ts'
 
@@ -25,24 +25,36 @@ export function forwardResponse(
   head: ResponseHead,
   { minorVersion, method, isKeptAlive, headers }: ResponseForwarding,
 ): void {
-  const hasLength = head.status >= 200 && head.status !== 204
   const hasCoding = minorVersion === 1 && !isBodyless(head.status, method)
-  // Only a line that Connection or a rule names may have any name.
-  const fields = headers.length > 0 || namesOtherFields(head.connection) ? head.fields : head.notable
-  writeKept(out, { text: head.text, from: writeStatusLine(out, head), fields }, (field) => {
-    if (field.known === 'content-length') return hasLength
-    if (field.known === 'transfer-encoding') return hasCoding
-    return passesToClient(field, head, headers)
-  })
+  writeKept(out, { text: head.text, from: writeStatusLine(out, head), dropped: droppedOf(head, hasCoding, headers) })
   const ours = head.status >= 200 ? dateLine(head) + connectionLine(minorVersion, isKeptAlive) : ''
   out.writeHead(`${headerLines(headers)}${ours}\r\n`)
 }
 
 /** The answer to an accepted change of protocol. */
 export function forwardSwitch(out: HeadWriter, head: ResponseHead): void {
-  const kept = { text: head.text, from: writeStatusLine(out, head), fields: head.notable }
-  writeKept(out, kept, ({ known }) => known !== 'connection' && known !== 'content-length' && known !== 'transfer-encoding')
+  const dropped = head.notable.filter(({ known }) => known !== undefined && notOfASwitch.has(known))
+  writeKept(out, { text: head.text, from: writeStatusLine(out, head), dropped })
   out.writeHead('Connection: Upgrade\r\n\r\n')
+}
+
+const notOfASwitch = new Set<KnownName>(['connection', 'content-length', 'transfer-encoding'])
+
+function droppedOf(head: ResponseHead, hasCoding: boolean, headers: readonly Header[]): readonly Field[] {
+  let dropped: Field[] | undefined
+  // Only a line that Connection or a rule names may have any name.
+  for (const field of headers.length > 0 || namesOtherFields(head.connection) ? head.fields : head.notable) {
+    if (isKept(field, head, hasCoding) ?? passesToClient(field, head, headers)) continue
+    dropped ??= []
+    dropped.push(field)
+  }
+  return dropped ?? NONE_DROPPED
+}
+
+/** For a field that frames the message; undefined for any other. */
+function isKept({ known }: Field, { status }: ResponseHead, hasCoding: boolean): boolean | undefined {
+  if (known === 'content-length') return status >= 200 && status !== 204
+  return known === 'transfer-encoding' ? hasCoding : undefined
 }
 
 /** Whether a field that does not frame the message is for the client, and not replaced by one of `headers`. */

@@ -5,18 +5,19 @@ export interface HeadWriter {
   writeHead(text: string): void
 }
 
-/**
- * Writes a head from `from` on without its empty line and without those of `fields` that do not pass, as it was sent. Neighbours stay
- * in one piece: most heads have few lines that do not pass. `fields` are all that might not, in the order of the head.
- */
-export function writeKept(
-  out: HeadWriter,
-  { text, from, fields }: { text: string; from: number; fields: readonly Field[] },
-  passes: (field: Field) => boolean,
-): void {
+/** What of a head is written: from where on, and without which lines, in their order. */
+export interface Kept {
+  text: string
+  from: number
+  dropped: readonly Field[]
+}
+
+export const NONE_DROPPED: readonly Field[] = []
+
+/** Writes a head without its empty line, as it was sent. Neighbours stay in one piece: most heads have few lines that do not pass. */
+export function writeKept(out: HeadWriter, { text, from, dropped }: Kept): void {
   let start = from
-  for (const field of fields) {
-    if (passes(field)) continue
+  for (const field of dropped) {
     if (field.from > start) out.writeHead(text.slice(start, field.from))
     start = field.to
   }
