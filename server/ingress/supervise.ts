@@ -142,20 +142,20 @@ export interface WatchTimings {
   askEveryMs: number
   /** How long an answer may take. */
   askTimeoutMs: number
+  /** An ingress that has run this long did not fail at its start: when it ends, the next one is started at once. */
+  stableMs: number
 }
 
-const defaultWatchTimings: WatchTimings = { askEveryMs: 2_000, askTimeoutMs: 5_000 }
+const defaultWatchTimings: WatchTimings = { askEveryMs: 2_000, askTimeoutMs: 5_000, stableMs: 1_000 }
 const LOOK_EVERY_MS = 100
 /** Unanswered asks in a row after which the ingress is taken for hung. */
 const SILENT_ASKS = 3
 const FIRST_DELAY_MS = 100
 const LONGEST_DELAY_MS = 10_000
-/** An ingress that has run this long did not fail at its start. */
-const STABLE_MS = 60_000
 
 export interface WatchedIngress extends IngressStart {
   signal: AbortSignal
-  timings?: WatchTimings
+  timings?: Partial<WatchTimings>
   /** It has its last routes from disk; whoever knows newer ones can tell it now. */
   onRestarted?: () => void
 }
@@ -165,14 +165,15 @@ export interface WatchedIngress extends IngressStart {
  * waits ever longer between starts that come to nothing. Never rejects.
  */
 export async function watchIngress(start: WatchedIngress): Promise<void> {
-  const { signal, log, timings = defaultWatchTimings } = start
+  const { signal, log } = start
+  const timings = { ...defaultWatchTimings, ...start.timings }
   const client = createIngressClient(start.controlSocketPath)
   for (let failures = 0; !signal.aborted; ) {
     const ranMs = await watchOne(client, signal, timings)
     if (signal.aborted) return
     const now = await statusOf(client)
     if (now !== undefined && isWanted(now, start)) continue
-    failures = ranMs >= STABLE_MS ? 0 : failures
+    failures = ranMs >= timings.stableMs ? 0 : failures
     try {
       await ensureIngress(start)
       log('The ingress had ended and was started anew')

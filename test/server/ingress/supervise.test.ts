@@ -115,6 +115,24 @@ test('a killed ingress is started anew and serves the last table', async () => {
   await watching
 })
 
+test('an ingress that is killed again and again is started at once each time: only starts that come to nothing are waited for', async () => {
+  const stop = new AbortController()
+  const client = await ensureIngress(wanted())
+  const watching = watchIngress({ ...wanted(), signal: stop.signal, timings: { stableMs: 50 } })
+  // Were they taken for starts that failed, the last one would wait for the longest delay there is.
+  for (let kill = 0; kill < 8; kill++) {
+    const { pid } = await client.status()
+    await Bun.sleep(400)
+    process.kill(pid, 'SIGKILL')
+    await eventually(async () => {
+      const now = await client.status().catch(() => undefined)
+      return now !== undefined && now.pid !== pid
+    }, 4_000)
+  }
+  stop.abort()
+  await watching
+})
+
 test('an ingress that has stopped answering is killed and started anew', async () => {
   const stop = new AbortController()
   const client = await ensureIngress(wanted())
