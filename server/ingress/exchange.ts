@@ -29,6 +29,8 @@ export interface LocalHead {
   headers: readonly Header[]
   /** Undefined for an answer that has no body by its status. */
   lengthBytes: number | undefined
+  /** Headers and length in HTTP/1 form, of a head that is sent again and again. */
+  lines?: string
 }
 
 export interface Forwarding {

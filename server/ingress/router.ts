@@ -5,11 +5,10 @@ import { ProxyExchange } from './proxy/exchange.ts'
 import type { ProxyContext } from './proxy/proxy-context.ts'
 import { respond } from './respond.ts'
 import { EMPTY_ROUTE_TABLE, type ProxyTarget, type Route, type RouteTable } from './route-table.ts'
-import { compileRules } from './rules/path-rules.ts'
 import { answerOf, type CompiledPolicy, compilePolicy, headersOf, NO_HEADERS, type PolicyRequest } from './rules/policy.ts'
 import { StaticExchange } from './static/exchange.ts'
 import type { StaticFiles } from './static/files.ts'
-import type { Site } from './static/locate.ts'
+import { createSite, type Site } from './static/locate.ts'
 
 const SUSPENDED_RETRY_SECONDS = 3600
 const UNAVAILABLE_RETRY_SECONDS = 5
@@ -92,7 +91,7 @@ export class Router {
 const prepare = (route: Route): Served => ({
   route,
   policy: route.policy && compilePolicy(route.policy),
-  site: route.kind === 'static' ? { route, rules: compileRules(route) } : undefined,
+  site: route.kind === 'static' ? createSite(route) : undefined,
 })
 
 function pageFor(route: Route | undefined, host: string): Page {

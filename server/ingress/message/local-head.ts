@@ -11,9 +11,15 @@ export interface LocalHeadOptions {
 }
 
 /** The head of an answer of our own in HTTP/1 form. Values are sent as latin1; callers see to it that they hold no line break. */
-export function localHead({ status, headers, lengthBytes }: LocalHead, { minorVersion, isKeptAlive, requestId }: LocalHeadOptions): string {
-  let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nDate: ${httpDate()}\r\n`
+export function localHead(head: LocalHead, { minorVersion, isKeptAlive, requestId }: LocalHeadOptions): string {
+  const { status, lines = headerLines(head) } = head
+  const connection = connectionLine(minorVersion, isKeptAlive)
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nDate: ${httpDate()}\r\n${lines}X-Request-Id: ${requestId}\r\n${connection}\r\n`
+}
+
+/** The part of it that is the same for each request. */
+export function headerLines({ headers, lengthBytes }: LocalHead): string {
+  let text = ''
   for (const [name, value] of headers) text += `${name}: ${value}\r\n`
-  if (lengthBytes !== undefined) text += `Content-Length: ${lengthBytes}\r\n`
-  return `${text}X-Request-Id: ${requestId}\r\n${connectionLine(minorVersion, isKeptAlive)}\r\n`
+  return lengthBytes === undefined ? text : `${text}Content-Length: ${lengthBytes}\r\n`
 }

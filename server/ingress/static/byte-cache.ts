@@ -1,7 +1,14 @@
-/** Keeps the values used last, as many as fit into a sum of sizes. */
+interface Entry<V> {
+  value: V
+  sizeBytes: number
+  /** Since it was last looked at whether it can go. */
+  isUsed: boolean
+}
+
+/** Keeps values, as many as fit into a sum of sizes. When one has to go it is the oldest that has not been used meanwhile. */
 export class ByteCache<V> {
   readonly #maxBytes: number
-  readonly #entries = new Map<string, { value: V; sizeBytes: number }>()
+  readonly #entries = new Map<string, Entry<V>>()
   #sizeBytes = 0
 
   constructor(maxBytes: number) {
@@ -11,19 +18,27 @@ export class ByteCache<V> {
   get(key: string): V | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
-    this.#entries.delete(key)
-    this.#entries.set(key, entry)
+    entry.isUsed = true
     return entry.value
   }
 
   set(key: string, value: V, sizeBytes: number): void {
     this.#delete(key)
     if (sizeBytes > this.#maxBytes) return
-    this.#entries.set(key, { value, sizeBytes })
+    this.#makeRoom(sizeBytes)
+    this.#entries.set(key, { value, sizeBytes, isUsed: false })
     this.#sizeBytes += sizeBytes
-    for (const oldest of this.#entries.keys()) {
-      if (this.#sizeBytes <= this.#maxBytes) return
-      this.#delete(oldest)
+  }
+
+  /** Each that was used is passed over once, so this ends after two rounds at most. */
+  #makeRoom(sizeBytes: number): void {
+    for (const [key, entry] of this.#entries) {
+      if (this.#sizeBytes + sizeBytes <= this.#maxBytes) return
+      this.#delete(key)
+      if (!entry.isUsed) continue
+      entry.isUsed = false
+      this.#entries.set(key, entry)
+      this.#sizeBytes += entry.sizeBytes
     }
   }
 

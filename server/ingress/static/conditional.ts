@@ -16,6 +16,7 @@ export interface Conditions {
 /** Whether the client's copy is still good (RFC 9110 section 13.2.2): the tag decides where there is one. */
 export function isFresh({ ifNoneMatch, ifModifiedSince }: Conditions, current: Validators): boolean {
   if (ifNoneMatch !== undefined) {
+    if (ifNoneMatch === current.etag) return true
     const wanted = current.etag.toLowerCase()
     return listOf(ifNoneMatch).some((tag) => tag === '*' || tag.replace(/^w\//, '') === wanted)
   }

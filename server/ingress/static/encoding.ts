@@ -3,6 +3,9 @@ import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib'
 
 export type Encoding = 'br' | 'zstd' | 'gzip'
 
+/** How the bytes of an answer are coded: `identity` is the file as it is. */
+export type Coding = Encoding | 'identity'
+
 /** By what they save, for clients that do not mind. */
 const preferred: readonly Encoding[] = ['br', 'zstd', 'gzip']
 
@@ -27,6 +30,20 @@ export function acceptedEncodings(header: string | undefined): Encoding[] {
   const weight = (encoding: Encoding) => weights.get(encoding) ?? weights.get('*') ?? 0
   const accepted = preferred.filter((encoding) => weight(encoding) > 0)
   return accepted.sort((a, b) => weight(b) - weight(a))
+}
+
+/** What browsers send is of a few kinds only. */
+const MAX_REMEMBERED = 256
+const remembered = new Map<string | undefined, readonly Coding[]>()
+
+/** The codings a client takes, best first; `identity` is always the last resort. */
+export function acceptedCodings(header: string | undefined): readonly Coding[] {
+  const known = remembered.get(header)
+  if (known !== undefined) return known
+  const codings: readonly Coding[] = [...acceptedEncodings(header), 'identity']
+  if (remembered.size >= MAX_REMEMBERED) remembered.clear()
+  remembered.set(header, codings)
+  return codings
 }
 
 function weightOf(member: string): [string, number] {

@@ -1,13 +1,15 @@
-import type { ClientSide, Exchange, LocalHead } from '../exchange.ts'
+import type { ClientSide, Exchange } from '../exchange.ts'
 import { fieldValue, type RequestHead } from '../message/request-head.ts'
 import { type Page, pageResponse } from '../page.ts'
 import { respond } from '../respond.ts'
-import type { ByteRange } from './byte-range.ts'
-import { acceptedEncodings } from './encoding.ts'
-import type { SiteFile, StaticFiles } from './files.ts'
-import { decodedPath, type Located, locate, type Site } from './locate.ts'
-import { planReply, type Representation } from './reply.ts'
-import { parseRequestPath } from './request-path.ts'
+import { type Asked, readAsked } from './asked.ts'
+import { type Body, KeptBody, ReadBody } from './body.ts'
+import { acceptedCodings, type Coding } from './encoding.ts'
+import type { StaticFiles } from './files.ts'
+import { type Form, keptForm, loadForm } from './form.ts'
+import { decodedPath, type KnownFile, locate, remember, type Site } from './locate.ts'
+import { chooseReply, type FormReplies, formReplies } from './reply.ts'
+import { parseRequestPath, pathOf } from './request-path.ts'
 
 export interface StaticRequest {
   head: RequestHead
@@ -15,16 +17,17 @@ export interface StaticRequest {
   site: Site
 }
 
-const READ_BYTES = 128 * 1024
+const AS_IT_IS: readonly Coding[] = ['identity']
 
-/** One request for a static site, answered out of its release. */
+/** One request for a static site, answered out of its release: at once where all of it is in memory. */
 export class StaticExchange implements Exchange {
   readonly #files: StaticFiles
   readonly #head: RequestHead
   readonly #client: ClientSide
   readonly #site: Site
+  readonly #asked: Asked
+  #body: Body | undefined
   #isGone = false
-  #goOn: (() => void) | undefined
 
   /** A body means nothing here and is dropped. */
   readonly wantsBody = true
@@ -34,20 +37,20 @@ export class StaticExchange implements Exchange {
     this.#head = head
     this.#client = client
     this.#site = site
+    this.#asked = readAsked(head)
   }
 
   start(): void {
-    const path = parseRequestPath(this.#head.target)
-    if (this.#head.method !== 'GET' && this.#head.method !== 'HEAD') {
+    const { method, target } = this.#head
+    if (method !== 'GET' && method !== 'HEAD') {
       const text = `${this.#site.route.name} is a static site: it can only be read.`
       this.#page({ status: 405, title: 'Method Not Allowed', text }, [['Allow', 'GET, HEAD']])
       return
     }
-    if (path === undefined) {
-      this.#missing()
-      return
-    }
-    this.#serve(path).catch((error) => this.#failed(error))
+    const known = this.#site.known.get(pathOf(target))
+    const form = known && keptForm(this.#files, known.file, this.#codings)
+    if (known !== undefined && form !== undefined) this.#send(known, form)
+    else this.#find(target, known).catch((error) => this.#failed(error))
   }
 
   body(): void {}
@@ -57,7 +60,7 @@ export class StaticExchange implements Exchange {
   bodyEnd(): void {}
 
   clientDrained(): void {
-    this.#goOn?.()
+    this.#body?.goOn()
   }
 
   clientEnded(): void {
@@ -66,80 +69,70 @@ export class StaticExchange implements Exchange {
 
   clientGone(): void {
     this.#isGone = true
-    this.#goOn?.()
+    this.#body?.stop()
   }
 
-  async #serve(path: NonNullable<ReturnType<typeof parseRequestPath>>): Promise<void> {
-    const located = await locate(this.#files, this.#site, path)
-    if (located.kind === 'file') return this.#sendFile(await this.#represent(located), decodedPath(path))
-    if (this.#isGone) return
-    if (located.kind === 'missing') return this.#missing()
-    const text = `See ${located.location}`
-    this.#page({ status: located.status, title: 'Moved', text }, [['Location', located.location]])
+  /** A part is always one of the file as it is. */
+  get #codings(): readonly Coding[] {
+    return this.#asked.range === undefined ? acceptedCodings(this.#asked.acceptEncoding) : AS_IT_IS
   }
 
-  async #represent({ file, status }: Extract<Located, { kind: 'file' }>): Promise<Representation> {
-    const isPart = this.#field('range') !== undefined
-    for (const encoding of isPart ? [] : acceptedEncodings(this.#field('accept-encoding'))) {
-      const bytes = await this.#files.encoded(file, encoding)
-      if (bytes !== undefined) return { file, status, encoded: { encoding, bytes } }
+  async #find(target: string, known: KnownFile | undefined): Promise<void> {
+    const file = known ?? (await this.#locate(target))
+    if (file === undefined || this.#isGone) return
+    const form = await loadForm(this.#files, file.file, this.#codings)
+    if (!this.#isGone) this.#send(file, form)
+  }
+
+  /** The file to be sent, or undefined when it has been answered otherwise. */
+  async #locate(target: string): Promise<KnownFile | undefined> {
+    const path = parseRequestPath(target)
+    const located = path && (await locate(this.#files, this.#site, path))
+    if (this.#isGone) return undefined
+    if (path === undefined || located === undefined || located.kind === 'missing') {
+      this.#page({ status: 404, title: 'Not Found', text: `${this.#site.route.name} has no such page.` }, [])
+      return undefined
     }
-    return { file, status, encoded: undefined }
+    if (located.kind === 'redirect') {
+      this.#page({ status: located.status, title: 'Moved', text: `See ${located.location}` }, [['Location', located.location]])
+      return undefined
+    }
+    const file: KnownFile = { file: located.file, status: located.status, path: decodedPath(path), replies: new Map() }
+    remember(this.#site, pathOf(target), file)
+    return file
   }
 
-  async #sendFile(representation: Representation, path: string): Promise<void> {
-    if (this.#isGone) return
-    const conditions = {
-      ifNoneMatch: this.#field('if-none-match'),
-      ifModifiedSince: this.#field('if-modified-since'),
-      ifRange: this.#field('if-range'),
+  #send(known: KnownFile, form: Form): void {
+    const client = this.#client
+    const isKeptAlive = client.keepsAlive
+    const { head, range } = chooseReply(this.#repliesOf(known, form), this.#head.method, this.#asked)
+    if (range === undefined || range.end === range.start || this.#head.method === 'HEAD') {
+      client.writeLocalHead(head, isKeptAlive)
+      client.finish(isKeptAlive)
+      return
     }
-    const request = { method: this.#head.method, path, range: this.#field('range'), conditions }
-    const { status, headers, range } = planReply(request, representation, this.#site.rules)
-    const isKeptAlive = this.#client.keepsAlive
-    const head: LocalHead = { status, headers, lengthBytes: range && range.end - range.start }
-    const bytes = representation.encoded?.bytes ?? representation.file.bytes
-    if (range === undefined || this.#head.method === 'HEAD') {
-      this.#client.writeLocalHead(head, isKeptAlive)
-    } else if (bytes !== undefined) {
-      this.#client.hold()
-      this.#client.writeLocalHead(head, isKeptAlive)
-      this.#client.write(bytes, range.start, range.end)
-      this.#client.release()
+    const sending = { client, head, isKeptAlive, range }
+    if (form.pieces !== undefined) {
+      const body = new KeptBody(sending, form.pieces)
+      this.#body = body
+      body.start()
     } else {
-      await this.#stream(representation.file, range, () => this.#client.writeLocalHead(head, isKeptAlive))
-    }
-    if (!this.#isGone) this.#client.finish(isKeptAlive)
-  }
-
-  async #stream(file: SiteFile, { start, end }: ByteRange, begin: () => void): Promise<void> {
-    const handle = await this.#files.open(file)
-    try {
-      if (!this.#isGone) begin()
-      for (let at = start; at < end && !this.#isGone; ) {
-        const buffer = Buffer.allocUnsafe(Math.min(READ_BYTES, end - at))
-        const { bytesRead } = await handle.read(buffer, 0, buffer.length, at)
-        if (this.#isGone) return
-        if (bytesRead === 0) throw new Error(`${file.path} is shorter than it was`)
-        this.#client.write(buffer.subarray(0, bytesRead))
-        at += bytesRead
-        if (this.#client.isFull) await new Promise<void>((resolve) => (this.#goOn = resolve))
-      }
-    } finally {
-      await handle.close()
+      const body = new ReadBody(sending, this.#files.open(known.file))
+      this.#body = body
+      body.send().catch((error) => this.#failed(error))
     }
   }
 
-  #field(name: string): string | undefined {
-    return fieldValue(this.#head.fields, name)
-  }
-
-  #missing(): void {
-    this.#page({ status: 404, title: 'Not Found', text: `${this.#site.route.name} has no such page.` }, [])
+  #repliesOf({ file, status, path, replies }: KnownFile, { coding, sizeBytes }: Form): FormReplies {
+    const known = replies.get(coding)
+    if (known !== undefined) return known
+    const made = formReplies({ file, status, path, coding, sizeBytes }, this.#site.rules)
+    replies.set(coding, made)
+    return made
   }
 
   #page(page: Page, headers: [string, string][]): void {
-    const response = pageResponse(page, this.#field('accept'))
+    const response = pageResponse(page, fieldValue(this.#head.fields, 'accept'))
     respond(this.#client, this.#head.method, { ...response, headers: [...headers, ...response.headers] })
   }
 

@@ -2,8 +2,9 @@ import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ByteCache } from './byte-cache.ts'
 import { contentTypeOf, isCompressible } from './content-type.ts'
-import { compress, type Encoding, encodedSuffix } from './encoding.ts'
+import { type Coding, compress, type Encoding, encodedSuffix } from './encoding.ts'
 import { openInside } from './open-inside.ts'
+import { PIECE_BYTES, type Pieces, readPieces, toPieces } from './pieces.ts'
 
 /** A release of a static site. It never changes, so what was read of it once holds for as long as it is served. */
 export interface Release {
@@ -19,29 +20,33 @@ export interface SiteFile {
   /** Whole seconds, in milliseconds since 1970. */
   modifiedAt: number
   contentType: string
-  /** Present while it is small. */
-  bytes: Buffer | undefined
+  /** By which its bytes are found in memory. */
+  keys: Readonly<Record<Coding, string>>
 }
 
 export type Found = { kind: 'file'; file: SiteFile } | { kind: 'directory' }
 
-const CACHE_BYTES = 32 * 1024 * 1024
-const ENTRY_BYTES = 512
-/** Files up to this size are kept in memory. */
-const SMALL_BYTES = 64 * 1024
+const FOUND_BYTES = 8 * 1024 * 1024
+const CONTENT_BYTES = 64 * 1024 * 1024
+const ENTRY_BYTES = 1024
+/** Larger files are read anew for each request. */
+const KEPT_BYTES = 4 * 1024 * 1024
+/** Of files that are being read into memory at the same time; those for which there is no room are sent as they are read. */
+const LOADING_BYTES = 16 * 1024 * 1024
 /** Smaller ones gain nothing by compression, larger ones take too long while somebody waits. */
 const COMPRESSED_FROM_BYTES = 1024
 const COMPRESSED_TO_BYTES = 1024 * 1024
 
-const NOT_WORTH_IT = Buffer.alloc(0)
+/** Kept where there is no smaller form. */
+export const NOT_WORTH_IT: Pieces = { sizeBytes: 0, parts: [] }
 
-/** Reads files of releases, keeping small and compressed ones in memory. */
+/** Reads files of releases and keeps their bytes, as they are and compressed, in memory. */
 export class StaticFiles {
   readonly log: (line: string) => void
-  readonly #found = new ByteCache<Found>(CACHE_BYTES)
-  /** NOT_WORTH_IT where there is no smaller form. */
-  readonly #encoded = new ByteCache<Buffer>(CACHE_BYTES)
-  readonly #compressing = new Map<string, Promise<Buffer | undefined>>()
+  readonly #found = new ByteCache<Found>(FOUND_BYTES)
+  readonly #content = new ByteCache<Pieces>(CONTENT_BYTES)
+  readonly #loading = new Map<string, Promise<Pieces>>()
+  #loadingBytes = 0
 
   constructor(log: (line: string) => void) {
     this.log = log
@@ -56,28 +61,33 @@ export class StaticFiles {
     if (handle === undefined) return undefined
     try {
       const found = await inspect(handle, release, path)
-      if (found !== undefined) this.#found.set(key, found, ENTRY_BYTES + (found.kind === 'file' ? (found.file.bytes?.length ?? 0) : 0))
+      if (found !== undefined) this.#found.set(key, found, ENTRY_BYTES + 2 * key.length)
+      if (found?.kind === 'file' && found.file.sizeBytes <= PIECE_BYTES)
+        this.#keep(found.file.keys.identity, await readPieces(handle, found.file.sizeBytes))
       return found
     } finally {
       await handle.close()
     }
   }
 
-  /** The file compressed, by whoever built it or by us; undefined where that does not pay. */
-  async encoded(file: SiteFile, encoding: Encoding): Promise<Buffer | undefined> {
-    if (!isCompressible(file.contentType) || file.sizeBytes < COMPRESSED_FROM_BYTES) return undefined
-    const key = keyOf(file.release, file.path + encodedSuffix[encoding])
-    const known = this.#encoded.get(key)
-    if (known !== undefined) return known === NOT_WORTH_IT ? undefined : known
-    const running = this.#compressing.get(key) ?? this.#encode(file, encoding)
-    this.#compressing.set(key, running)
-    try {
-      const bytes = await running
-      this.#encoded.set(key, bytes ?? NOT_WORTH_IT, ENTRY_BYTES + (bytes?.length ?? 0))
-      return bytes
-    } finally {
-      this.#compressing.delete(key)
-    }
+  /** What is in memory of a form of the file, or NOT_WORTH_IT; undefined when that is still to be found out. */
+  kept(file: SiteFile, coding: Coding): Pieces | undefined {
+    if (coding !== 'identity' && !gainsByCompression(file)) return NOT_WORTH_IT
+    return this.#content.get(file.keys[coding])
+  }
+
+  /** All of the file; undefined when it is too large to be kept in memory. */
+  async content(file: SiteFile): Promise<Pieces | undefined> {
+    const known = this.kept(file, 'identity') ?? this.#loading.get(file.keys.identity)
+    if (known !== undefined) return known
+    if (!isKept(file) || this.#loadingBytes + file.sizeBytes > LOADING_BYTES) return undefined
+    return this.#load(file.keys.identity, file.sizeBytes, () => this.#read(file))
+  }
+
+  /** The file compressed, by whoever built it or by us; NOT_WORTH_IT where that does not pay. */
+  async encoded(file: SiteFile, encoding: Encoding): Promise<Pieces> {
+    const key = file.keys[encoding]
+    return this.kept(file, encoding) ?? this.#loading.get(key) ?? this.#load(key, 0, () => this.#encode(file, encoding))
   }
 
   /** Opens a file that was found, to be closed by the caller. */
@@ -87,35 +97,61 @@ export class StaticFiles {
     return handle
   }
 
-  async #encode(file: SiteFile, encoding: Encoding): Promise<Buffer | undefined> {
-    const ready = await this.find(file.release, [file.path + encodedSuffix[encoding]])
-    if (ready?.kind === 'file' && ready.file.sizeBytes <= COMPRESSED_TO_BYTES) return this.#read(ready.file)
-    if (file.sizeBytes > COMPRESSED_TO_BYTES) return undefined
-    const bytes = await compress(await this.#read(file), encoding)
-    return bytes.length < file.sizeBytes ? bytes : undefined
+  #keep(key: string, pieces: Pieces): void {
+    this.#content.set(key, pieces, ENTRY_BYTES + pieces.sizeBytes)
   }
 
-  async #read(file: SiteFile): Promise<Buffer> {
-    if (file.bytes !== undefined) return file.bytes
+  /** Whoever asks for the same meanwhile waits for the same. */
+  async #load(key: string, sizeBytes: number, read: () => Promise<Pieces>): Promise<Pieces> {
+    const loading = read()
+    this.#loading.set(key, loading)
+    this.#loadingBytes += sizeBytes
+    try {
+      const pieces = await loading
+      this.#keep(key, pieces)
+      return pieces
+    } finally {
+      this.#loading.delete(key)
+      this.#loadingBytes -= sizeBytes
+    }
+  }
+
+  async #encode(file: SiteFile, encoding: Encoding): Promise<Pieces> {
+    const ready = await this.find(file.release, [file.path + encodedSuffix[encoding]])
+    if (ready?.kind === 'file' && ready.file.sizeBytes <= COMPRESSED_TO_BYTES) return this.#read(ready.file)
+    if (file.sizeBytes > COMPRESSED_TO_BYTES) return NOT_WORTH_IT
+    const { parts } = this.kept(file, 'identity') ?? (await this.#read(file))
+    const bytes = await compress(Buffer.concat(parts), encoding)
+    return bytes.length < file.sizeBytes ? toPieces(bytes) : NOT_WORTH_IT
+  }
+
+  async #read(file: SiteFile): Promise<Pieces> {
     const handle = await this.open(file)
     try {
-      return await handle.readFile()
+      return await readPieces(handle, file.sizeBytes)
     } finally {
       await handle.close()
     }
   }
 }
 
+/** Whether its bytes are kept in memory, as they are. */
+export function isKept({ sizeBytes }: SiteFile): boolean {
+  return sizeBytes <= KEPT_BYTES
+}
+
+function gainsByCompression({ contentType, sizeBytes }: SiteFile): boolean {
+  return sizeBytes >= COMPRESSED_FROM_BYTES && isCompressible(contentType)
+}
+
 async function inspect(handle: FileHandle, release: Release, path: string): Promise<Found | undefined> {
   const stats = await handle.stat()
   if (stats.isDirectory()) return { kind: 'directory' }
   if (!stats.isFile()) return undefined
-  const bytes = stats.size <= SMALL_BYTES ? await handle.readFile() : undefined
   const modifiedAt = Math.floor(stats.mtimeMs / 1000) * 1000
-  return {
-    kind: 'file',
-    file: { release, path, sizeBytes: bytes?.length ?? stats.size, modifiedAt, contentType: contentTypeOf(path), bytes },
-  }
+  const key = keyOf(release, path)
+  const keys = { identity: key, br: `${key}\0br`, zstd: `${key}\0zstd`, gzip: `${key}\0gzip` }
+  return { kind: 'file', file: { release, path, sizeBytes: stats.size, modifiedAt, contentType: contentTypeOf(path), keys } }
 }
 
 function keyOf(release: Release, path: string): string {

@@ -1,7 +1,10 @@
 import type { StaticRoute } from '../route-table.ts'
 import { fillPath, matchPath } from '../rules/path-pattern.ts'
-import { type CompiledRule, DEFAULT_REDIRECT, type PathRules, redirectOf } from '../rules/path-rules.ts'
+import { type CompiledRule, compileRules, DEFAULT_REDIRECT, type PathRules, redirectOf } from '../rules/path-rules.ts'
+import { ByteCache } from './byte-cache.ts'
+import type { Coding } from './encoding.ts'
 import type { Found, SiteFile, StaticFiles } from './files.ts'
+import type { FormReplies } from './reply.ts'
 import { encodePath, parseRequestPath, type RequestPath } from './request-path.ts'
 
 /** What a path of a site stands for. */
@@ -16,6 +19,31 @@ const MISSING: Located = { kind: 'missing' }
 export interface Site {
   route: StaticRoute
   rules: PathRules
+  /** What paths, as they are asked for, have been found to stand for. It holds for as long as release and rules do, and so for the site. */
+  known: ByteCache<KnownFile>
+}
+
+/** The file that a path stands for, and what was said of each form of it. */
+export interface KnownFile {
+  file: SiteFile
+  status: 200 | 404
+  /** Decoded, as header rules see it. */
+  path: string
+  replies: Map<Coding, FormReplies>
+}
+
+/** Room for the paths of one site: about five hundred of them. */
+const KNOWN_BYTES = 1024 * 1024
+/** A known path with its heads, without the path itself. */
+const KNOWN_ENTRY_BYTES = 2048
+
+export function createSite(route: StaticRoute): Site {
+  return { route, rules: compileRules(route), known: new ByteCache(KNOWN_BYTES) }
+}
+
+/** Remembers what a path stands for. What is missing is not remembered: anybody can ask for anything. */
+export function remember({ known }: Site, path: string, file: KnownFile): void {
+  if (file.status === 200) known.set(path, file, KNOWN_ENTRY_BYTES + 2 * path.length)
 }
 
 /**

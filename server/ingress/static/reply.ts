@@ -1,32 +1,38 @@
-import type { Header } from '../exchange.ts'
+import type { Header, LocalHead } from '../exchange.ts'
+import { headerLines } from '../message/local-head.ts'
 import { type PathRules, ruledHeaders } from '../rules/path-rules.ts'
+import type { Asked } from './asked.ts'
 import { type ByteRange, parseRange } from './byte-range.ts'
-import { type Conditions, isFresh, isRangeCurrent, type Validators } from './conditional.ts'
+import { isFresh, isRangeCurrent, type Validators } from './conditional.ts'
 import { isCompressible } from './content-type.ts'
-import type { Encoding } from './encoding.ts'
+import type { Coding } from './encoding.ts'
 import type { SiteFile } from './files.ts'
 
 export type Headers = Header[]
 
-export interface FileRequest {
-  method: string
-  /** Decoded, as header rules see it. */
-  path: string
-  range: string | undefined
-  conditions: Conditions
-}
-
-/** The form of a file that is to be sent. */
+/** The form of a file that is sent at a path. */
 export interface Representation {
   file: SiteFile
   status: 200 | 404
-  /** Its compressed form, where one was chosen. */
-  encoded: { encoding: Encoding; bytes: Buffer } | undefined
+  /** Decoded, as header rules see it. */
+  path: string
+  coding: Coding
+  sizeBytes: number
+}
+
+/** What is said of one form of a file: the same each time, so it is made once. */
+export interface FormReplies {
+  status: 200 | 404
+  validators: Validators
+  sizeBytes: number
+  whole: LocalHead
+  notModified: LocalHead
+  /** Only of the file as it is. */
+  hasRanges: boolean
 }
 
 export interface FileReply {
-  status: number
-  headers: Headers
+  head: LocalHead
   /** Of the body that would be sent to a GET; undefined for an answer that has none by its status. */
   range: ByteRange | undefined
 }
@@ -34,34 +40,43 @@ export interface FileReply {
 /** Browsers ask each time, with the tag, so that a new release is seen at once; the answer is a 304 of some hundred bytes. */
 const DEFAULT_CACHE_CONTROL = 'public, max-age=0, must-revalidate'
 
-/** Decides status and headers for a file: not modified, a part of it, or all of it. */
-export function planReply(request: FileRequest, representation: Representation, rules: PathRules): FileReply {
-  const { file, status, encoded } = representation
-  const validators: Validators = { etag: etagOf(file, encoded?.encoding), modifiedAt: file.modifiedAt }
-  const headers = withRules(cachingHeaders(file, validators), rules, request.path)
-  if (status === 200 && isFresh(request.conditions, validators)) return { status: 304, headers, range: undefined }
-  const sizeBytes = encoded?.bytes.length ?? file.sizeBytes
+export function formReplies({ file, status, path, coding, sizeBytes }: Representation, rules: PathRules): FormReplies {
+  const validators: Validators = { etag: etagOf(file, coding), modifiedAt: file.modifiedAt }
+  const headers = withRules(cachingHeaders(file, validators), rules, path)
   const content: Headers = [['Content-Type', file.contentType]]
-  if (encoded !== undefined) content.push(['Content-Encoding', encoded.encoding])
-  const whole: FileReply = {
+  if (coding !== 'identity') content.push(['Content-Encoding', coding])
+  return {
     status,
-    headers: withRules([...content, ...headers], rules, request.path),
-    range: { start: 0, end: sizeBytes },
+    validators,
+    sizeBytes,
+    whole: prepared({ status, headers: withRules([...content, ...headers], rules, path), lengthBytes: sizeBytes }),
+    notModified: prepared({ status: 304, headers, lengthBytes: undefined }),
+    hasRanges: status === 200 && coding === 'identity',
   }
-  if (encoded !== undefined || status !== 200 || request.method !== 'GET' || !isRangeCurrent(request.conditions, validators)) return whole
-  const range = parseRange(request.range, sizeBytes)
-  if (range === undefined) return whole
-  if (range === 'unsatisfiable') {
-    return { status: 416, headers: [['Content-Range', `bytes */${sizeBytes}`]], range: { start: 0, end: 0 } }
-  }
-  const contentRange = `bytes ${range.start}-${range.end - 1}/${sizeBytes}`
-  return { status: 206, headers: [...whole.headers, ['Content-Range', contentRange]], range }
 }
 
+/** Decides which reply it is: not modified, a part, or all of it. */
+export function chooseReply(replies: FormReplies, method: string, asked: Asked): FileReply {
+  const { status, validators, sizeBytes, whole, notModified, hasRanges } = replies
+  if (status === 200 && isFresh(asked, validators)) return { head: notModified, range: undefined }
+  const all: FileReply = { head: whole, range: { start: 0, end: sizeBytes } }
+  if (asked.range === undefined || !hasRanges || method !== 'GET' || !isRangeCurrent(asked, validators)) return all
+  const range = parseRange(asked.range, sizeBytes)
+  if (range === undefined) return all
+  if (range === 'unsatisfiable') {
+    const headers: Headers = [['Content-Range', `bytes */${sizeBytes}`]]
+    return { head: { status: 416, headers, lengthBytes: 0 }, range: { start: 0, end: 0 } }
+  }
+  const headers: Headers = [...whole.headers, ['Content-Range', `bytes ${range.start}-${range.end - 1}/${sizeBytes}`]]
+  return { head: { status: 206, headers, lengthBytes: range.end - range.start }, range }
+}
+
+const prepared = (head: LocalHead): LocalHead => ({ ...head, lines: headerLines(head) })
+
 /** Strong: another release, path, size, time or encoding has another tag. */
-function etagOf({ release, path, sizeBytes, modifiedAt }: SiteFile, encoding: Encoding | undefined): string {
+function etagOf({ release, path, sizeBytes, modifiedAt }: SiteFile, coding: Coding): string {
   const hash = Bun.hash(`${release.releaseId}\0${path}\0${sizeBytes}\0${modifiedAt}`).toString(36)
-  return encoding === undefined ? `"${hash}"` : `"${hash}-${encoding}"`
+  return coding === 'identity' ? `"${hash}"` : `"${hash}-${coding}"`
 }
 
 function cachingHeaders(file: SiteFile, { etag, modifiedAt }: Validators): Headers {

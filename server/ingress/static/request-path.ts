@@ -14,11 +14,17 @@ export interface RequestPath {
  */
 export function parseRequestPath(target: string): RequestPath | undefined {
   const queryAt = target.indexOf('?')
-  const path = decode(queryAt < 0 ? target : target.slice(0, queryAt))
+  const path = decode(pathOf(target))
   if (path === undefined || hasControlCharacter(path)) return undefined
   const segments = path.split('/').filter((segment) => segment !== '')
   if (segments.some((segment, index) => isHidden(segment) && !(index === 0 && segment === '.well-known'))) return undefined
   return { segments, hasTrailingSlash: path.endsWith('/'), query: queryAt < 0 ? '' : target.slice(queryAt) }
+}
+
+/** A target without its query, as it was sent. */
+export function pathOf(target: string): string {
+  const queryAt = target.indexOf('?')
+  return queryAt < 0 ? target : target.slice(0, queryAt)
 }
 
 /** The path as it goes into a Location header. */

@@ -3,9 +3,12 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Route } from '../../../../server/ingress/route-table.ts'
 import { eventually, exchangeRaw, startWorld, type World } from '../world.ts'
 
 const LARGE_BYTES = 20 * 1024 * 1024
+/** Kept in memory, in several pieces. */
+const MEDIUM_BYTES = 1024 * 1024 + 7
 
 let world: World
 let root: string
@@ -28,6 +31,7 @@ beforeAll(async () => {
   write('assets/ready.css', 'a{}'.repeat(1000))
   write('assets/ready.css.br', 'compressed by the build')
   write('large.bin', large)
+  write('medium.bin', large.subarray(0, MEDIUM_BYTES))
   write('404.html', 'lost')
   write('.env', 'SECRET=1')
   write('.well-known/security.txt', 'contact')
@@ -185,6 +189,75 @@ test('HEAD says what GET would send', async () => {
 
 test('a large file arrives whole', async () => {
   expect((await ask('/large.bin')).body.equals(large)).toBe(true)
+})
+
+test('an answer is the same when it is given again, whatever was asked of the same path between', async () => {
+  const plain = async (path: string, headers = {}, method = 'GET') => {
+    const { status, headers: fields, body } = await ask(path, headers, { method })
+    for (const name of ['date', 'x-request-id']) fields.delete(name)
+    return { status, fields: [...fields], body: body.toString('latin1') }
+  }
+  for (const [path, headers] of [
+    ['/', {}],
+    ['/', { 'accept-encoding': 'br' }],
+    ['/', { range: 'bytes=1-3' }],
+    ['/', { 'if-none-match': '*' }],
+    ['/missing', {}],
+    ['/app/any', {}],
+    ['/old/x?y', {}],
+    ['/medium.bin', {}],
+  ] as const) {
+    const first = await plain(path, headers)
+    expect(await plain(path, headers, 'HEAD')).toMatchObject({ body: '' })
+    expect(await plain(path, headers)).toEqual(first)
+  }
+})
+
+test('a file in several pieces arrives whole and in parts, also at a client that reads slowly', async () => {
+  const medium = large.subarray(0, MEDIUM_BYTES)
+  for (const _ of [1, 2]) expect((await ask('/medium.bin')).body.equals(medium)).toBe(true)
+  const part = await ask('/medium.bin', { range: 'bytes=200000-800000' })
+  expect(part.body.equals(medium.subarray(200_000, 800_001))).toBe(true)
+  let received = 0
+  const count = 12
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const client = await Bun.connect({
+    hostname: '127.0.0.1',
+    port: world.port,
+    socket: {
+      data(socket, bytes) {
+        received += bytes.length
+        socket.pause()
+        setTimeout(() => socket.resume(), 1)
+      },
+      close: () => resolve(),
+    },
+  })
+  const request = 'GET /medium.bin HTTP/1.1\r\nHost: s.test\r\n'
+  client.write(`${`${request}\r\n`.repeat(count - 1)}${request}Connection: close\r\n\r\n`)
+  await promise
+  expect(received).toBeGreaterThan(count * MEDIUM_BYTES)
+  expect(received).toBeLessThan(count * (MEDIUM_BYTES + 1000))
+})
+
+test('a new release is seen at once', async () => {
+  const other = mkdtempSync(join(tmpdir(), 'cpd-site-'))
+  const alone = await startWorld()
+  const route = (releaseId: string, folder: string): Route => ({
+    kind: 'static',
+    ...{ serviceId: 'srv-t', name: 'site', releaseId, root: folder, headers: [], rules: [] },
+  })
+  const read = async () => (await exchangeRaw(alone.port, 'GET /about HTTP/1.1\r\nHost: t.test\r\nConnection: close\r\n\r\n')).text
+  try {
+    writeFileSync(join(other, 'about.html'), 'the next one')
+    await alone.publish({ 't.test': route('rel-8', root) })
+    for (const _ of [1, 2]) expect(await read()).toMatch(/about us$/)
+    await alone.publish({ 't.test': route('rel-9', other) })
+    for (const _ of [1, 2]) expect(await read()).toMatch(/the next one$/)
+  } finally {
+    await alone.close()
+    rmSync(other, { recursive: true, force: true })
+  }
 })
 
 test('a reader that stops and leaves holds no file open', async () => {
