@@ -35,7 +35,7 @@ export async function run(filters: readonly string[] = []): Promise<void> {
     ]
     for (const scenario of wanted) print(scenario, await measureAll(world, scenario, proxies))
   } finally {
-    world.close()
+    await world.close()
   }
 }
 

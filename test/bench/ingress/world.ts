@@ -12,6 +12,9 @@ export const STATIC_HOST = 'static.bench.test'
 export const SMALL_BYTES = 1024
 export const LARGE_BYTES = 1024 * 1024
 
+/** For idle connections; our ingress would wait longer for its clients. */
+const END_GRACE_MS = 2000
+
 /** What every proxy of one run is given. */
 export interface World {
   dir: string
@@ -25,7 +28,7 @@ export interface World {
   startProxy(argv: readonly string[], env?: Record<string, string>): SpawnedProcess
   /** Runs something on the other core and gives what it prints. */
   runBeside(argv: readonly string[]): Promise<string>
-  close(): void
+  close(): Promise<void>
 }
 
 /** @throws Error when a program that the benchmark needs is missing. */
@@ -54,7 +57,10 @@ export async function createWorld(): Promise<World> {
     keyFile,
     startProxy: (argv, env = {}) => start(PROXY_CORE, argv, { env, stdout: { appendTo: join(dir, 'proxies.log') }, stderr: 'stdout' }),
     runBeside: async (argv) => (await runProcess([program('taskset'), '-c', OTHER_CORE, ...argv])).stdout,
-    close: () => {
+    close: async () => {
+      // Killed at once, a master would leave its workers behind.
+      for (const child of started) child.kill('SIGTERM')
+      await Promise.race([Promise.all(started.map(({ exited }) => exited)), Bun.sleep(END_GRACE_MS)])
       for (const child of started) child.kill('SIGKILL')
       rmSync(dir, { recursive: true, force: true })
     },
