@@ -9,6 +9,7 @@ export interface DeploysOptions {
   rollbacks: number
   ratePerSecond: number
   seed: number
+  instances: number
 }
 
 const LONGEST_PAUSE_REQUESTS = 600
@@ -40,7 +41,7 @@ export async function deploys(options: DeploysOptions): Promise<Outcome> {
     await world.close()
   }
   const { record, startedAt } = world.load
-  const counts = `${options.deploys} deploys, ${options.restarts} restarts, ${options.rollbacks} rollbacks`
+  const counts = `${options.instances} instances, ${options.deploys} deploys, ${options.restarts} restarts, ${options.rollbacks} rollbacks`
   return {
     summary: `${counts} in ${secondsSince(startedAt)} s at ${options.ratePerSecond}/s: ${record.count()} requests and echoes, ${record.failures.length} failed`,
     failures: [...failures, ...record.failures.map((failure) => describeFailure(failure, startedAt))],

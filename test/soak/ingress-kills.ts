@@ -3,7 +3,7 @@ import { createIngressClient, type IngressClient } from '../../server/ingress/co
 import { processesOf } from '../../server/ingress/process-start.ts'
 import { type Random, randomFrom } from '../server/ingress/random.ts'
 import { until } from '../support/until.ts'
-import type { Failure } from './load/attempt.ts'
+import { type Failure, kinds } from './load/attempt.ts'
 import { describeFailure, type Outcome, progress, secondsSince } from './outcome.ts'
 import { startWorld, type World } from './world.ts'
 
@@ -108,22 +108,26 @@ function startOf(pid: number): { command: string[]; env: Record<string, string> 
 }
 
 function outcomeOf({ load: { record, startedAt } }: World, kills: readonly Kill[], failures: string[]): Outcome {
-  const isOf = (kill: Kill) => (failure: Failure) => isExplained(failure, kill)
-  const [predecessors, only] = [false, true].map((ofTheOnlyOne) => kills.filter((kill) => kill.ofTheOnlyOne === ofTheOnlyOne))
-  const lostWith = (some: readonly Kill[] = []) =>
-    record.failures.filter((failure) => some.some((kill) => isExplained(failure, kill))).length
-  const unexplained = record.failures.filter((failure) => !kills.some((kill) => isOf(kill)(failure)))
-  const backMs = (only ?? []).map((kill) => Math.round(kill.until - kill.at))
-  const refused = record.failures.filter(
-    (failure) => /REFUSED/.test(failure.reason) && !(only ?? []).some((kill) => isExplained(failure, kill)),
-  )
+  const only = kills.filter(({ ofTheOnlyOne }) => ofTheOnlyOne)
+  const predecessors = kills.filter(({ ofTheOnlyOne }) => !ofTheOnlyOne)
+  const lostWith = (some: readonly Kill[]) => record.failures.filter((failure) => some.some((kill) => isExplained(failure, kill)))
+  const unexplained = record.failures.filter((failure) => !kills.some((kill) => isExplained(failure, kill)))
+  const backMs = only.map(({ at, until }) => Math.round(until - at))
   return {
     summary:
-      `${predecessors?.length} predecessors killed: ${lostWith(predecessors)} requests lost on their connections, ${refused.length} connections refused; ` +
-      `the only ingress killed ${backMs.length} times: back after ${backMs.join(', ')} ms, ${lostWith(only)} lost meanwhile; ` +
+      `${predecessors.length} predecessors killed: ${describeLost(lostWith(predecessors))} lost on their connections; ` +
+      `the only ingress killed ${only.length} times: back after ${backMs.join(', ')} ms, ${lostWith(only).length} lost meanwhile; ` +
       `${record.count()} requests and echoes in ${secondsSince(startedAt)} s, ${unexplained.length} failed without a reason`,
     failures: [...failures, ...unexplained.map((failure) => describeFailure(failure, startedAt))],
   }
+}
+
+function describeLost(lost: readonly Failure[]): string {
+  const parts = kinds.flatMap((kind) => {
+    const count = lost.filter((failure) => failure.kind === kind).length
+    return count === 0 ? [] : [`${kind} ${count}`]
+  })
+  return `${lost.length} (${parts.join(', ')})`
 }
 
 /** What a killed ingress takes with it: what was on its connections at that moment. */

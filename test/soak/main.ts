@@ -21,14 +21,22 @@ if (import.meta.main) {
       'hand-overs': count('20'),
       'ingress-kills': count('5'),
       rate: count('200'),
+      instances: count('1'),
       seed: count('1'),
     },
   })
   const load = { ratePerSecond: Number(values.rate), seed: Number(values.seed) }
+  const instances = Number(values.instances)
   const programs: Record<string, () => Promise<Outcome>> = {
     deploys: () =>
-      deploys({ ...load, deploys: Number(values.deploys), restarts: Number(values.restarts), rollbacks: Number(values.rollbacks) }),
-    'server-kills': () => serverKills({ ...load, kills: Number(values['server-kills']) }),
+      deploys({
+        ...load,
+        instances,
+        deploys: Number(values.deploys),
+        restarts: Number(values.restarts),
+        rollbacks: Number(values.rollbacks),
+      }),
+    'server-kills': () => serverKills({ ...load, instances, kills: Number(values['server-kills']) }),
     'ingress-kills': () => ingressKills({ ...load, handOvers: Number(values['hand-overs']), kills: Number(values['ingress-kills']) }),
     upgrades: () => upgrades(load),
   }

@@ -10,6 +10,7 @@ export interface ServerKillsOptions {
   kills: number
   ratePerSecond: number
   seed: number
+  instances: number
 }
 
 const LONGEST_LIFE_MS = 2_500
@@ -21,8 +22,8 @@ const SETTLE_MS = 120_000
 const TIDY_MS = 60_000
 
 /** `kill -9` of `cpd serve` at random moments, while it deploys and restarts: no request may fail, and every deploy comes to its end. */
-export async function serverKills({ kills, ratePerSecond, seed }: ServerKillsOptions): Promise<Outcome> {
-  const world = await startWorld({ ratePerSecond, seed })
+export async function serverKills({ kills, ratePerSecond, seed, instances }: ServerKillsOptions): Promise<Outcome> {
+  const world = await startWorld({ ratePerSecond, seed, instances })
   const stopping = new AbortController()
   const random = randomFrom(seed)
   const churning = churn(world, randomFrom(seed + 1), stopping.signal)
@@ -38,7 +39,7 @@ export async function serverKills({ kills, ratePerSecond, seed }: ServerKillsOpt
     }
     stopping.abort()
     asked = await churning
-    truth = await contradictionsOfTruth(world)
+    truth = await contradictionsOfTruth(world, instances)
   } finally {
     stopping.abort()
     progress(await world.load.stop())
@@ -46,7 +47,7 @@ export async function serverKills({ kills, ratePerSecond, seed }: ServerKillsOpt
     await world.close()
   }
   const { record, startedAt } = world.load
-  const summary = `${kills} kills of cpd serve during ${asked.deploys} deploys and ${asked.restarts} restarts in ${secondsSince(startedAt)} s at ${ratePerSecond}/s`
+  const summary = `${instances} instances, ${kills} kills of cpd serve during ${asked.deploys} deploys and ${asked.restarts} restarts in ${secondsSince(startedAt)} s at ${ratePerSecond}/s`
   return {
     summary: `${summary}: ${record.count()} requests and echoes, ${record.failures.length} failed`,
     failures: [...truth, ...record.failures.map((failure) => describeFailure(failure, startedAt))],
@@ -94,13 +95,13 @@ async function churn({ cpd, app, serviceId, nextVersion }: World, random: Random
 }
 
 /** One more deploy becomes live, every one before has ended well, and nothing is left over. */
-async function contradictionsOfTruth(world: World): Promise<string[]> {
+async function contradictionsOfTruth(world: World, instances: number): Promise<string[]> {
   const { cpd, serviceId } = world
   await world.deployNext([])
-  await settledInstances(cpd, serviceId, 1)
+  await settledInstances(cpd, serviceId, instances)
   const statuses = (await deploysOf(cpd, serviceId)).map(({ status }) => status)
   const kept = ({ output }: ReturnType<typeof foldersOf>) => output.filter((name) => !name.endsWith('.build.log'))
-  const isTidy = () => foldersOf(cpd, serviceId).builds.length === 0 && kept(foldersOf(cpd, serviceId)).length === 1
+  const isTidy = () => foldersOf(cpd, serviceId).builds.length === 0 && kept(foldersOf(cpd, serviceId)).length === instances
   const tidied = await until('what the deploys left is gone', isTidy, TIDY_MS).then(
     () => [],
     (error: Error) => [`${error.message}: ${JSON.stringify({ ...foldersOf(cpd, serviceId), releases: undefined })}`],
@@ -110,7 +111,7 @@ async function contradictionsOfTruth(world: World): Promise<string[]> {
     .filter((line) => /^\S*bun run server\.ts$/.test(line))
   return [
     ...tidied,
-    ...(apps.length === 1 ? [] : [`${apps.length} instances run: ${apps.join(', ')}`]),
+    ...(apps.length === instances ? [] : [`${apps.length} instances run: ${apps.join(', ')}`]),
     ...[...new Set(statuses)]
       .filter((status) => !['live', 'deactivated', 'canceled'].includes(status))
       .map((status) => `A deploy ended as ${status}`),

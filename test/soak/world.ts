@@ -26,6 +26,8 @@ export interface World {
 export interface WorldOptions {
   ratePerSecond: number
   seed: number
+  /** Of the app. */
+  instances?: number
   executables?: Executables
 }
 
@@ -34,7 +36,7 @@ const DRAIN_SECONDS = 8
 const RESTART_TIMEOUT_MS = 90_000
 const WARM_UP = 50
 
-export async function startWorld({ ratePerSecond, seed, executables }: WorldOptions): Promise<World> {
+export async function startWorld({ ratePerSecond, seed, instances = 1, executables }: WorldOptions): Promise<World> {
   const [tlsPort = 0] = freePorts(1)
   const cpd = await startCompiled({
     env: { CP_DRAIN_SECONDS: String(DRAIN_SECONDS), CP_INGRESS_HTTPS: `127.0.0.1:${tlsPort}`, CP_ACME_DIRECTORY: 'off' },
@@ -47,7 +49,7 @@ export async function startWorld({ ratePerSecond, seed, executables }: WorldOpti
   }
   let version = 1
   try {
-    await deployFolder(cpd, app.dir, ['--guard'])
+    await deployFolder(cpd, app.dir, ['--guard', '--instances', String(instances)])
     const { id: serviceId } = await serviceNamed(cpd, 'traffic')
     const ports = { httpPort: cpd.ingressPort, tlsPort }
     const load = startMixture({ host: 'traffic.localhost', ...ports, expected: 'traffic ', ratePerSecond, seed })
@@ -70,7 +72,7 @@ export async function startWorld({ ratePerSecond, seed, executables }: WorldOpti
         const given = await answer()
         if (given !== wanted) throw new Error(`After the deploy of "${wanted}" the app answers "${given}"`)
       },
-      restart: () => restart(cpd, serviceId),
+      restart: () => restart(cpd, serviceId, instances),
       close,
     }
   } catch (error) {
@@ -79,10 +81,10 @@ export async function startWorld({ ratePerSecond, seed, executables }: WorldOpti
   }
 }
 
-async function restart(cpd: Compiled, serviceId: string): Promise<void> {
+async function restart(cpd: Compiled, serviceId: string, instances: number): Promise<void> {
   const before = new Set((await instancesOf(cpd, serviceId)).map(({ id }) => id))
   const { exitCode, stderr } = await cpd.cpctl(['services', 'restart', 'traffic'])
   if (exitCode !== 0) throw new Error(`Not restarted: ${stderr}`)
-  const isReplaced = async () => (await settledInstances(cpd, serviceId, 1)).every(({ id }) => !before.has(id))
+  const isReplaced = async () => (await settledInstances(cpd, serviceId, instances)).every(({ id }) => !before.has(id))
   await until('the instances are replaced', isReplaced, RESTART_TIMEOUT_MS)
 }
