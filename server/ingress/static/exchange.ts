@@ -4,9 +4,9 @@ import { type Page, pageResponse } from '../page.ts'
 import { respond } from '../respond.ts'
 import { type Asked, readAsked } from './asked.ts'
 import { type Body, KeptBody, ReadBody } from './body.ts'
-import { acceptedCodings, type Coding } from './encoding.ts'
+import { acceptedCodings } from './encoding.ts'
 import type { StaticFiles } from './files.ts'
-import { type Form, keptForm, loadForm } from './form.ts'
+import { type Form, keptForm, loadForm, type Wanted } from './form.ts'
 import { decodedPath, type KnownFile, locate, remember, type Site } from './locate.ts'
 import { chooseReply, type FormReplies, formReplies } from './reply.ts'
 import { parseRequestPath, pathOf } from './request-path.ts'
@@ -17,7 +17,7 @@ export interface StaticRequest {
   site: Site
 }
 
-const AS_IT_IS: readonly Coding[] = ['identity']
+const A_PART: Wanted = { codings: ['identity'], isWhole: false }
 
 /** One request for a static site, answered out of its release: at once where all of it is in memory. */
 export class StaticExchange implements Exchange {
@@ -48,7 +48,7 @@ export class StaticExchange implements Exchange {
       return
     }
     const known = this.#site.known.get(pathOf(target))
-    const form = known && keptForm(this.#files, known.file, this.#codings)
+    const form = known && keptForm(this.#files, known.file, this.#wanted)
     if (known !== undefined && form !== undefined) this.#send(known, form)
     else this.#find(target, known).catch((error) => this.#failed(error))
   }
@@ -73,14 +73,17 @@ export class StaticExchange implements Exchange {
   }
 
   /** A part is always one of the file as it is. */
-  get #codings(): readonly Coding[] {
-    return this.#asked.range === undefined ? acceptedCodings(this.#asked.acceptEncoding) : AS_IT_IS
+  get #wanted(): Wanted {
+    const { range, acceptEncoding, ifNoneMatch, ifModifiedSince } = this.#asked
+    if (range !== undefined) return A_PART
+    const isWhole = this.#head.method === 'GET' && ifNoneMatch === undefined && ifModifiedSince === undefined
+    return { codings: acceptedCodings(acceptEncoding), isWhole }
   }
 
   async #find(target: string, known: KnownFile | undefined): Promise<void> {
     const file = known ?? (await this.#locate(target))
     if (file === undefined || this.#isGone) return
-    const form = await loadForm(this.#files, file.file, this.#codings)
+    const form = await loadForm(this.#files, file.file, this.#wanted)
     if (!this.#isGone) this.#send(file, form)
   }
 

@@ -120,12 +120,14 @@ export class StaticFiles {
     const ready = await this.find(file.release, [file.path + encodedSuffix[encoding]])
     if (ready?.kind === 'file' && ready.file.sizeBytes <= COMPRESSED_TO_BYTES) return this.#read(ready.file)
     if (file.sizeBytes > COMPRESSED_TO_BYTES) return NOT_WORTH_IT
-    const { parts } = this.kept(file, 'identity') ?? (await this.#read(file))
+    const { parts } = await this.#read(file)
     const bytes = await compress(Buffer.concat(parts), encoding)
     return bytes.length < file.sizeBytes ? toPieces(bytes) : NOT_WORTH_IT
   }
 
   async #read(file: SiteFile): Promise<Pieces> {
+    const kept = this.kept(file, 'identity')
+    if (kept !== undefined) return kept
     const handle = await this.open(file)
     try {
       return await readPieces(handle, file.sizeBytes)

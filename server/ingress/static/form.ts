@@ -10,25 +10,32 @@ export interface Form {
   pieces: Pieces | undefined
 }
 
+export interface Wanted {
+  /** Best first; the last one is `identity`. */
+  codings: readonly Coding[]
+  /** Whether all of the file is likely to be sent: else it is not worth reading into memory. */
+  isWhole: boolean
+}
+
 /** The form a client likes best, when that can be told from what is in memory. */
-export function keptForm(files: StaticFiles, file: SiteFile, codings: readonly Coding[]): Form | undefined {
+export function keptForm(files: StaticFiles, file: SiteFile, { codings, isWhole }: Wanted): Form | undefined {
   for (const coding of codings) {
     const pieces = files.kept(file, coding)
     if (pieces === NOT_WORTH_IT) continue
     if (pieces !== undefined) return { coding, sizeBytes: pieces.sizeBytes, pieces }
-    return coding === 'identity' && !isKept(file) ? asItIs(file, undefined) : undefined
+    return coding === 'identity' && !(isWhole && isKept(file)) ? asItIs(file, undefined) : undefined
   }
   return undefined
 }
 
 /** The form a client likes best. */
-export async function loadForm(files: StaticFiles, file: SiteFile, codings: readonly Coding[]): Promise<Form> {
+export async function loadForm(files: StaticFiles, file: SiteFile, { codings, isWhole }: Wanted): Promise<Form> {
   for (const coding of codings) {
     if (coding === 'identity') break
     const pieces = await files.encoded(file, coding)
     if (pieces !== NOT_WORTH_IT) return { coding, sizeBytes: pieces.sizeBytes, pieces }
   }
-  return asItIs(file, await files.content(file))
+  return asItIs(file, isWhole ? await files.content(file) : files.kept(file, 'identity'))
 }
 
 const asItIs = (file: SiteFile, pieces: Pieces | undefined): Form => ({ coding: 'identity', sizeBytes: file.sizeBytes, pieces })

@@ -240,6 +240,18 @@ test('a file in several pieces arrives whole and in parts, also at a client that
   expect(received).toBeLessThan(count * (MEDIUM_BYTES + 1000))
 })
 
+test('a part of a file that is not in memory is the same as one of a file that is', async () => {
+  write('cold.bin', large.subarray(0, MEDIUM_BYTES))
+  const part = () => ask('/cold.bin', { range: 'bytes=300000-600000' })
+  expect((await ask('/cold.bin', {}, { method: 'HEAD' })).headers.get('content-length')).toBe(String(MEDIUM_BYTES))
+  const cold = await part()
+  await ask('/cold.bin')
+  const warm = await part()
+  expect([cold.status, warm.status]).toEqual([206, 206])
+  expect(cold.body.equals(large.subarray(300_000, 600_001))).toBe(true)
+  expect(warm.body.equals(cold.body)).toBe(true)
+})
+
 test('a new release is seen at once', async () => {
   const other = mkdtempSync(join(tmpdir(), 'cpd-site-'))
   const alone = await startWorld()
