@@ -171,6 +171,19 @@ export function checkSettings(given: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(given)) parseSetting(name as SettingName, value)
 }
 
+const loopback = ['127.0.0.1', '::1', 'localhost']
+
+/**
+ * Keeps what we ask of this machine off a proxy that the environment names for the world outside: `fetch` would send even that there.
+ * Each spelling of the variable counts for somebody.
+ */
+export function reachLoopbackDirectly(env: Record<string, string | undefined> = process.env): void {
+  for (const name of ['NO_PROXY', 'no_proxy']) {
+    const listed = env[name] ?? env.NO_PROXY ?? env.no_proxy
+    env[name] = [...new Set([...(listed ?? '').split(',').filter(Boolean), ...loopback])].join(',')
+  }
+}
+
 /** Flags of `cpd serve`, with the setting each one stands for. */
 export const serveFlags = (Object.entries(settings) as [SettingName, Setting<unknown>][]).flatMap(([name, { flag, help }]) =>
   flag === undefined ? [] : [{ name, flag, help }],

@@ -9,6 +9,7 @@ import { serveCommand } from './commands/serve.ts'
 import { stopCommand } from './commands/stop.ts'
 import { upgradeCommand } from './commands/upgrade.ts'
 import { upgradeCheckCommand } from './commands/upgrade-check.ts'
+import { reachLoopbackDirectly } from './config.ts'
 import { isDiskFull } from './files/disk-full.ts'
 
 const program = new Command('cpd')
@@ -24,6 +25,7 @@ const program = new Command('cpd')
   .addCommand(ingressCommand(), { hidden: true })
   .addCommand(upgradeCheckCommand(), { hidden: true })
 
+reachLoopbackDirectly()
 program.parseAsync().catch((error: unknown) => {
   process.stderr.write(`cpd: ${reasonOf(error)}\n`)
   process.exit(1)

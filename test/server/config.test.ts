@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { describeConfig, readConfig } from '../../server/config.ts'
+import { describeConfig, reachLoopbackDirectly, readConfig } from '../../server/config.ts'
 
 const token = 'a-token-of-24-characters'
 
@@ -61,4 +61,10 @@ test('secrets are described as set or not', () => {
   expect(printed).toContain('(set)')
   expect(printed).toContain('(not set)')
   expect(printed).not.toContain(token)
+})
+
+test('a proxy for the world outside is not asked for this machine, and what was excepted stays so', () => {
+  const env: Record<string, string | undefined> = { HTTP_PROXY: 'http://proxy.example:3128', no_proxy: '.corp.example,localhost' }
+  reachLoopbackDirectly(env)
+  expect(env).toMatchObject({ NO_PROXY: '.corp.example,localhost,127.0.0.1,::1', no_proxy: '.corp.example,localhost,127.0.0.1,::1' })
 })
