@@ -32,17 +32,14 @@ export async function ownIngress(world: World, { name, extraHosts }: { name: str
 /** The wrk script that asks for another host each time. */
 export const hostsScriptOf = (world: World, name: string): string => join(world.dir, `${name}-hosts.lua`)
 
+/** All but the site are domains of one service: an instance more for each would measure ten thousand upstream connections. */
 function hostsOf({ upstreamPort, siteDir }: World, extraHosts: number): Record<string, Route> {
-  const proxied = (id: string): Route => ({
-    kind: 'proxy',
-    serviceId: `srv-${id}`,
-    name: id,
-    targets: [{ instanceId: `srv-${id}-1`, host: '127.0.0.1', port: upstreamPort }],
-  })
-  const extra = Array.from({ length: extraHosts }, (_, index) => [`h${index}.bench.test`, proxied(`h${index}`)] as const)
+  const targets = [{ instanceId: 'srv-app-1', host: '127.0.0.1', port: upstreamPort }]
+  const proxied: Route = { kind: 'proxy', serviceId: 'srv-app', name: 'app', targets }
+  const extra = Array.from({ length: extraHosts }, (_, index) => [`h${index}.bench.test`, proxied] as const)
   return {
     ...Object.fromEntries(extra),
-    [HOST]: proxied('app'),
+    [HOST]: proxied,
     [STATIC_HOST]: { kind: 'static', serviceId: 'srv-static', name: 'static', releaseId: 'rel-1', root: siteDir, headers: [], rules: [] },
   }
 }
