@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { HOST, program, type World } from './world.ts'
 
@@ -58,16 +59,22 @@ const inMs = (value: string | undefined, unit: string | undefined): number => Nu
 export async function h2load(world: World, load: { port: number; clients: number; streams: number; seconds: number }): Promise<LoadResult> {
   const url = `https://${HOST}:${load.port}/`
   const sizes = ['-c', `${load.clients}`, '-m', `${load.streams}`, '-D', `${load.seconds}`, '--warm-up-time', '1']
-  const output = await world.runBeside([program('h2load'), ...sizes, '--connect-to', `127.0.0.1:${load.port}`, url])
+  const logFile = join(world.dir, 'h2load.log')
+  const output = await world.runBeside([program('h2load'), ...sizes, '--log-file', logFile, '--connect-to', `127.0.0.1:${load.port}`, url])
   const [, succeeded, failed] = /(\d+) succeeded, (\d+) failed/.exec(output) ?? []
   const [, rate] = /, ([\d.]+) req\/s/.exec(output) ?? []
-  const [, , , mean] = /time for request:\s+(\S+)\s+(\S+)\s+(\S+)/.exec(output) ?? []
-  const [, value, unit] = /([\d.]+)(us|ms|s)/.exec(mean ?? '') ?? []
+  // Each line ends with the microseconds of a request.
+  const micros = (await Bun.file(logFile).text())
+    .split('\n')
+    .map((line) => Number(line.split('\t')[2]))
+    .filter((value) => value > 0)
+  const sorted = Float64Array.from(micros).sort()
+  rmSync(logFile)
   return {
     requests: Number(rate) * load.seconds,
     seconds: load.seconds,
-    p50Ms: inMs(value, unit),
-    p99Ms: Number.NaN,
+    p50Ms: (sorted[Math.floor(sorted.length * 0.5)] ?? Number.NaN) / 1000,
+    p99Ms: (sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN) / 1000,
     failures: Number(succeeded) === 0 ? 1 : Number(failed),
   }
 }
