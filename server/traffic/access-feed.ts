@@ -1,6 +1,7 @@
 import { accessFiles, isFinished } from '../ingress/traffic/access-files.ts'
 import type { Collector } from '../logs/collector.ts'
 import type { NewLogLine } from '../logs/line.ts'
+import { type Repeated, repeat } from './repeated.ts'
 import { requestLine } from './request-line.ts'
 
 export interface AccessFeedOptions {
@@ -12,23 +13,15 @@ export interface AccessFeedOptions {
   pollMs?: number
 }
 
-export interface AccessFeed {
-  /** Takes in everything that is written, and removes what will not grow any more. */
-  poll(): Promise<void>
-  stop(): Promise<void>
-}
-
 const DEFAULT_POLL_MS = 250
 
 /**
  * Brings the lines of requests from the files of the ingress into the log store, oldest file first. How far each is read is remembered
  * with the lines, so that being killed neither loses nor repeats any; a file that its writer has done with is removed once it is read.
  */
-export function startAccessFeed({ dir, collector, hasService, onError, pollMs = DEFAULT_POLL_MS }: AccessFeedOptions): AccessFeed {
+export function startAccessFeed({ dir, collector, hasService, onError, pollMs = DEFAULT_POLL_MS }: AccessFeedOptions): Repeated {
   const known = new Map<string, boolean>()
   const followed = new Set<string>()
-  let isStopped = false
-  let timer: Timer | undefined
 
   const isWanted = (serviceId: string): boolean => {
     const answer = known.get(serviceId) ?? hasService(serviceId)
@@ -39,7 +32,8 @@ export function startAccessFeed({ dir, collector, hasService, onError, pollMs = 
     const line = requestLine(record)
     return line !== undefined && isWanted(line.resource) ? line : undefined
   }
-  const poll = async () => {
+  /** Takes in everything that is written, and removes what will not grow any more. */
+  const poll = async (stopping: AbortSignal) => {
     known.clear()
     const files = await accessFiles(dir)
     const paths = new Set(files.map(({ path }) => path))
@@ -49,7 +43,7 @@ export function startAccessFeed({ dir, collector, hasService, onError, pollMs = 
       await collector.remove(path)
     }
     for (const file of files) {
-      if (isStopped) return
+      if (stopping.aborted) return
       const { path } = file
       followed.add(path)
       collector.follow({ path, read })
@@ -58,18 +52,5 @@ export function startAccessFeed({ dir, collector, hasService, onError, pollMs = 
       followed.delete(path)
     }
   }
-  const goOn = async (): Promise<void> => {
-    await poll().catch(onError)
-    if (!isStopped) timer = setTimeout(() => (polling = goOn()), pollMs)
-  }
-  let polling: Promise<void> = goOn()
-
-  return {
-    poll,
-    async stop() {
-      isStopped = true
-      clearTimeout(timer)
-      await polling
-    },
-  }
+  return repeat(poll, { pollMs, onError })
 }

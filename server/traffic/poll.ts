@@ -3,6 +3,7 @@ import { AppError } from '../../shared/error.ts'
 import { createIngressClient } from '../ingress/control-client.ts'
 import { otherSocketPaths } from '../ingress/control-names.ts'
 import { takeCounts } from '../ingress/traffic/last-counts.ts'
+import { type Repeated, repeat } from './repeated.ts'
 import type { Sampler } from './sampler.ts'
 
 export interface TrafficPollOptions {
@@ -14,22 +15,14 @@ export interface TrafficPollOptions {
   pollMs?: number
 }
 
-export interface TrafficPoll {
-  /** Looks now. */
-  poll(): Promise<void>
-  stop(): Promise<void>
-}
-
 const DEFAULT_POLL_MS = 1000
 
 /**
  * Asks every ingress process for what has changed in its counts, once a second. One that does not answer is asked again: its counts
  * are running totals, so nothing is missed meanwhile, and one that ends leaves the last of them in a file.
  */
-export function startTrafficPoll({ sampler, controlSocketPath, now, onError, pollMs = DEFAULT_POLL_MS }: TrafficPollOptions): TrafficPoll {
+export function startTrafficPoll({ sampler, controlSocketPath, now, onError, pollMs = DEFAULT_POLL_MS }: TrafficPollOptions): Repeated {
   const epochOf = new Map<string, string>()
-  let isStopped = false
-  let timer: Timer | undefined
 
   const ask = async (path: string) => {
     const counts = await createIngressClient(path).counters(sampler.known(epochOf.get(path) ?? ''))
@@ -43,26 +36,7 @@ export function startTrafficPoll({ sampler, controlSocketPath, now, onError, pol
     await takeCounts(dirname(controlSocketPath), (counts) => sampler.take(counts, now()))
     for (const answer of answers) if (answer.status === 'rejected' && !isAbsence(answer.reason)) onError(answer.reason)
   }
-  const goOn = async (): Promise<void> => {
-    await poll().catch(onError)
-    if (!isStopped) schedule()
-  }
-  const schedule = () => {
-    timer = setTimeout(() => {
-      polling = goOn()
-    }, pollMs)
-    timer.unref()
-  }
-  let polling: Promise<void> = goOn()
-
-  return {
-    poll,
-    async stop() {
-      isStopped = true
-      clearTimeout(timer)
-      await polling
-    },
-  }
+  return repeat(poll, { pollMs, onError })
 }
 
 /** Whoever sees to the ingress tells of that. */

@@ -6,7 +6,8 @@ import { leftOutRecord } from '../../../server/ingress/traffic/access-record.ts'
 import { type Collector, createCollector } from '../../../server/logs/collector.ts'
 import type { LogLine } from '../../../server/logs/line.ts'
 import { openLogStore } from '../../../server/logs/store.ts'
-import { type AccessFeed, startAccessFeed } from '../../../server/traffic/access-feed.ts'
+import { startAccessFeed } from '../../../server/traffic/access-feed.ts'
+import type { Repeated } from '../../../server/traffic/repeated.ts'
 import { until } from '../../support/until.ts'
 import { type Fixture, makeStore } from '../logs/fixture.ts'
 
@@ -16,7 +17,7 @@ const gone: AccessWriter = { startedAt: 1_700_000_000_000, pid: 2 ** 22 + 1, sta
 let fixture: Fixture
 let dir: string
 let collector: Collector
-let feed: AccessFeed
+let feed: Repeated
 const stored: LogLine[] = []
 const errors: unknown[] = []
 

@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createIngressClient } from '../../../server/ingress/control-client.ts'
 import { ensureIngress, type IngressStart } from '../../../server/ingress/supervise.ts'
-import { startTrafficPoll, type TrafficPoll } from '../../../server/traffic/poll.ts'
+import { startTrafficPoll } from '../../../server/traffic/poll.ts'
+import type { Repeated } from '../../../server/traffic/repeated.ts'
 import { createSampler, type Sampler } from '../../../server/traffic/sampler.ts'
 import { until } from '../../support/until.ts'
 import { connectRaw, exchangeRaw, ok, type RawUpstream, startRawUpstream } from '../ingress/world.ts'
@@ -17,7 +18,7 @@ let port: number
 let upstream: RawUpstream
 let releaseSlow: () => void
 let sampler: Sampler
-let poll: TrafficPoll
+let poll: Repeated
 const errors: unknown[] = []
 
 beforeEach(() => {
