@@ -24,7 +24,7 @@ export function serveCommand(): Command {
     const log = createServerLog((line) => process.stderr.write(line))
     process.on('unhandledRejection', (error) => log.error('unhandled rejection', describeError(error)))
     const server = await startServer({ config, version, selfCommand, executable: process.execPath, isOnTrial, log })
-    announce(server, formatAddress(config.CP_INGRESS_HTTP))
+    announce(server, config)
     const commands = answerCommands({ server, config, isOnTrial, log })
     const stop = async () => {
       await Promise.all([commands.stop(), server.close()])
@@ -62,7 +62,7 @@ function answerCommands({ server, config, isOnTrial, log }: Served): { stop(): P
   return commands
 }
 
-function announce(server: RunningServer, ingress: string): void {
+function announce(server: RunningServer, { CP_INGRESS_HTTP, CP_INGRESS_HTTPS }: Config): void {
   for (const { title, reason } of server.missingGuarantees) {
     process.stderr.write(`cpd: not guaranteed on this machine: ${title}${reason === undefined ? '' : ` (${reason})`}\n`)
   }
@@ -72,7 +72,9 @@ function announce(server: RunningServer, ingress: string): void {
       generatedPassword === undefined ? 'the password of CP_ADMIN_PASSWORD' : `password ${generatedPassword} (shown only now)`
     process.stdout.write(`Administrator: ${email}, ${password}\n`)
   }
-  process.stdout.write(`cpd ${version} ready: API ${server.publicUrl}, Swagger UI ${server.publicUrl}/docs, services at ${ingress}\n`)
+  const https = CP_INGRESS_HTTPS === undefined ? '' : ` and, by https, ${formatAddress(CP_INGRESS_HTTPS)}`
+  const services = `services at ${formatAddress(CP_INGRESS_HTTP)}${https}`
+  process.stdout.write(`cpd ${version} ready: API ${server.publicUrl}, Swagger UI ${server.publicUrl}/docs, ${services}\n`)
 }
 
 /** @throws AppError when the new executable could not be put there after it has proven itself. */
