@@ -119,7 +119,8 @@ function figuresOf(
 ): Figures {
   const ids = instances.map(({ id }) => id)
   const { byClass, brokenOff } = traffic.since(ids, since)
-  const unasked = traffic.since([service.id], since).ingressErrors
+  // What nobody was asked for just before the switch is no fault of the release after it.
+  const unasked = traffic.after([service.id], since).ingressErrors
   const answered = byClass['2xx'] + byClass['3xx'] + byClass['4xx'] + byClass['5xx']
   const failed = brokenOff + unasked
   return { requests: answered + failed, errors: byClass['5xx'] + failed, crashes: crashesOf(instances, since) }

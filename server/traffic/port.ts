@@ -28,6 +28,8 @@ export interface TrafficReader {
    * instance of it was asked for.
    */
   since(instanceIds: readonly string[], sinceMs: number): TrafficWindow
+  /** The same, but only what has surely ended after that time: counts begin at the first look at or after it. */
+  after(instanceIds: readonly string[], sinceMs: number): TrafficWindow
   /** When the last look was, in milliseconds since 1970; 0 before the first. */
   lookedAt(): number
 }

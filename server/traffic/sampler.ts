@@ -1,6 +1,6 @@
 import type { KnownCounts, TrafficCounts } from '../ingress/traffic/counts.ts'
 import type { TrafficReader } from './port.ts'
-import { beginSeries, extendSeries, KEPT_MS, type Series, thinned, trafficOf } from './series.ts'
+import { beginSeries, extendSeries, firstAfter, KEPT_MS, lastBefore, type Series, thinned, trafficOf } from './series.ts'
 
 /** Keeps the readings of all ingress processes, in memory. */
 export interface Sampler extends TrafficReader {
@@ -37,6 +37,8 @@ export function createSampler(): Sampler {
     return series
   }
 
+  const seriesFor = (ids: readonly string[]) => new Set(ids).values().flatMap((id) => held.get(id) ?? [])
+
   function forget(now: number): void {
     for (const [epoch, { seenAt }] of epochs) if (now - seenAt > KEPT_MS) epochs.delete(epoch)
     for (const [key, rows] of held) {
@@ -64,10 +66,7 @@ export function createSampler(): Sampler {
     },
     lookedAt: () => lookedAt,
     all: () => [...held.values()].flat(),
-    since: (instanceIds, sinceMs) =>
-      trafficOf(
-        new Set(instanceIds).values().flatMap((id) => held.get(id) ?? []),
-        sinceMs,
-      ),
+    since: (instanceIds, sinceMs) => trafficOf(seriesFor(instanceIds), sinceMs, lastBefore),
+    after: (instanceIds, sinceMs) => trafficOf(seriesFor(instanceIds), sinceMs, firstAfter),
   }
 }

@@ -49,18 +49,22 @@ export function thinned(samples: readonly Sample[], now: number): Sample[] {
   })
 }
 
+/** Finds the reading from which on a window counts, for a series that began before it. */
+export type Base = (samples: readonly Sample[], sinceMs: number) => Sample | undefined
+
+/** What was known at that time. Where that is not known any more, the first reading is the base. */
+export const lastBefore: Base = (samples, sinceMs) => samples.findLast(({ at }) => at <= sinceMs) ?? samples[0]
+
+/** Leaves out what was counted before that time and read after it. */
+export const firstAfter: Base = (samples, sinceMs) => samples.find(({ at }) => at >= sinceMs) ?? samples.at(-1)
+
 /** What all these series have counted since a time. */
-export function trafficOf(series: Iterable<Series>, sinceMs: number): TrafficWindow {
+export function trafficOf(series: Iterable<Series>, sinceMs: number, base: Base): TrafficWindow {
   const sum = emptyTally()
-  for (const one of series) {
-    const last = one.samples.at(-1)
-    if (last !== undefined) addDifference(sum, baseOf(one, sinceMs), last.tally)
+  for (const { samples, beganAt } of series) {
+    const last = samples.at(-1)
+    // One that began later had counted nothing.
+    if (last !== undefined) addDifference(sum, beganAt >= sinceMs ? undefined : base(samples, sinceMs)?.tally, last.tally)
   }
   return windowOf(sum)
-}
-
-/** What had been counted at that time; undefined stands for nothing. Where that is not known any more, the first reading is the base. */
-function baseOf({ samples, beganAt }: Series, sinceMs: number): Tally | undefined {
-  if (beganAt >= sinceMs) return undefined
-  return (samples.findLast(({ at }) => at <= sinceMs) ?? samples[0])?.tally
 }

@@ -2,7 +2,7 @@ import type { Work } from '../../server/context.ts'
 import type { Engine } from '../../server/engines/port.ts'
 import type { IngressClient } from '../../server/ingress/control-client.ts'
 import type { RoutePublisher } from '../../server/routing/publish.ts'
-import type { TrafficReader } from '../../server/traffic/port.ts'
+import type { TrafficReader, TrafficWindow } from '../../server/traffic/port.ts'
 
 /** An engine that has nothing to run: for tests of the API alone. */
 export const idleEngine: Engine = {
@@ -47,17 +47,20 @@ export const idleIngress: IngressClient = {
 export const idleRoutes: RoutePublisher = { publish: async () => {}, republish: async () => {} }
 
 /** Nobody has asked for anything. */
+const noTraffic: TrafficWindow = {
+  requests: 0,
+  byClass: { none: 0, '1xx': 0, '2xx': 0, '3xx': 0, '4xx': 0, '5xx': 0 },
+  ingressErrors: 0,
+  brokenOff: 0,
+  p50Ms: 0,
+  p95Ms: 0,
+  p99Ms: 0,
+  bytesIn: 0,
+  bytesOut: 0,
+}
+
 export const idleTraffic: TrafficReader = {
   lookedAt: () => 0,
-  since: () => ({
-    requests: 0,
-    byClass: { none: 0, '1xx': 0, '2xx': 0, '3xx': 0, '4xx': 0, '5xx': 0 },
-    ingressErrors: 0,
-    brokenOff: 0,
-    p50Ms: 0,
-    p95Ms: 0,
-    p99Ms: 0,
-    bytesIn: 0,
-    bytesOut: 0,
-  }),
+  since: () => noTraffic,
+  after: () => noTraffic,
 }

@@ -33,9 +33,11 @@ const halfBad = {
     response.end('bad')
   })${listen}`,
 }
-/** Is healthy, and dies a little later. */
+/** Is healthy, and dies a little later, counted from when it could be reached: a busy machine starts it slowly. */
 const dying = {
-  'server.js': `setTimeout(() => process.exit(3), 700); require('node:http').createServer((_, response) => response.end('dying'))${listen}`,
+  'server.js': `const server = require('node:http').createServer((_, response) => response.end('dying'))
+    server.on('listening', () => setTimeout(() => process.exit(3), 1200))
+    server${listen}`,
 }
 
 test('a release that answers 500 to half of the requests goes back by itself, and after that no request fails', async () => {
@@ -84,7 +86,7 @@ test('a release whose instances die after they were healthy goes back by itself'
     /^Instances of the new release died 2 times within \d+ s of the switch, those of the old one not once\. The old release/,
   )
   expect((await service.deploy(first.id)).status).toBe('live')
-  expect((await visit(service)).text).toBe('hello-js 1\n')
+  await until('the old release serves again', async () => (await visit(service)).text === 'hello-js 1\n')
   await service.settles('running')
 })
 

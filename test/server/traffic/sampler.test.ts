@@ -26,6 +26,15 @@ describe('what was asked since a time', () => {
     expect(sampler.since(['i-1'], START + 10_000).requests).toBe(0)
   })
 
+  test('is, where nothing older may be in it, the difference to the first reading after it', () => {
+    const sampler = createSampler()
+    for (let second = 0; second <= 10; second++) sampler.take(counts('one', second, entry('i-1', second * 5)), START + second * 1000)
+    expect(sampler.after(['i-1'], START + 6500).requests).toBe(15)
+    expect(sampler.after(['i-1'], START + 10_000).requests).toBe(0)
+    // Nothing has been read since, so nothing was counted since.
+    expect(sampler.after(['i-1'], START + 20_000).requests).toBe(0)
+  })
+
   test('has percentiles of that time alone', () => {
     const sampler = createSampler()
     const slow = entry('i-1', 100)
