@@ -128,7 +128,8 @@ function buildEnv({ context, service, deploy, own, secrets }: BuildJob, plan: Bu
 async function runStep(job: BuildJob, plan: BuildPlan, step: RunnableStep): Promise<StepExit> {
   const { context, service, deploy, own, dir, signal } = job
   const { cpu, memoryMb, pids } = buildPlans[service.settings.buildPlan]
-  const sandbox = sandboxOf(context, service, plan.readOnlyBinds)
+  // A build is anybody's code from anywhere: it has no business with what runs.
+  const { networkId: _, ...sandbox } = sandboxOf(context, service, plan.readOnlyBinds)
   return await context.engine.runTask(
     {
       taskId: `${deploy.id}-${step.name.replace(/[^a-z0-9]+/gi, '-')}`,

@@ -29,6 +29,8 @@ export interface Sandbox {
   readOnlyBinds: string[]
   /** Folders inside private homes that are made writable at the same path: a build's own directories and cache. */
   writableBinds?: string[]
+  /** The private network whose names the workload knows and whose members it reaches; absent for one that reaches nobody's (a build). */
+  networkId?: string
 }
 
 interface Workload {
@@ -47,7 +49,7 @@ export interface InstanceSpec extends Workload {
   /** Names one instance for its life; after `remove` it may be started again under the same id. */
   instanceId: string
   deployId: string
-  /** Where the command is expected to listen, on 127.0.0.1. */
+  /** Where the command is expected to listen; 0 for one that listens nowhere (a worker, a job). */
   port: number
 }
 
@@ -57,8 +59,43 @@ export interface TaskSpec extends Workload {
   timeoutMs: number
 }
 
+/** An interactive command. It has a terminal in place of an output file, and nothing of it outlives the terminal. */
+export interface TerminalSpec extends Omit<Workload, 'outputPath'> {
+  taskId: string
+  columns: number
+  rows: number
+  /** A running instance of the same service whose processes, files and network the command is to see; absent for a sandbox of its own. */
+  joins?: string
+  onOutput(bytes: Uint8Array): void
+}
+
+export interface OpenTerminal {
+  write(bytes: Uint8Array): void
+  resize(columns: number, rows: number): void
+  /** Resolves when the command has ended and nothing of it is left. */
+  readonly ended: Promise<Pick<TaskResult, 'exitCode' | 'signal'>>
+  /** Hangs up and kills what is left. Returns when nothing is; idempotent. */
+  close(): Promise<void>
+}
+
+/** A service that others of the same private network reach by name. */
+export interface LinkedService {
+  serviceId: string
+  networkId: string
+  /** Host names without a dot, the one that is told to people first. */
+  names: string[]
+  /** Where connections to it go, each to one of these in turn; empty while nothing of it runs. */
+  instanceIds: string[]
+}
+
 export type InstanceState =
-  | { status: 'running'; pid: number; startedAt: string }
+  | {
+      status: 'running'
+      pid: number
+      startedAt: string
+      /** Where the ingress and the health check reach its port. */
+      address: string
+    }
   | {
       status: 'exited'
       /** Null when a signal ended it, or when it ended unobserved and left no trace. */
@@ -108,6 +145,8 @@ export type ExitListener = (instanceId: string, state: ExitedState) => void
 
 export interface Engine {
   readonly name: string
+  /** Whether each instance has a network of its own, so that two may listen on the same port number and never meet. */
+  readonly hasOwnNetworks: boolean
 
   guarantees(): Promise<Guarantee[]>
 
@@ -143,6 +182,18 @@ export interface Engine {
    * @throws the signal's reason when aborted; AppError `unavailable` when the machine refuses to start it.
    */
   runTask(task: TaskSpec, signal: AbortSignal): Promise<TaskResult>
+
+  /** Opens a terminal with a command in it. @throws AppError `unavailable` when the machine refuses, `not_found` when `joins` does not run. */
+  openTerminal(spec: TerminalSpec): Promise<OpenTerminal>
+
+  /** Stops all processes of a running instance where they are, so that they take no processor time. Idempotent; survives the control plane. */
+  freeze(instanceId: string): Promise<void>
+
+  /** Lets a frozen instance go on. Idempotent. A frozen one can also be stopped and removed like any other. */
+  thaw(instanceId: string): Promise<void>
+
+  /** Makes exactly these services reachable by name, for new connections at once; connections that are open go on. Idempotent. */
+  link(services: readonly LinkedService[]): Promise<void>
 
   /** What a running instance uses now, or undefined when it does not run or the machine cannot tell. */
   usage(instanceId: string): Promise<Usage | undefined>

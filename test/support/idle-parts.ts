@@ -7,6 +7,7 @@ import type { TrafficReader, TrafficWindow } from '../../server/traffic/port.ts'
 /** An engine that has nothing to run: for tests of the API alone. */
 export const idleEngine: Engine = {
   name: 'idle',
+  hasOwnNetworks: false,
   guarantees: async () => [],
   start: () => Promise.reject(new Error('The idle engine starts nothing')),
   inspect: async () => undefined,
@@ -15,6 +16,10 @@ export const idleEngine: Engine = {
   remove: async () => {},
   onExit: () => () => {},
   runTask: () => Promise.reject(new Error('The idle engine runs nothing')),
+  openTerminal: () => Promise.reject(new Error('The idle engine opens nothing')),
+  freeze: async () => {},
+  thaw: async () => {},
+  link: async () => {},
   usage: async () => undefined,
   removeService: async () => {},
   close: async () => {},

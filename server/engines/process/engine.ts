@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path'
+import { AppError } from '../../../shared/error.ts'
 import type { Engine } from '../port.ts'
 import type { Cgroups } from './cgroups.ts'
 import { guaranteesOf, probeHost, usableCgroups } from './host.ts'
@@ -30,6 +31,7 @@ export async function createProcessEngine(options: ProcessEngineOptions): Promis
   await adopt(context)
   return {
     name: 'process',
+    hasOwnNetworks: false,
     guarantees: async () => guaranteesOf(host),
     start: (spec) => startInstance(context, spec),
     inspect: (id) => inspect(context, id),
@@ -38,6 +40,12 @@ export async function createProcessEngine(options: ProcessEngineOptions): Promis
     remove: (id) => remove(context, id),
     onExit: supervisor.onExit,
     runTask: (task, signal) => runTask(context, task, signal),
+    openTerminal: async () => {
+      throw new AppError('unavailable', 'This engine opens no terminals')
+    },
+    freeze: async () => {},
+    thaw: async () => {},
+    link: async () => {},
     usage: async (id) => {
       const one = supervisor.get(id)
       return one === undefined || one.end !== undefined ? undefined : processes.usage(one.workload)

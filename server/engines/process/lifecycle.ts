@@ -56,7 +56,7 @@ export async function inspect({ supervisor, records }: LifecycleContext, id: str
   await one.launched.catch(() => {})
   if (one.end !== undefined) return one.end
   const leader = records.processOf(one.workload)
-  return leader === undefined ? undefined : { status: 'running', pid: leader.pid, startedAt: startedAt(leader) }
+  return leader === undefined ? undefined : { status: 'running', pid: leader.pid, startedAt: startedAt(leader), address: '127.0.0.1' }
 }
 
 export async function stop({ supervisor, processes }: LifecycleContext, id: string, graceMs: number): Promise<void> {
