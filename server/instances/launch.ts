@@ -66,7 +66,11 @@ export const limitsOf = (plan: keyof typeof plans): Limits => {
 }
 
 /** Who processes of a service run as, and what they see of our folders. */
-export function sandboxOf(context: Pick<Context, 'paths'>, service: Pick<StoredService, 'id' | 'uid' | 'workspaceId'>, readOnlyBinds: string[]): Sandbox {
+export function sandboxOf(
+  context: Pick<Context, 'paths'>,
+  service: Pick<StoredService, 'id' | 'uid' | 'workspaceId'>,
+  readOnlyBinds: string[],
+): Sandbox {
   const { paths } = context
   const own = servicePathsOf(paths, service.id)
   return {
