@@ -13,6 +13,8 @@ export const IngressStatus = Type.Object({
   /** Where it listens for TLS, if it does. */
   listenTls: Type.Optional(Type.Object({ host: Type.String(), port: Type.Integer() })),
   activeConnections: Type.Integer(),
+  /** Another serves in its place: it only finishes what it has. */
+  isSucceeded: Type.Optional(Type.Literal(true)),
 })
 export type IngressStatus = Static<typeof IngressStatus>
 

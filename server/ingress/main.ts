@@ -158,6 +158,7 @@ function operate({ options, limits, deadlines, targets, router, routes, tls, tra
       listen: listeners.http.address,
       ...(listeners.tls !== undefined && { listenTls: listeners.tls.address }),
       activeConnections: listeners.all.reduce((sum, { connectionCount }) => sum + connectionCount, 0),
+      ...(life.isSucceeded && { isSucceeded: true as const }),
     }),
     counters: (known) => traffic.read(known),
     publish: publishTo(routes, isSucceeded),

@@ -1,6 +1,7 @@
 import { AppError } from '../../shared/error.ts'
 import type { IngressStatus } from './control.ts'
 import { createIngressClient, type IngressClient } from './control-client.ts'
+import { ownSocketPath } from './control-names.ts'
 import { isStartedAs, processAgeMs, processesOf, processStart } from './process-start.ts'
 import { startIngressProcess } from './start-process.ts'
 
@@ -82,14 +83,20 @@ async function isHandedOver(client: IngressClient, running: IngressStatus, start
 
 /** Whether the wanted one serves, or is about to: its predecessor, or who asked for it, may have died when it was just started. */
 async function arrives(client: IngressClient, start: IngressStart): Promise<boolean> {
-  const isUnderWay = () => processesOf(start.command).some((pid) => (processAgeMs(pid) ?? ARRIVAL_MS) < ARRIVAL_MS)
   for (;;) {
-    const isLast = !isUnderWay()
+    const isLast = !(await isOneUnderWay(start))
     const status = await statusOf(client)
     if (status !== undefined && isWanted(status, start)) return true
     if (isLast) return false
     await Bun.sleep(ARRIVAL_POLL_MS)
   }
+}
+
+/** A predecessor may be as young as one that arrives, where one hand-over followed another; it says of itself what it is. */
+async function isOneUnderWay({ command, controlSocketPath }: IngressStart): Promise<boolean> {
+  const young = processesOf(command).filter((pid) => (processAgeMs(pid) ?? ARRIVAL_MS) < ARRIVAL_MS)
+  const known = await Promise.all(young.map((pid) => statusOf(createIngressClient(ownSocketPath(controlSocketPath, pid)))))
+  return known.some((status) => status?.isSucceeded !== true)
 }
 
 async function endRunning(client: IngressClient, { pid }: IngressStatus): Promise<void> {

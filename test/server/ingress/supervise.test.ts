@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createIngressClient } from '../../../server/ingress/control-client.ts'
+import { processAgeMs } from '../../../server/ingress/process-start.ts'
 import { ensureIngress, type IngressStart, watchIngress } from '../../../server/ingress/supervise.ts'
 import { spawnProcess } from '../../../server/process/spawn.ts'
 import { eventually, exchangeRaw } from './world.ts'
@@ -113,6 +114,24 @@ test('a killed ingress is started anew and serves the last table', async () => {
   expect((await exchangeRaw(after.listen.port, 'GET / HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n')).text).toContain('503')
   stop.abort()
   await watching
+})
+
+test('a predecessor that finishes what it has is not taken for one that arrives', async () => {
+  const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  probe.stop(true)
+  const start = wanted('1', probe.port)
+  const client = await ensureIngress(start)
+  const first = await client.status()
+  const held = await Bun.connect({ hostname: '127.0.0.1', port: first.listen.port, socket: { data() {} } })
+  held.write('GET / HTTP/1.1\r\nHost: a.test\r\n\r\n')
+  await client.handOver({ command: [...start.command], env: {}, outputPath: start.outputPath })
+  const second = await client.status()
+  process.kill(second.pid, 'SIGKILL')
+  const third = await (await ensureIngress(start)).status()
+  expect(third.pid).not.toBe(second.pid)
+  // It would have been waited for until it was too old for one.
+  expect(processAgeMs(first.pid)).toBeLessThan(10_000)
+  held.terminate()
 })
 
 test('an ingress that is killed again and again is started at once each time: only starts that come to nothing are waited for', async () => {
