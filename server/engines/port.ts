@@ -66,11 +66,16 @@ export interface TerminalSpec extends Omit<Workload, 'outputPath'> {
   rows: number
   /** A running instance of the same service whose processes, files and network the command is to see; absent for a sandbox of its own. */
   joins?: string
+  /** Given what the command prints, as it comes; see `pause`. */
   onOutput(bytes: Uint8Array): void
 }
 
 export interface OpenTerminal {
-  write(bytes: Uint8Array): void
+  /** Types into the terminal, in order. Resolves when it has taken all of it, or has ended: who waits for that bounds what waits in memory. */
+  write(bytes: Uint8Array): Promise<void>
+  /** Nothing more is read until `resume`, so that a command that prints waits; a little that was read before may still come. Idempotent. */
+  pause(): void
+  resume(): void
   resize(columns: number, rows: number): void
   /** Resolves when the command has ended and nothing of it is left. */
   readonly ended: Promise<Pick<TaskResult, 'exitCode' | 'signal'>>
