@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expectHeldBack, MIB, startDeafInstance, startFloodingInstance } from '../bulk.ts'
 import { eventually, ok, proxyTo, type RawUpstream, startRawUpstream } from '../world.ts'
 import { connectHttp2, frame, get, post, settings, Type, uint32 } from './h2-client.ts'
 import { type Http2World, startHttp2World } from './h2-world.ts'
 
-const MIB = 1024 * 1024
 const LARGE_VALUE_BYTES = 20_000
 
 let world: Http2World
@@ -94,7 +94,7 @@ test('a window beyond the largest breaks its stream, that of the connection all'
 })
 
 test('a client that sends more than its window breaks its stream', async () => {
-  const sink = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { open: (socket) => void socket.pause(), data() {} } })
+  const sink = startDeafInstance()
   world.publish({ ...hosts, 'sink.test': proxyTo(sink.port) })
   const client = await connectHttp2(world.port)
   client.request(1, [...post.slice(0, 2), [':authority', 'sink.test'], [':path', '/']], { isLast: false })
@@ -106,7 +106,7 @@ test('a client that sends more than its window breaks its stream', async () => {
 })
 
 test('an instance that does not read holds its stream back, and no other', async () => {
-  const sink = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { open: (socket) => void socket.pause(), data() {} } })
+  const sink = startDeafInstance()
   world.publish({ ...hosts, 'sink.test': proxyTo(sink.port) })
   const client = await connectHttp2(world.port)
   client.request(1, [...post.slice(0, 2), [':authority', 'sink.test'], [':path', '/']], { isLast: false })
@@ -137,47 +137,22 @@ test('an instance that does not read holds its stream back, and no other', async
 })
 
 test('a client that takes nothing of one stream holds its instance back, and gets the others', async () => {
-  let sentBytes = 0
-  const part = Buffer.alloc(MIB)
-  const pump = (socket: Bun.Socket) => {
-    for (let written = part.length; written === part.length && sentBytes < 300 * MIB; ) {
-      written = Math.max(0, socket.write(part))
-      sentBytes += written
-    }
-  }
-  const source = Bun.listen({
-    hostname: '127.0.0.1',
-    port: 0,
-    socket: {
-      data(socket) {
-        socket.write('HTTP/1.1 200 OK\r\n\r\n')
-        pump(socket)
-      },
-      drain: pump,
-    },
-  })
+  const source = startFloodingInstance()
   world.publish({ ...hosts, 'source.test': proxyTo(source.port) })
   const client = await connectHttp2(world.port, [[4, 3000]], false)
   client.request(1, [...get.slice(0, 2), [':authority', 'source.test'], [':path', '/']])
   await client.head(1)
-  let before = -1
-  await eventually(async () => {
-    const isStill = sentBytes === before
-    before = sentBytes
-    await Bun.sleep(100)
-    return isStill
-  })
-  expect(sentBytes).toBeLessThan(64 * MIB)
+  await expectHeldBack(source.sentBytes)
   expect(dataOf(client.frames, 1)).toBe(3000)
   client.request(3, at('/ab'))
   expect((await client.body(3)).toString()).toBe('ab'.repeat(1000))
   client.kill()
   await eventually(() => world.targets.drainState(`i-${source.port}`).inFlight === 0)
-  source.stop(true)
+  source.stop()
 })
 
 test('data that waits in tiny frames does not keep alive what came with it', async () => {
-  const sink = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { open: (socket) => void socket.pause(), data() {} } })
+  const sink = startDeafInstance()
   world.publish({ ...hosts, 'sink.test': proxyTo(sink.port) })
   const client = await connectHttp2(world.port)
   client.request(1, [...post.slice(0, 2), [':authority', 'sink.test'], [':path', '/']], { isLast: false })
