@@ -42,6 +42,10 @@ export const deployTriggers = [
 ] as const
 export type DeployTrigger = (typeof deployTriggers)[number]
 
+/** Whether the new release starts beside the old one, or when the old one is gone: a disk is never in two hands. */
+export const rolloutStrategies = ['rolling', 'stop_first'] as const
+export type RolloutStrategy = (typeof rolloutStrategies)[number]
+
 export const Deploy = Type.Object(
   {
     id: Id('deploy'),

@@ -59,6 +59,7 @@ export function guardSwitch(context: Reader, service: StoredService, to: Instanc
 const unguardedBecause: Record<Exclude<GuardEnd, 'passed'>, string> = {
   switched_off: 'The guard was switched off.',
   suspended: 'The service was suspended or deleted.',
+  stop_first: 'The service has a disk now, so no other instance can stand by.',
   no_way_back: 'The new release does far worse, but no instance of the old one was healthy to go back to.',
 }
 

@@ -12,7 +12,11 @@
  * For a while after the switch of a web service to another release a third set may be there: the standby, the one that was live
  * before. It is out of the routes and otherwise left as it is, kept alive like any other, until the new release has passed; or, if
  * that does far worse, it is made live again, and what was live is then like a target that failed.
+ *
+ * A service with a disk is replaced stop-first: nothing of it may run beside the one instance that has the disk. Its live set is
+ * drained before the target is created, and when the target fails, the live one is simply missing and is created again.
  */
+import type { RolloutStrategy } from '../../shared/deploy.ts'
 import type { StoredInstance } from './store.ts'
 
 export interface Situation {
@@ -25,6 +29,10 @@ export interface Situation {
     liveGeneration: number
     isSuspended: boolean
     isDeleted: boolean
+    /** Whether the target grows beside the live set, or starts only when everything else of the service is gone. */
+    replaces: RolloutStrategy
+    /** Nothing of it may run for now, because the disk that it stands on is being replaced. */
+    isHalted: boolean
   }
   /** The deploy in update_in_progress, if there is one. */
   candidate: { deployId: string; updateStartedAt: number; isCancelRequested: boolean } | undefined
@@ -50,7 +58,7 @@ export interface Guard {
   verdict: string | undefined
 }
 
-export type GuardEnd = 'passed' | 'switched_off' | 'suspended' | 'no_way_back'
+export type GuardEnd = 'passed' | 'switched_off' | 'suspended' | 'no_way_back' | 'stop_first'
 
 export type Action =
   | { kind: 'create'; set: InstanceSet }
@@ -72,6 +80,8 @@ export type Action =
 
 /** A new release is given up at the third time one of its instances dies before it was healthy. */
 export const CANDIDATE_EXIT_LIMIT = 3
+/** One that starts in an empty place has no second try: meanwhile nothing serves, and the old release could. */
+const STOP_FIRST_EXIT_LIMIT = 1
 
 /** How often figures are looked at while a release is watched; the ingress is asked as often. */
 const GUARD_LOOK_MS = 1000
@@ -87,15 +97,32 @@ export function planService(situation: Situation): Action[] {
   if (candidate?.isCancelRequested) return [{ kind: 'cancel_candidate', deployId: candidate.deployId, reason: 'Canceled on request.' }]
   const decided = planGuard(situation)
   if (decided !== undefined) return [decided]
+  if (service.isHalted) return drain(active(situation))
+  const actions = planSets(situation)
+  return service.replaces === 'stop_first' ? oneAtATime(situation, actions) : actions
+}
+
+function planSets(situation: Situation): Action[] {
   const live = liveSet(situation)
   const target = targetSet(situation)
   const standby = situation.guard?.previous
-  const stale = active(situation).filter((instance) => ![live, target, standby].some((set) => isOf(instance, set)))
+  const staying = situation.service.replaces === 'stop_first' ? [target] : [live, target, standby]
+  const stale = active(situation).filter((instance) => !staying.some((set) => isOf(instance, set)))
   const sized = target === undefined ? [] : sameSet(live, target) ? planSize(situation, target) : planRollout(situation, target)
   const drained = new Set([...drain(stale), ...sized].flatMap((action) => (action.kind === 'drain' ? action.instanceIds : [])))
   // What is on its way out is neither started nor put into the routes on the way.
   const kept = active(situation).filter((instance) => !drained.has(instance.id))
   return [...drain(stale), ...launches(kept, situation.now), ...serves(kept, live), ...sized]
+}
+
+/** Nothing is made or started while anything else of the service is there, or on its way out. */
+function oneAtATime({ instances }: Situation, actions: Action[]): Action[] {
+  const launch = actions.find((action) => action.kind === 'launch')
+  const isAlone = instances.every(({ id, phase }) => id === launch?.instanceId || phase === 'pending')
+  return actions.filter((action) => {
+    if (action.kind === 'create') return instances.length === 0
+    return action.kind !== 'launch' || (action === launch && isAlone)
+  })
 }
 
 /** When the plan must be made again though nothing happens: the next start that falls due, or a deadline. Undefined: never. */
@@ -113,6 +140,7 @@ function planGuard(situation: Situation): Action | undefined {
   if (guard === undefined) return undefined
   const { verdict, until, countedUntil, previous } = guard
   if (!guard.isEnabled) return { kind: 'end_guard', because: 'switched_off' }
+  if (situation.service.replaces === 'stop_first') return { kind: 'end_guard', because: 'stop_first' }
   const hasWayBack = active(situation).some((instance) => isOf(instance, previous) && isHealthy(instance))
   if (verdict !== undefined && hasWayBack) return { kind: 'flip_back', verdict }
   if (now < until || (countedUntil < until && now < until + COUNT_PATIENCE_MS)) return undefined
@@ -133,14 +161,14 @@ function planAbsence({ service, candidate, guard, instances }: Situation): Actio
 /** The set is the live one: bring it to its size. */
 function planSize(situation: Situation, target: InstanceSet): Action[] {
   const mine = active(situation).filter((instance) => isOf(instance, target))
-  const wanted = situation.service.wantedInstances
+  const wanted = wantedOf(situation)
   return mine.length > wanted ? drain(leastUseful(mine).slice(0, mine.length - wanted)) : create(target, wanted - mine.length)
 }
 
 /** The set is to take the live one's place: grow it, then switch, or give it up. */
 function planRollout(situation: Situation, target: InstanceSet): Action[] {
   const mine = active(situation).filter((instance) => isOf(instance, target))
-  const wanted = situation.service.wantedInstances
+  const wanted = wantedOf(situation)
   // First, so that a set that got healthy while the control plane was away is not given up for its lateness.
   if (mine.filter((instance) => instance.phase === 'ready').length >= wanted) return [{ kind: 'switch', to: target }]
   const failure = failureOf(situation, mine)
@@ -149,8 +177,12 @@ function planRollout(situation: Situation, target: InstanceSet): Action[] {
 }
 
 function failureOf(situation: Situation, mine: readonly StoredInstance[]): string | undefined {
-  const crashed = mine.find((instance) => instance.exits.length >= CANDIDATE_EXIT_LIMIT)
-  if (crashed !== undefined) return `${describeExit(crashed)} before it was healthy, ${crashed.exits.length} times. See its logs.`
+  const limit = situation.service.replaces === 'stop_first' ? STOP_FIRST_EXIT_LIMIT : CANDIDATE_EXIT_LIMIT
+  const crashed = mine.find((instance) => instance.exits.length >= limit)
+  if (crashed !== undefined) {
+    const times = limit === 1 ? '' : `, ${crashed.exits.length} times`
+    return `${describeExit(crashed)} before it was healthy${times}. See its logs.`
+  }
   if (situation.now < deadlineOf(situation)) return undefined
   const seconds = Math.round(situation.healthTimeoutMs / 1000)
   const died = mine.find((instance) => instance.exits.length > 0)
@@ -196,6 +228,9 @@ const usefulness: Record<StoredInstance['phase'], number> = { draining: 0, pendi
 const leastUseful = (instances: readonly StoredInstance[]): StoredInstance[] =>
   [...instances].sort((a, b) => usefulness[a.phase] - usefulness[b.phase] || b.createdAt - a.createdAt)
 
+const wantedOf = ({ service }: Situation): number =>
+  service.replaces === 'stop_first' ? Math.min(1, service.wantedInstances) : service.wantedInstances
+
 const isHealthy = ({ phase }: StoredInstance): boolean => phase === 'ready' || phase === 'serving'
 const isActive = (instance: StoredInstance): boolean => instance.phase !== 'draining'
 const active = ({ instances }: Situation): StoredInstance[] => instances.filter(isActive)
@@ -211,15 +246,16 @@ function targetSet({ service, candidate }: Situation): InstanceSet | undefined {
 
 function isRollingOut(situation: Situation): boolean {
   const { service } = situation
-  return !service.isSuspended && !service.isDeleted && !sameSet(liveSet(situation), targetSet(situation))
+  return !service.isSuspended && !service.isDeleted && !service.isHalted && !sameSet(liveSet(situation), targetSet(situation))
 }
 
-/** A deploy's time runs from its update, a restart's from its first new instance. */
+/** A deploy's time runs from its update, a restart's and that of one that had to wait for its place from its first new instance. */
 function deadlineOf(situation: Situation): number {
+  const { candidate, service, now, healthTimeoutMs } = situation
   const target = targetSet(situation)
-  const begun =
-    situation.candidate?.updateStartedAt ?? active(situation).find((instance) => isOf(instance, target))?.createdAt ?? situation.now
-  return begun + situation.healthTimeoutMs
+  const updateStartedAt = service.replaces === 'stop_first' ? undefined : candidate?.updateStartedAt
+  const begun = updateStartedAt ?? active(situation).find((instance) => isOf(instance, target))?.createdAt ?? now
+  return begun + healthTimeoutMs
 }
 
 const sameSet = (a: InstanceSet | undefined, b: InstanceSet | undefined): boolean =>

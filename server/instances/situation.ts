@@ -17,6 +17,8 @@ export function situationOf(context: Pick<Context, 'db' | 'config' | 'now' | 'tr
       liveGeneration: service.liveGeneration,
       isSuspended: service.suspendedAt !== null,
       isDeleted: service.deletedAt !== null,
+      replaces: 'rolling',
+      isHalted: false,
     },
     candidate: candidate && {
       deployId: candidate.id,

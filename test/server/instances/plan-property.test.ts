@@ -48,6 +48,8 @@ function randomSituation(seed: number): Situation {
       liveGeneration: below(2),
       isSuspended: below(6) === 0,
       isDeleted: below(6) === 0,
+      replaces: pick(['rolling', 'rolling', 'stop_first'] as const),
+      isHalted: below(10) === 0,
     },
   })
 }
@@ -141,7 +143,8 @@ describe('in any situation', () => {
         if (service.isDeleted) expect(isRemoved && instances.length === 0, `seed ${seed}`).toBe(true)
         else {
           expect(planService(end), `seed ${seed}`).toEqual([])
-          const wanted = service.isSuspended || service.liveDeployId === null ? 0 : service.wantedInstances
+          const isOff = service.isSuspended || service.isHalted || service.liveDeployId === null
+          const wanted = isOff ? 0 : service.replaces === 'stop_first' ? Math.min(1, service.wantedInstances) : service.wantedInstances
           expect(instances.filter(({ phase }) => phase === 'serving').length, `seed ${seed}`).toBe(wanted)
           expect(instances.length, `seed ${seed}`).toBe(wanted)
         }
@@ -149,10 +152,11 @@ describe('in any situation', () => {
     },
   )
 
-  test('a candidate that fails or is canceled costs no serving instance', () => {
+  test('a candidate that fails or is canceled costs no serving instance, unless it is stop-first', () => {
     for (const seed of seeds) {
       for (const { before, action } of settle(randomSituation(seed), { dies: true }).actions) {
-        if (before.service.isSuspended || before.service.isDeleted || action.kind !== 'drain') continue
+        const { isSuspended, isDeleted, isHalted, replaces } = before.service
+        if (isSuspended || isDeleted || isHalted || replaces === 'stop_first' || action.kind !== 'drain') continue
         const serving = before.instances.filter((one) => one.phase === 'serving' && isLive(before, one))
         const lost = serving.filter(({ id }) => action.instanceIds.includes(id))
         const left = serving.length - lost.length
@@ -164,7 +168,7 @@ describe('in any situation', () => {
   test('what stands by is not drained while its release may have to come back', () => {
     for (const seed of seeds) {
       for (const { before, action } of settle(randomSituation(seed), { dies: false }).actions) {
-        if (action.kind !== 'drain' || before.guard === undefined) continue
+        if (action.kind !== 'drain' || before.guard === undefined || before.service.isHalted) continue
         const { deployId, generation } = before.guard.previous
         const standby = before.instances.filter((one) => one.deployId === deployId && one.generation === generation)
         expect(
@@ -191,13 +195,44 @@ describe('in any situation', () => {
     expect(flips).toBeGreaterThan(10)
   })
 
+  test.each([{ dies: false }, { dies: true }])(
+    'nothing of a stop-first service is started while anything else of it runs or drains (a candidate that dies: $dies)',
+    (options) => {
+      let starts = 0
+      for (const seed of seeds) {
+        const given = randomSituation(seed)
+        const stopFirst = { ...given, service: { ...given.service, replaces: 'stop_first' as const } }
+        for (const { before, action } of settle(stopFirst, options).actions) {
+          if (action.kind !== 'launch') continue
+          starts++
+          const others = before.instances.filter(({ id, phase }) => id !== action.instanceId && phase !== 'pending')
+          expect(others, `seed ${seed}`).toEqual([])
+        }
+      }
+      expect(starts).toBeGreaterThan(500)
+    },
+  )
+
+  test('nothing is made, started or put into the routes while a service is halted', () => {
+    for (const seed of seeds) {
+      const given = randomSituation(seed)
+      const halted = { ...given, service: { ...given.service, isHalted: true } }
+      for (const { action } of settle(halted, { dies: false }).actions) {
+        expect(['create', 'launch', 'serve', 'switch'], `seed ${seed}`).not.toContain(action.kind)
+      }
+    }
+  })
+
   test('a switch happens only when as many as wanted of its set are healthy', () => {
     for (const seed of seeds) {
       for (const { before, action } of settle(randomSituation(seed), { dies: false }).actions) {
         if (action.kind !== 'switch') continue
         const { deployId, generation } = action.to
         const ready = before.instances.filter((one) => one.deployId === deployId && one.generation === generation && one.phase === 'ready')
-        expect(ready.length, `seed ${seed}`).toBeGreaterThanOrEqual(before.service.wantedInstances)
+        const { replaces, wantedInstances } = before.service
+        expect(ready.length, `seed ${seed}`).toBeGreaterThanOrEqual(
+          replaces === 'stop_first' ? Math.min(1, wantedInstances) : wantedInstances,
+        )
       }
     }
   })

@@ -7,6 +7,7 @@ const newSet = { deployId: 'new', generation: 0 }
 const create = (set: typeof oldSet): Action => ({ kind: 'create', set })
 const ofNew = { deployId: 'new' } as const
 const ofPrev = { deployId: 'prev' } as const
+const stopFirst = { replaces: 'stop_first' } as const
 const prevSet = { deployId: 'prev', generation: 0 }
 
 const cases: [fact: string, given: Situation, planned: Action[]][] = [
@@ -232,6 +233,64 @@ const cases: [fact: string, given: Situation, planned: Action[]][] = [
     }),
     [{ kind: 'drain', instanceIds: ['a'] }, create(prevSet)],
   ],
+  [
+    'the live instance of a stop-first service is drained before its candidate is created',
+    situation({ service: stopFirst, candidate: candidate(), instances: [instance('a')] }),
+    [{ kind: 'drain', instanceIds: ['a'] }],
+  ],
+  [
+    'nothing is created in its place while it is on its way out',
+    situation({ service: stopFirst, candidate: candidate(), instances: [instance('a', 'draining')] }),
+    [],
+  ],
+  ['the candidate is created when it is gone', situation({ service: stopFirst, candidate: candidate() }), [create(newSet)]],
+  [
+    'and has its whole time from then on, however long the drain was',
+    situation({
+      service: stopFirst,
+      candidate: candidate({ updateStartedAt: NOW - 60_000 }),
+      instances: [instance('b', 'starting', ofNew)],
+    }),
+    [],
+  ],
+  [
+    'a stop-first candidate has no second try',
+    situation({ service: stopFirst, candidate: candidate(), instances: [instance('b', 'pending', { ...ofNew, exits: exits(1) })] }),
+    [
+      { kind: 'launch', instanceId: 'b' },
+      { kind: 'fail_candidate', deployId: 'new', reason: 'It exited with code 1 before it was healthy. See its logs.' },
+    ],
+  ],
+  [
+    'when it has failed, it goes before the old release is created again',
+    situation({ service: stopFirst, instances: [instance('b', 'pending', ofNew)] }),
+    [{ kind: 'drain', instanceIds: ['b'] }],
+  ],
+  ['and then the old release is created again', situation({ service: stopFirst }), [create(oldSet)]],
+  [
+    'a restart of a stop-first service drains first, too',
+    situation({ service: { ...stopFirst, generation: 1 }, instances: [instance('a')] }),
+    [{ kind: 'drain', instanceIds: ['a'] }],
+  ],
+  [
+    'of two instances that are due, a stop-first service starts one',
+    situation({
+      service: { ...stopFirst, generation: 1 },
+      instances: [instance('a', 'pending', { generation: 1 }), instance('b', 'pending', { generation: 1 })],
+    }),
+    [{ kind: 'launch', instanceId: 'a' }],
+  ],
+  [
+    'a service that becomes stop-first while a release is watched ends the guard',
+    situation({ service: stopFirst, guard: guard(), instances: [instance('a'), instance('p', 'serving', ofPrev)] }),
+    [{ kind: 'end_guard', because: 'stop_first' }],
+  ],
+  [
+    'a halted service loses its instances, and its candidate waits',
+    situation({ service: { isHalted: true }, candidate: candidate(), instances: [instance('a'), instance('b', 'pending', ofNew)] }),
+    [{ kind: 'drain', instanceIds: ['a', 'b'] }],
+  ],
+  ['a halted service without instances is left alone', situation({ service: { isHalted: true }, candidate: candidate() }), []],
   [
     'a deleted service goes only after its last instance',
     situation({ service: { isDeleted: true }, instances: [instance('a', 'draining')] }),

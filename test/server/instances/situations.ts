@@ -20,6 +20,8 @@ export function situation(changes: Partial<Omit<Situation, 'service'>> & { servi
       liveGeneration: 0,
       isSuspended: false,
       isDeleted: false,
+      replaces: 'rolling',
+      isHalted: false,
       ...service,
     },
   }
