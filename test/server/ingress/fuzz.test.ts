@@ -1,51 +1,22 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { RequestReader } from '../../../server/ingress/message/request-reader.ts'
 import { randomFrom } from './random.ts'
-import { connectRaw, exchangeRaw, ok, proxyTo, startWorld, type World } from './world.ts'
+import { type StrictInstance, startStrictInstance } from './strict-instance.ts'
+import { connectRaw, exchangeRaw, proxyTo, startWorld, type World } from './world.ts'
 
 const ROUNDS = 400
 const AT_ONCE = 16
-const limits = { maxHeadBytes: 64_000, maxFields: 200, maxTargetBytes: 32_000 }
 
 let world: World
-let upstream: Bun.TCPSocketListener<RequestReader>
-const broken: unknown[] = []
-let whole = 0
-
-/** Answers each request it can read strictly, and notes the first thing on a connection that it cannot. */
-function take(socket: Bun.Socket<RequestReader>, bytes: Buffer): void {
-  socket.data.push(bytes)
-  try {
-    for (let event = socket.data.next(); event !== undefined; event = socket.data.next()) {
-      const isWhole = event.kind === 'end' || (event.kind === 'head' && event.head.framing.kind === 'none')
-      if (event.kind === 'head') expect(event.head.fields.filter(({ name }) => name === 'x-forwarded-for')).toHaveLength(1)
-      if (!isWhole) continue
-      whole++
-      socket.write(ok('answer'))
-    }
-  } catch (error) {
-    broken.push(error)
-    socket.terminate()
-  }
-}
+let upstream: StrictInstance
 
 beforeAll(async () => {
   world = await startWorld({ limits: { headTimeoutMs: 100, bodyIdleMs: 100, keepAliveMs: 100, lingerMs: 50, upstreamIdleMs: 300 } })
-  upstream = Bun.listen<RequestReader>({
-    hostname: '127.0.0.1',
-    port: 0,
-    socket: {
-      open(socket) {
-        socket.data = new RequestReader(limits)
-      },
-      data: take,
-    },
-  })
+  upstream = startStrictInstance(() => 'answer')
   await world.publish({ 'a.test': proxyTo(upstream.port) })
 })
 
 afterAll(async () => {
-  upstream.stop(true)
+  upstream.stop()
   await world.close()
 })
 
@@ -70,8 +41,8 @@ test('whatever clients send, instances get strict HTTP, and the ingress lives on
   for (let round = 0; round < ROUNDS; round += AT_ONCE) {
     await Promise.all(Array.from({ length: AT_ONCE }, () => sendInPieces(mutated(random), random)))
   }
-  expect(broken).toEqual([])
-  expect(whole).toBeGreaterThan(ROUNDS / 2)
+  expect(upstream.broken).toEqual([])
+  expect(upstream.whole()).toBeGreaterThan(ROUNDS / 2)
   const { text } = await exchangeRaw(world.port, 'GET / HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n')
   expect(text).toContain('answer')
   expect(await world.client.drainState(`i-${upstream.port}`)).toEqual({ inFlight: 0, tunnels: 0 })

@@ -1,54 +1,25 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { RequestReader } from '../../../../server/ingress/message/request-reader.ts'
 import { randomFrom } from '../random.ts'
-import { eventually, ok, proxyTo } from '../world.ts'
+import { type StrictInstance, startStrictInstance } from '../strict-instance.ts'
+import { eventually, proxyTo } from '../world.ts'
 import { block, connectHttp2, frame, get, post, settings, uint32 } from './h2-client.ts'
 import { type Http2World, startHttp2World } from './h2-world.ts'
 
 const ROUNDS = 600
 const AT_ONCE = 20
 const TIMEOUT_MS = 60_000
-const limits = { maxHeadBytes: 64_000, maxFields: 200, maxTargetBytes: 32_000 }
 
 let world: Http2World
-let upstream: Bun.TCPSocketListener<RequestReader>
-const broken: unknown[] = []
-let whole = 0
-
-/** Answers each request it can read strictly, and notes the first thing on a connection that it cannot. */
-function take(socket: Bun.Socket<RequestReader>, bytes: Buffer): void {
-  socket.data.push(bytes)
-  try {
-    for (let event = socket.data.next(); event !== undefined; event = socket.data.next()) {
-      const isWhole = event.kind === 'end' || (event.kind === 'head' && event.head.framing.kind === 'none')
-      if (event.kind === 'head') expect(event.head.fields.filter(({ name }) => name === 'x-forwarded-for')).toHaveLength(1)
-      if (!isWhole) continue
-      whole++
-      socket.write(ok('x'.repeat(whole % 3000)))
-    }
-  } catch (error) {
-    broken.push(error)
-    socket.terminate()
-  }
-}
+let upstream: StrictInstance
 
 beforeAll(() => {
   world = startHttp2World({ headTimeoutMs: 100, bodyIdleMs: 100, keepAliveMs: 100, lingerMs: 50, upstreamIdleMs: 300, writeIdleMs: 300 })
-  upstream = Bun.listen<RequestReader>({
-    hostname: '127.0.0.1',
-    port: 0,
-    socket: {
-      open(socket) {
-        socket.data = new RequestReader(limits)
-      },
-      data: take,
-    },
-  })
+  upstream = startStrictInstance((whole) => 'x'.repeat(whole % 3000))
   world.publish({ 'a.test': proxyTo(upstream.port) })
 })
 
 afterAll(() => {
-  upstream.stop(true)
+  upstream.stop()
   world.close()
 })
 
@@ -115,8 +86,8 @@ test(
   async () => {
     const random = randomFrom(7)
     for (let round = 0; round < ROUNDS; round += AT_ONCE) await Promise.all(Array.from({ length: AT_ONCE }, () => converse(random)))
-    expect(broken).toEqual([])
-    expect(whole).toBeGreaterThan(ROUNDS)
+    expect(upstream.broken).toEqual([])
+    expect(upstream.whole()).toBeGreaterThan(ROUNDS)
     expect(world.logged).toEqual([])
     await eventually(() => world.connections.size === 0)
     await eventually(() => {
