@@ -26,6 +26,7 @@ import { listenProblem } from './process/listen-problem.ts'
 import { roleRoutes } from './roles/routes.ts'
 import { serviceRoutes } from './services/routes.ts'
 import { settingRoutes } from './services/settings-routes.ts'
+import { createShellRoutes } from './shells/routes.ts'
 import { workspaceRoutes } from './workspaces/routes.ts'
 
 const MIB = 1024 * 1024
@@ -135,6 +136,7 @@ function handlersOf(context: Context): Handlers<OperationId, Context> {
     ...domainRoutes,
     ...certificateRoutes,
     ...logRoutes,
+    ...createShellRoutes(context),
     ...createHealthRoutes(checkHealth),
   }
 }

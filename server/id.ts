@@ -3,6 +3,7 @@ import { type IdKind, idAlphabet, idPrefix } from '../shared/id.ts'
 const TIME_LETTERS = 8
 const RANDOM_LETTERS = 12
 const INSTANCE_LETTERS = 5
+const SHELL_LETTERS = 8
 const LETTERS_PER_MS_RANGE = 32 ** TIME_LETTERS
 
 let latestMs = 0
@@ -20,6 +21,9 @@ export function newId(kind: IdKind, now = Date.now()): string {
 export function newInstanceId(serviceId: string): string {
   return `${serviceId}-${randomLetters(INSTANCE_LETTERS)}`
 }
+
+/** A new id for a shell of a service. It begins with the service's, as those of instances do, and is none of them. */
+export const newShellId = (serviceId: string): string => `${serviceId}-shell-${randomLetters(SHELL_LETTERS)}`
 
 const ID_EPOCH_MS = Date.UTC(2024, 0, 1)
 

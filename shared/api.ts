@@ -6,6 +6,7 @@ import { healthOperations } from './api/health.ts'
 import { logOperations } from './api/logs.ts'
 import { serviceSettingOperations } from './api/service-settings.ts'
 import { serviceOperations } from './api/services.ts'
+import { shellOperations } from './api/shells.ts'
 import type { Operation } from './operation.ts'
 
 /**
@@ -20,6 +21,7 @@ export const operations = {
   ...domainOperations,
   ...certificateOperations,
   ...logOperations,
+  ...shellOperations,
   ...healthOperations,
 }
 

@@ -16,6 +16,11 @@ export const eventTypes = [
   'server_available',
   'server_failed',
   'server_restarted',
+  'job_run_started',
+  'job_run_ended',
+  'cron_job_run_started',
+  'cron_job_run_ended',
+  'cron_job_run_skipped',
   'service_suspended',
   'service_resumed',
   'instance_count_changed',
@@ -29,6 +34,8 @@ export const eventTypes = [
   'certificate_expiring',
   'certificate_uploaded',
   'certificate_removed',
+  'shell_opened',
+  'shell_closed',
 ] as const
 export type EventType = (typeof eventTypes)[number]
 

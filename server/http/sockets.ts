@@ -1,28 +1,45 @@
 import type { Server, ServerWebSocket, WebSocketHandler } from 'bun'
 import { AppError } from '../../shared/error.ts'
 
-/** A WebSocket of a client, which only listens. */
-export interface ListenerSocket {
-  /** Sends one text frame. `queued`: taken, but nothing more should be sent before `drained`; `dropped`: the client has gone. */
-  send(text: string): 'sent' | 'queued' | 'dropped'
+/** A WebSocket of a client. */
+export interface ClientSocket {
+  /**
+   * Sends one frame, text or binary. `queued`: taken, but nothing more should be sent before `drained`; `dropped`: the client has
+   * gone, or was sent far too much.
+   */
+  send(data: string | Uint8Array): 'sent' | 'queued' | 'dropped'
+  /** The reason is cut to what a close frame holds. */
   close(code: number, reason: string): void
 }
 
 /** What a route does with a socket it was given. */
 export interface SocketEvents {
-  opened(socket: ListenerSocket): void
+  opened(socket: ClientSocket): void
+  /** A frame of the client's. Without it the client only listens, and one that says more than a word is closed. */
+  message?(data: string | Uint8Array): void
+  /** Why the socket is to be closed, if it is, apart from the caller's right; asked every `recheckMs`. */
+  endReason?(): string | undefined
+  /**
+   * A client that has sent nothing at all for this long, not even the answer to a ping, is cut off: for sockets that hold
+   * something which must not outlive the client. The others have two minutes.
+   */
+  silenceMs?: number
   /** The client has taken what was queued. */
   drained?(): void
-  /** Called once, whoever closed it: the place to free everything. */
-  closed(): void
+  /** Called once, whoever closed it: the place to free everything. The reason is the server's, undefined when the client went by itself. */
+  closed(reason: string | undefined): void
 }
 
 export interface SocketData {
   events: SocketEvents
   isAllowed: () => boolean
+  /** When the client was last heard of, in milliseconds of `performance.now()`. */
+  heardAt: number
+  /** Why the server ended it, once it has. */
+  endedBecause: string | undefined
 }
 
-export interface UpgradeOptions extends SocketData {
+export interface UpgradeOptions extends Pick<SocketData, 'events' | 'isAllowed'> {
   headers: Record<string, string>
 }
 
@@ -43,14 +60,18 @@ export interface SocketTimings {
 
 export const defaultSocketTimings: SocketTimings = { heartbeatMs: 30_000, recheckMs: 2000 }
 
-/** Clients have nothing to say; anything longer closes the socket. */
-const MAX_INCOMING_BYTES = 1024
+/** The longest frame of a client. */
+export const MAX_FRAME_BYTES = 64 * 1024
+/** Those who only listen have nothing to say; anything longer closes the socket. */
+const MAX_WORD_BYTES = 1024
 /** A client that lets this much wait is too slow; what it is sent then is dropped. */
 const MAX_QUEUED_BYTES = 4 * 1024 * 1024
 /** Without an answer to pings for this long, the client is gone. */
 const IDLE_SECONDS = 120
+const MAX_REASON_BYTES = 123
 const GOING_AWAY = 1001
 const POLICY_VIOLATION = 1008
+const TOO_BIG = 1009
 
 type Socket = ServerWebSocket<SocketData>
 
@@ -61,7 +82,7 @@ export function createSocketHub(timings: SocketTimings = defaultSocketTimings): 
 
   const startTimers = () => {
     if (timers.length > 0) return
-    timers = [setInterval(() => heartbeat(open), timings.heartbeatMs), setInterval(() => closeForbidden(open), timings.recheckMs)]
+    timers = [setInterval(() => heartbeat(open), timings.heartbeatMs), setInterval(() => recheck(open), timings.recheckMs)]
   }
   const stopTimers = () => {
     for (const timer of timers) clearInterval(timer)
@@ -71,51 +92,85 @@ export function createSocketHub(timings: SocketTimings = defaultSocketTimings): 
   return {
     upgrade(server, request, { headers, events, isAllowed }) {
       if (isStopping) throw new AppError('unavailable', 'The server is stopping. Connect again in a few seconds.', { retryAfterSeconds: 5 })
-      if (!server.upgrade(request, { headers, data: { events, isAllowed } })) {
+      if (!server.upgrade(request, { headers, data: { events, isAllowed, heardAt: performance.now(), endedBecause: undefined } })) {
         throw new AppError('bad_request', 'This address speaks WebSocket only. Connect with a WebSocket client.')
       }
     },
     closeAll() {
       isStopping = true
-      for (const socket of open) socket.close(GOING_AWAY, 'The server is stopping')
+      for (const socket of [...open]) end(socket, GOING_AWAY, 'The server is stopping')
     },
     openCount: () => open.size,
     handler: {
-      maxPayloadLength: MAX_INCOMING_BYTES,
+      maxPayloadLength: MAX_FRAME_BYTES,
       backpressureLimit: MAX_QUEUED_BYTES,
       idleTimeout: IDLE_SECONDS,
       open(socket) {
         open.add(socket)
         startTimers()
-        socket.data.events.opened(listenerOf(socket))
+        socket.data.events.opened(clientOf(socket))
       },
-      message() {},
+      message: receive,
+      pong: heard,
+      ping: heard,
       drain: (socket) => socket.data.events.drained?.(),
       close(socket) {
         open.delete(socket)
         if (open.size === 0) stopTimers()
-        socket.data.events.closed()
+        socket.data.events.closed(socket.data.endedBecause)
       },
     },
   }
 }
 
-const listenerOf = (socket: Socket): ListenerSocket => ({
-  send(text) {
+const clientOf = (socket: Socket): ClientSocket => ({
+  send(data) {
     // Bun: -1 is queued because the client is slow, 0 dropped, else the bytes sent.
-    const sent = socket.send(text)
+    const sent = socket.send(data)
     if (sent === 0) return 'dropped'
     return sent === -1 ? 'queued' : 'sent'
   },
-  close: (code, reason) => socket.close(code, reason),
+  close: (code, reason) => end(socket, code, reason),
 })
+
+function receive(socket: Socket, data: string | Uint8Array): void {
+  heard(socket)
+  const { events } = socket.data
+  if (events.message !== undefined) events.message(data)
+  else if (data.length > MAX_WORD_BYTES) end(socket, TOO_BIG, 'This socket is for listening')
+}
+
+function heard({ data }: Socket): void {
+  data.heardAt = performance.now()
+}
 
 function heartbeat(sockets: Iterable<Socket>): void {
   for (const socket of sockets) socket.ping()
 }
 
-function closeForbidden(sockets: Iterable<Socket>): void {
+function recheck(sockets: Iterable<Socket>): void {
   for (const socket of [...sockets]) {
-    if (!socket.data.isAllowed()) socket.close(POLICY_VIOLATION, 'The credential was revoked or lost its permission')
+    const { isAllowed, events } = socket.data
+    const reason = isAllowed() ? events.endReason?.() : 'The credential was revoked or lost its permission'
+    if (reason !== undefined) end(socket, POLICY_VIOLATION, reason)
+    else if (events.silenceMs !== undefined) endIfSilent(socket, events.silenceMs)
   }
+}
+
+/** Nobody is there to be told, so it is cut off. */
+function endIfSilent(socket: Socket, silenceMs: number): void {
+  if (performance.now() - socket.data.heardAt <= silenceMs) return void socket.ping()
+  socket.data.endedBecause = 'The client answered no more'
+  socket.terminate()
+}
+
+function end(socket: Socket, code: number, reason: string): void {
+  socket.data.endedBecause ??= reason
+  socket.close(code, fitting(reason))
+}
+
+/** At most as many whole characters as a close frame has room for. */
+function fitting(reason: string): string {
+  const bytes = new TextEncoder().encode(reason)
+  return bytes.length <= MAX_REASON_BYTES ? reason : new TextDecoder().decode(bytes.slice(0, MAX_REASON_BYTES), { stream: true })
 }

@@ -164,6 +164,7 @@ export const successCases: Record<OperationId, Prepare> = {
     get(`/v1/logs?type=request&method=GET&statusCode=5*&host=*.localhost&path=/*&resource=${serviceId}`),
   ],
   subscribeLogs: ({ serviceId }) => [{ status: 101, path: `/v1/logs/subscribe?resource=${serviceId}` }],
+  openShell: ({ serviceId }) => [{ status: 101, path: service(serviceId, '/shell?command=true&columns=100&rows=30') }],
   listLogValues: ({ serviceId }) => [get(`/v1/logs/values?label=instance&resource=${serviceId}`)],
   health: () => [{ ...get('/api/health'), isAnonymous: true }],
   status: () => [

@@ -1,0 +1,58 @@
+import type { Operations } from '../../shared/api.ts'
+import { AppError } from '../../shared/error.ts'
+import type { Context } from '../context.ts'
+import type { Handlers } from '../http/call.ts'
+import { newShellId } from '../id.ts'
+import { describeError } from '../server-log.ts'
+import { requireService } from '../services/require.ts'
+import { type StoredService, serviceById } from '../services/store.ts'
+import { openShellTerminal } from './open.ts'
+import { recordClosed, recordOpened } from './record.ts'
+import { createShellSeats } from './seats.ts'
+import { serveShell } from './session.ts'
+import { shellTargetOf } from './target.ts'
+
+type ShellIds = Extract<keyof Operations, 'openShell'>
+
+export function createShellRoutes(context: Context): Handlers<ShellIds, Context> {
+  const seats = createShellSeats()
+  return {
+    openShell({ actor, params, query, upgrade }) {
+      const service = requireService(context, actor, params.serviceId)
+      const target = shellTargetOf(context, service, query.instance)
+      const shell = { shellId: newShellId(service.id), service, actor, instanceId: target.instance?.id }
+      const leave = seats.take(service.id)
+      const openedAt = context.now()
+      try {
+        upgrade(
+          serveShell({
+            outputWindow: query.outputWindow,
+            open: (onOutput) => openShellTerminal(context, { shellId: shell.shellId, service, target, query, onOutput }),
+            endReason: () => endReasonOf(context, service),
+            explain: (error) => explain(context, error),
+            onEnd(end) {
+              leave()
+              recordClosed(context, shell, { end, openedAt })
+            },
+          }),
+        )
+      } catch (error) {
+        leave()
+        throw error
+      }
+      recordOpened(context, shell)
+    },
+  }
+}
+
+function endReasonOf({ db }: Context, { id }: StoredService): string | undefined {
+  const service = serviceById(db, id)
+  if (service === undefined || service.deletedAt !== null) return 'The service was deleted'
+  return service.suspendedAt === null ? undefined : 'The service was suspended'
+}
+
+function explain({ log }: Context, error: unknown): string {
+  if (error instanceof AppError && error.code !== 'internal') return error.message
+  log.error('shell not opened', describeError(error))
+  return 'The shell could not be opened; the log of the server says why'
+}
