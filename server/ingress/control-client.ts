@@ -2,7 +2,16 @@ import type { Static, TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { AppError, type ErrorCode, errorStatus } from '../../shared/error.ts'
 import type { CertificateTable } from './certificate-table.ts'
-import { ControlError, controlPaths, DrainState, IngressStatus, PUBLISHER_HEADER, type Successor } from './control.ts'
+import {
+  ControlError,
+  controlPaths,
+  DrainState,
+  IngressStatus,
+  PARKED_PATIENCE_MS,
+  ParkedNews,
+  PUBLISHER_HEADER,
+  type Successor,
+} from './control.ts'
 import { newestOf, otherSocketPaths, ownSocketPaths } from './control-names.ts'
 import type { RouteTable } from './route-table.ts'
 import { type KnownCounts, TrafficCounts } from './traffic/counts.ts'
@@ -28,6 +37,11 @@ export interface IngressClient {
   /** Ends its requests: 503 where no answer has begun, else the connection is cut. */
   abortRequests(instanceId: string): Promise<void>
   status(): Promise<IngressStatus>
+  /**
+   * Services that requests wait for since a revision of this one ingress. Without one all of them, at once; else it takes until there are
+   * new ones, or half a minute, or until somebody else serves beside it.
+   */
+  parked(known: number | undefined, signal: AbortSignal): Promise<ParkedNews>
   /** What has been counted of requests: all of it, or the entries that have changed since what is known already. */
   counters(known?: KnownCounts): Promise<TrafficCounts>
   /**
@@ -84,6 +98,14 @@ export function createIngressClient(controlSocketPath: string): IngressClient {
     closeTunnels: (instanceId) => commandAll('POST', controlPaths.closeTunnels(instanceId)),
     abortRequests: (instanceId) => commandAll('POST', controlPaths.abortRequests(instanceId)),
     status: async () => read(IngressStatus, await call('GET', controlPaths.status)),
+    parked: async (known, signal) => {
+      const path = known === undefined ? controlPaths.parked : controlPaths.parkedSince(known)
+      const timeoutMs = PARKED_PATIENCE_MS + CALL_TIMEOUT_MS
+      return read(
+        ParkedNews,
+        await callSocket({ socketPath: controlSocketPath, publisher, method: 'GET', path, body: undefined, timeoutMs, signal }),
+      )
+    },
     counters: async (known) =>
       read(TrafficCounts, await call('GET', known === undefined ? controlPaths.counters : controlPaths.countersSince(known))),
     handOver: async (successor) => void (await call('POST', controlPaths.handOver, successor, HAND_OVER_TIMEOUT_MS)),
@@ -98,16 +120,17 @@ interface SocketCall {
   path: string
   body: unknown
   timeoutMs: number
+  signal?: AbortSignal
 }
 
-async function callSocket({ socketPath, publisher, method, path, body, timeoutMs }: SocketCall): Promise<Response> {
+async function callSocket({ socketPath, publisher, method, path, body, timeoutMs, signal }: SocketCall): Promise<Response> {
   const response = await fetch(`http://ingress${path}`, {
     unix: socketPath,
     method,
     headers: { [PUBLISHER_HEADER]: publisher },
     // One connection a call: a pooled one may belong to an ingress that has been replaced since.
     keepalive: false,
-    signal: AbortSignal.timeout(timeoutMs),
+    signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal === undefined ? [] : [signal])]),
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }).catch((cause) => {
     throw new AppError('unavailable', 'The ingress does not answer on its control socket.', { cause })

@@ -1,7 +1,15 @@
 import { chmodSync, renameSync, rmSync } from 'node:fs'
 import { Value } from '@sinclair/typebox/value'
 import { AppError, errorStatus } from '../../shared/error.ts'
-import { controlPaths, type DrainState, type IngressStatus, PUBLISHER_HEADER, Successor } from './control.ts'
+import {
+  controlPaths,
+  type DrainState,
+  type IngressStatus,
+  PARKED_PATIENCE_MS,
+  type ParkedNews,
+  PUBLISHER_HEADER,
+  Successor,
+} from './control.ts'
 import { dropNames, ownSocketPath, sweepNames, takeName } from './control-names.ts'
 import type { Publish } from './publication.ts'
 import type { KnownCounts, TrafficCounts } from './traffic/counts.ts'
@@ -17,6 +25,8 @@ export interface ControlledIngress {
   drainState(instanceId: string): DrainState
   closeTunnels(instanceId: string): void
   abortRequests(instanceId: string): void
+  /** Services that requests wait for, once there are some that the caller does not know of, or `patienceMs` have passed. */
+  parked(known: number | undefined, patienceMs: number): Promise<ParkedNews>
   /** Starts the successor and leaves it the clients to come; rejects, and goes on as before, when that one does not come to serve. */
   handOver(successor: Successor): Promise<void>
   /** Begins to end; the caller is answered first. */
@@ -91,6 +101,8 @@ async function answer(ingress: ControlledIngress, request: Request): Promise<Res
     case `PUT ${controlPaths.certificates}`:
       await ingress.publishCertificates(publisherOf(request), await request.text())
       return done()
+    case `GET ${controlPaths.parked}`:
+      return Response.json(await ingress.parked(knownRevision(searchParams), PARKED_PATIENCE_MS))
     case 'GET instances/drain-state':
       return Response.json(ingress.drainState(instanceId))
     case 'POST instances/close-tunnels':
@@ -120,6 +132,11 @@ function successorOf(value: unknown): Successor {
 function knownCounts(query: URLSearchParams): KnownCounts | undefined {
   const epoch = query.get('epoch')
   return epoch === null ? undefined : { epoch, revision: Number(query.get('revision')) }
+}
+
+function knownRevision(query: URLSearchParams): number | undefined {
+  const since = query.get('since')
+  return since === null ? undefined : Number(since)
 }
 
 function done(): Response {

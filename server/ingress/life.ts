@@ -5,6 +5,7 @@ import type { Control } from './control-server.ts'
 import type { Deadlines } from './deadlines.ts'
 import { describeInherited, type HeldListener, INHERITED_VARIABLE } from './inherited.ts'
 import type { IngressLimits } from './limits.ts'
+import type { Parking } from './parking/parking.ts'
 import type { Targets } from './proxy/targets.ts'
 import type { ClientListener } from './server.ts'
 import { startIngressProcess } from './start-process.ts'
@@ -31,6 +32,7 @@ export interface LifeParts {
   control: Control
   listeners: readonly ClientListener[]
   targets: Targets
+  parking: Parking
   deadlines: Deadlines
   limits: IngressLimits
   log: (line: string) => void
@@ -39,14 +41,19 @@ export interface LifeParts {
 }
 
 export function createLife(parts: LifeParts): Life {
-  const { controlSocketPath, control, listeners, targets, deadlines, limits, log } = parts
+  const { controlSocketPath, control, listeners, targets, parking, deadlines, limits, log } = parts
   const ended = Promise.withResolvers<void>()
   let ending: Promise<void> | undefined
   let starting: Promise<void> | undefined
   let isSucceeded = false
 
+  const abandonAll = () => {
+    targets.abandonAll()
+    parking.abandonAll()
+  }
   const end = async () => {
-    const options = { graceMs: limits.closeGraceMs, lingerMs: limits.lingerMs, giveUp: () => targets.abandonAll() }
+    parking.services.end()
+    const options = { graceMs: limits.closeGraceMs, lingerMs: limits.lingerMs, giveUp: abandonAll }
     await Promise.all([control.stop(), ...listeners.map((listener) => listener.end(options))])
     targets.retireAll()
     deadlines.stop()
@@ -63,7 +70,7 @@ export function createLife(parts: LifeParts): Life {
     targets.closeAllTunnels()
     for (const listener of listeners) listener.closeIdle()
     await within(limits.successionGraceMs, allGone)
-    targets.abandonAll()
+    abandonAll()
     await close()
   }
   const succeed = async (successor: Successor) => {
@@ -79,6 +86,7 @@ export function createLife(parts: LifeParts): Life {
       throw error
     }
     isSucceeded = true
+    parking.services.answerCallers()
     log('A successor serves; those who are connected here are served to their end')
     void retire()
   }

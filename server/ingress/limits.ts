@@ -28,6 +28,11 @@ export interface IngressLimits {
   poolIdleMs: number
   /** A request that cannot be repeated takes a pooled connection only while it is this fresh. */
   poolFreshMs: number
+  /** Requests that wait for services that are asleep: for one of them, and for all. */
+  maxParkedPerService: number
+  maxParked: number
+  /** For a service to wake, from the request that waits for it on. */
+  wakeTimeoutMs: number
   /** For a client to read the answer and close after we have closed our side. */
   lingerMs: number
   /** For requests in flight when the ingress is asked to end. */
@@ -61,6 +66,9 @@ export const defaultIngressLimits: IngressLimits = {
   tunnelIdleMs: 60 * MINUTE,
   poolIdleMs: 4 * SECOND,
   poolFreshMs: SECOND,
+  maxParkedPerService: 1_000,
+  maxParked: 10_000,
+  wakeTimeoutMs: MINUTE,
   lingerMs: 2 * SECOND,
   closeGraceMs: 30 * SECOND,
   successionQuietMs: 30 * SECOND,

@@ -18,6 +18,7 @@ import { type InheritedListener, inheritanceOf } from './inherited.ts'
 import { createLife } from './life.ts'
 import { defaultIngressLimits, type IngressLimits } from './limits.ts'
 import { type Listeners, openListeners } from './listeners.ts'
+import { Parking } from './parking/parking.ts'
 import { Targets } from './proxy/targets.ts'
 import { type Publish, type PublishedTable, publishTo, restore } from './publication.ts'
 import { parseRouteTable, type RouteTable } from './route-table.ts'
@@ -71,7 +72,8 @@ export async function runIngress(options: IngressOptions): Promise<RunningIngres
   const deadlines = new Deadlines(limits.tickMs)
   const targets = new Targets()
   const isTrusted = trustedProxies(options.trustedProxies)
-  const router = new Router({ proxy: { limits, deadlines, targets, log }, files: new StaticFiles(log), isTrusted })
+  const parking = new Parking(limits, deadlines)
+  const router = new Router({ proxy: { limits, deadlines, targets, log }, files: new StaticFiles(log), parking, isTrusted })
   const routes = routesOf(router, options)
   const tls = createTlsSide(options.tls, log)
   const traffic = createTraffic({
@@ -107,7 +109,7 @@ export async function runIngress(options: IngressOptions): Promise<RunningIngres
       context,
       log,
     })
-    return operate({ options, limits, deadlines, targets, router, routes, tls, traffic, listeners, control, ready: ready.resolve })
+    return operate({ options, limits, deadlines, targets, parking, router, routes, tls, traffic, listeners, control, ready: ready.resolve })
   } catch (error) {
     ready.reject(error)
     await control?.stop()
@@ -123,6 +125,7 @@ interface Parts {
   limits: IngressLimits
   deadlines: Deadlines
   targets: Targets
+  parking: Parking
   router: Router
   routes: PublishedTable<RouteTable>
   tls: TlsSide
@@ -132,13 +135,15 @@ interface Parts {
   ready: (ingress: ControlledIngress) => void
 }
 
-function operate({ options, limits, deadlines, targets, router, routes, tls, traffic, listeners, control, ready }: Parts): RunningIngress {
+function operate(parts: Parts): RunningIngress {
+  const { options, limits, deadlines, targets, parking, router, routes, tls, traffic, listeners, control, ready } = parts
   const { controlSocketPath, log } = options
   const life = createLife({
     controlSocketPath,
     control,
     listeners: listeners.all,
     targets,
+    parking,
     deadlines,
     limits,
     log,
@@ -166,6 +171,7 @@ function operate({ options, limits, deadlines, targets, router, routes, tls, tra
     drainState: (instanceId) => targets.drainState(instanceId),
     closeTunnels: (instanceId) => targets.closeTunnels(instanceId),
     abortRequests: (instanceId) => targets.abortRequests(instanceId),
+    parked: (known, patienceMs) => parking.services.newsSince(known, patienceMs),
     handOver: (successor) => life.handOver(successor),
     shutdown: () => void life.close(),
   }

@@ -62,6 +62,8 @@ export const Route = Type.Union([
     rules: Type.Array(PathRule),
   }),
   Type.Object({ kind: Type.Literal('suspended'), ...named }),
+  /** Requests wait until a newer table says otherwise. */
+  Type.Object({ kind: Type.Literal('asleep'), ...named }),
   Type.Object({ kind: Type.Literal('unavailable'), ...named }),
 ])
 export type Route = Static<typeof Route>

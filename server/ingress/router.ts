@@ -1,6 +1,7 @@
 import type { ClientSide, Exchange } from './exchange.ts'
 import { fieldValue, type RequestHead } from './message/request-head.ts'
 import { type Page, pageResponse } from './page.ts'
+import type { Parking } from './parking/parking.ts'
 import { ProxyExchange } from './proxy/exchange.ts'
 import type { ProxyContext } from './proxy/proxy-context.ts'
 import { respond } from './respond.ts'
@@ -16,6 +17,7 @@ const UNAVAILABLE_RETRY_SECONDS = 5
 export interface RouterParts {
   proxy: ProxyContext
   files: StaticFiles
+  parking: Parking
   isTrusted: (address: string) => boolean
 }
 
@@ -56,6 +58,7 @@ export class Router {
     this.#routes = new Map(Object.entries(table.hosts))
     this.#served = new Map(Object.entries(table.hosts).map(([host, route]) => [host, prepare(route)]))
     this.#version = table.version
+    this.#parts.parking.follow((host) => this.#routes.get(host)?.kind === 'asleep')
   }
 
   /** The one who answers, or undefined when it has been answered already. */
@@ -71,6 +74,10 @@ export class Router {
       const exchange = new ProxyExchange(this.#parts.proxy, { head, client, name, headers, proof, targetsOf: this.#targetsOf })
       exchange.start()
       return exchange
+    }
+    if (route?.kind === 'asleep') {
+      const { serviceId, name } = route
+      return this.#parts.parking.park({ head, client, serviceId, name, answer: () => this.answer(head, client) })
     }
     if (served?.site !== undefined) {
       const exchange = new StaticExchange(this.#parts.files, { head, client, site: served.site })

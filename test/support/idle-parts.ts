@@ -44,6 +44,7 @@ export const idleIngress: IngressClient = {
   closeTunnels: async () => {},
   abortRequests: async () => {},
   status: async () => ({ pid: 0, version: '', routesVersion: 0, listen: { host: '127.0.0.1', port: 0 }, activeConnections: 0 }),
+  parked: async () => ({ revision: 0, serviceIds: [] }),
   handOver: async () => {},
   shutdown: async () => {},
   counters: async () => ({ epoch: 'idle', revision: 0, entries: [] }),

@@ -3,6 +3,7 @@ import { Deadlines } from '../../../../server/ingress/deadlines.ts'
 import type { ClientSide } from '../../../../server/ingress/exchange.ts'
 import { Http2Connection } from '../../../../server/ingress/http2/connection.ts'
 import { defaultIngressLimits, type IngressLimits } from '../../../../server/ingress/limits.ts'
+import { Parking } from '../../../../server/ingress/parking/parking.ts'
 import { Targets } from '../../../../server/ingress/proxy/targets.ts'
 import type { RequestNote } from '../../../../server/ingress/request-note.ts'
 import type { Route } from '../../../../server/ingress/route-table.ts'
@@ -41,7 +42,12 @@ export function startHttp2World(limits: Partial<IngressLimits> = {}): Http2World
   const finished: Finished[] = []
   const connections = new Set<Connection>()
   const log = (line: string) => void logged.push(line)
-  const router = new Router({ proxy: { limits: allLimits, deadlines, targets, log }, files: new StaticFiles(log), isTrusted: () => false })
+  const router = new Router({
+    proxy: { limits: allLimits, deadlines, targets, log },
+    files: new StaticFiles(log),
+    parking: new Parking(allLimits, deadlines),
+    isTrusted: () => false,
+  })
   let isEnding = false
   const context: ClientContext = {
     limits: allLimits,
