@@ -1,3 +1,4 @@
+import { constants } from 'node:os'
 import { type ErrorBody, type ErrorCode, type ErrorDetail, errorStatus } from '../shared/error.ts'
 
 export const exitCodes = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const
@@ -41,6 +42,20 @@ export class Interrupted extends Error {
   constructor() {
     super('Interrupted')
     this.name = 'Interrupted'
+  }
+}
+
+const SIGNAL_BASE = 128
+
+/** A command that was run on the server has ended: we end as it did, and print nothing more. */
+export class RemoteExit extends Error {
+  readonly exitCode: number
+
+  constructor({ exitCode, signal }: { exitCode: number | null; signal: string | null }) {
+    super('The command has ended')
+    this.name = 'RemoteExit'
+    // As shells do it: 130 for SIGINT.
+    this.exitCode = exitCode ?? SIGNAL_BASE + (signal === null ? 0 : (constants.signals[signal as keyof typeof constants.signals] ?? 0))
   }
 }
 

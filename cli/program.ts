@@ -15,12 +15,12 @@ import { addSecretFileCommands } from './commands/secret-files.ts'
 import { addServiceCommands } from './commands/services.ts'
 import { addStatusCommand } from './commands/status.ts'
 import { type GlobalOptions, starter } from './context.ts'
-import { CliError, type ExitCode, exitCodes, Interrupted } from './error.ts'
+import { CliError, exitCodes, Interrupted, RemoteExit } from './error.ts'
 import type { Io } from './io.ts'
 import { cleanJson, cleanLines } from './terminal-text.ts'
 
 /** Runs one command line and tells its exit code; never throws. */
-export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
+export async function run(argv: readonly string[], io: Io): Promise<number> {
   const program = createProgram(io)
   try {
     await program.parseAsync([...argv], { from: 'user' })
@@ -73,8 +73,9 @@ export function createProgram(io: Io): Command {
   return program
 }
 
-function report(error: unknown, io: Io, isJson: boolean): ExitCode {
+function report(error: unknown, io: Io, isJson: boolean): number {
   if (error instanceof Interrupted) return exitCodes.interrupted
+  if (error instanceof RemoteExit) return error.exitCode
   // Commander has printed help, version or its own message already.
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
   const known =
