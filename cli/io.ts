@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import { openBrowser } from './browser.ts'
 import { type Environment, environment } from './config.ts'
 import { Interrupted } from './error.ts'
+import { type LocalTerminal, processTerminal } from './shell/local-terminal.ts'
 import { type Question, readLine, readText } from './terminal-input.ts'
 
 export interface Output {
@@ -23,6 +24,8 @@ export interface Io {
   stdout: Output
   stderr: Output
   stdin: Input
+  /** Standard input and output as what a program elsewhere is shown on. */
+  terminal: LocalTerminal
   env: Environment
   cwd: string
   hostname: string
@@ -42,6 +45,7 @@ export function realIo(): Io {
     stdout: outputOf(process.stdout),
     stderr: outputOf(process.stderr),
     stdin: { isTty: process.stdin.isTTY === true, text: readText, line: readLine },
+    terminal: processTerminal(),
     env,
     cwd: process.cwd(),
     hostname: hostname(),

@@ -13,6 +13,7 @@ import { addRoleCommands } from './commands/roles.ts'
 import { addRollbackCommand } from './commands/rollback.ts'
 import { addSecretFileCommands } from './commands/secret-files.ts'
 import { addServiceCommands } from './commands/services.ts'
+import { addShellCommand } from './commands/shell.ts'
 import { addStatusCommand } from './commands/status.ts'
 import { type GlobalOptions, starter } from './context.ts'
 import { CliError, exitCodes, Interrupted, RemoteExit } from './error.ts'
@@ -34,6 +35,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
 const groups = [
   addDeployCommand,
   addLogsCommand,
+  addShellCommand,
   addOpenCommand,
   addRollbackCommand,
   addServiceCommands,

@@ -47,6 +47,9 @@ export async function cpctl(argv: string[], options: TerminalOptions = {}): Prom
         return typed.shift() ?? ''
       },
     },
+    terminal: pipeTerminal(options.stdin ?? '', (text) => {
+      outcome.stdout += text
+    }),
     env: { HOME: '/nonexistent', ...options.env },
     cwd: options.cwd ?? '/nonexistent/web',
     hostname: 'laptop',
@@ -59,6 +62,25 @@ export async function cpctl(argv: string[], options: TerminalOptions = {}): Prom
   }
   outcome.exitCode = await run(argv, io)
   return outcome
+}
+
+/** Pipes in place of a terminal: everything is there at once, and ends. */
+function pipeTerminal(stdin: string, onText: (text: string) => void): Io['terminal'] {
+  const decoder = new TextDecoder()
+  return {
+    isTyped: false,
+    size: () => ({ columns: 80, rows: 24 }),
+    take(events) {
+      events.onInput(new TextEncoder().encode(stdin))
+      events.onInputEnd()
+      return {
+        show: async (bytes) => onText(decoder.decode(bytes, { stream: true })),
+        pause() {},
+        resume() {},
+        restore() {},
+      }
+    },
+  }
 }
 
 export async function temporaryFolder(): Promise<{ path: string; remove(): Promise<void> }> {
