@@ -2,9 +2,17 @@ import { type Command, Option } from 'commander'
 import { isPlatformKey, parseDotenv } from '../shared/env.ts'
 import { buildPlanNames, planNames } from '../shared/plan.ts'
 import { maxInstances, runtimes, type ServiceDetailsInput, type ServicePatch, type ServiceType } from '../shared/service.ts'
-import { defaultControls, maxGuardWindowSeconds, minGuardWindowSeconds } from '../shared/service-controls.ts'
+import {
+  defaultControls,
+  maxGuardWindowSeconds,
+  maxIdleSeconds,
+  minGuardWindowSeconds,
+  minIdleSeconds,
+  type SleepMode,
+  sleepModes,
+} from '../shared/service-controls.ts'
 import { usageError } from './error.ts'
-import { gather, wholeNumber } from './options.ts'
+import { durationOption, gather, wholeNumber } from './options.ts'
 import { clean } from './terminal-text.ts'
 
 export const MAX_SHUTDOWN_DELAY_SECONDS = 300
@@ -26,6 +34,9 @@ export interface SettingOptions {
   guard?: boolean
   guardWindow?: number
   guardThreshold?: number
+  sleep?: SleepMode
+  /** Milliseconds. */
+  sleepAfter?: number
 }
 
 export const addSettingOptions = (command: Command): Command =>
@@ -46,6 +57,8 @@ export const addSettingOptions = (command: Command): Command =>
     .option('--no-guard', 'Leave a new release as it is, however it does')
     .option('--guard-window <seconds>', 'How long a new release is watched', wholeNumber(minGuardWindowSeconds, maxGuardWindowSeconds))
     .option('--guard-threshold <points>', 'Percentage points of 5xx above the old release that are too many', wholeNumber(1, 100))
+    .addOption(new Option('--sleep <mode>', 'Freeze or stop it while nobody asks for it; the next request wakes it').choices(sleepModes))
+    .option('--sleep-after <duration>', 'How long nobody must have asked for it, such as 15m', durationOption)
 
 /** The part of a service's body that the options stand for; each type has its commands in a place of its own. */
 export function settingsInput(type: ServiceType, options: SettingOptions): Pick<ServicePatch, 'rootDir' | 'serviceDetails'> {
@@ -77,9 +90,18 @@ function controlsInput({
   guard,
   guardWindow,
   guardThreshold,
-}: SettingOptions): Pick<ServiceDetailsInput, 'ipAllowList' | 'cutoverGuard'> {
+  sleep: mode,
+  sleepAfter,
+}: SettingOptions): Pick<ServiceDetailsInput, 'ipAllowList' | 'cutoverGuard' | 'sleep'> {
   const cutoverGuard = present({ enabled: guard, windowSeconds: guardWindow, errorRateThreshold: guardThreshold })
-  return present({ ipAllowList: allowIp && allowListOf(allowIp), cutoverGuard: absentIfEmpty(cutoverGuard) })
+  const sleep = present({ mode, idleSeconds: sleepAfter === undefined ? undefined : idleSecondsOf(sleepAfter) })
+  return present({ ipAllowList: allowIp && allowListOf(allowIp), cutoverGuard: absentIfEmpty(cutoverGuard), sleep: absentIfEmpty(sleep) })
+}
+
+function idleSecondsOf(ms: number): number {
+  const seconds = Math.round(ms / 1000)
+  if (seconds < minIdleSeconds || seconds > maxIdleSeconds) throw usageError('A service may fall asleep after 1m to 7d.')
+  return seconds
 }
 
 /** The server says which range is wrong. */
@@ -88,7 +110,15 @@ function allowListOf(ranges: readonly string[]): NonNullable<ServiceDetailsInput
   return ranges.includes('everywhere') ? defaultControls.ipAllowList : ranges.map((cidrBlock) => ({ cidrBlock }))
 }
 
-const atOnce: ReadonlySet<string> = new Set<keyof SettingOptions>(['instances', 'allowIp', 'guard', 'guardWindow', 'guardThreshold'])
+const atOnce: ReadonlySet<string> = new Set<keyof SettingOptions>([
+  'instances',
+  'allowIp',
+  'guard',
+  'guardWindow',
+  'guardThreshold',
+  'sleep',
+  'sleepAfter',
+])
 
 /** Whether one of the options takes effect with the next deploy only. */
 export const isPartOfRelease = (options: SettingOptions): boolean => Object.keys(options).some((name) => !atOnce.has(name))

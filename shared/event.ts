@@ -23,6 +23,8 @@ export const eventTypes = [
   'cron_job_run_skipped',
   'service_suspended',
   'service_resumed',
+  'service_slept',
+  'service_woke',
   'instance_count_changed',
   'plan_changed',
   'custom_domain_added',

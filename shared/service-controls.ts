@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { StrictObject, visibleChar } from './schema.ts'
+import { OneOf, StrictObject, visibleChar } from './schema.ts'
 
 /**
  * How a service is let be reached and how its releases are watched. These take effect at once, without a deploy, and are no part of
@@ -51,6 +51,27 @@ export const CutoverGuardInput = StrictObject({
 
 export const { minimum: minGuardWindowSeconds, maximum: maxGuardWindowSeconds } = guardWindowSeconds
 
+/** `freeze` keeps an idle instance in memory without a share of the processor, `stop` ends it. */
+export const sleepModes = ['off', 'freeze', 'stop'] as const
+export type SleepMode = (typeof sleepModes)[number]
+
+/** A pause shorter than a minute is no idleness, and what the ingress counts is known a second later. */
+const idleSeconds = { minimum: 60, maximum: 7 * 24 * 3600 } as const
+
+export const SleepInput = StrictObject({
+  mode: Type.Optional(
+    OneOf(
+      sleepModes,
+      'freeze: an idle instance keeps its memory and gets no processor time; stop: it is ended. The next request wakes it.',
+    ),
+  ),
+  idleSeconds: Type.Optional(
+    Type.Integer({ ...idleSeconds, description: 'For how long nobody must have asked for it through the ingress', examples: [900] }),
+  ),
+})
+
+export const { minimum: minIdleSeconds, maximum: maxIdleSeconds } = idleSeconds
+
 export const IpAllowList = Type.Array(Type.Object({ cidrBlock: Type.String(), description: Type.String() }))
 export const MaintenanceMode = Type.Object({ enabled: Type.Boolean(), uri: Type.String() })
 export const CutoverGuard = Type.Object({
@@ -59,8 +80,15 @@ export const CutoverGuard = Type.Object({
   errorRateThreshold: Type.Integer(),
 })
 export type CutoverGuard = Static<typeof CutoverGuard>
+export const Sleep = Type.Object({ mode: OneOf(sleepModes), idleSeconds: Type.Integer() })
+export type Sleep = Static<typeof Sleep>
 
-export const ServiceControls = Type.Object({ maintenanceMode: MaintenanceMode, ipAllowList: IpAllowList, cutoverGuard: CutoverGuard })
+export const ServiceControls = Type.Object({
+  maintenanceMode: MaintenanceMode,
+  ipAllowList: IpAllowList,
+  cutoverGuard: CutoverGuard,
+  sleep: Sleep,
+})
 export type ServiceControls = Static<typeof ServiceControls>
 
 /**
@@ -73,4 +101,5 @@ export const defaultControls: ServiceControls = {
   maintenanceMode: { enabled: false, uri: '' },
   ipAllowList: [{ cidrBlock: '0.0.0.0/0', description: 'everywhere' }],
   cutoverGuard: defaultGuard,
+  sleep: { mode: 'off', idleSeconds: 900 },
 }

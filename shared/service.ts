@@ -10,6 +10,8 @@ import {
   IpAllowListInput,
   MaintenanceMode,
   MaintenanceModeInput,
+  Sleep,
+  SleepInput,
 } from './service-controls.ts'
 
 export const serviceTypes = ['web_service', 'private_service', 'background_worker', 'static_site'] as const
@@ -74,6 +76,7 @@ export const ServiceDetailsInput = StrictObject({
   ipAllowList: optional(IpAllowListInput),
   maintenanceMode: optional(MaintenanceModeInput),
   cutoverGuard: optional(CutoverGuardInput),
+  sleep: optional(SleepInput),
   disk: Unsupported(),
   autoscaling: Unsupported(),
   previews: Unsupported({ generation: 'off' }),
@@ -151,6 +154,8 @@ export const ServiceDetails = Type.Object({
   ipAllowList: optional(IpAllowList),
   maintenanceMode: optional(MaintenanceMode),
   cutoverGuard: optional(CutoverGuard),
+  sleep: optional(Sleep),
+  asleepAt: optional(Type.String({ ...Time, description: 'Since when it is asleep; absent while it is awake' })),
 })
 export type ServiceDetails = Static<typeof ServiceDetails>
 
@@ -198,12 +203,15 @@ export const DeleteQuery = Type.Object({ mode: optional(OneOf(['delete', 'suspen
 
 export const ScaleBody = StrictObject({ numInstances: Type.Integer({ minimum: 1, maximum: maxInstances, examples: [2] }) })
 
-const instanceStatuses = ['starting', 'running', 'restarting', 'crash_looping', 'standby', 'draining', 'stopped'] as const
+const instanceStatuses = ['starting', 'running', 'restarting', 'crash_looping', 'standby', 'asleep', 'draining', 'stopped'] as const
 
 export const Instance = Type.Object({
   id: Type.String({ pattern: instanceIdPattern }),
   createdAt: Time,
-  status: OneOf(instanceStatuses, 'standby: of the release before, kept for the way back while the new one is watched'),
+  status: OneOf(
+    instanceStatuses,
+    'standby: of the release before, kept for the way back while the new one is watched; asleep: frozen until the next request',
+  ),
   startedAt: Type.Union([Time, Type.Null()]),
   restarts: Type.Integer({ description: 'How often it was started again after it died' }),
 })

@@ -111,6 +111,7 @@ const statusColour = {
   draining: 'yellow',
   stopped: 'dim',
   standby: 'dim',
+  asleep: 'dim',
   crash_looping: 'red',
 } as const
 

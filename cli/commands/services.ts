@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { type Service, type ServiceType, serviceTypes } from '../../shared/service.ts'
-import type { CutoverGuard } from '../../shared/service-controls.ts'
+import type { CutoverGuard, Sleep } from '../../shared/service-controls.ts'
 import type { Context, Start } from '../context.ts'
 import { usageError } from '../error.ts'
 import { ago } from '../figures.ts'
@@ -37,7 +37,9 @@ export function addServiceCommands(program: Command, start: Start): void {
   addSettingOptions(
     services
       .command('update')
-      .description('Change settings of a service; all but name, instances, allowed addresses and guard take effect with its next deploy')
+      .description(
+        'Change settings of a service; all but name, instances, allowed addresses, guard and sleep take effect with its next deploy',
+      )
       .argument('<service>', 'Name or id')
       .option('--name <name>', 'New name'),
   ).action((name: string, options: UpdateOptions, command: Command) => update(start(command), name, options))
@@ -73,7 +75,8 @@ const serviceColumns = ({ io }: Context): Column<Service>[] => [
 
 function stateOf({ suspended, serviceDetails }: Service): string {
   if (suspended === 'suspended') return 'suspended'
-  return serviceDetails.maintenanceMode?.enabled ? 'maintenance' : 'active'
+  if (serviceDetails.maintenanceMode?.enabled) return 'maintenance'
+  return serviceDetails.asleepAt === undefined ? 'active' : 'asleep'
 }
 
 async function get(context: Context, name: string | undefined): Promise<void> {
@@ -137,6 +140,8 @@ function printService(context: Context, service: Service): void {
     ['Allowed addresses', details.ipAllowList && allowedText(details.ipAllowList)],
     ['Maintenance page', details.maintenanceMode?.uri],
     ['Cut-over guard', details.cutoverGuard && guardText(details.cutoverGuard)],
+    ['Sleep', details.sleep && sleepText(details.sleep)],
+    ['Asleep since', details.asleepAt],
     ['Created', service.createdAt],
     ['Updated', service.updatedAt],
   ]
@@ -150,3 +155,5 @@ const allowedText = (list: NonNullable<Service['serviceDetails']['ipAllowList']>
 
 const guardText = ({ enabled, windowSeconds, errorRateThreshold }: CutoverGuard): string =>
   enabled ? `${windowSeconds} s, ${errorRateThreshold} points of errors above the old release` : 'off'
+
+const sleepText = ({ mode, idleSeconds }: Sleep): string => (mode === 'off' ? 'off' : `${mode} after ${idleSeconds} s without a request`)

@@ -28,6 +28,8 @@ export interface StoredInstance {
   exits: InstanceExit[]
   startAt: number
   drainingAt: number | null
+  /** Set while it may be frozen. */
+  frozenAt: number | null
   startedAt: number | null
   createdAt: number
 }
@@ -44,6 +46,7 @@ interface InstanceRow {
   exits: string
   start_at: number
   draining_at: number | null
+  frozen_at: number | null
   started_at: number | null
   created_at: number
 }
@@ -84,7 +87,9 @@ export function takenPorts(db: Database): Set<number> {
   )
 }
 
-export type InstanceChange = Partial<Pick<StoredInstance, 'phase' | 'port' | 'restarts' | 'exits' | 'startAt' | 'drainingAt' | 'startedAt'>>
+export type InstanceChange = Partial<
+  Pick<StoredInstance, 'phase' | 'port' | 'restarts' | 'exits' | 'startAt' | 'drainingAt' | 'frozenAt' | 'startedAt'>
+>
 
 /** Changes what is named and nothing else; nothing when the instance is gone. */
 export function updateInstance(db: Database, id: string, change: InstanceChange): void {
@@ -93,7 +98,7 @@ export function updateInstance(db: Database, id: string, change: InstanceChange)
   const next = { ...current, ...change }
   db.query(
     `UPDATE instances SET phase = $phase, port = $port, restarts = $restarts, exits = $exits, start_at = $startAt,
-     draining_at = $drainingAt, started_at = $startedAt WHERE id = $id`,
+     draining_at = $drainingAt, frozen_at = $frozenAt, started_at = $startedAt WHERE id = $id`,
   ).run({
     id,
     phase: next.phase,
@@ -102,6 +107,7 @@ export function updateInstance(db: Database, id: string, change: InstanceChange)
     exits: JSON.stringify(next.exits),
     startAt: next.startAt,
     drainingAt: next.drainingAt,
+    frozenAt: next.frozenAt,
     startedAt: next.startedAt,
   })
 }
@@ -123,6 +129,7 @@ const present = (row: InstanceRow): StoredInstance => ({
   exits: JSON.parse(row.exits) as InstanceExit[],
   startAt: row.start_at,
   drainingAt: row.draining_at,
+  frozenAt: row.frozen_at,
   startedAt: row.started_at,
   createdAt: row.created_at,
 })

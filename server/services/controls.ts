@@ -18,6 +18,7 @@ export function applyControls(controls: ServiceControls, input: ServiceDetailsIn
     maintenanceMode: { ...controls.maintenanceMode, ...input.maintenanceMode },
     ipAllowList: input.ipAllowList?.map(({ cidrBlock, description = '' }) => ({ cidrBlock, description })) ?? controls.ipAllowList,
     cutoverGuard: { ...controls.cutoverGuard, ...input.cutoverGuard },
+    sleep: { ...controls.sleep, ...input.sleep },
   }
 }
 
@@ -25,9 +26,10 @@ export function applyControls(controls: ServiceControls, input: ServiceDetailsIn
 export const isEverywhere = (list: AllowList): boolean => list.some(({ cidrBlock }) => /\/0+$/.test(cidrBlock))
 
 /** Whether a control is given in a way that also says nothing of a service that cannot have it. */
-export function isNeutralControl(key: string, { ipAllowList = [], maintenanceMode, cutoverGuard }: ServiceDetailsInput): boolean {
+export function isNeutralControl(key: string, { ipAllowList = [], maintenanceMode, cutoverGuard, sleep }: ServiceDetailsInput): boolean {
   if (key === 'ipAllowList') return ipAllowList.length === 0 || isEverywhere(ipAllowList)
   if (key === 'cutoverGuard') return cutoverGuard?.enabled === false
+  if (key === 'sleep') return sleep?.mode === 'off'
   return key === 'maintenanceMode' && maintenanceMode?.enabled === false
 }
 

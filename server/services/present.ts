@@ -82,13 +82,15 @@ function nativeDetails({
 function reachedBy(context: Pick<Context, 'config' | 'db'>, service: StoredService): Partial<ServiceDetails> {
   switch (service.type) {
     case 'web_service':
-      return { ...edgeOf(service), ...service.controls, openPorts: [], url: urlOf(context, service.slug) }
+      return { ...edgeOf(service), ...service.controls, ...asleepOf(service), openPorts: [], url: urlOf(context, service.slug) }
     case 'private_service':
       return { openPorts: [] }
     default:
       return {}
   }
 }
+
+const asleepOf = ({ asleep }: StoredService): Pick<ServiceDetails, 'asleepAt'> => (asleep === null ? {} : { asleepAt: isoTime(asleep.at) })
 
 const edgeOf = ({ settings: { healthCheckPath, headers, routes } }: StoredService): Partial<ServiceDetails> => ({
   healthCheckPath,

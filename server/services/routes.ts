@@ -102,6 +102,7 @@ function statusOf(instance: StoredInstance, { guard }: StoredService, now: numbe
   const exitTimes = instance.exits.map((exit) => exit.at)
   if (isCrashLooping(exitTimes, now)) return 'crash_looping'
   if (instance.phase === 'pending') return instance.exits.length > 0 ? 'restarting' : 'starting'
+  if (instance.frozenAt !== null) return 'asleep'
   const { deployId, generation } = guard?.previous ?? {}
   if (instance.phase !== 'starting' && instance.deployId === deployId && instance.generation === generation) return 'standby'
   return instance.phase === 'serving' ? 'running' : 'starting'

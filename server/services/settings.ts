@@ -44,7 +44,7 @@ const atTheEdge = ['headers', 'routes', 'ipAllowList', 'maintenanceMode'] as con
 
 /** Which fields of serviceDetails each type of service has. */
 const fieldsOfType: Record<ServiceType, ReadonlySet<string>> = {
-  web_service: new Set([...everywhere, ...running, ...atTheEdge, 'healthCheckPath', 'cutoverGuard']),
+  web_service: new Set([...everywhere, ...running, ...atTheEdge, 'healthCheckPath', 'cutoverGuard', 'sleep']),
   private_service: new Set([...everywhere, ...running]),
   background_worker: new Set([...everywhere, ...running]),
   static_site: new Set([...everywhere, ...atTheEdge, 'buildCommand', 'publishPath']),

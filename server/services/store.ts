@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import type { Runtime, ServiceType } from '../../shared/service.ts'
-import { defaultControls, type ServiceControls } from '../../shared/service-controls.ts'
+import { defaultControls, type ServiceControls, type SleepMode } from '../../shared/service-controls.ts'
 import { slugify } from '../../shared/slug.ts'
 import type { Figures } from '../deploys/guard.ts'
 import { randomLetters } from '../id.ts'
@@ -15,6 +15,12 @@ export interface StoredGuard {
   until: number
   /** How the one before did, until the switch. */
   baseline: Figures
+}
+
+/** Since when a service is to be asleep, and how. */
+export interface StoredSleep {
+  at: number
+  how: Exclude<SleepMode, 'off'>
 }
 
 /** A service as it is kept. Times are milliseconds since 1970. */
@@ -37,6 +43,10 @@ export interface StoredService {
   liveGeneration: number
   /** While the live release is watched. */
   guard: StoredGuard | null
+  /** While it is to be asleep, and how. */
+  asleep: StoredSleep | null
+  /** When it was last woken, or kept from falling asleep. */
+  wokenAt: number | null
   suspendedAt: number | null
   deletedAt: number | null
   createdAt: number
@@ -62,6 +72,9 @@ interface ServiceRow {
   guard_started_at: number | null
   guard_until: number | null
   guard_baseline: string | null
+  asleep_at: number | null
+  asleep_how: StoredSleep['how'] | null
+  woken_at: number | null
   suspended_at: number | null
   deleted_at: number | null
   created_at: number
@@ -177,6 +190,16 @@ export function setGuard(db: Database, id: string, guard: StoredGuard | null): v
   })
 }
 
+/** Has it be asleep from now on. */
+export function setAsleep(db: Database, id: string, asleep: StoredSleep): void {
+  db.query('UPDATE services SET asleep_at = $at, asleep_how = $how WHERE id = $id').run({ id, ...asleep })
+}
+
+/** Has it be awake from now on. */
+export function setAwake(db: Database, id: string, now: number): void {
+  db.query('UPDATE services SET asleep_at = NULL, asleep_how = NULL, woken_at = ? WHERE id = ?').run(now, id)
+}
+
 /** Begins a deletion: the service is gone for every caller, and its slug is free at once. */
 export function markDeleted(db: Database, id: string, now: number): void {
   db.query('UPDATE services SET deleted_at = ?, slug = id WHERE id = ?').run(now, id)
@@ -257,6 +280,8 @@ function present(row: ServiceRow): StoredService {
     liveDeployId: row.live_deploy_id,
     liveGeneration: row.live_generation,
     guard: guardIn(row),
+    asleep: row.asleep_at === null || row.asleep_how === null ? null : { at: row.asleep_at, how: row.asleep_how },
+    wokenAt: row.woken_at,
     suspendedAt: row.suspended_at,
     deletedAt: row.deleted_at,
     createdAt: row.created_at,

@@ -46,8 +46,8 @@ export const serviceOperations = defineOperations({
     tag: 'Services',
     summary: 'Change settings of a service',
     description:
-      'Takes effect with the next deploy, which PATCH does not make. Only name, `numInstances`, `maintenanceMode`, `ipAllowList` and ' +
-      '`cutoverGuard` change at once: they are no part of a release, so a rollback leaves them as they are.',
+      'Takes effect with the next deploy, which PATCH does not make. Only name, `numInstances`, `maintenanceMode`, `ipAllowList`, ' +
+      '`cutoverGuard` and `sleep` change at once: they are no part of a release, so a rollback leaves them as they are.',
     params: ServiceParams,
     body: ServicePatch,
     responses: { 200: Service },

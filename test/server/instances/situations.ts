@@ -58,6 +58,7 @@ export function instance(id: string, phase: InstancePhase = 'serving', changes: 
     exits: [],
     startAt: NOW,
     drainingAt: null,
+    frozenAt: null,
     startedAt: null,
     createdAt: NOW,
     ...changes,
