@@ -3,12 +3,14 @@ import { runProcess } from '../../process/spawn.ts'
 import type { Guarantee } from '../port.ts'
 import type { Controller } from './cgroup-layout.ts'
 import { type Cgroups, openCgroups } from './cgroups.ts'
+import { type Namespaces, PROCESS_NAMESPACE } from './launch.ts'
 
 /** What this machine lets us do, found out once by trying. A missing part has its reason in its place. */
 export interface Host {
   isRoot: boolean
   cgroups: Cgroups | { reason: string }
-  mountNamespace: 'usable' | { reason: string }
+  /** Mount, process and System V namespaces, which are used together or not at all. */
+  namespaces: Exclude<Namespaces, 'none'> | { reason: string }
 }
 
 export interface HostOptions {
@@ -21,10 +23,9 @@ const TOOLS_ENV = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' }
 /** @throws AppError `not_configured` when the programs that every start needs are missing. */
 export async function probeHost({ label, cgroupRoot }: HostOptions): Promise<Host> {
   const isRoot = process.getuid?.() === 0
-  const needed = isRoot ? ['setsid', 'setpriv'] : ['setsid']
-  await Promise.all(needed.map(requireTool))
+  await Promise.all(['setsid', 'setpriv'].map(requireTool))
   const cgroups = openCgroups(label, cgroupRoot)
-  return { isRoot, cgroups, mountNamespace: isRoot ? await probeMountNamespace() : { reason: 'cpd does not run as root' } }
+  return { isRoot, cgroups, namespaces: await probeNamespaces(isRoot ? 'machine' : 'user') }
 }
 
 async function requireTool(name: string): Promise<void> {
@@ -37,11 +38,29 @@ async function requireTool(name: string): Promise<void> {
   throw new AppError('not_configured', `The program "${name}" is missing: install the package util-linux and start again`)
 }
 
-async function probeMountNamespace(): Promise<Host['mountNamespace']> {
-  const mount = ['mount', '--no-mtab', '-t', 'tmpfs', 'probe', '/dev/shm']
-  const result = await runProcess(['unshare', '--mount', '--ipc', '--propagation', 'slave', ...mount], { env: TOOLS_ENV })
-  if (result.exitCode === 0) return 'usable'
-  return { reason: `mount namespaces cannot be made (${result.stderr.trim()}); in a container, allow CAP_SYS_ADMIN` }
+/** Does once what every start does, down to a /proc of its own, which some containers refuse. */
+async function probeNamespaces(kind: Exclude<Namespaces, 'none'>): Promise<Host['namespaces']> {
+  const proc = ['mount', '--no-mtab', '-t', 'proc', 'probe', '/proc']
+  const [unshare, ...options] = PROCESS_NAMESPACE[kind]
+  const argv = [unshare ?? '', ...options, '--fork', '--mount', '--ipc', '--propagation', 'slave', ...proc]
+  const problem = await problemOf(argv)
+  return problem === undefined ? kind : { reason: `${problem}${NAMESPACE_ADVICE[kind]}` }
+}
+
+async function problemOf(argv: string[]): Promise<string | undefined> {
+  try {
+    const { exitCode, stderr } = await runProcess(argv, { env: TOOLS_ENV })
+    return exitCode === 0 ? undefined : stderr.trim()
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+const NAMESPACE_ADVICE: Record<Exclude<Namespaces, 'none'>, string> = {
+  machine: '; namespaces cannot be made: in a container, allow CAP_SYS_ADMIN and an unmasked /proc',
+  user:
+    '; cpd does not run as root and this user may make no namespaces: run cpd as root, or allow it' +
+    ' (sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0, user.max_user_namespaces above 0)',
 }
 
 export function usableCgroups(host: Host): Cgroups | undefined {
@@ -52,19 +71,23 @@ const NOT_ROOT = 'cpd does not run as root, so services run as the same user as 
 
 /** What the engine promises about isolation on this machine, and why where it cannot. */
 export function guaranteesOf(host: Host): Guarantee[] {
-  const asRoot = host.isRoot ? undefined : NOT_ROOT
-  const inNamespace = host.mountNamespace === 'usable' ? undefined : host.mountNamespace.reason
+  const asOwnUser = host.isRoot ? undefined : NOT_ROOT
+  const inNamespace = typeof host.namespaces === 'string' ? undefined : host.namespaces.reason
   const inGroup = 'reason' in host.cgroups ? host.cgroups.reason : undefined
   return [
-    guarantee('own-user', 'Each service runs as a user of its own', asRoot),
-    guarantee('no-privileges', 'Services have no capabilities and cannot gain any', asRoot),
-    guarantee('private-files', "Services see neither the control plane's folders nor another service's", asRoot ?? inNamespace),
+    guarantee('own-user', 'Each service runs as a user of its own', asOwnUser),
+    guarantee('no-privileges', 'Services have no capabilities and cannot gain any', undefined),
+    guarantee('private-files', "Services see neither the control plane's folders nor another service's", inNamespace),
     guarantee('private-tmp', 'Each service has its own /tmp and /dev/shm', inNamespace),
-    guarantee('private-processes', "Services do not see each other's processes", inNamespace),
+    guarantee('private-processes', 'Services neither see nor signal processes that are not their own', inNamespace),
     guarantee('memory-limit', 'Memory is limited to the plan', withoutController(host.cgroups, 'memory')),
     guarantee('cpu-limit', 'Processor time is limited to the plan', withoutController(host.cgroups, 'cpu')),
     guarantee('process-limit', 'The number of processes is limited', withoutController(host.cgroups, 'pids')),
-    guarantee('no-escape', 'No process of a service outlives its stop, not even a detached one', inGroup),
+    guarantee(
+      'no-escape',
+      'No process of a service outlives its stop, not even a detached one',
+      inNamespace === undefined ? undefined : inGroup,
+    ),
   ]
 }
 

@@ -1,15 +1,21 @@
 /**
  * How a workload is started: a chain of small programs, each of which does one thing and becomes the next.
  *
- *   keeper  sh     stays outside the sandbox as the parent, to write the exit status down even when the control plane is gone
- *    └ child  sh   records its own pid and start, becomes
- *             setsid, unshare   a session and a mount namespace of its own
- *             sh   makes the mounts, enters the control groups (late: a small plan should not pay for the work before), sets limits
- *             setpriv   gives up root, all groups, all capabilities and the way back to them
- *             sh   puts the environment in place and becomes the user's command
+ *   unshare, setsid   make the process namespace; the child of setsid is the first process in it and the parent ends, so that nothing stays
+ *    └ keeper  sh     the init of the namespace, but outside the rest of the sandbox: starts the command, reaps what loses its parent, writes
+ *       │             the exit status down even when the control plane is gone, and ends; with it the kernel ends everything in the namespace
+ *       └ child  sh   records its own pid and start as seen from outside, becomes
+ *                setsid, unshare   a session and a mount namespace of its own
+ *                sh   makes the mounts, enters the control groups (late: a small plan should not pay for the work before), sets limits
+ *                setpriv   gives up root, all groups, all capabilities and the way back to them
+ *                sh   puts the environment in place and becomes the user's command
  *
- * All programs up to setpriv run as root, so they must not see the user's environment (LD_PRELOAD would make it root's). It travels under
- * a prefix and gets its real names in the last step, which only needs the names as arguments: no value ever is one.
+ * The command is never the first process of its namespace, which would be deaf to every signal it has no handler for; and what it sends to
+ * that first process, SIGKILL too, the kernel drops. An ordinary user gets the same in a user namespace, whose capabilities are kept up to
+ * setpriv. Where the machine allows none of this, the chain is the same without `unshare`, and the keeper is a process like any other.
+ *
+ * All programs up to setpriv may run as root, so they must not see the user's environment (LD_PRELOAD would make it root's). It travels
+ * under a prefix and gets its real names in the last step, which only needs the names as arguments: no value ever is one.
  * The scripts are constants; everything that varies is an argument.
  */
 
@@ -17,12 +23,17 @@ const ENV_PREFIX = 'cpd_env_'
 
 /**
  * $1: the record's folder; then the command to become. A shell names the fatal signal of its child on its stderr, but for interrupts and
- * broken pipes; bash does so only for a script in a file, so this one is in a file.
+ * broken pipes; bash does so only for a script in a file, so this one is in a file. While a stop gives children of the command the time to
+ * end, the namespace must outlive the command: the keeper then becomes a sleep, for the engine to kill.
  */
 export const KEEPER_SCRIPT = `
 record=$1
 shift
 exec 3>&2 2>"$record/exit"
+if [ $$ -eq 1 ]; then
+  read -r stat </proc/self/stat
+  echo "$stat" >"$record/keeper" || exit 125
+fi
 (
   exec 2>&3 3>&-
   read -r stat </proc/self/stat
@@ -30,6 +41,7 @@ exec 3>&2 2>"$record/exit"
   exec "$@"
 )
 echo $? >&2
+[ $$ -ne 1 ] || [ ! -e "$record/stopping" ] || exec sleep 2147483647 >/dev/null 2>&1 3>&-
 `
 
 /**
@@ -69,13 +81,17 @@ export const READY = 'ready\n'
 /** Where the launcher finds setsid, unshare, mount and setpriv; never the user's PATH. */
 const TOOLS_PATH = '/usr/sbin:/usr/bin:/sbin:/bin'
 
+/** In which namespaces a workload runs: made as root of the machine, made in a user namespace by an ordinary user, or in the machine's own. */
+export type Namespaces = 'machine' | 'user' | 'none'
+
 export interface Launch {
   /** The file that holds `KEEPER_SCRIPT`. */
   keeperPath: string
   recordDir: string
   /** Files to enter control groups by. */
   cgroupFiles: string[]
-  /** The mounts of the namespace as a file, or undefined to stay in the machine's. */
+  namespaces: Namespaces
+  /** The mounts of the namespace as a file; undefined where there are no namespaces. */
   fstabPath: string | undefined
   /** Who to become, or undefined to stay who we are. */
   user: { uid: number; gid: number } | undefined
@@ -89,6 +105,9 @@ export function launchCommand(launch: Launch): { argv: string[]; env: Record<str
   const names = Object.keys(launch.env)
   return {
     argv: [
+      ...PROCESS_NAMESPACE[launch.namespaces],
+      'setsid',
+      '--fork',
       '/bin/sh',
       launch.keeperPath,
       launch.recordDir,
@@ -99,7 +118,7 @@ export function launchCommand(launch: Launch): { argv: string[]; env: Record<str
       launch.cwd,
       ...launch.cgroupFiles,
       '--',
-      ...(launch.user === undefined ? [] : dropPrivileges(launch.user)),
+      ...dropPrivileges(launch),
       ...script(RUN, 'sh'),
       ...names,
       '--',
@@ -109,13 +128,22 @@ export function launchCommand(launch: Launch): { argv: string[]; env: Record<str
   }
 }
 
+/** What makes the next process that is forked the first of a process namespace. */
+export const PROCESS_NAMESPACE: Record<Namespaces, string[]> = {
+  machine: ['unshare', '--pid'],
+  user: ['unshare', '--user', '--map-current-user', '--keep-caps', '--pid'],
+  none: [],
+}
+
 function script(text: string, name: string): string[] {
   return ['/bin/sh', '-c', text, name]
 }
 
-function dropPrivileges({ uid, gid }: { uid: number; gid: number }): string[] {
-  const ids = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups']
-  return ['setpriv', ...ids, '--no-new-privs', '--bounding-set=-all', '--inh-caps=-all', '--ambient-caps=-all']
+/** The bounding set can only be changed by one who has capabilities; without it `no_new_privs` still bars the way to any. */
+function dropPrivileges({ user, namespaces }: Pick<Launch, 'user' | 'namespaces'>): string[] {
+  const ids = user === undefined ? [] : [`--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups']
+  const bounding = user === undefined && namespaces === 'none' ? [] : ['--bounding-set=-all']
+  return ['setpriv', ...ids, '--no-new-privs', ...bounding, '--inh-caps=-all', '--ambient-caps=-all']
 }
 
 function prefixed(env: Record<string, string>): Record<string, string> {

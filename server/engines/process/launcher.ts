@@ -29,31 +29,40 @@ export function installKeeper(directory: string): string {
 
 type Spec = Omit<InstanceSpec, 'instanceId' | 'deployId' | 'port'> | Omit<TaskSpec, 'taskId' | 'timeoutMs'>
 
+/** The keeper of a workload, which is no child of ours but holds a pipe to us as long as it waits for the command. */
+export interface Keeper {
+  /** Resolves when the keeper has recorded the end of the command or is gone, or when we have let go of it. */
+  ended: Promise<void>
+  letGo(): void
+}
+
 /**
  * Starts a workload that has been recorded, and returns its keeper once the user's command is about to begin.
  *
  * @throws AppError `unavailable` with the machine's own words when it refuses.
  */
-export async function launch(context: LaunchContext, workload: Workload, spec: Spec): Promise<SpawnedProcess> {
+export async function launch(context: LaunchContext, workload: Workload, spec: Spec): Promise<Keeper> {
   const { host, records, keeperPath } = context
   const cgroups = usableCgroups(host)
+  const namespaces = typeof host.namespaces === 'string' ? host.namespaces : 'none'
   const recordDir = records.dirOf(workload.id)
   if (cgroups !== undefined) createGroup(cgroups, workload, spec.limits)
   const { argv, env } = launchCommand({
     keeperPath,
     recordDir,
     cgroupFiles: cgroups?.entryFiles(groupOf(workload)) ?? [],
-    fstabPath: host.mountNamespace === 'usable' ? writeFstab(context, recordDir, spec) : undefined,
+    namespaces,
+    fstabPath: namespaces === 'none' ? undefined : writeFstab(context, recordDir, spec),
     user: host.isRoot ? spec.sandbox : undefined,
     cwd: spec.cwd,
     env: spec.env,
     command: spec.command,
   })
-  const keeper = spawnProcess(argv, { cwd: '/', env, stdout: { appendTo: spec.outputPath }, stderr: 'pipe', detached: true })
-  keeper.unref()
-  const words = await readUntilReady(keeper)
-  if (!words.endsWith(READY))
-    throw new AppError('unavailable', `Could not start ${workload.id}: ${words.trim() || 'the launcher was killed'}`)
+  const launcher = spawnProcess(argv, { cwd: '/', env, stdout: { appendTo: spec.outputPath }, stderr: 'pipe', detached: true })
+  launcher.unref()
+  const keeper = await readUntilReady(launcher)
+  if (typeof keeper === 'string')
+    throw new AppError('unavailable', `Could not start ${workload.id}: ${keeper.trim() || 'the launcher was killed'}`)
   return keeper
 }
 
@@ -85,17 +94,16 @@ function writeFstab({ hiddenDirs }: LaunchContext, recordDir: string, spec: Spec
   return path
 }
 
-/** The keeper holds this pipe as long as it lives, so the end is a word and not the end of the stream. */
-async function readUntilReady(keeper: SpawnedProcess): Promise<string> {
-  const reader = keeper.stderr?.getReader()
+/** The launcher's error output, when it ends before everything is ready; else the keeper that goes on holding it. */
+async function readUntilReady(launcher: SpawnedProcess): Promise<Keeper | string> {
+  const reader = launcher.stderr?.getReader()
   if (reader === undefined) return ''
   const decoder = new TextDecoder()
   let words = ''
   while (!words.endsWith(READY)) {
     const { done, value } = await reader.read()
-    if (done) break
+    if (done) return words
     words += decoder.decode(value, { stream: true })
   }
-  await reader.cancel()
-  return words
+  return { ended: reader.read().then(() => {}), letGo: () => void reader.cancel() }
 }

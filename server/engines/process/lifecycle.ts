@@ -37,7 +37,8 @@ function begin(context: LifecycleContext, name: Pick<Workload, 'id' | 'kind'>, s
 async function watchKeeper(context: LifecycleContext, one: Supervised, spec: InstanceSpec | TaskSpec): Promise<void> {
   try {
     const keeper = await launch(context, one.workload, spec)
-    void keeper.exited.then(() => {
+    one.letGo = keeper.letGo
+    void keeper.ended.then(() => {
       // Whatever the keeper could not record is found out as for an adopted workload.
       one.hasOwnKeeper = false
       context.supervisor.check(one)

@@ -4,18 +4,18 @@ import type { Cgroups } from './cgroups.ts'
 import { allProcesses, isAlive, PAGE_BYTES, type ProcessIdentity, readStat, signalProcess, TICKS_PER_SECOND, treeOf } from './proc.ts'
 import type { Records, Workload } from './record.ts'
 
-/** All processes of a workload, found by its control group or, where there is none, by descent. */
+/** All processes of a workload but its keeper, found by its control group or, where there is none, by descent. */
 export interface Processes {
   members(workload: Workload): number[]
   /** SIGTERM to the group of the command itself, as a terminal or an init would. */
   terminate(workload: Workload): void
   /**
-   * SIGKILL to everything; returns when nothing is left.
+   * SIGKILL to everything, the keeper included once it has recorded the end; returns when nothing is left.
    *
    * @throws AppError `unavailable` when the kernel does not let go of a process (hung I/O).
    */
   killAll(workload: Workload): Promise<void>
-  /** Resolves with true when nothing is left before the time is over. */
+  /** Resolves with true when nothing but the keeper is left before the time is over. */
   areGone(workload: Workload, withinMs: number): Promise<boolean>
   usage(workload: Workload): Usage
 }
@@ -26,29 +26,35 @@ export function groupOf({ serviceId, id }: Workload): string {
 }
 
 const KILL_DEADLINE_MS = 10_000
+/** A keeper needs a moment between the end of its child and the record of it. */
+const RECORD_GRACE_MS = 1000
 const FIRST_PAUSE_MS = 1
 const LONGEST_PAUSE_MS = 50
 
 export function processesBy(records: Records, cgroups: Cgroups | undefined): Processes {
   const members = (workload: Workload) =>
     cgroups === undefined ? descendants(records, workload) : withLeader(cgroups.members(groupOf(workload)), records.processOf(workload))
-  const areGone = (workload: Workload, withinMs: number) => isTrueWithin(() => members(workload).length === 0, withinMs)
-  const kill = (workload: Workload) => {
+  const kill = (workload: Workload, isLate: boolean) => {
+    const init = liveInit(records, workload)
+    // The end of an init ends everything in its namespace, but it should first record how the command ended.
+    if (init !== undefined) return signalProcess(isLate ? init.pid : (unrecordedLeader(records, workload) ?? init.pid), 'SIGKILL')
     cgroups?.kill(groupOf(workload))
     for (const pid of members(workload)) signalProcess(pid, 'SIGKILL')
   }
   return {
     members,
-    areGone,
+    areGone: (workload, withinMs) => isTrueWithin(() => members(workload).length === 0, withinMs),
     terminate: (workload) => {
+      markStopping(records, workload)
       const leader = records.processOf(workload)
       // The group's number is the leader's pid, which is nobody else's as long as the leader or a member lives.
       if (leader !== undefined && (isAlive(leader) || members(workload).length > 0)) signalProcess(-leader.pid, 'SIGTERM')
     },
     killAll: async (workload) => {
+      const beganAt = Date.now()
       const isOver = await isTrueWithin(() => {
-        if (members(workload).length === 0) return true
-        kill(workload)
+        if (members(workload).length === 0 && liveInit(records, workload) === undefined) return true
+        kill(workload, Date.now() - beganAt > RECORD_GRACE_MS)
         return false
       }, KILL_DEADLINE_MS)
       if (!isOver) {
@@ -62,6 +68,25 @@ export function processesBy(records: Records, cgroups: Cgroups | undefined): Pro
   }
 }
 
+function liveInit(records: Records, workload: Workload): ProcessIdentity | undefined {
+  const init = records.keeperOf(workload)
+  return init !== undefined && isAlive(init) ? init : undefined
+}
+
+/** The leader, dead or alive, as long as the keeper has still to record its end. */
+function unrecordedLeader(records: Records, workload: Workload): number | undefined {
+  const leader = records.processOf(workload)
+  return leader !== undefined && records.exitOf(workload.id) === undefined ? leader.pid : undefined
+}
+
+function markStopping(records: Records, workload: Workload): void {
+  try {
+    if (records.keeperOf(workload) !== undefined) records.markStopping(workload.id)
+  } catch {
+    // On a full disk the children of the command end with it, which is no reason not to stop.
+  }
+}
+
 /** A launcher enters the control group late, and must not be missed before. */
 function withLeader(members: number[], leader: ProcessIdentity | undefined): number[] {
   const isMissing = leader !== undefined && !members.includes(leader.pid) && isAlive(leader)
@@ -69,8 +94,9 @@ function withLeader(members: number[], leader: ProcessIdentity | undefined): num
 }
 
 function descendants(records: Records, workload: Workload): number[] {
-  const root = records.processOf(workload)
-  return root === undefined ? [] : treeOf(root, allProcesses())
+  const init = records.keeperOf(workload)
+  const root = init ?? records.processOf(workload)
+  return root === undefined ? [] : treeOf(root, allProcesses()).filter((pid) => pid !== init?.pid)
 }
 
 function summedUsage(pids: number[]): Usage {

@@ -1,13 +1,15 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join } from 'node:path'
-import { type ProcessStat, parseStat, readBootId } from './proc.ts'
+import { type ProcessIdentity, type ProcessStat, parseStat, readBootId } from './proc.ts'
 
 /**
  * What is known on disk of one workload, so that a control plane that was killed at any moment loses nothing:
  *
  *   about.json   written by the engine before anything is started
+ *   keeper       written by a keeper that is the init of a process namespace: it is gone when all of the workload is
  *   process      written by the launcher before the user's command begins
+ *   stopping     made by the engine before it asks the workload to end: its children get their time even when the command is gone
  *   exit         completed by the keeper when the workload has ended
  */
 export interface Workload {
@@ -33,6 +35,9 @@ export interface Records {
   all(): Workload[]
   /** The process as it was when it was recorded, its parent being the keeper; undefined while the launcher has not come that far, and after a reboot. */
   processOf(workload: Workload): ProcessStat | undefined
+  /** The init of the workload's process namespace; undefined where it has none. */
+  keeperOf(workload: Workload): ProcessIdentity | undefined
+  markStopping(id: string): void
   exitOf(id: string): RecordedExit | undefined
   /** For a workload that ended with nobody left to record how. */
   writeUnknownExit(id: string): void
@@ -49,6 +54,8 @@ export function openRecords(directory: string): Records {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const dirOf = (id: string) => join(directory, id)
   const bootId = readBootId()
+  const statIn = (workload: Workload, name: 'process' | 'keeper') =>
+    workload.bootId === bootId ? parseStat(readText(join(dirOf(workload.id), name))) : undefined
   return {
     bootId,
     dirOf,
@@ -59,7 +66,9 @@ export function openRecords(directory: string): Records {
       renameSync(`${path}.new`, path)
     },
     all: () => readdirSync(directory).flatMap((id) => readAbout(dirOf(id))),
-    processOf: (workload) => (workload.bootId === bootId ? parseStat(readText(join(dirOf(workload.id), 'process'))) : undefined),
+    processOf: (workload) => statIn(workload, 'process'),
+    keeperOf: (workload) => statIn(workload, 'keeper'),
+    markStopping: (id) => writeFileSync(join(dirOf(id), 'stopping'), '', { mode: 0o600 }),
     exitOf: (id) => readExit(join(dirOf(id), 'exit')),
     writeUnknownExit: (id) => writeFileSync(join(dirOf(id), 'exit'), UNKNOWN_EXIT, { mode: 0o600 }),
     ageMs: (id) => Date.now() - (statSync(join(dirOf(id), ABOUT_FILE), { throwIfNoEntry: false })?.mtimeMs ?? 0),

@@ -17,8 +17,10 @@ export interface Supervised {
   readonly ended: Promise<ExitedState>
   /** Someone is ending this workload and sees to its processes. */
   isStopping: boolean
-  /** The keeper is our child, so it tells us of the end. */
+  /** We started its keeper and hold a pipe to it, which tells us of the end. */
   hasOwnKeeper: boolean
+  /** Gives up that pipe. */
+  letGo: () => void
   /** When the process was first found gone without a recorded exit. */
   goneAt: number | undefined
   isSettling: boolean
@@ -46,8 +48,8 @@ export interface SupervisorOptions {
 const ADOPTED_CHECK_MS = 200
 /** The keeper needs a moment between the end of its child and the record of it. */
 const RECORD_GRACE_MS = 1000
-/** A launcher whose control plane was killed may not have come to record its process yet. */
-const LAUNCH_GRACE_MS = 5000
+/** A launcher whose control plane was killed may not have come to record its process yet; one that is later still ends at the lost pipe. */
+const LAUNCH_GRACE_MS = 2000
 
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { records } = options
@@ -86,6 +88,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     close: () => {
       isClosed = true
       clearInterval(timer)
+      for (const one of supervised.values()) one.letGo()
     },
   }
 }
@@ -93,7 +96,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
 function supervise(workload: Workload, hasOwnKeeper: boolean): Supervised {
   const { promise, resolve } = Promise.withResolvers<ExitedState>()
   const state = { end: undefined, isStopping: false, goneAt: undefined, isSettling: false }
-  return { workload, hasOwnKeeper, launched: Promise.resolve(), ended: promise, settle: resolve, ...state }
+  return { workload, hasOwnKeeper, letGo: () => {}, launched: Promise.resolve(), ended: promise, settle: resolve, ...state }
 }
 
 /** What the record and the kernel say: its end, that it runs, or that it is gone and its end may still be written down. */
@@ -122,7 +125,7 @@ function mayBeRecorded(records: Records, one: Supervised, leader: ProcessStat | 
   if (leader === undefined) return records.ageMs(one.workload.id) < LAUNCH_GRACE_MS
   one.goneAt ??= Date.now()
   const keeper = readStat(leader.parentPid)
-  return keeper !== undefined && keeper.startTicks <= leader.startTicks && Date.now() - one.goneAt < RECORD_GRACE_MS
+  return keeper !== undefined && isAlive(keeper) && keeper.startTicks <= leader.startTicks && Date.now() - one.goneAt < RECORD_GRACE_MS
 }
 
 async function settle(one: Supervised, exit: RecordedExit, options: SupervisorOptions): Promise<Supervised> {
