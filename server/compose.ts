@@ -14,6 +14,7 @@ import { type DataLock, lockDataDir } from './lock.ts'
 import { createCollector } from './logs/collector.ts'
 import { createLogHub } from './logs/hub.ts'
 import { openLogStore } from './logs/store.ts'
+import { type Machine, readMachine } from './machine.ts'
 import { type Paths, pathsOf } from './paths.ts'
 import { ensureIngressProof } from './routing/ingress-proof.ts'
 import { createRoutePublisher } from './routing/publish.ts'
@@ -32,6 +33,8 @@ export interface ComposeOptions {
   executable: string
   /** Set for a new version that an old one has started to see whether it is healthy: that one holds the lock. */
   isOnTrial?: boolean
+  /** In place of the one this runs on. */
+  machine?: Machine
   log: ServerLog
 }
 
@@ -71,7 +74,8 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   const ingress = createIngressClient(paths.ingressSocket)
   const traffic = startTraffic({ paths, db, ...logs, log, now })
   const ingressProof = ensureIngressProof(paths.ingressProof)
-  const given = { version, config, publicUrl, paths, ingressProof, ...logs, log, now, stopping }
+  const machine = options.machine ?? readMachine()
+  const given = { version, config, publicUrl, machine, paths, ingressProof, ...logs, log, now, stopping }
   const base = { ...given, db, sealer, engine, ingress, traffic: traffic.reader }
   const routes = createRoutePublisher(base)
   const { context, work } = createWork({ ...base, routes }, acme)
@@ -121,7 +125,7 @@ const LABEL_CHARS = 12
  */
 export async function openEngine(paths: Paths, log: ServerLog): Promise<Engine> {
   const label = `cpd-${createHash('sha256').update(paths.data).digest('hex').slice(0, LABEL_CHARS)}`
-  const hiddenDirs = [paths.db, paths.run, paths.uploads]
+  const hiddenDirs = [paths.db, paths.run, paths.uploads, paths.disks]
   return await createProcessEngine({ stateDir: paths.engineState, label, hiddenDirs, log: (message) => log.error('engine', { message }) })
 }
 

@@ -5,6 +5,7 @@ import type { IngressClient } from './ingress/control-client.ts'
 import type { Collector } from './logs/collector.ts'
 import type { LogHub } from './logs/hub.ts'
 import type { LogStore } from './logs/store.ts'
+import type { Machine } from './machine.ts'
 import type { Paths } from './paths.ts'
 import type { RoutePublisher } from './routing/publish.ts'
 import type { Sealer } from './secrets/seal.ts'
@@ -15,6 +16,8 @@ import type { TrafficReader } from './traffic/port.ts'
 export interface Work {
   /** Looks at one service's desired and actual state. */
   pokeService(serviceId: string): void
+  /** Looks at the jobs of one service, and at its schedule where it is a cron job. `pokeService` does so, too. */
+  pokeJobs(serviceId: string): void
   /** Looks at the queue of deploys. */
   pokeQueue(): void
   /** Stops the build or pre-deploy command of a deploy that is to be canceled. */
@@ -47,6 +50,8 @@ export interface Context {
   readonly logHub: LogHub
   readonly collector: Collector
   readonly log: ServerLog
+  /** What plans are held against. */
+  readonly machine: Machine
   readonly work: Work
   /** Aborts when the control plane stops: what is under way ends, and goes on at the next start. */
   readonly stopping: AbortSignal

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '../../shared/error.ts'
 import { planNames } from '../../shared/plan.ts'
 import type { ServiceCreate, ServicePatch } from '../../shared/service.ts'
-import { defaultControls } from '../../shared/service-controls.ts'
+import { defaultControls, type ServiceControls } from '../../shared/service-controls.ts'
 import type { Context } from '../context.ts'
 import { endDeploy } from '../deploys/finish.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
@@ -12,6 +12,7 @@ import { newId } from '../id.ts'
 import { describeError } from '../server-log.ts'
 import { applyControls } from './controls.ts'
 import { refuseSameNames, replaceEnv, replaceSecretFiles, resolveEnvInput } from './env-store.ts'
+import { refuseTooLarge } from './plan-fit.ts'
 import { hostOf } from './present.ts'
 import { requireService } from './require.ts'
 import { applyDetails, defaultSettings } from './settings.ts'
@@ -24,9 +25,11 @@ import { insertService, isNameTaken, markDeleted, type StoredService, updateServ
  */
 export function createService(context: Context, workspaceId: string, body: ServiceCreate): StoredService {
   const now = context.now()
-  const id = newId('service', now)
+  const id = newId(body.type === 'cron_job' ? 'cronJob' : 'service', now)
   const settings = applyDetails(body.type, { ...defaultSettings, rootDir: body.rootDir ?? '' }, body.serviceDetails ?? {})
+  refuseTooLarge(context.machine, defaultSettings, settings)
   const controls = applyControls(defaultControls, body.serviceDetails ?? {})
+  if (body.type === 'cron_job') requireSchedule(controls)
   const envVars = resolveEnvInput(body.envVars ?? [])
   const secretFiles = body.secretFiles ?? []
   refuseSameNames(secretFiles)
@@ -53,6 +56,7 @@ export async function patchService(context: Context, service: StoredService, bod
   const now = context.now()
   const { name = service.name, rootDir = service.settings.rootDir, serviceDetails = {} } = body
   const settings = applyDetails(service.type, { ...service.settings, rootDir }, serviceDetails)
+  refuseTooLarge(context.machine, service.settings, settings)
   const controls = applyControls(service.controls, serviceDetails)
   const numInstances = serviceDetails.numInstances ?? service.numInstances
   context.db.transaction(() => {
@@ -79,9 +83,9 @@ async function untilRouted(context: Context): Promise<void> {
   await Promise.race([published, sleep(ROUTED_WAIT_MS, undefined, { ref: false })])
 }
 
-/** @throws AppError conflict for static sites, which have no instances. */
+/** @throws AppError conflict for static sites and cron jobs, which have no instances. */
 export function scaleService(context: Context, service: StoredService, numInstances: number): void {
-  refuseStatic(service, 'scale')
+  refuseWithoutInstances(service, 'scale')
   if (numInstances === service.numInstances) return
   context.db.transaction(() => resize(context, service, numInstances))()
   context.work.pokeService(service.id)
@@ -89,7 +93,7 @@ export function scaleService(context: Context, service: StoredService, numInstan
 
 /** Asks for instances of a new generation; they take over when they are healthy. */
 export function restartService(context: Context, service: StoredService): void {
-  refuseStatic(service, 'restart')
+  refuseWithoutInstances(service, 'restart')
   if (service.suspendedAt !== null) throw new AppError('conflict', 'The service is suspended. Resume it instead.')
   if (service.liveDeployId === null) throw new AppError('conflict', 'Nothing of this service is live yet. Deploy it first.')
   const running = unfinishedDeploys(context.db, service.id).find(({ status }) => status === 'update_in_progress')
@@ -147,8 +151,15 @@ function refuseTakenName(context: Context, workspaceId: string, { name, exceptId
   throw new AppError('conflict', `There is a service named ${name} already. Choose another name, or deploy to that one.`)
 }
 
-function refuseStatic(service: StoredService, verb: string): void {
-  if (service.type === 'static_site') throw new AppError('conflict', `A static site has no instances to ${verb}.`)
+function refuseWithoutInstances({ type }: StoredService, verb: string): void {
+  if (type === 'static_site') throw new AppError('conflict', `A static site has no instances to ${verb}.`)
+  if (type === 'cron_job') throw new AppError('conflict', `A cron job has no instances to ${verb}. cpctl cron trigger runs it now.`)
+}
+
+function requireSchedule({ cron: { schedule } }: ServiceControls): void {
+  if (schedule !== '') return
+  const message = 'A cron job needs a schedule, such as 0 3 * * * for every night at three.'
+  throw new AppError('validation_failed', message, { details: [{ path: '/serviceDetails/schedule', message }] })
 }
 
 const directionOf = (from: StoredService['settings']['plan'], to: StoredService['settings']['plan']): 'up' | 'down' =>

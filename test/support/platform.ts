@@ -9,7 +9,7 @@ import { markDeleted } from '../../server/services/store.ts'
 import { recover } from '../../server/work/recover.ts'
 import { makeDataDir } from './data-dir.ts'
 import { type IngressPorts, startTestIngress, type TestIngress } from './ingress.ts'
-import { type TestServer, testAdmin, testStaticToken } from './server.ts'
+import { largeMachine, type TestServer, testAdmin, testStaticToken } from './server.ts'
 
 /** A server that really builds, runs and routes: the process engine and the ingress in a process of its own. */
 export interface Platform extends TestServer {
@@ -50,7 +50,13 @@ export async function startPlatform(
   )
   const logged: string[] = []
   const log = createServerLog((line) => logged.push(line))
-  const { context, work, close } = await compose({ config, version: '0.0.0-test', executable: process.execPath, log })
+  const { context, work, close } = await compose({
+    config,
+    version: '0.0.0-test',
+    executable: process.execPath,
+    machine: largeMachine,
+    log,
+  })
   const app = createApp(context, appOptions)
   const { port } = app.listen(config.CP_LISTEN)
   await recover(context)

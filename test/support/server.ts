@@ -16,6 +16,9 @@ import { idleEngine, idleIngress, idleRoutes, idleTraffic, idleWork } from './id
 export const testAdmin = { email: 'admin@localhost', password: 'correct horse battery' }
 export const testStaticToken = 'static-token-of-the-test-server-0123456789'
 
+/** One that has room for every plan, whatever the tests run on. */
+export const largeMachine = { cpu: 64, memoryBytes: 256 * 1024 ** 3 }
+
 export interface TestServerOptions {
   /** Settings, beside those that keep tests apart from the machine. */
   env?: Record<string, string>
@@ -68,6 +71,7 @@ export async function startTestServer({ env = {}, parts = {} }: TestServerOption
     logStore,
     logHub: createLogHub(logStore),
     collector: createCollector({ store: logStore }),
+    machine: largeMachine,
     log: createServerLog((line) => logged.push(line)),
     work: idleWork,
     traffic: idleTraffic,
