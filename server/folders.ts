@@ -9,7 +9,7 @@ const PASS_THROUGH = 0o711
 /** Makes the folders of the data directory with the modes they are to have. @throws AppError unavailable when it can't be written. */
 export async function ensureDataFolders(paths: Paths): Promise<void> {
   try {
-    for (const folder of [paths.data, paths.services]) await ensure(folder, PASS_THROUGH)
+    for (const folder of [paths.data, paths.services, paths.disks]) await ensure(folder, PASS_THROUGH)
     for (const folder of [paths.db, paths.run, paths.accessLogs, paths.uploads, paths.backups]) await ensure(folder, OWN)
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)

@@ -35,6 +35,8 @@ export interface Paths {
   backups: string
   uploads: string
   toolchain: string
+  /** Of services, each in a folder of its own; see diskPathsOf. */
+  disks: string
   services: string
 }
 
@@ -64,6 +66,7 @@ export function pathsOf(dataDir: string, masterKeyFile?: string): Paths {
     backups: join(dataDir, 'backups'),
     uploads: join(dataDir, 'uploads'),
     toolchain: join(dataDir, 'toolchain'),
+    disks: join(dataDir, 'disks'),
     services: join(dataDir, 'services'),
   }
 }

@@ -16,6 +16,15 @@ export interface Limits {
   pids: number
 }
 
+/** A folder, or an ext4 file system in a file, that a workload sees at a path of its own choosing. */
+export interface DiskMount {
+  source: string
+  /** Of an image, the folder `data` in it is what is seen. */
+  isImage: boolean
+  /** A clean absolute path of plain characters. The machine's file system is left as it is, whether it has such a folder or not. */
+  target: string
+}
+
 /** Who a workload runs as and which parts of the machine it sees. */
 export interface Sandbox {
   serviceId: string
@@ -31,6 +40,10 @@ export interface Sandbox {
   writableBinds?: string[]
   /** The private network whose names the workload knows and whose members it reaches; absent for one that reaches nobody's (a build). */
   networkId?: string
+  /** Runs in the machine's own network even where others have one of their own. */
+  sharesHostNetwork?: true
+  /** Ignored by an engine that `mountsDisks` `nowhere`. */
+  disk?: DiskMount
 }
 
 interface Workload {
@@ -86,6 +99,8 @@ export interface OpenTerminal {
 /** A service that others of the same private network reach by name. */
 export interface LinkedService {
   serviceId: string
+  /** Which no other service of this installation has. Its address comes of it, and stays as long as the number does. */
+  number: number
   networkId: string
   /** Host names without a dot, the one that is told to people first. */
   names: string[]
@@ -153,6 +168,9 @@ export interface Engine {
   /** Whether each instance has a network of its own, so that two may listen on the same port number and never meet. */
   readonly hasOwnNetworks: boolean
 
+  /** Whether a disk can be brought to a path of the workload's choosing: as an image or a folder, as a folder only, or not at all. */
+  readonly mountsDisks: 'images' | 'folders' | 'nowhere'
+
   guarantees(): Promise<Guarantee[]>
 
   /**
@@ -199,6 +217,15 @@ export interface Engine {
 
   /** Makes exactly these services reachable by name, for new connections at once; connections that are open go on. Idempotent. */
   link(services: readonly LinkedService[]): Promise<void>
+
+  /**
+   * Makes a port of a running instance reachable at the instance's address that it listens on at its loopback address only, and tells
+   * whether there is such a port. Idempotent, and cheap as long as there is nothing to do.
+   */
+  exposeLoopback(instanceId: string, port: number): Promise<boolean>
+
+  /** Open connections to a port of an instance from anybody but this machine itself: from its siblings. 0 where that cannot be told. */
+  siblingConnections(instanceId: string, port: number): Promise<number>
 
   /** What a running instance uses now, or undefined when it does not run or the machine cannot tell. */
   usage(instanceId: string): Promise<Usage | undefined>

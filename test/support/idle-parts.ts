@@ -8,6 +8,7 @@ import type { TrafficReader, TrafficWindow } from '../../server/traffic/port.ts'
 export const idleEngine: Engine = {
   name: 'idle',
   hasOwnNetworks: false,
+  mountsDisks: 'folders',
   guarantees: async () => [],
   start: () => Promise.reject(new Error('The idle engine starts nothing')),
   inspect: async () => undefined,
@@ -28,6 +29,7 @@ export const idleEngine: Engine = {
 /** Nobody acts on what the API writes down. */
 export const idleWork: Work = {
   pokeService() {},
+  pokeJobs() {},
   pokeDomain() {},
   pokeQueue() {},
   interruptDeploy() {},
@@ -67,6 +69,7 @@ const noTraffic: TrafficWindow = {
 
 export const idleTraffic: TrafficReader = {
   lookedAt: () => 0,
+  lastActiveAt: () => 0,
   since: () => noTraffic,
   after: () => noTraffic,
 }

@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path'
 import { AppError } from '../../../shared/error.ts'
 import type { Engine } from '../port.ts'
 import type { Cgroups } from './cgroups.ts'
+import { diskGuaranteesOf, diskMountsOf } from './disk-support.ts'
 import { guaranteesOf, probeHost, usableCgroups } from './host.ts'
 import { installKeeper } from './launcher.ts'
 import { inspect, type LifecycleContext, remove, runTask, startInstance, stop } from './lifecycle.ts'
@@ -32,7 +33,8 @@ export async function createProcessEngine(options: ProcessEngineOptions): Promis
   return {
     name: 'process',
     hasOwnNetworks: false,
-    guarantees: async () => guaranteesOf(host),
+    mountsDisks: diskMountsOf(host),
+    guarantees: async () => [...guaranteesOf(host), ...diskGuaranteesOf(host)],
     start: (spec) => startInstance(context, spec),
     inspect: (id) => inspect(context, id),
     list: async () => supervisor.all().map(({ workload: { id, serviceId, kind } }) => ({ instanceId: id, serviceId, kind })),

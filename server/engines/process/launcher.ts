@@ -5,6 +5,7 @@ import { type SpawnedProcess, spawnProcess } from '../../process/spawn.ts'
 import type { InstanceSpec, Limits, TaskSpec } from '../port.ts'
 import type { Cgroups } from './cgroups.ts'
 import { closedDirsAbove } from './closed-dirs.ts'
+import { placeDisk } from './disk-mount.ts'
 import { type Host, usableCgroups } from './host.ts'
 import { KEEPER_SCRIPT, launchCommand, READY } from './launch.ts'
 import { type BoundDir, planMounts, renderFstab } from './mount-plan.ts'
@@ -86,11 +87,9 @@ function writeFstab({ hiddenDirs }: LaunchContext, recordDir: string, spec: Spec
     sandbox,
   )
   const path = join(recordDir, 'fstab')
-  writeFileSync(
-    path,
-    renderFstab(planMounts({ tmpDir: sandbox.tmpDir, needed, closedDirs, hiddenDirs: hiddenDirs.filter((dir) => existsSync(dir)) })),
-    { mode: 0o600 },
-  )
+  const disk = sandbox.disk === undefined ? {} : { disk: placeDisk(sandbox.disk) }
+  const view = { tmpDir: sandbox.tmpDir, needed, closedDirs, hiddenDirs: hiddenDirs.filter((dir) => existsSync(dir)), ...disk }
+  writeFileSync(path, renderFstab(planMounts(view)), { mode: 0o600 })
   return path
 }
 

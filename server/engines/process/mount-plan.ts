@@ -5,8 +5,10 @@
  * processes only, and the control plane's folders are empty. A folder that it must reach may lie below one that it
  * may not enter: a toolchain or the whole data directory in root's home, or anything under the real /tmp. The closed folder is then
  * covered with an empty one and the needed folders are bound to their old places in it. They are put aside first, because
- * nothing below a covered folder can be found any more.
+ * nothing below a covered folder can be found any more. A disk comes last, over whatever is at its path.
  */
+
+import { overlayOver, type PlacedDisk, putInPlace, takeAside } from './disk-mount.ts'
 
 export interface BoundDir {
   path: string
@@ -22,36 +24,45 @@ export interface FileSystemView {
   closedDirs: string[]
   /** Shown empty. */
   hiddenDirs: string[]
+  disk?: PlacedDisk
 }
 
 export interface Mount {
   source: string
   target: string
-  type: 'none' | 'tmpfs' | 'proc'
+  type: 'none' | 'tmpfs' | 'proc' | 'ext4' | 'overlay'
   options: string
 }
 
 const TMP_DIRS = ['/tmp', '/var/tmp']
 /** A tmpfs of the namespace's own, in which folders are put aside until their old place is covered. */
 const ASIDE_DIR = '/dev/shm'
+const DISK_ASIDE = `${ASIDE_DIR}/disk`
+const SKELETON_ASIDE = `${ASIDE_DIR}/skeleton`
 
 const EMPTY_DIR_OPTIONS = 'size=1m,nosuid,nodev'
 const SHARED_MEMORY_OPTIONS = 'mode=1777,nosuid,nodev'
 
 export function planMounts(view: FileSystemView): Mount[] {
+  const { disk } = view
   const covered = outermost([...TMP_DIRS, ...view.closedDirs])
-  const isCovered = (path: string) => covered.some((dir) => isWithin(path, dir))
+  const isEmptied = (path: string) => covered.some((dir) => isWithin(path, dir))
+  const overlaid = disk?.overlaidDir === undefined || isEmptied(disk.overlaidDir) ? undefined : disk.overlaidDir
+  const isCovered = (path: string) => isEmptied(path) || (overlaid !== undefined && isWithin(path, overlaid))
   const kept = withoutNested(view.needed).filter((dir) => isCovered(dir.path))
   const aside = new Map([view.tmpDir, ...kept.map((dir) => dir.path)].map((path, index) => [path, `${ASIDE_DIR}/${index}`]))
   const placeOf = (path: string) => aside.get(path) ?? path
-  const emptied = outermost(view.hiddenDirs).filter((dir) => !isCovered(dir) || kept.some((one) => isWithin(dir, one.path)))
+  const emptied = outermost(view.hiddenDirs).filter((dir) => !isEmptied(dir) || kept.some((one) => isWithin(dir, one.path)))
   return [
     { source: 'aside', target: ASIDE_DIR, type: 'tmpfs', options: SHARED_MEMORY_OPTIONS },
     ...[...aside].map(([source, target]) => bind(source, target)),
+    ...(disk === undefined ? [] : [takeAside(disk, DISK_ASIDE)]),
+    ...(disk === undefined || overlaid === undefined ? [] : overlayOver(overlaid, disk, SKELETON_ASIDE)),
     ...covered.map((dir) => (TMP_DIRS.includes(dir) ? bind(placeOf(view.tmpDir), dir) : emptyDir(dir, '755'))),
     ...kept.map((dir) => bind(placeOf(dir.path), dir.path, dir.isReadOnly)),
     ...view.needed.filter((dir) => dir.isReadOnly && !isCovered(dir.path)).map((dir) => bind(dir.path, dir.path, true)),
     ...emptied.map((dir) => emptyDir(dir, '0')),
+    ...(disk === undefined ? [] : [putInPlace(disk, DISK_ASIDE, isEmptied(disk.target))]),
     { source: 'shm', target: ASIDE_DIR, type: 'tmpfs', options: SHARED_MEMORY_OPTIONS },
     { source: 'own', target: '/proc', type: 'proc', options: 'hidepid=2,nosuid,nodev,noexec' },
   ]

@@ -70,6 +70,7 @@ test('works without root, and promises nothing it cannot keep', async () => {
       'private-tmp',
       'private-processes',
       'no-escape',
+      'disk-path',
     ])
     expect(exitCode).toBe(6)
     for (const reason of reasons) expect(reason ?? 'root').toMatch(/root|control group/)
