@@ -7,6 +7,7 @@ import { createIdentify } from './auth/identify.ts'
 import { createAuthRoutes } from './auth/routes.ts'
 import { certificateRoutes } from './certificates/routes.ts'
 import type { Context } from './context.ts'
+import { cronJobRoutes } from './cron-jobs/routes.ts'
 import { deployRoutes } from './deploys/routes.ts'
 import { domainRoutes } from './domains/routes.ts'
 import { createHealthCheck } from './health/check.ts'
@@ -21,6 +22,7 @@ import { createRateLimiter } from './http/rate-limit.ts'
 import { createSocketHub } from './http/sockets.ts'
 import { createIdempotencyStore } from './idempotency/store.ts'
 import { trustedProxies } from './ingress/trusted-proxies.ts'
+import { jobRoutes } from './jobs/routes.ts'
 import { logRoutes } from './logs/routes.ts'
 import { listenProblem } from './process/listen-problem.ts'
 import { roleRoutes } from './roles/routes.ts'
@@ -133,6 +135,8 @@ function handlersOf(context: Context): Handlers<OperationId, Context> {
     ...serviceRoutes,
     ...settingRoutes,
     ...deployRoutes,
+    ...jobRoutes,
+    ...cronJobRoutes,
     ...domainRoutes,
     ...certificateRoutes,
     ...logRoutes,

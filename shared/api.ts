@@ -3,6 +3,7 @@ import { certificateOperations } from './api/certificates.ts'
 import { deployOperations } from './api/deploys.ts'
 import { domainOperations } from './api/domains.ts'
 import { healthOperations } from './api/health.ts'
+import { jobOperations } from './api/jobs.ts'
 import { logOperations } from './api/logs.ts'
 import { serviceSettingOperations } from './api/service-settings.ts'
 import { serviceOperations } from './api/services.ts'
@@ -18,6 +19,7 @@ export const operations = {
   ...serviceOperations,
   ...serviceSettingOperations,
   ...deployOperations,
+  ...jobOperations,
   ...domainOperations,
   ...certificateOperations,
   ...logOperations,

@@ -14,6 +14,8 @@ export const idPrefix = {
   apiKey: 'key',
   role: 'rol',
   certificate: 'crt',
+  cronJob: 'crn',
+  job: 'job',
 } as const
 
 export type IdKind = keyof typeof idPrefix
@@ -23,8 +25,8 @@ export const idAlphabet = '0123456789abcdefghijklmnopqrstuv'
 
 const body = '[0-9a-v]{20}'
 
-/** Pattern of the ids of one resource: prefix, hyphen, 20 characters. */
-export const idPattern = (kind: IdKind): string => `^${idPrefix[kind]}-${body}$`
+/** Pattern of the ids of one resource: prefix, hyphen, 20 characters. A cron job is a service whose ids have a prefix of their own. */
+export const idPattern = (kind: IdKind): string => `^${kind === 'service' ? '(?:srv|crn)' : idPrefix[kind]}-${body}$`
 
 /** Pattern of a running instance's id: the service's id, hyphen, 5 characters. */
 export const instanceIdPattern = `^srv-${body}-[0-9a-v]{5}$`

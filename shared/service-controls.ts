@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { CronRule, defaultCronRule } from './cron.ts'
 import { OneOf, StrictObject, visibleChar } from './schema.ts'
 
 /**
@@ -88,6 +89,7 @@ export const ServiceControls = Type.Object({
   ipAllowList: IpAllowList,
   cutoverGuard: CutoverGuard,
   sleep: Sleep,
+  cron: CronRule,
 })
 export type ServiceControls = Static<typeof ServiceControls>
 
@@ -102,4 +104,5 @@ export const defaultControls: ServiceControls = {
   ipAllowList: [{ cidrBlock: '0.0.0.0/0', description: 'everywhere' }],
   cutoverGuard: defaultGuard,
   sleep: { mode: 'off', idleSeconds: 900 },
+  cron: defaultCronRule,
 }

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { overlapPolicies, ScheduleInput, TimezoneInput } from './cron.ts'
 import { EnvVarInput, maxEnvVars, SecretFileInput } from './env.ts'
 import { Id, instanceIdPattern } from './id.ts'
 import { buildPlanNames, planNames } from './plan.ts'
@@ -14,7 +15,7 @@ import {
   SleepInput,
 } from './service-controls.ts'
 
-export const serviceTypes = ['web_service', 'private_service', 'background_worker', 'static_site'] as const
+export const serviceTypes = ['web_service', 'private_service', 'background_worker', 'cron_job', 'static_site'] as const
 export type ServiceType = (typeof serviceTypes)[number]
 
 /** The runtimes the process engine can build and run. */
@@ -74,6 +75,9 @@ export const ServiceDetailsInput = StrictObject({
   headers: optional(Type.Array(HeaderRule, { maxItems: 200 })),
   routes: optional(Type.Array(PathRule, { maxItems: 200 })),
   ipAllowList: optional(IpAllowListInput),
+  schedule: optional(ScheduleInput),
+  timezone: optional(TimezoneInput),
+  overlapPolicy: optional(OneOf(overlapPolicies)),
   maintenanceMode: optional(MaintenanceModeInput),
   cutoverGuard: optional(CutoverGuardInput),
   sleep: optional(SleepInput),
@@ -152,6 +156,11 @@ export const ServiceDetails = Type.Object({
   headers: optional(Type.Array(HeaderRule)),
   routes: optional(Type.Array(PathRule)),
   ipAllowList: optional(IpAllowList),
+  schedule: optional(Type.String()),
+  timezone: optional(Type.String()),
+  overlapPolicy: optional(OneOf(overlapPolicies)),
+  lastSuccessfulRunAt: optional(Time),
+  nextRunAt: optional(Time),
   maintenanceMode: optional(MaintenanceMode),
   cutoverGuard: optional(CutoverGuard),
   sleep: optional(Sleep),

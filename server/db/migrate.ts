@@ -5,6 +5,7 @@ import initial from './migrations/0001_initial.sql' with { type: 'text' }
 import domains from './migrations/0002_domains.sql' with { type: 'text' }
 import certificates from './migrations/0003_certificates.sql' with { type: 'text' }
 import controlsAndGuard from './migrations/0004_controls_and_guard.sql' with { type: 'text' }
+import jobs from './migrations/0006_jobs.sql' with { type: 'text' }
 import sleep from './migrations/0008_sleep.sql' with { type: 'text' }
 
 /** Numbered, immutable SQL, embedded as text: the package's own folder loader finds no folder in a compiled executable. */
@@ -15,6 +16,7 @@ const migrations: Migration[] = [
   { version: 4, up: [controlsAndGuard], down: '' },
   { version: 5, up: [], down: '' },
   { version: 6, up: [], down: '' },
+  { version: 6, up: [jobs], down: '' },
   { version: 7, up: [], down: '' },
   { version: 8, up: [sleep], down: '' },
 ]

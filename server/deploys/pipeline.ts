@@ -107,10 +107,15 @@ async function attempt(context: Context, service: StoredService, { deploy, stage
 const beginUpdate: Step = async (context, service, { deploy }) => {
   if (deploy.status !== 'update_in_progress') {
     begin(context, service, { deploy, status: 'update_in_progress', event: undefined })
-    tellDeploy(context, deploy, service.type === 'static_site' ? 'Publishing' : 'Starting the new release')
+    tellDeploy(context, deploy, updateText(service))
   }
   context.work.pokeService(service.id)
   return undefined
+}
+
+function updateText({ type }: StoredService): string {
+  if (type === 'static_site') return 'Publishing'
+  return type === 'cron_job' ? 'From now on it runs by its schedule' : 'Starting the new release'
 }
 
 interface Beginning {

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Context } from '../context.ts'
 import { instancesOf } from '../instances/store.ts'
+import { openJobs } from '../jobs/store.ts'
 import { servicePathsOf } from '../paths.ts'
 import { deleteSource, listSources } from '../sources/store.ts'
 import { deleteRelease, listReleases } from './release-store.ts'
@@ -46,7 +47,9 @@ interface Kept {
 function removeOldRows({ db, config }: Pruner, serviceId: string): Kept {
   return db.transaction(() => {
     const unfinished = unfinishedDeploys(db, serviceId)
-    const inUse = [...instancesOf(db, serviceId), ...unfinished].map(({ releaseId }) => releaseId).filter((id) => id !== null)
+    const inUse = [...instancesOf(db, serviceId), ...openJobs(db, serviceId), ...unfinished]
+      .map(({ releaseId }) => releaseId)
+      .filter((id) => id !== null)
     const wanted = new Set([...keptReleaseIds(everLive(db, serviceId), config.CP_RELEASES_KEPT), ...inUse])
     const [kept, old] = parted(listReleases(db, serviceId), ({ id }) => wanted.has(id))
     for (const { id } of old) deleteRelease(db, id)

@@ -29,6 +29,17 @@ export function recordEvent(db: Database, { service, type, details, now }: NewEv
   )
 }
 
+/** Forgets events of these types beyond the newest `count` of a service, for what happens again and again. */
+export function forgetOldEvents(
+  db: Database,
+  { serviceId, types, count }: { serviceId: string; types: readonly EventType[]; count: number },
+): void {
+  const ofTypes = 'service_id = $serviceId AND type IN (SELECT value FROM json_each($types))'
+  db.query(
+    `DELETE FROM events WHERE ${ofTypes} AND id <= (SELECT id FROM events WHERE ${ofTypes} ORDER BY id DESC LIMIT 1 OFFSET $count)`,
+  ).run({ serviceId, types: JSON.stringify(types), count })
+}
+
 /** One event of a workspace. */
 export function findEvent(db: Database, workspaceId: string, id: string): Event | undefined {
   const row = db.query<EventRow, [string, string]>('SELECT * FROM events WHERE id = ? AND workspace_id = ?').get(id, workspaceId)

@@ -22,7 +22,7 @@ import type { StoredInstance } from './store.ts'
 export interface Situation {
   now: number
   service: {
-    /** 0 for a static site: its files are served without an instance. */
+    /** 0 for a static site, whose files are served without an instance, and for a cron job, which has runs. */
     wantedInstances: number
     generation: number
     liveDeployId: string | null
@@ -41,6 +41,8 @@ export interface Situation {
   instances: readonly StoredInstance[]
   healthTimeoutMs: number
 }
+  /** Jobs of it wait or run; the service stays until none does. */
+  hasJobs: boolean
 
 export interface InstanceSet {
   deployId: string
@@ -147,14 +149,14 @@ function planGuard(situation: Situation): Action | undefined {
   return { kind: 'end_guard', because: verdict === undefined ? 'passed' : 'no_way_back' }
 }
 
-function planAbsence({ service, candidate, guard, instances }: Situation): Action[] {
+function planAbsence({ service, candidate, guard, instances, hasJobs }: Situation): Action[] {
   if (candidate !== undefined) {
     return [
       { kind: 'cancel_candidate', deployId: candidate.deployId, reason: `The service was ${service.isDeleted ? 'deleted' : 'suspended'}.` },
     ]
   }
   if (guard !== undefined) return [{ kind: 'end_guard', because: 'suspended' }]
-  if (service.isDeleted && instances.length === 0) return [{ kind: 'remove_service' }]
+  if (service.isDeleted && instances.length === 0 && !hasJobs) return [{ kind: 'remove_service' }]
   return drain(instances.filter(isActive))
 }
 

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
+import { openJobs } from '../jobs/store.ts'
 import type { StoredService } from '../services/store.ts'
 import { guardOf } from './guard.ts'
 import type { Situation } from './plan.ts'
@@ -11,7 +12,7 @@ export function situationOf(context: Pick<Context, 'db' | 'config' | 'now' | 'tr
   return {
     now: context.now(),
     service: {
-      wantedInstances: service.type === 'static_site' ? 0 : service.numInstances,
+      wantedInstances: hasInstances(service) ? service.numInstances : 0,
       generation: service.generation,
       liveDeployId: service.liveDeployId,
       liveGeneration: service.liveGeneration,
@@ -29,4 +30,8 @@ export function situationOf(context: Pick<Context, 'db' | 'config' | 'now' | 'tr
     instances: instancesOf(context.db, service.id),
     healthTimeoutMs: context.config.CP_HEALTH_TIMEOUT_SECONDS * 1000,
   }
+    hasJobs: openJobs(context.db, service.id).length > 0,
 }
+
+/** Files are served by the ingress, and what a cron job runs comes and goes. */
+const hasInstances = ({ type }: StoredService): boolean => type !== 'static_site' && type !== 'cron_job'

@@ -37,6 +37,8 @@ export function concludeDeploy(context: Context, service: StoredService, deployI
     recordEvent(context.db, { service, type: 'server_available', details: { deployId }, now: context.now() })
     if (deploy.trigger === 'rollback') restoreSettings(context, service, deploy)
   })()
+  // A schedule begins with the first release.
+  context.work.pokeJobs(service.id)
 }
 
 /** A rollback brings back what the release was made with, so that the next deploy does not undo it. */

@@ -2,16 +2,17 @@ import { AppError, type ErrorDetail } from '../../shared/error.ts'
 import { parseIpRange } from '../../shared/ip-address.ts'
 import type { ServiceDetailsInput } from '../../shared/service.ts'
 import type { ServiceControls } from '../../shared/service-controls.ts'
+import { problemOfSchedule, problemOfTimezone } from '../cron-jobs/schedule.ts'
 
 type AllowList = NonNullable<ServiceDetailsInput['ipAllowList']>
 
 /**
  * The controls after `input` has been applied to them: what it does not name stays.
  *
- * @throws AppError validation_failed naming every block that is no range of addresses, and a page that is no URL.
+ * @throws AppError validation_failed naming every block that is no range of addresses, a page that is no URL, and a bad schedule or time zone.
  */
 export function applyControls(controls: ServiceControls, input: ServiceDetailsInput): ServiceControls {
-  const problems = [...badBlocks(input.ipAllowList ?? []), ...badPage(input.maintenanceMode?.uri ?? '')]
+  const problems = [...badBlocks(input.ipAllowList ?? []), ...badPage(input.maintenanceMode?.uri ?? ''), ...badRhythm(input)]
   const [first] = problems
   if (first !== undefined) throw new AppError('validation_failed', first.message, { details: problems })
   return {
@@ -19,6 +20,11 @@ export function applyControls(controls: ServiceControls, input: ServiceDetailsIn
     ipAllowList: input.ipAllowList?.map(({ cidrBlock, description = '' }) => ({ cidrBlock, description })) ?? controls.ipAllowList,
     cutoverGuard: { ...controls.cutoverGuard, ...input.cutoverGuard },
     sleep: { ...controls.sleep, ...input.sleep },
+    cron: {
+      schedule: input.schedule?.trim() ?? controls.cron.schedule,
+      timezone: input.timezone ?? controls.cron.timezone,
+      overlapPolicy: input.overlapPolicy ?? controls.cron.overlapPolicy,
+    },
   }
 }
 
@@ -39,6 +45,14 @@ function badBlocks(list: AllowList): ErrorDetail[] {
     const message = `"${cidrBlock}" is no range of addresses. Write it as 203.0.113.0/24, 203.0.113.7 or 2001:db8::/32.`
     return [{ path: `/serviceDetails/ipAllowList/${index}/cidrBlock`, message }]
   })
+}
+
+function badRhythm({ schedule, timezone }: ServiceDetailsInput): ErrorDetail[] {
+  const problems = [
+    { field: 'schedule', message: schedule === undefined ? undefined : problemOfSchedule(schedule.trim()) },
+    { field: 'timezone', message: timezone === undefined ? undefined : problemOfTimezone(timezone) },
+  ]
+  return problems.flatMap(({ field, message }) => (message === undefined ? [] : [{ path: `/serviceDetails/${field}`, message }]))
 }
 
 function badPage(uri: string): ErrorDetail[] {

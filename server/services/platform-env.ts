@@ -27,7 +27,7 @@ const platformVars: PlatformVar[] = [
   { key: 'CPD_SERVICE_ID', description: 'Id of the service', value: (service) => service.id },
   { key: 'CPD_SERVICE_NAME', description: 'Name of the service', value: (service) => service.name },
   { key: 'CPD_SERVICE_TYPE', description: 'Type of the service', value: (service) => service.type },
-  { key: 'CPD_INSTANCE_ID', description: 'Id of this instance', value: (_, facts) => facts.instanceId },
+  { key: 'CPD_INSTANCE_ID', description: 'Id of this instance or job', value: (_, facts) => facts.instanceId },
   { key: 'CPD_DEPLOY_ID', description: 'Id of the deploy that this instance belongs to', value: (_, facts) => facts.deployId },
   { key: 'CPD_SECRETS_DIR', description: 'Folder that holds the secret files', value: (_, facts) => facts.secretsDir },
   {

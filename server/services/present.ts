@@ -2,6 +2,7 @@ import { region, type Service, type ServiceDetails } from '../../shared/service.
 import { formatAddress } from '../address.ts'
 import { hasCertificate } from '../certificates/store.ts'
 import type { Context } from '../context.ts'
+import { findCronJob } from '../cron-jobs/store.ts'
 import { memo } from '../memo.ts'
 import type { ServiceSettings } from './settings.ts'
 import type { StoredService } from './store.ts'
@@ -59,7 +60,7 @@ function detailsOf(context: Pick<Context, 'config' | 'db'>, service: StoredServi
     plan: settings.plan,
     buildPlan: settings.buildPlan,
     region,
-    numInstances: service.numInstances,
+    ...(type === 'cron_job' ? {} : { numInstances: service.numInstances }),
     maxShutdownDelaySeconds: settings.maxShutdownDelaySeconds,
     ...reachedBy(context, service),
   }
@@ -80,17 +81,28 @@ function nativeDetails({
 }
 
 function reachedBy(context: Pick<Context, 'config' | 'db'>, service: StoredService): Partial<ServiceDetails> {
+  const { cron, ...controls } = service.controls
   switch (service.type) {
     case 'web_service':
-      return { ...edgeOf(service), ...service.controls, ...asleepOf(service), openPorts: [], url: urlOf(context, service.slug) }
+      return { ...edgeOf(service), ...controls, ...asleepOf(service), openPorts: [], url: urlOf(context, service.slug) }
     case 'private_service':
       return { openPorts: [] }
+    case 'cron_job':
+      return { ...cron, ...timesOf(context, service) }
     default:
       return {}
   }
 }
 
 const asleepOf = ({ asleep }: StoredService): Pick<ServiceDetails, 'asleepAt'> => (asleep === null ? {} : { asleepAt: isoTime(asleep.at) })
+
+function timesOf({ db }: Pick<Context, 'db'>, { id }: StoredService): Pick<ServiceDetails, 'lastSuccessfulRunAt' | 'nextRunAt'> {
+  const { lastSucceededAt = null, nextDueAt = null } = findCronJob(db, id) ?? {}
+  return {
+    ...(lastSucceededAt === null ? {} : { lastSuccessfulRunAt: isoTime(lastSucceededAt) }),
+    ...(nextDueAt === null ? {} : { nextRunAt: isoTime(nextDueAt) }),
+  }
+}
 
 const edgeOf = ({ settings: { healthCheckPath, headers, routes } }: StoredService): Partial<ServiceDetails> => ({
   healthCheckPath,

@@ -40,6 +40,7 @@ export const defaultSettings: ServiceSettings = {
 
 const running = ['env', 'runtime', 'envSpecificDetails', 'preDeployCommand', 'plan', 'numInstances', 'maxShutdownDelaySeconds'] as const
 const everywhere = ['buildPlan'] as const
+const scheduled = ['schedule', 'timezone', 'overlapPolicy'] as const
 const atTheEdge = ['headers', 'routes', 'ipAllowList', 'maintenanceMode'] as const
 
 /** Which fields of serviceDetails each type of service has. */
@@ -47,6 +48,7 @@ const fieldsOfType: Record<ServiceType, ReadonlySet<string>> = {
   web_service: new Set([...everywhere, ...running, ...atTheEdge, 'healthCheckPath', 'cutoverGuard', 'sleep']),
   private_service: new Set([...everywhere, ...running]),
   background_worker: new Set([...everywhere, ...running]),
+  cron_job: new Set([...everywhere, ...running.filter((field) => field !== 'numInstances'), ...scheduled]),
   static_site: new Set([...everywhere, ...atTheEdge, 'buildCommand', 'publishPath']),
 }
 

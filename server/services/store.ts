@@ -100,7 +100,7 @@ export function servicesToWatch(db: Database): string[] {
   return db
     .query<{ id: string }, []>(
       `SELECT id FROM services WHERE deleted_at IS NOT NULL
-       OR (live_deploy_id IS NOT NULL AND suspended_at IS NULL AND type <> 'static_site')
+       OR (live_deploy_id IS NOT NULL AND suspended_at IS NULL AND type NOT IN ('static_site', 'cron_job'))
        OR id IN (SELECT service_id FROM instances)`,
     )
     .all()

@@ -6,10 +6,12 @@ import { domainsToCheck } from '../domains/store.ts'
 import { createDomainWatch } from '../domains/watch.ts'
 import { createBackground } from '../instances/background.ts'
 import { reconcileService } from '../instances/reconcile.ts'
+import { createJobWork } from '../jobs/work.ts'
 import { describeError } from '../server-log.ts'
 import { servicesToWatch } from '../services/store.ts'
 import { createDriver } from './driver.ts'
 import { createDeployQueue } from './queue.ts'
+import { watchParked } from './wake-watch.ts'
 
 const SERVICE_ID_CHARS = 'srv-'.length + 20
 const PERIOD_MS = 60_000
@@ -27,28 +29,30 @@ export interface RunningWork extends Work {
 export function createWork(base: Omit<Context, 'work'>, acme: AcmeSettings | undefined): { context: Context; work: RunningWork } {
   // What the API is asked before the start waits for it: until then, what an earlier control plane left is being looked at.
   let isStarted = false
+  const onceStarted =
+    <Given extends unknown[]>(act: (...given: Given) => void) =>
+    (...given: Given): void => {
+      if (isStarted) act(...given)
+    }
   const work: RunningWork = {
-    pokeService: (serviceId) => {
-      if (isStarted) driver.poke(serviceId)
-    },
-    pokeDomain: (domainId) => {
-      if (isStarted) domains.poke(domainId)
-    },
-    pokeQueue: () => {
-      if (isStarted) queue.poke()
-    },
-    pokeCertificates: () => {
-      if (isStarted) certificates.poke()
-    },
+    pokeService: onceStarted((serviceId: string) => {
+      driver.poke(serviceId)
+      jobs.poke(serviceId)
+    }),
+    pokeJobs: onceStarted((serviceId: string) => jobs.poke(serviceId)),
+    pokeDomain: onceStarted((domainId: string) => domains.poke(domainId)),
+    pokeQueue: onceStarted(() => queue.poke()),
+    pokeCertificates: onceStarted(() => certificates.poke()),
     republishCertificates: () => certificates.republish(),
     interruptDeploy: (deployId) => queue.interrupt(deployId),
     deployEnded: (deployId) => queue.deployEnded(deployId),
     whenDeploysSettled: (serviceId) => queue.whenSettled(serviceId),
     start() {
       isStarted = true
-      const stopListening = context.engine.onExit((instanceId) => driver.poke(instanceId.slice(0, SERVICE_ID_CHARS)))
+      const stopListening = context.engine.onExit(pokeOwner)
       publishRoutes()
       pokeAll()
+      watchParked(context)
       queue.poke()
       certificates.poke()
       for (const domainId of domainsToCheck(context.db, context.now())) domains.poke(domainId)
@@ -59,7 +63,14 @@ export function createWork(base: Omit<Context, 'work'>, acme: AcmeSettings | und
       })
     },
     settled: async () => {
-      await Promise.all([driver.settled(), queue.settled(), background.settled(), certificates.settled(), domains.settled()])
+      await Promise.all([
+        driver.settled(),
+        jobs.settled(),
+        queue.settled(),
+        background.settled(),
+        certificates.settled(),
+        domains.settled(),
+      ])
     },
   }
   const context: Context = { ...base, work }
@@ -67,6 +78,7 @@ export function createWork(base: Omit<Context, 'work'>, acme: AcmeSettings | und
   const queue = createDeployQueue(context, context.stopping)
   const certificates = createCertificates(context, { acme })
   const domains = createDomainWatch(context)
+  const jobs = createJobWork(context)
   const driver = createDriver({
     run: (serviceId) => reconcileService(context, background, serviceId),
     onError: (serviceId, error) => context.log.error('reconcile failed', { serviceId, ...describeError(error) }),
@@ -74,7 +86,13 @@ export function createWork(base: Omit<Context, 'work'>, acme: AcmeSettings | und
     signal: context.stopping,
   })
 
+  /** Of an instance or a job that has ended. */
+  function pokeOwner(workloadId: string): void {
+    if (!jobs.ended(workloadId)) driver.poke(workloadId.slice(0, SERVICE_ID_CHARS))
+  }
+
   function pokeAll(): void {
+    jobs.pokeAll()
     for (const serviceId of servicesToWatch(context.db)) driver.poke(serviceId)
     for (const deploy of unfinishedDeploys(context.db)) driver.poke(deploy.serviceId)
   }

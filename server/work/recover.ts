@@ -14,6 +14,9 @@ import { outputPathOf } from '../instances/launch.ts'
 import { followInstance } from '../instances/start.ts'
 import { allInstances, instanceById } from '../instances/store.ts'
 import { servicePathsOf } from '../paths.ts'
+import { closeJobOutput } from '../jobs/observe.ts'
+import { followJob } from '../jobs/start.ts'
+import { allOpenJobs, jobById } from '../jobs/store.ts'
 import { serviceById } from '../services/store.ts'
 import { sweepUploads } from '../sources/receive.ts'
 
@@ -27,11 +30,13 @@ export async function recover(context: Context): Promise<void> {
   await endStrays(context)
   for (const { id } of allInstances(context.db)) followAgain(context, id)
   countInterruptions(context)
+  await freezeAgain(context)
+  for (const job of allOpenJobs(context.db)) if (job.phase !== 'pending') followJob(context, job)
 }
 
-/** Tasks of a dead control plane, and instances whose rows are gone. */
+/** Tasks of a dead control plane, and instances and jobs whose rows are gone or say that they have ended. */
 async function endStrays({ db, engine }: Context): Promise<void> {
-  const known = new Set(allInstances(db).map(({ id }) => id))
+  const known = new Set([...allInstances(db), ...allOpenJobs(db)].map(({ id }) => id))
   const strays = (await engine.list()).filter(({ instanceId, kind }) => kind === 'task' || !known.has(instanceId))
   await Promise.all(
     strays.map(async ({ instanceId }) => {
@@ -92,5 +97,9 @@ async function sweepOutput(context: Context, serviceId: string, { name, path }: 
     followDeployLog(context, { id: deploy.id, serviceId })
     return await closeDeployLog(context, { id: deploy.id, serviceId })
   }
-  if (instanceById(context.db, name.replace(/\.log$/, '')) === undefined) await rm(path, { force: true })
+  const id = name.replace(/\.log$/, '')
+  const job = jobById(context.db, id)
+  if (job?.finishedAt === null) return
+  if (job !== undefined) await closeJobOutput(context, job)
+  else if (instanceById(context.db, id) === undefined) await rm(path, { force: true })
 }

@@ -33,6 +33,17 @@ async function startLongDeploy(world: World): Promise<{ serviceId: string; deplo
   return { serviceId, deployId: body.deployId }
 }
 
+/** The path of a job just begun. */
+async function startJob(world: World, startCommand = 'true'): Promise<string> {
+  await world.settled()
+  const { platform, serviceId } = world
+  const url = `${platform.url}${service(serviceId, '/jobs')}`
+  const { body } = await call<{ id: string }>(url, { json: { startCommand }, token: platform.adminToken })
+  return service(serviceId, `/jobs/${body.id}`)
+}
+
+const cronRuns = (id: string): string => `/v1/cron-jobs/${id}/runs`
+
 const newLabel = (): string => `shop-${crypto.randomUUID()}`
 
 /** The path of a domain just added, by its id or name. */
@@ -77,6 +88,11 @@ export const successCases: Record<OperationId, Prepare> = {
     send('POST', 201, '/v1/services', { type: 'web_service', name: 'plain' }),
     send('POST', 201, '/v1/services', { type: 'private_service', name: 'private' }),
     send('POST', 201, '/v1/services', { type: 'background_worker', name: 'worker', serviceDetails: { runtime: 'node' } }),
+    send('POST', 201, '/v1/services', {
+      type: 'cron_job',
+      name: 'cron',
+      serviceDetails: { schedule: '@daily', timezone: 'Europe/Berlin' },
+    }),
     send('POST', 201, '/v1/services', { type: 'static_site', name: 'site', serviceDetails: { publishPath: 'dist' } }),
   ],
   getService: ({ serviceId }) => [get(service(serviceId))],
@@ -112,6 +128,26 @@ export const successCases: Record<OperationId, Prepare> = {
   replaceSecretFiles: async (world) => [
     send('PUT', 200, service(await world.makeService(), '/secret-files'), [{ name: 'a.pem', content: 'x' }]),
   ],
+  createJob: async (world) => {
+    await world.settled()
+    return [
+      send('POST', 201, service(world.serviceId, '/jobs'), { startCommand: 'true' }),
+      send('POST', 201, service(world.serviceId, '/jobs'), { startCommand: 'echo $HOME | cat', planId: 'starter' }),
+    ]
+  },
+  listJobs: async (world) => {
+    await startJob(world)
+    return [get(service(world.serviceId, '/jobs')), get(service(world.serviceId, '/jobs?status=succeeded,failed'))]
+  },
+  getJob: async (world) => [get(await startJob(world))],
+  cancelJob: async (world) => [send('POST', 200, `${await startJob(world, 'sleep 60')}/cancel`)],
+  runCronJob: async (world) => [send('POST', 200, cronRuns(await world.liveCronJob()))],
+  listCronJobRuns: async (world) => {
+    const path = cronRuns(await world.liveCronJob())
+    await call(world.platform.url + path, { method: 'POST', token: world.platform.adminToken })
+    return [get(path), get(`${path}?status=pending,successful`)]
+  },
+  cancelCronJobRuns: async (world) => [send('DELETE', 204, cronRuns(await world.liveCronJob()))],
   listCustomDomains: ({ serviceId }) => [get(service(serviceId, '/custom-domains'))],
   createCustomDomain: ({ serviceId }) => [
     send('POST', 201, service(serviceId, '/custom-domains'), { name: `${newLabel()}.example.com` }),

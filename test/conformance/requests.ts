@@ -9,6 +9,7 @@ export type PathIds = Readonly<Record<string, string>>
 const unknownIds: PathIds = {
   serviceId: 'srv-00000000000000000000',
   deployId: 'dep-00000000000000000000',
+  jobId: 'job-00000000000000000000',
   eventId: 'evt-00000000000000000000',
   keyId: 'key-00000000000000000000',
   ownerId: 'tea-00000000000000000000',

@@ -15,6 +15,8 @@ export interface World {
   eventId: string
   /** A service of its own, never deployed. */
   makeService(changes?: Record<string, unknown>): Promise<string>
+  /** A cron job of its own that has its first release, and runs once a year. */
+  liveCronJob(): Promise<string>
   makeKey(): Promise<string>
   /** Waits until nothing of the live service is on its way. */
   settled(): Promise<void>
@@ -44,6 +46,12 @@ export async function makeWorld(): Promise<World> {
     sourceId,
     eventId: events.body[0]?.event.id ?? '',
     makeService: (changes = {}) => createService(platform, { name: `extra-${++count}`, ...changes }),
+    async liveCronJob() {
+      const details = { schedule: '@yearly', envSpecificDetails: { startCommand: 'sleep 1' } }
+      const id = await createService(platform, { name: `cron-${++count}`, type: 'cron_job', serviceDetails: details })
+      await deployApp(platform, id, await packApp('hello-js'))
+      return id
+    },
     makeKey: async () => (await makeKey(platform, 'viewer')).id,
     async settled() {
       const deploys = await get<{ deploy: { id: string } }[]>(`/v1/services/${serviceId}/deploys`)

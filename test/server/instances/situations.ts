@@ -1,7 +1,17 @@
 import type { Guard, Situation } from '../../../server/instances/plan.ts'
+import type { SleepState } from '../../../server/instances/sleep-plan.ts'
 import type { InstanceExit, InstancePhase, StoredInstance } from '../../../server/instances/store.ts'
 
 export const NOW = 1_000_000
+
+/** Of a service that does not sleep. */
+export const awake: SleepState = {
+  asleep: undefined,
+  wanted: undefined,
+  dueAt: Number.POSITIVE_INFINITY,
+  countedUntil: NOW,
+  hasWoken: false,
+}
 
 /** A service with one live deploy, `old`, unless told otherwise. */
 export function situation(changes: Partial<Omit<Situation, 'service'>> & { service?: Partial<Situation['service']> } = {}): Situation {
@@ -10,7 +20,9 @@ export function situation(changes: Partial<Omit<Situation, 'service'>> & { servi
     now: NOW,
     candidate: undefined,
     guard: undefined,
+    sleep: awake,
     instances: [],
+    hasJobs: false,
     healthTimeoutMs: 10_000,
     ...rest,
     service: {

@@ -1,0 +1,55 @@
+import { AppError } from '../../shared/error.ts'
+import { type JobCreate, maxOpenJobs } from '../../shared/job.ts'
+import type { Context } from '../context.ts'
+import { newId } from '../id.ts'
+import type { StoredService } from '../services/store.ts'
+import { requestStop } from './stop.ts'
+import { insertJob, jobById, type NewJob, openJobs, type StoredJob } from './store.ts'
+
+/**
+ * Puts a command into the queue of jobs.
+ *
+ * @throws AppError conflict for a static site, a suspended service, one of which nothing is live, and when too many wait.
+ */
+export function createJob(context: Context, service: StoredService, { startCommand, planId, by }: JobCreate & { by: string }): StoredJob {
+  if (service.type === 'static_site') throw new AppError('conflict', 'A static site has nothing to run a job in: it is files only.')
+  const job = { kind: 'one_off', startCommand, plan: planId ?? null, triggeredBy: by } as const
+  return enqueue(context, service, job)
+}
+
+/** Adds a job that somebody asked for. @throws AppError conflict when it could not run. */
+export function enqueue(
+  context: Context,
+  service: StoredService,
+  asked: Pick<NewJob, 'kind' | 'startCommand' | 'plan' | 'triggeredBy'>,
+): StoredJob {
+  if (service.suspendedAt !== null) throw new AppError('conflict', 'The service is suspended. Resume it first.')
+  if (service.liveDeployId === null) throw new AppError('conflict', 'Nothing of this service is live yet. Deploy it first.')
+  if (openJobs(context.db, service.id).length >= maxOpenJobs)
+    throw new AppError('conflict', `${maxOpenJobs} jobs of this service wait or run already. Wait for some, or cancel some.`)
+  const now = context.now()
+  const id = newId('job', now)
+  insertJob(context.db, { ...asked, id, serviceId: service.id, dueAt: null, createdAt: now })
+  context.work.pokeJobs(service.id)
+  return requireJob(context, service, { id, kind: asked.kind })
+}
+
+/** @throws AppError conflict when it is over. */
+export function cancelJob(context: Context, service: StoredService, { id, by }: { id: string; by: string }): StoredJob {
+  const job = requireJob(context, service, { id, kind: 'one_off' })
+  if (job.finishedAt !== null) throw new AppError('conflict', `Job ${id} is over already (${job.phase}).`)
+  requestStop(context, { job, service }, { as: 'canceled', reason: 'Canceled on request.', by })
+  context.work.pokeJobs(service.id)
+  return requireJob(context, service, job)
+}
+
+/** A job of this service. @throws AppError not_found, also for those of another service. */
+export function requireJob(
+  { db }: Pick<Context, 'db'>,
+  service: Pick<StoredService, 'id'>,
+  { id, kind }: Pick<StoredJob, 'id' | 'kind'>,
+): StoredJob {
+  const job = jobById(db, id)
+  if (job !== undefined && job.serviceId === service.id && job.kind === kind) return job
+  throw new AppError('not_found', `There is no job ${id} of this service. GET /v1/services/{id}/jobs lists those there are.`)
+}

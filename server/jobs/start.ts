@@ -1,0 +1,90 @@
+import { AppError } from '../../shared/error.ts'
+import type { Context } from '../context.ts'
+import { artifactDir, releaseById, type StoredRelease } from '../deploys/release-store.ts'
+import { deployById } from '../deploys/store.ts'
+import type { InstanceSpec } from '../engines/port.ts'
+import { instanceEnv, limitsOf, outputPathOf, prepareSecrets, sandboxOf } from '../instances/launch.ts'
+import { servicePathsOf } from '../paths.ts'
+import { describeError } from '../server-log.ts'
+import { ensureServiceFolders } from '../services/folders.ts'
+import type { StoredService } from '../services/store.ts'
+import { endJob, recordStart } from './finish.ts'
+import { jobById, type StoredJob, updateJob } from './store.ts'
+
+/** Nothing listens in a job, but apps that read PORT at start must find a number. */
+const NO_PORT = 0
+
+interface Prepared {
+  job: StoredJob
+  service: StoredService
+  release: StoredRelease
+  deployId: string
+}
+
+/** Starts a job that waits, in what is live now. One that cannot be started has failed. */
+export async function startJob(context: Context, service: StoredService, jobId: string): Promise<void> {
+  const prepared = takeRelease(context, service, jobId)
+  if (prepared === undefined) return
+  const { job } = prepared
+  try {
+    const spec = await prepareJob(context, prepared)
+    followJob(context, job)
+    await context.engine.start(spec)
+    updateJob(context.db, jobId, { phase: 'running' })
+  } catch (error) {
+    if (!(error instanceof AppError)) context.log.error('job not started', { jobId, ...describeError(error) })
+    const why = error instanceof AppError ? error.message : 'The platform failed; its own log says why.'
+    endJob(context, { job, service }, { phase: 'failed', exitCode: null, reason: `It could not be started. ${why}` })
+  }
+}
+
+/** Writes down that it is about to start and in which release, which is kept from then on. Undefined when it is not to start any more. */
+function takeRelease(context: Context, service: StoredService, jobId: string): Prepared | undefined {
+  const { db } = context
+  return db.transaction(() => {
+    const waiting = jobById(db, jobId)
+    if (waiting?.phase !== 'pending' || waiting.stopAs !== null) return undefined
+    const deploy = service.liveDeployId === null ? undefined : deployById(db, service.liveDeployId)
+    const release = deploy?.releaseId == null ? undefined : releaseById(db, deploy.releaseId)
+    if (deploy === undefined || release === undefined) {
+      endJob(
+        context,
+        { job: waiting, service },
+        { phase: 'failed', exitCode: null, reason: 'Nothing of the service is live. Deploy it first.' },
+      )
+      return undefined
+    }
+    // A start that was cut off is the same start.
+    if (waiting.startedAt === null) recordStart(context, { job: waiting, service })
+    updateJob(db, jobId, { phase: 'starting', deployId: deploy.id, releaseId: release.id, startedAt: context.now() })
+    return { job: jobById(db, jobId) ?? waiting, service, release, deployId: deploy.id }
+  })()
+}
+
+async function prepareJob(context: Context, { job, service, release, deployId }: Prepared): Promise<InstanceSpec> {
+  const own = await ensureServiceFolders(context.paths, service)
+  const secretsDir = await prepareSecrets(context, { service, release })
+  const cwd = artifactDir(context.paths, release)
+  const facts = { port: NO_PORT, instanceId: job.id, deployId, secretsDir }
+  return {
+    instanceId: job.id,
+    deployId,
+    command: job.startCommand ?? release.launch.startCommand,
+    cwd,
+    env: instanceEnv(context, { service, release, facts }),
+    sandbox: sandboxOf(context, service, [...release.launch.readOnlyBinds, cwd, secretsDir]),
+    limits: limitsOf(job.plan ?? release.settings.plan),
+    outputPath: outputPathOf(own, job.id),
+    port: NO_PORT,
+  }
+}
+
+/** Where a job's output goes. */
+export const jobOutputPath = (context: Pick<Context, 'paths'>, job: Pick<StoredJob, 'id' | 'serviceId'>): string =>
+  outputPathOf(servicePathsOf(context.paths, job.serviceId), job.id)
+
+/** Begins, or goes on, to collect what a job writes; its lines carry its id as their instance. */
+export function followJob(context: Pick<Context, 'collector' | 'paths'>, { id, serviceId, deployId }: StoredJob): void {
+  const path = jobOutputPath(context, { id, serviceId })
+  context.collector.follow({ path, resource: serviceId, instance: id, ...(deployId !== null && { deployId }), type: 'app' })
+}
