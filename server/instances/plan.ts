@@ -17,6 +17,7 @@
  * drained before the target is created, and when the target fails, the live one is simply missing and is created again.
  */
 import type { RolloutStrategy } from '../../shared/deploy.ts'
+import { planSleep, type SleepAction, type SleepState, sleepLookAt } from './sleep-plan.ts'
 import type { StoredInstance } from './store.ts'
 
 export interface Situation {
@@ -38,11 +39,12 @@ export interface Situation {
   candidate: { deployId: string; updateStartedAt: number; isCancelRequested: boolean } | undefined
   /** Present while the live set is watched. */
   guard: Guard | undefined
+  sleep: SleepState
   instances: readonly StoredInstance[]
-  healthTimeoutMs: number
-}
   /** Jobs of it wait or run; the service stays until none does. */
   hasJobs: boolean
+  healthTimeoutMs: number
+}
 
 export interface InstanceSet {
   deployId: string
@@ -79,6 +81,7 @@ export type Action =
   /** The standby takes its place back. */
   | { kind: 'flip_back'; verdict: string }
   | { kind: 'remove_service' }
+  | SleepAction
 
 /** A new release is given up at the third time one of its instances dies before it was healthy. */
 export const CANDIDATE_EXIT_LIMIT = 3
@@ -95,6 +98,8 @@ export function planService(situation: Situation): Action[] {
   if (candidate !== undefined && candidate.deployId === service.liveDeployId) {
     return [{ kind: 'conclude_candidate', deployId: candidate.deployId }]
   }
+  const sleeping = planSleep(situation)
+  if (sleeping !== undefined) return sleeping
   if (service.isDeleted || service.isSuspended) return planAbsence(situation)
   if (candidate?.isCancelRequested) return [{ kind: 'cancel_candidate', deployId: candidate.deployId, reason: 'Canceled on request.' }]
   const decided = planGuard(situation)
@@ -114,7 +119,14 @@ function planSets(situation: Situation): Action[] {
   const drained = new Set([...drain(stale), ...sized].flatMap((action) => (action.kind === 'drain' ? action.instanceIds : [])))
   // What is on its way out is neither started nor put into the routes on the way.
   const kept = active(situation).filter((instance) => !drained.has(instance.id))
-  return [...drain(stale), ...launches(kept, situation.now), ...serves(kept, live), ...sized]
+  return [...drain(stale), ...revive(situation, live), ...launches(kept, situation.now), ...serves(kept, live), ...sized]
+}
+
+/** What was stopped for its sleep comes back before a deploy may take its place: requests need not wait for that one, which may fail. */
+function revive(situation: Situation, live: InstanceSet | undefined): Action[] {
+  const { sleep, candidate, service } = situation
+  const isMissing = live !== undefined && active(situation).every((instance) => !isOf(instance, live))
+  return sleep.hasWoken && candidate !== undefined && isMissing && service.replaces === 'rolling' ? create(live, wantedOf(situation)) : []
 }
 
 /** Nothing is made or started while anything else of the service is there, or on its way out. */
@@ -132,7 +144,8 @@ export function nextDueAt(situation: Situation): number | undefined {
   const starts = situation.instances.filter((instance) => instance.phase === 'pending').map((instance) => instance.startAt)
   const deadline = isRollingOut(situation) ? [deadlineOf(situation)] : []
   const look = situation.guard === undefined ? [] : [situation.now + GUARD_LOOK_MS]
-  const later = [...starts, ...deadline, ...look].filter((at) => at > situation.now)
+  const sleepAt = sleepLookAt(situation)
+  const later = [...starts, ...deadline, ...look, ...(sleepAt === undefined ? [] : [sleepAt])].filter((at) => at > situation.now)
   return later.length === 0 ? undefined : Math.min(...later)
 }
 

@@ -17,6 +17,7 @@ import { endGuard, flipBack } from './guard.ts'
 import { observeInstance } from './observe.ts'
 import { type Action, type InstanceSet, nextDueAt, planService } from './plan.ts'
 import { situationOf } from './situation.ts'
+import { fallAsleep, rest, thaw, wake } from './sleep.ts'
 import { startInstance } from './start.ts'
 import { insertInstance, instanceById, instancesOf, takenPorts, updateInstance } from './store.ts'
 import { concludeDeploy, switchTo } from './switch.ts'
@@ -96,6 +97,14 @@ async function act(context: Context, service: StoredService, action: Action): Pr
       return await context.routes.publish()
     case 'remove_service':
       return await removeService(context, service)
+    case 'fall_asleep':
+      return await fallAsleep(context, service, action.how)
+    case 'rest':
+      return await rest(context, service, action)
+    case 'wake':
+      return void wake(context, service.id, action.because)
+    case 'thaw':
+      return await thaw(context, action.instanceIds)
     default:
       return action satisfies never
   }

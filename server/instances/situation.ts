@@ -4,6 +4,7 @@ import { openJobs } from '../jobs/store.ts'
 import type { StoredService } from '../services/store.ts'
 import { guardOf } from './guard.ts'
 import type { Situation } from './plan.ts'
+import { sleepOf } from './sleep.ts'
 import { instancesOf } from './store.ts'
 
 /** What the plan of a service is made from, as the database has it now. */
@@ -27,10 +28,11 @@ export function situationOf(context: Pick<Context, 'db' | 'config' | 'now' | 'tr
       isCancelRequested: candidate.cancelRequestedAt !== null,
     },
     guard: guardOf(context, service),
+    sleep: sleepOf(context, service),
     instances: instancesOf(context.db, service.id),
+    hasJobs: openJobs(context.db, service.id).length > 0,
     healthTimeoutMs: context.config.CP_HEALTH_TIMEOUT_SECONDS * 1000,
   }
-    hasJobs: openJobs(context.db, service.id).length > 0,
 }
 
 /** Files are served by the ingress, and what a cron job runs comes and goes. */

@@ -18,6 +18,9 @@ export interface RoutedService {
   slug: string
   type: 'web_service' | 'static_site'
   isSuspended: boolean
+  isAsleep: boolean
+  /** Whether it has ever been woken: then nobody is turned away while it starts. */
+  hasWoken: boolean
   controls: ServiceControls
   /** The live release, if there is one. */
   release: { id: string; artifactDir: string; settings: ServiceSettings } | undefined
@@ -35,12 +38,14 @@ export function routeOf(service: RoutedService): Route {
     const { settings, id, artifactDir: root } = service.release
     return { kind: 'static', ...named, releaseId: id, root, headers: settings.headers, rules: settings.routes }
   }
+  if (service.isAsleep) return { kind: 'asleep', ...named }
   const { instances } = service
   // Those that are ready are routed first and said to serve after that, so that whoever is told can rely on it.
   const targets = instances.filter(({ phase }) => phase === 'serving' || phase === 'ready').map(targetOf)
   // Where all have died the route leads nowhere, which is a 502 that names the service. Not to their ports: those are free for others now.
   const hasDied = instances.some((instance) => instance.exits.length > 0)
-  return targets.length > 0 || hasDied ? { kind: 'proxy', ...named, targets } : { kind: 'unavailable', ...named }
+  if (targets.length > 0 || hasDied) return { kind: 'proxy', ...named, targets }
+  return { kind: service.hasWoken ? 'asleep' : 'unavailable', ...named }
 }
 
 const targetOf = ({ id, port }: RoutedService['instances'][number]): ProxyTarget => ({ instanceId: id, host: '127.0.0.1', port })
@@ -65,6 +70,8 @@ interface RoutedRow {
   type: RoutedService['type']
   controls: string
   suspended_at: number | null
+  asleep_at: number | null
+  woken_at: number | null
   release_id: string | null
   artifact: string | null
   settings: string | null
@@ -90,7 +97,7 @@ function selectRouted(db: Database, context: Pick<Context, 'paths'>): RoutedServ
   )
   return db
     .query<RoutedRow, []>(
-      `SELECT s.id, s.name, s.slug, s.type, s.controls, s.suspended_at, r.id AS release_id, r.artifact, r.settings
+      `SELECT s.id, s.name, s.slug, s.type, s.controls, s.suspended_at, s.asleep_at, s.woken_at, r.id AS release_id, r.artifact, r.settings
        FROM services s LEFT JOIN deploys d ON d.id = s.live_deploy_id LEFT JOIN releases r ON r.id = d.release_id
        WHERE s.deleted_at IS NULL AND s.type IN ('web_service', 'static_site')`,
     )
@@ -115,5 +122,6 @@ function presentRow(row: RoutedRow, context: Pick<Context, 'paths'>): Omit<Route
           artifactDir: artifactDir(context.paths, { serviceId: id, artifact }),
           settings: JSON.parse(settings) as ServiceSettings,
         }
-  return { id, name, slug, type, isSuspended: row.suspended_at !== null, controls: controlsIn(row.controls), release }
+  const state = { isSuspended: row.suspended_at !== null, isAsleep: row.asleep_at !== null, hasWoken: row.woken_at !== null }
+  return { id, name, slug, type, ...state, controls: controlsIn(row.controls), release }
 }

@@ -9,6 +9,7 @@ import { unfinishedDeploys } from '../deploys/store.ts'
 import { deleteDomainsOf } from '../domains/store.ts'
 import { recordEvent } from '../events/store.ts'
 import { newId } from '../id.ts'
+import { wake } from '../instances/sleep.ts'
 import { describeError } from '../server-log.ts'
 import { applyControls } from './controls.ts'
 import { refuseSameNames, replaceEnv, replaceSecretFiles, resolveEnvInput } from './env-store.ts'
@@ -142,6 +143,7 @@ export function deleteService(context: Context, service: StoredService): void {
 function resize(context: Context, service: StoredService, numInstances: number): void {
   const now = context.now()
   updateService(context.db, service.id, { numInstances }, now)
+  wake(context, service.id, 'scale')
   const details = { from: service.numInstances, to: numInstances }
   recordEvent(context.db, { service, type: 'instance_count_changed', details, now })
 }

@@ -30,6 +30,11 @@ export interface TrafficReader {
   since(instanceIds: readonly string[], sinceMs: number): TrafficWindow
   /** The same, but only what has surely ended after that time: counts begin at the first look at or after it. */
   after(instanceIds: readonly string[], sinceMs: number): TrafficWindow
+  /**
+   * When a request to one of these instances was last seen to begin or end, or, while one or a tunnel is under way, the last look; 0 where
+   * nothing is known of them.
+   */
+  lastActiveAt(instanceIds: readonly string[]): number
   /** When the last look was, in milliseconds since 1970; 0 before the first. */
   lookedAt(): number
 }

@@ -13,6 +13,8 @@ export interface Sampler extends TrafficReader {
 }
 
 const THIN_EVERY_MS = 10_000
+/** An ingress that has told nothing for as long does not live any more. */
+const ABSENCE_MS = 30_000
 
 interface Epoch {
   revision: number
@@ -38,6 +40,12 @@ export function createSampler(): Sampler {
   }
 
   const seriesFor = (ids: readonly string[]) => new Set(ids).values().flatMap((id) => held.get(id) ?? [])
+
+  /** What an ingress was busy with that has died is over. */
+  function activeAt({ epoch, inFlight, tunnels, samples }: Series): number {
+    const isAlive = lookedAt - (epochs.get(epoch)?.seenAt ?? 0) < ABSENCE_MS
+    return isAlive && inFlight + tunnels > 0 ? lookedAt : (samples.at(-1)?.at ?? 0)
+  }
 
   function forget(now: number): void {
     for (const [epoch, { seenAt }] of epochs) if (now - seenAt > KEPT_MS) epochs.delete(epoch)
@@ -65,6 +73,7 @@ export function createSampler(): Sampler {
       return known && { epoch, revision: known.revision }
     },
     lookedAt: () => lookedAt,
+    lastActiveAt: (instanceIds) => Math.max(0, ...seriesFor(instanceIds).map(activeAt)),
     all: () => [...held.values()].flat(),
     since: (instanceIds, sinceMs) => trafficOf(seriesFor(instanceIds), sinceMs, lastBefore),
     after: (instanceIds, sinceMs) => trafficOf(seriesFor(instanceIds), sinceMs, firstAfter),

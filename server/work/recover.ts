@@ -11,12 +11,13 @@ import { endDeploy } from '../deploys/finish.ts'
 import { pruneReleases } from '../deploys/prune.ts'
 import { deployById, unfinishedDeploys, updateDeploy } from '../deploys/store.ts'
 import { outputPathOf } from '../instances/launch.ts'
+import { freezeAgain } from '../instances/sleep.ts'
 import { followInstance } from '../instances/start.ts'
 import { allInstances, instanceById } from '../instances/store.ts'
-import { servicePathsOf } from '../paths.ts'
 import { closeJobOutput } from '../jobs/observe.ts'
 import { followJob } from '../jobs/start.ts'
 import { allOpenJobs, jobById } from '../jobs/store.ts'
+import { servicePathsOf } from '../paths.ts'
 import { serviceById } from '../services/store.ts'
 import { sweepUploads } from '../sources/receive.ts'
 
@@ -29,9 +30,9 @@ export async function recover(context: Context): Promise<void> {
   await sweepUploads(context.paths.uploads, performance.timeOrigin)
   await endStrays(context)
   for (const { id } of allInstances(context.db)) followAgain(context, id)
-  countInterruptions(context)
   await freezeAgain(context)
   for (const job of allOpenJobs(context.db)) if (job.phase !== 'pending') followJob(context, job)
+  countInterruptions(context)
 }
 
 /** Tasks of a dead control plane, and instances and jobs whose rows are gone or say that they have ended. */

@@ -103,6 +103,19 @@ function carryOut(given: Model, action: Action, options: { dies: boolean }): Mod
       return { ...given, service: { ...service, generation: service.liveGeneration } }
     case 'remove_service':
       return { ...given, isRemoved: true }
+    case 'fall_asleep':
+      return { ...given, sleep: { ...given.sleep, asleep: action.how } }
+    case 'rest':
+      return {
+        ...given,
+        instances: given.instances
+          .filter(({ id }) => action.how === 'freeze' || !action.instanceIds.includes(id))
+          .map((one) => (action.instanceIds.includes(one.id) ? { ...one, frozenAt: given.now } : one)),
+      }
+    case 'wake':
+      return { ...given, sleep: { ...given.sleep, asleep: undefined, hasWoken: true, dueAt: Number.POSITIVE_INFINITY } }
+    case 'thaw':
+      return { ...given, instances: given.instances.map((one) => (action.instanceIds.includes(one.id) ? { ...one, frozenAt: null } : one)) }
   }
 }
 

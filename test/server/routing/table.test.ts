@@ -10,6 +10,8 @@ const service = (changes: Partial<RoutedService> = {}): RoutedService => ({
   slug: 'web',
   type: 'web_service',
   isSuspended: false,
+  isAsleep: false,
+  hasWoken: false,
   controls: defaultControls,
   release: { id: 'rel-a', artifactDir: '/data/a', settings: defaultSettings },
   instances: [],
@@ -33,6 +35,13 @@ describe('the route of a service', () => {
   test('says that it is not available yet while nothing has been live or started', () => {
     expect(routeOf(service({ release: undefined }))).toEqual({ kind: 'unavailable', ...named })
     expect(routeOf(service({ instances: [instance('a', 'starting')] }))).toEqual({ kind: 'unavailable', ...named })
+  })
+  test('has requests wait while it is asleep, and while it starts after it was woken, but not once that has failed', () => {
+    expect(routeOf(service({ isAsleep: true, instances: [instance('a', 'serving')] }))).toEqual({ kind: 'asleep', ...named })
+    expect(routeOf(service({ hasWoken: true, instances: [instance('a', 'starting')] }))).toEqual({ kind: 'asleep', ...named })
+    const failing = [instance('a', 'pending', [exit])]
+    expect(routeOf(service({ hasWoken: true, instances: failing }))).toEqual({ kind: 'proxy', ...named, targets: [] })
+    expect(routeOf(service({ isAsleep: true, isSuspended: true }))).toEqual({ kind: 'suspended', ...named })
   })
   test('says that it is suspended before anything else', () => {
     expect(routeOf(service({ isSuspended: true, instances: [instance('a', 'serving')] }))).toEqual({ kind: 'suspended', ...named })

@@ -1,0 +1,90 @@
+/**
+ * When a service falls asleep and when it wakes, decided like everything else about its instances: from what is wanted and what is
+ * there. The steps are these, and each may be the last before a crash of the control plane:
+ *
+ * `fall_asleep`  it is written down that the service is to be asleep, and requests wait in the ingress from the next route table on;
+ * `rest`         once nothing of it is under way any more, its instances are frozen or stopped; else it stays awake;
+ * `wake`         it is written down that it is to be awake, by whoever asks for it or by the plan;
+ * `thaw`         what may be frozen goes on, and only then do the routes lead to it again.
+ *
+ * So a row that says asleep with instances that are not frozen is a service that is falling asleep, and frozen instances of one that
+ * is awake are one that wakes.
+ */
+import type { StoredSleep } from '../services/store.ts'
+import type { Situation } from './plan.ts'
+import type { StoredInstance } from './store.ts'
+
+type How = StoredSleep['how']
+
+/** What the plan has to know of the sleep of a service. */
+export interface SleepState {
+  /** How it is to be asleep now; undefined while it is to be awake. */
+  asleep: How | undefined
+  /** What is wanted once it is idle; undefined: nothing. */
+  wanted: How | undefined
+  /** When it will have been idle for long enough if nobody asks for it. */
+  dueAt: number
+  /** Up to when the requests that went through the ingress are known. */
+  countedUntil: number
+  /** Whether it has been woken, or kept from falling asleep, at some time. */
+  hasWoken: boolean
+}
+
+export type WakeReason = 'request' | 'in_use' | 'deploy' | 'restart' | 'scale' | 'settings' | 'suspended' | 'deleted' | 'disk' | 'failed'
+
+export type SleepAction =
+  | { kind: 'fall_asleep'; how: How }
+  | { kind: 'rest'; how: How; instanceIds: string[] }
+  | { kind: 'wake'; because: WakeReason }
+  | { kind: 'thaw'; instanceIds: string[] }
+  | { kind: 'drain'; instanceIds: string[] }
+
+/** How often is looked whether the ingress, which was away, tells its counts again. */
+const COUNT_LOOK_MS = 1000
+
+/** Undefined when its sleep says nothing about what is to be done. */
+export function planSleep(situation: Situation): SleepAction[] | undefined {
+  const { sleep, now } = situation
+  const here = situation.instances.filter(({ phase }) => phase !== 'draining')
+  if (sleep.asleep !== undefined) {
+    const because = reasonToWake(situation)
+    return because === undefined ? planRest(here, sleep.asleep) : [{ kind: 'wake', because }]
+  }
+  const frozen = here.filter(({ frozenAt }) => frozenAt !== null)
+  if (frozen.length > 0) return [{ kind: 'thaw', instanceIds: idsOf(frozen) }]
+  const isDue = mayFallAsleep(situation) && sleep.dueAt <= now && sleep.countedUntil >= sleep.dueAt
+  return isDue && sleep.wanted !== undefined ? [{ kind: 'fall_asleep', how: sleep.wanted }] : undefined
+}
+
+/** When it may be time to fall asleep; undefined when that is not known yet, or never. */
+export function sleepLookAt(situation: Situation): number | undefined {
+  const { sleep, now } = situation
+  if (sleep.asleep !== undefined || !mayFallAsleep(situation)) return undefined
+  return Math.max(sleep.dueAt, now + COUNT_LOOK_MS)
+}
+
+function planRest(here: readonly StoredInstance[], how: How): SleepAction[] {
+  // One that died meanwhile is not started again: the next to serve is made when it is wanted.
+  const dead = here.filter(({ phase }) => phase === 'pending' || phase === 'starting')
+  if (dead.length > 0) return [{ kind: 'drain', instanceIds: idsOf(dead) }]
+  const restless = here.filter(({ frozenAt }) => how === 'stop' || frozenAt === null)
+  return restless.length === 0 ? [] : [{ kind: 'rest', how, instanceIds: idsOf(restless) }]
+}
+
+function reasonToWake({ service, candidate, guard, sleep }: Situation): WakeReason | undefined {
+  if (service.isDeleted) return 'deleted'
+  if (service.isSuspended) return 'suspended'
+  if (candidate !== undefined || guard !== undefined) return 'deploy'
+  if (service.generation !== service.liveGeneration) return 'restart'
+  if (service.isHalted) return 'disk'
+  return sleep.wanted === sleep.asleep ? undefined : 'settings'
+}
+
+/** Whether it is at rest: everything that is wanted serves, and nothing else of it is there or under way. */
+function mayFallAsleep({ service, candidate, guard, sleep, instances }: Situation): boolean {
+  const isUnderWay = candidate !== undefined || guard !== undefined || service.generation !== service.liveGeneration
+  if (sleep.wanted === undefined || isUnderWay || service.isSuspended || service.isDeleted || service.isHalted) return false
+  return instances.length > 0 && instances.every(({ phase, deployId }) => phase === 'serving' && deployId === service.liveDeployId)
+}
+
+const idsOf = (instances: readonly StoredInstance[]): string[] => instances.map(({ id }) => id)
