@@ -15,7 +15,6 @@ const migrations: Migration[] = [
   { version: 3, up: [certificates], down: '' },
   { version: 4, up: [controlsAndGuard], down: '' },
   { version: 5, up: [], down: '' },
-  { version: 6, up: [], down: '' },
   { version: 6, up: [jobs], down: '' },
   { version: 7, up: [], down: '' },
   { version: 8, up: [sleep], down: '' },
