@@ -15,6 +15,7 @@ import { createCollector } from './logs/collector.ts'
 import { createLogHub } from './logs/hub.ts'
 import { openLogStore } from './logs/store.ts'
 import { type Machine, readMachine } from './machine.ts'
+import { type RunningMetrics, startMetrics } from './metrics/start.ts'
 import { type Paths, pathsOf } from './paths.ts'
 import { ensureIngressProof } from './routing/ingress-proof.ts'
 import { createRoutePublisher } from './routing/publish.ts'
@@ -73,13 +74,14 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   const publicUrl = publicUrlOf(config)
   const ingress = createIngressClient(paths.ingressSocket)
   const traffic = startTraffic({ paths, db, ...logs, log, now })
+  const metrics = startMetrics({ db, engine, paths, log, now, sampler: traffic.reader })
   const ingressProof = ensureIngressProof(paths.ingressProof)
   const machine = options.machine ?? readMachine()
   const given = { version, config, publicUrl, machine, paths, ingressProof, ...logs, log, now, stopping }
-  const base = { ...given, db, sealer, engine, ingress, traffic: traffic.reader }
+  const base = { ...given, db, sealer, engine, ingress, traffic: traffic.reader, metrics: metrics.metrics }
   const routes = createRoutePublisher(base)
   const { context, work } = createWork({ ...base, routes }, acme)
-  const parts = { context, work, lock, stopper, traffic }
+  const parts = { context, work, lock, stopper, traffic, metrics }
   return { context, work, firstStart, close: () => closeAll(parts) }
 }
 
@@ -100,15 +102,18 @@ async function closeAll({
   lock,
   stopper,
   traffic,
+  metrics,
 }: {
   context: Context
   work: RunningWork
   lock: DataLock
   stopper: AbortController
   traffic: RunningTraffic
+  metrics: RunningMetrics
 }): Promise<void> {
   stopper.abort(new Error('The control plane stops.'))
   await Promise.all([work.settled(), traffic.stop()])
+  await metrics.stop()
   context.logHub.close()
   await context.collector.stop()
   await context.engine.close()

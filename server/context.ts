@@ -6,6 +6,7 @@ import type { Collector } from './logs/collector.ts'
 import type { LogHub } from './logs/hub.ts'
 import type { LogStore } from './logs/store.ts'
 import type { Machine } from './machine.ts'
+import type { Metrics } from './metrics/metrics.ts'
 import type { Paths } from './paths.ts'
 import type { RoutePublisher } from './routing/publish.ts'
 import type { Sealer } from './secrets/seal.ts'
@@ -49,6 +50,7 @@ export interface Context {
   readonly logStore: LogStore
   readonly logHub: LogHub
   readonly collector: Collector
+  readonly metrics: Metrics
   readonly log: ServerLog
   /** What plans are held against. */
   readonly machine: Machine

@@ -10,6 +10,7 @@ export interface Paths {
   db: string
   controlDb: string
   logsDb: string
+  metricsDb: string
   run: string
   lock: string
   ingressSocket: string
@@ -49,6 +50,7 @@ export function pathsOf(dataDir: string, masterKeyFile?: string): Paths {
     db,
     controlDb: join(db, 'control.db'),
     logsDb: join(db, 'logs.db'),
+    metricsDb: join(db, 'metrics.db'),
     run,
     lock: join(run, 'lock'),
     ingressSocket: join(run, 'ingress.sock'),

@@ -178,6 +178,7 @@ async function removeService(context: Context, service: StoredService): Promise<
   await context.work.whenDeploysSettled(service.id)
   await context.engine.removeService(service.id)
   await context.logStore.removeService(service.id)
+  await context.metrics.removeService(service.id)
   await rm(servicePathsOf(context.paths, service.id).root, { recursive: true, force: true })
   removeServiceRow(context.db, service.id)
 }

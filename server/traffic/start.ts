@@ -3,11 +3,10 @@ import { describeError } from '../server-log.ts'
 import { serviceById } from '../services/store.ts'
 import { startAccessFeed } from './access-feed.ts'
 import { startTrafficPoll } from './poll.ts'
-import type { TrafficReader } from './port.ts'
-import { createSampler } from './sampler.ts'
+import { createSampler, type Sampler } from './sampler.ts'
 
 export interface RunningTraffic {
-  reader: TrafficReader
+  reader: Sampler
   stop(): Promise<void>
 }
 

@@ -27,19 +27,22 @@ export function addDifference(sum: Tally, from: Tally | undefined, to: Tally): v
   for (let index = 0; index < LENGTH; index++) sum[index] = (sum[index] ?? 0) + (to[index] ?? 0) - (from?.[index] ?? 0)
 }
 
+/** How many answers fell into each bucket of ingress/traffic/latency.ts. */
+export const latencyOf = (tally: Tally): Tally => tally.subarray(AT.latency)
+
 export function windowOf(tally: Tally): TrafficWindow {
   const at = (index: number): number => tally[index] ?? 0
   const inClass = (index: number): number => at(AT.byClass + index)
   const byClass = { none: inClass(0), '1xx': inClass(1), '2xx': inClass(2), '3xx': inClass(3), '4xx': inClass(4), '5xx': inClass(5) }
-  const latencyOf = (share: number): number => latencyAt(share, (bucket) => at(AT.latency + bucket))
+  const slowest = (share: number): number => latencyAt(share, (bucket) => at(AT.latency + bucket))
   return {
     requests: Object.values(byClass).reduce((sum, count) => sum + count, 0),
     byClass,
     ingressErrors: at(AT.failures) + at(AT.failures + 1) + at(AT.failures + 2),
     brokenOff: at(AT.brokenOff),
-    p50Ms: latencyOf(0.5),
-    p95Ms: latencyOf(0.95),
-    p99Ms: latencyOf(0.99),
+    p50Ms: slowest(0.5),
+    p95Ms: slowest(0.95),
+    p99Ms: slowest(0.99),
     bytesIn: at(AT.receivedBytes),
     bytesOut: at(AT.sentBytes),
   }

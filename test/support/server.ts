@@ -8,6 +8,8 @@ import { holdExclusively, openDatabase } from '../../server/db/open.ts'
 import { createCollector } from '../../server/logs/collector.ts'
 import { createLogHub } from '../../server/logs/hub.ts'
 import { openLogStore } from '../../server/logs/store.ts'
+import { openMetricsDatabase } from '../../server/metrics/database.ts'
+import { createMetrics } from '../../server/metrics/metrics.ts'
 import { openSealer } from '../../server/secrets/seal.ts'
 import { createServerLog } from '../../server/server-log.ts'
 import { makeDataDir } from './data-dir.ts'
@@ -57,6 +59,8 @@ export async function startTestServer({ env = {}, parts = {} }: TestServerOption
   holdExclusively(db)
   const logged: string[] = []
   const logStore = openLogStore(data.paths.logsDb)
+  const log = createServerLog((line) => logged.push(line))
+  const samples = openMetricsDatabase(data.paths.metricsDb, log)
   const context: Context = {
     version: '0.0.0-test',
     config,
@@ -72,7 +76,8 @@ export async function startTestServer({ env = {}, parts = {} }: TestServerOption
     logHub: createLogHub(logStore),
     collector: createCollector({ store: logStore }),
     machine: largeMachine,
-    log: createServerLog((line) => logged.push(line)),
+    log,
+    metrics: createMetrics(samples, { latest: () => undefined, totals: () => new Map() }, new AbortController().signal),
     work: idleWork,
     traffic: idleTraffic,
     stopping: new AbortController().signal,
@@ -93,6 +98,7 @@ export async function startTestServer({ env = {}, parts = {} }: TestServerOption
       await context.collector.stop()
       context.logHub.close()
       logStore.close()
+      samples.close()
       db.close()
       data.remove()
     },

@@ -1,0 +1,62 @@
+import { joinTraffic, joinUsage, statusClasses, type TrafficSample, type UsageSample } from './samples.ts'
+
+type Value = number | Uint8Array | null
+
+/** A sample in its table: the columns after the key, in their order. */
+export interface Kind<S> {
+  /** Of the coarser levels; the finest has `_fine` behind it. */
+  table: 'usage' | 'traffic'
+  columns: readonly string[]
+  toValues(sample: S): Value[]
+  fromRow(row: SampleRow): S
+  join(at: number, parts: readonly S[]): S
+}
+
+export type SampleRow = Record<string, Value> & { series: number; at: number }
+
+export const usageKind: Kind<UsageSample> = {
+  table: 'usage',
+  columns: ['samples', 'cpu_us', 'cpu_ms', 'cpu_peak', 'memory', 'memory_peak'],
+  toValues: ({ samples, cpuUs, cpuMs, cpuPeak, memory, memoryPeak }) => [samples, cpuUs, cpuMs, cpuPeak, memory, memoryPeak],
+  fromRow: (row) => ({
+    at: row.at,
+    samples: number(row.samples),
+    cpuUs: number(row.cpu_us),
+    cpuMs: number(row.cpu_ms),
+    cpuPeak: number(row.cpu_peak),
+    memory: number(row.memory),
+    memoryPeak: number(row.memory_peak),
+  }),
+  join: joinUsage,
+}
+
+const statusColumns = statusClasses.map((name) => `status_${name}`)
+
+export const trafficKind: Kind<TrafficSample> = {
+  table: 'traffic',
+  columns: [
+    ...['samples', 'instances', 'instances_peak', 'cpu_limit', 'memory_limit'],
+    ...statusColumns,
+    ...['bytes_in', 'bytes_out', 'latency'],
+  ],
+  toValues: (sample) => [
+    ...[sample.samples, sample.instances, sample.instancesPeak, sample.cpuLimit, sample.memoryLimit],
+    ...sample.requests,
+    ...[sample.bytesIn, sample.bytesOut, sample.latency],
+  ],
+  fromRow: (row) => ({
+    at: row.at,
+    samples: number(row.samples),
+    instances: number(row.instances),
+    instancesPeak: number(row.instances_peak),
+    cpuLimit: number(row.cpu_limit),
+    memoryLimit: number(row.memory_limit),
+    requests: statusColumns.map((column) => number(row[column])),
+    bytesIn: number(row.bytes_in),
+    bytesOut: number(row.bytes_out),
+    latency: row.latency instanceof Uint8Array ? row.latency : null,
+  }),
+  join: joinTraffic,
+}
+
+const number = (value: Value | undefined): number => (typeof value === 'number' ? value : 0)

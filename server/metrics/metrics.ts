@@ -1,0 +1,68 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { MetricsDatabase } from './database.ts'
+import { type Kind, trafficKind, usageKind } from './kinds.ts'
+import type { Level } from './levels.ts'
+import { readSamples } from './read.ts'
+import { removeSamples } from './retention.ts'
+import type { TrafficSample, UsageSample } from './samples.ts'
+import { seriesOf } from './series-ids.ts'
+import type { Snapshot, Totals } from './snapshot.ts'
+import type { Sweeper } from './sweep.ts'
+
+export interface SamplesQuery {
+  services: readonly string[]
+  level: Level
+  /** Beginnings of windows, in seconds since 1970: from `start` up to, not including, `end`. */
+  start: number
+  end: number
+}
+
+/** The samples of one instance, or of a service as a whole, oldest first. */
+export interface SampleSeries<S> {
+  service: string
+  /** Empty for the service as a whole. */
+  instance: string
+  samples: S[]
+}
+
+/** What is known of what services use and are asked for. */
+export interface Metrics {
+  latest(): Snapshot | undefined
+  totals(): Totals
+  /** @throws AppError `unavailable` while they cannot be read, as all that read. */
+  usageOfInstances(query: SamplesQuery): SampleSeries<UsageSample>[]
+  usageOfServices(query: SamplesQuery): SampleSeries<UsageSample>[]
+  trafficOf(query: SamplesQuery): SampleSeries<TrafficSample>[]
+  /** Never rejects: what cannot be removed now goes later. */
+  removeService(service: string): Promise<void>
+}
+
+export function createMetrics(
+  database: MetricsDatabase,
+  { latest, totals }: Pick<Sweeper, 'latest' | 'totals'>,
+  stopping: AbortSignal,
+): Metrics {
+  const read = <S>(kind: Kind<S>, which: 'services' | 'instances', { services, ...range }: SamplesQuery): SampleSeries<S>[] =>
+    database.use((opened) => {
+      const series = seriesOf(opened, services, which)
+      const found = readSamples(opened, kind, { ...range, seriesIds: series.map(({ id }) => id) })
+      return series.flatMap(({ id, service, instance }) => {
+        const samples = found.get(id)
+        return samples === undefined ? [] : [{ service, instance, samples }]
+      })
+    })
+  return {
+    latest,
+    totals,
+    usageOfInstances: (query) => read(usageKind, 'instances', query),
+    usageOfServices: (query) => read(usageKind, 'services', query),
+    trafficOf: (query) => read(trafficKind, 'services', query),
+    async removeService(service) {
+      const pause = async () => {
+        await nextTurn()
+        stopping.throwIfAborted()
+      }
+      await removeSamples(database, service, pause).catch(() => {})
+    },
+  }
+}

@@ -1,0 +1,61 @@
+import type { Opened } from './database.ts'
+import type { Kind, SampleRow } from './kinds.ts'
+import { fineLevel, finerThan, type Level } from './levels.ts'
+
+export interface Range {
+  seriesIds: readonly number[]
+  level: Level
+  /** Beginnings of windows, in seconds since 1970: from `start` up to, not including, `end`. */
+  start: number
+  end: number
+}
+
+/**
+ * The samples of some series at a level, oldest first. What is too new to be made into windows of that level comes as the samples of the
+ * finer one, to be joined by whoever asks.
+ */
+export function readSamples<S>(opened: Opened, kind: Kind<S>, range: Range): Map<number, S[]> {
+  const found = new Map<number, S[]>()
+  for (const row of rowsOf(opened, kind, range)) {
+    const samples = found.get(row.series)
+    if (samples === undefined) found.set(row.series, [kind.fromRow(row)])
+    else samples.push(kind.fromRow(row))
+  }
+  return found
+}
+
+function rowsOf<S>(opened: Opened, kind: Kind<S>, range: Range): SampleRow[] {
+  const { level, start, end } = range
+  const finer = finerThan(level)
+  if (range.seriesIds.length === 0 || start >= end) return []
+  if (finer === undefined) return fineRows(opened, kind, range)
+  const madeUntil = rolledUntil(opened, level) ?? 0
+  return [
+    ...coarseRows(opened, kind, { ...range, end: Math.min(end, madeUntil) }),
+    ...rowsOf(opened, kind, { ...range, level: finer, start: Math.max(start, madeUntil) }),
+  ]
+}
+
+/** Up to where the windows of a level are made; undefined before the first. */
+export function rolledUntil({ db }: Opened, { stepSeconds }: Level): number | undefined {
+  return db.query<{ until: number }, [number]>('SELECT until FROM rolled WHERE step = ?').get(stepSeconds)?.until
+}
+
+/** The newest fine window of which there is anything; undefined where there is nothing. */
+export function newestFine({ db }: Opened): number | undefined {
+  return db.query<{ at: number | null }, []>('SELECT max(at) AS at FROM usage_fine').get()?.at ?? undefined
+}
+
+function fineRows<S>({ db }: Opened, { table, columns }: Kind<S>, { seriesIds, start, end }: Range): SampleRow[] {
+  const sql = `SELECT series, at, ${columns.join(', ')} FROM ${table}_fine
+    WHERE at >= ? AND at < ? AND series IN (SELECT value FROM json_each(?)) ORDER BY at`
+  return db.query<SampleRow, [number, number, string]>(sql).all(start, end, JSON.stringify(seriesIds))
+}
+
+function coarseRows<S>({ db }: Opened, { table, columns }: Kind<S>, { seriesIds, level, start, end }: Range): SampleRow[] {
+  if (level === fineLevel || start >= end) return []
+  const sql = `SELECT series, at, ${columns.join(', ')} FROM ${table}
+    WHERE step = ? AND series = ? AND at >= ? AND at < ? ORDER BY at`
+  const select = db.query<SampleRow, [number, number, number, number]>(sql)
+  return seriesIds.flatMap((id) => select.all(level.stepSeconds, id, start, end))
+}

@@ -1,0 +1,111 @@
+import type { MetricsDatabase, Opened } from './database.ts'
+import { type Kind, type SampleRow, trafficKind, usageKind } from './kinds.ts'
+import { fineLevel, finerThan, floorTo, type Level, levels } from './levels.ts'
+import { rolledUntil } from './read.ts'
+
+/** Series whose samples are joined in one step: a few milliseconds. */
+const SERIES_PER_STEP = 50
+
+/**
+ * Makes the windows of every level that are due, each wholly out of the finer level: what was made before a crash is made again, the same.
+ *
+ * @param until end of the newest fine window, in seconds since 1970
+ */
+export async function rollUp(database: MetricsDatabase, until: number, pause: () => Promise<void>): Promise<void> {
+  for (const level of levels) {
+    if (level === fineLevel) continue
+    const target = floorTo(until, level.madeEverySeconds)
+    for (let at = database.use((opened) => beginningOf(opened, level)); at !== undefined && at < target; at += level.stepSeconds) {
+      for (let from: number | undefined = 0; from !== undefined; ) {
+        const first: number = from
+        const window = { level, at, firstSeries: first }
+        from = database.use((opened) => makeWindows(opened, window))
+        await pause()
+      }
+      const madeUntil = at + level.stepSeconds
+      database.use((opened) => setRolled(opened, level, madeUntil))
+    }
+    // A clock that was set back has left it in the future.
+    database.use((opened) => {
+      if ((rolledUntil(opened, level) ?? 0) > until) setRolled(opened, level, target)
+    })
+  }
+}
+
+/** Where to go on: where the last one ended, else at the oldest of the finer level. */
+function beginningOf(opened: Opened, level: Level): number | undefined {
+  const done = rolledUntil(opened, level)
+  if (done !== undefined) return done
+  const finer = finerThan(level)
+  const oldest = finer === fineLevel ? oldestFine(opened) : finer && oldestCoarse(opened, finer)
+  return oldest === undefined ? undefined : floorTo(oldest, level.stepSeconds)
+}
+
+export function oldestFine({ db }: Opened): number | undefined {
+  const row = db
+    .query<{ at: number | null }, []>(
+      'SELECT min(at) AS at FROM (SELECT min(at) AS at FROM usage_fine UNION ALL SELECT min(at) FROM traffic_fine)',
+    )
+    .get()
+  return row?.at ?? undefined
+}
+
+function oldestCoarse({ db }: Opened, { stepSeconds }: Level): number | undefined {
+  const sql = `SELECT min(at) AS at FROM (SELECT min(at) AS at FROM usage WHERE step = $step UNION ALL SELECT min(at) FROM traffic WHERE step = $step)`
+  return db.query<{ at: number | null }, { step: number }>(sql).get({ step: stepSeconds })?.at ?? undefined
+}
+
+function setRolled({ db }: Opened, { stepSeconds }: Level, until: number): void {
+  db.query('INSERT OR REPLACE INTO rolled (step, until) VALUES (?, ?)').run(stepSeconds, until)
+}
+
+interface Windows {
+  level: Level
+  at: number
+  firstSeries: number
+}
+
+/** Makes the window at `at` of some series; returns where the next series begin, or undefined after the last. */
+function makeWindows(opened: Opened, { level, at, firstSeries }: Windows): number | undefined {
+  const condition = level.isByServiceOnly ? "AND instance = ''" : ''
+  const ids = opened.db
+    .query<{ id: number }, [number, number]>(`SELECT id FROM series WHERE id >= ? ${condition} ORDER BY id LIMIT ?`)
+    .all(firstSeries, SERIES_PER_STEP)
+    .map(({ id }) => id)
+  const last = ids.at(-1)
+  if (last === undefined) return undefined
+  opened.db
+    .transaction(() => {
+      joinInto(opened, usageKind, { level, at, ids })
+      joinInto(opened, trafficKind, { level, at, ids })
+    })
+    .immediate()
+  return ids.length < SERIES_PER_STEP ? undefined : last + 1
+}
+
+function joinInto<S>(opened: Opened, kind: Kind<S>, { level, at, ids }: { level: Level; at: number; ids: number[] }): void {
+  const parts = new Map<number, S[]>()
+  for (const row of partsOf(opened, kind, { level, at, ids })) {
+    const of = parts.get(row.series)
+    if (of === undefined) parts.set(row.series, [kind.fromRow(row)])
+    else of.push(kind.fromRow(row))
+  }
+  const { table, columns } = kind
+  const marks = columns.map(() => '?').join(', ')
+  const insert = opened.db.query(`INSERT OR REPLACE INTO ${table} (step, series, at, ${columns.join(', ')}) VALUES (?, ?, ?, ${marks})`)
+  for (const [series, samples] of parts) insert.run(level.stepSeconds, series, at, ...kind.toValues(kind.join(at, samples)))
+}
+
+function partsOf<S>({ db }: Opened, { table, columns }: Kind<S>, of: { level: Level; at: number; ids: number[] }): SampleRow[] {
+  const { level, at, ids } = of
+  const finer = finerThan(level) ?? fineLevel
+  const end = at + level.stepSeconds
+  const wanted = `series, at, ${columns.join(', ')}`
+  if (finer === fineLevel) {
+    const sql = `SELECT ${wanted} FROM ${table}_fine WHERE at >= ? AND at < ? AND series BETWEEN ? AND ? ORDER BY at`
+    return db.query<SampleRow, [number, number, number, number]>(sql).all(at, end, ids[0] ?? 0, ids.at(-1) ?? 0)
+  }
+  const sql = `SELECT ${wanted} FROM ${table} WHERE step = ? AND series = ? AND at >= ? AND at < ? ORDER BY at`
+  const select = db.query<SampleRow, [number, number, number, number]>(sql)
+  return ids.flatMap((id) => select.all(finer.stepSeconds, id, at, end))
+}

@@ -1,0 +1,31 @@
+import type { Tally } from '../traffic/tally.ts'
+import type { ServiceFacts } from './look.ts'
+import type { TrafficSample, UsageSample } from './samples.ts'
+
+export interface InstanceSnapshot {
+  instance: string
+  sample: UsageSample
+  /** Processor time since its start, in microseconds. */
+  cpuTotalUs: number
+}
+
+export interface ServiceSnapshot {
+  facts: ServiceFacts
+  total: UsageSample
+  instances: InstanceSnapshot[]
+  /** Undefined while the ingress does not answer. */
+  traffic: TrafficSample | undefined
+}
+
+/** What the newest look at everything brought. */
+export interface Snapshot {
+  /** When it was, in milliseconds since 1970. */
+  atMs: number
+  services: ReadonlyMap<string, ServiceSnapshot>
+}
+
+/** What has been counted since this control plane started, by service; requests of no service under the empty name. */
+export type Totals = ReadonlyMap<string, Tally>
+
+/** A one-off job or the run of a cron job: its usage is the service's, but it is none of its instances. */
+export const isJob = (instanceId: string): boolean => instanceId.startsWith('job-')

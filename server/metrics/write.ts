@@ -1,0 +1,101 @@
+import type { Opened } from './database.ts'
+import { type Kind, type SampleRow, trafficKind, usageKind } from './kinds.ts'
+import type { TrafficSample, UsageSample } from './samples.ts'
+import { seriesIdOf } from './series-ids.ts'
+
+/** A sample of an instance, or of a service as a whole where `instance` is empty. */
+export interface Sampled<S> {
+  service: string
+  instance: string
+  sample: S
+}
+
+/** The processor time of an instance since its start, as read once. */
+export interface CpuReading {
+  instance: string
+  atMs: number
+  cpuUs: number
+}
+
+/** What of one entry of an ingress is in the samples. */
+export interface StoredTally {
+  epoch: string
+  entry: string
+  beganAt: number
+  counts: Uint8Array
+}
+
+export type TallyKey = Pick<StoredTally, 'epoch' | 'entry' | 'beganAt'>
+
+/** What one look at everything brought. */
+export interface Sweep {
+  usage: readonly Sampled<UsageSample>[]
+  traffic: readonly Sampled<TrafficSample>[]
+  readings: readonly CpuReading[]
+  changedTallies: readonly StoredTally[]
+  goneTallies: readonly TallyKey[]
+  /** Up to when the ingress's counts are in the samples, in milliseconds since 1970; undefined before it was first heard. */
+  trafficAtMs: number | undefined
+}
+
+/** Stores a sweep whole or, when this throws, not at all: neither a killed process nor a full disk counts anything twice. */
+export function writeSweep(opened: Opened, sweep: Sweep): void {
+  const { db, seriesIds } = opened
+  try {
+    db.transaction(() => {
+      for (const sampled of sweep.usage) insertFine(opened, usageKind, sampled)
+      for (const sampled of sweep.traffic) insertFine(opened, trafficKind, sampled)
+      writeReadings(opened, sweep.readings)
+      writeTallies(opened, sweep)
+    }).immediate()
+  } catch (error) {
+    // Ids given in what was just undone are none.
+    seriesIds.clear()
+    throw error
+  }
+}
+
+/** Where something of the window is there already, as when the clock was set back, both are joined. */
+function insertFine<S extends { at: number }>(opened: Opened, kind: Kind<S>, { service, instance, sample }: Sampled<S>): void {
+  const { at } = sample
+  const series = seriesIdOf(opened, { service, instance }, at)
+  const { table, columns } = kind
+  const marks = columns.map(() => '?').join(', ')
+  const insert = opened.db.query(`INSERT OR IGNORE INTO ${table}_fine (at, series, ${columns.join(', ')}) VALUES (?, ?, ${marks})`)
+  if (insert.run(at, series, ...kind.toValues(sample)).changes > 0) return
+  const row = opened.db.query<SampleRow, [number, number]>(`SELECT * FROM ${table}_fine WHERE at = ? AND series = ?`).get(at, series)
+  const joined = row === null ? sample : kind.join(at, [kind.fromRow(row), sample])
+  const replace = opened.db.query(`INSERT OR REPLACE INTO ${table}_fine (at, series, ${columns.join(', ')}) VALUES (?, ?, ${marks})`)
+  replace.run(at, series, ...kind.toValues(joined))
+}
+
+function writeReadings({ db }: Opened, readings: readonly CpuReading[]): void {
+  db.run('DELETE FROM readings')
+  const insert = db.query('INSERT OR REPLACE INTO readings (instance, at_ms, cpu_us) VALUES (?, ?, ?)')
+  for (const { instance, atMs, cpuUs } of readings) insert.run(instance, atMs, cpuUs)
+}
+
+function writeTallies({ db }: Opened, { changedTallies, goneTallies, trafficAtMs }: Sweep): void {
+  const keep = db.query('INSERT OR REPLACE INTO tallies (epoch, entry, began_at, counts) VALUES (?, ?, ?, ?)')
+  for (const { epoch, entry, beganAt, counts } of changedTallies) keep.run(epoch, entry, beganAt, counts)
+  const forget = db.query('DELETE FROM tallies WHERE epoch = ? AND entry = ? AND began_at = ?')
+  for (const { epoch, entry, beganAt } of goneTallies) forget.run(epoch, entry, beganAt)
+  if (trafficAtMs === undefined) return
+  db.query("INSERT OR REPLACE INTO state (key, value) VALUES ('traffic_at_ms', ?)").run(trafficAtMs)
+}
+
+/** What the last sweep knew, for the first one after a start. */
+export interface Remembered {
+  readings: CpuReading[]
+  tallies: StoredTally[]
+  /** Undefined before the very first look. */
+  trafficAtMs: number | undefined
+}
+
+export function readRemembered({ db }: Opened): Remembered {
+  return {
+    readings: db.query<CpuReading, []>('SELECT instance, at_ms AS atMs, cpu_us AS cpuUs FROM readings').all(),
+    tallies: db.query<StoredTally, []>('SELECT epoch, entry, began_at AS beganAt, counts FROM tallies').all(),
+    trafficAtMs: db.query<{ value: number }, []>("SELECT value FROM state WHERE key = 'traffic_at_ms'").get()?.value,
+  }
+}
