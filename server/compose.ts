@@ -10,6 +10,7 @@ import type { Engine } from './engines/port.ts'
 import { createProcessEngine } from './engines/process/engine.ts'
 import { ensureDataFolders } from './folders.ts'
 import { createIngressClient } from './ingress/control-client.ts'
+import { createExitReasons } from './instances/exit-reasons.ts'
 import { type DataLock, lockDataDir } from './lock.ts'
 import { createCollector } from './logs/collector.ts'
 import { createLogHub } from './logs/hub.ts'
@@ -77,7 +78,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   const metrics = startMetrics({ db, engine, paths, log, now, sampler: traffic.reader })
   const ingressProof = ensureIngressProof(paths.ingressProof)
   const machine = options.machine ?? readMachine()
-  const given = { version, config, publicUrl, machine, paths, ingressProof, ...logs, log, now, stopping }
+  const given = { version, config, publicUrl, machine, exitReasons: createExitReasons(), paths, ingressProof, ...logs, log, now, stopping }
   const base = { ...given, db, sealer, engine, ingress, traffic: traffic.reader, metrics: metrics.metrics }
   const routes = createRoutePublisher(base)
   const { context, work } = createWork({ ...base, routes }, acme)

@@ -117,6 +117,11 @@ const settings = {
   CP_SOURCE_MAX_MB: { default: '2048', help: 'Largest source once unpacked, in MiB', parse: integer(1, 1e6) },
   CP_RELEASES_KEPT: { default: '10', help: 'Releases of a service that a rollback can go back to', parse: integer(2, 1000) },
   CP_ACCESS_LOG: { default: 'on', help: 'Log a line for each request to a service: on or off', parse: oneOf(['on', 'off']) },
+  CP_DISK_RESERVE_MB: {
+    default: '',
+    help: 'Space that stays free on the disk of the data: who fills it is stopped below; 0 stops nobody. Default: 1 GiB or 2 %, at most a tenth',
+    parse: (value: string) => (value === '' ? undefined : integer(0, 1e9)(value)),
+  },
   CP_LOG_RETENTION_DAYS: { default: '7', help: 'Days for which log lines are kept', parse: integer(1, 3650) },
   CP_LOG_MAX_MB: { default: '500', help: 'Most log text kept of one service, in MiB', parse: integer(1, 1e6) },
 } satisfies Record<string, Setting<unknown>>
@@ -208,6 +213,7 @@ const whenEmpty: Partial<Record<SettingName, (config: Config) => string>> = {
   CP_ACME_DNS_HOOK: () => '(none)',
   CP_ACME_EAB_KID: () => '(none)',
   CP_BUILD_PATH: () => '(the usual folders)',
+  CP_DISK_RESERVE_MB: () => '(1 GiB or 2 % of the disk, at most a tenth of it)',
 }
 
 /** Every setting as `cpd config` prints it: effective values, secrets only as set or not. */

@@ -1,7 +1,9 @@
 import type { Database } from 'bun:sqlite'
+import type { AppError } from '../shared/error.ts'
 import type { Config } from './config.ts'
 import type { Engine } from './engines/port.ts'
 import type { IngressClient } from './ingress/control-client.ts'
+import type { ExitReasons } from './instances/exit-reasons.ts'
 import type { Collector } from './logs/collector.ts'
 import type { LogHub } from './logs/hub.ts'
 import type { LogStore } from './logs/store.ts'
@@ -21,8 +23,8 @@ export interface Work {
   pokeJobs(serviceId: string): void
   /** Looks at the queue of deploys. */
   pokeQueue(): void
-  /** Stops the build or pre-deploy command of a deploy that is to be canceled. */
-  interruptDeploy(deployId: string): void
+  /** Stops the build or pre-deploy command of a deploy that is to be canceled, or that fails for this reason. */
+  interruptDeploy(deployId: string, because?: AppError): void
   /** Tells that a deploy has come to its end in the database. */
   deployEnded(deployId: string): void
   /** Looks at the DNS of a custom domain, if it is due, or at what is left of one that was removed. */
@@ -52,6 +54,7 @@ export interface Context {
   readonly collector: Collector
   readonly metrics: Metrics
   readonly log: ServerLog
+  readonly exitReasons: ExitReasons
   /** What plans are held against. */
   readonly machine: Machine
   readonly work: Work

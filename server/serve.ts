@@ -3,6 +3,7 @@ import { createApp } from './app.ts'
 import type { FirstStart } from './auth/seed.ts'
 import { type ComposeOptions, compose } from './compose.ts'
 import type { Context } from './context.ts'
+import { startDiskGuard } from './disk-space/guard.ts'
 import type { Guarantee } from './engines/port.ts'
 import { ensureIngress, type IngressStart, watchIngress } from './ingress/supervise.ts'
 import { describeError } from './server-log.ts'
@@ -49,6 +50,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     republish(context)
     work.start()
     startHousekeeping(context)
+    startDiskGuard(context)
     sweepInBackground(context)
     const missingGuarantees = (await context.engine.guarantees()).filter(({ holds }) => !holds)
     if (!options.isOnTrial) concludeUpgrade(context.paths, context.log)

@@ -1,25 +1,26 @@
 /**
  * What an instance of each plan may use. Names are Render's, so that its clients' values mean the same here;
- * the figures are ours, chosen to divide a small VM. `cpu` in cores, `memoryMb` in MiB, `pids` in processes and threads.
+ * the figures are ours, chosen to divide a small VM. `cpu` in cores, `memoryMb` in MiB, `pids` in processes and threads, `diskMb` in MiB of
+ * what it writes outside persistent disks: its home and /tmp.
  */
 export const plans = {
-  free: { cpu: 0.1, memoryMb: 256, pids: 128 },
-  starter: { cpu: 0.5, memoryMb: 512, pids: 256 },
-  standard: { cpu: 1, memoryMb: 2048, pids: 512 },
-  pro: { cpu: 2, memoryMb: 4096, pids: 1024 },
-  pro_plus: { cpu: 4, memoryMb: 8192, pids: 2048 },
-  pro_max: { cpu: 4, memoryMb: 16_384, pids: 2048 },
-  pro_ultra: { cpu: 8, memoryMb: 32_768, pids: 4096 },
+  free: { cpu: 0.1, memoryMb: 256, pids: 128, diskMb: 1024 },
+  starter: { cpu: 0.5, memoryMb: 512, pids: 256, diskMb: 5120 },
+  standard: { cpu: 1, memoryMb: 2048, pids: 512, diskMb: 10_240 },
+  pro: { cpu: 2, memoryMb: 4096, pids: 1024, diskMb: 20_480 },
+  pro_plus: { cpu: 4, memoryMb: 8192, pids: 2048, diskMb: 40_960 },
+  pro_max: { cpu: 4, memoryMb: 16_384, pids: 2048, diskMb: 81_920 },
+  pro_ultra: { cpu: 8, memoryMb: 32_768, pids: 4096, diskMb: 163_840 },
 } as const
 
 export type PlanName = keyof typeof plans
 export const planNames = Object.keys(plans) as PlanName[]
 export const defaultPlan: PlanName = 'starter'
 
-/** What a build may use, by build plan. */
+/** What a build may use, by build plan; `diskMb` is for its folder and its cache. */
 export const buildPlans = {
-  starter: { cpu: 2, memoryMb: 4096, pids: 2048 },
-  performance: { cpu: 8, memoryMb: 16_384, pids: 8192 },
+  starter: { cpu: 2, memoryMb: 4096, pids: 2048, diskMb: 10_240 },
+  performance: { cpu: 8, memoryMb: 16_384, pids: 8192, diskMb: 51_200 },
 } as const
 
 export type BuildPlanName = keyof typeof buildPlans

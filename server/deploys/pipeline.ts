@@ -145,7 +145,7 @@ async function failureOf(context: Context, { stage, run, signal }: Omit<Attempt,
   } catch (error) {
     if (signal.aborted) {
       context.stopping.throwIfAborted()
-      return canceled
+      return signal.reason instanceof AppError ? { status, reason: signal.reason.message } : canceled
     }
     if (isDiskFull(error)) return { status, reason: 'The disk of the server is full. Free some space, then deploy again.' }
     if (error instanceof AppError) return { status, reason: error.message }

@@ -21,7 +21,8 @@ export function recordExit(
   const now = context.now()
   // As it is now: asking the engine has taken its time.
   const instance = instanceById(context.db, seen.id) ?? seen
-  const exits = [...instance.exits, exit].slice(-KEPT_EXITS)
+  const reason = context.exitReasons.take(instance.id)
+  const exits = [...instance.exits, reason === undefined ? exit : { ...exit, reason }].slice(-KEPT_EXITS)
   const delayMs = nextRestartDelayMs(exits, now)
   const { id, restarts } = instance
   context.db.transaction(() => {

@@ -12,6 +12,8 @@ export interface InstanceExit {
   exitCode: number | null
   signal: string | null
   oomKilled: boolean
+  /** Why we ended it ourselves, as a sentence without its full stop. */
+  reason?: string
 }
 
 /** An instance as it is kept. Times are milliseconds since 1970. */
@@ -85,6 +87,14 @@ export function takenPorts(db: Database): Set<number> {
       .all()
       .map((row) => row.port),
   )
+}
+
+/** Whether there are instances of anything. */
+export const hasInstances = (db: Database): boolean => db.query('SELECT 1 FROM instances LIMIT 1').get() !== null
+
+/** Lets no instance of a service that waits for its start be started before then. */
+export function holdBackInstances(db: Database, serviceId: string, until: number): void {
+  db.query(`UPDATE instances SET start_at = max(start_at, ?) WHERE service_id = ? AND phase = 'pending'`).run(until, serviceId)
 }
 
 export type InstanceChange = Partial<

@@ -44,7 +44,7 @@ export function createWork(base: Omit<Context, 'work'>, acme: AcmeSettings | und
     pokeQueue: onceStarted(() => queue.poke()),
     pokeCertificates: onceStarted(() => certificates.poke()),
     republishCertificates: () => certificates.republish(),
-    interruptDeploy: (deployId) => queue.interrupt(deployId),
+    interruptDeploy: (deployId, because) => queue.interrupt(deployId, because),
     deployEnded: (deployId) => queue.deployEnded(deployId),
     whenDeploysSettled: (serviceId) => queue.whenSettled(serviceId),
     start() {

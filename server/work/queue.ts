@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { AppError } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
 import { runDeploy } from '../deploys/pipeline.ts'
 import { type StoredDeploy, unfinishedDeploys } from '../deploys/store.ts'
@@ -8,7 +9,7 @@ import { chooseDeploys } from './choose.ts'
 /** Works on deploys: one at a time for a service, a bounded number of builds in all. The queue itself is the table of deploys. */
 export interface DeployQueue {
   poke(): void
-  interrupt(deployId: string): void
+  interrupt(deployId: string, because?: AppError): void
   deployEnded(deployId: string): void
   whenSettled(serviceId: string): Promise<void>
   settled(): Promise<void>
@@ -56,7 +57,7 @@ export function createDeployQueue(context: Context, signal: AbortSignal): Deploy
 
   return {
     poke,
-    interrupt: (deployId) => running.get(deployId)?.abort.abort(),
+    interrupt: (deployId, because) => running.get(deployId)?.abort.abort(because),
     deployEnded: (deployId) => running.get(deployId)?.ended(),
     whenSettled: async (serviceId) => {
       await Promise.all([...running.values()].filter(({ deploy }) => deploy.serviceId === serviceId).map(({ done }) => done))

@@ -5,6 +5,7 @@ import { readConfig } from '../../server/config.ts'
 import type { Context } from '../../server/context.ts'
 import { migrateDatabase } from '../../server/db/migrate.ts'
 import { holdExclusively, openDatabase } from '../../server/db/open.ts'
+import { createExitReasons } from '../../server/instances/exit-reasons.ts'
 import { createCollector } from '../../server/logs/collector.ts'
 import { createLogHub } from '../../server/logs/hub.ts'
 import { openLogStore } from '../../server/logs/store.ts'
@@ -75,6 +76,7 @@ export async function startTestServer({ env = {}, parts = {} }: TestServerOption
     logStore,
     logHub: createLogHub(logStore),
     collector: createCollector({ store: logStore }),
+    exitReasons: createExitReasons(),
     machine: largeMachine,
     log,
     metrics: createMetrics(samples, { latest: () => undefined, totals: () => new Map() }, new AbortController().signal),

@@ -1,0 +1,46 @@
+import { join } from 'node:path'
+import { buildPlans, plans } from '../../shared/plan.ts'
+import type { Context } from '../context.ts'
+import { releaseById } from '../deploys/release-store.ts'
+import { type StoredDeploy, unfinishedDeploys } from '../deploys/store.ts'
+import { instancesOf } from '../instances/store.ts'
+import { servicePathsOf } from '../paths.ts'
+import { type StoredService, serviceById } from '../services/store.ts'
+
+/** Something that may be filling the disk, and the folders it can write to. */
+export interface Candidate {
+  id: string
+  kind: 'service' | 'build'
+  service: StoredService
+  folders: string[]
+  /** What its plan gives it, in MiB. */
+  diskMb: number
+}
+
+type Given = Pick<Context, 'db' | 'engine' | 'paths'>
+
+/** Services of which something runs, and builds under way. */
+export async function candidatesOf({ db, engine, paths }: Given): Promise<Candidate[]> {
+  const running = new Set((await engine.list()).map(({ serviceId }) => serviceId))
+  const services = [...running].flatMap((id) => serviceById(db, id) ?? [])
+  const builds = unfinishedDeploys(db).filter(({ status }) => status === 'build_in_progress')
+  return [
+    ...services.map((service) => serviceCandidate({ db, paths }, service)),
+    ...builds.flatMap((deploy) => buildCandidate({ db, paths }, deploy)),
+  ]
+}
+
+function serviceCandidate({ db, paths }: Omit<Given, 'engine'>, service: StoredService): Candidate {
+  const own = servicePathsOf(paths, service.id)
+  const running = instancesOf(db, service.id).at(-1)
+  const plan = (running && releaseById(db, running.releaseId)?.settings.plan) ?? service.settings.plan
+  return { id: service.id, kind: 'service', service, folders: [own.home, own.tmp], diskMb: plans[plan].diskMb }
+}
+
+function buildCandidate({ db, paths }: Omit<Given, 'engine'>, { id, serviceId }: StoredDeploy): Candidate[] {
+  const service = serviceById(db, serviceId)
+  if (service === undefined) return []
+  const own = servicePathsOf(paths, serviceId)
+  const { diskMb } = buildPlans[service.settings.buildPlan]
+  return [{ id, kind: 'build', service, folders: [join(own.builds, id), own.cache], diskMb }]
+}

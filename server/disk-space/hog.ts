@@ -1,0 +1,40 @@
+/** What a service or a build has on the disk, as far as it may write there itself. */
+export interface Holder {
+  /** Id of the service, or of the deploy that builds. */
+  id: string
+  kind: 'service' | 'build'
+  heldBytes: number
+  /** At the last measurement; undefined for one that was not measured then. */
+  heldBeforeBytes: number | undefined
+  /** What its plan gives it. */
+  allowedBytes: number
+}
+
+const MIB = 1024 * 1024
+/** Less than this between two measurements a few seconds apart fills no disk. */
+export const SMALL_GROWTH_BYTES = 4 * MIB
+/** On a disk smaller than the plans on it add up to, nobody may have more than this share. */
+const LARGEST_SHARE = 0.25
+
+/** What a plan gives on a file system of this size. */
+export const allowedOn = (totalBytes: number, diskMb: number): number => Math.min(diskMb * MIB, totalBytes * LARGEST_SHARE)
+
+/**
+ * Who is to be stopped when the disk is short: who is furthest beyond their plan, and where nobody is, who grew most since the last
+ * measurement. Undefined when nobody did either: then the disk was filled by somebody else.
+ */
+export function chooseHog(holders: readonly Holder[]): Holder | undefined {
+  const beyond = holders.filter((holder) => excessOf(holder) > 0)
+  if (beyond.length > 0) return most(beyond, excessOf)
+  return most(
+    holders.filter((holder) => growthOf(holder) >= SMALL_GROWTH_BYTES),
+    growthOf,
+  )
+}
+
+const excessOf = ({ heldBytes, allowedBytes }: Holder): number => heldBytes - allowedBytes
+const growthOf = ({ heldBytes, heldBeforeBytes }: Holder): number => (heldBeforeBytes === undefined ? 0 : heldBytes - heldBeforeBytes)
+
+/** The first of the greatest by id, so that the answer does not depend on the order. */
+const most = (holders: readonly Holder[], measure: (holder: Holder) => number): Holder | undefined =>
+  holders.toSorted((a, b) => measure(b) - measure(a) || (a.id < b.id ? -1 : 1))[0]

@@ -1,0 +1,80 @@
+import { readdirSync, readlinkSync, statSync } from 'node:fs'
+import { AppError } from '../../shared/error.ts'
+import { runProcess } from '../process/spawn.ts'
+
+const MEASURE_TIMEOUT_MS = 5000
+const BLOCK_BYTES = 512
+
+/**
+ * How many bytes each of these folders takes on its file system. Folders that cannot be measured in a few seconds are left out: what
+ * fills a disk fast has few and large files.
+ *
+ * @throws the signal's reason when aborted.
+ */
+export async function measureFolders(folders: readonly string[], signal: AbortSignal): Promise<Map<string, number>> {
+  const sizes = new Map<string, number>()
+  await Promise.all(
+    folders.map(async (folder) => {
+      const bytes = await measureFolder(folder, signal)
+      if (bytes !== undefined) sizes.set(folder, bytes)
+    }),
+  )
+  return sizes
+}
+
+async function measureFolder(folder: string, signal: AbortSignal): Promise<number | undefined> {
+  const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C' }
+  try {
+    // A file that vanishes meanwhile makes du fail, after it has told the sum.
+    const { stdout } = await runProcess(['du', '-s', '-x', '--block-size=1', '--', folder], { env, signal, timeoutMs: MEASURE_TIMEOUT_MS })
+    const bytes = Number.parseInt(stdout, 10)
+    return Number.isNaN(bytes) ? undefined : bytes
+  } catch (error) {
+    if (error instanceof AppError) return undefined
+    throw error
+  }
+}
+
+/**
+ * Bytes in files on the file system `device` that these users hold open and have removed: no folder shows them, and they go with the process.
+ * Empty where we may not look into other users' processes.
+ */
+export function measureRemoved(uids: ReadonlySet<number>, device: number): Map<number, number> {
+  const byUid = new Map<number, number>()
+  const seen = new Set<number>()
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    const uid = ownerOf(`/proc/${pid}`)
+    if (uid === undefined || !uids.has(uid)) continue
+    for (const path of removedFilesOf(`/proc/${pid}/fd`)) {
+      const stat = statOf(path)
+      if (stat === undefined || stat.dev !== device || stat.nlink > 0 || !stat.isFile() || seen.has(stat.ino)) continue
+      seen.add(stat.ino)
+      byUid.set(uid, (byUid.get(uid) ?? 0) + stat.blocks * BLOCK_BYTES)
+    }
+  }
+  return byUid
+}
+
+const ownerOf = (path: string): number | undefined => statOf(path)?.uid
+
+function statOf(path: string) {
+  try {
+    return statSync(path)
+  } catch {
+    // It has ended or been closed meanwhile.
+    return undefined
+  }
+}
+
+/** What the kernel writes behind the name of a file that has none any more (see proc_pid_fd(5)). */
+const REMOVED = ' (deleted)'
+
+function removedFilesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+      .map((name) => `${folder}/${name}`)
+      .filter((path) => readlinkSync(path).endsWith(REMOVED))
+  } catch {
+    return []
+  }
+}
