@@ -91,6 +91,9 @@ const secretsDirOf = (context: Pick<Context, 'paths'>, release: Pick<StoredRelea
 const USERS_ALONE = 0o500
 const USER_READS = 0o400
 
+/** By folder: an instance and jobs may start in one release at the same moment. */
+const secretsUnderWay = new Map<string, Promise<string>>()
+
 /** Lays the secret files of a release down where its processes read them. Returns the folder. */
 export async function prepareSecrets(
   context: Context,
@@ -98,6 +101,15 @@ export async function prepareSecrets(
 ): Promise<string> {
   const dir = secretsDirOf(context, release)
   if (existsSync(dir)) return dir
+  const begun = secretsUnderWay.get(dir) ?? laySecrets(context, { service, release, dir }).finally(() => secretsUnderWay.delete(dir))
+  secretsUnderWay.set(dir, begun)
+  return await begun
+}
+
+async function laySecrets(
+  context: Context,
+  { service, release, dir }: { service: StoredService; release: StoredRelease; dir: string },
+): Promise<string> {
   const fresh = `${dir}.new`
   await rm(fresh, { recursive: true, force: true })
   await ensureFolder(fresh, 0o700, { uid: 0, gid: 0 })
