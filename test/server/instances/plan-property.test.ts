@@ -144,6 +144,24 @@ function settle(first: Situation, options: { dies: boolean }): { end: Model; act
 const isLive = ({ service }: Situation, one: StoredInstance) =>
   one.deployId === service.liveDeployId && one.generation === service.liveGeneration
 
+/** The same, of a service that may be asleep, falling asleep, or only half awake. */
+function sleepySituation(seed: number): Situation {
+  const below = randomNumbers(seed + SITUATIONS)
+  const pick = <T>(items: readonly T[]): T => items[below(items.length)] as T
+  const given = randomSituation(seed)
+  return {
+    ...given,
+    instances: given.instances.map((one) => ({ ...one, frozenAt: one.phase === 'draining' ? null : pick([null, NOW]) })),
+    sleep: {
+      asleep: pick([undefined, 'freeze', 'stop'] as const),
+      wanted: pick([undefined, 'freeze', 'freeze', 'stop'] as const),
+      dueAt: NOW + pick([-1, 5000, Number.POSITIVE_INFINITY]),
+      countedUntil: Number.POSITIVE_INFINITY,
+      hasWoken: below(2) === 0,
+    },
+  }
+}
+
 const seeds = Array.from({ length: SITUATIONS }, (_, seed) => seed)
 
 describe('in any situation', () => {
@@ -246,6 +264,34 @@ describe('in any situation', () => {
         expect(ready.length, `seed ${seed}`).toBeGreaterThanOrEqual(
           replaces === 'stop_first' ? Math.min(1, wantedInstances) : wantedInstances,
         )
+      }
+    }
+  })
+
+  test('one that sleeps comes to rest with all of it frozen or gone, and one that is awake with nothing of it frozen', () => {
+    let sleepers = 0
+    for (const seed of seeds) {
+      const { end } = settle(sleepySituation(seed), { dies: seed % 2 === 0 })
+      if (end.isRemoved) continue
+      expect(planService(end), `seed ${seed}`).toEqual([])
+      if (end.sleep.asleep !== undefined) sleepers++
+      const { asleep } = end.sleep
+      const expected = end.instances.map(() => (asleep === undefined ? 'awake' : asleep === 'freeze' ? 'frozen' : 'gone'))
+      expect(
+        end.instances.map(({ frozenAt }) => (frozenAt === null ? 'awake' : 'frozen')),
+        `seed ${seed}`,
+      ).toEqual(expected)
+    }
+    expect(sleepers).toBeGreaterThan(100)
+  })
+
+  test('nothing falls asleep or stays so while a deploy, a restart or a watch is under way', () => {
+    for (const seed of seeds) {
+      for (const { before, action } of settle(sleepySituation(seed), { dies: false }).actions) {
+        if (action.kind !== 'fall_asleep' && action.kind !== 'rest') continue
+        const { candidate: underWay, guard: watched, service } = before
+        expect([underWay, watched, service.isSuspended, service.isHalted], `seed ${seed}`).toEqual([undefined, undefined, false, false])
+        expect(service.generation, `seed ${seed}`).toBe(service.liveGeneration)
       }
     }
   })
