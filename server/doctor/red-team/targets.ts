@@ -1,0 +1,37 @@
+/** What the red team is told to go for, in the words of its report. All of it is really there, seen from outside. */
+export interface Targets {
+  /** The control plane's files, its databases among them. */
+  controlFiles: string[]
+  /** Files of another service, its output among them. */
+  neighbourFiles: string[]
+  folders: FolderTarget[]
+  /** Files and folders that must not be changed. */
+  writable: string[]
+  processes: ProcessTarget[]
+  /** Unix sockets; one that begins with `@` has an abstract name. */
+  sockets: string[]
+  listeners: ListenerTarget[]
+  /** Names and ports of services of another private network. */
+  names: { name: string; port: number }[]
+  /** Files that a neighbour has put into its own /tmp and /dev/shm. */
+  neighbourTmpFiles: string[]
+}
+
+export interface FolderTarget {
+  path: string
+  /** Names in it that lead to the app's own files, where folders are rebuilt in a /tmp of its own. */
+  ownNames: string[]
+}
+
+export interface ProcessTarget {
+  what: string
+  pid: number
+  /** Tells it from another that has its pid in a namespace. */
+  startTicks: number
+}
+
+export interface ListenerTarget {
+  what: string
+  host: string
+  port: number
+}
