@@ -6,6 +6,7 @@ import { type Config, ownArguments, ownEnvironment, publicUrlOf } from './config
 import type { Context } from './context.ts'
 import { migrateDatabase } from './db/migrate.ts'
 import { holdExclusively, openDatabase } from './db/open.ts'
+import { openDiskQuota } from './disk-space/quota.ts'
 import type { Engine } from './engines/port.ts'
 import { createProcessEngine } from './engines/process/engine.ts'
 import { ensureDataFolders } from './folders.ts'
@@ -23,6 +24,7 @@ import { createRoutePublisher } from './routing/publish.ts'
 import { openSealer } from './secrets/seal.ts'
 import { findSealed } from './secrets/sealed-row.ts'
 import { describeError, type ServerLog } from './server-log.ts'
+import { isRoot } from './services/folders.ts'
 import { type RunningTraffic, startTraffic } from './traffic/start.ts'
 import { repairUpgrade } from './upgrade/repair.ts'
 import { noteTrial } from './upgrade/trial-process.ts'
@@ -68,7 +70,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   const sealer = openSealer(paths.masterKey, findSealed(db))
   const firstStart = await seedFirstStart({ db, config, now })
   await ensureSelfToolchain({ dir: paths.toolchain, executable: options.executable })
-  const engine = await openEngine(paths, log)
+  const engine = await openEngine({ paths, config, log })
   const logs = openLogs(paths, log)
   const stopper = new AbortController()
   const stopping = stopper.signal
@@ -77,8 +79,23 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   const traffic = startTraffic({ paths, db, ...logs, log, now })
   const metrics = startMetrics({ db, engine, paths, log, now, sampler: traffic.reader })
   const ingressProof = ensureIngressProof(paths.ingressProof)
+  const onQuotaError = (error: unknown) => log.error('disk limit not set', describeError(error))
+  const diskQuota = await openDiskQuota({ dataDir: paths.data, isRoot, onError: onQuotaError })
   const machine = options.machine ?? readMachine()
-  const given = { version, config, publicUrl, machine, exitReasons: createExitReasons(), paths, ingressProof, ...logs, log, now, stopping }
+  const given = {
+    version,
+    config,
+    publicUrl,
+    machine,
+    exitReasons: createExitReasons(),
+    diskQuota,
+    paths,
+    ingressProof,
+    ...logs,
+    log,
+    now,
+    stopping,
+  }
   const base = { ...given, db, sealer, engine, ingress, traffic: traffic.reader, metrics: metrics.metrics }
   const routes = createRoutePublisher(base)
   const { context, work } = createWork({ ...base, routes }, acme)
@@ -129,10 +146,18 @@ const LABEL_CHARS = 12
  * The engine of this data directory, which takes over what an earlier one left running. The label tells this installation's
  * control groups from those of another on the same machine.
  */
-export async function openEngine(paths: Paths, log: ServerLog): Promise<Engine> {
+export async function openEngine({ paths, config, log }: Pick<Context, 'paths' | 'config' | 'log'>): Promise<Engine> {
   const label = `cpd-${createHash('sha256').update(paths.data).digest('hex').slice(0, LABEL_CHARS)}`
   const hiddenDirs = [paths.db, paths.run, paths.uploads, paths.disks]
-  return await createProcessEngine({ stateDir: paths.engineState, label, hiddenDirs, log: (message) => log.error('engine', { message }) })
+  const { CP_INSTANCE_SUBNET: subnet, CP_INGRESS_HTTP, CP_INGRESS_HTTPS } = config
+  const publicPorts = [CP_INGRESS_HTTP.port, ...(CP_INGRESS_HTTPS === undefined ? [] : [CP_INGRESS_HTTPS.port])]
+  return await createProcessEngine({
+    stateDir: paths.engineState,
+    label,
+    hiddenDirs,
+    network: { publicPorts, ...(subnet !== '' && { subnet }) },
+    log: (message) => log.error('engine', { message }),
+  })
 }
 
 function openLogs(paths: Paths, log: ServerLog): Pick<Context, 'logStore' | 'logHub' | 'collector'> {

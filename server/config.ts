@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { defaultMaxUploadBytes } from '../shared/deploy.ts'
 import { AppError } from '../shared/error.ts'
 import { type Address, formatAddress, parseAddress } from './address.ts'
+import { parseSubnet } from './engines/process/network/addresses.ts'
 import { INHERITED_VARIABLE, type InheritedListener, parseInherited } from './ingress/inherited.ts'
 import {
   integer,
@@ -94,6 +95,11 @@ const settings = {
   CP_ACME_DNS_HOOK: { default: '', help: 'Program that sets DNS records, for dns-01 and wildcards', parse: optionalText },
   CP_ACME_EAB_KID: { default: '', help: 'Key id of the account at the authority, where it wants one', parse: optionalText },
   CP_ACME_EAB_HMAC: { default: '', secret: true, help: 'HMAC key of that account, base64url', parse: optionalText },
+  CP_INSTANCE_SUBNET: {
+    default: '',
+    help: 'Network of 65536 addresses that instances get theirs from, such as 10.201.0.0/16; off has them all share the network of this machine',
+    parse: (value: string) => (value === '' || value === 'off' ? value : parseSubnet(value).cidr),
+  },
   CP_ENGINE: { default: 'process', flag: '--engine', help: 'What runs the workloads', parse: oneOf(['process']) },
   SERVICE_API_TOKEN: { default: '', secret: true, help: 'Break-glass Bearer token of the seeded administrator', parse: parseStaticToken },
   CP_ADMIN_EMAIL: { default: 'admin@localhost', help: 'Administrator seeded at first start', parse: parseEmail },
@@ -212,6 +218,7 @@ const whenEmpty: Partial<Record<SettingName, (config: Config) => string>> = {
   CP_ACME_EMAIL: () => '(none)',
   CP_ACME_DNS_HOOK: () => '(none)',
   CP_ACME_EAB_KID: () => '(none)',
+  CP_INSTANCE_SUBNET: () => '(one that this machine does not use)',
   CP_BUILD_PATH: () => '(the usual folders)',
   CP_DISK_RESERVE_MB: () => '(1 GiB or 2 % of the disk, at most a tenth of it)',
 }

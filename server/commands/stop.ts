@@ -20,10 +20,7 @@ export function stopCommand(): Command {
       throw new AppError('not_found', `${paths.data} is not the data directory of a cpd. Give the one that it serves with --data.`)
     }
     const lock = lockDataDir(paths.lock, paths.data)
-    const engine = await openEngine(
-      paths,
-      createServerLog((line) => process.stderr.write(line)),
-    )
+    const engine = await openEngine({ paths, config, log: createServerLog((line) => process.stderr.write(line)) })
     const workloads = await engine.list()
     await Promise.all(workloads.map(({ instanceId }) => engine.stop(instanceId, { graceMs: GRACE_MS })))
     for (const { instanceId } of workloads) await engine.remove(instanceId)

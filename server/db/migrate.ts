@@ -5,6 +5,7 @@ import initial from './migrations/0001_initial.sql' with { type: 'text' }
 import domains from './migrations/0002_domains.sql' with { type: 'text' }
 import certificates from './migrations/0003_certificates.sql' with { type: 'text' }
 import controlsAndGuard from './migrations/0004_controls_and_guard.sql' with { type: 'text' }
+import instanceAddresses from './migrations/0005_instance_addresses.sql' with { type: 'text' }
 import jobs from './migrations/0006_jobs.sql' with { type: 'text' }
 import sleep from './migrations/0008_sleep.sql' with { type: 'text' }
 
@@ -14,7 +15,7 @@ const migrations: Migration[] = [
   { version: 2, up: [domains], down: '' },
   { version: 3, up: [certificates], down: '' },
   { version: 4, up: [controlsAndGuard], down: '' },
-  { version: 5, up: [], down: '' },
+  { version: 5, up: [instanceAddresses], down: '' },
   { version: 6, up: [jobs], down: '' },
   { version: 7, up: [], down: '' },
   { version: 8, up: [sleep], down: '' },

@@ -46,6 +46,9 @@ export interface Sandbox {
   disk?: DiskMount
 }
 
+/** `live` is what answers people; `background` is what can wait, and yields processors, disk and memory to it. */
+export type Priority = 'live' | 'background'
+
 interface Workload {
   /** The user's own shell command. It runs inside the sandbox and nowhere else. */
   command: string
@@ -54,6 +57,8 @@ interface Workload {
   env: Record<string, string>
   sandbox: Sandbox
   limits: Limits
+  /** Absent: instances are live, tasks and terminals in the background. */
+  priority?: Priority
   /** Both output streams are appended to this file, which is made 0600 when missing. */
   outputPath: string
 }

@@ -41,19 +41,31 @@ export function createBackground(context: Context, signal: AbortSignal): Backgro
   }
 }
 
+/** Where instances are that have no network of their own. */
+const SHARED_ADDRESS = '127.0.0.1'
+
 async function probe(
   context: Context,
   service: StoredService,
   { instance, signal }: { instance: StoredInstance; signal: AbortSignal },
 ): Promise<void> {
   const { id, port, restarts } = instance
+  const address = instanceById(context.db, id)?.address ?? SHARED_ADDRESS
   const ended = new AbortController()
   const stopListening = context.engine.onExit((exited) => {
     if (exited === id) ended.abort()
   })
   try {
     const path = releaseById(context.db, instance.releaseId)?.settings.healthCheckPath ?? ''
-    const check = { type: service.type, port, path, host: hostOf(context, service.slug), uid: isRoot ? service.uid : undefined }
+    const check = {
+      type: service.type,
+      address,
+      port,
+      path,
+      host: hostOf(context, service.slug),
+      uid: isRoot && address === SHARED_ADDRESS ? service.uid : undefined,
+      refused: async () => void (await context.engine.exposeLoopback(id, port)),
+    }
     await waitUntilHealthy(check, AbortSignal.any([signal, ended.signal]))
     const now = instanceById(context.db, id)
     if (now?.phase === 'starting' && now.restarts === restarts) updateInstance(context.db, id, { phase: 'ready' })

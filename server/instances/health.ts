@@ -5,13 +5,16 @@ import { isListenedOnBy } from './listener.ts'
 /** What is asked of an instance before it counts as healthy. */
 export interface HealthCheck {
   type: ServiceType
+  address: string
   port: number
   /** Path that must answer 2xx or 3xx twice in a row; empty: accepting a connection is enough. */
   path: string
   /** Sent as Host, so that apps that check it answer. */
   host: string
-  /** Who must be listening; undefined where all services run as one user. */
+  /** Who must be listening; undefined where the address is the instance's alone, and where all services run as one user. */
   uid: number | undefined
+  /** Called each time that nobody accepts: whether it listens where it cannot be reached, somebody else finds out. */
+  refused?(): Promise<void>
 }
 
 /** The first checks come fast, since many apps are up within a moment; they become rarer until there is one every 250 ms. */
@@ -39,23 +42,24 @@ async function repeatUntil(isTrue: () => Promise<boolean>, { signal, inARow }: {
   }
 }
 
-async function acceptsConnection({ port, uid }: HealthCheck): Promise<boolean> {
+async function acceptsConnection({ address, port, uid, refused }: HealthCheck): Promise<boolean> {
   try {
-    const socket = await Bun.connect({ hostname: '127.0.0.1', port, socket: { data() {} } })
+    const socket = await Bun.connect({ hostname: address, port, socket: { data() {} } })
     socket.terminate()
     return uid === undefined || isListenedOnBy(port, uid)
   } catch {
+    await refused?.()
     return false
   }
 }
 
 /** One GET spoken by hand: `fetch` would go through a proxy that our own environment names, even to this machine. */
-async function answersWell({ port, path, host }: HealthCheck, signal: AbortSignal): Promise<boolean> {
+async function answersWell({ address, port, path, host }: HealthCheck, signal: AbortSignal): Promise<boolean> {
   const status = await new Promise<number>((resolve) => {
     const giveUp = AbortSignal.any([signal, AbortSignal.timeout(TRY_TIMEOUT_MS)])
     let head = ''
     Bun.connect({
-      hostname: '127.0.0.1',
+      hostname: address,
       port,
       socket: {
         open(socket) {

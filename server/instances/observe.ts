@@ -26,7 +26,7 @@ export function recordExit(
   const delayMs = nextRestartDelayMs(exits, now)
   const { id, restarts } = instance
   context.db.transaction(() => {
-    updateInstance(context.db, id, { phase: 'pending', exits, restarts: restarts + 1, startAt: now + delayMs })
+    updateInstance(context.db, id, { phase: 'pending', address: null, exits, restarts: restarts + 1, startAt: now + delayMs })
     const details = {
       instanceId: id,
       deployId: instance.deployId,
@@ -48,16 +48,25 @@ function tellExit(context: Context, { id, serviceId }: StoredInstance, text: str
   }
 }
 
+/** Writes down where an instance that has been started is reached. */
+export async function noteAddress({ db, engine }: Pick<Context, 'db' | 'engine'>, instanceId: string): Promise<void> {
+  const state = await engine.inspect(instanceId)
+  if (state?.status === 'running') updateInstance(db, instanceId, { address: state.address })
+}
+
 /**
  * Compares what is written down of a running instance with what the engine sees, and writes down what differs.
  * Returns whether it runs.
  */
 export async function observeInstance(context: Context, service: StoredService, instance: StoredInstance): Promise<boolean> {
   const state = await context.engine.inspect(instance.id)
-  if (state?.status === 'running') return true
+  if (state?.status === 'running') {
+    if (state.address !== instance.address) updateInstance(context.db, instance.id, { address: state.address })
+    return true
+  }
   if (state === undefined || endedUnseen(state)) {
     // Never started, or the whole machine was: no fault of the app.
-    updateInstance(context.db, instance.id, { phase: 'pending', startAt: context.now() })
+    updateInstance(context.db, instance.id, { phase: 'pending', address: null, startAt: context.now() })
     await context.engine.remove(instance.id)
     return false
   }

@@ -7,7 +7,6 @@ import { isDeployRunning } from '../../shared/deploy.ts'
 import type { Context } from '../context.ts'
 import { endDeploy } from '../deploys/finish.ts'
 import { deployById, unfinishedDeploys } from '../deploys/store.ts'
-import { findFreePort, INSTANCE_PORTS } from '../engines/free-port.ts'
 import { recordEvent } from '../events/store.ts'
 import { newInstanceId } from '../id.ts'
 import { servicePathsOf } from '../paths.ts'
@@ -18,8 +17,8 @@ import { observeInstance } from './observe.ts'
 import { type Action, type InstanceSet, nextDueAt, planService } from './plan.ts'
 import { situationOf } from './situation.ts'
 import { fallAsleep, rest, thaw, wake } from './sleep.ts'
-import { startInstance } from './start.ts'
-import { insertInstance, instanceById, instancesOf, takenPorts, updateInstance } from './store.ts'
+import { choosePort, startInstance } from './start.ts'
+import { insertInstance, instanceById, instancesOf, updateInstance } from './store.ts'
 import { concludeDeploy, switchTo } from './switch.ts'
 
 /** A plan is empty after a few rounds; one that is not, is looked at again later instead of spinning. */
@@ -113,7 +112,7 @@ async function act(context: Context, service: StoredService, action: Action): Pr
 async function createInstance(context: Context, service: StoredService, set: InstanceSet): Promise<void> {
   const releaseId = deployById(context.db, set.deployId)?.releaseId
   if (releaseId == null) return
-  const port = await findFreePort(INSTANCE_PORTS, takenPorts(context.db))
+  const port = await choosePort(context)
   insertInstance(context.db, {
     ...set,
     id: newInstanceId(service.id),
@@ -180,5 +179,6 @@ async function removeService(context: Context, service: StoredService): Promise<
   await context.logStore.removeService(service.id)
   await context.metrics.removeService(service.id)
   await rm(servicePathsOf(context.paths, service.id).root, { recursive: true, force: true })
+  await context.diskQuota.lift(service)
   removeServiceRow(context.db, service.id)
 }

@@ -4,13 +4,13 @@ import { findFreePort, INSTANCE_PORTS, isPortFree } from '../engines/free-port.t
 import { describeError } from '../server-log.ts'
 import type { StoredService } from '../services/store.ts'
 import { prepareInstance } from './launch.ts'
-import { recordExit } from './observe.ts'
+import { noteAddress, recordExit } from './observe.ts'
 import { instanceById, type StoredInstance, takenPorts, updateInstance } from './store.ts'
 
 /** Starts an instance that is due. What cannot be started counts as having died: it is tried again after a pause. */
 export async function startInstance(context: Context, service: StoredService, instanceId: string): Promise<void> {
   if (instanceById(context.db, instanceId)?.phase !== 'pending') return
-  await movePortIfTaken(context, instanceId)
+  await settlePort(context, instanceId)
   updateInstance(context.db, instanceId, { phase: 'starting', startedAt: context.now() })
   const instance = instanceById(context.db, instanceId)
   const release = instance && releaseById(context.db, instance.releaseId)
@@ -20,6 +20,7 @@ export async function startInstance(context: Context, service: StoredService, in
     followInstance(context, instance, spec.outputPath)
     await forgetEarlierRun(context, instanceId)
     await context.engine.start(spec)
+    await noteAddress(context, instanceId)
   } catch (error) {
     context.log.error('instance not started', { instanceId, ...describeError(error) })
     recordExit(context, service, { instance, exit: { at: context.now(), exitCode: null, signal: null, oomKilled: false } })
@@ -38,9 +39,20 @@ async function forgetEarlierRun({ engine }: Context, instanceId: string): Promis
   if (state?.status === 'exited') await engine.remove(instanceId)
 }
 
-/** Another program may have taken the port since it was chosen, or while the instance was down. */
-async function movePortIfTaken(context: Context, instanceId: string): Promise<void> {
+/** Where each instance has a network of its own, they can all have the port that most apps know from elsewhere. */
+export const OWN_NETWORK_PORT = 10_000
+
+/** The port of an instance that is yet to be made. */
+export async function choosePort({ engine, db }: Pick<Context, 'engine' | 'db'>): Promise<number> {
+  return engine.hasOwnNetworks ? OWN_NETWORK_PORT : await findFreePort(INSTANCE_PORTS, takenPorts(db))
+}
+
+/** Another program may have taken the port since it was chosen or while the instance was down, or networks may no longer be what they were. */
+async function settlePort(context: Context, instanceId: string): Promise<void> {
   const instance = instanceById(context.db, instanceId)
-  if (instance === undefined || isPortFree(instance.port)) return
-  updateInstance(context.db, instanceId, { port: await findFreePort(INSTANCE_PORTS, takenPorts(context.db)) })
+  if (instance === undefined) return
+  const isRight = context.engine.hasOwnNetworks
+    ? instance.port === OWN_NETWORK_PORT
+    : instance.port !== OWN_NETWORK_PORT && isPortFree(instance.port)
+  updateInstance(context.db, instanceId, { address: null, ...(isRight ? {} : { port: await choosePort(context) }) })
 }

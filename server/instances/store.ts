@@ -23,6 +23,8 @@ export interface StoredInstance {
   deployId: string
   releaseId: string
   generation: number
+  /** Where its port is reached; null until it runs. */
+  address: string | null
   port: number
   phase: InstancePhase
   restarts: number
@@ -42,6 +44,7 @@ interface InstanceRow {
   deploy_id: string
   release_id: string
   generation: number
+  address: string | null
   port: number
   phase: InstancePhase
   restarts: number
@@ -98,7 +101,7 @@ export function holdBackInstances(db: Database, serviceId: string, until: number
 }
 
 export type InstanceChange = Partial<
-  Pick<StoredInstance, 'phase' | 'port' | 'restarts' | 'exits' | 'startAt' | 'drainingAt' | 'frozenAt' | 'startedAt'>
+  Pick<StoredInstance, 'phase' | 'address' | 'port' | 'restarts' | 'exits' | 'startAt' | 'drainingAt' | 'frozenAt' | 'startedAt'>
 >
 
 /** Changes what is named and nothing else; nothing when the instance is gone. */
@@ -107,11 +110,12 @@ export function updateInstance(db: Database, id: string, change: InstanceChange)
   if (current === undefined) return
   const next = { ...current, ...change }
   db.query(
-    `UPDATE instances SET phase = $phase, port = $port, restarts = $restarts, exits = $exits, start_at = $startAt,
+    `UPDATE instances SET phase = $phase, address = $address, port = $port, restarts = $restarts, exits = $exits, start_at = $startAt,
      draining_at = $drainingAt, frozen_at = $frozenAt, started_at = $startedAt WHERE id = $id`,
   ).run({
     id,
     phase: next.phase,
+    address: next.address,
     port: next.port,
     restarts: next.restarts,
     exits: JSON.stringify(next.exits),
@@ -133,6 +137,7 @@ const present = (row: InstanceRow): StoredInstance => ({
   deployId: row.deploy_id,
   releaseId: row.release_id,
   generation: row.generation,
+  address: row.address,
   port: row.port,
   phase: row.phase,
   restarts: row.restarts,

@@ -25,7 +25,7 @@ export interface RoutedService {
   /** The live release, if there is one. */
   release: { id: string; artifactDir: string; settings: ServiceSettings } | undefined
   /** Instances of the live set that are not draining. */
-  instances: Pick<StoredInstance, 'id' | 'port' | 'phase' | 'exits'>[]
+  instances: Pick<StoredInstance, 'id' | 'address' | 'port' | 'phase' | 'exits'>[]
 }
 
 /** The route of one service, decided from what is live of it. */
@@ -48,7 +48,11 @@ export function routeOf(service: RoutedService): Route {
   return { kind: service.hasWoken ? 'asleep' : 'unavailable', ...named }
 }
 
-const targetOf = ({ id, port }: RoutedService['instances'][number]): ProxyTarget => ({ instanceId: id, host: '127.0.0.1', port })
+const targetOf = ({ id, address, port }: RoutedService['instances'][number]): ProxyTarget => ({
+  instanceId: id,
+  host: address ?? '127.0.0.1',
+  port,
+})
 
 /** All routes as they stand in the database. */
 export function buildRouteTable(context: Pick<Context, 'db' | 'config' | 'paths' | 'publicUrl' | 'ingressProof'>): RouteTable['hosts'] {
@@ -80,6 +84,7 @@ interface RoutedRow {
 interface TargetRow {
   id: string
   service_id: string
+  address: string | null
   port: number
   phase: StoredInstance['phase']
   exits: string
@@ -89,7 +94,7 @@ function selectRouted(db: Database, context: Pick<Context, 'paths'>): RoutedServ
   const instances = Map.groupBy(
     db
       .query<TargetRow, []>(
-        `SELECT i.id, i.service_id, i.port, i.phase, i.exits FROM instances i JOIN services s ON s.id = i.service_id
+        `SELECT i.id, i.service_id, i.address, i.port, i.phase, i.exits FROM instances i JOIN services s ON s.id = i.service_id
          WHERE i.deploy_id = s.live_deploy_id AND i.generation = s.live_generation AND i.phase <> 'draining' ORDER BY i.id`,
       )
       .all(),
@@ -107,6 +112,7 @@ function selectRouted(db: Database, context: Pick<Context, 'paths'>): RoutedServ
 
 const presentTarget = (row: TargetRow): RoutedService['instances'][number] => ({
   id: row.id,
+  address: row.address,
   port: row.port,
   phase: row.phase,
   exits: JSON.parse(row.exits) as StoredInstance['exits'],

@@ -1,14 +1,19 @@
 import { join, resolve } from 'node:path'
-import { AppError } from '../../../shared/error.ts'
-import type { Engine } from '../port.ts'
+import type { Engine, ListedWorkload } from '../port.ts'
 import type { Cgroups } from './cgroups.ts'
 import { diskGuaranteesOf, diskMountsOf } from './disk-support.ts'
-import { guaranteesOf, probeHost, usableCgroups } from './host.ts'
+import { freezerBy } from './freezer.ts'
+import { guaranteesOf, type Host, probeHost, usableCgroups } from './host.ts'
 import { installKeeper } from './launcher.ts'
-import { inspect, type LifecycleContext, remove, runTask, startInstance, stop } from './lifecycle.ts'
+import { freeze, inspect, type LifecycleContext, remove, runTask, startInstance, stop, thaw } from './lifecycle.ts'
+import { exposeLoopback, siblingConnections } from './network/instance-ports.ts'
+import type { Networks } from './network/networks.ts'
+import { openNetworks } from './network/own-networks.ts'
+import { openSharedNetwork } from './network/shared-network.ts'
 import { groupOf, isTrueWithin, processesBy } from './processes.ts'
-import { openRecords } from './record.ts'
+import { openRecords, type Records, type Workload } from './record.ts'
 import { createSupervisor } from './supervisor.ts'
+import { openTerminal } from './terminal.ts'
 
 export interface ProcessEngineOptions {
   /** For our records; hidden from every workload. */
@@ -20,10 +25,21 @@ export interface ProcessEngineOptions {
   log?: (message: string) => void
   /** Where control groups are mounted. */
   cgroupRoot?: string
+  network?: NetworkChoice
+}
+
+/** How workloads are to be networked where the machine can give each a network of its own. */
+export interface NetworkChoice {
+  /** As CIDR, or `off` to have them all in the machine's; chosen when absent. */
+  subnet?: string
+  /** Ports of this machine that every workload may reach: the ingress's. */
+  publicPorts?: readonly number[]
 }
 
 const ADOPTION_DEADLINE_MS = 10_000
 const STRAY_DEADLINE_MS = 5000
+/** Whoever has run a task that was cut short has still to forget it. */
+const FORGET_DEADLINE_MS = 5000
 
 /** Runs workloads as plain processes of this machine, and adopts those that an earlier engine with the same state left running. */
 export async function createProcessEngine(options: ProcessEngineOptions): Promise<Engine> {
@@ -32,22 +48,22 @@ export async function createProcessEngine(options: ProcessEngineOptions): Promis
   await adopt(context)
   return {
     name: 'process',
-    hasOwnNetworks: false,
+    hasOwnNetworks: context.networks.areOwn,
     mountsDisks: diskMountsOf(host),
     guarantees: async () => [...guaranteesOf(host), ...diskGuaranteesOf(host)],
     start: (spec) => startInstance(context, spec),
     inspect: (id) => inspect(context, id),
-    list: async () => supervisor.all().map(({ workload: { id, serviceId, kind } }) => ({ instanceId: id, serviceId, kind })),
+    list: async () => supervisor.all().flatMap(({ workload }) => listed(workload)),
     stop: (id, { graceMs }) => stop(context, id, graceMs),
     remove: (id) => remove(context, id),
     onExit: supervisor.onExit,
     runTask: (task, signal) => runTask(context, task, signal),
-    openTerminal: async () => {
-      throw new AppError('unavailable', 'This engine opens no terminals')
-    },
-    freeze: async () => {},
-    thaw: async () => {},
-    link: async () => {},
+    openTerminal: (spec) => openTerminal(context, spec),
+    freeze: (id) => freeze(context, id),
+    thaw: (id) => thaw(context, id),
+    link: (services) => context.networks.link(services),
+    exposeLoopback: (id, port) => exposeLoopback(context, id, port),
+    siblingConnections: async (id, port) => siblingConnections(context, id, port),
     usage: async (id) => {
       const one = supervisor.get(id)
       return one === undefined || one.end !== undefined ? undefined : processes.usage(one.workload)
@@ -58,37 +74,86 @@ export async function createProcessEngine(options: ProcessEngineOptions): Promis
       await Promise.all(ids.map((id) => remove(context, id)))
     },
     close: async () => {
-      const tasks = supervisor.all().filter((one) => one.workload.kind === 'task' && one.hasOwnKeeper)
+      const tasks = supervisor.all().filter((one) => one.workload.kind !== 'instance' && one.hasOwnKeeper)
       await Promise.all(tasks.map((one) => stop(context, one.workload.id, 0)))
+      await isTrueWithin(() => tasks.every((one) => supervisor.get(one.workload.id) !== one), FORGET_DEADLINE_MS)
       supervisor.close()
+      await context.networks.close({ isEmpty: supervisor.all().every((one) => one.end !== undefined) })
       context.cgroups?.close()
     },
   }
 }
 
-async function openContext({ label, cgroupRoot, ...options }: ProcessEngineOptions): Promise<LifecycleContext> {
+async function openContext({ label, cgroupRoot, network, ...options }: ProcessEngineOptions): Promise<LifecycleContext> {
   const stateDir = resolve(options.stateDir)
-  const host = await probeHost({ label, ...(cgroupRoot === undefined ? {} : { cgroupRoot }) })
+  const log = options.log ?? (() => {})
+  const isNetworkShared = network?.subnet === 'off'
+  const host = await probeHost({ label, isNetworkShared, ...(cgroupRoot === undefined ? {} : { cgroupRoot }) })
   const cgroups = usableCgroups(host)
   const records = openRecords(join(stateDir, 'instances'))
   const processes = processesBy(records, cgroups)
-  const supervisor = createSupervisor({ records, processes, cgroups, log: options.log ?? (() => {}) })
+  const supervisor = createSupervisor({ records, processes, cgroups, log })
   const hiddenDirs = [stateDir, ...(options.hiddenDirs ?? [])]
-  return { host, cgroups, records, keeperPath: installKeeper(stateDir), processes, supervisor, hiddenDirs }
+  const networks = await openNetworksOf(host, { records, stateDir, network, log })
+  return {
+    host,
+    cgroups,
+    records,
+    keeperPath: installKeeper(stateDir),
+    processes,
+    freezer: freezerBy(cgroups, processes),
+    supervisor,
+    hiddenDirs,
+    networks,
+    log,
+  }
+}
+
+interface NetworkPlace {
+  records: Records
+  stateDir: string
+  network: NetworkChoice | undefined
+  log: (message: string) => void
+}
+
+function openNetworksOf({ network: ability }: Host, { records, stateDir, network, log }: NetworkPlace): Promise<Networks> {
+  const running = records.all().filter(({ id, bootId }) => bootId === records.bootId && records.exitOf(id) === undefined)
+  const adopted = running.map(({ id }) => ({ id, recordDir: records.dirOf(id) }))
+  const directory = join(stateDir, 'network')
+  if ('reason' in ability) return openSharedNetwork({ directory, adopted })
+  const { subnet, publicPorts = [] } = network ?? {}
+  return openNetworks({ directory, adopted, publicPorts, hasTimeouts: ability.hasTimeouts, log, ...(subnet !== undefined && { subnet }) })
+}
+
+/** Terminals are nobody's to find: they end with whoever opened them. */
+function listed({ id, serviceId, kind }: Workload): ListedWorkload[] {
+  return kind === 'terminal' ? [] : [{ instanceId: id, serviceId, kind }]
 }
 
 /** Takes over what earlier engines started. What has ended meanwhile is told by `inspect`, not to listeners, of which there are none yet. */
-async function adopt({ records, supervisor, cgroups }: LifecycleContext): Promise<void> {
+async function adopt(context: LifecycleContext): Promise<void> {
+  const { records, supervisor, cgroups } = context
   const adopted = records.all().map((workload) => supervisor.add(workload, { hasOwnKeeper: false }))
   await Promise.all(
     adopted.map(async (one) => {
       // A launcher whose control plane was killed a moment ago has still to record its process.
       await isTrueWithin(() => supervisor.check(one), ADOPTION_DEADLINE_MS)
       if (one.isSettling) await one.ended
+      if (one.workload.kind === 'terminal') await endTerminal(context, one.workload.id)
     }),
   )
   const known = new Set(adopted.map(({ workload }) => groupOf(workload)))
   for (const group of cgroups?.groups().filter((name) => !known.has(name)) ?? []) await removeStrayGroup(cgroups, group)
+}
+
+async function endTerminal(context: LifecycleContext, id: string): Promise<void> {
+  try {
+    await stop(context, id, 0)
+    await remove(context, id)
+  } catch (error) {
+    // It holds on to nothing but itself, and the next start tries again.
+    context.log(error instanceof Error ? error.message : String(error))
+  }
 }
 
 /** A group of ours without a record, as its folder was lost. */

@@ -4,6 +4,7 @@ import type { Guarantee } from '../port.ts'
 import type { Controller } from './cgroup-layout.ts'
 import { type Cgroups, openCgroups } from './cgroups.ts'
 import { type Namespaces, PROCESS_NAMESPACE } from './launch.ts'
+import { type NetworkAbility, probeNetwork } from './network/probe.ts'
 
 /** What this machine lets us do, found out once by trying. A missing part has its reason in its place. */
 export interface Host {
@@ -11,22 +12,30 @@ export interface Host {
   cgroups: Cgroups | { reason: string }
   /** Mount, process and System V namespaces, which are used together or not at all. */
   namespaces: Exclude<Namespaces, 'none'> | { reason: string }
+  /** A network for each workload. */
+  network: NetworkAbility
 }
 
 export interface HostOptions {
   label: string
   cgroupRoot?: string
+  /** Workloads are to stay in the machine's network, whatever it can do. */
+  isNetworkShared?: boolean
 }
 
 const TOOLS_ENV = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' }
 
 /** @throws AppError `not_configured` when the programs that every start needs are missing. */
-export async function probeHost({ label, cgroupRoot }: HostOptions): Promise<Host> {
+export async function probeHost({ label, cgroupRoot, isNetworkShared = false }: HostOptions): Promise<Host> {
   const isRoot = process.getuid?.() === 0
   await Promise.all(['setsid', 'setpriv'].map(requireTool))
   const cgroups = openCgroups(label, cgroupRoot)
-  return { isRoot, cgroups, namespaces: await probeNamespaces(isRoot ? 'machine' : 'user') }
+  const ability = isNetworkShared ? { reason: 'CP_INSTANCE_SUBNET is off' } : isRoot ? probeNetwork() : { reason: NOT_ROOT_NETWORK }
+  const [namespaces, network] = await Promise.all([probeNamespaces(isRoot ? 'machine' : 'user'), ability])
+  return { isRoot, cgroups, namespaces, network: typeof namespaces === 'string' ? network : namespaces }
 }
+
+const NOT_ROOT_NETWORK = 'cpd does not run as root, so services share the network of this machine; run it as root'
 
 async function requireTool(name: string): Promise<void> {
   try {
@@ -88,6 +97,19 @@ export function guaranteesOf(host: Host): Guarantee[] {
       'No process of a service outlives its stop, not even a detached one',
       inNamespace === undefined ? undefined : inGroup,
     ),
+    ...networkGuarantees(host.network),
+  ]
+}
+
+function networkGuarantees(network: NetworkAbility): Guarantee[] {
+  const reason = 'reason' in network ? network.reason : undefined
+  const blockedBy = 'reason' in network ? undefined : network.blockedBy
+  const advice = `the chain ${blockedBy} of another firewall drops forwarded packets; let it accept those from and to interfaces named cpd*`
+  return [
+    guarantee('own-network', 'Instances have a network of their own: two on the same port never meet', reason),
+    guarantee('private-network', 'Private services are reached by services of their workspace only', reason),
+    guarantee('no-control-egress', "Services reach neither the platform's ports nor the machine's own, nor a cloud's metadata", reason),
+    guarantee('internet', 'Services reach the internet', blockedBy === undefined ? undefined : advice),
   ]
 }
 

@@ -5,7 +5,7 @@
  *    └ keeper  sh     the init of the namespace, but outside the rest of the sandbox: starts the command, reaps what loses its parent, writes
  *       │             the exit status down even when the control plane is gone, and ends; with it the kernel ends everything in the namespace
  *       └ child  sh   records its own pid and start as seen from outside, becomes
- *                setsid, unshare   a session and a mount namespace of its own
+ *                setsid, nsenter, unshare   a session, a network and a mount namespace of its own
  *                sh   makes the mounts, enters the control groups (late: a small plan should not pay for the work before), sets limits
  *                setpriv   gives up root, all groups, all capabilities and the way back to them
  *                sh   puts the environment in place and becomes the user's command
@@ -18,6 +18,8 @@
  * under a prefix and gets its real names in the last step, which only needs the names as arguments: no value ever is one.
  * The scripts are constants; everything that varies is an argument.
  */
+
+import type { Priority } from '../port.ts'
 
 const ENV_PREFIX = 'cpd_env_'
 
@@ -45,13 +47,14 @@ echo $? >&2
 `
 
 /**
- * $1: mount table or empty; $2: working directory; then files to enter control groups by, `--`, and the command to become.
+ * $1: mount table or empty; $2: working directory; $3: how readily the kernel kills it when memory is short; then files to enter control groups by, `--`, and the command to become.
  * Writes `ready` when only that command can still fail.
  */
 const ENTER = `
 [ -z "$1" ] || mount --all --no-mtab --fstab "$1" || exit 125
 cd -- "$2" || exit 125
-shift 2
+echo "$3" 2>/dev/null >/proc/self/oom_score_adj
+shift 3
 while [ "$1" != -- ]; do
   echo 0 >"$1" || exit 125
   shift
@@ -60,7 +63,6 @@ shift
 umask 022
 ulimit -c 0
 ulimit -n 65536 2>/dev/null
-echo 500 2>/dev/null >/proc/self/oom_score_adj
 echo ready >&2
 exec "$@" 2>&1
 `
@@ -73,6 +75,12 @@ while [ "$1" != -- ]; do
   shift
 done
 exec /bin/sh -c "$2"
+`
+
+/** The first process of a namespace below a joined one. It waits, so that the command is not the first. */
+const INIT = `
+"$@"
+exit $?
 `
 
 /** What the launcher writes to its error output once nothing of its own can fail any more. */
@@ -91,10 +99,17 @@ export interface Launch {
   /** Files to enter control groups by. */
   cgroupFiles: string[]
   namespaces: Namespaces
+  /** The network namespace to enter; undefined to stay in the machine's. */
+  networkPath?: string | undefined
   /** The mounts of the namespace as a file; undefined where there are no namespaces. */
   fstabPath: string | undefined
   /** Who to become, or undefined to stay who we are. */
   user: { uid: number; gid: number } | undefined
+  /** A process whose namespaces are entered, instead of making new ones. */
+  joinedPid?: number | undefined
+  /** The standard input is a terminal, which becomes the controlling one. */
+  hasTerminal?: boolean
+  priority: Priority
   cwd: string
   env: Record<string, string>
   command: string
@@ -105,19 +120,20 @@ export function launchCommand(launch: Launch): { argv: string[]; env: Record<str
   const names = Object.keys(launch.env)
   return {
     argv: [
-      ...PROCESS_NAMESPACE[launch.namespaces],
+      ...(launch.joinedPid === undefined ? PROCESS_NAMESPACE[launch.namespaces] : []),
       'setsid',
       '--fork',
       '/bin/sh',
       launch.keeperPath,
       launch.recordDir,
-      'setsid',
-      ...(launch.fstabPath === undefined ? [] : ['unshare', '--mount', '--ipc', '--propagation', 'slave']),
+      ...(launch.joinedPid === undefined ? own(launch) : joined(launch, launch.joinedPid)),
       ...script(ENTER, 'cpd-enter'),
       launch.fstabPath ?? '',
       launch.cwd,
+      OOM_SCORES[launch.priority],
       ...launch.cgroupFiles,
       '--',
+      ...YIELDING[launch.priority],
       ...dropPrivileges(launch),
       ...script(RUN, 'sh'),
       ...names,
@@ -128,11 +144,48 @@ export function launchCommand(launch: Launch): { argv: string[]; env: Record<str
   }
 }
 
+function session({ hasTerminal }: Launch): string[] {
+  return hasTerminal ? ['setsid', '--ctty'] : ['setsid']
+}
+
+function own(launch: Launch): string[] {
+  return [
+    ...session(launch),
+    ...(launch.networkPath === undefined ? [] : ['nsenter', `--net=${launch.networkPath}`]),
+    ...(launch.fstabPath === undefined ? [] : ['unshare', '--mount', '--ipc', '--propagation', 'slave']),
+  ]
+}
+
+/**
+ * Into the namespaces of another workload, by a parent that stays outside. What is started there ends by its control group; without one it
+ * gets a process namespace below the joined one, whose numbers then differ from those that /proc tells.
+ */
+function joined(launch: Launch, pid: number): string[] {
+  const target = ['nsenter', '--target', String(pid)]
+  const isBelow = launch.cgroupFiles.length === 0 || launch.namespaces === 'user'
+  const below = [...PROCESS_NAMESPACE[launch.namespaces], '--fork', '--kill-child', ...script(INIT, 'cpd-init')]
+  return [...(launch.namespaces === 'none' ? [] : [...target, ...JOINED[launch.namespaces], ...(isBelow ? below : [])]), ...session(launch)]
+}
+
+const JOINED: Record<Exclude<Namespaces, 'none'>, string[]> = {
+  machine: ['--net', '--mount', '--ipc', '--pid'],
+  user: ['--user', '--preserve-credentials', '--mount', '--ipc', '--pid'],
+}
+
 /** What makes the next process that is forked the first of a process namespace. */
 export const PROCESS_NAMESPACE: Record<Namespaces, string[]> = {
   machine: ['unshare', '--pid'],
   user: ['unshare', '--user', '--map-current-user', '--keep-caps', '--pid'],
   none: [],
+}
+
+/** Apps go before the control plane, and what can wait goes before apps. */
+const OOM_SCORES: Record<Priority, string> = { live: '500', background: '800' }
+
+/** Beside the weight of the control group, and where there is none. */
+const YIELDING: Record<Priority, string[]> = {
+  live: [],
+  background: ['nice', '-n', '10', 'ionice', '--class', '2', '--classdata', '7', '--ignore'],
 }
 
 function script(text: string, name: string): string[] {

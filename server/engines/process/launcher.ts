@@ -2,13 +2,14 @@ import { existsSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../../shared/error.ts'
 import { type SpawnedProcess, spawnProcess } from '../../process/spawn.ts'
-import type { InstanceSpec, Limits, TaskSpec } from '../port.ts'
+import type { InstanceSpec, Priority } from '../port.ts'
 import type { Cgroups } from './cgroups.ts'
 import { closedDirsAbove } from './closed-dirs.ts'
 import { placeDisk } from './disk-mount.ts'
 import { type Host, usableCgroups } from './host.ts'
 import { KEEPER_SCRIPT, launchCommand, READY } from './launch.ts'
 import { type BoundDir, planMounts, renderFstab } from './mount-plan.ts'
+import { HOST_SEAT, type Networks, type Seat } from './network/networks.ts'
 import { groupOf } from './processes.ts'
 import type { Records, Workload } from './record.ts'
 
@@ -16,6 +17,7 @@ export interface LaunchContext {
   host: Host
   records: Records
   keeperPath: string
+  networks: Networks
   /** Folders of the control plane, shown empty to every workload. */
   hiddenDirs: string[]
 }
@@ -28,7 +30,15 @@ export function installKeeper(directory: string): string {
   return path
 }
 
-type Spec = Omit<InstanceSpec, 'instanceId' | 'deployId' | 'port'> | Omit<TaskSpec, 'taskId' | 'timeoutMs'>
+/** A terminal that is to be the command's standard streams, and the process whose namespaces it is to share. */
+export interface Attached {
+  descriptor: number
+  joinedPid: number | undefined
+}
+
+type Common = Omit<InstanceSpec, 'instanceId' | 'deployId' | 'port' | 'outputPath'>
+
+export type LaunchSpec = Common & ({ outputPath: string; attached?: never } | { attached: Attached })
 
 /** The keeper of a workload, which is no child of ours but holds a pipe to us as long as it waits for the command. */
 export interface Keeper {
@@ -42,24 +52,47 @@ export interface Keeper {
  *
  * @throws AppError `unavailable` with the machine's own words when it refuses.
  */
-export async function launch(context: LaunchContext, workload: Workload, spec: Spec): Promise<Keeper> {
+export async function launch(context: LaunchContext, workload: Workload, spec: LaunchSpec): Promise<Keeper> {
+  if (spec.attached?.joinedPid !== undefined) return launchIn(context, { workload, spec, seat: HOST_SEAT })
+  const { networkId, sharesHostNetwork } = spec.sandbox
+  const recordDir = context.records.dirOf(workload.id)
+  const seat = await context.networks.enter({ id: workload.id, recordDir, networkId, isHost: sharesHostNetwork === true })
+  try {
+    const [keeper] = await Promise.all([launchIn(context, { workload, spec, seat }), seat.joined])
+    return keeper
+  } finally {
+    seat.left()
+  }
+}
+
+async function launchIn(
+  context: LaunchContext,
+  { workload, spec, seat }: { workload: Workload; spec: LaunchSpec; seat: Seat },
+): Promise<Keeper> {
   const { host, records, keeperPath } = context
   const cgroups = usableCgroups(host)
   const namespaces = typeof host.namespaces === 'string' ? host.namespaces : 'none'
   const recordDir = records.dirOf(workload.id)
-  if (cgroups !== undefined) createGroup(cgroups, workload, spec.limits)
+  const joinedPid = spec.attached?.joinedPid
+  const priority = spec.priority ?? PRIORITIES[workload.kind]
+  if (cgroups !== undefined) createGroup(cgroups, workload, { ...spec, priority })
   const { argv, env } = launchCommand({
     keeperPath,
     recordDir,
     cgroupFiles: cgroups?.entryFiles(groupOf(workload)) ?? [],
     namespaces,
-    fstabPath: namespaces === 'none' ? undefined : writeFstab(context, recordDir, spec),
+    networkPath: seat.path,
+    fstabPath: namespaces === 'none' || joinedPid !== undefined ? undefined : writeFstab(context, recordDir, { spec, seat }),
     user: host.isRoot ? spec.sandbox : undefined,
+    joinedPid,
+    hasTerminal: spec.attached !== undefined,
+    priority,
     cwd: spec.cwd,
     env: spec.env,
     command: spec.command,
   })
-  const launcher = spawnProcess(argv, { cwd: '/', env, stdout: { appendTo: spec.outputPath }, stderr: 'pipe', detached: true })
+  const streams = spec.attached === undefined ? outputOnly(spec.outputPath) : bothWays(spec.attached.descriptor)
+  const launcher = spawnProcess(argv, { cwd: '/', env, ...streams, stderr: 'pipe', detached: true })
   launcher.unref()
   const keeper = await readUntilReady(launcher)
   if (typeof keeper === 'string')
@@ -67,16 +100,21 @@ export async function launch(context: LaunchContext, workload: Workload, spec: S
   return keeper
 }
 
-function createGroup(cgroups: Cgroups, workload: Workload, limits: Limits): void {
+const outputOnly = (outputPath: string) => ({ stdout: { appendTo: outputPath } })
+const bothWays = (descriptor: number) => ({ stdin: descriptor, stdout: descriptor })
+
+const PRIORITIES: Record<Workload['kind'], Priority> = { instance: 'live', task: 'background', terminal: 'background' }
+
+function createGroup(cgroups: Cgroups, workload: Workload, { limits, priority }: LaunchSpec & { priority: Priority }): void {
   try {
-    cgroups.create(groupOf(workload), limits)
+    cgroups.create(groupOf(workload), limits, priority)
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new AppError('unavailable', `Could not set the limits of ${workload.id}: ${reason}`, { cause })
   }
 }
 
-function writeFstab({ hiddenDirs }: LaunchContext, recordDir: string, spec: Spec): string {
+function writeFstab({ hiddenDirs }: LaunchContext, recordDir: string, { spec, seat }: { spec: LaunchSpec; seat: Seat }): string {
   const { sandbox } = spec
   const needed: BoundDir[] = [
     ...[spec.cwd, sandbox.homeDir, ...(sandbox.writableBinds ?? [])].map((path) => ({ path, isReadOnly: false })),
@@ -88,8 +126,8 @@ function writeFstab({ hiddenDirs }: LaunchContext, recordDir: string, spec: Spec
   )
   const path = join(recordDir, 'fstab')
   const disk = sandbox.disk === undefined ? {} : { disk: placeDisk(sandbox.disk) }
-  const view = { tmpDir: sandbox.tmpDir, needed, closedDirs, hiddenDirs: hiddenDirs.filter((dir) => existsSync(dir)), ...disk }
-  writeFileSync(path, renderFstab(planMounts(view)), { mode: 0o600 })
+  const shown = { hiddenDirs: hiddenDirs.filter((dir) => existsSync(dir)), replacedFiles: seat.files }
+  writeFileSync(path, renderFstab(planMounts({ tmpDir: sandbox.tmpDir, needed, closedDirs, ...shown, ...disk })), { mode: 0o600 })
   return path
 }
 

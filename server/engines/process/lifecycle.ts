@@ -1,7 +1,8 @@
 import { AppError } from '../../../shared/error.ts'
 import type { InstanceSpec, InstanceState, TaskResult, TaskSpec } from '../port.ts'
 import type { Cgroups } from './cgroups.ts'
-import { type LaunchContext, launch } from './launcher.ts'
+import type { Freezer } from './freezer.ts'
+import { type LaunchContext, type LaunchSpec, launch } from './launcher.ts'
 import { startedAt } from './proc.ts'
 import { groupOf, isTrueWithin, type Processes } from './processes.ts'
 import type { Workload } from './record.ts'
@@ -11,7 +12,9 @@ import type { Supervised, Supervisor } from './supervisor.ts'
 export interface LifecycleContext extends LaunchContext {
   cgroups: Cgroups | undefined
   processes: Processes
+  freezer: Freezer
   supervisor: Supervisor
+  log: (message: string) => void
 }
 
 export async function startInstance(context: LifecycleContext, spec: InstanceSpec): Promise<void> {
@@ -24,7 +27,7 @@ export async function startInstance(context: LifecycleContext, spec: InstanceSpe
 }
 
 /** Records, launches and supervises a workload. It is known from this moment on, and forgotten again when it cannot be launched. */
-function begin(context: LifecycleContext, name: Pick<Workload, 'id' | 'kind'>, spec: InstanceSpec | TaskSpec): Supervised {
+export function begin(context: LifecycleContext, name: Pick<Workload, 'id' | 'kind'>, spec: LaunchSpec): Supervised {
   checkSpec(spec)
   const { records, supervisor } = context
   const workload = { ...name, serviceId: spec.sandbox.serviceId, bootId: records.bootId }
@@ -34,7 +37,7 @@ function begin(context: LifecycleContext, name: Pick<Workload, 'id' | 'kind'>, s
   return one
 }
 
-async function watchKeeper(context: LifecycleContext, one: Supervised, spec: InstanceSpec | TaskSpec): Promise<void> {
+async function watchKeeper(context: LifecycleContext, one: Supervised, spec: LaunchSpec): Promise<void> {
   try {
     const keeper = await launch(context, one.workload, spec)
     one.letGo = keeper.letGo
@@ -51,22 +54,25 @@ async function watchKeeper(context: LifecycleContext, one: Supervised, spec: Ins
   }
 }
 
-export async function inspect({ supervisor, records }: LifecycleContext, id: string): Promise<InstanceState | undefined> {
+export async function inspect({ supervisor, records, networks }: LifecycleContext, id: string): Promise<InstanceState | undefined> {
   const one = supervisor.get(id)
   if (one === undefined) return undefined
   await one.launched.catch(() => {})
   if (one.end !== undefined) return one.end
   const leader = records.processOf(one.workload)
-  return leader === undefined ? undefined : { status: 'running', pid: leader.pid, startedAt: startedAt(leader), address: '127.0.0.1' }
+  return leader === undefined
+    ? undefined
+    : { status: 'running', pid: leader.pid, startedAt: startedAt(leader), address: networks.addressOf(id) }
 }
 
-export async function stop({ supervisor, processes }: LifecycleContext, id: string, graceMs: number): Promise<void> {
+export async function stop({ supervisor, processes, freezer }: LifecycleContext, id: string, graceMs: number): Promise<void> {
   const one = supervisor.get(id)
   if (one === undefined) return
   await one.launched.catch(() => {})
   one.isStopping = true
   if (graceMs > 0 && one.end === undefined) {
     processes.terminate(one.workload)
+    freezer.thaw(one.workload)
     await processes.areGone(one.workload, graceMs)
   }
   await processes.killAll(one.workload)
@@ -80,6 +86,26 @@ export async function stop({ supervisor, processes }: LifecycleContext, id: stri
 const STOP_RECORD_DEADLINE_MS = 10_000
 const REMOVE_DEADLINE_MS = 5000
 
+/** Nothing happens to one that does not run or is being stopped. */
+export async function freeze({ supervisor, freezer }: LifecycleContext, id: string): Promise<void> {
+  const one = await runningOne(supervisor, id)
+  if (one === undefined) return
+  await freezer.freeze(one.workload)
+  // A stop that began meanwhile has thawed it too early.
+  if (one.isStopping) freezer.thaw(one.workload)
+}
+
+export async function thaw({ supervisor, freezer }: LifecycleContext, id: string): Promise<void> {
+  const one = await runningOne(supervisor, id)
+  if (one !== undefined) freezer.thaw(one.workload)
+}
+
+async function runningOne(supervisor: Supervisor, id: string): Promise<Supervised | undefined> {
+  const one = supervisor.get(id)
+  await one?.launched.catch(() => {})
+  return one === undefined || one.end !== undefined || one.isStopping ? undefined : one
+}
+
 export async function remove(context: LifecycleContext, id: string): Promise<void> {
   const one = context.supervisor.get(id)
   if (one === undefined) return
@@ -87,9 +113,9 @@ export async function remove(context: LifecycleContext, id: string): Promise<voi
   await forget(context, one)
 }
 
-async function forget({ cgroups, records, supervisor }: LifecycleContext, { workload }: Supervised): Promise<void> {
+export async function forget({ cgroups, records, supervisor, networks }: LifecycleContext, { workload }: Supervised): Promise<void> {
   // The kernel lets go of a group a moment after its last process.
-  await isTrueWithin(() => cgroups?.remove(groupOf(workload)) ?? true, REMOVE_DEADLINE_MS)
+  await Promise.all([isTrueWithin(() => cgroups?.remove(groupOf(workload)) ?? true, REMOVE_DEADLINE_MS), networks.leave(workload.id)])
   records.remove(workload.id)
   supervisor.forget(workload.id)
 }

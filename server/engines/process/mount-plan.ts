@@ -15,6 +15,12 @@ export interface BoundDir {
   isReadOnly: boolean
 }
 
+/** A file that stands in the place of one of the machine's, which must be there. */
+export interface ReplacedFile {
+  source: string
+  target: string
+}
+
 export interface FileSystemView {
   /** Becomes /tmp and /var/tmp. */
   tmpDir: string
@@ -25,6 +31,7 @@ export interface FileSystemView {
   /** Shown empty. */
   hiddenDirs: string[]
   disk?: PlacedDisk
+  replacedFiles?: readonly ReplacedFile[]
 }
 
 export interface Mount {
@@ -44,7 +51,7 @@ const EMPTY_DIR_OPTIONS = 'size=1m,nosuid,nodev'
 const SHARED_MEMORY_OPTIONS = 'mode=1777,nosuid,nodev'
 
 export function planMounts(view: FileSystemView): Mount[] {
-  const { disk } = view
+  const { disk, replacedFiles = [] } = view
   const covered = outermost([...TMP_DIRS, ...view.closedDirs])
   const isEmptied = (path: string) => covered.some((dir) => isWithin(path, dir))
   const overlaid = disk?.overlaidDir === undefined || isEmptied(disk.overlaidDir) ? undefined : disk.overlaidDir
@@ -56,6 +63,7 @@ export function planMounts(view: FileSystemView): Mount[] {
   return [
     { source: 'aside', target: ASIDE_DIR, type: 'tmpfs', options: SHARED_MEMORY_OPTIONS },
     ...[...aside].map(([source, target]) => bind(source, target)),
+    ...replacedFiles.map((file): Mount => ({ ...file, type: 'none', options: 'bind,ro,nosuid,nodev,noexec' })),
     ...(disk === undefined ? [] : [takeAside(disk, DISK_ASIDE)]),
     ...(disk === undefined || overlaid === undefined ? [] : overlayOver(overlaid, disk, SKELETON_ASIDE)),
     ...covered.map((dir) => (TMP_DIRS.includes(dir) ? bind(placeOf(view.tmpDir), dir) : emptyDir(dir, '755'))),

@@ -34,6 +34,7 @@ async function serve(port: number, answer: (count: number, request: string) => s
 const status = (code: number) => `HTTP/1.1 ${code} Whatever\r\nContent-Length: 0\r\n\r\n`
 const check = (changes: Partial<HealthCheck> = {}): HealthCheck => ({
   type: 'web_service',
+  address: '127.0.0.1',
   port: 0,
   path: '',
   host: 'web.localhost',

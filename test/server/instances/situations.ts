@@ -64,6 +64,7 @@ export function instance(id: string, phase: InstancePhase = 'serving', changes: 
     deployId: 'old',
     releaseId: 'rel',
     generation: 0,
+    address: null,
     port: 20_000,
     phase,
     restarts: 0,

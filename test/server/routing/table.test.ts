@@ -19,9 +19,15 @@ const service = (changes: Partial<RoutedService> = {}): RoutedService => ({
 })
 
 const exit = { at: 0, exitCode: 1, signal: null, oomKilled: false }
-const instance = (id: string, phase: StoredInstance['phase'], exits: StoredInstance['exits'] = []) => ({ id, port: 20_001, phase, exits })
+const instance = (id: string, phase: StoredInstance['phase'], exits: StoredInstance['exits'] = []) => ({
+  id,
+  address: '10.201.128.1',
+  port: 10_000,
+  phase,
+  exits,
+})
 const named = { serviceId: 'srv-a', name: 'web' }
-const target = (instanceId: string) => ({ instanceId, host: '127.0.0.1', port: 20_001 })
+const target = (instanceId: string) => ({ instanceId, host: '10.201.128.1', port: 10_000 })
 
 describe('the route of a service', () => {
   test('leads to the instances that are healthy and to no other', () => {

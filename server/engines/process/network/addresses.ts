@@ -1,0 +1,63 @@
+/**
+ * The addresses of one installation: a /16 of its own, of which `.0.1` is the host as instances see it, the rest of the lower half are
+ * services (an address that stays as long as the service does), and the upper half are instances (an address for one life each).
+ */
+export interface Subnet {
+  /** As in `10.201.0.0/16`. */
+  cidr: string
+  /** Its first two numbers. */
+  prefix: string
+}
+
+const FIRST_VIRTUAL = 256
+const FIRST_INSTANCE = 32_768
+const LAST_INSTANCE = 65_534
+
+/** How many instances and tasks can have an address at a time. */
+export const INSTANCE_ADDRESSES = LAST_INSTANCE - FIRST_INSTANCE
+
+/** Reads `a.b.0.0/16`. @throws Error when it is none. */
+export function parseSubnet(text: string): Subnet {
+  const [, first, second] = /^(\d{1,3})\.(\d{1,3})\.0\.0\/16$/.exec(text) ?? []
+  if (first === undefined || second === undefined || Number(first) < 1 || Number(first) > 223 || Number(second) > 255)
+    throw new Error(`"${text}" is not a network of 65536 addresses, such as 10.201.0.0/16`)
+  return { cidr: text, prefix: `${Number(first)}.${Number(second)}` }
+}
+
+/** The host's end of every link. */
+export const gatewayOf = (subnet: Subnet): string => addressAt(subnet, 1)
+
+/** The address of a service by its number; two numbers share one only when they are 32,512 apart. */
+export const virtualAddress = (subnet: Subnet, serviceNumber: number): string =>
+  addressAt(subnet, FIRST_VIRTUAL + (serviceNumber % (FIRST_INSTANCE - FIRST_VIRTUAL)))
+
+/** An address for an instance; `index` counts round. */
+export const instanceAddress = (subnet: Subnet, index: number): string =>
+  addressAt(subnet, FIRST_INSTANCE + 1 + (index % INSTANCE_ADDRESSES))
+
+/** The last two numbers of an address in four hexadecimal digits, which tell it from the others of its subnet. */
+export function hexOf(address: string): string {
+  const [, , third, fourth] = address.split('.').map(Number)
+  return (((third ?? 0) << 8) | (fourth ?? 0)).toString(16).padStart(4, '0')
+}
+
+const addressAt = ({ prefix }: Subnet, offset: number): string => `${prefix}.${offset >> 8}.${offset & 255}`
+
+/** Networks to choose from, the likeliest to be free first: seldom used by clouds, homes, Docker and Kubernetes. */
+export const candidateSubnets: Subnet[] = Array.from({ length: 190 }, (_, index) => {
+  const second = index < 54 ? 201 + index : 200 - (index - 54)
+  return parseSubnet(`10.${second}.0.0/16`)
+})
+
+/** Whether any of these addresses or networks (CIDR) has an address in common with the subnet. The default route, which has all, does not count. */
+export function isTaken({ prefix }: Subnet, networks: readonly string[]): boolean {
+  const first = toNumber(`${prefix}.0.0`)
+  return networks.some((network) => {
+    const [address = '', bits = '32'] = network.split('/')
+    if (!/^\d+\.\d+\.\d+\.\d+$/.test(address) || bits === '0') return false
+    const shift = 2 ** (32 - Math.min(Number(bits), 16))
+    return Math.floor(toNumber(address) / shift) === Math.floor(first / shift)
+  })
+}
+
+const toNumber = (address: string): number => address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)

@@ -1,0 +1,121 @@
+import {
+  addMember,
+  addNetwork,
+  type Destinations,
+  type Members,
+  type Rules,
+  removeDestination,
+  removeMember,
+  removeNetwork,
+  renderTable,
+  setDestination,
+} from './ruleset.ts'
+import { batchOf, runTool } from './tools.ts'
+
+/** The kernel's copy of what is wanted; changes made at the same moment go there together. */
+export interface KernelTable {
+  /** Resolves when the member reaches its siblings and they reach it. */
+  add(address: string, networkId: string): Promise<void>
+  remove(address: string): Promise<void>
+  /** Makes these all destinations there are. */
+  setDestinations(destinations: Destinations): Promise<void>
+  readonly members: Members
+  /** Puts the table there again if somebody has flushed it. True when that was needed. */
+  repair(): Promise<boolean>
+  drop(): Promise<void>
+}
+
+export interface KernelTableOptions {
+  rules: Rules
+  members: Map<string, string>
+  destinations: Destinations
+  onError(error: unknown): void
+}
+
+/** @throws AppError `unavailable` when the kernel does not take the table. */
+export async function openKernelTable({ rules, members, destinations: first, onError }: KernelTableOptions): Promise<KernelTable> {
+  const { table } = rules
+  let destinations = new Map(first)
+  let pending: string[] = []
+  let running: Promise<void> = Promise.resolve()
+  let next: Promise<void> | undefined
+
+  const replaceAll = () => nft(renderTable(rules, members, destinations))
+
+  async function flush(): Promise<void> {
+    next = undefined
+    const commands = pending
+    pending = []
+    if (commands.length === 0) return
+    try {
+      await nft(batchOf(commands))
+    } catch (error) {
+      // Another hand has changed the table: what we know replaces it as a whole.
+      onError(error)
+      await replaceAll()
+    }
+  }
+
+  function apply(commands: readonly string[]): Promise<void> {
+    pending.push(...commands)
+    next ??= running.then(() => {
+      running = flush()
+      return running
+    })
+    running.catch(() => {})
+    return next
+  }
+
+  const isUsed = (networkId: string) => [...members.values()].includes(networkId)
+
+  await replaceAll()
+  return {
+    members,
+    add(address, networkId) {
+      const isNew = !isUsed(networkId)
+      members.set(address, networkId)
+      return apply([...(isNew ? addNetwork(table, networkId) : []), ...addMember(table, address, networkId)])
+    },
+    remove(address) {
+      const networkId = members.get(address)
+      if (networkId === undefined) return Promise.resolve()
+      members.delete(address)
+      return apply([...removeMember(table, address, networkId), ...(isUsed(networkId) ? [] : removeNetwork(table, networkId))])
+    },
+    setDestinations(wanted) {
+      const commands = changesBetween(table, destinations, wanted)
+      destinations = new Map(wanted)
+      return apply(commands)
+    },
+    async repair() {
+      await running.catch(() => {})
+      if (await isThere(table)) return false
+      await replaceAll()
+      return true
+    },
+    async drop() {
+      await running.catch(() => {})
+      await nft(batchOf([`table inet ${table} {}`, `delete table inet ${table}`]))
+    },
+  }
+}
+
+function changesBetween(table: string, before: Destinations, wanted: Destinations): string[] {
+  const gone = [...before.keys()].filter((virtual) => !wanted.has(virtual))
+  const changed = [...wanted].filter(([virtual, targets]) => before.get(virtual)?.join() !== targets.join())
+  return [
+    ...gone.flatMap((virtual) => removeDestination(table, virtual)),
+    ...changed.flatMap(([virtual, targets]) => setDestination(table, virtual, targets)),
+  ]
+}
+
+const nft = (commands: string): Promise<string> => runTool(['nft', '-f', '-'], commands)
+
+async function isThere(table: string): Promise<boolean> {
+  try {
+    await runTool(['nft', 'list', 'chain', 'inet', table, 'forwarded'])
+    return true
+  } catch {
+    return false
+  }
+}

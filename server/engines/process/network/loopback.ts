@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs'
+import { batchOf, runTool } from './tools.ts'
+
+/** A TCP socket of a namespace, out of /proc/<pid>/net/tcp (proc(5)). */
+export interface TcpSocket {
+  localAddress: string
+  localPort: number
+  remoteAddress: string
+  isListening: boolean
+  isEstablished: boolean
+}
+
+const ESTABLISHED = '01'
+const LISTENING = '0A'
+
+/** Reads the table for IPv4, or the one for IPv6, whose addresses are given in IPv4 where they are mapped ones. */
+export function parseTcpTable(text: string): TcpSocket[] {
+  return text
+    .split('\n')
+    .slice(1)
+    .flatMap((line) => {
+      const [, local = '', remote = '', state] = line.trim().split(/\s+/)
+      const [localHex = '', portHex] = local.split(':')
+      if (portHex === undefined) return []
+      return {
+        localAddress: addressIn(localHex),
+        localPort: Number.parseInt(portHex, 16),
+        remoteAddress: addressIn(remote.split(':')[0] ?? ''),
+        isListening: state === LISTENING,
+        isEstablished: state === ESTABLISHED,
+      }
+    })
+}
+
+const MAPPED = '0000000000000000FFFF0000'
+const LOOPBACK_V6 = '00000000000000000000000001000000'
+
+/** Each word of an address stands in the byte order of the machine, which is little-endian wherever Bun runs. */
+function addressIn(hex: string): string {
+  if (hex === LOOPBACK_V6) return '::1'
+  const v4 = hex.startsWith(MAPPED) ? hex.slice(MAPPED.length) : hex
+  if (v4.length !== 8) return '::'
+  return [6, 4, 2, 0].map((at) => Number.parseInt(v4.slice(at, at + 2), 16)).join('.')
+}
+
+/** All TCP sockets in the network of a process; none when it is gone. */
+export const socketsOf = (pid: number): TcpSocket[] =>
+  ['tcp', 'tcp6'].flatMap((table) => parseTcpTable(readIfThere(`/proc/${pid}/net/${table}`)))
+
+/** Whether the port is listened on at 127.0.0.1 and nowhere else. */
+export function listensOnLoopbackOnly(sockets: readonly TcpSocket[], port: number): boolean {
+  const listening = sockets.filter((socket) => socket.isListening && socket.localPort === port)
+  return listening.length > 0 && listening.every(({ localAddress }) => localAddress.startsWith('127.'))
+}
+
+/** Leads what arrives for this port inside the namespace of a process to its loopback address. Repeatable. */
+export async function leadToLoopback(pid: number, port: number): Promise<void> {
+  const inside = ['nsenter', `--net=/proc/${pid}/ns/net`]
+  const rules = [
+    'table ip loopback {}',
+    'delete table ip loopback',
+    'table ip loopback {',
+    'chain arriving {',
+    'type nat hook prerouting priority dstnat; policy accept;',
+    `iifname "eth0" tcp dport ${port} dnat to 127.0.0.1`,
+    '}',
+    '}',
+  ]
+  await runTool([...inside, 'tee', '/proc/sys/net/ipv4/conf/eth0/route_localnet'], '1')
+  await runTool([...inside, 'nft', '-f', '-'], batchOf(rules))
+}
+
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, 'latin1')
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,65 @@
+import { closeSync, constants, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+
+/**
+ * The names that workloads know, a file for each private network. It is bound over /etc/hosts of running instances, so it is changed in
+ * place and with one write: names appear to all of them at once, and nobody reads half a file.
+ */
+export interface NameFiles {
+  /** The file of a network, made when missing; without an id the one that knows no service. */
+  pathOf(networkId: string | undefined): string
+  /** Makes these the names of each network; a network that is not named has none. */
+  write(networks: ReadonlyMap<string, readonly NamedAddress[]>): void
+  /** Removes the files of networks that nobody is in. */
+  keepOnly(networkIds: ReadonlySet<string>): void
+}
+
+export interface NamedAddress {
+  address: string
+  names: readonly string[]
+}
+
+const NOBODY = 'none'
+
+export function openNameFiles(directory: string): NameFiles {
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  let known: ReadonlyMap<string, readonly NamedAddress[]> = new Map()
+  // No id of a network is the word for none.
+  const fileOf = (networkId: string | undefined) => join(directory, networkId === undefined ? NOBODY : `of-${networkId}`)
+  const update = (networkId: string | undefined) => writeInPlace(fileOf(networkId), renderHosts(known.get(networkId ?? '') ?? []))
+  const present = () => readdirSync(directory).flatMap((name) => (name.startsWith('of-') ? [name.slice('of-'.length)] : []))
+  return {
+    pathOf: (networkId) => {
+      const path = fileOf(networkId)
+      if (!existsSync(path)) update(networkId)
+      return path
+    },
+    write: (networks) => {
+      known = networks
+      for (const networkId of new Set([...present(), ...networks.keys()])) update(networkId)
+    },
+    keepOnly: (networkIds) => {
+      for (const networkId of present()) if (!networkIds.has(networkId)) rmSync(fileOf(networkId), { force: true })
+    },
+  }
+}
+
+/** As in hosts(5). `localhost` is one address only: what an app binds by that name is where its peers look for it. */
+export function renderHosts(named: readonly NamedAddress[]): string {
+  const lines = [`127.0.0.1 localhost ${hostname()}`, '::1 ip6-localhost ip6-loopback']
+  return `${[...lines, ...named.map(({ address, names }) => `${address} ${names.join(' ')}`)].join('\n')}\n`
+}
+
+/** The file never gets shorter, as cutting it would be a second step: what is left over is empty lines. */
+export function writeInPlace(path: string, text: string): void {
+  const before = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  const padded = text.padEnd(before.length, '\n')
+  if (padded === before) return
+  const descriptor = openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o644)
+  try {
+    writeSync(descriptor, padded, 0)
+  } finally {
+    closeSync(descriptor)
+  }
+}

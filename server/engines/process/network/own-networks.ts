@@ -1,0 +1,218 @@
+/**
+ * A network for each workload, on this machine: a namespace with one address, a link to the host and rules on the host's side. The kernel
+ * takes namespace, link and route back with the last process in them. What outlives it (an element in the rules) goes when the workload is
+ * removed, or when the next engine sets the rules anew from what is on disk.
+ */
+
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { AppError } from '../../../../shared/error.ts'
+import type { LinkedService } from '../../port.ts'
+import { gatewayOf, INSTANCE_ADDRESSES, instanceAddress, parseSubnet, virtualAddress } from './addresses.ts'
+import { type KernelTable, openKernelTable } from './kernel-table.ts'
+import { type NamedAddress, type NameFiles, openNameFiles, writeInPlace } from './name-files.ts'
+import { type LinkSettings, makeNamespace, type Namespace } from './namespace.ts'
+import { HOST_SEAT, type Networks, type Seat, type Workload } from './networks.ts'
+import { createPool, type NamespacePool } from './pool.ts'
+import { readResolver } from './resolver.ts'
+import type { Rules } from './ruleset.ts'
+import { readSeat, type SeatRecord, writeSeat } from './seat-record.ts'
+import { type ClaimedSubnet, claimSubnet, readMtu } from './subnet.ts'
+
+export interface NetworkOptions {
+  /** For what is to be remembered; hidden from every workload. */
+  directory: string
+  /** As CIDR; chosen when absent. */
+  subnet?: string
+  /** Ports of this machine that every instance may reach: the ingress's. */
+  publicPorts: readonly number[]
+  hasTimeouts: boolean
+  /** Workloads of this run of the machine, and where their records are. */
+  adopted: readonly { id: string; recordDir: string }[]
+  log: (message: string) => void
+}
+
+interface Parts {
+  options: NetworkOptions
+  claim: ClaimedSubnet
+  table: KernelTable
+  pool: NamespacePool
+  names: NameFiles
+  seats: Map<string, SeatRecord>
+}
+
+/** How often the rules are looked after, as a reload of a firewall may sweep them away. */
+const REPAIR_INTERVAL_MS = 60_000
+
+/** @throws AppError `unavailable` when the machine does not take the network. */
+export async function openNetworks(options: NetworkOptions): Promise<Networks> {
+  const parts = await openParts(options)
+  const { claim, pool, table, seats, names } = parts
+  const { subnet } = claim
+  const timer = setInterval(() => void repair(parts), REPAIR_INTERVAL_MS)
+  timer.unref()
+  return {
+    areOwn: true,
+    gateway: gatewayOf(subnet),
+    enter: async (workload) => (workload.isHost ? HOST_SEAT : await enter(parts, workload)),
+    leave: async (id) => {
+      const seat = seats.get(id)
+      if (seat === undefined) return
+      await table.remove(seat.address)
+      seats.delete(id)
+    },
+    addressOf: (id) => seats.get(id)?.address ?? HOST_SEAT.address,
+    link: async (services) => {
+      saveLinks(options.directory, services)
+      names.write(namesOf(parts, services))
+      await table.setDestinations(destinationsOf(parts, services))
+      // Whoever says what is reached is about to start something.
+      pool.fill()
+    },
+    close: async ({ isEmpty }) => {
+      clearInterval(timer)
+      await pool.close()
+      if (!isEmpty) return
+      await table.drop()
+      await claim.release()
+      rmSync(options.directory, { recursive: true, force: true })
+    },
+  }
+}
+
+async function openParts(options: NetworkOptions): Promise<Parts> {
+  const { directory, log } = options
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  forwardPackets()
+  const seats = new Map(options.adopted.flatMap(({ id, recordDir }) => seatEntry(id, recordDir)))
+  const [claim, mtu] = await Promise.all([claimFor(options, seats.size > 0), readMtu()])
+  const { subnet } = claim
+  const resolver = readResolver(gatewayOf(subnet))
+  const { linkPrefix, table: tableName } = labelsOf(directory)
+  const rules: Rules = {
+    table: tableName,
+    linkPrefix,
+    subnet,
+    ownUid: process.getuid?.() ?? 0,
+    publicPorts: options.publicPorts,
+    localResolvers: resolver.local,
+    hasTimeouts: options.hasTimeouts,
+  }
+  const isLoopbackNeeded = resolver.local.some((address) => address.startsWith('127.'))
+  const pool = poolOf({ linkPrefix, subnet, mtu, isLoopbackNeeded }, seats, log)
+  const names = openNameFiles(join(directory, 'names'))
+  const links = readLinks(directory)
+  const members = new Map([...seats.values()].flatMap(({ address, networkId }) => (networkId === undefined ? [] : [[address, networkId]])))
+  names.keepOnly(new Set(members.values()))
+  names.write(namesOf({ claim }, links))
+  const onError = (error: unknown) => log(`The network rules were set anew: ${describe(error)}`)
+  const table = await openKernelTable({ rules, members, destinations: destinationsOf({ claim, seats }, links), onError })
+  return { options, claim, table, pool, names, seats }
+}
+
+/** Both tell this installation's parts from another's, on the same machine. Names of links have 15 characters at most. */
+function labelsOf(directory: string): { linkPrefix: string; table: string } {
+  const hash = createHash('sha256').update(directory).digest('hex').slice(0, 8)
+  return { linkPrefix: `cpd${hash}`, table: `cpd_${hash}` }
+}
+
+function forwardPackets(): void {
+  const path = '/proc/sys/net/ipv4/ip_forward'
+  if (readFileSync(path, 'utf8').trim() === '0') writeFileSync(path, '1')
+}
+
+function claimFor({ directory, subnet }: NetworkOptions, isInUse: boolean): Promise<ClaimedSubnet> {
+  const others = [...readResolver('').text.matchAll(/^nameserver (\S+)/gm)].map(([, server]) => server ?? '')
+  return claimSubnet({ directory, wanted: subnet === undefined ? undefined : parseSubnet(subnet), isInUse, others })
+}
+
+const seatEntry = (id: string, recordDir: string): [string, SeatRecord][] => {
+  const seat = readSeat(recordDir)
+  return seat === undefined ? [] : [[id, seat]]
+}
+
+const MAKE_ATTEMPTS = 5
+
+function poolOf(settings: LinkSettings, seats: ReadonlyMap<string, SeatRecord>, log: (message: string) => void): NamespacePool {
+  // Begun anywhere, so that an address that was just given back is not at once another's.
+  let index = Math.floor(Math.random() * INSTANCE_ADDRESSES)
+  const nextAddress = () => {
+    const taken = new Set([...seats.values()].map(({ address }) => address))
+    for (let step = 0; step < INSTANCE_ADDRESSES; step++) {
+      const address = instanceAddress(settings.subnet, index++)
+      if (!taken.has(address)) return address
+    }
+    throw new AppError('unavailable', 'Every address for instances is in use; stop some')
+  }
+  async function make(attempt = 1): Promise<Namespace> {
+    try {
+      return await makeNamespace(settings, nextAddress())
+    } catch (error) {
+      // The link of an address may be left of an engine that died a moment ago, while the kernel tidies up.
+      if (attempt >= MAKE_ATTEMPTS) throw error
+      return await make(attempt + 1)
+    }
+  }
+  return createPool({ make, onError: (error) => log(describe(error)) })
+}
+
+async function enter({ options, pool, table, names, seats, claim }: Parts, { id, recordDir, networkId }: Workload): Promise<Seat> {
+  const namespace = await pool.take()
+  const { address, path, release } = namespace
+  try {
+    const seat = { address, ...(networkId !== undefined && { networkId }) }
+    writeSeat(recordDir, seat)
+    seats.set(id, seat)
+    const resolvConf = join(options.directory, 'resolv.conf')
+    writeInPlace(resolvConf, readResolver(gatewayOf(claim.subnet)).text)
+    const files = [
+      { source: names.pathOf(networkId), target: '/etc/hosts' },
+      { source: resolvConf, target: '/etc/resolv.conf' },
+    ].filter(({ target }) => existsSync(target))
+    const joined = networkId === undefined ? Promise.resolve() : table.add(address, networkId)
+    joined.catch(() => {})
+    return { address, path, files, joined, left: release }
+  } catch (error) {
+    release()
+    throw error
+  }
+}
+
+async function repair({ table, options }: Parts): Promise<void> {
+  try {
+    if (await table.repair()) options.log('The network rules were gone, as after a flush of all rules, and were set again')
+  } catch (error) {
+    options.log(`The network rules could not be looked after: ${describe(error)}`)
+  }
+}
+
+function destinationsOf({ claim, seats }: Pick<Parts, 'claim' | 'seats'>, services: readonly LinkedService[]): Map<string, string[]> {
+  return new Map(
+    services.map(({ number, instanceIds }) => [
+      virtualAddress(claim.subnet, number),
+      instanceIds.flatMap((id) => seats.get(id)?.address ?? []).toSorted(),
+    ]),
+  )
+}
+
+function namesOf({ claim }: Pick<Parts, 'claim'>, services: readonly LinkedService[]): Map<string, NamedAddress[]> {
+  const named = (service: LinkedService) => ({ address: virtualAddress(claim.subnet, service.number), names: service.names })
+  return new Map([...Map.groupBy(services, ({ networkId }) => networkId)].map(([networkId, all]) => [networkId, all.map(named)]))
+}
+
+const LINKS_FILE = 'links.json'
+
+/** So that an engine that starts changes nothing for the instances it adopts until it is told anew. */
+function saveLinks(directory: string, services: readonly LinkedService[]): void {
+  const path = join(directory, LINKS_FILE)
+  writeFileSync(`${path}.new`, JSON.stringify(services), { mode: 0o600 })
+  renameSync(`${path}.new`, path)
+}
+
+function readLinks(directory: string): LinkedService[] {
+  const path = join(directory, LINKS_FILE)
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : []
+}
+
+const describe = (error: unknown): string => (error instanceof Error ? error.message : String(error))

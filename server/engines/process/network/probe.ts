@@ -1,0 +1,89 @@
+import { runProcess } from '../../../process/spawn.ts'
+import { batchOf, TOOLS_ENV } from './tools.ts'
+
+/** What this machine can give of networks, found out by trying in a namespace of no consequence. */
+export type NetworkAbility =
+  | {
+      /** The kernel can be told to forget connections that are over. */
+      hasTimeouts: boolean
+      /** Why instances may not reach the internet: another firewall's rules. */
+      blockedBy?: string
+    }
+  | { reason: string }
+
+const LINK = ['link add probe0 type veth peer name probe1', 'link set lo up']
+
+const RULES = `table inet probe {
+chain a { type filter hook forward priority filter; policy accept;
+ct state established accept
+fib saddr . iif oif missing drop
+reject with icmpx admin-prohibited
+}
+chain b { type nat hook prerouting priority dstnat; policy accept;
+dnat ip to numgen random mod 2 map { 0 : 10.0.0.1, 1 : 10.0.0.2 }
+}
+chain c { type nat hook postrouting priority srcnat; policy accept;
+masquerade
+}
+}
+`
+
+const TIMEOUTS = `table inet probe {
+ct timeout brief { protocol tcp; policy = { time_wait : 2 } }
+chain a { type filter hook prerouting priority mangle; policy accept;
+ct timeout set "brief"
+}
+}
+`
+
+export async function probeNetwork(): Promise<NetworkAbility> {
+  const inNew = (argv: string[], input: string) => attempt(['unshare', '--net', ...argv], input)
+  const [link, entering, rules, timeouts] = await Promise.all([
+    inNew(['ip', '-batch', '-'], batchOf(LINK)),
+    attempt(['nsenter', '--net=/proc/self/ns/net', 'true'], ''),
+    inNew(['nft', '-f', '-'], RULES),
+    inNew(['nft', '-f', '-'], TIMEOUTS),
+  ])
+  const problem = link ?? entering ?? rules
+  if (problem !== undefined) return { reason: `${problem}; install iproute2 and nftables, and in a container allow CAP_NET_ADMIN` }
+  const blockedBy = await findForwardDrop()
+  return { hasTimeouts: timeouts === undefined, ...(blockedBy !== undefined && { blockedBy }) }
+}
+
+async function attempt(argv: readonly string[], input: string): Promise<string | undefined> {
+  try {
+    const { exitCode, stderr } = await runProcess(argv, { env: TOOLS_ENV, input })
+    return exitCode === 0 ? undefined : stderr.trim().split('\n', 1)[0]
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+async function findForwardDrop(): Promise<string | undefined> {
+  const { exitCode, stdout } = await runProcess(['nft', '-j', 'list', 'ruleset'], { env: TOOLS_ENV, maxOutputBytes: 64 * 1024 * 1024 })
+  return exitCode === 0 ? forwardDropIn(JSON.parse(stdout)) : undefined
+}
+
+interface Chain {
+  family: string
+  table: string
+  name: string
+  hook?: string
+  policy?: string
+}
+
+interface Listing {
+  nftables: { chain?: Chain; rule?: { family: string; table: string; chain: string; expr: unknown } }[]
+}
+
+/**
+ * The chain of another firewall (Docker's, ufw's, firewalld's) that drops forwarded packets and that nobody has told of our links,
+ * in the output of `nft -j list ruleset` (libnftables-json(5)).
+ */
+export function forwardDropIn({ nftables }: Listing): string | undefined {
+  const dropping = nftables.flatMap(({ chain }) => (chain?.hook === 'forward' && chain.policy === 'drop' ? [chain] : []))
+  const isTold = ({ family, table }: Chain) =>
+    nftables.some(({ rule }) => rule?.family === family && rule.table === table && JSON.stringify(rule.expr).includes('"cpd'))
+  const first = dropping.find((chain) => !isTold(chain))
+  return first && `${first.family} ${first.table} ${first.name}`
+}

@@ -1,0 +1,33 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { loopbackAddress } from '../../loopback-address.ts'
+import { openNameFiles } from './name-files.ts'
+import { HOST_SEAT, type Networks } from './networks.ts'
+import { readSeat } from './seat-record.ts'
+
+export interface SharedNetworkOptions {
+  directory: string
+  /** What runs already, perhaps in a network of its own that it was given before this was chosen. */
+  adopted: readonly { id: string; recordDir: string }[]
+}
+
+/** Every workload in the machine's own network. Names are known where it has mounts of its own; whoever forwards is another's matter. */
+export async function openSharedNetwork({ directory, adopted }: SharedNetworkOptions): Promise<Networks> {
+  const names = openNameFiles(join(directory, 'names'))
+  const earlier = new Map(adopted.map(({ id, recordDir }) => [id, readSeat(recordDir)?.address ?? HOST_SEAT.address]))
+  return {
+    areOwn: false,
+    gateway: HOST_SEAT.address,
+    enter: async ({ networkId, isHost }) =>
+      isHost ? HOST_SEAT : { ...HOST_SEAT, files: [{ source: names.pathOf(networkId), target: '/etc/hosts' }] },
+    leave: async (id) => void earlier.delete(id),
+    addressOf: (id) => earlier.get(id) ?? HOST_SEAT.address,
+    link: async (services) => {
+      const named = services.map(({ networkId, number, names: known }) => ({ networkId, address: loopbackAddress(number), names: known }))
+      names.write(Map.groupBy(named, ({ networkId }) => networkId))
+    },
+    close: async ({ isEmpty }) => {
+      if (isEmpty) rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,82 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { AppError } from '../../../../shared/error.ts'
+import { candidateSubnets, isTaken, parseSubnet, type Subnet } from './addresses.ts'
+import { runTool } from './tools.ts'
+
+/**
+ * The subnet of this installation, claimed in the host's routes: what no instance answers for is unreachable at once instead of leaving
+ * for the world, and another installation on this machine sees that the subnet is taken.
+ */
+export interface ClaimedSubnet {
+  subnet: Subnet
+  /** Gives it back. */
+  release(): Promise<void>
+}
+
+export interface ClaimOptions {
+  /** Where the choice is remembered. */
+  directory: string
+  /** What the operator wants, or undefined to choose. */
+  wanted: Subnet | undefined
+  /** Whether something runs with addresses of the remembered one, which must then be kept. */
+  isInUse: boolean
+  /** Addresses the host needs beside those in its routes: its name servers. */
+  others: readonly string[]
+}
+
+/** Larger than any that a user or daemon would set: every other route is looked at before. */
+const METRIC = '4278198272'
+const FILE = 'subnet'
+
+/** @throws AppError `unavailable` when the wanted subnet is used by the host, or none is free. */
+export async function claimSubnet({ directory, wanted, isInUse, others }: ClaimOptions): Promise<ClaimedSubnet> {
+  const path = join(directory, FILE)
+  const remembered = existsSync(path) ? parseSubnet(readFileSync(path, 'utf8').trim()) : undefined
+  if (remembered !== undefined && isInUse) return await claimed(path, remembered)
+  const routes = await readRoutes()
+  if (remembered !== undefined && routes.includes(`unreachable ${remembered.cidr}`)) await unclaim(remembered)
+  const taken = [...networksIn(await readRoutes()), ...others]
+  const candidates = wanted === undefined ? [...(remembered === undefined ? [] : [remembered]), ...candidateSubnets] : [wanted]
+  for (const subnet of candidates.filter((one) => !isTaken(one, taken))) {
+    try {
+      return await claimed(path, subnet)
+    } catch {
+      // Another installation was a moment faster; the next one may still be free.
+    }
+  }
+  throw new AppError(
+    'unavailable',
+    `${wanted?.cidr ?? 'Every network to choose from'} is used by this machine already; set CP_INSTANCE_SUBNET to a free one`,
+  )
+}
+
+async function claimed(path: string, subnet: Subnet): Promise<ClaimedSubnet> {
+  const isKept = (await readRoutes()).includes(`unreachable ${subnet.cidr}`)
+  // What is on disk before the claim is what the next start gives back.
+  if (!isKept) writeFileSync(path, `${subnet.cidr}\n`, { mode: 0o600 })
+  if (!isKept) await runTool(['ip', 'route', 'add', 'unreachable', subnet.cidr, 'metric', METRIC])
+  return {
+    subnet,
+    release: async () => {
+      await unclaim(subnet)
+      rmSync(path, { force: true })
+    },
+  }
+}
+
+const unclaim = async (subnet: Subnet): Promise<void> =>
+  void (await runTool(['ip', 'route', 'del', 'unreachable', subnet.cidr, 'metric', METRIC]).catch(() => {}))
+
+const readRoutes = (): Promise<string> => runTool(['ip', '-4', 'route', 'show', 'table', 'all'])
+
+/** Every network and address that a line of `ip route` begins with, whatever kind of route it is. */
+export const networksIn = (routes: string): string[] =>
+  routes.split('\n').flatMap((line) => /^(?:[a-z]+ )?(\d+\.\d+\.\d+\.\d+(?:\/\d+)?)\b/.exec(line)?.[1] ?? [])
+
+/** The largest packet that leaves by the default route; 1500 where there is none. */
+export async function readMtu(): Promise<number> {
+  const device = /\bdev (\S+)/.exec(await runTool(['ip', '-4', 'route', 'show', 'default']))?.[1]
+  const path = `/sys/class/net/${device}/mtu`
+  return device !== undefined && existsSync(path) ? Number(readFileSync(path, 'utf8')) : 1500
+}
