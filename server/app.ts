@@ -24,6 +24,7 @@ import { createIdempotencyStore } from './idempotency/store.ts'
 import { trustedProxies } from './ingress/trusted-proxies.ts'
 import { jobRoutes } from './jobs/routes.ts'
 import { logRoutes } from './logs/routes.ts'
+import { metricRoutes } from './metrics/routes.ts'
 import { listenProblem } from './process/listen-problem.ts'
 import { roleRoutes } from './roles/routes.ts'
 import { serviceRoutes } from './services/routes.ts'
@@ -140,6 +141,7 @@ function handlersOf(context: Context): Handlers<OperationId, Context> {
     ...domainRoutes,
     ...certificateRoutes,
     ...logRoutes,
+    ...metricRoutes,
     ...createShellRoutes(context),
     ...createHealthRoutes(checkHealth),
   }

@@ -1,10 +1,12 @@
 import { authOperations } from './api/auth.ts'
 import { certificateOperations } from './api/certificates.ts'
 import { deployOperations } from './api/deploys.ts'
+import { diskOperations } from './api/disks.ts'
 import { domainOperations } from './api/domains.ts'
 import { healthOperations } from './api/health.ts'
 import { jobOperations } from './api/jobs.ts'
 import { logOperations } from './api/logs.ts'
+import { metricOperations } from './api/metrics.ts'
 import { serviceSettingOperations } from './api/service-settings.ts'
 import { serviceOperations } from './api/services.ts'
 import { shellOperations } from './api/shells.ts'
@@ -20,9 +22,11 @@ export const operations = {
   ...serviceSettingOperations,
   ...deployOperations,
   ...jobOperations,
+  ...diskOperations,
   ...domainOperations,
   ...certificateOperations,
   ...logOperations,
+  ...metricOperations,
   ...shellOperations,
   ...healthOperations,
 }

@@ -41,6 +41,8 @@ export interface Operation {
   webSocket?: true
   /** Answers HTML as well as JSON, chosen by `Accept`. */
   html?: true
+  /** Answers plain text in place of JSON. */
+  plain?: true
 }
 
 /** Keeps the literal types of a table of operations while checking each entry. */

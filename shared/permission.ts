@@ -12,9 +12,11 @@ export const permissions = {
   'deploys.create': 'Upload source, start and cancel deploys, roll back',
   'jobs.run': 'Run and cancel one-off jobs and runs of cron jobs',
   'domains.manage': 'Add, verify and remove custom domains of a service',
+  'disks.manage': 'Add, change, snapshot, restore and delete disks',
   'env.read': 'See values of environment variables and contents of secret files',
   'env.write': 'Set environment variables and secret files',
   'logs.read': 'Read and follow logs',
+  'metrics.read': 'See what services use and are asked for',
   'shell.open': 'Open a shell in a service, which shows its variables and secret files',
   'workspace.read': 'See the workspace',
   'roles.read': 'See roles and the permissions they hold',
@@ -27,7 +29,7 @@ export const permissionNames = Object.keys(permissions) as Permission[]
 
 export type BuiltInRole = 'admin' | 'developer' | 'viewer' | 'billing'
 
-const readOnly: Permission[] = ['services.read', 'deploys.read', 'logs.read', 'workspace.read', 'roles.read']
+const readOnly: Permission[] = ['services.read', 'deploys.read', 'logs.read', 'metrics.read', 'workspace.read', 'roles.read']
 
 /** What each built-in role holds. They cannot be changed or removed. */
 export const builtInRoles: Record<BuiltInRole, { description: string; permissions: readonly Permission[] }> = {

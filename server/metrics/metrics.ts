@@ -7,7 +7,6 @@ import { removeSamples } from './retention.ts'
 import type { TrafficSample, UsageSample } from './samples.ts'
 import { seriesOf } from './series-ids.ts'
 import type { Snapshot, Totals } from './snapshot.ts'
-import type { Sweeper } from './sweep.ts'
 
 export interface SamplesQuery {
   services: readonly string[]
@@ -29,6 +28,8 @@ export interface SampleSeries<S> {
 export interface Metrics {
   latest(): Snapshot | undefined
   totals(): Totals
+  /** How late the newest look began: as late as any timer, for want of a turn. */
+  lagMs(): number
   /** @throws AppError `unavailable` while they cannot be read, as all that read. */
   usageOfInstances(query: SamplesQuery): SampleSeries<UsageSample>[]
   usageOfServices(query: SamplesQuery): SampleSeries<UsageSample>[]
@@ -39,7 +40,7 @@ export interface Metrics {
 
 export function createMetrics(
   database: MetricsDatabase,
-  { latest, totals }: Pick<Sweeper, 'latest' | 'totals'>,
+  { latest, totals, lagMs }: Pick<Metrics, 'latest' | 'totals' | 'lagMs'>,
   stopping: AbortSignal,
 ): Metrics {
   const read = <S>(kind: Kind<S>, which: 'services' | 'instances', { services, ...range }: SamplesQuery): SampleSeries<S>[] =>
@@ -54,6 +55,7 @@ export function createMetrics(
   return {
     latest,
     totals,
+    lagMs,
     usageOfInstances: (query) => read(usageKind, 'instances', query),
     usageOfServices: (query) => read(usageKind, 'services', query),
     trafficOf: (query) => read(trafficKind, 'services', query),

@@ -35,6 +35,7 @@ export function startMetrics({ sampler, db, engine, log, now, paths }: MetricsOp
   const maintenance = createMaintenance(database, db, signal)
   const tell = seldom(now, (error) => log.error('metrics lost', describeError(error)))
   const startedAtMs = now()
+  let lagMs = 0
   let timer: Timer | undefined
   let sweeping = Promise.resolve()
   let maintaining = Promise.resolve()
@@ -51,6 +52,7 @@ export function startMetrics({ sampler, db, engine, log, now, paths }: MetricsOp
   const schedule = () => {
     const nextMs = floorTo(now() / 1000, fineLevel.stepSeconds) * 1000 + STEP_MS
     timer = setTimeout(() => {
+      lagMs = Math.max(0, now() - nextMs)
       // A timer may come a moment early: the window is that of the time it was meant for.
       sweeping = look(nextMs / 1000)
     }, nextMs - now())
@@ -58,7 +60,7 @@ export function startMetrics({ sampler, db, engine, log, now, paths }: MetricsOp
   }
   schedule()
   return {
-    metrics: createMetrics(database, sweeper, signal),
+    metrics: createMetrics(database, { ...sweeper, lagMs: () => lagMs }, signal),
     async stop() {
       stopper.abort()
       clearTimeout(timer)

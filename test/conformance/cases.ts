@@ -6,6 +6,7 @@ import { makeCertificate } from '../support/certificates.ts'
 import { type CallOptions, call } from '../support/client.ts'
 import { memberPassword } from '../support/members.ts'
 import { testAdmin } from '../support/server.ts'
+import { until } from '../support/until.ts'
 import type { World } from './world.ts'
 
 /** One request that is to succeed, and the status it is to succeed with. The administrator sends it unless it says otherwise. */
@@ -25,6 +26,10 @@ const send = (method: string, status: number, path: string, json?: unknown): Suc
   options: { method, ...(json === undefined ? {} : { json }) },
 })
 const service = (id: string, rest = ''): string => `/v1/services/${id}${rest}`
+
+/** Waits for the first sample, so that answers are not empty. */
+const measured = ({ platform, serviceId }: World) =>
+  until('the service is measured', () => platform.context.metrics.latest()?.services.has(serviceId))
 
 /** A deploy that is still building when it is to be canceled. */
 async function startLongDeploy(world: World): Promise<{ serviceId: string; deployId: string }> {
@@ -195,6 +200,26 @@ export const successCases: Record<OperationId, Prepare> = {
       send('POST', 201, service(world.serviceId, '/rollback')),
     ]
   },
+  listServiceUsage: () => [get('/v1/metrics')],
+  getServiceCpu: ({ serviceId }) => [get(`/v1/metrics/${serviceId}/cpu`)],
+  getServiceMemory: ({ serviceId }) => [get(`/v1/metrics/${serviceId}/memory`)],
+  getMetricsHistory: async (world) => {
+    await measured(world)
+    const query = 'metric=cpu,http-latency&startTime=2026-01-01T00:00:00Z&resolutionSeconds=3600'
+    return [get(service(world.serviceId, '/metrics/history')), get(service(world.serviceId, `/metrics/history?${query}`))]
+  },
+  queryCpu: ({ serviceId }) => [
+    get(`/v1/metrics/cpu?resource=${serviceId}`),
+    get(`/v1/metrics/cpu?service=${serviceId}&aggregationMethod=MAX`),
+  ],
+  queryMemory: ({ serviceId }) => [get(`/v1/metrics/memory?resource=${serviceId}&startTime=1767225600`)],
+  queryHttpRequests: ({ serviceId }) => [get(`/v1/metrics/http-requests?resource=${serviceId}&aggregateBy=statusCode`)],
+  queryHttpLatency: ({ serviceId }) => [get(`/v1/metrics/http-latency?resource=${serviceId}&quantile=0.5&quantile=0.99`)],
+  queryBandwidth: ({ serviceId }) => [get(`/v1/metrics/bandwidth?resource=${serviceId}`)],
+  queryInstanceCount: ({ serviceId }) => [get(`/v1/metrics/instance-count?resource=${serviceId}`)],
+  queryCpuLimit: ({ serviceId }) => [get(`/v1/metrics/cpu-limit?resource=${serviceId}`)],
+  queryMemoryLimit: ({ serviceId }) => [get(`/v1/metrics/memory-limit?resource=${serviceId}`)],
+  scrapeMetrics: () => [get('/metrics')],
   listLogs: ({ serviceId }) => [
     get(`/v1/logs?resource=${serviceId}&limit=100`),
     get(`/v1/logs?type=request&method=GET&statusCode=5*&host=*.localhost&path=/*&resource=${serviceId}`),

@@ -54,7 +54,7 @@ test('each success status that an operation declares is exercised', () => {
   expect(missing).toEqual(['subscribeLogs 101', 'health 503'])
 })
 
-function expectSuccess({ responses }: Operation, status: number, reply: Reply): void {
+function expectSuccess({ responses, plain }: Operation, status: number, reply: Reply): void {
   expect({ status: reply.status, body: reply.status === status ? '' : reply.body }).toEqual({ status, body: '' })
   expectConventions(reply)
   const schema = responses[status]
@@ -63,7 +63,7 @@ function expectSuccess({ responses }: Operation, status: number, reply: Reply): 
     expect(reply.body).toBeUndefined()
     return
   }
-  expect(reply.headers.get('content-type')).toBe('application/json; charset=utf-8')
+  expect(reply.headers.get('content-type')).toBe(plain ? 'text/plain; version=0.0.4; charset=utf-8' : 'application/json; charset=utf-8')
   expectShape(schema, reply.body)
 }
 

@@ -16,8 +16,20 @@ const unknownIds: PathIds = {
   key: 'SOME_KEY',
 }
 
+const someService = '?resource=srv-00000000000000000000'
+
 /** Query values that an operation cannot do without. */
-const neededQuery: Partial<Record<OperationId, string>> = { listLogValues: '?label=level' }
+const neededQuery: Partial<Record<OperationId, string>> = {
+  listLogValues: '?label=level',
+  queryCpu: someService,
+  queryMemory: someService,
+  queryHttpRequests: someService,
+  queryHttpLatency: someService,
+  queryBandwidth: someService,
+  queryInstanceCount: someService,
+  queryCpuLimit: someService,
+  queryMemoryLimit: someService,
+}
 
 /** A well-formed request of an operation, out of the examples in the table, with the ids given. */
 export function requestOf(id: OperationId, ids: PathIds = {}): { path: string; options: CallOptions } {

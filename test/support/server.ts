@@ -5,6 +5,7 @@ import { readConfig } from '../../server/config.ts'
 import type { Context } from '../../server/context.ts'
 import { migrateDatabase } from '../../server/db/migrate.ts'
 import { holdExclusively, openDatabase } from '../../server/db/open.ts'
+import { noQuota } from '../../server/disk-space/quota.ts'
 import { createExitReasons } from '../../server/instances/exit-reasons.ts'
 import { createCollector } from '../../server/logs/collector.ts'
 import { createLogHub } from '../../server/logs/hub.ts'
@@ -77,9 +78,10 @@ export async function startTestServer({ env = {}, parts = {} }: TestServerOption
     logHub: createLogHub(logStore),
     collector: createCollector({ store: logStore }),
     exitReasons: createExitReasons(),
+    diskQuota: noQuota('a test limits nobody'),
     machine: largeMachine,
     log,
-    metrics: createMetrics(samples, { latest: () => undefined, totals: () => new Map() }, new AbortController().signal),
+    metrics: createMetrics(samples, { latest: () => undefined, totals: () => new Map(), lagMs: () => 0 }, new AbortController().signal),
     work: idleWork,
     traffic: idleTraffic,
     stopping: new AbortController().signal,

@@ -66,11 +66,12 @@ function binarySchema(contentType: string): JsonObject {
   return contentType === 'multipart/form-data' ? { type: 'object', required: ['file'], properties: { file: binary } } : binary
 }
 
-function successesOf({ responses, html }: Operation, components: Components): JsonObject {
+function successesOf({ responses, html, plain }: Operation, components: Components): JsonObject {
   return Object.fromEntries(
     Object.entries(responses).map(([status, schema]) => {
       const page = html ? { 'text/html': { schema: { type: 'string' } } } : {}
-      const content = schema === null ? {} : { content: { ...jsonContent(schema, components), ...page } }
+      const json = schema === null ? undefined : plain ? { 'text/plain': { schema: { type: 'string' } } } : jsonContent(schema, components)
+      const content = json === undefined ? {} : { content: { ...json, ...page } }
       return [status, { description: STATUS_CODES[status] ?? 'Success', headers: responseHeaders, ...content }]
     }),
   )

@@ -4,7 +4,8 @@
  */
 const LOWEST_LOG2 = -3
 const HIGHEST_LOG2 = 17
-const BUCKETS_PER_OCTAVE = 4
+/** The first bucket ends where the octaves begin. */
+export const BUCKETS_PER_OCTAVE = 4
 const OVERFLOW = 1 + (HIGHEST_LOG2 - LOWEST_LOG2) * BUCKETS_PER_OCTAVE
 const LOWEST_MS = 2 ** LOWEST_LOG2
 const HIGHEST_MS = 2 ** HIGHEST_LOG2
@@ -28,13 +29,18 @@ export function latencyAt(share: number, countIn: (bucket: number) => number): n
   let counted = 0
   for (let bucket = 0; bucket < LATENCY_BUCKETS; bucket++) {
     counted += countIn(bucket)
-    if (counted >= rank) return middleOf(bucket)
+    if (counted >= rank) return bucketMiddleMs(bucket)
   }
   return 0
 }
 
-function middleOf(bucket: number): number {
+/** What stands for whatever fell into a bucket, in milliseconds. */
+export function bucketMiddleMs(bucket: number): number {
   if (bucket === 0) return LOWEST_MS
   if (bucket === OVERFLOW) return HIGHEST_MS
   return 2 ** (LOWEST_LOG2 + (bucket - 0.5) / BUCKETS_PER_OCTAVE)
 }
+
+/** Where a bucket ends, in milliseconds: what is exactly as long is in the next one. */
+export const bucketEndMs = (bucket: number): number =>
+  bucket >= OVERFLOW ? Number.POSITIVE_INFINITY : 2 ** (LOWEST_LOG2 + bucket / BUCKETS_PER_OCTAVE)

@@ -1,0 +1,68 @@
+import type { AggregationMethod, MetricName, TimeSeries } from '../../shared/metrics.ts'
+import { trafficKind, usageKind } from './kinds.ts'
+import type { Metrics, SamplesQuery } from './metrics.ts'
+import { joinSteps, type Plan, planQuery, type RangeQuery, refused } from './rules.ts'
+import type { TrafficSample } from './samples.ts'
+import { aggregate, seriesOf, trafficSeries, usageValues } from './values.ts'
+
+export interface Question extends RangeQuery {
+  services: readonly string[]
+  nowMs: number
+}
+
+export type Labels = Record<string, string>
+
+export interface UsageQuestion extends Question {
+  metric: MetricName
+  /** All of them where there is none. */
+  instances?: readonly string[]
+  method?: AggregationMethod
+}
+
+/** Processor or memory use by instance; by service where that is all that is kept. */
+export function answerUsage(metrics: Metrics, question: UsageQuestion): TimeSeries[] {
+  const { metric, instances, method } = question
+  const values = usageValues[metric]
+  if (values === undefined) return []
+  const plan = planQuery(question, { nowMs: question.nowMs, services: question.services.length, isByInstance: true })
+  const isByService = plan.level.isByServiceOnly
+  if (isByService && (instances !== undefined || method !== undefined)) {
+    throw refused('startTime', 'is more than 30 days ago: of that time the use of single instances is not kept')
+  }
+  const found = isByService ? metrics.usageOfServices(rangeOf(plan, question)) : metrics.usageOfInstances(rangeOf(plan, question))
+  const series = found
+    .filter(({ instance }) => instances === undefined || instances.includes(instance))
+    .map(({ service, instance, samples }) => {
+      const labels = instance === '' ? { resource: service } : { resource: service, instance }
+      const joined = joinSteps(samples, plan.step, usageKind.join)
+      return { service, series: seriesOf(labels, values.unit, joined, method === 'MAX' ? values.peakOf : values.valueOf) }
+    })
+  if (method === undefined) return found.length === 0 ? [] : series.flatMap((one) => one.series)
+  return question.services.flatMap((service) => {
+    const own = series.filter((one) => one.service === service).flatMap((one) => one.series)
+    return aggregate(own, { resource: service }, method)
+  })
+}
+
+/** What `present` makes of the traffic of each service. */
+export function answerTraffic(
+  metrics: Metrics,
+  question: Question,
+  present: (labels: Labels, samples: readonly TrafficSample[]) => TimeSeries[],
+): TimeSeries[] {
+  const plan = planQuery(question, { nowMs: question.nowMs, services: question.services.length, isByInstance: false })
+  return metrics
+    .trafficOf(rangeOf(plan, question))
+    .flatMap(({ service, samples }) => present({ resource: service }, joinSteps(samples, plan.step, trafficKind.join)))
+}
+
+/** Several metrics of a service, each series with the name of its own. */
+export function answerHistory(metrics: Metrics, question: Question, names: readonly MetricName[]): TimeSeries[] {
+  return [...new Set(names)].flatMap((metric) => {
+    const present = trafficSeries[metric]
+    const series = present === undefined ? answerUsage(metrics, { ...question, metric }) : answerTraffic(metrics, question, present)
+    return series.map((one) => ({ ...one, labels: [{ field: 'metric', value: metric }, ...one.labels] }))
+  })
+}
+
+const rangeOf = ({ level, start, end }: Plan, { services }: Question): SamplesQuery => ({ services, level, start, end })

@@ -1,0 +1,126 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { Id } from './id.ts'
+import { Many, OneOf, Time } from './schema.ts'
+import { serviceTypes } from './service.ts'
+
+/** What can be asked for, in the order it is told in. */
+export const metricNames = [
+  'cpu',
+  'memory',
+  'http-requests',
+  'http-latency',
+  'bandwidth',
+  'instance-count',
+  'cpu-limit',
+  'memory-limit',
+] as const
+export type MetricName = (typeof metricNames)[number]
+
+/** Cores; bytes; requests in the step; milliseconds; instances, on average. */
+export const metricUnits = ['cpu', 'bytes', 'requests', 'ms', 'instances'] as const
+export type MetricUnit = (typeof metricUnits)[number]
+
+export const aggregationMethods = ['AVG', 'MAX', 'MIN'] as const
+export type AggregationMethod = (typeof aggregationMethods)[number]
+
+export const TimeSeries = Type.Object(
+  {
+    labels: Type.Array(Type.Object({ field: Type.String(), value: Type.String() })),
+    values: Type.Array(
+      Type.Object({
+        timestamp: Type.String({ description: 'Beginning of the span of time that the value is of; RFC 3339, UTC' }),
+        value: Type.Number(),
+      }),
+      { description: 'Oldest first. Times in which nothing was measured are left out.' },
+    ),
+    unit: OneOf(metricUnits),
+  },
+  { $id: 'TimeSeries' },
+)
+export type TimeSeries = Static<typeof TimeSeries>
+
+/** A time as Render's clients send it. */
+const MetricTime = Type.String({
+  maxLength: 40,
+  pattern: '^(\\d{1,11}|\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?(Z|[+-]\\d{2}:\\d{2}))$',
+  description: 'RFC 3339 time, or seconds since 1970',
+  examples: ['2026-01-31T09:30:00Z'],
+})
+
+const range = {
+  startTime: Type.Optional(MetricTime),
+  endTime: Type.Optional(MetricTime),
+  resolutionSeconds: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 31_622_400,
+      description: 'Length of a step. Rounded up to what is kept of that time and to at most 2,000 steps',
+    }),
+  ),
+}
+
+const ServiceIds = Type.String({ maxLength: 64, description: 'Id of a service' })
+const resources = {
+  ownerId: Type.Optional(Type.String({ maxLength: 64 })),
+  resource: Many(ServiceIds),
+  service: Many(Type.String({ maxLength: 64, description: 'The old name of `resource`' })),
+}
+const instance = Many(Type.String({ maxLength: 64, description: 'Only these instances' }))
+const requestFilters = {
+  host: Many(Type.String({ maxLength: 256, description: 'Not supported: requests are not counted by host' })),
+  path: Many(Type.String({ maxLength: 2048, description: 'Not supported: requests are not counted by path' })),
+}
+
+export const HistoryQuery = Type.Object({ ...range, metric: Many(OneOf(metricNames)) })
+export type HistoryQuery = Static<typeof HistoryQuery>
+
+export const MetricQuery = Type.Object({ ...range, ...resources })
+export const InstanceMetricQuery = Type.Object({
+  ...range,
+  ...resources,
+  instance,
+  aggregationMethod: Type.Optional(OneOf(aggregationMethods, 'Joins the instances of each service into one series')),
+})
+export type InstanceMetricQuery = Static<typeof InstanceMetricQuery>
+export const RequestQuery = Type.Object({
+  ...range,
+  ...resources,
+  ...requestFilters,
+  aggregateBy: Type.Optional(OneOf(['statusCode', 'host'], 'One series for each class of status (2xx …); host is not supported')),
+})
+export type RequestQuery = Static<typeof RequestQuery>
+export const LatencyQuery = Type.Object({
+  ...range,
+  ...resources,
+  ...requestFilters,
+  quantile: Many(Type.String({ pattern: '^(0(\\.\\d{1,6})?|1(\\.0{1,6})?)$', description: '0 to 1, default 0.95', examples: ['0.95'] })),
+})
+export type LatencyQuery = Static<typeof LatencyQuery>
+
+/** How a service stands as a whole, worst first where it has several instances. */
+export const serviceStates = ['crash_looping', 'running', 'starting', 'stopped', 'suspended', 'not_deployed', 'live'] as const
+
+const Maybe = (description: string) => Type.Union([Type.Number(), Type.Null()], { description })
+
+/** What a service uses now. */
+export const ServiceUsage = Type.Object(
+  {
+    serviceId: Id('service'),
+    name: Type.String(),
+    type: OneOf(serviceTypes),
+    state: OneOf(serviceStates, 'live: a static site that is served'),
+    measuredAt: Type.Union([Time, Type.Null()]),
+    instances: Type.Integer({ description: 'That run' }),
+    cpu: Maybe('Cores, all instances together; null while it is not known'),
+    cpuLimit: Maybe('Cores, all instances together; null where there is none'),
+    memoryBytes: Maybe('All instances together'),
+    memoryLimitBytes: Maybe('All instances together'),
+    requestsPerSecond: Maybe('null for what is not reached by HTTP'),
+    errorsPerSecond: Maybe('Of these, answered with 5xx'),
+    latencyP95Ms: Maybe('null where nothing was answered'),
+    bytesInPerSecond: Maybe('Bodies and tunnels'),
+    bytesOutPerSecond: Maybe('Bodies and tunnels'),
+  },
+  { $id: 'ServiceUsage' },
+)
+export type ServiceUsage = Static<typeof ServiceUsage>
