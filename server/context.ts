@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import type { AppError } from '../shared/error.ts'
 import type { Config } from './config.ts'
+import type { DiskQuota } from './disk-space/quota.ts'
 import type { Engine } from './engines/port.ts'
 import type { IngressClient } from './ingress/control-client.ts'
 import type { ExitReasons } from './instances/exit-reasons.ts'
@@ -55,6 +56,7 @@ export interface Context {
   readonly metrics: Metrics
   readonly log: ServerLog
   readonly exitReasons: ExitReasons
+  readonly diskQuota: DiskQuota
   /** What plans are held against. */
   readonly machine: Machine
   readonly work: Work

@@ -52,7 +52,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     startHousekeeping(context)
     startDiskGuard(context)
     sweepInBackground(context)
-    const missingGuarantees = (await context.engine.guarantees()).filter(({ holds }) => !holds)
+    const missingGuarantees = [...(await context.engine.guarantees()), context.diskQuota.guarantee].filter(({ holds }) => !holds)
     if (!options.isOnTrial) concludeUpgrade(context.paths, context.log)
     const backUp = (folder: string) => backUpControl(context.db, folder)
     return { address, publicUrl: context.publicUrl, firstStart, missingGuarantees, backUp, close: closeAll }

@@ -52,6 +52,7 @@ export async function buildDeploy(
   { deploy, signal }: { deploy: StoredDeploy; signal: AbortSignal },
 ): Promise<void> {
   const own = await ensureServiceFolders(context.paths, service)
+  await context.diskQuota.limit(service)
   const dir = join(own.builds, deploy.id)
   // Taken once, so that what the build saw and what the release runs with are the same.
   const job = { context, service, deploy, own, dir, secrets: readSecrets(context, service.id), signal }

@@ -23,6 +23,7 @@ export async function prepareInstance(
   { service, release, instance }: { service: StoredService; release: StoredRelease; instance: StoredInstance },
 ): Promise<InstanceSpec> {
   const own = await ensureServiceFolders(context.paths, service)
+  await context.diskQuota.limit(service)
   const secretsDir = await prepareSecrets(context, { service, release })
   const facts = { port: instance.port, instanceId: instance.id, deployId: instance.deployId, secretsDir }
   return {

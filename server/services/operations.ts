@@ -69,6 +69,7 @@ export async function patchService(context: Context, service: StoredService, bod
     }
     if (numInstances !== service.numInstances) resize(context, service, numInstances)
   })()
+  await context.diskQuota.limit({ ...service, settings })
   context.work.pokeService(service.id)
   if (JSON.stringify(controls) !== JSON.stringify(service.controls)) await untilRouted(context)
   return requireService(context, service, service.id)
