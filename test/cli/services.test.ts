@@ -239,6 +239,29 @@ describe('changing services', () => {
     expect((await cli('services', 'update', 'web', '--guard-window', '4')).exitCode).toBe(2)
   })
 
+  test('update sets when it sleeps, at once, and what shows a service tells whether it does', async () => {
+    const serviceDetails = {
+      ...exampleService().serviceDetails,
+      sleep: { mode: 'freeze', idleSeconds: 900 },
+      asleepAt: '2026-02-01T10:30:00.000Z',
+    } as const
+    const sleeping = exampleService({ serviceDetails })
+    const cli = on({ listServices: () => pageOf('service', [sleeping]), updateService: () => sleeping })
+    expect((await cli('services', 'update', 'web', '--sleep', 'freeze', '--sleep-after', '15m')).stdout).toBe('Updated web.\n')
+    expect(server?.received.at(-1)?.body).toEqual({ serviceDetails: { sleep: { mode: 'freeze', idleSeconds: 900 } } })
+    await cli('services', 'update', 'web', '--sleep', 'off')
+    expect(server?.received.at(-1)?.body).toEqual({ serviceDetails: { sleep: { mode: 'off' } } })
+    expect(await cli('services', 'update', 'web', '--sleep-after', '59s')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('1m to 7d'),
+    })
+    expect((await cli('services', 'update', 'web', '--sleep', 'deeply')).exitCode).toBe(2)
+    expect((await cli('services', 'list')).stdout).toMatch(/web .* asleep /)
+    const shown = (await cli('services', 'get', 'web')).stdout
+    expect(shown).toContain('freeze after 900 s without a request')
+    expect(shown).toMatch(/Asleep since: +2026-02-01T10:30:00.000Z/)
+  })
+
   test('instances and events are tables', async () => {
     const cli = on({
       ...listed,

@@ -70,6 +70,16 @@ describe('controls', () => {
       uri: 'https://a.test',
     })
   })
+  test('of the sleep are in force in part, off at first, and for web services only', () => {
+    expect(defaultControls.sleep).toEqual({ mode: 'off', idleSeconds: 900 })
+    const sleeping = applyControls(defaultControls, { sleep: { mode: 'freeze' } })
+    expect(sleeping.sleep).toEqual({ mode: 'freeze', idleSeconds: 900 })
+    expect(applyControls(sleeping, { sleep: { idleSeconds: 60 } }).sleep).toEqual({ mode: 'freeze', idleSeconds: 60 })
+    for (const type of ['private_service', 'background_worker', 'static_site'] as const) {
+      expect(refusal({ sleep: { mode: 'stop' } }, type)).toEqual(['/serviceDetails/sleep'])
+      expect(refusal({ sleep: { mode: 'off' } }, type)).toEqual([])
+    }
+  })
   test('name every block that is no range, and a page that is no URL', () => {
     const fail = (input: ServiceDetailsInput) => {
       try {
