@@ -19,8 +19,10 @@ import { openLogStore } from './logs/store.ts'
 import { type Machine, readMachine } from './machine.ts'
 import { type RunningMetrics, startMetrics } from './metrics/start.ts'
 import { type Paths, pathsOf } from './paths.ts'
+import { createLinkPublisher } from './private-network/publish.ts'
 import { ensureIngressProof } from './routing/ingress-proof.ts'
 import { createRoutePublisher } from './routing/publish.ts'
+import { publishTogether } from './routing/publisher.ts'
 import { openSealer } from './secrets/seal.ts'
 import { findSealed } from './secrets/sealed-row.ts'
 import { describeError, type ServerLog } from './server-log.ts'
@@ -97,7 +99,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     stopping,
   }
   const base = { ...given, db, sealer, engine, ingress, traffic: traffic.reader, metrics: metrics.metrics }
-  const routes = createRoutePublisher(base)
+  const routes = publishTogether([createRoutePublisher(base), createLinkPublisher(base)])
   const { context, work } = createWork({ ...base, routes }, acme)
   const parts = { context, work, lock, stopper, traffic, metrics }
   return { context, work, firstStart, close: () => closeAll(parts) }

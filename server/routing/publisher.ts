@@ -21,6 +21,12 @@ export interface PublisherOptions<T> {
   now(): number
 }
 
+/** Publishes to several at the same moments: whoever waits, waits for all of them. */
+export const publishTogether = (publishers: readonly Publisher[]): Publisher => ({
+  publish: async () => void (await Promise.all(publishers.map((one) => one.publish()))),
+  republish: async () => void (await Promise.all(publishers.map((one) => one.republish()))),
+})
+
 const FIRST_RETRY_MS = 50
 const LONGEST_RETRY_MS = 2000
 

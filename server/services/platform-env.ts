@@ -1,6 +1,6 @@
 import type { PlatformEnvVar } from '../../shared/env.ts'
 import type { Context } from '../context.ts'
-import { hostOf, urlOf } from './present.ts'
+import { hostOf, internalHostOf, urlOf } from './present.ts'
 import type { StoredService } from './store.ts'
 
 /** What differs between instances of one service. */
@@ -20,6 +20,7 @@ interface PlatformVar {
 }
 
 const reachable = ['web_service']
+const listening = ['web_service', 'private_service']
 
 /** The variables that the platform gives to every instance, one row each. They win over variables of the same name. */
 const platformVars: PlatformVar[] = [
@@ -41,6 +42,12 @@ const platformVars: PlatformVar[] = [
     description: 'Public host name of the service',
     value: (service, _, context) => hostOf(context, service.slug),
     types: reachable,
+  },
+  {
+    key: 'CPD_INTERNAL_HOSTNAME',
+    description: 'Name by which services of the workspace reach the service',
+    value: (service) => internalHostOf(service),
+    types: listening,
   },
 ]
 

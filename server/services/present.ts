@@ -3,12 +3,20 @@ import { formatAddress } from '../address.ts'
 import { hasCertificate } from '../certificates/store.ts'
 import type { Context } from '../context.ts'
 import { findCronJob } from '../cron-jobs/store.ts'
+import { presentServiceDisk } from '../disks/present.ts'
+import { diskOfService } from '../disks/store.ts'
 import { memo } from '../memo.ts'
 import type { ServiceSettings } from './settings.ts'
 import type { StoredService } from './store.ts'
 
 /** The host name at which the ingress answers for a service. */
 export const hostOf = (context: Pick<Context, 'config'>, slug: string): string => `${slug}.${context.config.CP_BASE_DOMAIN}`
+
+/** The name by which services of the same workspace reach a service. */
+export const internalHostOf = ({ slug }: Pick<StoredService, 'slug'>): string => slug
+
+/** At which port siblings reach a service: that of its instances, where each has a network of its own, and elsewhere one that leads there. */
+const INTERNAL_PORT = 10_000
 
 /** The URL of a web service or static site: https once its host has a certificate. The port stands in it unless it is the scheme's own. */
 export function urlOf({ config, db }: Pick<Context, 'config' | 'db'>, slug: string): string {
@@ -60,10 +68,16 @@ function detailsOf(context: Pick<Context, 'config' | 'db'>, service: StoredServi
     plan: settings.plan,
     buildPlan: settings.buildPlan,
     region,
-    ...(type === 'cron_job' ? {} : { numInstances: service.numInstances }),
+    ...(type === 'cron_job' ? {} : { numInstances: service.numInstances, ...diskOf(context, service) }),
     maxShutdownDelaySeconds: settings.maxShutdownDelaySeconds,
     ...reachedBy(context, service),
   }
+}
+
+function diskOf({ db }: Pick<Context, 'db'>, { id }: StoredService): Pick<ServiceDetails, 'disk' | 'deployStrategy'> {
+  const disk = diskOfService(db, id)
+  if (disk === undefined || disk.status === 'deleting') return { deployStrategy: 'rolling' }
+  return { disk: presentServiceDisk(disk), deployStrategy: 'stop_first' }
 }
 
 /** Absent until it is set or the first build has found out. */
@@ -84,9 +98,9 @@ function reachedBy(context: Pick<Context, 'config' | 'db'>, service: StoredServi
   const { cron, ...controls } = service.controls
   switch (service.type) {
     case 'web_service':
-      return { ...edgeOf(service), ...controls, ...asleepOf(service), openPorts: [], url: urlOf(context, service.slug) }
+      return { ...edgeOf(service), ...controls, ...asleepOf(service), openPorts: openPortsOf(service), url: urlOf(context, service.slug) }
     case 'private_service':
-      return { openPorts: [] }
+      return { openPorts: openPortsOf(service), url: formatAddress({ host: internalHostOf(service), port: INTERNAL_PORT }) }
     case 'cron_job':
       return { ...cron, ...timesOf(context, service) }
     default:
@@ -103,6 +117,9 @@ function timesOf({ db }: Pick<Context, 'db'>, { id }: StoredService): Pick<Servi
     ...(nextDueAt === null ? {} : { nextRunAt: isoTime(nextDueAt) }),
   }
 }
+
+const openPortsOf = ({ liveDeployId, suspendedAt }: StoredService): NonNullable<ServiceDetails['openPorts']> =>
+  liveDeployId === null || suspendedAt !== null ? [] : [{ port: INTERNAL_PORT, protocol: 'TCP' }]
 
 const edgeOf = ({ settings: { healthCheckPath, headers, routes } }: StoredService): Partial<ServiceDetails> => ({
   healthCheckPath,
