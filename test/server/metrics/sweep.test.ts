@@ -69,6 +69,11 @@ afterEach(() => {
   db.close()
 })
 
+/** An instance that has used so much. */
+function runA(cpuSeconds: number): void {
+  boxes[`${a}-1`] = { service: a, cpuSeconds, memoryBytes: 7 }
+}
+
 /** Ten seconds later everybody looks. */
 async function sweepAfter(counts: Record<string, number> = {}, { seconds = 10, epoch = 'e' } = {}): Promise<void> {
   clock += seconds * 1000
@@ -166,12 +171,12 @@ describe('usage', () => {
       ?.samples.map(({ cpuUs, cpuMs }) => [cpuUs, cpuMs])
 
   test('is a rate from the second look on, also over a restart of the control plane', async () => {
-    boxes[`${a}-1`] = { service: a, cpuSeconds: 100, memoryBytes: 7 }
+    runA(100)
     await sweepAfter()
-    boxes[`${a}-1`].cpuSeconds = 102
+    runA(102)
     await sweepAfter()
     restart()
-    boxes[`${a}-1`].cpuSeconds = 106
+    runA(106)
     await sweepAfter({}, { seconds: 20 })
     expect(cpus(`${a}-1`)).toEqual([
       [0, 0],
@@ -181,9 +186,9 @@ describe('usage', () => {
   })
 
   test('has no rate after a gap', async () => {
-    boxes[`${a}-1`] = { service: a, cpuSeconds: 100, memoryBytes: 7 }
+    runA(100)
     await sweepAfter()
-    boxes[`${a}-1`].cpuSeconds = 1000
+    runA(1000)
     await sweepAfter({}, { seconds: 300 })
     expect(cpus(`${a}-1`)).toEqual([
       [0, 0],
