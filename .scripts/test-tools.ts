@@ -13,6 +13,8 @@ const debianPackages: Record<string, string> = {
   curl: 'curl',
   h2load: 'nghttp2-client',
   ip: 'iproute2',
+  nft: 'nftables',
+  nsenter: 'util-linux',
   openssl: 'openssl',
   setpriv: 'util-linux',
   'systemd-analyze': 'systemd',

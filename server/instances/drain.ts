@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context } from '../context.ts'
 import { pruneReleases } from '../deploys/prune.ts'
 import { releaseById } from '../deploys/release-store.ts'
+import { diskOfService } from '../disks/store.ts'
 import { servicePathsOf } from '../paths.ts'
 import { describeError } from '../server-log.ts'
 import { defaultSettings } from '../services/settings.ts'
@@ -10,6 +11,8 @@ import { outputPathOf } from './launch.ts'
 import { deleteInstance, instancesOf, type StoredInstance } from './store.ts'
 
 const DRAIN_POLL_MS = 50
+/** Of a service with a disk, nothing serves until the instance has gone, so its requests have less time. */
+const WAITED_FOR_DRAIN_MS = 5000
 /** An ingress that is being replaced is back before this; one that is away for longer holds no requests of ours. */
 const INGRESS_ABSENCE_MS = 3000
 
@@ -37,10 +40,12 @@ export async function drainInstance(context: Context, instance: StoredInstance, 
 }
 
 async function awaitRequests(context: Context, instance: StoredInstance, signal: AbortSignal): Promise<void> {
-  const deadline = (instance.drainingAt ?? context.now()) + context.config.CP_DRAIN_SECONDS * 1000
+  const isWaitedFor = diskOfService(context.db, instance.serviceId) !== undefined
+  const longestMs = context.config.CP_DRAIN_SECONDS * 1000
+  const deadline = (instance.drainingAt ?? context.now()) + (isWaitedFor ? Math.min(longestMs, WAITED_FOR_DRAIN_MS) : longestMs)
   let seenAt = context.now()
   for (;;) {
-    const isBusy = await askWhetherBusy(context, instance.id)
+    const isBusy = await askWhetherBusy(context, instance)
     if (isBusy === false) return
     const now = context.now()
     if (isBusy === true) seenAt = now
@@ -51,9 +56,11 @@ async function awaitRequests(context: Context, instance: StoredInstance, signal:
 }
 
 /** Undefined when the ingress does not tell. */
-async function askWhetherBusy(context: Context, instanceId: string): Promise<boolean | undefined> {
+async function askWhetherBusy({ ingress, engine }: Context, { id, port }: StoredInstance): Promise<boolean | undefined> {
+  // Its siblings do not go through the ingress; whether they wait for an answer cannot be seen, only that they are connected.
+  if ((await engine.siblingConnections(id, port)) > 0) return true
   try {
-    const { inFlight, tunnels } = await context.ingress.drainState(instanceId)
+    const { inFlight, tunnels } = await ingress.drainState(id)
     return inFlight > 0 || tunnels > 0
   } catch {
     return undefined

@@ -6,7 +6,7 @@ import { createProcessEngine } from '../../server/engines/process/engine.ts'
 import { spawnProcess } from '../../server/process/spawn.ts'
 
 const ROUNDS = 31
-const APP = `Bun.serve({ hostname: '127.0.0.1', port: Number(process.env.PORT), fetch: () => new Response('up') })`
+const APP = `Bun.serve({ port: Number(process.env.PORT), fetch: () => new Response('up') })`
 const USER = { uid: 61_500, gid: 61_500 }
 
 /** Start to first 200 of a Bun.serve app through the process engine, against the same app started as a bare process. */
@@ -51,7 +51,7 @@ function layOut(dir: string) {
 async function timeBare(port: number, env: Record<string, string>, paths: Paths): Promise<number> {
   const startedAt = performance.now()
   const child = spawnProcess([process.execPath, 'app.ts'], { cwd: paths.app, env: { ...env, HOME: paths.home } })
-  await firstAnswer(port)
+  await firstAnswer('127.0.0.1', port)
   const elapsedMs = performance.now() - startedAt
   child.kill('SIGKILL')
   await child.exited
@@ -81,17 +81,18 @@ async function timeIsolated(engine: Awaited<ReturnType<typeof createProcessEngin
     outputPath: paths.output,
     port,
   })
-  await firstAnswer(port)
+  const state = await engine.inspect(instanceId)
+  await firstAnswer(state?.status === 'running' ? state.address : '127.0.0.1', port)
   const elapsedMs = performance.now() - startedAt
   await engine.stop(instanceId, { graceMs: 1000 })
   await engine.remove(instanceId)
   return elapsedMs
 }
 
-async function firstAnswer(port: number): Promise<void> {
+async function firstAnswer(address: string, port: number): Promise<void> {
   for (const deadline = Date.now() + 20_000; Date.now() < deadline; await Bun.sleep(1)) {
     try {
-      if ((await fetch(`http://127.0.0.1:${port}/`)).status === 200) return
+      if ((await fetch(`http://${address}:${port}/`)).status === 200) return
     } catch {
       // Not listening yet.
     }

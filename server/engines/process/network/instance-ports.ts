@@ -14,8 +14,8 @@ export async function exposeLoopback(context: LifecycleContext, id: string, port
 export function siblingConnections(context: LifecycleContext, id: string, port: number): number {
   const pid = pidInOwnNetwork(context, id)
   const { gateway } = context.networks
-  const isSiblings = ({ isEstablished, localPort, remoteAddress }: ReturnType<typeof socketsOf>[number]) =>
-    isEstablished && localPort === port && remoteAddress !== gateway && !remoteAddress.startsWith('127.')
+  const isSiblings = ({ isOpen, localPort, remoteAddress }: ReturnType<typeof socketsOf>[number]) =>
+    isOpen && localPort === port && remoteAddress !== gateway && !remoteAddress.startsWith('127.')
   return pid === undefined ? 0 : socketsOf(pid).filter(isSiblings).length
 }
 

@@ -7,11 +7,13 @@ export interface TcpSocket {
   localPort: number
   remoteAddress: string
   isListening: boolean
-  isEstablished: boolean
+  /** Somebody has connected, and has an answer to come perhaps. */
+  isOpen: boolean
 }
 
-const ESTABLISHED = '01'
 const LISTENING = '0A'
+/** Established, about to be (SYN_RECV), and those whose other side has said all it has to say (CLOSE_WAIT). */
+const OPEN = ['01', '03', '08']
 
 /** Reads the table for IPv4, or the one for IPv6, whose addresses are given in IPv4 where they are mapped ones. */
 export function parseTcpTable(text: string): TcpSocket[] {
@@ -19,7 +21,7 @@ export function parseTcpTable(text: string): TcpSocket[] {
     .split('\n')
     .slice(1)
     .flatMap((line) => {
-      const [, local = '', remote = '', state] = line.trim().split(/\s+/)
+      const [, local = '', remote = '', state = ''] = line.trim().split(/\s+/)
       const [localHex = '', portHex] = local.split(':')
       if (portHex === undefined) return []
       return {
@@ -27,7 +29,7 @@ export function parseTcpTable(text: string): TcpSocket[] {
         localPort: Number.parseInt(portHex, 16),
         remoteAddress: addressIn(remote.split(':')[0] ?? ''),
         isListening: state === LISTENING,
-        isEstablished: state === ESTABLISHED,
+        isOpen: OPEN.includes(state),
       }
     })
 }
