@@ -4,6 +4,7 @@ import { configCommand } from './commands/config.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { ingressCommand } from './commands/ingress.ts'
 import { installCommand, uninstallCommand } from './commands/install.ts'
+import { redTeamCommand } from './commands/red-team.ts'
 import { version } from './commands/self.ts'
 import { serveCommand } from './commands/serve.ts'
 import { stopCommand } from './commands/stop.ts'
@@ -23,6 +24,7 @@ const program = new Command('cpd')
   .addCommand(configCommand())
   .addCommand(doctorCommand())
   .addCommand(ingressCommand(), { hidden: true })
+  .addCommand(redTeamCommand(), { hidden: true })
   .addCommand(upgradeCheckCommand(), { hidden: true })
 
 reachLoopbackDirectly()

@@ -1,38 +1,53 @@
 import { homedir } from 'node:os'
+import { dirname } from 'node:path'
 import type { Command } from 'commander'
 import { type Toolchains, type ToolName, toolNames } from '../builders/tool.ts'
 import { DEFAULT_TOOLCHAIN_PATH, findToolchains } from '../builders/toolchains.ts'
-import type { Guarantee } from '../engines/port.ts'
-import { guaranteesOf, probeHost, usableCgroups } from '../engines/process/host.ts'
+import { type Examination, examine } from '../doctor/examine.ts'
+import { removeLeftovers } from '../doctor/place.ts'
+import { renderExamination } from '../doctor/render.ts'
+import { isSound } from '../doctor/verdict.ts'
+import { pathsOf } from '../paths.ts'
+import { isCompiled, selfCommand } from './self.ts'
 import { commandWithSettings, configOf } from './settings.ts'
 
-/** What this machine can and cannot give, found out by trying; it may run beside a `cpd serve`. Fails when a guarantee is missing. */
+interface Flags {
+  json?: true
+  quick?: true
+}
+
+/** What this machine can and cannot give, found out by trying; it may run beside a `cpd serve`. Fails when a guarantee is missing or broken. */
 export function doctorCommand(): Command {
-  const command = commandWithSettings('doctor').description('Show what this machine guarantees of isolation, and which toolchains it has')
+  const command = commandWithSettings('doctor')
+    .description('Attack services of its own to see which guarantees of isolation hold here, and list toolchains')
+    .option('--quick', 'Let no fork bomb, memory hog or processor hog loose')
+    .option('--json', 'Print JSON, for scripts')
   return command.action(async () => {
-    const { CP_BUILD_PATH } = configOf(command)
-    const guarantees = await probeGuarantees()
+    const { json, quick } = command.opts<Flags>()
+    const { CP_BUILD_PATH, CP_DATA_DIR, CP_MASTER_KEY_FILE } = configOf(command)
+    const stopper = new AbortController()
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopper.abort(new Error('Interrupted')))
+    await removeLeftovers()
+    const examination = await examine({
+      paths: pathsOf(CP_DATA_DIR, CP_MASTER_KEY_FILE),
+      redTeamCommand: [...selfCommand, 'red-team'],
+      executable: process.execPath,
+      readOnlyBinds: isCompiled ? [dirname(process.execPath)] : [dirname(process.execPath), dirname(dirname(Bun.main))],
+      isQuick: quick === true,
+      progress: (text) => process.stderr.write(`… ${text}\n`),
+      signal: stopper.signal,
+    })
     const toolchains = await findToolchains({ searchPath: [...CP_BUILD_PATH, ...DEFAULT_TOOLCHAIN_PATH], homes: [homedir()] })
-    const lines = ['Isolation', ...guarantees.map(guaranteeLine), '', 'Toolchains', ...toolNames.map((name) => toolLine(toolchains, name))]
-    process.stdout.write(`${lines.join('\n')}\n`)
-    process.exitCode = guarantees.every(({ holds }) => holds) ? 0 : 1
+    process.stdout.write(json === true ? `${JSON.stringify({ ...examination, toolchains }, null, 2)}\n` : textOf(examination, toolchains))
+    process.exit(isSound(examination.verdicts) ? 0 : 1)
   })
 }
 
-/** Under a label of its own: the control groups of a `cpd serve` that runs are not to be touched. */
-async function probeGuarantees(): Promise<Guarantee[]> {
-  const host = await probeHost({ label: `cpd-doctor-${process.pid}` })
-  usableCgroups(host)?.close()
-  return guaranteesOf(host)
-}
-
-const guaranteeLine = ({ title, holds, reason }: Guarantee): string => lineOf(holds, title, reason)
+const textOf = (examination: Examination, toolchains: Toolchains): string =>
+  `${[...renderExamination(examination), '', 'Toolchains', ...toolNames.map((name) => toolLine(toolchains, name))].join('\n')}\n`
 
 function toolLine({ tools, problems }: Toolchains, name: ToolName): string {
   const tool = tools[name]
-  if (tool !== undefined) return lineOf(true, name, tool.directory)
-  return name === 'bun' ? lineOf(true, name, 'this executable') : lineOf(false, name, problems[name] ?? 'not found')
+  if (tool !== undefined) return `  yes  ${name}: ${tool.directory}`
+  return name === 'bun' ? `  yes  ${name}: this executable` : `  no   ${name}: ${problems[name] ?? 'not found'}`
 }
-
-const lineOf = (isThere: boolean, what: string, remark: string | undefined): string =>
-  `  ${isThere ? 'yes' : 'no '}  ${what}${remark === undefined ? '' : `: ${remark}`}`

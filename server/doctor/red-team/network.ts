@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import type { Attempt, Try } from './attempt.ts'
 import type { ListenerTarget, Targets } from './targets.ts'
@@ -5,7 +6,7 @@ import type { ListenerTarget, Targets } from './targets.ts'
 const CONNECT_TIMEOUT_MS = 2000
 
 /** What a hostile app tries to reach of the machine and of others. */
-export function networkTries({ sockets, listeners, names }: Targets): Try[] {
+export function networkTries({ sockets, listeners, neighbourListeners, names }: Targets): Try[] {
   return [
     {
       id: 'reach-control-sockets',
@@ -20,19 +21,40 @@ export function networkTries({ sockets, listeners, names }: Targets): Try[] {
       attempts: sockets.filter((path) => path.startsWith('@')).map(reachingSocket),
     },
     {
-      id: 'reach-listeners',
-      title: "reaches the API's port, other services' ports, the machine's, or a cloud's metadata",
-      guarantee: 'own-network',
-      attempts: listeners.map(reachingListener),
+      id: 'reach-machine',
+      title: "reaches the API, a port of the machine, or a cloud's metadata",
+      guarantee: 'no-control-egress',
+      attempts: [...listeners, ...atGateways(listeners)].map(reachingListener),
+    },
+    {
+      id: 'reach-neighbour',
+      title: "reaches another service's port",
+      guarantee: 'private-network',
+      attempts: neighbourListeners.map(reachingListener),
     },
     {
       id: 'reach-names',
       title: "reaches another workspace's private service by its name",
-      guarantee: 'own-network',
+      guarantee: 'private-network',
       attempts: names.map(({ name, port }) => reachingListener({ what: 'by name', host: name, port })),
     },
   ]
 }
+
+/** What listens at all addresses of the machine might be reached at the one through which we leave. */
+function atGateways(listeners: readonly ListenerTarget[]): ListenerTarget[] {
+  const ports = [...new Set(listeners.map(({ port }) => port))]
+  return gateways().flatMap((host) => ports.map((port) => ({ what: 'the gateway', host, port })))
+}
+
+/** Of /proc/net/route: the third field, an address as a hexadecimal number whose lowest byte comes first. */
+const gateways = (): string[] =>
+  readFileSync('/proc/net/route', 'utf8')
+    .split('\n')
+    .slice(1)
+    .map((line) => line.split('\t')[2] ?? '')
+    .filter((hex) => /^[0-9A-F]{8}$/.test(hex) && hex !== '00000000')
+    .map((hex) => [...Buffer.from(hex, 'hex')].toReversed().join('.'))
 
 const reachingSocket = (path: string): Attempt => ({
   what: path,

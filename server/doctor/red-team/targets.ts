@@ -10,7 +10,9 @@ export interface Targets {
   processes: ProcessTarget[]
   /** Unix sockets; one that begins with `@` has an abstract name. */
   sockets: string[]
+  /** The API, ports of the machine, metadata of a cloud. */
   listeners: ListenerTarget[]
+  neighbourListeners: ListenerTarget[]
   /** Names and ports of services of another private network. */
   names: { name: string; port: number }[]
   /** Files that a neighbour has put into its own /tmp and /dev/shm. */

@@ -1,0 +1,83 @@
+import { type Hog, letLoose } from './hogs.ts'
+import type { Probe } from './latency.ts'
+import { percentile } from './percentile.ts'
+import type { TryResult } from './red-team/attempt.ts'
+import type { World } from './sandbox-world.ts'
+
+/** How a neighbour fares while others take all they can get. */
+export interface Pressure {
+  /** 99th percentile of its answers in ms while nothing else runs. */
+  quietMs: number
+  samples: number
+  under: { id: string; p99Ms: number; ratio: number; samples: number }[]
+}
+
+/** A neighbour whose answers take this much longer than when it is quiet has been disturbed. */
+export const TOLERATED_RATIO = 2
+
+const ROUNDS = 3
+const SAMPLE_MS = 1500
+const SETTLE_MS = 400
+
+export interface PressureOptions {
+  world: World
+  probe: Probe
+  hogs: readonly Hog[]
+  progress(text: string): void
+  signal: AbortSignal
+}
+
+/**
+ * Measures quiet and loaded times by turns, several times over, so that whatever else happens on the machine falls on all of them. Returns
+ * the figures, and what came of each hog's try to take more than it may.
+ */
+export async function measurePressure({
+  world,
+  probe,
+  hogs,
+  progress,
+  signal,
+}: PressureOptions): Promise<{ pressure: Pressure; tries: TryResult[] }> {
+  const quiet: number[] = []
+  const loaded = new Map<string, number[]>(hogs.map(({ id }) => [id, []]))
+  const tries = new Map<string, TryResult>()
+  await probe.sample(SAMPLE_MS)
+  for (let round = 1; round <= ROUNDS; round++) {
+    for (const hog of hogs) {
+      signal.throwIfAborted()
+      progress(`round ${round} of ${ROUNDS}: a neighbour, quiet and beside a ${hog.id}`)
+      quiet.push(...(await probe.sample(SAMPLE_MS / hogs.length)))
+      const loose = letLoose(world, hog)
+      await Bun.sleep(SETTLE_MS)
+      loaded.get(hog.id)?.push(...(await probe.sample(SAMPLE_MS)))
+      const result = await loose.stop()
+      tries.set(hog.id, merged(tries.get(hog.id), result))
+      await Bun.sleep(SETTLE_MS)
+    }
+  }
+  const quietMs = percentile(quiet, 0.99)
+  const under = hogs.map(({ id }) => {
+    const samples = loaded.get(id) ?? []
+    const p99Ms = percentile(samples, 0.99)
+    return { id, p99Ms, ratio: p99Ms / quietMs, samples: samples.length }
+  })
+  return { pressure: { quietMs, samples: quiet.length, under }, tries: [...tries.values()] }
+}
+
+const merged = (before: TryResult | undefined, now: TryResult): TryResult => ({
+  ...now,
+  attempted: now.attempted + (before?.attempted ?? 0),
+  succeeded: [...(before?.succeeded ?? []), ...now.succeeded],
+})
+
+/** As a promise that was put to the test: it is broken where a hog has disturbed the neighbour. */
+export function quietNeighbour({ under, quietMs }: Pressure): TryResult {
+  const disturbed = under.filter(({ ratio }) => ratio > TOLERATED_RATIO)
+  return {
+    id: 'disturb-neighbour',
+    title: `makes a neighbour's answers take more than ${TOLERATED_RATIO} times as long`,
+    guarantee: 'quiet-neighbours',
+    attempted: under.length,
+    succeeded: disturbed.map(({ id, p99Ms }) => `${id}: p99 ${p99Ms.toFixed(2)} ms, quiet ${quietMs.toFixed(2)} ms`),
+  }
+}
