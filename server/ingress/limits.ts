@@ -31,6 +31,8 @@ export interface IngressLimits {
   /** Requests that wait for services that are asleep: for one of them, and for all. */
   maxParkedPerService: number
   maxParked: number
+  /** Of all, those that come with a body, the beginning of which waits with them. */
+  maxParkedWithBody: number
   /** For a service to wake, from the request that waits for it on. */
   wakeTimeoutMs: number
   /** For a client to read the answer and close after we have closed our side. */
@@ -68,6 +70,7 @@ export const defaultIngressLimits: IngressLimits = {
   poolFreshMs: SECOND,
   maxParkedPerService: 1_000,
   maxParked: 10_000,
+  maxParkedWithBody: 1_000,
   wakeTimeoutMs: MINUTE,
   lingerMs: 2 * SECOND,
   closeGraceMs: 30 * SECOND,

@@ -30,7 +30,7 @@ export interface SleepState {
   hasWoken: boolean
 }
 
-export type WakeReason = 'request' | 'in_use' | 'deploy' | 'restart' | 'scale' | 'settings' | 'suspended' | 'deleted' | 'disk' | 'failed'
+export type WakeReason = 'request' | 'shell' | 'in_use' | 'deploy' | 'restart' | 'scale' | 'settings' | 'suspended' | 'deleted' | 'disk' | 'failed'
 
 export type SleepAction =
   | { kind: 'fall_asleep'; how: How }

@@ -2,6 +2,7 @@
  * The sleep of a service as it is carried out; what is done when is decided in sleep-plan.ts. The row of the service says what is
  * wanted before anything is done about it, and that of an instance that it may be frozen for as long as it may be.
  */
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Context } from '../context.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
 import { recordEvent } from '../events/store.ts'
@@ -9,6 +10,9 @@ import { describeError } from '../server-log.ts'
 import { type StoredService, type StoredSleep, serviceById, setAsleep, setAwake } from '../services/store.ts'
 import type { SleepState, WakeReason } from './sleep-plan.ts'
 import { instanceById, instancesOf, updateInstance } from './store.ts'
+
+const AWAKEN_DEADLINE_MS = 5000
+const AWAKEN_POLL_MS = 10
 
 /** What the plan has to know of a service's sleep. A deploy on its way keeps it awake from its first step on. */
 export function sleepOf(context: Pick<Context, 'db' | 'traffic'>, service: StoredService): SleepState {
@@ -103,6 +107,15 @@ export function wake({ db, now }: Pick<Context, 'db' | 'now'>, serviceId: string
     if (hasSlept) recordEvent(db, { service, type: 'service_woke', details, now: at })
     return true
   })()
+}
+
+/** Has a service be awake that something beside its requests needs. Returns once nothing of it is frozen any more, or it takes too long. */
+export async function awaken(context: Context, serviceId: string, because: WakeReason): Promise<void> {
+  wake(context, serviceId, because)
+  context.work.pokeService(serviceId)
+  const deadline = context.now() + AWAKEN_DEADLINE_MS
+  const isFrozen = () => instancesOf(context.db, serviceId).some(({ frozenAt }) => frozenAt !== null)
+  while (isFrozen() && context.now() < deadline) await pause(AWAKEN_POLL_MS)
 }
 
 /** Lets go on what may be frozen. Requests that wait go on with the routes that follow. */

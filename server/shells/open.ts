@@ -4,6 +4,7 @@ import type { Context } from '../context.ts'
 import { artifactDir } from '../deploys/release-store.ts'
 import type { OpenTerminal } from '../engines/port.ts'
 import { instanceEnv, limitsOf, prepareSecrets, sandboxOf } from '../instances/launch.ts'
+import { awaken } from '../instances/sleep.ts'
 import { ensureServiceFolders } from '../services/folders.ts'
 import type { StoredService } from '../services/store.ts'
 import type { ShellTarget } from './target.ts'
@@ -26,6 +27,8 @@ export interface ShellOpening {
 export async function openShellTerminal(context: Context, opening: ShellOpening): Promise<OpenTerminal> {
   const { shellId, service, target, query, onOutput } = opening
   const { release, instance } = target
+  // In the surroundings of frozen processes it would be frozen, too.
+  if (instance !== undefined) await awaken(context, service.id, 'shell')
   await ensureServiceFolders(context.paths, service)
   const secretsDir = await prepareSecrets(context, { service, release })
   const cwd = artifactDir(context.paths, release)

@@ -16,6 +16,8 @@ export interface Parkable {
 
 const RETRY_AFTER_SECONDS = 5
 
+export const hasBody = ({ head }: Parkable): boolean => head.framing.kind !== 'none'
+
 /**
  * A request that waits for its service to wake. Its body is not asked for meanwhile, so no more of it is here than came with its head.
  * Once it goes on, everything is for whoever answers it.
@@ -39,6 +41,10 @@ export class ParkedRequest implements Exchange, Deadlined {
 
   get host(): string {
     return this.#request.head.host
+  }
+
+  get hasBody(): boolean {
+    return hasBody(this.#request)
   }
 
   /** Has it answered by whoever does now. */

@@ -4,7 +4,7 @@ import type { IngressLimits } from '../limits.ts'
 import { fieldValue } from '../message/request-head.ts'
 import { pageResponse } from '../page.ts'
 import { respond } from '../respond.ts'
-import { type Parkable, ParkedRequest } from './parked-request.ts'
+import { hasBody, type Parkable, ParkedRequest } from './parked-request.ts'
 import { ParkedServices } from './parked-services.ts'
 
 /** Requests that go on in one go; an instance that has just woken takes up its queue of connections between two of them. */
@@ -12,7 +12,7 @@ const BATCH = 100
 const BATCH_PAUSE_MS = 2
 const RETRY_AFTER_SECONDS = 5
 
-export type ParkingLimits = Pick<IngressLimits, 'maxParked' | 'maxParkedPerService' | 'wakeTimeoutMs'>
+export type ParkingLimits = Pick<IngressLimits, 'maxParked' | 'maxParkedPerService' | 'maxParkedWithBody' | 'wakeTimeoutMs'>
 
 /**
  * Where requests wait for services that are asleep. Whoever wakes services is told as soon as one is waited for; the requests go on, in
@@ -24,6 +24,7 @@ export class Parking {
   readonly #deadlines: Deadlines
   readonly #byService = new Map<string, Set<ParkedRequest>>()
   #count = 0
+  #withBody = 0
   #isAsleep: (host: string) => boolean = () => true
   readonly services = new ParkedServices(() => this.#byService.keys())
 
@@ -35,11 +36,12 @@ export class Parking {
   /** Has a request wait; undefined when there is no place for it, and it has been answered so. */
   park(request: Parkable): Exchange | undefined {
     const waiting = this.#byService.get(request.serviceId) ?? new Set()
-    if (waiting.size >= this.#limits.maxParkedPerService || this.#count >= this.#limits.maxParked) return refuse(request)
+    if (this.#isFull(waiting.size, hasBody(request))) return refuse(request)
     const deadlineAt = this.#deadlines.now + this.#limits.wakeTimeoutMs
     const parked = new ParkedRequest(request, { deadlineAt, left: (one) => this.#leave(one) })
     waiting.add(parked)
     this.#count++
+    if (hasBody(request)) this.#withBody++
     this.#byService.set(request.serviceId, waiting)
     this.#deadlines.add(parked)
     if (waiting.size === 1) this.services.tell(request.serviceId)
@@ -68,10 +70,18 @@ export class Parking {
     if (awake.length > BATCH) setTimeout(() => this.#release(serviceId), BATCH_PAUSE_MS)
   }
 
+  #isFull(waitingCount: number, isWithBody: boolean): boolean {
+    const { maxParked, maxParkedPerService, maxParkedWithBody } = this.#limits
+    return waitingCount >= maxParkedPerService || this.#count >= maxParked || (isWithBody && this.#withBody >= maxParkedWithBody)
+  }
+
   #leave(parked: ParkedRequest): void {
     this.#deadlines.delete(parked)
     const waiting = this.#byService.get(parked.serviceId)
-    if (waiting?.delete(parked)) this.#count--
+    if (waiting?.delete(parked)) {
+      this.#count--
+      if (parked.hasBody) this.#withBody--
+    }
     if (waiting?.size === 0) this.#byService.delete(parked.serviceId)
   }
 }
