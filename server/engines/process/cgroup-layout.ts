@@ -1,13 +1,13 @@
-import type { Limits, Usage } from '../port.ts'
+import type { Limits, Priority, Usage } from '../port.ts'
 
-/** The controllers this engine uses. `cpuacct` is a controller of its own in v1 only. */
-export type Controller = 'cpu' | 'cpuacct' | 'memory' | 'pids'
+/** The controllers this engine uses. `cpuacct` and `freezer` are controllers of their own in v1 only, `io` is used in v2 only. */
+export type Controller = 'cpu' | 'cpuacct' | 'memory' | 'pids' | 'freezer' | 'io'
 
 export interface LimitWrite {
   controller: Controller
   file: string
   value: string
-  /** Some kernels are built without it (swap accounting). */
+  /** Some kernels are built without it (swap accounting, weights of the scheduler in use). */
   isOptional?: true
 }
 
@@ -22,7 +22,10 @@ export interface CgroupLayout {
    * moves itself at once, but only v1 lets a thread into a group of its own.
    */
   entryFile: 'tasks' | 'cgroup.procs'
-  limitWrites(limits: Limits): LimitWrite[]
+  limitWrites(limits: Limits, priority: Priority): LimitWrite[]
+  /** The file that stops all processes of a group where they are, and what to write to it. */
+  freezing: { file: string; frozen: string; thawed: string }
+  isFrozen(readFile: (file: string) => string): boolean
   usage(read: ReadControl): Usage
   oomKills(read: ReadControl): number
 }
@@ -30,6 +33,10 @@ export interface CgroupLayout {
 const CPU_PERIOD_US = 100_000
 /** The kernel takes no smaller quota. */
 const MIN_CPU_QUOTA_US = 1000
+
+/** What a workload gets of processors (and in v2 of the disk) that others want too: a tenth of what an app gets, for what can wait. */
+const V1_CPU_SHARES: Record<Priority, number> = { live: 1024, background: 102 }
+const V2_WEIGHTS: Record<Priority, number> = { live: 100, background: 10 }
 
 function cpuQuotaUs(cpu: number): number {
   return Math.max(MIN_CPU_QUOTA_US, Math.round(cpu * CPU_PERIOD_US))
@@ -46,17 +53,20 @@ function workingSetBytes(totalBytes: number, droppableBytes: number): number {
   return Math.max(0, totalBytes - droppableBytes)
 }
 
-/** Kernel documentation: admin-guide/cgroup-v1/{memory,cpuacct,pids}.rst and scheduler/sched-bwc.rst. */
+/** Kernel documentation: admin-guide/cgroup-v1/{memory,cpuacct,pids,freezer-subsystem}.rst and scheduler/sched-bwc.rst. */
 export const v1Layout: CgroupLayout = {
   version: 'v1',
   entryFile: 'tasks',
-  limitWrites: ({ cpu, memoryBytes, pids }) => [
+  limitWrites: ({ cpu, memoryBytes, pids }, priority) => [
     { controller: 'memory', file: 'memory.limit_in_bytes', value: String(memoryBytes) },
     { controller: 'memory', file: 'memory.memsw.limit_in_bytes', value: String(memoryBytes), isOptional: true },
+    { controller: 'cpu', file: 'cpu.shares', value: String(V1_CPU_SHARES[priority]) },
     { controller: 'cpu', file: 'cpu.cfs_period_us', value: String(CPU_PERIOD_US) },
     { controller: 'cpu', file: 'cpu.cfs_quota_us', value: String(cpuQuotaUs(cpu)) },
     { controller: 'pids', file: 'pids.max', value: String(pids) },
   ],
+  freezing: { file: 'freezer.state', frozen: 'FROZEN', thawed: 'THAWED' },
+  isFrozen: (readFile) => readFile('freezer.state').trim() === 'FROZEN',
   usage: (read) => ({
     cpuSeconds: Number(read('cpuacct', 'cpuacct.usage')) / 1e9,
     memoryBytes: workingSetBytes(
@@ -71,12 +81,16 @@ export const v1Layout: CgroupLayout = {
 export const v2Layout: CgroupLayout = {
   version: 'v2',
   entryFile: 'cgroup.procs',
-  limitWrites: ({ cpu, memoryBytes, pids }) => [
+  limitWrites: ({ cpu, memoryBytes, pids }, priority) => [
     { controller: 'memory', file: 'memory.max', value: String(memoryBytes) },
     { controller: 'memory', file: 'memory.swap.max', value: '0', isOptional: true },
+    { controller: 'cpu', file: 'cpu.weight', value: String(V2_WEIGHTS[priority]) },
+    { controller: 'io', file: 'io.weight', value: `default ${V2_WEIGHTS[priority]}`, isOptional: true },
     { controller: 'cpu', file: 'cpu.max', value: `${cpuQuotaUs(cpu)} ${CPU_PERIOD_US}` },
     { controller: 'pids', file: 'pids.max', value: String(pids) },
   ],
+  freezing: { file: 'cgroup.freeze', frozen: '1', thawed: '0' },
+  isFrozen: (readFile) => keyedValue(readFile('cgroup.events'), 'frozen') === 1,
   usage: (read) => ({
     cpuSeconds: keyedValue(read('cpu', 'cpu.stat'), 'usage_usec') / 1e6,
     memoryBytes: workingSetBytes(Number(read('memory', 'memory.current')), keyedValue(read('memory', 'memory.stat'), 'inactive_file')),

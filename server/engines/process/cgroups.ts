@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Limits, Usage } from '../port.ts'
+import type { Limits, Priority, Usage } from '../port.ts'
 import { type CgroupLayout, type Controller, type LimitWrite, v1Layout, v2Layout } from './cgroup-layout.ts'
 import { signalProcess } from './proc.ts'
 
@@ -10,13 +10,17 @@ export interface Cgroups {
   /** The controllers that can be used here; a group exists even where none of them does. */
   readonly controllers: ReadonlySet<Controller>
   /** Makes a group and sets its limits, as far as there are controllers for them. */
-  create(group: string, limits: Limits): void
+  create(group: string, limits: Limits, priority: Priority): void
   /** A process of one thread that writes `0` to each of these files is in the group. */
   entryFiles(group: string): string[]
   /** Pids of all processes in the group. */
   members(group: string): number[]
   /** Forbids new processes in the group and kills those there are. To be repeated until there are no members. */
   kill(group: string): void
+  /** Begins to stop all processes of the group where they are, or lets them go on. False where the kernel cannot. */
+  setFrozen(group: string, isFrozen: boolean): boolean
+  /** Whether all of them have stopped. */
+  isFrozen(group: string): boolean
   usage(group: string): Usage
   /** How many processes of the group the kernel has killed for want of memory. */
   oomKills(group: string): number
@@ -34,6 +38,8 @@ interface Hierarchies {
   labelDirs: ReadonlyMap<Controller, string>
   /** Each directory once; the first of them is asked for members. */
   uniqueDirs: [string, ...string[]]
+  /** Where groups can be frozen, if anywhere. */
+  freezerDir: string | undefined
   /** Makes the controllers usable below a directory (v2). */
   enableBelow(directory: string): void
 }
@@ -48,8 +54,8 @@ export function openCgroups(label: string, root = '/sys/fs/cgroup'): Cgroups | {
   }
 }
 
-const V1_CONTROLLERS: Controller[] = ['pids', 'memory', 'cpu', 'cpuacct']
-const V2_CONTROLLERS: Controller[] = ['cpu', 'memory', 'pids']
+const V1_CONTROLLERS: Controller[] = ['pids', 'memory', 'cpu', 'cpuacct', 'freezer']
+const V2_CONTROLLERS: Controller[] = ['cpu', 'memory', 'pids', 'io']
 
 function openV1(label: string, root: string): Hierarchies | undefined {
   const labelDirs = new Map<Controller, string>()
@@ -61,7 +67,8 @@ function openV1(label: string, root: string): Hierarchies | undefined {
     if (controller !== 'cpu' || existsSync(join(directory, 'cpu.cfs_quota_us'))) labelDirs.set(controller, directory)
   }
   const [first, ...rest] = new Set(labelDirs.values())
-  return first === undefined ? undefined : { layout: v1Layout, labelDirs, uniqueDirs: [first, ...rest], enableBelow: () => {} }
+  const freezerDir = labelDirs.get('freezer')
+  return first === undefined ? undefined : { layout: v1Layout, labelDirs, uniqueDirs: [first, ...rest], freezerDir, enableBelow: () => {} }
 }
 
 function openV2(label: string, root: string): Hierarchies {
@@ -84,6 +91,7 @@ function openV2(label: string, root: string): Hierarchies {
     layout: v2Layout,
     labelDirs: new Map(usable.map((controller) => [controller, directory])),
     uniqueDirs: [directory],
+    freezerDir: directory,
     enableBelow: (parent) => {
       for (const controller of usable) enable(controller, parent)
     },
@@ -91,7 +99,7 @@ function openV2(label: string, root: string): Hierarchies {
 }
 
 function groupsIn(hierarchies: Hierarchies): Cgroups {
-  const { layout, labelDirs, uniqueDirs } = hierarchies
+  const { layout, labelDirs, uniqueDirs, freezerDir } = hierarchies
   const read = (group: string) => (controller: Controller, file: string) => {
     const labelDir = labelDirs.get(controller)
     return labelDir === undefined ? '' : readIfThere(join(labelDir, group, file))
@@ -104,7 +112,7 @@ function groupsIn(hierarchies: Hierarchies): Cgroups {
   return {
     version: layout.version,
     controllers: new Set(labelDirs.keys()),
-    create: (group, limits) => createGroup(hierarchies, group, limits),
+    create: (group, limits, priority) => createGroup(hierarchies, group, layout.limitWrites(limits, priority)),
     entryFiles: (group) => uniqueDirs.map((directory) => join(directory, group, layout.entryFile)),
     members,
     kill: (group) => {
@@ -113,6 +121,8 @@ function groupsIn(hierarchies: Hierarchies): Cgroups {
       forbidForks(labelDirs.get('pids'), group)
       for (const pid of members(group)) signalProcess(pid, 'SIGKILL')
     },
+    setFrozen: (group, isFrozen) => setFrozen(hierarchies, group, isFrozen),
+    isFrozen: (group) => layout.isFrozen((file) => (freezerDir === undefined ? '' : readIfThere(join(freezerDir, group, file)))),
     usage: (group) => layout.usage(read(group)),
     oomKills: (group) => layout.oomKills(read(group)),
     groups: () => groupNames(uniqueDirs),
@@ -121,14 +131,14 @@ function groupsIn(hierarchies: Hierarchies): Cgroups {
   }
 }
 
-function createGroup({ layout, labelDirs, uniqueDirs, enableBelow }: Hierarchies, group: string, limits: Limits): void {
+function createGroup({ labelDirs, uniqueDirs, enableBelow }: Hierarchies, group: string, writes: LimitWrite[]): void {
   for (const directory of uniqueDirs) {
     const path = join(directory, group)
     mkdirSync(path, { recursive: true })
     enableBelow(directory)
     enableBelow(join(path, '..'))
   }
-  for (const write of layout.limitWrites(limits)) {
+  for (const write of writes) {
     const labelDir = labelDirs.get(write.controller)
     if (labelDir !== undefined) writeLimit(join(labelDir, group), write)
   }
@@ -140,6 +150,13 @@ function writeLimit(directory: string, { file, value, isOptional }: LimitWrite):
   } catch (error) {
     if (!isOptional) throw error
   }
+}
+
+function setFrozen({ layout: { freezing }, freezerDir }: Hierarchies, group: string, isFrozen: boolean): boolean {
+  const file = freezerDir === undefined ? undefined : join(freezerDir, group, freezing.file)
+  if (file === undefined || !existsSync(file)) return false
+  writeFileSync(file, isFrozen ? freezing.frozen : freezing.thawed)
+  return true
 }
 
 /** With no room for another process, killing all there are cannot be outrun by forking. */

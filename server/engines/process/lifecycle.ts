@@ -27,7 +27,7 @@ export async function startInstance(context: LifecycleContext, spec: InstanceSpe
 }
 
 /** Records, launches and supervises a workload. It is known from this moment on, and forgotten again when it cannot be launched. */
-export function begin(context: LifecycleContext, name: Pick<Workload, 'id' | 'kind'>, spec: LaunchSpec): Supervised {
+export function begin(context: LifecycleContext, name: Pick<Workload, 'id' | 'kind' | 'isJoined'>, spec: LaunchSpec): Supervised {
   checkSpec(spec)
   const { records, supervisor } = context
   const workload = { ...name, serviceId: spec.sandbox.serviceId, bootId: records.bootId }
@@ -47,8 +47,8 @@ async function watchKeeper(context: LifecycleContext, one: Supervised, spec: Lau
       context.supervisor.check(one)
     })
   } catch (error) {
-    one.isStopping = true
-    await context.processes.killAll(one.workload)
+    one.stopping = context.processes.killAll(one.workload)
+    await one.stopping
     await forget(context, one)
     throw error
   }
@@ -65,21 +65,27 @@ export async function inspect({ supervisor, records, networks }: LifecycleContex
     : { status: 'running', pid: leader.pid, startedAt: startedAt(leader), address: networks.addressOf(id) }
 }
 
-export async function stop({ supervisor, processes, freezer }: LifecycleContext, id: string, graceMs: number): Promise<void> {
+export async function stop(context: LifecycleContext, id: string, graceMs: number): Promise<void> {
+  const { supervisor } = context
   const one = supervisor.get(id)
   if (one === undefined) return
   await one.launched.catch(() => {})
-  one.isStopping = true
+  const ending = endProcesses(context, one, graceMs)
+  one.stopping = Promise.allSettled([one.stopping, ending])
+  await ending
+  await isTrueWithin(() => {
+    if (one.end === undefined && supervisor.get(id) === one) supervisor.check(one)
+    return one.end !== undefined || supervisor.get(id) !== one
+  }, STOP_RECORD_DEADLINE_MS)
+}
+
+async function endProcesses({ processes, freezer }: LifecycleContext, one: Supervised, graceMs: number): Promise<void> {
   if (graceMs > 0 && one.end === undefined) {
     processes.terminate(one.workload)
     freezer.thaw(one.workload)
     await processes.areGone(one.workload, graceMs)
   }
   await processes.killAll(one.workload)
-  await isTrueWithin(() => {
-    if (one.end === undefined && supervisor.get(id) === one) supervisor.check(one)
-    return one.end !== undefined || supervisor.get(id) !== one
-  }, STOP_RECORD_DEADLINE_MS)
 }
 
 /** Everything is dead by then; the record of it takes a few milliseconds, or its time of grace when the keeper died too. */
@@ -92,7 +98,7 @@ export async function freeze({ supervisor, freezer }: LifecycleContext, id: stri
   if (one === undefined) return
   await freezer.freeze(one.workload)
   // A stop that began meanwhile has thawed it too early.
-  if (one.isStopping) freezer.thaw(one.workload)
+  if (one.stopping !== undefined) freezer.thaw(one.workload)
 }
 
 export async function thaw({ supervisor, freezer }: LifecycleContext, id: string): Promise<void> {
@@ -103,7 +109,7 @@ export async function thaw({ supervisor, freezer }: LifecycleContext, id: string
 async function runningOne(supervisor: Supervisor, id: string): Promise<Supervised | undefined> {
   const one = supervisor.get(id)
   await one?.launched.catch(() => {})
-  return one === undefined || one.end !== undefined || one.isStopping ? undefined : one
+  return one === undefined || one.end !== undefined || one.stopping !== undefined ? undefined : one
 }
 
 export async function remove(context: LifecycleContext, id: string): Promise<void> {

@@ -39,7 +39,10 @@ export function processesBy(records: Records, cgroups: Cgroups | undefined): Pro
     // The end of an init ends everything in its namespace, but it should first record how the command ended.
     if (init !== undefined) return signalProcess(isLate ? init.pid : (unrecordedLeader(records, workload) ?? init.pid), 'SIGKILL')
     cgroups?.kill(groupOf(workload))
-    for (const pid of members(workload)) signalProcess(pid, 'SIGKILL')
+    const [all, leader] = [members(workload), records.processOf(workload)]
+    // Its parent outside must see it end: a namespace lasts as long as somebody has to be told of a process of it.
+    const inside = workload.isJoined && !isLate ? all.filter((pid) => pid !== leader?.pid) : []
+    for (const pid of inside.length > 0 ? inside : all) signalProcess(pid, 'SIGKILL')
   }
   return {
     members,
@@ -55,6 +58,8 @@ export function processesBy(records: Records, cgroups: Cgroups | undefined): Pro
       const isOver = await isTrueWithin(() => {
         if (members(workload).length === 0 && liveInit(records, workload) === undefined) return true
         kill(workload, Date.now() - beganAt > RECORD_GRACE_MS)
+        // What is frozen dies when it goes on (v1).
+        cgroups?.setFrozen(groupOf(workload), false)
         return false
       }, KILL_DEADLINE_MS)
       if (!isOver) {

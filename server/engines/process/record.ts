@@ -15,7 +15,9 @@ import { type ProcessIdentity, type ProcessStat, parseStat, readBootId } from '.
 export interface Workload {
   id: string
   serviceId: string
-  kind: 'instance' | 'task'
+  kind: 'instance' | 'task' | 'terminal'
+  /** It runs in another workload's namespaces, below a parent outside of them, which is what was recorded. */
+  isJoined?: boolean
   /** The run of the machine it was started in; what it says of pids is worth nothing in another. */
   bootId: string
 }

@@ -15,8 +15,8 @@ export interface Supervised {
   /** Set once nothing of the workload is left and its end is known. */
   end: ExitedState | undefined
   readonly ended: Promise<ExitedState>
-  /** Someone is ending this workload and sees to its processes. */
-  isStopping: boolean
+  /** Someone is ending this workload, and sees to its processes until this resolves. */
+  stopping: Promise<unknown> | undefined
   /** We started its keeper and hold a pipe to it, which tells us of the end. */
   hasOwnKeeper: boolean
   /** Gives up that pipe. */
@@ -58,7 +58,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   // A closed supervisor's keepers still end, and by then the records may be another's.
   let isClosed = false
   const tell = (one: Supervised) => {
-    if (one.end === undefined || one.workload.kind === 'task') return
+    if (one.end === undefined || one.workload.kind !== 'instance') return
     for (const listener of listeners) listener(one.workload.id, one.end)
   }
   const check = (one: Supervised) => {
@@ -95,7 +95,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
 
 function supervise(workload: Workload, hasOwnKeeper: boolean): Supervised {
   const { promise, resolve } = Promise.withResolvers<ExitedState>()
-  const state = { end: undefined, isStopping: false, goneAt: undefined, isSettling: false }
+  const state = { end: undefined, stopping: undefined, goneAt: undefined, isSettling: false }
   return { workload, hasOwnKeeper, letGo: () => {}, launched: Promise.resolve(), ended: promise, settle: resolve, ...state }
 }
 
@@ -133,7 +133,7 @@ async function settle(one: Supervised, exit: RecordedExit, options: SupervisorOp
   const { workload } = one
   try {
     // A command that ends takes with it whatever it left in the background.
-    if (!one.isStopping) await options.processes.killAll(workload)
+    await (one.stopping ?? options.processes.killAll(workload))
   } catch (error) {
     options.log(error instanceof Error ? error.message : String(error))
   }

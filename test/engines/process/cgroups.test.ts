@@ -27,9 +27,9 @@ describe('version 2', () => {
 
   test('sets the limits of a plan', () => {
     const cgroups = open()
-    cgroups.create(GROUP, limits)
+    cgroups.create(GROUP, limits, 'live')
     expect(cgroups.version).toBe('v2')
-    expect([...cgroups.controllers]).toEqual(['cpu', 'memory', 'pids'])
+    expect([...cgroups.controllers]).toEqual(['cpu', 'memory', 'pids', 'io'])
     expect(read('cpd-a', GROUP, 'memory.max')).toBe('536870912')
     expect(read('cpd-a', GROUP, 'memory.swap.max')).toBe('0')
     expect(read('cpd-a', GROUP, 'cpu.max')).toBe('50000 100000')
@@ -37,14 +37,14 @@ describe('version 2', () => {
   })
 
   test('hands the controllers down each level', () => {
-    open().create(GROUP, limits)
-    // A plain file keeps the last of the three writes.
-    for (const level of ['.', 'cpd-a', 'cpd-a/srv-one']) expect(read(level, 'cgroup.subtree_control')).toBe('+pids')
+    open().create(GROUP, limits, 'live')
+    // A plain file keeps the last of the four writes.
+    for (const level of ['.', 'cpd-a', 'cpd-a/srv-one']) expect(read(level, 'cgroup.subtree_control')).toBe('+io')
   })
 
   test('is entered by one file and kills with one write', () => {
     const cgroups = open()
-    cgroups.create(GROUP, limits)
+    cgroups.create(GROUP, limits, 'live')
     expect(cgroups.entryFiles(GROUP)).toEqual([join(root, 'cpd-a', GROUP, 'cgroup.procs')])
     writeFileSync(join(root, 'cpd-a', GROUP, 'cgroup.kill'), '')
     cgroups.kill(GROUP)
@@ -53,14 +53,14 @@ describe('version 2', () => {
 
   test('forbids forks before it kills where the kernel has no cgroup.kill', () => {
     const cgroups = open()
-    cgroups.create(GROUP, limits)
+    cgroups.create(GROUP, limits, 'live')
     cgroups.kill(GROUP)
     expect(read('cpd-a', GROUP, 'pids.max')).toBe('0')
   })
 
   test('reads members, usage and kills for want of memory', () => {
     const cgroups = open()
-    cgroups.create(GROUP, limits)
+    cgroups.create(GROUP, limits, 'live')
     const files = {
       'cgroup.procs': '12\n345\n',
       'cpu.stat': 'usage_usec 2500000\nuser_usec 2000000\n',
@@ -76,7 +76,7 @@ describe('version 2', () => {
 
   test('lists the groups of its label only', () => {
     const cgroups = open()
-    cgroups.create(GROUP, limits)
+    cgroups.create(GROUP, limits, 'live')
     mkdirSync(join(root, 'cpd-b/srv-x/srv-x-1'), { recursive: true })
     expect(cgroups.groups()).toEqual([GROUP])
   })
@@ -84,7 +84,7 @@ describe('version 2', () => {
   test('does without a controller that is not offered', () => {
     writeFileSync(join(root, 'cgroup.controllers'), 'pids\n')
     const cgroups = open()
-    cgroups.create(GROUP, limits)
+    cgroups.create(GROUP, limits, 'live')
     expect([...cgroups.controllers]).toEqual(['pids'])
     expect(existsSync(join(root, 'cpd-a', GROUP, 'memory.max'))).toBe(false)
     expect(cgroups.usage(GROUP)).toEqual({ cpuSeconds: 0, memoryBytes: 0 })
@@ -93,7 +93,7 @@ describe('version 2', () => {
   test('still groups processes where no controller may be handed down', () => {
     mkdirSync(join(root, 'cgroup.subtree_control'))
     const cgroups = open()
-    cgroups.create(GROUP, limits)
+    cgroups.create(GROUP, limits, 'live')
     expect(cgroups.controllers.size).toBe(0)
     expect(existsSync(join(root, 'cpd-a', GROUP))).toBe(true)
   })

@@ -64,14 +64,9 @@ test('works without root, and promises nothing it cannot keep', async () => {
     })
     expect(result.stderr).toBe('')
     const { held, exitCode, reasons } = JSON.parse(result.stdout)
-    expect(held.map((one: { id: string }) => one.id)).toEqual([
-      'no-privileges',
-      'private-files',
-      'private-tmp',
-      'private-processes',
-      'no-escape',
-      'disk-path',
-    ])
+    const ids = held.map((one: { id: string }) => one.id)
+    expect(ids).toEqual(expect.arrayContaining(['no-privileges', 'private-files', 'private-tmp', 'private-processes', 'no-escape']))
+    for (const id of ['own-user', 'memory-limit', 'cpu-limit', 'process-limit']) expect(ids).not.toContain(id)
     expect(exitCode).toBe(6)
     for (const reason of reasons) expect(reason ?? 'root').toMatch(/root|control group/)
     expect(readFileSync(join(dir, 'out'), 'utf8')).toBe(`${user.uid}\n`)

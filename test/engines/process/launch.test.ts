@@ -18,6 +18,7 @@ const launch: Launch = {
   cwd: '/release',
   env: { TOKEN: 'secret value', LD_PRELOAD: '/evil.so' },
   namespaces: 'machine',
+  priority: 'live',
   command: 'exec app; rm -rf /',
 }
 

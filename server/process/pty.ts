@@ -1,0 +1,130 @@
+import { dlopen } from 'bun:ffi'
+import { chownSync, closeSync, constants, openSync, readdirSync, readlinkSync } from 'node:fs'
+import { AppError } from '../../shared/error.ts'
+
+export interface PtyOptions {
+  columns: number
+  rows: number
+  /** Given what is written to the terminal, as it comes. */
+  onOutput(bytes: Uint8Array): void
+  /** Who may open the terminal by its name, beside us. */
+  owner?: { uid: number; gid: number } | undefined
+}
+
+/** A terminal without a process: one that is started on `descriptor` in a session of its own can make it its controlling terminal. */
+export interface Pty {
+  /** The end that programs use; ours to be closed with the rest. */
+  readonly descriptor: number
+  /** Types into it. Resolves when the terminal has taken all of it, or is closed. */
+  write(bytes: Uint8Array): Promise<void>
+  resize(columns: number, rows: number): void
+  /** Those who write to it wait until `resume`; what they wrote before still comes. */
+  pause(): void
+  resume(): void
+  /** Resolves when what has been written is read. */
+  settled(): Promise<void>
+  /** Hangs up: whoever has it as the controlling terminal gets SIGHUP. Idempotent. */
+  close(): void
+}
+
+/** @throws AppError `unavailable` when the machine has no terminal to give. */
+export function openPty({ columns, rows, onOutput, owner }: PtyOptions): Pty {
+  const state = { isClosed: false, lastOutputAt: 0 }
+  const waiting = new Set<() => void>()
+  const data = (_: Bun.Terminal, bytes: Uint8Array) => {
+    state.lastOutputAt = performance.now()
+    if (!state.isClosed) onOutput(bytes)
+  }
+  const { terminal, path } = makeTerminal({ cols: columns, rows, data, drain: () => release(waiting) })
+  if (owner !== undefined) chownSync(path, owner.uid, owner.gid)
+  const descriptor = openSync(path, constants.O_RDWR | constants.O_NOCTTY)
+  const flow = (action: number) => {
+    if (!state.isClosed) tcflow(descriptor, action)
+  }
+  return {
+    descriptor,
+    write: async (bytes) => {
+      if (state.isClosed || bytes.length === 0) return
+      const taken = new Promise<void>((resolve) => waiting.add(resolve))
+      terminal.write(Uint8Array.from(bytes))
+      await taken
+    },
+    resize: (cols, lines) => {
+      if (!state.isClosed) terminal.resize(cols, lines)
+    },
+    pause: () => flow(TCOOFF),
+    resume: () => flow(TCOON),
+    settled: async () => {
+      state.lastOutputAt = performance.now()
+      while (!state.isClosed && performance.now() - state.lastOutputAt < SILENCE_MS) await Bun.sleep(SILENCE_MS / 2)
+    },
+    close: () => {
+      if (state.isClosed) return
+      state.isClosed = true
+      closeSync(descriptor)
+      terminal.close()
+      release(waiting)
+    },
+  }
+}
+
+/** What the kernel holds of a terminal's output is read within one turn of the event loop; this is for a loaded machine. */
+const SILENCE_MS = 20
+
+function release(waiting: Set<() => void>): void {
+  for (const resolve of waiting) resolve()
+  waiting.clear()
+}
+
+const MAKE_ATTEMPTS = 20
+
+/** The runtime does not tell the terminal's name, but holds its other end open. Another thread may have opened one in the same moment. */
+function makeTerminal(options: Bun.TerminalOptions): { terminal: Bun.Terminal; path: string } {
+  for (let attempt = 0; attempt < MAKE_ATTEMPTS; attempt++) {
+    const before = new Set(openTerminals().map(({ descriptor }) => descriptor))
+    const terminal = newTerminal(options)
+    const [made, ...others] = openTerminals().filter(({ descriptor }) => !before.has(descriptor))
+    if (made !== undefined && others.length === 0) return { terminal, path: made.path }
+    terminal.close()
+  }
+  throw new AppError('unavailable', 'Could not find the name of a new terminal: is /proc mounted?')
+}
+
+function newTerminal(options: Bun.TerminalOptions): Bun.Terminal {
+  try {
+    return new Bun.Terminal(options)
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new AppError('unavailable', `This machine gives no terminal (${reason}): is /dev/pts mounted?`, { cause })
+  }
+}
+
+function openTerminals(): { descriptor: string; path: string }[] {
+  return readdirSync('/proc/self/fd').flatMap((descriptor) => {
+    const path = targetOf(descriptor)
+    return /^\/dev\/pts\/\d+$/.test(path) ? [{ descriptor, path }] : []
+  })
+}
+
+function targetOf(descriptor: string): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${descriptor}`)
+  } catch {
+    return ''
+  }
+}
+
+/** termios(3): the runtime reads a terminal without end, so whoever writes to it is made to wait instead. */
+const TCOOFF = 0
+const TCOON = 1
+
+let libc: ReturnType<typeof openLibc> | undefined
+
+function openLibc() {
+  return dlopen('libc.so.6', { tcflow: { args: ['i32', 'i32'], returns: 'i32' } })
+}
+
+function tcflow(descriptor: number, action: number): void {
+  libc ??= openLibc()
+  libc.symbols.tcflow(descriptor, action)
+}
