@@ -22,6 +22,7 @@ import { type StoredService, updateService } from '../services/store.ts'
 import { hashTree } from '../sources/content-hash.ts'
 import { unpackSource } from '../sources/operations.ts'
 import { findSource } from '../sources/store.ts'
+import { loopbackVariable, sharedNetworkWarning } from './build-network.ts'
 import { deployLogPath } from './deploy-log.ts'
 import { insertRelease, type Launch, type StoredRelease } from './release-store.ts'
 import { type StoredDeploy, updateDeploy } from './store.ts'
@@ -64,6 +65,7 @@ export async function buildDeploy(
       publishPath: service.settings.publishPath,
     })
     const plan = await planBuild(job, root)
+    warnOfSharedNetwork(job)
     const built = await buildRelease({
       sourceDir: root,
       cacheDir: own.cache,
@@ -91,6 +93,12 @@ async function prepareFolders({ context, service, deploy, own, dir, signal }: Bu
   await ensureFolder(dir, 0o710, { uid: 0, gid: service.uid })
   await unpackSource(context, source, { into: join(dir, 'source'), signal })
   if (isRoot) await chownTree(join(dir, 'source'), service.uid, service.uid)
+}
+
+function warnOfSharedNetwork({ context, deploy }: BuildJob): void {
+  const variable = loopbackVariable(context.config.buildEnv)
+  if (variable === undefined || !context.engine.hasOwnNetworks) return
+  appendOutput(deployLogPath(context, deploy), `${sharedNetworkWarning(variable)}\n`)
 }
 
 async function planBuild({ context, service }: BuildJob, root: string): Promise<BuildPlan> {
@@ -131,13 +139,18 @@ async function runStep(job: BuildJob, plan: BuildPlan, step: RunnableStep): Prom
   const { cpu, memoryMb, pids } = buildPlans[service.settings.buildPlan]
   // A build is anybody's code from anywhere: it has no business with what runs.
   const { networkId: _, ...sandbox } = sandboxOf(context, service, plan.readOnlyBinds)
+  const isShared = loopbackVariable(context.config.buildEnv) !== undefined
   return await context.engine.runTask(
     {
       taskId: `${deploy.id}-${step.name.replace(/[^a-z0-9]+/gi, '-')}`,
       command: step.command,
       cwd: step.cwd,
       env: step.env,
-      sandbox: { ...sandbox, writableBinds: [...(sandbox.writableBinds ?? []), dir, own.cache] },
+      sandbox: {
+        ...sandbox,
+        ...(isShared && { sharesHostNetwork: true }),
+        writableBinds: [...(sandbox.writableBinds ?? []), dir, own.cache],
+      },
       limits: { cpu, memoryBytes: memoryMb * MIB, pids },
       outputPath: deployLogPath(context, deploy),
       timeoutMs: context.config.CP_BUILD_TIMEOUT_SECONDS * 1000,
