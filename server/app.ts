@@ -9,6 +9,7 @@ import { certificateRoutes } from './certificates/routes.ts'
 import type { Context } from './context.ts'
 import { cronJobRoutes } from './cron-jobs/routes.ts'
 import { deployRoutes } from './deploys/routes.ts'
+import { diskRoutes } from './disks/routes.ts'
 import { domainRoutes } from './domains/routes.ts'
 import { createHealthCheck } from './health/check.ts'
 import { platformComponents } from './health/components.ts'
@@ -138,6 +139,7 @@ function handlersOf(context: Context): Handlers<OperationId, Context> {
     ...deployRoutes,
     ...jobRoutes,
     ...cronJobRoutes,
+    ...diskRoutes,
     ...domainRoutes,
     ...certificateRoutes,
     ...logRoutes,

@@ -28,6 +28,8 @@ export interface Work {
   interruptDeploy(deployId: string, because?: AppError): void
   /** Tells that a deploy has come to its end in the database. */
   deployEnded(deployId: string): void
+  /** Looks at what is wanted of a disk, and at its snapshots. */
+  pokeDisk(diskId: string): void
   /** Looks at the DNS of a custom domain, if it is due, or at what is left of one that was removed. */
   pokeDomain(domainId: string): void
   /** Looks at which certificates are wanted, due, or to be served no longer. */

@@ -58,6 +58,13 @@ export const Deploy = Type.Object(
     source: Type.Optional(Type.Object({ id: Id('source'), sha256: Type.String() })),
     reason: Type.Optional(Type.String({ description: 'Why it failed or was canceled, and what to do next' })),
     rollbackOf: Type.Optional(Id('deploy')),
+    rollout: Type.Object(
+      {
+        strategy: OneOf(rolloutStrategies),
+        gapMs: Type.Optional(Type.Integer({ description: 'How long no release was in the routes, in milliseconds' })),
+      },
+      { description: 'How it takes the place of the release before' },
+    ),
     guardedUntil: Type.Optional(
       Type.String({
         ...Time,
@@ -113,6 +120,7 @@ export const RollbackPlan = Type.Object({
   envVars: NameDifference,
   secretFiles: NameDifference,
   settings: Type.Array(Type.Object({ name: Type.String(), from: Type.String(), to: Type.String() })),
+  strategy: OneOf(rolloutStrategies, 'stop_first: the service would be away between the two releases'),
 })
 export type RollbackPlan = Static<typeof RollbackPlan>
 

@@ -16,6 +16,8 @@ export const idPrefix = {
   certificate: 'crt',
   cronJob: 'crn',
   job: 'job',
+  disk: 'dsk',
+  diskSnapshot: 'snp',
 } as const
 
 export type IdKind = keyof typeof idPrefix

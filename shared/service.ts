@@ -1,5 +1,7 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { overlapPolicies, ScheduleInput, TimezoneInput } from './cron.ts'
+import { rolloutStrategies } from './deploy.ts'
+import { DiskInput, ServiceDisk } from './disk.ts'
 import { EnvVarInput, maxEnvVars, SecretFileInput } from './env.ts'
 import { Id, instanceIdPattern } from './id.ts'
 import { buildPlanNames, planNames } from './plan.ts'
@@ -81,7 +83,9 @@ export const ServiceDetailsInput = StrictObject({
   maintenanceMode: optional(MaintenanceModeInput),
   cutoverGuard: optional(CutoverGuardInput),
   sleep: optional(SleepInput),
-  disk: Unsupported(),
+  disk: optional(
+    Type.Union([DiskInput, Type.Null()], { description: 'At creation alone; see POST /v1/disks for a service that is there' }),
+  ),
   autoscaling: Unsupported(),
   previews: Unsupported({ generation: 'off' }),
   pullRequestPreviewsEnabled: Unsupported('no'),
@@ -165,6 +169,10 @@ export const ServiceDetails = Type.Object({
   cutoverGuard: optional(CutoverGuard),
   sleep: optional(Sleep),
   asleepAt: optional(Type.String({ ...Time, description: 'Since when it is asleep; absent while it is awake' })),
+  disk: optional(ServiceDisk),
+  deployStrategy: optional(
+    OneOf(rolloutStrategies, 'stop_first: it has a disk, so its instance ends before the next one starts, and it is away meanwhile'),
+  ),
 })
 export type ServiceDetails = Static<typeof ServiceDetails>
 

@@ -7,6 +7,7 @@ import certificates from './migrations/0003_certificates.sql' with { type: 'text
 import controlsAndGuard from './migrations/0004_controls_and_guard.sql' with { type: 'text' }
 import instanceAddresses from './migrations/0005_instance_addresses.sql' with { type: 'text' }
 import jobs from './migrations/0006_jobs.sql' with { type: 'text' }
+import disks from './migrations/0007_disks.sql' with { type: 'text' }
 import sleep from './migrations/0008_sleep.sql' with { type: 'text' }
 
 /** Numbered, immutable SQL, embedded as text: the package's own folder loader finds no folder in a compiled executable. */
@@ -17,7 +18,7 @@ const migrations: Migration[] = [
   { version: 4, up: [controlsAndGuard], down: '' },
   { version: 5, up: [instanceAddresses], down: '' },
   { version: 6, up: [jobs], down: '' },
-  { version: 7, up: [], down: '' },
+  { version: 7, up: [disks], down: '' },
   { version: 8, up: [sleep], down: '' },
 ]
 

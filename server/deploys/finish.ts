@@ -29,15 +29,17 @@ export async function settleDeploy(context: Context, deployId: string): Promise<
   const deploy = deployById(context.db, deployId)
   if (deploy?.finishedAt == null) return
   const isServing = serviceById(context.db, deploy.serviceId)?.liveDeployId != null
-  tellDeploy(
-    context,
-    deploy,
-    `${endingLine(deploy)}${isServing && deploy.status.endsWith('_failed') ? ' What was live before still serves.' : ''}`,
-  )
+  tellDeploy(context, deploy, `${endingLine(deploy)}${isServing && deploy.status.endsWith('_failed') ? fallBackLine(deploy) : ''}`)
   await closeDeployLog(context, deploy)
   await pruneReleases(context, deploy.serviceId)
   context.work.pokeQueue()
 }
+
+/** Of a stop-first update that failed, nothing was left beside it. */
+const fallBackLine = ({ status, strategy }: StoredDeploy): string =>
+  status === 'update_failed' && strategy === 'stop_first'
+    ? ' What was live before is started again.'
+    : ' What was live before still serves.'
 
 function endingLine(deploy: StoredDeploy): string {
   const reason = deploy.reason === null ? '' : ` ${deploy.reason}`

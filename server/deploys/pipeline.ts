@@ -4,9 +4,10 @@
  * The update itself is the reconciler's (instances/plan.ts): the pipeline makes the deploy the candidate and waits for the verdict.
  */
 
-import type { DeployStatus } from '../../shared/deploy.ts'
+import type { DeployStatus, RolloutStrategy } from '../../shared/deploy.ts'
 import { AppError } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
+import { diskOfService } from '../disks/store.ts'
 import { recordEvent } from '../events/store.ts'
 import { isDiskFull } from '../files/disk-full.ts'
 import { describeError } from '../server-log.ts'
@@ -107,15 +108,22 @@ async function attempt(context: Context, service: StoredService, { deploy, stage
 const beginUpdate: Step = async (context, service, { deploy }) => {
   if (deploy.status !== 'update_in_progress') {
     begin(context, service, { deploy, status: 'update_in_progress', event: undefined })
-    tellDeploy(context, deploy, updateText(service))
+    tellDeploy(context, deploy, updateText(context, service))
   }
   context.work.pokeService(service.id)
   return undefined
 }
 
-function updateText({ type }: StoredService): string {
+const strategyOf = ({ db }: Pick<Context, 'db'>, { id }: StoredService): RolloutStrategy =>
+  diskOfService(db, id) === undefined ? 'rolling' : 'stop_first'
+
+function updateText(context: Pick<Context, 'db'>, service: StoredService): string {
+  const { type } = service
   if (type === 'static_site') return 'Publishing'
-  return type === 'cron_job' ? 'From now on it runs by its schedule' : 'Starting the new release'
+  if (type === 'cron_job') return 'From now on it runs by its schedule'
+  return strategyOf(context, service) === 'rolling'
+    ? 'Starting the new release'
+    : 'Stopping the old release, then starting the new one: the service has a disk'
 }
 
 interface Beginning {
@@ -128,7 +136,7 @@ function begin(context: Context, service: StoredService, { deploy, status, event
   const now = context.now()
   const details = { deployId: deploy.id }
   context.db.transaction(() => {
-    const started = status === 'update_in_progress' ? { updateStartedAt: now } : {}
+    const started = status === 'update_in_progress' ? { updateStartedAt: now, strategy: strategyOf(context, service) } : {}
     updateDeploy(context.db, deploy.id, { status, startedAt: deploy.startedAt ?? now, ...started }, now)
     if (deploy.startedAt === null)
       recordEvent(context.db, { service, type: 'deploy_started', details: { ...details, trigger: deploy.trigger }, now })

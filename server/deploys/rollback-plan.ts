@@ -10,7 +10,7 @@ export interface ReleaseFacts {
 }
 
 /** What going from one release to another changes. Of secrets only the names. */
-export function differencesOf(from: ReleaseFacts, to: ReleaseFacts): RollbackPlan {
+export function differencesOf(from: ReleaseFacts, to: ReleaseFacts): Omit<RollbackPlan, 'strategy'> {
   return {
     fromDeployId: from.deployId,
     toDeployId: to.deployId,

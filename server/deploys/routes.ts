@@ -2,6 +2,7 @@ import type { Operations } from '../../shared/api.ts'
 import type { Deploy, Uploaded } from '../../shared/deploy.ts'
 import { AppError } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
+import { diskOfService } from '../disks/store.ts'
 import { type Actor, answer, type Handlers } from '../http/call.ts'
 import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../http/page.ts'
 import { requireService } from '../services/require.ts'
@@ -72,6 +73,7 @@ export const deployRoutes: Handlers<DeployIds, Context> = {
       secrets: secrets.from,
     }
     const to = { deployId: target.deploy.id, artifact: target.release.artifact, settings: target.release.settings, secrets: secrets.to }
-    return answer(200, differencesOf(from, to))
+    const strategy = diskOfService(context.db, service.id) === undefined ? 'rolling' : 'stop_first'
+    return answer(200, { ...differencesOf(from, to), strategy } as const)
   },
 }

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import type { Deploy, DeployQuery, DeployStatus, DeployTrigger } from '../../shared/deploy.ts'
+import type { Deploy, DeployQuery, DeployStatus, DeployTrigger, RolloutStrategy } from '../../shared/deploy.ts'
 
 /** A deploy as it is kept. Times are milliseconds since 1970. */
 export interface StoredDeploy {
@@ -20,6 +20,11 @@ export interface StoredDeploy {
   startedAt: number | null
   updateStartedAt: number | null
   finishedAt: number | null
+  /** Null until it takes the place of the one before. */
+  strategy: RolloutStrategy | null
+  /** Of a stop-first one: when the one before left the routes. */
+  routesLeftAt: number | null
+  gapMs: number | null
 }
 
 interface DeployRow {
@@ -41,6 +46,10 @@ interface DeployRow {
   started_at: number | null
   update_started_at: number | null
   finished_at: number | null
+  strategy: RolloutStrategy | null
+  routes_left_at: number | null
+  gap_ms: number | null
+  has_disk?: number
 }
 
 export type NewDeploy = Pick<
@@ -68,7 +77,17 @@ export function insertDeploy(db: Database, deploy: NewDeploy): void {
 export type DeployChange = Partial<
   Pick<
     StoredDeploy,
-    'status' | 'releaseId' | 'reason' | 'interruptions' | 'cancelRequestedAt' | 'startedAt' | 'updateStartedAt' | 'finishedAt'
+    | 'status'
+    | 'releaseId'
+    | 'reason'
+    | 'interruptions'
+    | 'cancelRequestedAt'
+    | 'startedAt'
+    | 'updateStartedAt'
+    | 'finishedAt'
+    | 'strategy'
+    | 'routesLeftAt'
+    | 'gapMs'
   >
 >
 
@@ -81,6 +100,9 @@ const columns: Record<keyof DeployChange, string> = {
   startedAt: 'started_at',
   updateStartedAt: 'update_started_at',
   finishedAt: 'finished_at',
+  strategy: 'strategy',
+  routesLeftAt: 'routes_left_at',
+  gapMs: 'gap_ms',
 }
 
 /** Changes what is named and nothing else. */
@@ -96,8 +118,9 @@ export function deployById(db: Database, id: string): StoredDeploy | undefined {
   return row === null ? undefined : present(row)
 }
 
-const SHOWN = `SELECT d.*, s.sha256 AS source_sha256, v.guard_until FROM deploys d LEFT JOIN sources s ON s.id = d.source_id
-  LEFT JOIN services v ON v.id = d.service_id AND v.live_deploy_id = d.id`
+const SHOWN = `SELECT d.*, s.sha256 AS source_sha256, v.guard_until, k.id IS NOT NULL AS has_disk FROM deploys d LEFT JOIN sources s ON s.id = d.source_id
+  LEFT JOIN services v ON v.id = d.service_id AND v.live_deploy_id = d.id
+  LEFT JOIN disks k ON k.service_id = d.service_id`
 
 /** One deploy of a service as the API sends it. */
 export function findDeploy(db: Database, serviceId: string, id: string): Deploy | undefined {
@@ -183,6 +206,9 @@ function present(row: DeployRow): StoredDeploy {
     startedAt: row.started_at,
     updateStartedAt: row.update_started_at,
     finishedAt: row.finished_at,
+    strategy: row.strategy,
+    routesLeftAt: row.routes_left_at,
+    gapMs: row.gap_ms,
   }
 }
 
@@ -198,6 +224,10 @@ function presentDeploy(row: DeployRow): Deploy {
     ...(row.source_id === null || !row.source_sha256 ? {} : { source: { id: row.source_id, sha256: row.source_sha256 } }),
     ...(row.reason === null ? {} : { reason: row.reason }),
     ...(row.rollback_of === null ? {} : { rollbackOf: row.rollback_of }),
+    rollout: {
+      strategy: row.strategy ?? (row.has_disk ? 'stop_first' : 'rolling'),
+      ...(row.gap_ms === null ? {} : { gapMs: row.gap_ms }),
+    },
     ...(row.guard_until == null ? {} : { guardedUntil: iso(row.guard_until) }),
   }
 }

@@ -16,10 +16,13 @@ export interface Limits {
   pids: number
 }
 
+/** The folder of an image that is the disk: beside it stands what the file system keeps for itself. */
+export const IMAGE_ROOT = 'data'
+
 /** A folder, or an ext4 file system in a file, that a workload sees at a path of its own choosing. */
 export interface DiskMount {
   source: string
-  /** Of an image, the folder `data` in it is what is seen. */
+  /** Of an image, the folder `IMAGE_ROOT` in it is what is seen. */
   isImage: boolean
   /** A clean absolute path of plain characters. The machine's file system is left as it is, whether it has such a folder or not. */
   target: string

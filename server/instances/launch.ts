@@ -5,6 +5,7 @@ import { plans } from '../../shared/plan.ts'
 import { searchPathOf } from '../builders/plan.ts'
 import type { Context } from '../context.ts'
 import { artifactDir, releaseSecrets, type StoredRelease } from '../deploys/release-store.ts'
+import { diskForInstance } from '../disks/workload.ts'
 import type { InstanceSpec, Limits, Sandbox } from '../engines/port.ts'
 import { type ServicePaths, servicePathsOf } from '../paths.ts'
 import { ensureFolder, ensureServiceFolders, isRoot } from '../services/folders.ts'
@@ -25,14 +26,18 @@ export async function prepareInstance(
   const own = await ensureServiceFolders(context.paths, service)
   await context.diskQuota.limit(service)
   const secretsDir = await prepareSecrets(context, { service, release })
+  const disk = await diskForInstance(context, service.id)
   const facts = { port: instance.port, instanceId: instance.id, deployId: instance.deployId, secretsDir }
   return {
     instanceId: instance.id,
     deployId: instance.deployId,
     command: release.launch.startCommand,
     cwd: artifactDir(context.paths, release),
-    env: instanceEnv(context, { service, release, facts }),
-    sandbox: sandboxOf(context, service, [...release.launch.readOnlyBinds, artifactDir(context.paths, release), secretsDir]),
+    env: { ...instanceEnv(context, { service, release, facts }), ...disk.env },
+    sandbox: {
+      ...sandboxOf(context, service, [...release.launch.readOnlyBinds, artifactDir(context.paths, release), secretsDir]),
+      ...disk.sandbox,
+    },
     limits: limitsOf(release.settings.plan),
     outputPath: outputPathOf(own, instance.id),
     port: instance.port,

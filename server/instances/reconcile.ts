@@ -12,6 +12,7 @@ import { newInstanceId } from '../id.ts'
 import { servicePathsOf } from '../paths.ts'
 import { removeServiceRow, type StoredService, serviceById, updateService } from '../services/store.ts'
 import type { Background } from './background.ts'
+import { noteArrival, noteLeaving } from './gap.ts'
 import { endGuard, flipBack } from './guard.ts'
 import { observeInstance } from './observe.ts'
 import { type Action, type InstanceSet, nextDueAt, planService } from './plan.ts'
@@ -79,10 +80,11 @@ async function act(context: Context, service: StoredService, action: Action): Pr
     case 'conclude_candidate':
       // Nobody is told that a deploy is live before requests reach it.
       await context.routes.publish()
+      noteArrival(context, service, action.deployId)
       concludeDeploy(context, service, action.deployId)
       return context.work.deployEnded(action.deployId)
     case 'drain':
-      return await beginDrain(context, action.instanceIds)
+      return await beginDrain(context, service, action.instanceIds)
     case 'fail_candidate':
       return endCandidate(context, service, action.deployId, { status: 'update_failed', reason: action.reason })
     case 'cancel_candidate':
@@ -133,9 +135,10 @@ function markServing({ db, now }: Context, service: StoredService, instanceId: s
 }
 
 /** Out of the routes first, so that nothing new reaches it; what runs of it is waited for in the background. */
-async function beginDrain(context: Context, instanceIds: readonly string[]): Promise<void> {
+async function beginDrain(context: Context, service: StoredService, instanceIds: readonly string[]): Promise<void> {
   const drainingAt = context.now()
   context.db.transaction(() => {
+    noteLeaving(context, service, instanceIds)
     for (const id of instanceIds) updateInstance(context.db, id, { phase: 'draining', drainingAt })
   })()
   await context.routes.publish()

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
+import { diskOfService } from '../disks/store.ts'
 import { openJobs } from '../jobs/store.ts'
 import type { StoredService } from '../services/store.ts'
 import { guardOf } from './guard.ts'
@@ -9,6 +10,7 @@ import { instancesOf } from './store.ts'
 
 /** What the plan of a service is made from, as the database has it now. */
 export function situationOf(context: Pick<Context, 'db' | 'config' | 'now' | 'traffic'>, service: StoredService): Situation {
+  const disk = diskRules(context, service)
   const candidate = unfinishedDeploys(context.db, service.id).find((deploy) => deploy.status === 'update_in_progress')
   return {
     now: context.now(),
@@ -19,8 +21,7 @@ export function situationOf(context: Pick<Context, 'db' | 'config' | 'now' | 'tr
       liveGeneration: service.liveGeneration,
       isSuspended: service.suspendedAt !== null,
       isDeleted: service.deletedAt !== null,
-      replaces: 'rolling',
-      isHalted: false,
+      ...disk,
     },
     candidate: candidate && {
       deployId: candidate.id,
@@ -33,6 +34,14 @@ export function situationOf(context: Pick<Context, 'db' | 'config' | 'now' | 'tr
     hasJobs: openJobs(context.db, service.id).length > 0,
     healthTimeoutMs: context.config.CP_HEALTH_TIMEOUT_SECONDS * 1000,
   }
+}
+
+/** One that is being made is waited for only by what is yet to start. */
+function diskRules({ db }: Pick<Context, 'db'>, service: StoredService): Pick<Situation['service'], 'replaces' | 'isHalted'> {
+  const disk = diskOfService(db, service.id)
+  if (disk === undefined) return { replaces: 'rolling', isHalted: false }
+  const isRunning = instancesOf(db, service.id).some(({ phase }) => phase !== 'pending')
+  return { replaces: 'stop_first', isHalted: disk.status === 'creating' ? !isRunning : disk.status !== 'available' }
 }
 
 /** Files are served by the ingress, and what a cron job runs comes and goes. */

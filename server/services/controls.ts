@@ -32,9 +32,13 @@ export function applyControls(controls: ServiceControls, input: ServiceDetailsIn
 export const isEverywhere = (list: AllowList): boolean => list.some(({ cidrBlock }) => /\/0+$/.test(cidrBlock))
 
 /** Whether a control is given in a way that also says nothing of a service that cannot have it. */
-export function isNeutralControl(key: string, { ipAllowList = [], maintenanceMode, cutoverGuard, sleep }: ServiceDetailsInput): boolean {
+export function isNeutralControl(
+  key: string,
+  { ipAllowList = [], maintenanceMode, cutoverGuard, sleep, disk }: ServiceDetailsInput,
+): boolean {
   if (key === 'ipAllowList') return ipAllowList.length === 0 || isEverywhere(ipAllowList)
   if (key === 'cutoverGuard') return cutoverGuard?.enabled === false
+  if (key === 'disk') return disk === null
   if (key === 'sleep') return sleep?.mode === 'off'
   return key === 'maintenanceMode' && maintenanceMode?.enabled === false
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type DiskCreate, defaultSizeGb } from '../../shared/disk.ts'
 import { AppError } from '../../shared/error.ts'
 import { planNames } from '../../shared/plan.ts'
 import type { ServiceCreate, ServicePatch } from '../../shared/service.ts'
@@ -6,6 +7,8 @@ import { defaultControls, type ServiceControls } from '../../shared/service-cont
 import type { Context } from '../context.ts'
 import { endDeploy } from '../deploys/finish.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
+import { addDisk, checkNewDisk, keepDisk } from '../disks/operations.ts'
+import { diskOfService } from '../disks/store.ts'
 import { deleteDomainsOf } from '../domains/store.ts'
 import { recordEvent } from '../events/store.ts'
 import { newId } from '../id.ts'
@@ -35,6 +38,7 @@ export function createService(context: Context, workspaceId: string, body: Servi
   const secretFiles = body.secretFiles ?? []
   refuseSameNames(secretFiles)
   const numInstances = body.serviceDetails?.numInstances ?? 1
+  const disk = newDiskOf(context, body, numInstances)
   // Where our own API answers.
   const publicHost = new URL(context.publicUrl).hostname
   const service = context.db.transaction(() => {
@@ -43,10 +47,30 @@ export function createService(context: Context, workspaceId: string, body: Servi
     insertService(context.db, row, (slug) => hostOf(context, slug) === publicHost)
     replaceEnv(context, id, envVars)
     replaceSecretFiles(context, id, secretFiles)
-    return requireService(context, { workspaceId }, id)
+    const made = requireService(context, { workspaceId }, id)
+    if (disk !== undefined) addDisk(context, made, disk)
+    return made
   })()
+  pokeDiskOf(context, id)
   context.work.pokeCertificates()
   return service
+}
+
+function newDiskOf(
+  context: Context,
+  { type, serviceDetails }: ServiceCreate,
+  numInstances: number,
+): Omit<DiskCreate, 'serviceId'> | undefined {
+  const input = serviceDetails?.disk
+  if (input == null) return undefined
+  const disk = { ...input, sizeGB: input.sizeGB ?? defaultSizeGb }
+  checkNewDisk(context, { type, numInstances }, disk, (field) => `/serviceDetails/disk/${field}`)
+  return disk
+}
+
+function pokeDiskOf({ db, work }: Context, serviceId: string): void {
+  const disk = diskOfService(db, serviceId)
+  if (disk !== undefined) work.pokeDisk(disk.id)
 }
 
 /**
@@ -60,6 +84,8 @@ export async function patchService(context: Context, service: StoredService, bod
   refuseTooLarge(context.machine, service.settings, settings)
   const controls = applyControls(service.controls, serviceDetails)
   const numInstances = serviceDetails.numInstances ?? service.numInstances
+  if (serviceDetails.disk != null) throw refusedDisk()
+  refuseSeveralWithDisk(context, service, numInstances)
   context.db.transaction(() => {
     refuseTakenName(context, service.workspaceId, { name, exceptId: service.id })
     updateService(context.db, service.id, { name, settings, controls }, now)
@@ -89,6 +115,7 @@ async function untilRouted(context: Context): Promise<void> {
 export function scaleService(context: Context, service: StoredService, numInstances: number): void {
   refuseWithoutInstances(service, 'scale')
   if (numInstances === service.numInstances) return
+  refuseSeveralWithDisk(context, service, numInstances)
   context.db.transaction(() => resize(context, service, numInstances))()
   context.work.pokeService(service.id)
 }
@@ -132,6 +159,7 @@ export function deleteService(context: Context, service: StoredService): void {
   context.db.transaction(() => {
     markDeleted(context.db, service.id, context.now())
     deleteDomainsOf(context.db, service.id)
+    keepDisk(context, service.id)
     for (const deploy of unfinished) {
       if (deploy.status === 'queued') endDeploy(context, { deploy, service }, { status: 'canceled', reason: 'The service was deleted.' })
     }
@@ -139,6 +167,7 @@ export function deleteService(context: Context, service: StoredService): void {
   for (const deploy of unfinished) context.work.interruptDeploy(deploy.id)
   context.work.pokeCertificates()
   context.work.pokeService(service.id)
+  pokeDiskOf(context, service.id)
 }
 
 function resize(context: Context, service: StoredService, numInstances: number): void {
@@ -157,6 +186,20 @@ function refuseTakenName(context: Context, workspaceId: string, { name, exceptId
 function refuseWithoutInstances({ type }: StoredService, verb: string): void {
   if (type === 'static_site') throw new AppError('conflict', `A static site has no instances to ${verb}.`)
   if (type === 'cron_job') throw new AppError('conflict', `A cron job has no instances to ${verb}. cpctl cron trigger runs it now.`)
+}
+
+function refuseSeveralWithDisk({ db }: Context, service: StoredService, numInstances: number): void {
+  const disk = numInstances > 1 ? diskOfService(db, service.id) : undefined
+  if (disk !== undefined)
+    throw new AppError(
+      'conflict',
+      `The service has the disk ${disk.name}, which one instance alone can have: it cannot be scaled beyond 1.`,
+    )
+}
+
+function refusedDisk(): AppError {
+  const message = 'A disk is given to a service that is there with POST /v1/disks, and changed with PATCH /v1/disks/{id}.'
+  return new AppError('validation_failed', message, { details: [{ path: '/serviceDetails/disk', message }] })
 }
 
 function requireSchedule({ cron: { schedule } }: ServiceControls): void {

@@ -40,6 +40,11 @@ export const serviceRoutes: Handlers<ServiceIds, Context> = {
     )
   },
   createService({ actor, body }, context) {
+    if (body.serviceDetails?.disk != null && !actor.permissions.has('disks.manage'))
+      throw new AppError(
+        'forbidden',
+        'A service with a disk needs the permission disks.manage. Create it without one, or ask for the permission.',
+      )
     const service = createService(context, actor.workspaceId, body)
     context.work.pokeService(service.id)
     return { service: presentService(context, service) }

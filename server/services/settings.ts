@@ -45,9 +45,9 @@ const atTheEdge = ['headers', 'routes', 'ipAllowList', 'maintenanceMode'] as con
 
 /** Which fields of serviceDetails each type of service has. */
 const fieldsOfType: Record<ServiceType, ReadonlySet<string>> = {
-  web_service: new Set([...everywhere, ...running, ...atTheEdge, 'healthCheckPath', 'cutoverGuard', 'sleep']),
-  private_service: new Set([...everywhere, ...running]),
-  background_worker: new Set([...everywhere, ...running]),
+  web_service: new Set([...everywhere, ...running, ...atTheEdge, 'healthCheckPath', 'cutoverGuard', 'sleep', 'disk']),
+  private_service: new Set([...everywhere, ...running, 'disk']),
+  background_worker: new Set([...everywhere, ...running, 'disk']),
   cron_job: new Set([...everywhere, ...running.filter((field) => field !== 'numInstances'), ...scheduled]),
   static_site: new Set([...everywhere, ...atTheEdge, 'buildCommand', 'publishPath']),
 }

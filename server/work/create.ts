@@ -2,6 +2,7 @@ import { createCertificates } from '../certificates/reconcile.ts'
 import type { AcmeSettings } from '../certificates/settings.ts'
 import type { Context, Work } from '../context.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
+import { createDiskWork } from '../disks/work.ts'
 import { domainsToCheck } from '../domains/store.ts'
 import { createDomainWatch } from '../domains/watch.ts'
 import { createBackground } from '../instances/background.ts'
@@ -40,6 +41,7 @@ export function createWork(base: Omit<Context, 'work'>, acme: AcmeSettings | und
       jobs.poke(serviceId)
     }),
     pokeJobs: onceStarted((serviceId: string) => jobs.poke(serviceId)),
+    pokeDisk: onceStarted((diskId: string) => disks.poke(diskId)),
     pokeDomain: onceStarted((domainId: string) => domains.poke(domainId)),
     pokeQueue: onceStarted(() => queue.poke()),
     pokeCertificates: onceStarted(() => certificates.poke()),
@@ -50,9 +52,10 @@ export function createWork(base: Omit<Context, 'work'>, acme: AcmeSettings | und
     start() {
       isStarted = true
       const stopListening = context.engine.onExit(pokeOwner)
-      publishRoutes()
+      publishRoutes(context)
       pokeAll()
       watchParked(context)
+      disks.pokeAll()
       queue.poke()
       certificates.poke()
       for (const domainId of domainsToCheck(context.db, context.now())) domains.poke(domainId)
@@ -62,22 +65,15 @@ export function createWork(base: Omit<Context, 'work'>, acme: AcmeSettings | und
         clearInterval(period)
       })
     },
-    settled: async () => {
-      await Promise.all([
-        driver.settled(),
-        jobs.settled(),
-        queue.settled(),
-        background.settled(),
-        certificates.settled(),
-        domains.settled(),
-      ])
-    },
+    settled: async () =>
+      void (await Promise.all([driver, jobs, queue, background, certificates, domains, disks].map((part) => part.settled()))),
   }
   const context: Context = { ...base, work }
   const background = createBackground(context, context.stopping)
   const queue = createDeployQueue(context, context.stopping)
   const certificates = createCertificates(context, { acme })
   const domains = createDomainWatch(context)
+  const disks = createDiskWork(context)
   const jobs = createJobWork(context)
   const driver = createDriver({
     run: (serviceId) => reconcileService(context, background, serviceId),
@@ -97,12 +93,12 @@ export function createWork(base: Omit<Context, 'work'>, acme: AcmeSettings | und
     for (const deploy of unfinishedDeploys(context.db)) driver.poke(deploy.serviceId)
   }
 
-  /** Also of what no reconciler looks at: static sites, and services that are suspended. */
-  function publishRoutes(): void {
-    context.routes.publish().catch((error) => {
-      if (!context.stopping.aborted) context.log.error('routes not published', describeError(error))
-    })
-  }
-
   return { context, work }
+}
+
+/** Also of what no reconciler looks at: static sites, and services that are suspended. */
+function publishRoutes({ routes, stopping, log }: Context): void {
+  routes.publish().catch((error) => {
+    if (!stopping.aborted) log.error('routes not published', describeError(error))
+  })
 }

@@ -10,6 +10,7 @@ import { closeDeployLog, followDeployLog } from '../deploys/deploy-log.ts'
 import { endDeploy } from '../deploys/finish.ts'
 import { pruneReleases } from '../deploys/prune.ts'
 import { deployById, unfinishedDeploys, updateDeploy } from '../deploys/store.ts'
+import { sweepDisks } from '../disks/sweep.ts'
 import { outputPathOf } from '../instances/launch.ts'
 import { freezeAgain } from '../instances/sleep.ts'
 import { followInstance } from '../instances/start.ts'
@@ -75,6 +76,7 @@ function countInterruptions(context: Context): void {
 
 /** In the background after the start: folders of services that are gone, left-over builds, releases and output files. */
 export async function sweepFolders(context: Context): Promise<void> {
+  await sweepDisks(context)
   for (const name of await readdir(context.paths.services)) {
     context.stopping.throwIfAborted()
     // Whatever else lies there (the lost+found of a disk, say) is not ours.

@@ -43,6 +43,7 @@ export const exampleDeploy = (fields: Partial<Deploy> = {}): Deploy => ({
   updatedAt: '2026-02-01T11:59:10.000Z',
   startedAt: '2026-02-01T11:59:00.000Z',
   finishedAt: '2026-02-01T11:59:10.000Z',
+  rollout: { strategy: 'rolling' },
   ...fields,
 })
 

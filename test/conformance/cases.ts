@@ -51,6 +51,29 @@ const cronRuns = (id: string): string => `/v1/cron-jobs/${id}/runs`
 
 const newLabel = (): string => `shop-${crypto.randomUUID()}`
 
+/** The path of a disk just made, once it can be used. */
+async function madeDisk(world: World, rest = ''): Promise<string> {
+  const json = { serviceId: await world.makeService(), name: 'data', mountPath: '/var/data', sizeGB: 1 }
+  const { body } = await call<{ id: string }>(`${world.platform.url}/v1/disks`, { json, token: world.platform.adminToken })
+  const path = `/v1/disks/${body.id}`
+  await until('the disk is available', async () => (await askAdmin<{ status: string }>(world, path)).status === 'available')
+  return `${path}${rest}`
+}
+
+/** A disk, and the key of a snapshot of it. */
+async function diskWithSnapshot(world: World): Promise<{ path: string; snapshotKey: string }> {
+  const path = await madeDisk(world)
+  const { snapshotKey } = await askAdmin<{ snapshotKey: string }>(world, `${path}/snapshots`, 'POST')
+  await until('the snapshot is there', async () => {
+    const [snapshot] = await askAdmin<{ status: string }[]>(world, `${path}/snapshots`)
+    return snapshot?.status === 'available'
+  })
+  return { path, snapshotKey }
+}
+
+const askAdmin = async <T>({ platform }: World, path: string, method = 'GET'): Promise<T> =>
+  (await call<T>(`${platform.url}${path}`, { method, token: platform.adminToken })).body
+
 /** The path of a domain just added, by its id or name. */
 async function addedDomain({ platform, serviceId }: World, by: 'id' | 'name' = 'id'): Promise<string> {
   const json = { name: `${newLabel()}.example.com` }
@@ -133,6 +156,23 @@ export const successCases: Record<OperationId, Prepare> = {
   replaceSecretFiles: async (world) => [
     send('PUT', 200, service(await world.makeService(), '/secret-files'), [{ name: 'a.pem', content: 'x' }]),
   ],
+  listDisks: () => [get('/v1/disks')],
+  createDisk: async (world) => [
+    send('POST', 201, '/v1/disks', { serviceId: await world.makeService(), name: 'data', mountPath: '/var/data', sizeGB: 1 }),
+  ],
+  getDisk: async (world) => [get(await madeDisk(world))],
+  updateDisk: async (world) => [send('PATCH', 200, await madeDisk(world), { name: 'renamed', sizeGB: 2 })],
+  deleteDisk: async (world) => [send('DELETE', 204, await madeDisk(world))],
+  listDiskSnapshots: async (world) => [get(await madeDisk(world, '/snapshots'))],
+  createDiskSnapshot: async (world) => [send('POST', 201, await madeDisk(world, '/snapshots'))],
+  restoreDiskSnapshot: async (world) => {
+    const { path, snapshotKey } = await diskWithSnapshot(world)
+    return [send('POST', 200, `${path}/snapshots/restore`, { snapshotKey })]
+  },
+  deleteDiskSnapshot: async (world) => {
+    const { path, snapshotKey } = await diskWithSnapshot(world)
+    return [send('DELETE', 204, `${path}/snapshots/${snapshotKey}`)]
+  },
   createJob: async (world) => {
     await world.settled()
     return [

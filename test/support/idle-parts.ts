@@ -33,6 +33,7 @@ export const idleWork: Work = {
   pokeService() {},
   pokeJobs() {},
   pokeDomain() {},
+  pokeDisk() {},
   pokeQueue() {},
   interruptDeploy() {},
   deployEnded() {},

@@ -4,10 +4,8 @@
  * workload sees. A disk that is an image is mounted here and nowhere else, so it is free again when the namespace is gone, however
  * that came.
  */
-import { lstatSync, realpathSync } from 'node:fs'
-import { dirname } from 'node:path'
-import { AppError } from '../../../shared/error.ts'
-import type { DiskMount } from '../port.ts'
+import { folderToCover } from '../../files/mount-place.ts'
+import { type DiskMount, IMAGE_ROOT } from '../port.ts'
 
 /** A disk, and what the machine has where it is to be. */
 export interface PlacedDisk extends DiskMount {
@@ -15,34 +13,8 @@ export interface PlacedDisk extends DiskMount {
   overlaidDir: string | undefined
 }
 
-/**
- * Looks where a disk is to be.
- *
- * @throws AppError `unavailable` when there is no place for it: a link or a file on the way, or no folder of the machine above it.
- */
-export function placeDisk(disk: DiskMount): PlacedDisk {
-  const nearest = nearestThere(disk.target)
-  if (realpathSync(nearest) !== nearest || !lstatSync(nearest).isDirectory())
-    throw new AppError('unavailable', `The disk cannot be mounted at ${disk.target}: ${nearest} is no folder, or leads elsewhere.`)
-  if (nearest === disk.target) return { ...disk, overlaidDir: undefined }
-  if (nearest === '/')
-    throw new AppError('unavailable', `The disk cannot be mounted at ${disk.target}: the machine has no folder above it. Make one.`)
-  return { ...disk, overlaidDir: nearest }
-}
-
-function nearestThere(path: string): string {
-  return isThere(path) ? path : nearestThere(dirname(path))
-}
-
-/** What stands below a file is not there, either; asked plainly, that is an error. */
-function isThere(path: string): boolean {
-  try {
-    lstatSync(path)
-    return true
-  } catch {
-    return false
-  }
-}
+/** @throws AppError `unavailable` when there is no place for it on this machine. */
+export const placeDisk = (disk: DiskMount): PlacedDisk => ({ ...disk, overlaidDir: folderToCover(disk.target) })
 
 interface Step {
   source: string
@@ -50,9 +22,6 @@ interface Step {
   type: 'none' | 'tmpfs' | 'ext4' | 'overlay'
   options: string
 }
-
-/** The folder of an image that is the disk: beside it stands what the file system keeps for itself. */
-export const IMAGE_ROOT = 'data'
 
 /** Puts the disk aside, before anything covers the folder that it is kept in. */
 export function takeAside(disk: PlacedDisk, place: string): Step {

@@ -1,0 +1,18 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+const BLOCK_DEVICES = '/sys/block'
+
+/** The loop device that an image is attached to (`/dev/loop0`), or undefined while it is mounted nowhere. */
+export function loopDeviceOf(image: string): string | undefined {
+  const name = readdirSync(BLOCK_DEVICES).find((device) => device.startsWith('loop') && backingFileOf(device) === image)
+  return name === undefined ? undefined : `/dev/${name}`
+}
+
+/** Absent while the device has none. */
+function backingFileOf(device: string): string | undefined {
+  try {
+    return readFileSync(`${BLOCK_DEVICES}/${device}/loop/backing_file`, 'utf8').trimEnd()
+  } catch {
+    return undefined
+  }
+}

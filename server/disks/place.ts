@@ -1,0 +1,56 @@
+import { lstatSync, realpathSync, statfsSync } from 'node:fs'
+import { AppError } from '../../shared/error.ts'
+import type { Context } from '../context.ts'
+import { reserveBytes } from '../disk-space/reserve.ts'
+import { folderToCover } from '../files/mount-place.ts'
+import { mountPathProblem, sizeProblem, topFolderOf } from './rules.ts'
+
+/** Where in the body of a request the values stand. */
+type At = (field: 'mountPath' | 'sizeGB') => string
+
+/** @throws AppError validation_failed for a path at which instances cannot have a disk. */
+export function refuseBadPath({ config, paths, engine }: Pick<Context, 'config' | 'paths' | 'engine'>, mountPath: string, at: At): void {
+  const own = [realOf(paths.data), ...config.CP_BUILD_PATH.map(realOf)]
+  const problem = mountPathProblem(mountPath, own) ?? (engine.mountsDisks === 'nowhere' ? undefined : placeProblem(mountPath))
+  if (problem !== undefined) throw invalid(at('mountPath'), problem)
+}
+
+/** What only this machine can tell: whether there is a place for such a path. */
+function placeProblem(mountPath: string): string | undefined {
+  const top = topFolderOf(mountPath)
+  if (lstatSync(top, { throwIfNoEntry: false }) === undefined)
+    return `The server has no folder ${top}. Mount the disk below /var, /srv, /mnt or /opt, such as at /var/data, or have its operator make ${top}.`
+  try {
+    folderToCover(mountPath)
+    return undefined
+  } catch (error) {
+    return error instanceof AppError ? error.message : `The disk cannot be mounted at ${mountPath}.`
+  }
+}
+
+function realOf(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
+}
+
+/** @throws AppError validation_failed for a size that is less than there is already, or more than the server has. */
+export function refuseBadSize(
+  context: Pick<Context, 'paths' | 'config'>,
+  { sizeGb, given }: { sizeGb: number; given: number },
+  at: At,
+): void {
+  const problem = sizeProblem(sizeGb, { given, freeBytes: bytesToGive(context) })
+  if (problem !== undefined) throw invalid(at('sizeGB'), problem)
+}
+
+/** What of the server's disk can be given away, in bytes: what is free but for the reserve. */
+export function bytesToGive({ paths, config }: Pick<Context, 'paths' | 'config'>): number {
+  const { blocks, bavail, bsize } = statfsSync(paths.data)
+  return bavail * bsize - reserveBytes({ totalBytes: blocks * bsize }, config.CP_DISK_RESERVE_MB)
+}
+
+export const invalid = (path: string, message: string): AppError =>
+  new AppError('validation_failed', message, { details: [{ path, message }] })

@@ -1,0 +1,139 @@
+/**
+ * The files of a disk. Everything new is made beside what is there, under a name of its own, and takes its place by a rename: whoever is
+ * killed leaves either the old or the new, and something unfinished that the next one removes.
+ *
+ * The space of an image is taken in full, so that its file system is full at its size and never for the server's sake.
+ */
+import { existsSync, statSync } from 'node:fs'
+import { chmod, mkdir, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { IMAGE_ROOT } from '../engines/port.ts'
+import type { Paths } from '../paths.ts'
+import { ensureFolder } from '../services/folders.ts'
+import { type DiskPaths, diskPathsOf } from './paths.ts'
+import { bytesOf } from './rules.ts'
+import type { StoredDisk } from './store.ts'
+import { runTool } from './tools.ts'
+
+/** The service's user may pass through to a disk that is a folder. */
+const PASS_THROUGH = 0o710
+const ROOTS_ALONE = 0o700
+const USERS_ALONE = 0o700
+
+/** What is not finished is not part of a disk. */
+const FRESH = '.new'
+
+export const contentOf = (disk: Pick<StoredDisk, 'isImage'>, paths: DiskPaths): string => (disk.isImage ? paths.image : paths.folder)
+
+/** Makes an empty disk. */
+export async function makeStorage(paths: Paths, disk: StoredDisk): Promise<void> {
+  const own = diskPathsOf(paths, disk.id)
+  if (existsSync(contentOf(disk, own))) return
+  await rm(own.root, { recursive: true, force: true })
+  await ensureFolder(own.root, PASS_THROUGH, { uid: 0, gid: disk.uid })
+  for (const folder of [own.snapshots, own.mountPoint]) await ensureFolder(folder, ROOTS_ALONE, { uid: 0, gid: 0 })
+  const fresh = `${contentOf(disk, own)}${FRESH}`
+  if (disk.isImage) await makeImage(fresh, disk)
+  else await ensureFolder(fresh, USERS_ALONE, { uid: disk.uid, gid: disk.uid })
+  await rename(fresh, contentOf(disk, own))
+}
+
+/** The first files of the new file system: a folder for the service, apart from what the file system keeps for itself. */
+async function makeImage(image: string, { sizeGb, uid }: StoredDisk): Promise<void> {
+  const skeleton = join(dirname(image), `skeleton${FRESH}`)
+  await mkdir(skeleton, { recursive: true, mode: 0o755 })
+  await ensureFolder(join(skeleton, IMAGE_ROOT), USERS_ALONE, { uid, gid: uid })
+  await reserve(image, sizeGb)
+  await runTool(['mkfs.ext4', '-q', '-F', '-m', '0', '-E', 'lazy_itable_init=1,lazy_journal_init=1,nodiscard', '-d', skeleton, image])
+  await rm(skeleton, { recursive: true })
+}
+
+async function reserve(image: string, sizeGb: number): Promise<void> {
+  await runTool(['fallocate', '--length', String(bytesOf(sizeGb)), image])
+  await chmod(image, 0o600)
+}
+
+/** Has a file system that nothing uses take all of a larger image. @throws AppError when there is no room, and then the old size stays. */
+export async function growStorage(paths: Paths, disk: StoredDisk, sizeGb: number): Promise<void> {
+  if (!disk.isImage) return
+  const { image } = diskPathsOf(paths, disk.id)
+  try {
+    await reserve(image, sizeGb)
+  } catch (error) {
+    // It may have got a part. Its file system knows nothing of that yet.
+    await runTool(['truncate', '--size', String(bytesOf(disk.sizeGb)), image])
+    throw error
+  }
+  await fillImage(image)
+}
+
+async function fillImage(image: string): Promise<void> {
+  await checkImage(image, ['-f', '-p'])
+  await runTool(['resize2fs', image])
+}
+
+/** Repairs what a loss of power may have left; quick when there is nothing. 1: it has repaired. */
+export async function checkImage(image: string, how: readonly string[] = ['-p']): Promise<void> {
+  await runTool(['e2fsck', ...how, image], { accepted: [0, 1] })
+}
+
+/**
+ * Copies a disk or a snapshot, be it an image or a folder: same bytes, modes, owners, links and holes. Where the file system can, the copy
+ * takes neither time nor space. The copy is there when it is complete, or not at all.
+ */
+export async function copyContent(from: string, to: string, signal?: AbortSignal): Promise<void> {
+  const fresh = `${to}${FRESH}`
+  await rm(fresh, { recursive: true, force: true })
+  try {
+    await runTool(
+      ['cp', '--archive', '--reflink=auto', '--sparse=always', '--no-target-directory', '--', from, fresh],
+      signal && { signal },
+    )
+    await runTool(['sync', ...(statSync(fresh).isDirectory() ? ['--file-system'] : []), fresh], signal && { signal })
+    await rename(fresh, to)
+  } catch (error) {
+    await rm(fresh, { recursive: true, force: true })
+    throw error
+  }
+}
+
+/**
+ * Puts a snapshot in the place of a disk that nothing uses, and what was there among the snapshots, under `replacedKey`. When that is there
+ * already, all that can be left to do is the last rename.
+ */
+export async function restoreStorage(paths: Paths, disk: StoredDisk, keys: { snapshot: string; replaced: string }): Promise<void> {
+  const own = diskPathsOf(paths, disk.id)
+  const content = contentOf(disk, own)
+  const replaced = join(own.snapshots, keys.replaced)
+  const ready = `${content}.ready`
+  if (!existsSync(replaced)) {
+    await prepareReady(join(own.snapshots, keys.snapshot), ready, disk)
+    await rename(content, replaced)
+  }
+  if (!existsSync(content)) await rename(ready, content)
+}
+
+async function prepareReady(snapshot: string, ready: string, disk: StoredDisk): Promise<void> {
+  await rm(ready, { recursive: true, force: true })
+  await copyContent(snapshot, ready)
+  if (!disk.isImage) return
+  try {
+    // The disk may have grown since, and a copy of an image has holes where its space was.
+    await reserve(ready, disk.sizeGb)
+    await fillImage(ready)
+  } catch (error) {
+    await rm(ready, { force: true })
+    throw error
+  }
+}
+
+/** Removes a snapshot's files. Repeatable. */
+export async function removeSnapshotFiles(paths: Paths, diskId: string, key: string): Promise<void> {
+  const { snapshots } = diskPathsOf(paths, diskId)
+  for (const path of [join(snapshots, key), join(snapshots, `${key}${FRESH}`)]) await rm(path, { recursive: true, force: true })
+}
+
+/** What a file or folder takes on the server. */
+export async function sizeOnServer(path: string): Promise<number> {
+  return Number((await runTool(['du', '--summarize', '--block-size=1', '--', path])).split('\t')[0])
+}
