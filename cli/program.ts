@@ -2,19 +2,24 @@ import { Command, CommanderError } from 'commander'
 import { version } from '../package.json'
 import { addAccountCommands } from './commands/account.ts'
 import { addCompletionCommand } from './commands/completion.ts'
+import { addCronCommands } from './commands/cron.ts'
 import { addDeployCommand } from './commands/deploy.ts'
 import { addDeploysCommands } from './commands/deploys.ts'
 import { addDomainCommands } from './commands/domains.ts'
 import { addEnvCommands } from './commands/env.ts'
+import { addJobCommands } from './commands/jobs.ts'
 import { addKeyCommands } from './commands/keys.ts'
 import { addLogsCommand } from './commands/logs.ts'
+import { addMetricsCommand } from './commands/metrics.ts'
 import { addOpenCommand } from './commands/open.ts'
 import { addRoleCommands } from './commands/roles.ts'
 import { addRollbackCommand } from './commands/rollback.ts'
+import { addRunCommand } from './commands/run.ts'
 import { addSecretFileCommands } from './commands/secret-files.ts'
 import { addServiceCommands } from './commands/services.ts'
 import { addShellCommand } from './commands/shell.ts'
 import { addStatusCommand } from './commands/status.ts'
+import { addTopCommand } from './commands/top.ts'
 import { type GlobalOptions, starter } from './context.ts'
 import { CliError, exitCodes, Interrupted, RemoteExit } from './error.ts'
 import type { Io } from './io.ts'
@@ -35,11 +40,16 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
 const groups = [
   addDeployCommand,
   addLogsCommand,
+  addMetricsCommand,
+  addTopCommand,
   addShellCommand,
+  addRunCommand,
   addOpenCommand,
   addRollbackCommand,
   addServiceCommands,
   addDeploysCommands,
+  addJobCommands,
+  addCronCommands,
   addEnvCommands,
   addSecretFileCommands,
   addDomainCommands,

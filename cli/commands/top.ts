@@ -1,0 +1,37 @@
+import { type Command, Option } from 'commander'
+import type { Context, Start } from '../context.ts'
+import { showTop } from '../metrics/top-screen.ts'
+import { sortUsage, type TopOrder, topOrders, topTable } from '../metrics/top-table.ts'
+import { durationOption } from '../options.ts'
+
+const DEFAULT_EVERY_MS = 3000
+const MIN_EVERY_MS = 500
+
+interface TopOptions {
+  once?: boolean
+  sort: TopOrder
+  every?: number
+}
+
+export function addTopCommand(program: Command, start: Start): void {
+  program
+    .command('top')
+    .description('Show what all services use now, and go on showing it; q leaves')
+    .option('--once', 'Print it once, as is done when the output is no terminal')
+    .addOption(new Option('--sort <order>', 'What comes first').choices(topOrders).default('cpu'))
+    .option('--every <duration>', 'How often it is asked for (default: 3s)', durationOption)
+    .action((options: TopOptions, command: Command) => top(start(command), options))
+}
+
+async function top(context: Context, { once, sort, every = DEFAULT_EVERY_MS }: TopOptions): Promise<void> {
+  const { client, io, paint } = context
+  const usage = await client.call('listServiceUsage')
+  if (context.isJson) return context.printJson(sortUsage(usage, sort))
+  if (usage.length === 0) return context.note('No services yet. Run cpctl deploy in a folder to make one.')
+  if (once || !io.stdout.isTty || !io.terminal.isTyped) {
+    return io.stdout.write(topTable(sortUsage(usage, sort), { paint, width: io.stdout.isTty ? io.stdout.columns : undefined }))
+  }
+  await showTop({ terminal: io.terminal, paint, everyMs: Math.max(MIN_EVERY_MS, every), now: io.now }, async () =>
+    sortUsage(await client.call('listServiceUsage'), sort),
+  )
+}
