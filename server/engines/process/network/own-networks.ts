@@ -15,6 +15,7 @@ import { type NamedAddress, type NameFiles, openNameFiles, writeInPlace } from '
 import { type LinkSettings, makeNamespace, type Namespace } from './namespace.ts'
 import { HOST_SEAT, type Networks, type Seat, type Workload } from './networks.ts'
 import { createPool, type NamespacePool } from './pool.ts'
+import { register, sweepOrphans, unregister } from './registry.ts'
 import { readResolver } from './resolver.ts'
 import type { Rules } from './ruleset.ts'
 import { readSeat, type SeatRecord, writeSeat } from './seat-record.ts'
@@ -52,6 +53,7 @@ export async function openNetworks(options: NetworkOptions): Promise<Networks> {
   const { subnet } = claim
   const timer = setInterval(() => void repair(parts), REPAIR_INTERVAL_MS)
   timer.unref()
+  sweepOrphans().catch((error) => options.log(`What other installations have left could not be removed: ${describe(error)}`))
   return {
     areOwn: true,
     gateway: gatewayOf(subnet),
@@ -76,6 +78,7 @@ export async function openNetworks(options: NetworkOptions): Promise<Networks> {
       if (!isEmpty) return
       await table.drop()
       await claim.release()
+      unregister(labelsOf(options.directory).table)
       rmSync(options.directory, { recursive: true, force: true })
     },
   }
@@ -90,6 +93,7 @@ async function openParts(options: NetworkOptions): Promise<Parts> {
   const { subnet } = claim
   const resolver = readResolver(gatewayOf(subnet))
   const { linkPrefix, table: tableName } = labelsOf(directory)
+  register(tableName, { directory, subnet: subnet.cidr })
   const rules: Rules = {
     table: tableName,
     linkPrefix,

@@ -35,7 +35,7 @@ export async function claimSubnet({ directory, wanted, isInUse, others }: ClaimO
   const remembered = existsSync(path) ? parseSubnet(readFileSync(path, 'utf8').trim()) : undefined
   if (remembered !== undefined && isInUse) return await claimed(path, remembered)
   const routes = await readRoutes()
-  if (remembered !== undefined && routes.includes(`unreachable ${remembered.cidr}`)) await unclaim(remembered)
+  if (remembered !== undefined && routes.includes(`unreachable ${remembered.cidr}`)) await unclaimSubnet(remembered)
   const taken = [...networksIn(await readRoutes()), ...others]
   const candidates = wanted === undefined ? [...(remembered === undefined ? [] : [remembered]), ...candidateSubnets] : [wanted]
   for (const subnet of candidates.filter((one) => !isTaken(one, taken))) {
@@ -59,13 +59,13 @@ async function claimed(path: string, subnet: Subnet): Promise<ClaimedSubnet> {
   return {
     subnet,
     release: async () => {
-      await unclaim(subnet)
+      await unclaimSubnet(subnet)
       rmSync(path, { force: true })
     },
   }
 }
 
-const unclaim = async (subnet: Subnet): Promise<void> =>
+export const unclaimSubnet = async (subnet: Subnet): Promise<void> =>
   void (await runTool(['ip', 'route', 'del', 'unreachable', subnet.cidr, 'metric', METRIC]).catch(() => {}))
 
 const readRoutes = (): Promise<string> => runTool(['ip', '-4', 'route', 'show', 'table', 'all'])
