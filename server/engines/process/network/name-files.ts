@@ -48,8 +48,12 @@ export function openNameFiles(directory: string): NameFiles {
 /** As in hosts(5). `localhost` is one address only: what an app binds by that name is where its peers look for it. */
 export function renderHosts(named: readonly NamedAddress[]): string {
   const lines = [`127.0.0.1 localhost ${hostname()}`, '::1 ip6-localhost ip6-loopback']
-  return `${[...lines, ...named.map(({ address, names }) => `${address} ${names.join(' ')}`)].join('\n')}\n`
+  const known = named.map(({ address, names }) => [address, ...names.filter(isPlainName)]).filter(({ length }) => length > 1)
+  return `${[...lines, ...known.map((words) => words.join(' '))].join('\n')}\n`
 }
+
+/** None of those by which a machine means itself. */
+const isPlainName = (name: string): boolean => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name) && !/^(localhost|ip6-.*)$/.test(name)
 
 /** The file never gets shorter, as cutting it would be a second step: what is left over is empty lines. */
 export function writeInPlace(path: string, text: string): void {

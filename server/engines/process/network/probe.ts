@@ -29,7 +29,7 @@ masquerade
 `
 
 const TIMEOUTS = `table inet probe {
-ct timeout brief { protocol tcp; policy = { time_wait : 2 } }
+ct timeout brief { protocol tcp; policy = { time_wait : 2 }; }
 chain a { type filter hook prerouting priority mangle; policy accept;
 ct timeout set "brief"
 }

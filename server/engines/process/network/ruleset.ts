@@ -105,7 +105,7 @@ export const removeDestination = (table: string, virtual: string): string[] => [
 
 /** Of a connection that is over nothing needs to be known; by default the kernel remembers it for minutes, and takes no new ones when full. */
 const TIMEOUTS =
-  'ct timeout brief { protocol tcp; policy = { close : 1, time_wait : 2, last_ack : 10, close_wait : 60, fin_wait : 60, established : 86400 } }'
+  'ct timeout brief { protocol tcp; policy = { close : 1, time_wait : 2, last_ack : 10, close_wait : 60, fin_wait : 60, established : 86400 }; }'
 
 function frame(rules: Rules): string[] {
   const { subnet, linkPrefix, publicPorts } = rules

@@ -1,0 +1,184 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  candidateSubnets,
+  hexOf,
+  instanceAddress,
+  isTaken,
+  parseSubnet,
+  virtualAddress,
+} from '../../../../server/engines/process/network/addresses.ts'
+import { listensOnLoopbackOnly, parseTcpTable } from '../../../../server/engines/process/network/loopback.ts'
+import { openNameFiles, renderHosts, writeInPlace } from '../../../../server/engines/process/network/name-files.ts'
+import { forwardDropIn } from '../../../../server/engines/process/network/probe.ts'
+import { planResolver } from '../../../../server/engines/process/network/resolver.ts'
+import { networkChain, type Rules, renderTable } from '../../../../server/engines/process/network/ruleset.ts'
+import { networksIn } from '../../../../server/engines/process/network/subnet.ts'
+import { runProcess } from '../../../../server/process/spawn.ts'
+
+const subnet = parseSubnet('10.201.0.0/16')
+
+describe('addresses', () => {
+  test('of services and instances never meet, nor that of the host', () => {
+    const virtual = Array.from({ length: 33_000 }, (_, number) => virtualAddress(subnet, number))
+    const instances = Array.from({ length: 33_000 }, (_, index) => instanceAddress(subnet, index))
+    expect(new Set(virtual).size).toBe(32_512)
+    expect(new Set(instances).size).toBe(32_766)
+    expect(new Set([...virtual, ...instances, '10.201.0.1']).size).toBe(32_512 + 32_766 + 1)
+    expect(hexOf('10.201.128.10')).toBe('800a')
+  })
+
+  test('are refused as a setting unless they are a whole private /16', () => {
+    for (const text of ['10.201.0.0', '10.201.3.0/16', '10.201.0.0/24', '300.1.0.0/16', '0.1.0.0/16', '224.1.0.0/16', 'fd00::/16'])
+      expect(() => parseSubnet(text)).toThrow('10.201.0.0/16')
+  })
+
+  test('are taken where any route or name server is in them, or they in it, but for the default route', () => {
+    for (const network of ['10.201.7.0/24', '10.201.255.53', '10.0.0.0/8', '10.200.0.0/15']) expect(isTaken(subnet, [network])).toBe(true)
+    for (const network of ['10.202.0.0/16', '192.0.2.0/24', '0.0.0.0/0', 'fe80::/64']) expect(isTaken(subnet, [network])).toBe(false)
+    expect(
+      networksIn('default via 192.0.2.1 dev eth0\n10.1.0.0/16 dev a\nunreachable 10.2.0.0/16 metric 7\nlocal 10.3.0.1 dev lo\n'),
+    ).toEqual(['10.1.0.0/16', '10.2.0.0/16', '10.3.0.1'])
+    expect(new Set(candidateSubnets.map(({ cidr }) => cidr)).size).toBe(190)
+  })
+})
+
+describe('the rules', () => {
+  const rules: Rules = {
+    table: 'cpd_test',
+    linkPrefix: 'cpd12345678',
+    subnet,
+    ownUid: 0,
+    publicPorts: [80, 443, 80],
+    localResolvers: [],
+    hasTimeouts: true,
+  }
+  const members = new Map([
+    ['10.201.128.1', 'tea-a'],
+    ['10.201.128.2', 'tea-b'],
+  ])
+  const destinations = new Map([
+    ['10.201.1.1', []],
+    ['10.201.1.2', ['10.201.128.1']],
+    ['10.201.1.3', ['10.201.128.1', '10.201.128.2']],
+  ])
+
+  test.each([
+    ['as they are', rules],
+    ['with no port of the ingress and without timeouts', { ...rules, publicPorts: [], hasTimeouts: false }],
+    ['with name servers on this machine', { ...rules, localResolvers: ['127.0.0.53', '192.0.2.7'] }],
+  ])('%s are taken by the kernel, twice over', async (_, given) => {
+    const text = renderTable(given, members, destinations)
+    const { exitCode, stderr } = await runProcess(['unshare', '--net', 'nft', '-f', '-'], {
+      env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
+      input: text + text,
+    })
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+  })
+
+  test('name no table but their own', () => {
+    const text = renderTable(rules, members, destinations)
+    const tables = [...text.matchAll(/\b(?:inet|ip|ip6|arp|bridge|netdev) (\w+)/g)].map(([, name]) => name)
+    expect(new Set(tables.filter((name) => !['daddr', 'saddr', 'to'].includes(name ?? '')))).toEqual(new Set(['cpd_test']))
+    expect(text).not.toContain('flush ruleset')
+  })
+
+  test('tell networks apart whose ids differ in signs that nftables does not know', () => {
+    expect(networkChain('tea-a')).not.toBe(networkChain('tea_a'))
+    expect(networkChain('tea-a"; flush ruleset')).toMatch(/^net_[0-9a-f]{16}$/)
+  })
+})
+
+describe('another firewall', () => {
+  const chain = (policy: string, hook = 'forward') => ({ chain: { family: 'ip', table: 'filter', name: 'FORWARD', hook, policy } })
+  const rule = (iifname: string) => ({
+    rule: {
+      family: 'ip',
+      table: 'filter',
+      chain: 'DOCKER-USER',
+      expr: [{ match: { left: { meta: { key: 'iifname' } }, right: iifname } }],
+    },
+  })
+  test('that drops forwarded packets is named, unless it has been told of our links', () => {
+    expect(forwardDropIn({ nftables: [chain('drop')] })).toBe('ip filter FORWARD')
+    expect(forwardDropIn({ nftables: [chain('drop'), rule('eth0')] })).toBe('ip filter FORWARD')
+    expect(forwardDropIn({ nftables: [chain('drop'), rule('cpd*')] })).toBeUndefined()
+    expect(forwardDropIn({ nftables: [chain('accept'), chain('drop', 'input')] })).toBeUndefined()
+  })
+})
+
+describe('name servers', () => {
+  test('of the network are taken over with the domains to search', () => {
+    const { text, local } = planResolver(
+      '# made by hand\nnameserver 192.0.2.53\nnameserver fd00::1\nsearch a.example\noptions edns0\n',
+      '10.201.0.1',
+      [],
+    )
+    expect(text).toBe('nameserver 192.0.2.53\nsearch a.example\noptions edns0\n')
+    expect(local).toEqual([])
+  })
+  test('of this machine itself are let through to, those on loopback at the gateway', () => {
+    const { text, local } = planResolver('nameserver 127.0.0.53\nnameserver 192.0.2.2\n', '10.201.0.1', ['127.0.0.1', '192.0.2.2'])
+    expect(text).toBe('nameserver 10.201.0.1\nnameserver 192.0.2.2\n')
+    expect(local).toEqual(['127.0.0.53', '192.0.2.2'])
+  })
+})
+
+describe('files of names', () => {
+  let dir: string
+  beforeAll(() => {
+    dir = mkdtempSync(join(tmpdir(), 'names-'))
+  })
+  afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+  test('are changed in place and never get shorter', () => {
+    const path = join(dir, 'one')
+    writeInPlace(path, 'a long first text\n')
+    const { ino } = statSync(path)
+    writeInPlace(path, 'short\n')
+    expect(readFileSync(path, 'utf8')).toMatch(/^short\n+$/)
+    expect(statSync(path)).toMatchObject({ ino, size: 18 })
+    writeInPlace(path, 'and now a longer one again\n')
+    expect(readFileSync(path, 'utf8')).toBe('and now a longer one again\n')
+    expect(statSync(path).ino).toBe(ino)
+  })
+
+  test('hold the names of one network, and lose them with their services', () => {
+    const files = openNameFiles(join(dir, 'all'))
+    const before = files.pathOf('tea-a')
+    files.write(new Map([['tea-a', [{ address: '10.201.1.1', names: ['api', 'api-x1'] }]]]))
+    expect(readFileSync(before, 'utf8')).toContain('\n10.201.1.1 api api-x1\n')
+    for (const other of ['tea-b', undefined]) expect(readFileSync(files.pathOf(other), 'utf8')).not.toContain('api')
+    files.write(new Map())
+    expect(readFileSync(before, 'utf8')).not.toContain('api')
+    files.keepOnly(new Set())
+    expect(statSync(before, { throwIfNoEntry: false })).toBeUndefined()
+  })
+
+  test('take no name that could mean this machine, or more than a name', () => {
+    const text = renderHosts([{ address: '10.201.1.1', names: ['localhost', 'a\n10.0.0.1 evil', 'fine', 'ip6-loopback', 'a b'] }])
+    expect(text).toMatch(/^127\.0\.0\.1 localhost .*\n::1 ip6-localhost ip6-loopback\n10\.201\.1\.1 fine\n$/)
+  })
+})
+
+test('a table of sockets tells who listens on loopback only, and who is connected', () => {
+  const line = (local: string, remote: string, state: string) =>
+    `   0: ${local} ${remote} ${state} 00000000:00000000 00:00000000 00000000  1000        0 1`
+  const v4 = parseTcpTable(
+    [
+      '  sl  local_address rem_address   st',
+      line('0100007F:2710', '00000000:0000', '0A'),
+      line('0A80C90A:2710', '0180C90A:1234', '01'),
+    ].join('\n'),
+  )
+  expect(v4).toEqual([
+    { localAddress: '127.0.0.1', localPort: 10_000, remoteAddress: '0.0.0.0', isListening: true, isOpen: false },
+    { localAddress: '10.201.128.10', localPort: 10_000, remoteAddress: '10.201.128.1', isListening: false, isOpen: true },
+  ])
+  expect(listensOnLoopbackOnly(v4, 10_000)).toBe(true)
+  expect(listensOnLoopbackOnly(v4, 80)).toBe(false)
+  const any = parseTcpTable(['', line('00000000000000000000000000000000:2710', '00000000000000000000000000000000:0000', '0A')].join('\n'))
+  expect(listensOnLoopbackOnly([...v4, ...any], 10_000)).toBe(false)
+})
