@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import { type OverlapPolicy, overlapPolicies } from '../shared/cron.ts'
 import { isPlatformKey, parseDotenv } from '../shared/env.ts'
 import { buildPlanNames, planNames } from '../shared/plan.ts'
 import { maxInstances, runtimes, type ServiceDetailsInput, type ServicePatch, type ServiceType } from '../shared/service.ts'
@@ -34,6 +35,9 @@ export interface SettingOptions {
   guard?: boolean
   guardWindow?: number
   guardThreshold?: number
+  schedule?: string
+  timezone?: string
+  overlap?: OverlapPolicy
   sleep?: SleepMode
   /** Milliseconds. */
   sleepAfter?: number
@@ -57,6 +61,9 @@ export const addSettingOptions = (command: Command): Command =>
     .option('--no-guard', 'Leave a new release as it is, however it does')
     .option('--guard-window <seconds>', 'How long a new release is watched', wholeNumber(minGuardWindowSeconds, maxGuardWindowSeconds))
     .option('--guard-threshold <points>', 'Percentage points of 5xx above the old release that are too many', wholeNumber(1, 100))
+    .option('--schedule <fields>', "When a cron job runs: five fields in quotes, such as '0 3 * * *', or @hourly, @daily …")
+    .option('--timezone <zone>', 'IANA time zone in which the schedule is read (default: UTC)')
+    .addOption(new Option('--overlap <policy>', 'What happens to a run while another is under way').choices(overlapPolicies))
     .addOption(new Option('--sleep <mode>', 'Freeze or stop it while nobody asks for it; the next request wakes it').choices(sleepModes))
     .option('--sleep-after <duration>', 'How long nobody must have asked for it, such as 15m', durationOption)
 
@@ -78,6 +85,9 @@ export function settingsInput(type: ServiceType, options: SettingOptions): Pick<
     healthCheckPath: options.healthCheckPath,
     publishPath: options.publishPath,
     maxShutdownDelaySeconds: options.shutdownDelay,
+    schedule: options.schedule,
+    timezone: options.timezone,
+    overlapPolicy: options.overlap,
     ...commands,
     ...controlsInput(options),
   })
@@ -116,6 +126,9 @@ const atOnce: ReadonlySet<string> = new Set<keyof SettingOptions>([
   'guard',
   'guardWindow',
   'guardThreshold',
+  'schedule',
+  'timezone',
+  'overlap',
   'sleep',
   'sleepAfter',
 ])

@@ -34,6 +34,7 @@ export const CronJobRun = Type.Object(
   {
     id: Id('job'),
     status: OneOf(cronRunStatuses),
+    createdAt: Time,
     startedAt: Type.Union([Time, Type.Null()]),
     finishedAt: Type.Union([Time, Type.Null()]),
     triggeredBy: Type.String({ description: '`schedule`, or the id of who asked for it' }),

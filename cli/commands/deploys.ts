@@ -1,16 +1,15 @@
 import type { Command } from 'commander'
 import { type Deploy, isDeployRunning } from '../../shared/deploy.ts'
-import { isId } from '../../shared/id.ts'
 import type { Service } from '../../shared/service.ts'
 import type { Context, Start } from '../context.ts'
 import { awaitDeploy } from '../deploying/outcome.ts'
-import { CliError, usageError } from '../error.ts'
 import { ago, formatTook } from '../figures.ts'
+import { findBelowService } from '../find-below.ts'
 import { untilProvenOption, wholeNumber } from '../options.ts'
 import { printList } from '../output.ts'
-import { allPages, pages } from '../pages.ts'
+import { allPages } from '../pages.ts'
 import type { Paint } from '../paint.ts'
-import { findService, folderService, resolveService } from '../resolve.ts'
+import { resolveService } from '../resolve.ts'
 import { present } from '../service-settings.ts'
 import { type Column, formatFields } from '../table.ts'
 import { clean } from '../terminal-text.ts'
@@ -132,28 +131,8 @@ interface Found {
   deploy: Deploy
 }
 
-/** A deploy by its id alone: asked of the named service, else of the folder's, else of each. */
 async function findDeploy(context: Context, deployId: string, options: OfService): Promise<Found> {
-  if (!isId('deploy', deployId)) throw usageError(`${deployId} is not the id of a deploy.`, 'cpctl deploys list shows them.')
-  if (options.service !== undefined) {
-    const service = await resolveService(context, options.service)
-    return { service, deploy: await context.client.call('getDeploy', { params: { serviceId: service.id, deployId } }) }
-  }
-  const own = await findService(context, folderService(context.io.cwd))
-  const found = own && (await deployOf(context, own, deployId))
-  if (found !== undefined) return found
-  for await (const { service } of pages((query) => context.client.call('listServices', { query }))) {
-    const elsewhere = service.id === own?.id ? undefined : await deployOf(context, service, deployId)
-    if (elsewhere !== undefined) return elsewhere
-  }
-  throw new CliError('not_found', `There is no deploy ${deployId}.`, { hint: 'cpctl deploys list shows those of a service.' })
-}
-
-async function deployOf({ client }: Context, service: Service, deployId: string): Promise<Found | undefined> {
-  try {
-    return { service, deploy: await client.call('getDeploy', { params: { serviceId: service.id, deployId } }) }
-  } catch (error) {
-    if (error instanceof CliError && error.code === 'not_found') return undefined
-    throw error
-  }
+  const ask = ({ id }: Service) => context.client.call('getDeploy', { params: { serviceId: id, deployId } })
+  const { service, found } = await findBelowService(context, { kind: 'deploy', id: deployId, of: options.service, ask })
+  return { service, deploy: found }
 }

@@ -38,7 +38,7 @@ export function addServiceCommands(program: Command, start: Start): void {
     services
       .command('update')
       .description(
-        'Change settings of a service; all but name, instances, allowed addresses, guard and sleep take effect with its next deploy',
+        'Change settings of a service; all but name, instances, allowed addresses, guard, sleep and schedule take effect with its next deploy',
       )
       .argument('<service>', 'Name or id')
       .option('--name <name>', 'New name'),
@@ -131,6 +131,11 @@ function printService(context: Context, service: Service): void {
     ['Runtime', details.runtime],
     ['Plan', details.plan],
     ['Instances', details.numInstances?.toString()],
+    ['Schedule', details.schedule],
+    ['Time zone', details.timezone],
+    ['Overlaps', details.overlapPolicy],
+    ['Next run', details.nextRunAt],
+    ['Last success', details.lastSuccessfulRunAt],
     ['Root folder', service.rootDir],
     ['Build command', details.buildCommand ?? details.envSpecificDetails?.buildCommand],
     ['Start command', details.envSpecificDetails?.startCommand],

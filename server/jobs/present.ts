@@ -40,6 +40,7 @@ export function presentJob({ db }: Pick<Context, 'db'>, service: StoredService, 
 export const presentRun = (job: StoredJob): CronJobRun => ({
   id: job.id,
   status: runStatusOf(job),
+  createdAt: iso(job.createdAt),
   triggeredBy: job.triggeredBy,
   ...(job.canceledBy === null ? {} : { canceledBy: job.canceledBy }),
   ...(job.dueAt === null ? {} : { dueAt: iso(job.dueAt) }),

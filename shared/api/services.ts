@@ -47,7 +47,7 @@ export const serviceOperations = defineOperations({
     summary: 'Change settings of a service',
     description:
       'Takes effect with the next deploy, which PATCH does not make. Only name, `numInstances`, `maintenanceMode`, `ipAllowList`, ' +
-      '`cutoverGuard` and `sleep` change at once: they are no part of a release, so a rollback leaves them as they are.',
+      '`cutoverGuard`, `sleep`, `schedule`, `timezone` and `overlapPolicy` change at once: they are no part of a release, so a rollback leaves them as they are.',
     params: ServiceParams,
     body: ServicePatch,
     responses: { 200: Service },
