@@ -38,7 +38,7 @@ export async function takeSnapshot(context: Context, disk: StoredDisk, { key, or
   const target = join(own.snapshots, key)
   try {
     await whileThereIsRoom(context, (signal) =>
-      disk.isImage ? copyImage(context, disk, { target, signal }) : copyContent(own.folder, target, signal),
+      disk.isImage ? copyImage(context, disk, { target, signal }) : copyContent(disk, { from: own.folder, to: target, signal }),
     )
     const sizeBytes = await sizeOnServer(target)
     context.db.transaction(() => {
@@ -101,20 +101,20 @@ async function copyQuietImage(context: Context, disk: StoredDisk, { target, sign
   const before = usesOf(context, disk)
   const device = loopDeviceOf(image)
   if (device === undefined) {
-    await copyContent(image, target, signal)
+    await copyContent(disk, { from: image, to: target, signal })
     return before === usesOf(context, disk) && loopDeviceOf(image) === undefined
   }
   await withMountedImage({ source: device, mountPoint: own.mountPoint }, async ({ freeze }) => {
     await freeze()
-    await copyWithin(image, { target, signal })
+    await copyInTime(disk, { from: image, to: target, signal })
   })
   return true
 }
 
-async function copyWithin(image: string, { target, signal }: Copy): Promise<void> {
+async function copyInTime(disk: StoredDisk, { signal, ...copy }: { from: string; to: string; signal: AbortSignal }): Promise<void> {
   const late = AbortSignal.timeout(LONGEST_FREEZE_MS)
   try {
-    await copyContent(image, target, AbortSignal.any([late, signal]))
+    await copyContent(disk, { ...copy, signal: AbortSignal.any([late, signal]) })
   } catch (error) {
     if (!late.aborted) throw error
     const advice = 'Suspend the service for it, or keep the data on XFS or btrfs, where a copy takes no time'

@@ -4,7 +4,7 @@
  *
  * The space of an image is taken in full, so that its file system is full at its size and never for the server's sake.
  */
-import { existsSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { chmod, mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { IMAGE_ROOT } from '../engines/port.ts'
@@ -79,21 +79,41 @@ export async function checkImage(image: string, how: readonly string[] = ['-p'])
 
 /**
  * Copies a disk or a snapshot, be it an image or a folder: same bytes, modes, owners, links and holes. Where the file system can, the copy
- * takes neither time nor space. The copy is there when it is complete, or not at all.
+ * takes neither time nor space; else, of an image, only what is in use is read. The copy is there when it is complete, or not at all.
  */
-export async function copyContent(from: string, to: string, signal?: AbortSignal): Promise<void> {
+export async function copyContent(
+  { isImage }: Pick<StoredDisk, 'isImage'>,
+  { from, to, signal }: { from: string; to: string; signal?: AbortSignal },
+): Promise<void> {
   const fresh = `${to}${FRESH}`
+  const options = signal === undefined ? {} : { signal }
   await rm(fresh, { recursive: true, force: true })
   try {
-    await runTool(
-      ['cp', '--archive', '--reflink=auto', '--sparse=always', '--no-target-directory', '--', from, fresh],
-      signal && { signal },
-    )
-    await runTool(['sync', ...(statSync(fresh).isDirectory() ? ['--file-system'] : []), fresh], signal && { signal })
+    if (isImage) await copyImage(from, fresh, options)
+    else await runTool(['cp', '--archive', '--reflink=auto', '--sparse=always', '--no-target-directory', '--', from, fresh], options)
+    await runTool(['sync', ...(isImage ? [] : ['--file-system']), fresh], options)
     await rename(fresh, to)
   } catch (error) {
     await rm(fresh, { recursive: true, force: true })
     throw error
+  }
+}
+
+async function copyImage(from: string, to: string, options: { signal?: AbortSignal }): Promise<void> {
+  const isCloned = await canBeDone(() => runTool(['cp', '--archive', '--reflink=always', '--', from, to], options), options.signal)
+  if (isCloned) return
+  await rm(to, { force: true })
+  // It may be mounted; who calls sees to it that nothing changes meanwhile.
+  await runTool(['e2image', '-r', '-a', '-f', from, to], options)
+}
+
+async function canBeDone(act: () => Promise<unknown>, signal: AbortSignal | undefined): Promise<boolean> {
+  try {
+    await act()
+    return true
+  } catch {
+    signal?.throwIfAborted()
+    return false
   }
 }
 
@@ -115,7 +135,7 @@ export async function restoreStorage(paths: Paths, disk: StoredDisk, keys: { sna
 
 async function prepareReady(snapshot: string, ready: string, disk: StoredDisk): Promise<void> {
   await rm(ready, { recursive: true, force: true })
-  await copyContent(snapshot, ready)
+  await copyContent(disk, { from: snapshot, to: ready })
   if (!disk.isImage) return
   try {
     // The disk may have grown since, and a copy of an image has holes where its space was.

@@ -4,7 +4,7 @@ import type { Host } from './host.ts'
 
 const TOOL_FOLDERS = ['/usr/sbin', '/usr/bin', '/sbin', '/bin']
 const IMAGE_TOOLS = {
-  e2fsprogs: ['mkfs.ext4', 'e2fsck', 'resize2fs'],
+  e2fsprogs: ['mkfs.ext4', 'e2fsck', 'resize2fs', 'e2image'],
   mount: ['losetup'],
   'util-linux': ['fsfreeze', 'fallocate', 'nsenter'],
 }
