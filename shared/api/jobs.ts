@@ -67,7 +67,6 @@ export const jobOperations = defineOperations({
     params: CronJobParams,
     responses: { 200: CronJobRun },
     errors: ['not_found', 'conflict'],
-    creates: true,
   },
   listCronJobRuns: {
     method: 'GET',

@@ -70,6 +70,12 @@ const creations: Partial<Record<OperationId, () => Promise<Creation>>> = {
     other: { json: { clearCache: 'clear' } },
     count: () => deploysOf(world.serviceId),
   }),
+  createJob: async () => ({
+    path: `/v1/services/${world.serviceId}/jobs`,
+    first: { json: { startCommand: 'true' } },
+    other: { json: { startCommand: 'false' } },
+    count: () => countOf(`/v1/services/${world.serviceId}/jobs?limit=100`),
+  }),
   rollback: async () => ({
     path: `/v1/services/${world.serviceId}/rollback`,
     first: { json: {} },

@@ -9,6 +9,7 @@ import { expectError } from './expect-error.ts'
 let server: TestServer
 let member: Tenant
 let serviceId: string
+let cronJobId: string
 const MANY = 105
 
 beforeAll(async () => {
@@ -28,6 +29,9 @@ beforeAll(async () => {
   for (const count of [2, 3, 4, 5, 6])
     await call(`${server.url}/v1/services/${serviceId}/scale`, { json: { numInstances: count }, token: server.adminToken })
   addDeploys(6)
+  cronJobId = await createService(server, { name: 'cron', type: 'cron_job', serviceDetails: { schedule: '@daily' } })
+  addJobs(serviceId, { kind: 'one_off', count: 6 })
+  addJobs(cronJobId, { kind: 'cron', count: 6 })
   for (const label of ['a', 'b', 'c', 'd', 'e'])
     await call(`${server.url}/v1/services/${serviceId}/custom-domains`, {
       json: { name: `${label}.example.com` },
@@ -55,6 +59,18 @@ function addDeploys(count: number): void {
   }
 }
 
+/** Jobs as their reconciler leaves them; that it does is tested with a real one elsewhere. */
+function addJobs(ofService: string, { kind, count }: { kind: 'one_off' | 'cron'; count: number }): void {
+  const insert = server.db.query(
+    `INSERT INTO jobs (id, service_id, kind, phase, triggered_by, created_at, started_at, finished_at) VALUES (?, ?, ?, ?, 'usr', ?, ?, ?)`,
+  )
+  for (let index = 0; index < count; index++) {
+    const at = Date.parse('2026-01-01T00:00:00Z') + index * 60_000
+    const letter = kind === 'cron' ? 'c' : 'j'
+    insert.run(`job-000000000000000000${letter}${index}`, ofService, kind, index % 2 === 0 ? 'failed' : 'succeeded', at, at, at + 30_000)
+  }
+}
+
 type Page = Record<string, unknown>[]
 
 interface List {
@@ -68,9 +84,12 @@ interface List {
 const lists: Partial<Record<OperationId, List>> = {
   listOwners: { path: () => '/v1/owners', count: 3, asMember: true },
   listRoles: { path: () => '/v1/roles', count: 4 },
-  listServices: { path: () => '/v1/services', count: MANY },
+  // The cron job is one more.
+  listServices: { path: () => '/v1/services', count: MANY + 1 },
   listEvents: { path: () => `/v1/services/${serviceId}/events`, count: 10 },
   listDeploys: { path: () => `/v1/services/${serviceId}/deploys`, count: 6 },
+  listJobs: { path: () => `/v1/services/${serviceId}/jobs`, count: 6 },
+  listCronJobRuns: { path: () => `/v1/cron-jobs/${cronJobId}/runs`, count: 6 },
   listEnvVars: { path: () => `/v1/services/${serviceId}/env-vars`, count: MANY },
   listCustomDomains: { path: () => `/v1/services/${serviceId}/custom-domains`, count: 5 },
   listSecretFiles: { path: () => `/v1/services/${serviceId}/secret-files`, count: 5 },
