@@ -34,6 +34,9 @@ export interface Work {
   pokeDomain(domainId: string): void
   /** Looks at which certificates are wanted, due, or to be served no longer. */
   pokeCertificates(): void
+  /** Has a service not fall asleep until the function returned is called; one that is asleep is not woken by it. */
+  keepAwake(serviceId: string): () => void
+  isKeptAwake(serviceId: string): boolean
   /** Returns when no deploy of the service is being worked on. */
   whenDeploysSettled(serviceId: string): Promise<void>
 }

@@ -30,7 +30,18 @@ export interface SleepState {
   hasWoken: boolean
 }
 
-export type WakeReason = 'request' | 'shell' | 'in_use' | 'deploy' | 'restart' | 'scale' | 'settings' | 'suspended' | 'deleted' | 'disk' | 'failed'
+export type WakeReason =
+  | 'request'
+  | 'shell'
+  | 'in_use'
+  | 'deploy'
+  | 'restart'
+  | 'scale'
+  | 'settings'
+  | 'suspended'
+  | 'deleted'
+  | 'disk'
+  | 'failed'
 
 export type SleepAction =
   | { kind: 'fall_asleep'; how: How }
@@ -51,6 +62,9 @@ export function planSleep(situation: Situation): SleepAction[] | undefined {
     return because === undefined ? planRest(here, sleep.asleep) : [{ kind: 'wake', because }]
   }
   const frozen = here.filter(({ frozenAt }) => frozenAt !== null)
+  // What died in its sleep is replaced, not started again: requests wait for it as they do for any that starts.
+  const dead = frozen.filter(({ phase }) => phase === 'pending')
+  if (dead.length > 0) return [{ kind: 'drain', instanceIds: idsOf(dead) }]
   if (frozen.length > 0) return [{ kind: 'thaw', instanceIds: idsOf(frozen) }]
   const isDue = mayFallAsleep(situation) && sleep.dueAt <= now && sleep.countedUntil >= sleep.dueAt
   return isDue && sleep.wanted !== undefined ? [{ kind: 'fall_asleep', how: sleep.wanted }] : undefined

@@ -79,7 +79,9 @@ function beginRest(
 }
 
 /** Requests and tunnels, as the ingresses know them; connections of siblings, which did not come through them; a shell or a job beside it. */
-async function isInUse({ db, engine, ingress, log }: Context, service: StoredService, instanceIds: readonly string[]): Promise<boolean> {
+async function isInUse(context: Context, service: StoredService, instanceIds: readonly string[]): Promise<boolean> {
+  const { db, engine, ingress, log, work } = context
+  if (work.isKeptAwake(service.id)) return true
   try {
     for (const id of instanceIds) {
       const { inFlight, tunnels } = await ingress.drainState(id)
@@ -122,7 +124,8 @@ export async function awaken(context: Context, serviceId: string, because: WakeR
 export async function thaw(context: Context, instanceIds: readonly string[]): Promise<void> {
   for (const id of instanceIds) {
     await context.engine.thaw(id)
-    updateInstance(context.db, id, { frozenAt: null })
+    // One that is dead is left as it is, for the plan to see that it died in its sleep.
+    if ((await context.engine.inspect(id))?.status === 'running') updateInstance(context.db, id, { frozenAt: null })
   }
   await context.routes.publish()
 }

@@ -21,7 +21,12 @@ export function createShellRoutes(context: Context): Handlers<ShellIds, Context>
       const service = requireService(context, actor, params.serviceId)
       const target = shellTargetOf(context, service, query.instance)
       const shell = { shellId: newShellId(service.id), service, actor, instanceId: target.instance?.id }
-      const leave = seats.take(service.id)
+      const giveSeatBack = seats.take(service.id)
+      const letSleep = context.work.keepAwake(service.id)
+      const leave = () => {
+        giveSeatBack()
+        letSleep()
+      }
       const openedAt = context.now()
       try {
         upgrade(

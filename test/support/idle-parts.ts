@@ -36,6 +36,8 @@ export const idleWork: Work = {
   pokeDisk() {},
   pokeQueue() {},
   interruptDeploy() {},
+  keepAwake: () => () => {},
+  isKeptAwake: () => false,
   deployEnded() {},
   whenDeploysSettled: async () => {},
   pokeCertificates() {},

@@ -83,6 +83,10 @@ describe('a service that wakes', () => {
       { kind: 'create', set: { deployId: 'old', generation: 0 } },
     ])
   })
+  test('has replaced, not started again, what died in its sleep', () => {
+    const died = instance('b', 'pending', { exits: exits(1), frozenAt: NOW })
+    expect(plan({ instances: [...frozen, died], sleep: idle({ dueAt: NOW + 1000 }) })).toEqual([{ kind: 'drain', instanceIds: ['b'] }])
+  })
   test('by a deploy has its old release back beside the new one, since that may fail', () => {
     const woken = { candidate: candidate(), instances: [], sleep: idle({ hasWoken: true }) }
     expect(plan(woken)).toEqual([
