@@ -157,6 +157,7 @@ export async function openEngine({ paths, config, log }: Pick<Context, 'paths' |
     stateDir: paths.engineState,
     label,
     hiddenDirs,
+    dataDir: paths.data,
     network: { publicPorts, ...(subnet !== '' && { subnet }) },
     log: (message) => log.error('engine', { message }),
   })

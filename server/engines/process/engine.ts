@@ -22,6 +22,10 @@ export interface ProcessEngineOptions {
   label: string
   /** More folders of the control plane that workloads see empty. */
   hiddenDirs?: string[]
+  /** Everything of the installation. A workload that runs as our own user, as we are not root, sees of it only what it needs. */
+  dataDir?: string
+  /** Makes none even where the machine allows them. */
+  namespaces?: 'none'
   log?: (message: string) => void
   /** Where control groups are mounted. */
   cgroupRoot?: string
@@ -88,7 +92,12 @@ async function openContext({ label, cgroupRoot, network, ...options }: ProcessEn
   const stateDir = resolve(options.stateDir)
   const log = options.log ?? (() => {})
   const isNetworkShared = network?.subnet === 'off'
-  const host = await probeHost({ label, isNetworkShared, ...(cgroupRoot === undefined ? {} : { cgroupRoot }) })
+  const host = await probeHost({
+    label,
+    isNetworkShared,
+    areNamespacesOff: options.namespaces === 'none',
+    ...(cgroupRoot && { cgroupRoot }),
+  })
   const cgroups = usableCgroups(host)
   const records = openRecords(join(stateDir, 'instances'))
   const processes = processesBy(records, cgroups)
@@ -104,6 +113,7 @@ async function openContext({ label, cgroupRoot, network, ...options }: ProcessEn
     freezer: freezerBy(cgroups, processes),
     supervisor,
     hiddenDirs,
+    dataDir: options.dataDir === undefined ? undefined : resolve(options.dataDir),
     networks,
     log,
   }

@@ -21,21 +21,25 @@ export interface HostOptions {
   cgroupRoot?: string
   /** Workloads are to stay in the machine's network, whatever it can do. */
   isNetworkShared?: boolean
+  /** Workloads are to stay in the machine's namespaces, whatever it can do. */
+  areNamespacesOff?: boolean
 }
 
 const TOOLS_ENV = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' }
 
 /** @throws AppError `not_configured` when the programs that every start needs are missing. */
-export async function probeHost({ label, cgroupRoot, isNetworkShared = false }: HostOptions): Promise<Host> {
+export async function probeHost({ label, cgroupRoot, isNetworkShared = false, areNamespacesOff = false }: HostOptions): Promise<Host> {
   const isRoot = process.getuid?.() === 0
   await Promise.all(['setsid', 'setpriv'].map(requireTool))
   const cgroups = openCgroups(label, cgroupRoot)
   const ability = isNetworkShared ? { reason: 'CP_INSTANCE_SUBNET is off' } : isRoot ? probeNetwork() : { reason: NOT_ROOT_NETWORK }
-  const [namespaces, network] = await Promise.all([probeNamespaces(isRoot ? 'machine' : 'user'), ability])
+  const [namespaces, network] = await Promise.all([areNamespacesOff ? OFF : probeNamespaces(isRoot ? 'machine' : 'user'), ability])
   return { isRoot, cgroups, namespaces, network: typeof namespaces === 'string' ? network : namespaces }
 }
 
 const NOT_ROOT_NETWORK = 'cpd does not run as root, so services share the network of this machine; run it as root'
+
+const OFF = { reason: 'namespaces are turned off' }
 
 async function requireTool(name: string): Promise<void> {
   try {

@@ -20,6 +20,8 @@ export interface LaunchContext {
   networks: Networks
   /** Folders of the control plane, shown empty to every workload. */
   hiddenDirs: string[]
+  /** Where workloads run as our own user, of all that is below it they see only what they need. */
+  dataDir: string | undefined
 }
 
 /** Puts the keeper's script into a folder of ours. Keepers of an earlier version go on reading the file they began with. */
@@ -114,19 +116,21 @@ function createGroup(cgroups: Cgroups, workload: Workload, { limits, priority }:
   }
 }
 
-function writeFstab({ hiddenDirs }: LaunchContext, recordDir: string, { spec, seat }: { spec: LaunchSpec; seat: Seat }): string {
+function writeFstab(
+  { host, hiddenDirs, dataDir }: LaunchContext,
+  recordDir: string,
+  { spec, seat }: { spec: LaunchSpec; seat: Seat },
+): string {
   const { sandbox } = spec
   const needed: BoundDir[] = [
     ...[spec.cwd, sandbox.homeDir, ...(sandbox.writableBinds ?? [])].map((path) => ({ path, isReadOnly: false })),
     ...sandbox.readOnlyBinds.map((path) => ({ path, isReadOnly: true })),
   ].filter((dir) => existsSync(dir.path))
-  const closedDirs = closedDirsAbove(
-    needed.map((dir) => dir.path),
-    sandbox,
-  )
+  const paths = needed.map((dir) => dir.path)
+  const closedDirs = host.isRoot ? closedDirsAbove(paths, sandbox) : dataDir === undefined ? [] : [dataDir]
   const path = join(recordDir, 'fstab')
   const disk = sandbox.disk === undefined ? {} : { disk: placeDisk(sandbox.disk) }
-  const shown = { hiddenDirs: hiddenDirs.filter((dir) => existsSync(dir)), replacedFiles: seat.files }
+  const shown = { hiddenDirs: hiddenDirs.filter((dir) => existsSync(dir)), showsAllProcesses: !host.isRoot, replacedFiles: seat.files }
   writeFileSync(path, renderFstab(planMounts({ tmpDir: sandbox.tmpDir, needed, closedDirs, ...shown, ...disk })), { mode: 0o600 })
   return path
 }

@@ -30,6 +30,8 @@ export interface FileSystemView {
   closedDirs: string[]
   /** Shown empty. */
   hiddenDirs: string[]
+  /** Its /proc tells of all processes in its namespace, and not just of those it may trace: a shell beside an app is below it in rights. */
+  showsAllProcesses?: boolean
   disk?: PlacedDisk
   replacedFiles?: readonly ReplacedFile[]
 }
@@ -72,7 +74,7 @@ export function planMounts(view: FileSystemView): Mount[] {
     ...emptied.map((dir) => emptyDir(dir, '0')),
     ...(disk === undefined ? [] : [putInPlace(disk, DISK_ASIDE, isEmptied(disk.target))]),
     { source: 'shm', target: ASIDE_DIR, type: 'tmpfs', options: SHARED_MEMORY_OPTIONS },
-    { source: 'own', target: '/proc', type: 'proc', options: 'hidepid=2,nosuid,nodev,noexec' },
+    { source: 'own', target: '/proc', type: 'proc', options: `${view.showsAllProcesses ? '' : 'hidepid=2,'}nosuid,nodev,noexec` },
   ]
 }
 

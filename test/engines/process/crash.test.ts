@@ -79,7 +79,7 @@ describe('kill -9 of the control plane', () => {
       expect(pidsWith(nap)).toEqual([])
       await engine.close()
     }
-  }, 30_000)
+  })
 })
 
 describe('adoption', () => {
@@ -187,4 +187,4 @@ test('a hundred starts and stops leave no process, control group, record or moun
     .filter(existsSync)
     .flatMap((dir) => readdirSync(dir, { withFileTypes: true }).filter((entry) => entry.isDirectory()))
   expect(groups).toEqual([])
-}, 30_000)
+})

@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -26,35 +26,15 @@ test('says which guarantees are missing without control groups, and why', async 
   world.dispose()
 })
 
-/** What an engine of an ordinary user does, run in a process of such a user. */
-const NOT_ROOT_SCRIPT = `
-  import { createProcessEngine } from ${JSON.stringify(join(import.meta.dirname, '../../../server/engines/process/engine.ts'))}
-  const dir = process.argv[2]
-  const engine = await createProcessEngine({ stateDir: dir + '/run', label: 'cpd-test-not-root' })
-  const held = (await engine.guarantees()).filter((one) => one.holds)
-  const sandbox = { serviceId: 'srv-one', uid: 5, gid: 5, homeDir: dir, tmpDir: dir, readOnlyBinds: [] }
-  const limits = { cpu: 1, memoryBytes: 1e9, pids: 100 }
-  const spec = { instanceId: 'srv-one-1', deployId: 'dep', command: 'id -u; exit 6', cwd: dir, env: { PATH: '/usr/bin:/bin' }, sandbox, limits, outputPath: dir + '/out', port: 1 }
-  const ended = new Promise((resolve) => engine.onExit((id, state) => resolve(state)))
-  await engine.start(spec)
-  const { exitCode } = await ended
-  const reasons = (await engine.guarantees()).map((one) => one.reason)
-  await engine.removeService('srv-one')
-  await engine.close()
-  console.log(JSON.stringify({ held, exitCode, reasons }))`
-
-test('works without root, and promises nothing it cannot keep', async () => {
+/** Runs a script in a process of an ordinary user, with a folder of its own, and returns what it prints as JSON. */
+async function asOrdinaryUser<T>(script: string): Promise<T & { userId: number }> {
   const dir = mkdtempSync(join(tmpdir(), 'not-root-'))
   const user = { uid: 61_900, gid: 61_900 }
   try {
     chownSync(dir, user.uid, user.gid)
     chmodSync(dir, 0o700)
-    const bundle = await Bun.build({
-      entrypoints: [writeScript(join(dir, 'entry.ts'))],
-      target: 'bun',
-      outdir: dir,
-      naming: 'script.js',
-    })
+    writeFileSync(join(dir, 'entry.ts'), `${PRELUDE}${script}`)
+    const bundle = await Bun.build({ entrypoints: [join(dir, 'entry.ts')], target: 'bun', outdir: dir, naming: 'script.js' })
     expect(bundle.success).toBe(true)
     expect(closedDirsAbove([process.execPath], user)).toEqual([])
     const asUser = ['setpriv', `--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups']
@@ -63,20 +43,97 @@ test('works without root, and promises nothing it cannot keep', async () => {
       env: { PATH: `/usr/bin:/bin:${dirname(process.execPath)}`, BUN_BE_BUN: '1', HOME: dir },
     })
     expect(result.stderr).toBe('')
-    const { held, exitCode, reasons } = JSON.parse(result.stdout)
-    const ids = held.map((one: { id: string }) => one.id)
-    expect(ids).toEqual(expect.arrayContaining(['no-privileges', 'private-files', 'private-tmp', 'private-processes', 'no-escape']))
-    for (const id of ['own-user', 'memory-limit', 'cpu-limit', 'process-limit']) expect(ids).not.toContain(id)
-    expect(exitCode).toBe(6)
-    for (const reason of reasons) expect(reason ?? 'root').toMatch(/root|control group/)
-    expect(readFileSync(join(dir, 'out'), 'utf8')).toBe(`${user.uid}\n`)
+    return { ...JSON.parse(result.stdout), userId: user.uid }
   } finally {
     rmSync(dir, { recursive: true, force: true })
   }
-  expect(existsSync(dir)).toBe(false)
+}
+
+const PRELUDE = `
+  import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+  import { createProcessEngine } from ${JSON.stringify(join(import.meta.dirname, '../../../server/engines/process/engine.ts'))}
+  const dir = process.argv[2]
+  const data = dir + '/data'
+  for (const name of ['', '/run', '/db', '/one', '/one/home', '/one/tmp', '/two', '/two/home', '/two/tmp']) mkdirSync(data + name, { mode: 0o700 })
+  const open = (options = {}) => createProcessEngine({ stateDir: data + '/run', dataDir: data, label: 'cpd-test-not-root', ...options })
+  let count = 0
+  const spec = (name, command) => ({
+    instanceId: 'srv-' + name + '-' + ++count, deployId: 'dep', command, cwd: data + '/' + name + '/home', env: { PATH: '/usr/bin:/bin' },
+    sandbox: { serviceId: 'srv-' + name, uid: 5, gid: 5, homeDir: data + '/' + name + '/home', tmpDir: data + '/' + name + '/tmp', readOnlyBinds: [] },
+    limits: { cpu: 1, memoryBytes: 1e9, pids: 100 }, outputPath: data + '/' + name + '.out', port: 1,
+  })
+  const run = async (engine, one) => {
+    const ended = new Promise((resolve) => engine.onExit((id, state) => id === one.instanceId && resolve(state)))
+    await engine.start(one)
+    const { exitCode } = await ended
+    return { exitCode, output: readFileSync(one.outputPath, 'utf8') }
+  }
+  const held = async (engine) => (await engine.guarantees()).filter((one) => one.holds).map(({ id }) => id)
+  const reasons = async (engine) => (await engine.guarantees()).flatMap((one) => one.holds ? [] : [one.reason])
+`
+
+const WITH_NAMESPACES = ['no-privileges', 'private-files', 'private-tmp', 'private-processes', 'no-escape']
+const AS_ROOT_ONLY = ['own-user', 'memory-limit', 'cpu-limit', 'process-limit']
+
+test.each([
+  ['with user namespaces', '', WITH_NAMESPACES, AS_ROOT_ONLY],
+  [
+    'without them',
+    "{ namespaces: 'none' }",
+    ['no-privileges'],
+    [...AS_ROOT_ONLY, 'private-files', 'private-tmp', 'private-processes', 'no-escape'],
+  ],
+])('works for an ordinary user %s, and promises nothing it cannot keep', async (_, options, kept, missing) => {
+  interface Outcome {
+    exitCode: number
+    output: string
+    held: string[]
+    reasons: string[]
+  }
+  const { exitCode, output, held, reasons, userId } = await asOrdinaryUser<Outcome>(`
+    const engine = await open(${options})
+    const outcome = await run(engine, spec('one', 'id -u; exit 6'))
+    await engine.removeService('srv-one')
+    console.log(JSON.stringify({ ...outcome, held: await held(engine), reasons: await reasons(engine) }))
+    await engine.close()`)
+  expect(exitCode).toBe(6)
+  expect(output).toBe(`${userId}\n`)
+  expect(held).toEqual(expect.arrayContaining(kept))
+  for (const id of missing) expect(held).not.toContain(id)
+  for (const reason of reasons) expect(reason).toMatch(/root|control group|namespaces/)
 })
 
-function writeScript(path: string): string {
-  writeFileSync(path, NOT_ROOT_SCRIPT)
-  return path
-}
+test('an ordinary user still keeps services apart from one another and from the control plane', async () => {
+  const { output, isVictimAlive, exitCode } = await asOrdinaryUser<{ output: string; isVictimAlive: boolean; exitCode: number }>(`
+    writeFileSync(data + '/master.key', 'SECRET')
+    writeFileSync(data + '/db/control.db', 'SECRET')
+    const engine = await open()
+    const victim = spec('two', 'echo SECRET >own; echo SECRET >/tmp/scratch; echo SECRET >/dev/shm/scratch; exec sleep 1000')
+    await engine.start({ ...victim, env: { ...victim.env, TOKEN: 'SECRET' } })
+    const { pid } = await engine.inspect(victim.instanceId)
+    const tries = [
+      'echo kept >kept; cat kept',
+      'cat ' + ['/master.key', '/db/control.db', '/two/home/own', '/two/tmp/scratch', '/two.out'].map((name) => data + name).join(' '),
+      'find ' + data + ' /tmp /dev/shm -type f -exec cat {} +',
+      'cat /proc/' + pid + '/environ /proc/1/environ /proc/1/root' + data + '/master.key; ls /proc/1/root/ /proc/1/fd',
+      'kill -9 ' + pid + ' ' + process.pid + ' 1; true',
+      'umount /proc; umount /tmp; umount ' + data,
+      'for lock in /proc /tmp ' + data + '; do unshare --user --map-root-user --mount umount -l $lock; done',
+      'unshare --user --map-root-user --mount sh -c "mount --make-rprivate /; umount -R ' + data + '; cat ' + data + '/master.key"',
+      'grep -E "^(Cap(Inh|Prm|Eff|Bnd|Amb)|NoNewPrivs)" /proc/self/status',
+      'setsid sh -c "trap : TERM HUP; while :; do sleep 0.1; done" & echo end',
+    ]
+    const { output, exitCode } = await run(engine, spec('one', tries.map((line) => '(' + line + ') 2>&1').join('; ')))
+    await run(engine, spec('one', 'kill -9 -1; exec sleep 0.1'))
+    const isVictimAlive = (await engine.inspect(victim.instanceId)).status === 'running'
+    for (const name of ['one', 'two']) await engine.removeService('srv-' + name)
+    await engine.close()
+    console.log(JSON.stringify({ output, exitCode, isVictimAlive }))`)
+  expect(output).not.toContain('SECRET')
+  expect(output).toContain('kept\n')
+  expect(output.match(/^Cap\w+:\s0+$/gm)).toHaveLength(5)
+  expect(output).toMatch(/^NoNewPrivs:\s1$/m)
+  expect(output).toMatch(/end\n$/)
+  expect(exitCode).toBe(0)
+  expect(isVictimAlive).toBe(true)
+})
