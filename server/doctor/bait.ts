@@ -31,7 +31,7 @@ export async function layBait(dir: string): Promise<Bait> {
     sockets,
     listeners: [
       { what: 'the API', host: '127.0.0.1', port: portOf(loopback) },
-      ...ownAddresses().map((host) => ({ what: 'a port of the machine', host, port: portOf(everywhere) })),
+      ...[...new Set(ownAddresses())].map((host) => ({ what: 'a port of the machine', host, port: portOf(everywhere) })),
     ],
     close: async () => {
       for (const server of servers) server.close()

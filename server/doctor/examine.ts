@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readlinkSync, rmSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { AppError } from '../../shared/error.ts'
@@ -83,6 +83,8 @@ async function examineAt(place: DoctorPlace, options: ExamineOptions): Promise<E
     }
   } finally {
     await bait.close()
+    // Where services have no folders of their own for temporary files, the neighbour's mark is in the machine's.
+    for (const path of MARKS) rmSync(path, { force: true })
   }
 }
 
@@ -93,6 +95,7 @@ const QUIET_NEIGHBOURS: Guarantee = {
   holds: true,
 }
 const MARK = `cpd-doctor-mark-${process.pid}`
+const MARKS = ['/tmp', '/dev/shm'].map((dir) => join(dir, MARK))
 
 interface Given extends ExamineOptions {
   world: World
@@ -159,12 +162,13 @@ async function targetsOf({ bait, neighbour, paths, guarantees }: Omit<Given, 'wo
     })),
     writable: [...bait.files, ...bait.folders, ...filesBelow(neighbour.root), ...installed, paths.data].filter(existsSync),
     processes: [identified('this doctor', process.pid), identified('the neighbour', state.pid), identified('the first process', 1)],
+    processNamespace: readlinkSync('/proc/self/ns/pid'),
     sockets: [...bait.sockets, ...[paths.ingressSocket, paths.serveSocket].filter(existsSync)],
     // Where the engine keeps nobody from it, a machine in a cloud would really be asked for its secrets.
     listeners: [...bait.listeners, ...(isApart ? [METADATA] : [])],
     neighbourListeners: [{ what: 'the neighbour', host: state.address, port: neighbour.port }],
     names: [{ name: 'doctor-neighbour', port: neighbour.port }],
-    neighbourTmpFiles: ['/tmp', '/dev/shm'].map((dir) => join(dir, MARK)),
+    neighbourTmpFiles: MARKS,
   }
 }
 

@@ -1,126 +1,89 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { TryResult } from '../../server/doctor/red-team/attempt.ts'
+import type { Targets } from '../../server/doctor/red-team/targets.ts'
+import { readStat } from '../../server/engines/process/proc.ts'
 import { servicePathsOf } from '../../server/paths.ts'
 import { createService, deployApp, packApp } from '../support/apps.ts'
 import { call } from '../support/client.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
+import { redTeamProgram } from '../support/red-team.ts'
 
 const planted = { env: 'pLaNtEd-env-5b1f', file: 'pLaNtEd-file-77aa', code: 'pLaNtEd-code-c0de', log: 'pLaNtEd-log-1066' }
 const plantedForm = /pLaNtEd/
 
 let platform: Platform
 let victim: { id: string; pid: number }
-let targets: { read: string[]; list: string[]; write: string[]; sockets: string[]; pids: string[]; signalPids: string[] }
-let hostileId: string
-let report: Report
-
-interface Attempt {
-  succeeded: boolean
-  got?: string
-  error?: string
-}
-type Attempts = Record<string, Attempt>
-
-interface Report {
-  pid: number
-  uid: number
-  status: Attempt
-  read: Attempts
-  list: Attempts
-  write: Attempts
-  sockets: Attempts
-  seenPids: Attempt
-  environOfOthers: Attempts
-  cmdlineOfOthers: Attempts
-  rootOfOthers: Attempts
-  signals: Attempts
-  lowPort: Attempt
-  setuid: Attempt
-  su: Attempt
-  mount: Attempt
-  linkOut: Attempt
-}
-
-const succeeded = (attempts: Attempts): string[] => Object.entries(attempts).flatMap(([target, one]) => (one.succeeded ? [target] : []))
+let targets: Targets
+let report: { uid: number; tries: TryResult[] }
 
 /** Below /tmp a workload has another /tmp in its place; where an installed server keeps its data, permissions alone must do. */
 describe.each([tmpdir(), '/var/lib'])('with the data directory below %s', (parent) => {
   beforeAll(async () => {
     platform = await startPlatform({}, { parent })
     victim = await deployVictim()
-    targets = targetsOf(victim)
-    hostileId = await createService(platform, { name: 'hostile', envVars: [{ key: 'OWN', value: 'own' }] })
-    await deployApp(platform, hostileId, await packApp('hostile'))
-    const query = new URLSearchParams(Object.entries(targets).map(([name, values]): [string, string] => [name, values.join(',')]))
-    const reply = await platform.ingress.visit('hostile.localhost', `/report?${query}`)
+    const hostileId = await createService(platform, {
+      name: 'hostile',
+      serviceDetails: { plan: 'standard', envSpecificDetails: { startCommand: 'exec bun server.js' } },
+    })
+    targets = targetsOf(victim, hostileId)
+    await deployApp(platform, hostileId, await packApp('hostile', { 'red-team.mjs': await redTeamProgram() }))
+    const reply = await fetch(`http://${platform.ingress.address}/report`, {
+      method: 'POST',
+      headers: { host: 'hostile.localhost' },
+      body: JSON.stringify(targets),
+    })
     expect(reply.status).toBe(200)
-    report = JSON.parse(reply.text) as Report
+    report = (await reply.json()) as typeof report
   })
   afterAll(() => platform.close())
 
   test('S22: the targets are really there', () => {
-    expect(targets.read).toContain(platform.context.paths.masterKey)
-    expect(targets.read.some((path) => path.endsWith('control.db'))).toBe(true)
-    expect(targets.read.some((path) => path.endsWith('/secret.txt'))).toBe(true)
-    expect(targets.read.some((path) => path.endsWith('/private.txt'))).toBe(true)
-    expect(targets.read.some((path) => path.includes('/output/'))).toBe(true)
-    expect(targets.read.some((path) => path.includes('/sources/'))).toBe(true)
+    const files = [...targets.controlFiles, ...targets.neighbourFiles]
+    expect(files).toContain(platform.context.paths.masterKey)
+    for (const part of ['control.db', '/secret.txt', '/private.txt', '/output/', '/sources/']) {
+      expect(files.filter((path) => path.includes(part))).not.toEqual([])
+    }
+    expect(targets.processes.every(({ startTicks }) => startTicks >= 0)).toBe(true)
   })
 
-  test("S22: a hostile app reads no file of the control plane, nor another service's code, secret files, logs or sources", () => {
-    expect(Object.keys(report.read).length).toBe(new Set(targets.read).size)
-    expect(succeeded(report.read)).toEqual([])
-    expect(report.linkOut).toMatchObject({ succeeded: false })
+  test.each([
+    ['reads no file of the control plane, through links neither, nor uncovers any', ['read-control-plane', 'unhide']],
+    ["reads none of another service's code, secret files, logs or sources, nor its /tmp", ['read-neighbour', 'read-tmp']],
+    ["reads none of the machine's secrets, disks or memory", ['read-shadow', 'read-devices']],
+    ['lists none of their folders', ['list-folders']],
+    ['writes to none of them', ['write-files']],
+    [
+      'sees, reads, traces and signals no other process',
+      ['see-processes', 'read-processes', 'trace-processes', 'signal-processes', 'read-strangers'],
+    ],
+    ['reaches no control socket, nor the API', ['reach-control-sockets', 'reach-machine']],
+    [
+      'gains no privilege, mounts nothing and changes no setting of the kernel',
+      ['gain-privileges', 'mount', 'change-kernel', 'raise-priority'],
+    ],
+    ['leaves no control group and raises no limit of its own', ['leave-groups']],
+    ['listens at no privileged port', ['bind-privileged']],
+  ])('S22: a hostile app %s', (_, ids) => {
+    const tries = report.tries.filter(({ id }) => ids.includes(id))
+    expect(tries.map(({ id }) => id).sort()).toEqual(ids.toSorted())
+    for (const one of tries) expect(one).toMatchObject({ succeeded: [] })
+    expect(tries.some(({ attempted }) => attempted > 0)).toBe(true)
   })
 
-  test('S22: it lists none of their folders with anything in them', () => {
-    const { data, services } = platform.context.paths
-    // Where these two are rebuilt in a /tmp of its own, they hold the way to its own folders and nothing else.
-    const ownWay: Record<string, string> = { [data]: 'services toolchain', [services]: hostileId }
-    const seen = Object.entries(report.list).filter(([path, one]) => one.succeeded && one.got !== '' && one.got !== ownWay[path])
-    expect(seen).toEqual([])
-  })
-
-  test('S22: it writes to none of them', () => {
-    expect(succeeded(report.write)).toEqual([])
-  })
-
-  test('S22: it reads no environment, command line or root of another process', () => {
-    const uidOf = (pid: string) => Number(/^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
-    // Those it can read are of its own user: the shell that started it.
-    expect(succeeded(report.environOfOthers).filter((pid) => uidOf(pid) !== report.uid)).toEqual([])
-    expect(Object.keys(report.environOfOthers)).toEqual(expect.arrayContaining(targets.pids))
-    expect(succeeded(report.cmdlineOfOthers)).toEqual([])
-    expect(succeeded(report.rootOfOthers)).toEqual([])
+  test('S22: it learns nothing that was planted, and runs as a user of its own', () => {
     expect(JSON.stringify(report)).not.toMatch(plantedForm)
-  })
-
-  test('S22: it signals no other process, the control plane and the ingress included', () => {
-    expect(Object.keys(report.signals)).toEqual(
-      expect.arrayContaining([String(victim.pid), String(process.pid), String(platform.ingress.pid)]),
-    )
-    expect(succeeded(report.signals)).toEqual([])
-  })
-
-  test('S22: it reaches no control socket', () => {
-    expect(Object.keys(report.sockets)).toEqual([platform.context.paths.ingressSocket])
-    expect(succeeded(report.sockets)).toEqual([])
-  })
-
-  test('S22: it binds no privileged port, gains no privilege and mounts nothing', () => {
     expect(report.uid).toBeGreaterThan(100_000)
-    expect(report.status.got).toMatch(/CapEff:\s+0+ CapBnd:\s+0+ NoNewPrivs:\s+1/)
-    for (const one of [report.lowPort, report.setuid, report.su, report.mount]) expect(one).toMatchObject({ succeeded: false })
   })
 
   test('S22: a hostile build learns and ends nothing either', async () => {
-    const files = targets.read.filter((path) => !path.includes(' '))
+    const files = [...targets.controlFiles, ...targets.neighbourFiles].filter((path) => !path.includes(' '))
     const command = [
       `cat ${files.join(' ')} | strings 2>&1`,
       `ls -laR ${platform.context.paths.services} ${platform.context.paths.data}`,
-      `kill -9 ${targets.pids.join(' ')}`,
+      `kill -9 ${targets.processes.map(({ pid }) => pid).join(' ')}`,
       'env',
     ]
     const id = await createService(platform, {
@@ -150,7 +113,9 @@ async function deployVictim(): Promise<{ id: string; pid: number }> {
     name: 'victim',
     envVars: [{ key: 'SECRET', value: planted.env }],
     secretFiles: [{ name: 'secret.txt', content: planted.file }],
-    serviceDetails: { envSpecificDetails: { startCommand: `echo ${planted.log}; exec node server.js` } },
+    serviceDetails: {
+      envSpecificDetails: { startCommand: `echo ${planted.log}; echo ${planted.file} >/tmp/scratch; exec node server.js` },
+    },
   })
   await deployApp(platform, id, await packApp('hello-js', { 'private.txt': planted.code }))
   const instances = await call<{ id: string }[]>(`${platform.url}/v1/services/${id}/instances`, { token: platform.adminToken })
@@ -164,34 +129,35 @@ const filesIn = (dir: string): string[] =>
     entry.isFile() ? [join(entry.parentPath, entry.name)] : [],
   )
 
-function targetsOf({ id, pid }: { id: string; pid: number }): typeof targets {
+function targetsOf({ id, pid }: { id: string; pid: number }, hostileId: string): Targets {
   const { paths } = platform.context
   const own = servicePathsOf(paths, id)
-  const ours = [paths.masterKey, ...[paths.db, paths.run, paths.uploads].flatMap(filesIn)]
-  const theirs = [own.releases, own.secrets, own.output, own.sources, own.home, own.tmp].flatMap(filesIn)
-  const pids = [pid, process.pid, platform.ingress.pid, 1].map(String)
+  const folders = [paths.db, paths.run, paths.uploads, ...Object.values(own), '/root'].filter(existsSync)
+  const identified = (what: string, of: number) => ({ what, pid: of, startTicks: readStat(of)?.startTicks ?? -1 })
+  const controlFiles = [paths.masterKey, ...[paths.db, paths.run, paths.uploads].flatMap(filesIn)]
+  const neighbourFiles = [own.releases, own.secrets, own.output, own.sources, own.home, own.tmp].flatMap(filesIn)
   return {
-    read: [
-      ...ours,
-      ...theirs,
-      '/etc/shadow',
-      ...pids.flatMap((one) => [`/proc/${one}/environ`, `/proc/${one}/maps`, `/proc/${one}/root/etc/shadow`]),
+    controlFiles,
+    neighbourFiles,
+    folders: [
+      ...folders.map((path) => ({ path, ownNames: [] })),
+      // Where these two are rebuilt in a /tmp of its own, they hold the way to its own folders and nothing else.
+      { path: paths.data, ownNames: ['services', 'toolchain'] },
+      { path: paths.services, ownNames: [hostileId] },
     ],
-    list: [paths.data, paths.db, paths.run, paths.uploads, paths.services, ...Object.values(own), '/root', '/proc/1/fd'],
-    write: [
-      paths.masterKey,
-      paths.controlDb,
-      paths.routesFile,
-      join(own.home, 'x'),
-      join(own.tmp, 'x'),
-      join(paths.toolchain, 'bun'),
-      join(paths.data, 'x'),
-      '/etc/x',
-      ...pids.map((one) => `/proc/${one}/mem`),
+    writable: [...controlFiles, ...neighbourFiles, ...folders, paths.data, paths.toolchain, join(paths.toolchain, 'bun')],
+    processes: [
+      identified('the neighbour', pid),
+      identified('the control plane', process.pid),
+      identified('the ingress', platform.ingress.pid),
+      identified('the first process', 1),
     ],
+    processNamespace: readlinkSync('/proc/self/ns/pid'),
     sockets: [paths.ingressSocket],
-    pids,
-    signalPids: pids,
+    listeners: [{ what: 'the API', host: '127.0.0.1', port: Number(new URL(platform.url).port) }],
+    neighbourListeners: [],
+    names: [],
+    neighbourTmpFiles: filesIn(own.tmp).map((path) => join('/tmp', relative(own.tmp, path))),
   }
 }
 

@@ -3,7 +3,7 @@ import { type Attempt, refuse, type Try } from './attempt.ts'
 import type { ProcessTarget, Targets } from './targets.ts'
 
 /** What a hostile app tries with processes that are not its own. A pid it sees may be that of a process of its own namespace. */
-export function processTries({ processes }: Targets): Try[] {
+export function processTries({ processes, processNamespace }: Targets): Try[] {
   return [
     {
       id: 'see-processes',
@@ -33,7 +33,7 @@ export function processTries({ processes }: Targets): Try[] {
       id: 'signal-processes',
       title: 'signals another process',
       guarantee: 'private-processes',
-      attempts: processes.map((target) => ({ what: target.what, act: () => signal(target) })),
+      attempts: processes.map((target) => ({ what: target.what, act: () => signal(target, processNamespace) })),
     },
     {
       id: 'read-strangers',
@@ -56,10 +56,9 @@ function attemptOn(target: ProcessTarget, act: () => unknown, part = 'process'):
 const readingOf = (target: ProcessTarget, file: string): Attempt =>
   attemptOn(target, () => `read ${readFileSync(`/proc/${target.pid}/${file}`).length} bytes`, file)
 
-/** Signal 0 changes nothing. Where the pid is one of our own namespace, the target was not reached. */
-function signal(target: ProcessTarget): string {
-  const isAnother = startTicksOf(target.pid) !== undefined && !isVisible(target)
-  if (isAnother) refuse('another process')
+/** Signal 0 changes nothing. In a namespace of our own a pid names a process of ours, which /proc may hide from us. */
+function signal(target: ProcessTarget, processNamespace: string): string {
+  if (readlinkSync('/proc/self/ns/pid') !== processNamespace && !isVisible(target)) refuse('in another namespace')
   process.kill(target.pid, 0)
   return 'could be signalled'
 }

@@ -8,6 +8,8 @@ export interface Targets {
   /** Files and folders that must not be changed. */
   writable: string[]
   processes: ProcessTarget[]
+  /** In which these pids mean those processes, as /proc names it. */
+  processNamespace: string
   /** Unix sockets; one that begins with `@` has an abstract name. */
   sockets: string[]
   /** The API, ports of the machine, metadata of a cloud. */
