@@ -5,6 +5,7 @@ import { addCompletionCommand } from './commands/completion.ts'
 import { addCronCommands } from './commands/cron.ts'
 import { addDeployCommand } from './commands/deploy.ts'
 import { addDeploysCommands } from './commands/deploys.ts'
+import { addDiskCommands } from './commands/disks.ts'
 import { addDomainCommands } from './commands/domains.ts'
 import { addEnvCommands } from './commands/env.ts'
 import { addJobCommands } from './commands/jobs.ts'
@@ -52,6 +53,7 @@ const groups = [
   addCronCommands,
   addEnvCommands,
   addSecretFileCommands,
+  addDiskCommands,
   addDomainCommands,
   addAccountCommands,
   addKeyCommands,

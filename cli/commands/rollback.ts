@@ -41,7 +41,8 @@ export function describePlan(plan: RollbackPlan): string[] {
   const settings = plan.settings.map(({ name, from, to }) => clean`  ${name}: ${from || '(none)'} -> ${to || '(none)'}`)
   const changes = [...code, ...namesOf('variable', plan.envVars), ...namesOf('secret file', plan.secretFiles), ...settings]
   const head = clean`Rolling back from ${plan.fromDeployId} to ${plan.toDeployId} would change`
-  return changes.length === 0 ? [`${head} nothing.`] : [`${head}:`, ...changes]
+  const away = plan.strategy === 'stop_first' ? ['It is stop-first, as the service has a disk: it would be away for a moment.'] : []
+  return changes.length === 0 ? [`${head} nothing.`, ...away] : [`${head}:`, ...changes, ...away]
 }
 
 const namesOf = (what: string, { added, removed, changed }: RollbackPlan['envVars']): string[] => [

@@ -1,7 +1,9 @@
 import { type Command, Option } from 'commander'
+import type { DiskInput } from '../../shared/disk.ts'
 import { type Service, type ServiceType, serviceTypes } from '../../shared/service.ts'
 import type { CutoverGuard, Sleep } from '../../shared/service-controls.ts'
 import type { Context, Start } from '../context.ts'
+import { parseDisk } from '../disk-option.ts'
 import { usageError } from '../error.ts'
 import { ago } from '../figures.ts'
 import { gatherOf } from '../options.ts'
@@ -32,7 +34,8 @@ export function addServiceCommands(program: Command, start: Start): void {
       .command('create')
       .description('Create a service; it waits for its first deploy')
       .argument('<name>', 'Name, unique in the workspace')
-      .addOption(new Option('--type <type>', 'Type of service').choices(serviceTypes).default('web_service')),
+      .addOption(new Option('--type <type>', 'Type of service').choices(serviceTypes).default('web_service'))
+      .option('--disk <disk>', 'Persistent disk: name, path at which it is seen, and size in GB, such as data:/var/data:10', parseDisk),
   ).action((name: string, options: CreateOptions, command: Command) => create(start(command), name, options))
   addSettingOptions(
     services
@@ -87,12 +90,19 @@ async function get(context: Context, name: string | undefined): Promise<void> {
 
 interface CreateOptions extends SettingOptions {
   type: ServiceType
+  disk?: DiskInput
 }
 
 async function create(context: Context, name: string, options: CreateOptions): Promise<void> {
-  const created = await context.client.call('createService', {
-    body: { type: options.type, name, ...settingsInput(options.type, options) },
-  })
+  const { rootDir, serviceDetails } = settingsInput(options.type, options)
+  const details = present({ ...serviceDetails, disk: options.disk })
+  const body = {
+    type: options.type,
+    name,
+    ...present({ rootDir }),
+    ...(Object.keys(details).length === 0 ? {} : { serviceDetails: details }),
+  }
+  const created = await context.client.call('createService', { body })
   if (context.isJson) return context.printJson(created)
   context.print(clean`Created ${created.service.name} (${created.service.id}).`)
   context.print(clean`Deploy to it from its folder: cpctl deploy --service ${created.service.name}`)
@@ -147,6 +157,8 @@ function printService(context: Context, service: Service): void {
     ['Cut-over guard', details.cutoverGuard && guardText(details.cutoverGuard)],
     ['Sleep', details.sleep && sleepText(details.sleep)],
     ['Asleep since', details.asleepAt],
+    ['Disk', details.disk && `${details.disk.name}, ${details.disk.sizeGB} GB at ${details.disk.mountPath}`],
+    ['Deploys', details.deployStrategy === 'stop_first' ? 'stop-first: it is away for a moment' : undefined],
     ['Created', service.createdAt],
     ['Updated', service.updatedAt],
   ]

@@ -31,6 +31,8 @@ export async function awaitDeploy(context: Context, { service, deployId, isDetac
     if (!isJson) context.print(line)
   }
   if (!isJson) context.note(clean`Deploying ${service.name} (${deployId})`)
+  if (!isJson && service.serviceDetails.deployStrategy === 'stop_first')
+    context.note('Stop-first, as it has a disk: the service is away while the new release takes the place of the old one.')
   const polled: PollOptions = {
     client,
     ...params,
@@ -63,6 +65,8 @@ function conclude(context: Context, service: Service, deploy: Deploy): void {
     const where = url === undefined ? clean`${service.name} is live` : clean`${service.name} is live at ${url}`
     const since = deploy.status === 'live' ? '' : ' (a newer deploy has replaced it already)'
     context.print(context.paint.green(`${where} after ${took}${since}`))
+    const { gapMs } = deploy.rollout
+    if (gapMs !== undefined) context.note(`The service was away for ${formatTook(gapMs)}.`)
     return
   }
   throw new CliError('conflict', `The deploy ${statusTexts[deploy.status].toLowerCase()}: ${deploy.reason ?? 'no reason was given.'}`, {

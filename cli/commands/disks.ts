@@ -1,0 +1,137 @@
+import type { Command } from 'commander'
+import { type Disk, keptDiskDays } from '../../shared/disk.ts'
+import type { Context, Start } from '../context.ts'
+import { parseDisk } from '../disk-option.ts'
+import { resolveDisk, untilAvailable } from '../disks.ts'
+import { CliError, usageError } from '../error.ts'
+import { wholeNumber } from '../options.ts'
+import { printList } from '../output.ts'
+import { allPages } from '../pages.ts'
+import { confirmByName } from '../prompt.ts'
+import { resolveService } from '../resolve.ts'
+import { present } from '../service-settings.ts'
+import { type Column, formatFields } from '../table.ts'
+import { clean } from '../terminal-text.ts'
+import { addSnapshotCommands } from './disk-snapshots.ts'
+
+const MAX_SIZE_GB = 65_536
+
+export function addDiskCommands(program: Command, start: Start): void {
+  const disks = program.command('disks').alias('disk').description('Persistent disks of services, and their snapshots')
+  const of = (name: string, description: string) =>
+    disks.command(name).description(description).argument('<disk>', 'Name, id, or the service that has it')
+  disks
+    .command('list')
+    .alias('ls')
+    .description('List disks, those kept of deleted services among them')
+    .action((_: unknown, command: Command) => list(start(command)))
+  of('show', 'Show a disk').action((disk: string, _: unknown, command: Command) => show(start(command), disk))
+  disks
+    .command('create')
+    .description('Give a service a disk; it is seen from the next deploy or restart on')
+    .argument('<service>', 'Name or id')
+    .argument('<disk>', 'Name, path at which it is seen, and size in GB: data:/var/data:10')
+    .action((service: string, disk: string, _: unknown, command: Command) => create(start(command), service, disk))
+  of('resize', 'Let a disk grow; its service is stopped for a moment')
+    .argument('<gigabytes>', 'New size in GB', wholeNumber(1, MAX_SIZE_GB))
+    .action((disk: string, sizeGB: number, _: unknown, command: Command) => resize(start(command), disk, sizeGB))
+  of('update', 'Rename a disk, have it seen at another path, or give a kept one to another service')
+    .option('--name <name>', 'New name')
+    .option('--path <path>', 'Path at which it is seen from the next deploy or restart on')
+    .option('--service <service>', 'Service that is to have the kept disk of a deleted one')
+    .action((disk: string, options: UpdateOptions, command: Command) => update(start(command), disk, options))
+  of('delete', 'Delete a disk with everything on it and its snapshots')
+    .option('-y, --yes', 'Do not ask')
+    .action((disk: string, options: { yes?: boolean }, command: Command) => remove(start(command), disk, options.yes === true))
+  addSnapshotCommands(disks, start)
+}
+
+const columns: Column<Disk>[] = [
+  { title: 'NAME', value: ({ name }) => name, colour: () => 'bold' },
+  { title: 'ID', value: ({ id }) => id },
+  { title: 'SERVICE', value: ({ serviceId, deletedAt }) => (deletedAt === undefined ? serviceId : `${serviceId} (deleted)`) },
+  { title: 'PATH', value: ({ mountPath }) => mountPath, isFlexible: true },
+  { title: 'SIZE', value: ({ sizeGB }) => `${sizeGB} GB`, align: 'right' },
+  { title: 'STATE', value: stateOf, colour: (disk) => (stateOf(disk) === 'available' ? undefined : 'yellow') },
+]
+
+function stateOf({ status, expiresAt }: Disk): string {
+  return status === 'available' && expiresAt !== undefined ? `kept until ${expiresAt.slice(0, 10)}` : status
+}
+
+async function list(context: Context): Promise<void> {
+  const page = await allPages((query) => context.client.call('listDisks', { query }))
+  printList(context, {
+    page,
+    row: ({ disk }) => disk,
+    columns,
+    empty: 'No disks yet. cpctl disks create <service> data:/var/data:10 makes one.',
+  })
+}
+
+async function show(context: Context, name: string): Promise<void> {
+  const disk = await resolveDisk(context, name)
+  if (context.isJson) return context.printJson(disk)
+  const fields: [string, string | undefined][] = [
+    ['Name', disk.name],
+    ['Id', disk.id],
+    ['Service', disk.serviceId],
+    ['Path', disk.mountPath],
+    ['Size', `${disk.sizeGB} GB`],
+    ['State', stateOf(disk)],
+    ['Service deleted', disk.deletedAt],
+    ['Kept until', disk.expiresAt],
+    ['Created', disk.createdAt],
+    ['Updated', disk.updatedAt],
+  ]
+  context.io.stdout.write(formatFields(fields, context.paint))
+}
+
+async function create(context: Context, serviceName: string, text: string): Promise<void> {
+  const given = parseDisk(text)
+  const service = await resolveService(context, serviceName)
+  const disk = await context.client.call('createDisk', { body: { serviceId: service.id, ...given } })
+  if (context.isJson) return context.printJson(disk)
+  context.print(
+    clean`${service.name} has the disk ${disk.name} of ${disk.sizeGB} GB, and sees it at ${disk.mountPath} from its next start on.`,
+  )
+  context.note(clean`To start it now: cpctl services restart ${service.name}`)
+  context.note('From now on it is deployed stop-first: it is away for a moment while one instance takes the place of the other.')
+}
+
+async function resize(context: Context, name: string, sizeGB: number): Promise<void> {
+  const { id } = await resolveDisk(context, name)
+  const asked = await context.client.call('updateDisk', { params: { diskId: id }, body: { sizeGB } })
+  const disk = await untilAvailable(context, asked)
+  if (context.isJson) return context.printJson(disk)
+  if (disk.sizeGB < sizeGB) throw new CliError('conflict', clean`${disk.name} did not grow.`, { hint: 'cpctl services events tells why.' })
+  context.print(clean`${disk.name} has ${disk.sizeGB} GB now.`)
+}
+
+interface UpdateOptions {
+  name?: string
+  path?: string
+  service?: string
+}
+
+async function update(context: Context, name: string, options: UpdateOptions): Promise<void> {
+  const disk = await resolveDisk(context, name)
+  const service = options.service === undefined ? undefined : await resolveService(context, options.service)
+  const body = present({ name: options.name, mountPath: options.path, serviceId: service?.id })
+  if (Object.keys(body).length === 0) throw usageError('Nothing to change was given.', 'Run cpctl disks update --help for what can be.')
+  const updated = await context.client.call('updateDisk', { params: { diskId: disk.id }, body })
+  if (context.isJson) context.printJson(updated)
+  else
+    context.print(
+      clean`Updated ${updated.name}.${options.path === undefined ? '' : ' The path takes effect with the next deploy or restart.'}`,
+    )
+}
+
+async function remove(context: Context, name: string, isConfirmed: boolean): Promise<void> {
+  const disk = await resolveDisk(context, name)
+  if (!isConfirmed)
+    context.note(`Everything on it and its snapshots will be lost at once; of a deleted service it would be kept for ${keptDiskDays} days.`)
+  await confirmByName(context, disk.name, isConfirmed)
+  await context.client.call('deleteDisk', { params: { diskId: disk.id } })
+  if (!context.isJson) context.print(clean`Deleted ${disk.name}.`)
+}

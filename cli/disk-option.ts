@@ -1,0 +1,10 @@
+import { type DiskInput, defaultSizeGb } from '../shared/disk.ts'
+import { usageError } from './error.ts'
+
+/** A disk given as `name:/path` or `name:/path:10`, in GB. @throws CliError with the usage exit code. */
+export function parseDisk(text: string): Required<DiskInput> {
+  const [, name, mountPath, size] = /^([^:]+):(\/[^:]*)(?::(\d+))?$/.exec(text) ?? []
+  if (name === undefined || mountPath === undefined)
+    throw usageError(`${text} is no disk.`, 'Give its name, the path at which it is seen, and its size in GB: data:/var/data:10.')
+  return { name, mountPath, sizeGB: size === undefined ? defaultSizeGb : Number(size) }
+}

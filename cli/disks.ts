@@ -1,0 +1,30 @@
+import type { Disk } from '../shared/disk.ts'
+import { isId } from '../shared/id.ts'
+import type { Context } from './context.ts'
+import { CliError, usageError } from './error.ts'
+import { pages } from './pages.ts'
+import { pollUntil } from './poll.ts'
+import { findService } from './resolve.ts'
+
+/** The disk of this id, of this service (by name or id), or of this name. @throws CliError when there is none, or several have the name. */
+export async function resolveDisk(context: Context, given: string): Promise<Disk> {
+  if (isId('disk', given)) return await context.client.call('getDisk', { params: { diskId: given } })
+  const service = await findService(context, given)
+  const all: Disk[] = []
+  for await (const { disk } of pages((page) => context.client.call('listDisks', { query: page }))) all.push(disk)
+  const found = all.filter(({ name, serviceId }) => (service === undefined ? name === given : serviceId === service.id))
+  const [disk] = found
+  if (disk === undefined) throw new CliError('not_found', `There is no disk ${given}.`, { hint: 'cpctl disks list shows them.' })
+  if (found.length > 1)
+    throw usageError(`There are ${found.length} disks named ${given}.`, 'Give the id or the service; cpctl disks list shows them.')
+  return disk
+}
+
+/** Waits until nothing is being done with a disk. @throws Interrupted on Ctrl-C; it goes on. */
+export function untilAvailable({ client, io }: Context, disk: Disk): Promise<Disk> {
+  return pollUntil(disk, {
+    ask: () => client.call('getDisk', { params: { diskId: disk.id } }),
+    isOver: ({ status }) => status === 'available',
+    interrupted: io.interrupted,
+  })
+}
