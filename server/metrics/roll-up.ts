@@ -11,25 +11,38 @@ const SERIES_PER_STEP = 50
  *
  * @param until end of the newest fine window, in seconds since 1970
  */
-export async function rollUp(database: MetricsDatabase, until: number, pause: () => Promise<void>): Promise<void> {
+export async function rollUp(database: MetricsDatabase, until: number, pause: Pause): Promise<void> {
   for (const level of levels) {
     if (level === fineLevel) continue
     const target = floorTo(until, level.madeEverySeconds)
-    for (let at = database.use((opened) => beginningOf(opened, level)); at !== undefined && at < target; at += level.stepSeconds) {
-      for (let from: number | undefined = 0; from !== undefined; ) {
-        const first: number = from
-        const window = { level, at, firstSeries: first }
-        from = database.use((opened) => makeWindows(opened, window))
-        await pause()
-      }
-      const madeUntil = at + level.stepSeconds
-      database.use((opened) => setRolled(opened, level, madeUntil))
+    const begin = database.use((opened) => beginningOf(opened, level))
+    if (begin === undefined) continue
+    for (let at = begin; at < target; at += level.stepSeconds) {
+      at = database.use((opened) => nextOf(opened, level, at)) ?? target
+      if (at < target) await makeWindow(database, { level, at }, pause)
     }
-    // A clock that was set back has left it in the future.
-    database.use((opened) => {
-      if ((rolledUntil(opened, level) ?? 0) > until) setRolled(opened, level, target)
-    })
+    // Also where a clock that was set back has left it in the future.
+    if (begin < target || begin > until) database.use((opened) => setRolled(opened, level, target))
   }
+}
+
+type Pause = () => Promise<void>
+
+/** Made whole before anybody is told that it is. */
+async function makeWindow(database: MetricsDatabase, { level, at }: Pick<Windows, 'level' | 'at'>, pause: Pause): Promise<void> {
+  for (let next: number | undefined = 0; next !== undefined; ) {
+    const firstSeries: number = next
+    next = database.use((opened) => makeWindows(opened, { level, at, firstSeries }))
+    await pause()
+  }
+  database.use((opened) => setRolled(opened, level, at + level.stepSeconds))
+}
+
+/** The next window with anything in it: a time in which nobody looked may be long. */
+function nextOf(opened: Opened, level: Level, at: number): number | undefined {
+  if (finerThan(level) !== fineLevel) return at
+  const oldest = oldestFine(opened, at)
+  return oldest === undefined ? undefined : floorTo(oldest, level.stepSeconds)
 }
 
 /** Where to go on: where the last one ended, else at the oldest of the finer level. */
@@ -41,13 +54,11 @@ function beginningOf(opened: Opened, level: Level): number | undefined {
   return oldest === undefined ? undefined : floorTo(oldest, level.stepSeconds)
 }
 
-export function oldestFine({ db }: Opened): number | undefined {
-  const row = db
-    .query<{ at: number | null }, []>(
-      'SELECT min(at) AS at FROM (SELECT min(at) AS at FROM usage_fine UNION ALL SELECT min(at) FROM traffic_fine)',
-    )
-    .get()
-  return row?.at ?? undefined
+/** The oldest fine window, not before a time. */
+export function oldestFine({ db }: Opened, from = 0): number | undefined {
+  const sql = `SELECT min(at) AS at FROM (SELECT min(at) AS at FROM usage_fine WHERE at >= $from
+    UNION ALL SELECT min(at) FROM traffic_fine WHERE at >= $from)`
+  return db.query<{ at: number | null }, { from: number }>(sql).get({ from })?.at ?? undefined
 }
 
 function oldestCoarse({ db }: Opened, { stepSeconds }: Level): number | undefined {
