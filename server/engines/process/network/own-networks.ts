@@ -15,7 +15,7 @@ import { type NamedAddress, type NameFiles, openNameFiles, writeInPlace } from '
 import { type LinkSettings, makeNamespace, type Namespace } from './namespace.ts'
 import { HOST_SEAT, type Networks, type Seat, type Workload } from './networks.ts'
 import { createPool, type NamespacePool } from './pool.ts'
-import { register, sweepOrphans, unregister } from './registry.ts'
+import { register, registeredSubnet, sweepOrphans, unregister } from './registry.ts'
 import { readResolver } from './resolver.ts'
 import type { Rules } from './ruleset.ts'
 import { readSeat, type SeatRecord, writeSeat } from './seat-record.ts'
@@ -128,7 +128,8 @@ function forwardPackets(): void {
 
 function claimFor({ directory, subnet }: NetworkOptions, isInUse: boolean): Promise<ClaimedSubnet> {
   const others = [...readResolver('').text.matchAll(/^nameserver (\S+)/gm)].map(([, server]) => server ?? '')
-  return claimSubnet({ directory, wanted: subnet === undefined ? undefined : parseSubnet(subnet), isInUse, others })
+  const registered = registeredSubnet(labelsOf(directory).table)
+  return claimSubnet({ directory, wanted: subnet === undefined ? undefined : parseSubnet(subnet), registered, isInUse, others })
 }
 
 const seatEntry = (id: string, recordDir: string): [string, SeatRecord][] => {

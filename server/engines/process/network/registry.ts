@@ -17,6 +17,9 @@ export function register(table: string, entry: { directory: string; subnet: stri
   writeFileSync(join(folder, table), JSON.stringify(entry), { mode: 0o600 })
 }
 
+/** What was noted last for a table since the machine has started. */
+export const registeredSubnet = (table: string, folder = FOLDER): string | undefined => readEntry(join(folder, table))?.subnet
+
 export const unregister = (table: string, folder = FOLDER): void => rmSync(join(folder, table), { force: true })
 
 /** Takes out of the kernel what is left of installations whose data is gone: nobody else ever would. */

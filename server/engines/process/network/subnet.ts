@@ -19,6 +19,8 @@ export interface ClaimOptions {
   directory: string
   /** What the operator wants, or undefined to choose. */
   wanted: Subnet | undefined
+  /** What this installation has claimed since the machine started, as CIDR. */
+  registered: string | undefined
   /** Whether something runs with addresses of the remembered one, which must then be kept. */
   isInUse: boolean
   /** Addresses the host needs beside those in its routes: its name servers. */
@@ -30,17 +32,16 @@ const METRIC = '4278198272'
 const FILE = 'subnet'
 
 /** @throws AppError `unavailable` when the wanted subnet is used by the host, or none is free. */
-export async function claimSubnet({ directory, wanted, isInUse, others }: ClaimOptions): Promise<ClaimedSubnet> {
+export async function claimSubnet({ directory, wanted, registered, isInUse, others }: ClaimOptions): Promise<ClaimedSubnet> {
   const path = join(directory, FILE)
   const remembered = existsSync(path) ? parseSubnet(readFileSync(path, 'utf8').trim()) : undefined
-  if (remembered !== undefined && isInUse) return await claimed(path, remembered)
-  const routes = await readRoutes()
-  if (remembered !== undefined && routes.includes(`unreachable ${remembered.cidr}`)) await unclaimSubnet(remembered)
+  if (remembered !== undefined && isInUse) return await keep(path, remembered)
+  if (registered !== undefined) await unclaimSubnet(parseSubnet(registered))
   const taken = [...networksIn(await readRoutes()), ...others]
   const candidates = wanted === undefined ? [...(remembered === undefined ? [] : [remembered]), ...candidateSubnets] : [wanted]
   for (const subnet of candidates.filter((one) => !isTaken(one, taken))) {
     try {
-      return await claimed(path, subnet)
+      return await claim(path, subnet)
     } catch {
       // Another installation was a moment faster; the next one may still be free.
     }
@@ -51,11 +52,20 @@ export async function claimSubnet({ directory, wanted, isInUse, others }: ClaimO
   )
 }
 
-async function claimed(path: string, subnet: Subnet): Promise<ClaimedSubnet> {
-  const isKept = (await readRoutes()).includes(`unreachable ${subnet.cidr}`)
-  // What is on disk before the claim is what the next start gives back.
-  if (!isKept) writeFileSync(path, `${subnet.cidr}\n`, { mode: 0o600 })
-  if (!isKept) await runTool(['ip', 'route', 'add', 'unreachable', subnet.cidr, 'metric', METRIC])
+/** What runs has addresses of it, so it is kept whoever else may have come into it. */
+async function keep(path: string, subnet: Subnet): Promise<ClaimedSubnet> {
+  if ((await readRoutes()).includes(`unreachable ${subnet.cidr}`)) return claimed(path, subnet)
+  return await claim(path, subnet)
+}
+
+/** @throws AppError `unavailable` when the claim is another's. */
+async function claim(path: string, subnet: Subnet): Promise<ClaimedSubnet> {
+  await runTool(['ip', 'route', 'add', 'unreachable', subnet.cidr, 'metric', METRIC])
+  writeFileSync(path, `${subnet.cidr}\n`, { mode: 0o600 })
+  return claimed(path, subnet)
+}
+
+function claimed(path: string, subnet: Subnet): ClaimedSubnet {
   return {
     subnet,
     release: async () => {
