@@ -41,11 +41,8 @@ async function watchKeeper(context: LifecycleContext, one: Supervised, spec: Lau
   try {
     const keeper = await launch(context, one.workload, spec)
     one.letGo = keeper.letGo
-    void keeper.ended.then(() => {
-      // Whatever the keeper could not record is found out as for an adopted workload.
-      one.hasOwnKeeper = false
-      context.supervisor.check(one)
-    })
+    // Whatever the keeper could not record is found out as for an adopted workload.
+    void keeper.ended.then(() => context.supervisor.follow(one))
   } catch (error) {
     one.stopping = context.processes.killAll(one.workload)
     await one.stopping

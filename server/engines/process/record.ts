@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, watch, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { type ProcessIdentity, type ProcessStat, parseStat, readBootId } from './proc.ts'
@@ -41,6 +41,8 @@ export interface Records {
   keeperOf(workload: Workload): ProcessIdentity | undefined
   markStopping(id: string): void
   exitOf(id: string): RecordedExit | undefined
+  /** Calls back when something may have been recorded, until the returned function is called. Where the machine cannot tell, never. */
+  watch(id: string, onChange: () => void): () => void
   /** For a workload that ended with nobody left to record how. */
   writeUnknownExit(id: string): void
   /** Time since the workload was recorded. */
@@ -72,9 +74,20 @@ export function openRecords(directory: string): Records {
     keeperOf: (workload) => statIn(workload, 'keeper'),
     markStopping: (id) => writeFileSync(join(dirOf(id), 'stopping'), '', { mode: 0o600 }),
     exitOf: (id) => readExit(join(dirOf(id), 'exit')),
+    watch: (id, onChange) => watchFolder(dirOf(id), onChange),
     writeUnknownExit: (id) => writeFileSync(join(dirOf(id), 'exit'), UNKNOWN_EXIT, { mode: 0o600 }),
     ageMs: (id) => Date.now() - (statSync(join(dirOf(id), ABOUT_FILE), { throwIfNoEntry: false })?.mtimeMs ?? 0),
     remove: (id) => rmSync(dirOf(id), { recursive: true, force: true }),
+  }
+}
+
+function watchFolder(directory: string, onChange: () => void): () => void {
+  try {
+    const watcher = watch(directory, { persistent: false }, onChange)
+    watcher.on('error', () => watcher.close())
+    return () => watcher.close()
+  } catch {
+    return () => {}
   }
 }
 

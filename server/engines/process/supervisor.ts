@@ -6,7 +6,8 @@ import type { RecordedExit, Records, Workload } from './record.ts'
 
 /**
  * Knows for each workload whether it runs, by one rule for those we started and those we adopted: its record on disk says how it ended,
- * or else the recorded process lives. The keeper of a workload of ours pokes us when it ends; adopted ones are looked at periodically.
+ * or else the recorded process lives. The keeper of a workload of ours pokes us when it ends; of the adopted ones the record is watched,
+ * and now and then they are looked at, as one whose keeper was killed ends without a record.
  */
 export interface Supervised {
   readonly workload: Workload
@@ -19,7 +20,7 @@ export interface Supervised {
   stopping: Promise<unknown> | undefined
   /** We started its keeper and hold a pipe to it, which tells us of the end. */
   hasOwnKeeper: boolean
-  /** Gives up that pipe. */
+  /** Gives up that pipe, or the watch that takes its place. */
   letGo: () => void
   /** When the process was first found gone without a recorded exit. */
   goneAt: number | undefined
@@ -32,6 +33,8 @@ export interface Supervisor {
   all(): Supervised[]
   add(workload: Workload, options: { hasOwnKeeper: boolean }): Supervised
   forget(id: string): void
+  /** Sees to the end of a workload of which we hold no pipe (any more). */
+  follow(supervised: Supervised): void
   /** Looks whether a workload has ended, now; false when that cannot be told yet. */
   check(supervised: Supervised): boolean
   onExit(listener: ExitListener): () => void
@@ -45,7 +48,8 @@ export interface SupervisorOptions {
   log: (message: string) => void
 }
 
-const ADOPTED_CHECK_MS = 200
+const ADOPTED_CHECK_MS = 10_000
+const UNDECIDED_CHECK_MS = 100
 /** The keeper needs a moment between the end of its child and the record of it. */
 const RECORD_GRACE_MS = 1000
 /** A launcher whose control plane was killed may not have come to record its process yet; one that is later still ends at the lost pipe. */
@@ -67,8 +71,18 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     if (typeof seen === 'object') void settle(one, seen, options).then(tell)
     return seen !== 'undecided'
   }
+  const checkUntilDecided = (one: Supervised) => {
+    if (!check(one)) setTimeout(() => checkUntilDecided(one), UNDECIDED_CHECK_MS).unref()
+  }
+  const follow = (one: Supervised) => {
+    one.hasOwnKeeper = false
+    one.letGo()
+    if (isClosed || one.isSettling) return
+    one.letGo = records.watch(one.workload.id, () => checkUntilDecided(one))
+    checkUntilDecided(one)
+  }
   const timer = setInterval(() => {
-    for (const one of supervised.values()) if (!one.hasOwnKeeper) check(one)
+    for (const one of supervised.values()) if (!one.hasOwnKeeper) checkUntilDecided(one)
   }, ADOPTED_CHECK_MS)
   timer.unref()
   return {
@@ -77,9 +91,14 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     add: (workload, { hasOwnKeeper }) => {
       const added = supervise(workload, hasOwnKeeper)
       supervised.set(workload.id, added)
+      if (!hasOwnKeeper) follow(added)
       return added
     },
-    forget: (id) => supervised.delete(id),
+    forget: (id) => {
+      supervised.get(id)?.letGo()
+      supervised.delete(id)
+    },
+    follow,
     check,
     onExit: (listener) => {
       listeners.add(listener)
@@ -130,6 +149,7 @@ function mayBeRecorded(records: Records, one: Supervised, leader: ProcessStat | 
 
 async function settle(one: Supervised, exit: RecordedExit, options: SupervisorOptions): Promise<Supervised> {
   one.isSettling = true
+  one.letGo()
   const { workload } = one
   try {
     // A command that ends takes with it whatever it left in the background.
