@@ -1,4 +1,5 @@
 import { AppError } from '../../shared/error.ts'
+import type { ServiceType } from '../../shared/service.ts'
 import type { DetectInput } from './plan.ts'
 
 /** The processes of a Procfile, by name, in its order. Lines that are none are passed over, as Heroku does. */
@@ -11,11 +12,13 @@ function parseProcfile(text: string): Map<string, string> {
   return processes
 }
 
+const processOf: Partial<Record<ServiceType, string>> = { background_worker: 'worker', cron_job: 'cron' }
+
 /** The start command that somebody wrote down: the service's own setting, else its process in the Procfile. */
 export function declaredStart({ files, settings }: DetectInput): string | undefined {
   if (settings.startCommand) return settings.startCommand
   const processes = parseProcfile(files.read('Procfile') ?? '')
-  const wanted = settings.type === 'background_worker' ? 'worker' : 'web'
+  const wanted = processOf[settings.type] ?? 'web'
   const [only] = processes.size === 1 ? processes.values() : []
   return processes.get(wanted) ?? only
 }
