@@ -1,5 +1,5 @@
 import { dlopen } from 'bun:ffi'
-import { chownSync, closeSync, constants, openSync, readdirSync, readlinkSync } from 'node:fs'
+import { chownSync, closeSync, constants, openSync, readdirSync, readlinkSync, writeSync } from 'node:fs'
 import { AppError } from '../../shared/error.ts'
 
 export interface PtyOptions {
@@ -30,12 +30,12 @@ export interface Pty {
 /** @throws AppError `unavailable` when the machine has no terminal to give. */
 export function openPty({ columns, rows, onOutput, owner }: PtyOptions): Pty {
   const state = { isClosed: false, lastOutputAt: 0 }
-  const waiting = new Set<() => void>()
+  let typing: Promise<void> = Promise.resolve()
   const data = (_: Bun.Terminal, bytes: Uint8Array) => {
     state.lastOutputAt = performance.now()
     if (!state.isClosed) onOutput(bytes)
   }
-  const { terminal, path } = makeTerminal({ cols: columns, rows, data, drain: () => release(waiting) })
+  const { terminal, path, master } = makeTerminal({ cols: columns, rows, data })
   if (owner !== undefined) chownSync(path, owner.uid, owner.gid)
   const descriptor = openSync(path, constants.O_RDWR | constants.O_NOCTTY)
   const flow = (action: number) => {
@@ -43,11 +43,9 @@ export function openPty({ columns, rows, onOutput, owner }: PtyOptions): Pty {
   }
   return {
     descriptor,
-    write: async (bytes) => {
-      if (state.isClosed || bytes.length === 0) return
-      const taken = new Promise<void>((resolve) => waiting.add(resolve))
-      terminal.write(Uint8Array.from(bytes))
-      await taken
+    write: (bytes) => {
+      typing = typing.then(() => typeIn(master, bytes, state))
+      return typing
     },
     resize: (cols, lines) => {
       if (!state.isClosed) terminal.resize(cols, lines)
@@ -63,7 +61,6 @@ export function openPty({ columns, rows, onOutput, owner }: PtyOptions): Pty {
       state.isClosed = true
       closeSync(descriptor)
       terminal.close()
-      release(waiting)
     },
   }
 }
@@ -71,24 +68,58 @@ export function openPty({ columns, rows, onOutput, owner }: PtyOptions): Pty {
 /** What the kernel holds of a terminal's output is read within one turn of the event loop; this is for a loaded machine. */
 const SILENCE_MS = 20
 
-function release(waiting: Set<() => void>): void {
-  for (const resolve of waiting) resolve()
-  waiting.clear()
+const RETRY_MS = { first: 1, longest: 50 }
+
+/**
+ * The runtime's own write sometimes never goes on once the terminal was full, until something else is written (seen in Bun 1.4.5), so
+ * the bytes are written here: as many as it takes, and the rest when its program has read some.
+ */
+async function typeIn(master: number, bytes: Uint8Array, state: { readonly isClosed: boolean }): Promise<void> {
+  let retryMs = RETRY_MS.first
+  for (let at = 0; at < bytes.length && !state.isClosed; ) {
+    const count = writeSome(master, bytes.subarray(at))
+    if (count === undefined) return
+    at += count
+    retryMs = count > 0 ? RETRY_MS.first : Math.min(retryMs * 2, RETRY_MS.longest)
+    if (at < bytes.length) await Bun.sleep(retryMs)
+  }
+}
+
+/** How many bytes the terminal has taken; undefined when nobody is at its other end any more. */
+function writeSome(master: number, bytes: Uint8Array): number | undefined {
+  try {
+    return writeSync(master, bytes)
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EAGAIN' ? 0 : undefined
+  }
 }
 
 const MAKE_ATTEMPTS = 20
 
-/** The runtime does not tell the terminal's name, but holds its other end open. Another thread may have opened one in the same moment. */
-function makeTerminal(options: Bun.TerminalOptions): { terminal: Bun.Terminal; path: string } {
+interface MadeTerminal {
+  terminal: Bun.Terminal
+  /** Of the end that programs use. */
+  path: string
+  /** Our end, which the runtime has set to not block. */
+  master: number
+}
+
+/** The runtime does not tell the terminal's name and descriptors, but holds them open. Another thread may have opened one in the same moment. */
+function makeTerminal(options: Bun.TerminalOptions): MadeTerminal {
   for (let attempt = 0; attempt < MAKE_ATTEMPTS; attempt++) {
     const before = new Set(openTerminals().map(({ descriptor }) => descriptor))
     const terminal = newTerminal(options)
-    const [made, ...others] = openTerminals().filter(({ descriptor }) => !before.has(descriptor))
-    if (made !== undefined && others.length === 0) return { terminal, path: made.path }
+    const made = openTerminals().filter(({ descriptor }) => !before.has(descriptor))
+    const [end, ...others] = made.filter(({ path }) => !isMaster(path))
+    const master = made.find(({ path }) => isMaster(path))
+    if (end !== undefined && master !== undefined && others.length === 0)
+      return { terminal, path: end.path, master: Number(master.descriptor) }
     terminal.close()
   }
   throw new AppError('unavailable', 'Could not find the name of a new terminal: is /proc mounted?')
 }
+
+const isMaster = (path: string): boolean => path.endsWith('/ptmx')
 
 function newTerminal(options: Bun.TerminalOptions): Bun.Terminal {
   try {
@@ -102,7 +133,7 @@ function newTerminal(options: Bun.TerminalOptions): Bun.Terminal {
 function openTerminals(): { descriptor: string; path: string }[] {
   return readdirSync('/proc/self/fd').flatMap((descriptor) => {
     const path = targetOf(descriptor)
-    return /^\/dev\/pts\/\d+$/.test(path) ? [{ descriptor, path }] : []
+    return /^\/dev\/(pts\/\d+|(pts\/)?ptmx)$/.test(path) ? [{ descriptor, path }] : []
   })
 }
 
