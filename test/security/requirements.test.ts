@@ -35,6 +35,7 @@ const proofs: Record<string, Record<string, string[]>> = {
     'server/auth/first-start.test.ts': ['the static token is the seeded administrator, under the same checks, and stands nowhere'],
   },
   'S10 WebSockets': {
+    'security/s10-shell.test.ts': [],
     'server/http/sockets.test.ts': [
       'without a credential, or with a bad one',
       'with a cookie from another site, or from nowhere',
