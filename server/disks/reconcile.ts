@@ -8,6 +8,7 @@ import { AppError } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
 import { IMAGE_ROOT } from '../engines/port.ts'
 import { instancesOf } from '../instances/store.ts'
+import { openJobs } from '../jobs/store.ts'
 import { describeError } from '../server-log.ts'
 import { loopDeviceOf } from './loop-device.ts'
 import { withMountedImage } from './mounted-image.ts'
@@ -36,9 +37,10 @@ export async function reconcileDisk(context: Context, diskId: string): Promise<n
   return context.now()
 }
 
-/** Instances that are on their way out have it still, and the kernel may need a moment after the last. */
+/** Instances and jobs that are on their way out have it still, and the kernel may need a moment after the last. */
 function isInUse({ db, paths }: Context, disk: StoredDisk): boolean {
-  return instancesOf(db, disk.serviceId).length > 0 || (disk.isImage && loopDeviceOf(diskPathsOf(paths, disk.id).image) !== undefined)
+  const users = [...instancesOf(db, disk.serviceId), ...openJobs(db, disk.serviceId).filter(({ phase }) => phase !== 'pending')]
+  return users.length > 0 || (disk.isImage && loopDeviceOf(diskPathsOf(paths, disk.id).image) !== undefined)
 }
 
 async function change(context: Context, disk: StoredDisk): Promise<void> {

@@ -22,7 +22,6 @@ type DiskIds = Extract<
 
 export const diskRoutes: Handlers<DiskIds, Context> = {
   listDisks({ actor, query }, context) {
-    if (query.ownerId !== undefined && !query.ownerId.includes(actor.workspaceId)) return []
     const page = { beforeId: idAfter(query.cursor), limit: query.limit ?? DEFAULT_PAGE_ITEMS }
     return pageOf('disk', listDisks(context.db, actor.workspaceId, { ...query, ...page }).map(presentDisk), ({ id }) => [id])
   },
