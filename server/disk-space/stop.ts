@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { AppError } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
 import { holdBackInstances, instancesOf } from '../instances/store.ts'
+import { openJobs } from '../jobs/store.ts'
 import { servicePathsOf } from '../paths.ts'
 import { ensureFolder, ensureServiceFolders } from '../services/folders.ts'
 import type { StoredService } from '../services/store.ts'
@@ -30,6 +31,7 @@ async function stopService(context: Context, { service }: Candidate, found: Foun
   const { engine, db, exitReasons } = context
   const reason = `It filled the disk: ${figures(found)} in its home and /tmp. What was in /tmp was removed; it starts again when there is space`
   for (const { id } of instancesOf(db, service.id)) exitReasons.set(id, reason)
+  for (const { id } of openJobs(db, service.id)) exitReasons.set(id, `The service filled the disk: ${figures(found)} in its home and /tmp.`)
   const all = (await engine.list()).filter((one) => one.serviceId === service.id && !isBuildStep(one.instanceId))
   await Promise.all(all.map(({ instanceId }) => engine.stop(instanceId, { graceMs: 0 })))
   holdBack(context, service.id)

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { chmod, chown, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { plans } from '../../shared/plan.ts'
+import { type PlanName, plans } from '../../shared/plan.ts'
 import { searchPathOf } from '../builders/plan.ts'
 import type { Context } from '../context.ts'
 import { artifactDir, releaseSecrets, type StoredRelease } from '../deploys/release-store.ts'
@@ -23,24 +23,44 @@ export async function prepareInstance(
   context: Context,
   { service, release, instance }: { service: StoredService; release: StoredRelease; instance: StoredInstance },
 ): Promise<InstanceSpec> {
+  const { id, deployId, port } = instance
+  return await prepareWorkload(context, { service, release, workload: { id, deployId, port } })
+}
+
+/** What is started in a release: an instance with the command and plan of the release, or a job with its own. */
+export interface ReleaseWorkload {
+  id: string
+  deployId: string
+  /** 0 for what listens nowhere. */
+  port: number
+  command?: string
+  plan?: PlanName
+}
+
+/** The same for anything that runs in a release as its service. */
+export async function prepareWorkload(
+  context: Context,
+  { service, release, workload }: { service: StoredService; release: StoredRelease; workload: ReleaseWorkload },
+): Promise<InstanceSpec> {
+  const { id, deployId, port, command = release.launch.startCommand, plan = release.settings.plan } = workload
   const own = await ensureServiceFolders(context.paths, service)
   await context.diskQuota.limit(service)
   const secretsDir = await prepareSecrets(context, { service, release })
   const disk = await diskForInstance(context, service.id)
-  const facts = { port: instance.port, instanceId: instance.id, deployId: instance.deployId, secretsDir }
+  const facts = { port, instanceId: id, deployId, secretsDir }
   return {
-    instanceId: instance.id,
-    deployId: instance.deployId,
-    command: release.launch.startCommand,
+    instanceId: id,
+    deployId,
+    command,
     cwd: artifactDir(context.paths, release),
     env: { ...instanceEnv(context, { service, release, facts }), ...disk.env },
     sandbox: {
       ...sandboxOf(context, service, [...release.launch.readOnlyBinds, artifactDir(context.paths, release), secretsDir]),
       ...disk.sandbox,
     },
-    limits: limitsOf(release.settings.plan),
-    outputPath: outputPathOf(own, instance.id),
-    port: instance.port,
+    limits: limitsOf(plan),
+    outputPath: outputPathOf(own, id),
+    port,
   }
 }
 

@@ -31,7 +31,8 @@ async function concludeJob(
   { job, exit }: { job: StoredJob; exit: ExitedState | undefined },
 ): Promise<void> {
   await closeJobOutput(context, job)
-  endJob(context, { job, service }, { ...outcomeOf(job, exit), ...(exit !== undefined && { endedAt: Date.parse(exit.at) }) })
+  const outcome = outcomeOf(job, exit, context.exitReasons.take(job.id))
+  endJob(context, { job, service }, { ...outcome, ...(exit !== undefined && { endedAt: Date.parse(exit.at) }) })
   await context.engine.remove(job.id)
   await pruneIfUnused(context, job)
 }

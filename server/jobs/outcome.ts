@@ -9,12 +9,17 @@ export interface Outcome {
 
 type Exit = Pick<ExitedState, 'exitCode' | 'signal' | 'oomKilled'>
 
-/** What the end of a job's processes means for it. `exit` is undefined where nobody is left who knows of them. */
-export function outcomeOf(job: Pick<StoredJob, 'stopAs' | 'reason'>, exit: Exit | undefined): Outcome {
+/**
+ * What the end of a job's processes means for it.
+ *
+ * @param exit Undefined where nobody is left who knows of them.
+ * @param ended Why the platform has ended them, where it has.
+ */
+export function outcomeOf(job: Pick<StoredJob, 'stopAs' | 'reason'>, exit: Exit | undefined, ended?: string): Outcome {
   const exitCode = exit?.exitCode ?? null
   if (job.stopAs !== null) return { phase: job.stopAs, exitCode, reason: job.reason }
   if (exitCode === 0) return { phase: 'succeeded', exitCode, reason: null }
-  return { phase: 'failed', exitCode, reason: failureOf(exit) }
+  return { phase: 'failed', exitCode, reason: ended ?? failureOf(exit) }
 }
 
 function failureOf(exit: Exit | undefined): string {

@@ -14,8 +14,8 @@ export interface JobSituation {
   now: number
   isSuspended: boolean
   isDeleted: boolean
-  /** Whether nothing of the service may start for now; what runs goes on. */
-  isHeld: boolean
+  /** How its disk stands: nothing starts while it is being made, and nothing runs while it is being changed. */
+  disk: 'ready' | 'making' | 'changing'
   /** How many runs of the schedule may be under way at once. */
   maxRunningRuns: number
   /** Those that have not ended, oldest first. */
@@ -34,6 +34,7 @@ export function planJobs(situation: JobSituation): JobAction[] {
   const absence = absenceOf(situation)
   if (absence !== undefined)
     return [...waiting.map((job) => end(job, absence)), ...begun.filter(isUnstopped).map((job) => stop(job, absence))]
+  if (situation.disk === 'changing') return begun.filter(isUnstopped).map((job) => stop(job, 'The disk of the service is being changed.'))
   const dropped = waiting.filter((job) => job.stopAs !== null)
   const late = begun.filter((job) => isUnstopped(job) && deadlineOf(job) <= situation.now)
   return [
@@ -56,7 +57,7 @@ function absenceOf({ isDeleted, isSuspended }: JobSituation): string | undefined
 
 /** In the order in which they were asked for, as far as there is room. What is being stopped still takes its place. */
 function starts(situation: JobSituation, { waiting, begun }: { waiting: readonly StoredJob[]; begun: readonly StoredJob[] }): JobAction[] {
-  if (situation.isHeld) return []
+  if (situation.disk !== 'ready') return []
   const places = { one_off: maxRunningJobs, cron: situation.maxRunningRuns }
   for (const { kind } of begun) places[kind] -= 1
   return waiting.flatMap(({ id, kind }): JobAction[] => {

@@ -9,6 +9,7 @@
 import { maxRunningJobs } from '../../shared/job.ts'
 import type { Context } from '../context.ts'
 import { scheduleRuns } from '../cron-jobs/reconcile.ts'
+import { diskOfService } from '../disks/store.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
 import type { JobStops } from './background.ts'
 import { endJob } from './finish.ts'
@@ -57,10 +58,16 @@ function situationOf(context: Context, service: StoredService): JobSituation {
     now: context.now(),
     isSuspended: service.suspendedAt !== null,
     isDeleted: service.deletedAt !== null,
-    isHeld: false,
+    disk: diskOf(context, service),
     maxRunningRuns: service.controls.cron.overlapPolicy === 'allow' ? maxRunningJobs : 1,
     jobs: openJobs(context.db, service.id),
   }
+}
+
+function diskOf({ db }: Context, { id }: StoredService): JobSituation['disk'] {
+  const { status } = diskOfService(db, id) ?? { status: 'available' }
+  if (status === 'available') return 'ready'
+  return status === 'creating' ? 'making' : 'changing'
 }
 
 async function act(context: Context, service: StoredService, action: JobAction): Promise<void> {

@@ -1,12 +1,11 @@
 import { AppError } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
-import { artifactDir, releaseById, type StoredRelease } from '../deploys/release-store.ts'
+import { releaseById, type StoredRelease } from '../deploys/release-store.ts'
 import { deployById } from '../deploys/store.ts'
 import type { InstanceSpec } from '../engines/port.ts'
-import { instanceEnv, limitsOf, outputPathOf, prepareSecrets, sandboxOf } from '../instances/launch.ts'
+import { outputPathOf, prepareWorkload } from '../instances/launch.ts'
 import { servicePathsOf } from '../paths.ts'
 import { describeError } from '../server-log.ts'
-import { ensureServiceFolders } from '../services/folders.ts'
 import type { StoredService } from '../services/store.ts'
 import { endJob, recordStart } from './finish.ts'
 import { jobById, type StoredJob, updateJob } from './store.ts'
@@ -61,22 +60,11 @@ function takeRelease(context: Context, service: StoredService, jobId: string): P
   })()
 }
 
+/** What asks for nothing can wait: a job yields to instances where both want the same processor, disk or memory. */
 async function prepareJob(context: Context, { job, service, release, deployId }: Prepared): Promise<InstanceSpec> {
-  const own = await ensureServiceFolders(context.paths, service)
-  const secretsDir = await prepareSecrets(context, { service, release })
-  const cwd = artifactDir(context.paths, release)
-  const facts = { port: NO_PORT, instanceId: job.id, deployId, secretsDir }
-  return {
-    instanceId: job.id,
-    deployId,
-    command: job.startCommand ?? release.launch.startCommand,
-    cwd,
-    env: instanceEnv(context, { service, release, facts }),
-    sandbox: sandboxOf(context, service, [...release.launch.readOnlyBinds, cwd, secretsDir]),
-    limits: limitsOf(job.plan ?? release.settings.plan),
-    outputPath: outputPathOf(own, job.id),
-    port: NO_PORT,
-  }
+  const own = { ...(job.startCommand !== null && { command: job.startCommand }), ...(job.plan !== null && { plan: job.plan }) }
+  const spec = await prepareWorkload(context, { service, release, workload: { id: job.id, deployId, port: NO_PORT, ...own } })
+  return { ...spec, priority: 'background' }
 }
 
 /** Where a job's output goes. */

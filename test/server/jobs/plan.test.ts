@@ -25,7 +25,7 @@ const job = (id: string, changes: Partial<StoredJob> = {}): StoredJob => ({
 })
 const running = (id: string, changes: Partial<StoredJob> = {}) => job(id, { phase: 'running', startedAt: NOW, ...changes })
 const plan = (jobs: StoredJob[], changes: Partial<JobSituation> = {}) =>
-  planJobs({ now: NOW, isSuspended: false, isDeleted: false, isHeld: false, maxRunningRuns: 1, jobs, ...changes })
+  planJobs({ now: NOW, isSuspended: false, isDeleted: false, disk: 'ready', maxRunningRuns: 1, jobs, ...changes })
 
 test('jobs start in their order as far as there is room, counting what is being stopped', () => {
   const busy = Array.from({ length: 8 }, (_, index) => running(`r${index}`))
@@ -42,8 +42,15 @@ test('runs of a schedule take no place of other jobs, and have their own number'
   ])
 })
 
-test('nothing starts while the service is held, and what runs goes on', () => {
-  expect(plan([running('r'), job('a')], { isHeld: true })).toEqual([])
+test('nothing starts while the disk of the service is being made, and what runs goes on', () => {
+  expect(plan([running('r'), job('a')], { disk: 'making' })).toEqual([])
+})
+
+test('nothing runs while the disk of the service is being changed, and what waits goes on waiting', () => {
+  const reason = 'The disk of the service is being changed.'
+  expect(plan([running('r'), running('s', { stopAs: 'canceled' }), job('a')], { disk: 'changing' })).toEqual([
+    { kind: 'stop', jobId: 'r', as: 'canceled', reason },
+  ])
 })
 
 test.each([
