@@ -24,6 +24,7 @@ import { type Publish, type PublishedTable, publishTo, restore } from './publica
 import { parseRouteTable, type RouteTable } from './route-table.ts'
 import { Router } from './router.ts'
 import { StaticFiles } from './static/files.ts'
+import { createStreams, type Streams } from './streams/streams.ts'
 import { createEntrance } from './tls/entrance.ts'
 import { createTlsSide, type TlsOptions, type TlsSide } from './tls/tls-side.ts'
 import type { Served } from './traffic/counters.ts'
@@ -74,7 +75,8 @@ export async function runIngress(options: IngressOptions): Promise<RunningIngres
   const isTrusted = trustedProxies(options.trustedProxies)
   const parking = new Parking(limits, deadlines)
   const router = new Router({ proxy: { limits, deadlines, targets, log }, files: new StaticFiles(log), parking, isTrusted })
-  const routes = routesOf(router, options)
+  const streams = createStreams({ inheritance, limits, log })
+  const routes = routesOf({ router, streams }, options)
   const tls = createTlsSide(options.tls, log)
   const traffic = createTraffic({
     served: servedBy(router, targets),
@@ -83,6 +85,7 @@ export async function runIngress(options: IngressOptions): Promise<RunningIngres
     isTrusted,
     log,
   })
+  const parts = { options, limits, deadlines, targets, parking, router, streams, routes, tls, traffic }
   const ready = Promise.withResolvers<ControlledIngress>()
   ready.promise.catch(() => {})
   let control: Control | undefined
@@ -109,13 +112,12 @@ export async function runIngress(options: IngressOptions): Promise<RunningIngres
       context,
       log,
     })
-    return operate({ options, limits, deadlines, targets, parking, router, routes, tls, traffic, listeners, control, ready: ready.resolve })
+    return operate({ ...parts, listeners, control, ready: ready.resolve })
   } catch (error) {
     ready.reject(error)
     await control?.stop()
     await listeners?.abandon()
-    tls.stop()
-    deadlines.stop()
+    for (const part of [streams, tls, deadlines]) part.stop()
     throw error
   }
 }
@@ -127,6 +129,7 @@ interface Parts {
   targets: Targets
   parking: Parking
   router: Router
+  streams: Streams
   routes: PublishedTable<RouteTable>
   tls: TlsSide
   traffic: IngressTraffic
@@ -136,12 +139,13 @@ interface Parts {
 }
 
 function operate(parts: Parts): RunningIngress {
-  const { options, limits, deadlines, targets, parking, router, routes, tls, traffic, listeners, control, ready } = parts
+  const { options, limits, deadlines, targets, parking, router, streams, routes, tls, traffic, listeners, control, ready } = parts
   const { controlSocketPath, log } = options
   const life = createLife({
     controlSocketPath,
     control,
     listeners: listeners.all,
+    streams,
     targets,
     parking,
     deadlines,
@@ -168,8 +172,14 @@ function operate(parts: Parts): RunningIngress {
     counters: (known) => traffic.read(known),
     publish: publishTo(routes, isSucceeded),
     publishCertificates: tls.table === undefined ? noCertificates : publishTo(tls.table, isSucceeded),
-    drainState: (instanceId) => targets.drainState(instanceId),
-    closeTunnels: (instanceId) => targets.closeTunnels(instanceId),
+    drainState: (instanceId) => {
+      const { inFlight, tunnels } = targets.drainState(instanceId)
+      return { inFlight, tunnels: tunnels + streams.countOf(instanceId) }
+    },
+    closeTunnels: (instanceId) => {
+      targets.closeTunnels(instanceId)
+      streams.cut(instanceId)
+    },
     abortRequests: (instanceId) => targets.abortRequests(instanceId),
     parked: (known, patienceMs) => parking.services.newsSince(known, patienceMs),
     handOver: (successor) => life.handOver(successor),
@@ -182,11 +192,17 @@ function operate(parts: Parts): RunningIngress {
   return { address: listeners.http.address, tlsAddress: listeners.tls?.address, close: life.close, closed: life.closed }
 }
 
-const routesOf = (router: Router, { routesFilePath, log }: IngressOptions): PublishedTable<RouteTable> => ({
+const routesOf = (
+  { router, streams }: { router: Router; streams: Streams },
+  { routesFilePath, log }: IngressOptions,
+): PublishedTable<RouteTable> => ({
   name: 'route table',
   filePath: routesFilePath,
   parse: parseRouteTable,
-  apply: (table) => router.apply(table),
+  apply: (table) => {
+    router.apply(table)
+    streams.apply(table.streams ?? [])
+  },
   log,
 })
 
