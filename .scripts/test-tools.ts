@@ -16,6 +16,7 @@ const debianPackages: Record<string, string> = {
   nft: 'nftables',
   nsenter: 'util-linux',
   openssl: 'openssl',
+  promtool: 'prometheus',
   setpriv: 'util-linux',
   'systemd-analyze': 'systemd',
 }

@@ -7,6 +7,7 @@ import { nameSeries } from '../metrics/series.ts'
 import { gatherOf, timeBefore } from '../options.ts'
 import { resolveService } from '../resolve.ts'
 import { present } from '../service-settings.ts'
+import { clean } from '../terminal-text.ts'
 
 const DEFAULT_METRICS: MetricName[] = ['cpu', 'memory', 'http-requests', 'http-latency']
 const DEFAULT_SINCE_MS = 60 * 60_000
@@ -40,7 +41,7 @@ async function metrics(context: Context, name: string | undefined, options: Metr
   const query = { ...range, ...present({ resolutionSeconds: options.resolution }), metric: options.metric ?? DEFAULT_METRICS }
   const history = await client.call('getMetricsHistory', { params: { serviceId: service.id }, query })
   if (context.isJson) return context.printJson(history)
-  if (history.length === 0) return context.note(`Nothing was measured of ${service.name} in this time.`)
+  if (history.length === 0) return context.note(clean`Nothing was measured of ${service.name} in this time.`)
   const series = history.map(nameSeries)
   if (!io.stdout.isTty) return io.stdout.write(tableOf(series, context.paint))
   const space = { width: io.stdout.columns, fromMs, toMs, paint: context.paint, isColoured: !context.settings.isColourRefused }

@@ -1,5 +1,6 @@
 import { type MetricUnit, metricNames, type TimeSeries } from '../../shared/metrics.ts'
 import { formatSize } from '../figures.ts'
+import { cleanText } from '../terminal-text.ts'
 
 /** A series with what it is called, apart from the service it is of. */
 export interface NamedSeries {
@@ -11,7 +12,7 @@ export interface NamedSeries {
 }
 
 export function nameSeries({ labels, values, unit }: TimeSeries): NamedSeries {
-  const label = (field: string) => labels.find((one) => one.field === field)?.value
+  const label = (field: string) => labels.filter((one) => one.field === field).map(({ value }) => cleanText(value))[0]
   const quantile = label('quantile')
   const name = quantile === undefined ? (label('direction') ?? shortId(label('instance') ?? '')) : `p${Number(quantile) * 100}`
   return {

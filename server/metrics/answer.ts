@@ -56,13 +56,26 @@ export function answerTraffic(
     .flatMap(({ service, samples }) => present({ resource: service }, joinSteps(samples, plan.step, trafficKind.join)))
 }
 
-/** Several metrics of a service, each series with the name of its own. */
+/** Several metrics of a service, each series with the name of its own, in the order asked for. Traffic is read once for all of them. */
 export function answerHistory(metrics: Metrics, question: Question, names: readonly MetricName[]): TimeSeries[] {
-  return [...new Set(names)].flatMap((metric) => {
+  const wanted = [...new Set(names)]
+  const traffic = wanted.flatMap((metric) => {
     const present = trafficSeries[metric]
-    const series = present === undefined ? answerUsage(metrics, { ...question, metric }) : answerTraffic(metrics, question, present)
-    return series.map((one) => ({ ...one, labels: [{ field: 'metric', value: metric }, ...one.labels] }))
+    return present === undefined ? [] : [{ metric, present }]
   })
+  const usage = wanted.flatMap((metric) => answerUsage(metrics, { ...question, metric }).map((one) => named(metric, one)))
+  if (traffic.length === 0) return usage
+  const asked = answerTraffic(metrics, question, (labels, samples) =>
+    traffic.flatMap(({ metric, present }) => present(labels, samples).map((one) => named(metric, one))),
+  )
+  const places = new Map<string, number>(wanted.map((metric, place) => [metric, place]))
+  const placeOf = ({ labels }: TimeSeries): number => places.get(labels[0]?.value ?? '') ?? 0
+  return [...usage, ...asked].toSorted((one, other) => placeOf(one) - placeOf(other))
 }
+
+const named = (metric: MetricName, series: TimeSeries): TimeSeries => ({
+  ...series,
+  labels: [{ field: 'metric', value: metric }, ...series.labels],
+})
 
 const rangeOf = ({ level, start, end }: Plan, { services }: Question): SamplesQuery => ({ services, level, start, end })

@@ -1,5 +1,17 @@
 /** `npm run bench [name …]`: prints the figures of the README, each as a ratio to a peer measured on this machine in the same run. */
-const names = ['deploy', 'instance-start', 'api', 'idle', 'logs', 'cli-start', 'ingress', 'traffic', 'smuggling', 'sleep'] as const
+const names = [
+  'deploy',
+  'instance-start',
+  'api',
+  'idle',
+  'logs',
+  'cli-start',
+  'ingress',
+  'traffic',
+  'smuggling',
+  'sleep',
+  'metrics',
+] as const
 
 const wanted = process.argv.slice(2)
 for (const name of names) {
