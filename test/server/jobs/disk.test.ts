@@ -1,0 +1,30 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { diskApp, makeServiceWithDisk } from '../../support/disks.ts'
+import { type Platform, startPlatform } from '../../support/platform.ts'
+import { until } from '../../support/until.ts'
+import { jobEnd, linesOf, runJob } from './job-steps.ts'
+
+let platform: Platform
+beforeAll(async () => {
+  platform = await startPlatform()
+})
+afterAll(() => platform.close())
+
+test('a job has the disk of its service beside the instance, and yields to what is done with the disk', async () => {
+  const { service, disk } = await makeServiceWithDisk(platform, 'shared')
+  await service.goLive('hello-js', diskApp)
+  const written = await runJob(service, 'echo by a job > "$CPD_DISK_PATH/note"; sync; ls "$CPD_DISK_PATH"')
+  expect(await jobEnd(service, written)).toMatchObject({ status: 'succeeded' })
+  expect(await linesOf(platform, service, written.id)).toEqual(['note'])
+  const { text } = await platform.ingress.visit('shared.localhost', '/where')
+  expect(JSON.parse(text).files).toEqual(['note'])
+
+  const { snapshotKey } = await disk.snapshot()
+  const running = await runJob(service, 'echo up; rm "$CPD_DISK_PATH/note"; sleep 60')
+  await until('it runs', async () => (await linesOf(platform, service, running.id)).includes('up'))
+  await disk.restore(snapshotKey)
+  expect(await jobEnd(service, running)).toMatchObject({ status: 'canceled', reason: 'The disk of the service is being changed.' })
+  const after = await runJob(service, 'cat "$CPD_DISK_PATH/note"')
+  expect(await jobEnd(service, after)).toMatchObject({ status: 'succeeded' })
+  expect(await linesOf(platform, service, after.id)).toEqual(['by a job'])
+})
