@@ -109,6 +109,6 @@ function pageFor(route: Route | undefined, host: string): Page {
     const text = `${route.name} has been suspended. It answers again once it is resumed.`
     return { status: 503, title: 'Service Suspended', text, retryAfterSeconds: SUSPENDED_RETRY_SECONDS }
   }
-  const text = `${route.name} is not live yet. Its first deploy may still be on the way; try again in a moment.`
+  const text = `${route.name} is not live yet, or one release is just taking the place of another. Try again in a moment.`
   return { status: 503, title: 'Service Unavailable', text, retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS }
 }
