@@ -116,6 +116,7 @@ const secretsDirOf = (context: Pick<Context, 'paths'>, release: Pick<StoredRelea
 
 const USERS_ALONE = 0o500
 const USER_READS = 0o400
+const OWNER_WRITES = 0o200
 
 /** By folder: an instance and jobs may start in one release at the same moment. */
 const secretsUnderWay = new Map<string, Promise<string>>()
@@ -144,7 +145,8 @@ async function laySecrets(
     if (isRoot) await chown(join(fresh, name), service.uid, service.uid)
   }
   if (isRoot) await chown(fresh, service.uid, service.uid)
-  await chmod(fresh, USERS_ALONE)
+  // Without another user to own it we must keep what removes it later: write permission on the folder.
+  await chmod(fresh, isRoot ? USERS_ALONE : USERS_ALONE | OWNER_WRITES)
   await rename(fresh, dir)
   return dir
 }
