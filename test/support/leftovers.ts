@@ -18,11 +18,29 @@ export function processesOf(dataDir: string): number[] {
     .filter((pid) => [commandLine(pid), read(`/proc/${pid}/environ`), workingDir(pid)].some((text) => text.includes(dataDir)))
 }
 
+const NAMESPACE_KINDS = ['pid', 'mnt', 'ipc', 'net', 'user']
+
+/** The namespaces in which any process of the machine is, each with its processes; a process is in five. */
+export function namespacesInUse(): Map<string, number[]> {
+  const found = new Map<string, number[]>()
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    for (const name of namespacesOf(Number(pid))) found.set(name, [...(found.get(name) ?? []), Number(pid)])
+  }
+  return found
+}
+
+export function namespacesOf(pid: number): string[] {
+  return NAMESPACE_KINDS.map((kind) => linkTarget(`/proc/${pid}/ns/${kind}`)).filter((name) => name !== '')
+}
+
 export const commandLine = (pid: number): string => read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim()
+
+/** What the control groups of an installation are named by. */
+export const labelOf = (dataDir: string): string => `cpd-${createHash('sha256').update(dataDir).digest('hex').slice(0, LABEL_CHARS)}`
 
 /** The directories of the installation's control groups, in every hierarchy that is mounted. */
 function groupsOf(dataDir: string): string[] {
-  const label = `cpd-${createHash('sha256').update(dataDir).digest('hex').slice(0, LABEL_CHARS)}`
+  const label = labelOf(dataDir)
   const roots = [CGROUP_ROOT, ...list(CGROUP_ROOT).map((name) => join(CGROUP_ROOT, name))]
   return roots
     .map((root) => join(root, label))
@@ -36,9 +54,11 @@ const mountsOf = (dataDir: string): string[] =>
     .filter((line) => line.includes(dataDir))
     .map((line) => `mount ${line}`)
 
-function workingDir(pid: number): string {
+const workingDir = (pid: number): string => linkTarget(`/proc/${pid}/cwd`)
+
+function linkTarget(path: string): string {
   try {
-    return readlinkSync(`/proc/${pid}/cwd`)
+    return readlinkSync(path)
   } catch {
     return ''
   }
