@@ -78,3 +78,11 @@ while :; do sleep ${mark}; done
   },
   limits: HOG_LIMITS,
 })
+
+/** Writes until it may write no more, and no more than it is told to. */
+export const diskHog = (sizeMb: number): DoctorApp => ({
+  name: 'disk',
+  command: `exec head -c ${sizeMb}M /dev/zero >/tmp/full`,
+  files: {},
+  limits: HOG_LIMITS,
+})

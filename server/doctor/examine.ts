@@ -2,11 +2,13 @@ import { existsSync, readdirSync, readlinkSync, rmSync, statSync } from 'node:fs
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { AppError } from '../../shared/error.ts'
+import { openDiskQuota } from '../disk-space/quota.ts'
 import type { Guarantee } from '../engines/port.ts'
 import { readStat } from '../engines/process/proc.ts'
 import type { Paths } from '../paths.ts'
 import { neighbourApp } from './apps.ts'
 import { type Bait, layBait } from './bait.ts'
+import { tryToFillDisk } from './fill-disk.ts'
 import { hogsFor, isBounded } from './hogs.ts'
 import { openProbe, type Probe } from './latency.ts'
 import { tryToLinger } from './linger.ts'
@@ -61,7 +63,10 @@ const RUNS = 256
 async function examineAt(place: DoctorPlace, options: ExamineOptions): Promise<Examination> {
   const { engine, dir, controlDir } = place
   const { executable, readOnlyBinds, progress, isQuick } = options
-  const guarantees = await engine.guarantees()
+  const dataDir = existsSync(options.paths.data) ? options.paths.data : dir
+  const isRoot = process.getuid?.() === 0
+  const quota = await openDiskQuota({ dataDir, isRoot, onError: () => {} })
+  const guarantees = [...(await engine.guarantees()), quota.guarantee]
   const firstUid = FIRST_UID + (process.pid % RUNS) * UIDS_PER_RUN
   const world = await openWorld({ dir, engine, executable, readOnlyBinds, firstUid })
   const bait = await layBait(controlDir)
@@ -73,6 +78,8 @@ async function examineAt(place: DoctorPlace, options: ExamineOptions): Promise<E
     const tries = await breakOut(given)
     progress('trying to stay behind after a stop')
     tries.push(await tryToLinger(world))
+    const filled = quota.guarantee.holds ? await tryToFillDisk(world, dir) : undefined
+    if (filled !== undefined) tries.push(filled)
     const { leftOut, pressure, tries: pressed } = isQuick ? { leftOut: [QUICK], tries: [], pressure: undefined } : await press(given, probe)
     probe.close()
     tries.push(...pressed, await unharmed(neighbour))

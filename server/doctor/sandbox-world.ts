@@ -19,6 +19,8 @@ export interface WorldOptions {
 /** Services of the doctor's own on an engine of its own. */
 export interface World {
   readonly engine: Engine
+  /** The user of the service that is started next. */
+  nextUid(): number
   start(app: DoctorApp, env?: Record<string, string>): Promise<RunningApp>
 }
 
@@ -92,7 +94,7 @@ export async function openWorld({ dir, engine, executable, readOnlyBinds, firstU
       remove: () => engine.removeService(serviceId),
     }
   }
-  return { engine, start }
+  return { engine, nextUid: () => firstUid + count, start }
 }
 
 async function layOut(root: string, app: DoctorApp, uid: number) {

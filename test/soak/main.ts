@@ -1,8 +1,9 @@
 /**
- * `npx bun test/soak/main.ts deploys|server-kills|ingress-kills|upgrades [options]`: the long proofs that no request is lost, on the executables in dist/.
+ * `npx bun test/soak/main.ts deploys|server-kills|ingress-kills|upgrades|cycles [options]`: the long proofs that no request is lost and nothing is left, on the executables in dist/.
  * Prints a summary line and what failed, and ends with 1 where something did.
  */
 import { parseArgs } from 'node:util'
+import { cycles } from './cycles.ts'
 import { deploys } from './deploys.ts'
 import { ingressKills } from './ingress-kills.ts'
 import type { Outcome } from './outcome.ts'
@@ -20,6 +21,8 @@ if (import.meta.main) {
       'server-kills': count('50'),
       'hand-overs': count('20'),
       'ingress-kills': count('5'),
+      cycles: count('1000'),
+      services: count('50'),
       rate: count('200'),
       instances: count('1'),
       seed: count('1'),
@@ -39,6 +42,7 @@ if (import.meta.main) {
     'server-kills': () => serverKills({ ...load, instances, kills: Number(values['server-kills']) }),
     'ingress-kills': () => ingressKills({ ...load, handOvers: Number(values['hand-overs']), kills: Number(values['ingress-kills']) }),
     upgrades: () => upgrades(load),
+    cycles: () => cycles({ cycles: Number(values.cycles), services: Number(values.services), seed: Number(values.seed) }),
   }
   const program = programs[positionals[0] ?? '']
   if (program === undefined) {

@@ -71,6 +71,8 @@ export const guestFiles: readonly GuestFile[] = [
 const WANTED = 'etc/systemd/system/multi-user.target.wants'
 
 export const guestLinks: readonly { path: string; target: string }[] = [
+  // Quotas are on since the mount, which it takes for a failure.
+  { path: 'etc/systemd/system/quotaon.service', target: '/dev/null' },
   { path: `${WANTED}/agent.service`, target: '/etc/systemd/system/agent.service' },
   { path: `${WANTED}/systemd-networkd.service`, target: '/lib/systemd/system/systemd-networkd.service' },
 ]
