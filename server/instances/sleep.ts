@@ -17,15 +17,11 @@ const AWAKEN_POLL_MS = 10
 /** What the plan has to know of a service's sleep. A deploy on its way keeps it awake from its first step on. */
 export function sleepOf(context: Pick<Context, 'db' | 'traffic'>, service: StoredService): SleepState {
   const { mode, idleSeconds } = service.controls.sleep
-  const canSleep = mode !== 'off' && service.type === 'web_service'
-  const mayBegin = service.asleep !== null || unfinishedDeploys(context.db, service.id).length === 0
-  return {
-    asleep: service.asleep?.how,
-    wanted: canSleep && mayBegin ? mode : undefined,
-    dueAt: canSleep ? stirredAt(context, service) + idleSeconds * 1000 : Number.POSITIVE_INFINITY,
-    countedUntil: context.traffic.lookedAt(),
-    hasWoken: service.wokenAt !== null,
-  }
+  const [asleep, hasWoken, countedUntil] = [service.asleep?.how, service.wokenAt !== null, context.traffic.lookedAt()]
+  const never = { asleep, wanted: undefined, dueAt: Number.POSITIVE_INFINITY, countedUntil, hasWoken }
+  if (mode === 'off' || service.type !== 'web_service') return never
+  const mayBegin = asleep !== undefined || unfinishedDeploys(context.db, service.id).length === 0
+  return mayBegin ? { ...never, wanted: mode, dueAt: stirredAt(context, service) + idleSeconds * 1000 } : never
 }
 
 /** When something of it was last asked for, started or changed. */
