@@ -1,4 +1,5 @@
 import { access, constants, glob, readFile, realpath, stat } from 'node:fs/promises'
+import { homedir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { runProcess } from '../process/spawn.ts'
 import { type Tool, type Toolchains, type ToolName, toolNames } from './tool.ts'
@@ -22,6 +23,15 @@ const HOME_TOOLCHAIN_PATH = [
   '.bun/bin',
   '.local/bin',
 ]
+
+/** The home of whoever runs us; a user without an entry in passwd and without HOME has none. */
+export function ownHomes(): string[] {
+  try {
+    return [homedir()]
+  } catch {
+    return []
+  }
+}
 
 interface SearchOptions {
   /** Folders in order of preference; `*` stands for any one name, the newest version first. */

@@ -1,8 +1,7 @@
-import { homedir } from 'node:os'
 import { dirname } from 'node:path'
 import type { Command } from 'commander'
 import { type Toolchains, type ToolName, toolNames } from '../builders/tool.ts'
-import { DEFAULT_TOOLCHAIN_PATH, findToolchains } from '../builders/toolchains.ts'
+import { DEFAULT_TOOLCHAIN_PATH, findToolchains, ownHomes } from '../builders/toolchains.ts'
 import { type Examination, examine } from '../doctor/examine.ts'
 import { removeLeftovers } from '../doctor/place.ts'
 import { renderExamination } from '../doctor/render.ts'
@@ -37,7 +36,7 @@ export function doctorCommand(): Command {
       progress: (text) => process.stderr.write(`… ${text}\n`),
       signal: stopper.signal,
     })
-    const toolchains = await findToolchains({ searchPath: [...CP_BUILD_PATH, ...DEFAULT_TOOLCHAIN_PATH], homes: [homedir()] })
+    const toolchains = await findToolchains({ searchPath: [...CP_BUILD_PATH, ...DEFAULT_TOOLCHAIN_PATH], homes: ownHomes() })
     process.stdout.write(json === true ? `${JSON.stringify({ ...examination, toolchains }, null, 2)}\n` : textOf(examination, toolchains))
     process.exit(isSound(examination.verdicts) ? 0 : 1)
   })

@@ -1,5 +1,4 @@
 import { realpath, rename, rm } from 'node:fs/promises'
-import { homedir } from 'node:os'
 import { join, relative, sep } from 'node:path'
 import { AppError } from '../../shared/error.ts'
 import { buildPlans } from '../../shared/plan.ts'
@@ -8,7 +7,7 @@ import { detectBuild } from '../builders/detect.ts'
 import { type BuildPlan, searchPathOf } from '../builders/plan.ts'
 import { findSourceRoot } from '../builders/source-root.ts'
 import { openSourceView } from '../builders/source-view.ts'
-import { DEFAULT_TOOLCHAIN_PATH, findToolchains } from '../builders/toolchains.ts'
+import { DEFAULT_TOOLCHAIN_PATH, findToolchains, ownHomes } from '../builders/toolchains.ts'
 import type { Context } from '../context.ts'
 import { chownTree } from '../files/chown-tree.ts'
 import { freezeFolder, freezeTree } from '../files/freeze-tree.ts'
@@ -105,7 +104,7 @@ async function planBuild({ context, service }: BuildJob, root: string): Promise<
   const { config, paths } = context
   const toolchains = await findToolchains({
     searchPath: [...config.CP_BUILD_PATH, ...DEFAULT_TOOLCHAIN_PATH],
-    homes: [homedir()],
+    homes: ownHomes(),
     selfToolchainDir: paths.toolchain,
   })
   const { runtime, buildCommand, startCommand, publishPath } = service.settings
