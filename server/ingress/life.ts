@@ -9,6 +9,7 @@ import type { Parking } from './parking/parking.ts'
 import type { Targets } from './proxy/targets.ts'
 import type { ClientListener } from './server.ts'
 import { startIngressProcess } from './start-process.ts'
+import type { Streams } from './streams/streams.ts'
 import { within } from './within.ts'
 
 /**
@@ -31,6 +32,7 @@ export interface LifeParts {
   controlSocketPath: string
   control: Control
   listeners: readonly ClientListener[]
+  streams: Streams
   targets: Targets
   parking: Parking
   deadlines: Deadlines
@@ -41,7 +43,7 @@ export interface LifeParts {
 }
 
 export function createLife(parts: LifeParts): Life {
-  const { controlSocketPath, control, listeners, targets, parking, deadlines, limits, log } = parts
+  const { controlSocketPath, control, listeners, streams, targets, parking, deadlines, limits, log } = parts
   const ended = Promise.withResolvers<void>()
   let ending: Promise<void> | undefined
   let starting: Promise<void> | undefined
@@ -54,7 +56,12 @@ export function createLife(parts: LifeParts): Life {
   const end = async () => {
     parking.services.end()
     const options = { graceMs: limits.closeGraceMs, lingerMs: limits.lingerMs, giveUp: abandonAll }
-    await Promise.all([control.stop(), ...listeners.map((listener) => listener.end(options))])
+    await Promise.all([
+      control.stop(),
+      within(limits.closeGraceMs, streams.retire()),
+      ...listeners.map((listener) => listener.end(options)),
+    ])
+    streams.stop()
     targets.retireAll()
     deadlines.stop()
     await parts.ended()
@@ -65,7 +72,7 @@ export function createLife(parts: LifeParts): Life {
     return ending
   }
   const retire = async () => {
-    const allGone = Promise.all(listeners.map((listener) => listener.retire()))
+    const allGone = Promise.all([streams.retire(), ...listeners.map((listener) => listener.retire())])
     await within(limits.successionQuietMs, allGone)
     targets.closeAllTunnels()
     for (const listener of listeners) listener.closeIdle()
@@ -74,7 +81,7 @@ export function createLife(parts: LifeParts): Life {
     await close()
   }
   const succeed = async (successor: Successor) => {
-    const held: HeldListener[] = listeners.map(({ address, descriptor }) => ({ address, descriptor }))
+    const held: HeldListener[] = [...listeners.map(({ address, descriptor }) => ({ address, descriptor })), ...streams.held()]
     const env = { ...successor.env, [INHERITED_VARIABLE]: describeInherited(held) }
     const client = createIngressClient(controlSocketPath)
     try {

@@ -69,10 +69,18 @@ export const Route = Type.Union([
 export type Route = Static<typeof Route>
 export type StaticRoute = Extract<Route, { kind: 'static' }>
 
+/** Plain TCP connections to an address of this machine, which are led to one of the instances. */
+export const Stream = Type.Object({
+  listen: Type.Object({ host: Type.String({ pattern: '^127\\.' }), port: Type.Integer({ minimum: 1, maximum: 65_535 }) }),
+  targets: Type.Array(ProxyTarget),
+})
+export type Stream = Static<typeof Stream>
+
 /** Everything the ingress serves, as one value: it is applied whole or not at all. Hosts are names without a port. */
 export const RouteTable = Type.Object({
   version: Type.Integer({ minimum: 0 }),
   hosts: Type.Record(Type.String(), Route),
+  streams: Type.Optional(Type.Array(Stream)),
 })
 export type RouteTable = Static<typeof RouteTable>
 
@@ -95,5 +103,5 @@ export function parseRouteTable(value: unknown): RouteTable {
       throw new AppError('validation_failed', `The route table names "${name}", which is no host name`)
     hosts[parsed.host] = route
   }
-  return { version: value.version, hosts }
+  return { version: value.version, hosts, ...(value.streams && { streams: value.streams }) }
 }

@@ -72,7 +72,7 @@ export function orUnavailable<T>({ host, port }: { host: string; port: number },
 }
 
 /** Of Bun's types, `listen` knows neither the option `fd` nor the property: what they do is held by a test. */
-const inheriting = <T extends object>(options: T, fd: number): T => ({ ...options, hostname: undefined, port: undefined, fd })
+export const inheriting = <T extends object>(options: T, fd: number): T => ({ ...options, hostname: undefined, port: undefined, fd })
 
 export function descriptorOf(listener: object): number {
   if ('fd' in listener && typeof listener.fd === 'number') return listener.fd

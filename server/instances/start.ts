@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts'
 import { releaseById } from '../deploys/release-store.ts'
 import { findFreePort, INSTANCE_PORTS, isPortFree } from '../engines/free-port.ts'
+import { INTERNAL_PORT } from '../private-network/internal-port.ts'
 import { describeError } from '../server-log.ts'
 import type { StoredService } from '../services/store.ts'
 import { prepareInstance } from './launch.ts'
@@ -39,12 +40,9 @@ async function forgetEarlierRun({ engine }: Context, instanceId: string): Promis
   if (state?.status === 'exited') await engine.remove(instanceId)
 }
 
-/** Where each instance has a network of its own, they can all have the port that most apps know from elsewhere. */
-export const OWN_NETWORK_PORT = 10_000
-
 /** The port of an instance that is yet to be made. */
 export async function choosePort({ engine, db }: Pick<Context, 'engine' | 'db'>): Promise<number> {
-  return engine.hasOwnNetworks ? OWN_NETWORK_PORT : await findFreePort(INSTANCE_PORTS, takenPorts(db))
+  return engine.hasOwnNetworks ? INTERNAL_PORT : await findFreePort(INSTANCE_PORTS, takenPorts(db))
 }
 
 /** Another program may have taken the port since it was chosen or while the instance was down, or networks may no longer be what they were. */
@@ -52,7 +50,7 @@ async function settlePort(context: Context, instanceId: string): Promise<void> {
   const instance = instanceById(context.db, instanceId)
   if (instance === undefined) return
   const isRight = context.engine.hasOwnNetworks
-    ? instance.port === OWN_NETWORK_PORT
-    : instance.port !== OWN_NETWORK_PORT && isPortFree(instance.port)
+    ? instance.port === INTERNAL_PORT
+    : instance.port !== INTERNAL_PORT && isPortFree(instance.port)
   updateInstance(context.db, instanceId, { address: null, ...(isRight ? {} : { port: await choosePort(context) }) })
 }

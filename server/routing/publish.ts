@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts'
+import { streamsOf } from '../private-network/streams.ts'
 import { createPublisher, type Publisher } from './publisher.ts'
 import { buildRouteTable } from './table.ts'
 
@@ -8,8 +9,8 @@ export type RoutePublisher = Publisher
 export function createRoutePublisher(context: Omit<Context, 'routes' | 'work'>): RoutePublisher {
   return createPublisher({
     what: 'routes',
-    build: () => buildRouteTable(context),
-    send: (hosts, version) => context.ingress.publish({ version, hosts }),
+    build: () => ({ hosts: buildRouteTable(context), streams: streamsOf(context) }),
+    send: (table, version) => context.ingress.publish({ version, ...table }),
     log: context.log,
     signal: context.stopping,
     now: context.now,

@@ -6,6 +6,7 @@ import { findCronJob } from '../cron-jobs/store.ts'
 import { presentServiceDisk } from '../disks/present.ts'
 import { diskOfService } from '../disks/store.ts'
 import { memo } from '../memo.ts'
+import { INTERNAL_PORT } from '../private-network/internal-port.ts'
 import type { ServiceSettings } from './settings.ts'
 import type { StoredService } from './store.ts'
 
@@ -14,9 +15,6 @@ export const hostOf = (context: Pick<Context, 'config'>, slug: string): string =
 
 /** The name by which services of the same workspace reach a service. */
 export const internalHostOf = ({ slug }: Pick<StoredService, 'slug'>): string => slug
-
-/** At which port siblings reach a service: that of its instances, where each has a network of its own, and elsewhere one that leads there. */
-const INTERNAL_PORT = 10_000
 
 /** The URL of a web service or static site: https once its host has a certificate. The port stands in it unless it is the scheme's own. */
 export function urlOf({ config, db }: Pick<Context, 'config' | 'db'>, slug: string): string {

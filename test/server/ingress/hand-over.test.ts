@@ -192,3 +192,33 @@ test('another address is opened by the successor, and the old one is given up', 
     ),
   )
 })
+
+test('hand-overs refuse no connection to a stream, and cut off none', async () => {
+  const echo = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: (socket, bytes) => void socket.write(bytes) } })
+  const listen = { host: `127.78.${1 + (process.pid % 250)}.9`, port: echo.port }
+  const streams = [{ listen, targets: [{ instanceId: 'i', host: '127.0.0.1', port: echo.port }] }]
+  await client.publish({ version: 2, hosts: { 'a.test': proxyTo(upstream.port) }, streams })
+  const ask = async (word: string) => {
+    const answered = Promise.withResolvers<string>()
+    const socket = await Bun.connect({
+      hostname: listen.host,
+      port: listen.port,
+      socket: { data: (_, bytes) => answered.resolve(bytes.toString()), close: () => answered.reject(new Error('cut off')) },
+    })
+    socket.write(word)
+    return { socket, answer: await answered.promise }
+  }
+  const kept = await ask('kept')
+  let isOver = false
+  let count = 0
+  const asking = (async () => {
+    for (; !isOver; count++) (await ask('new')).socket.terminate()
+  })()
+  for (let round = 0; round < 3; round++) await handOver()
+  isOver = true
+  await asking
+  expect(count).toBeGreaterThan(10)
+  expect(kept.socket.readyState).toBeGreaterThan(0)
+  kept.socket.terminate()
+  echo.stop(true)
+})
