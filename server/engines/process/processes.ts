@@ -1,7 +1,16 @@
 import { AppError } from '../../../shared/error.ts'
 import type { Usage } from '../port.ts'
 import type { Cgroups } from './cgroups.ts'
-import { allProcesses, isAlive, PAGE_BYTES, type ProcessIdentity, readStat, signalProcess, TICKS_PER_SECOND, treeOf } from './proc.ts'
+import {
+  allProcesses,
+  isAlive,
+  PAGE_BYTES,
+  type ProcessIdentity,
+  type ProcessStat,
+  signalProcess,
+  TICKS_PER_SECOND,
+  treeOf,
+} from './proc.ts'
 import type { Records, Workload } from './record.ts'
 
 /** All processes of a workload but its keeper, found by its control group or, where there is none, by descent. */
@@ -32,8 +41,9 @@ const FIRST_PAUSE_MS = 1
 const LONGEST_PAUSE_MS = 50
 
 export function processesBy(records: Records, cgroups: Cgroups | undefined): Processes {
+  const scan = recentScans()
   const members = (workload: Workload) =>
-    cgroups === undefined ? descendants(records, workload) : withLeader(cgroups.members(groupOf(workload)), records.processOf(workload))
+    cgroups === undefined ? descendants(records, workload) : grouped(records, workload, cgroups.members(groupOf(workload)))
   const kill = (workload: Workload, isLate: boolean) => {
     const init = liveInit(records, workload)
     // The end of an init ends everything in its namespace, but it should first record how the command ended.
@@ -69,7 +79,11 @@ export function processesBy(records: Records, cgroups: Cgroups | undefined): Pro
         )
       }
     },
-    usage: (workload) => (cgroups?.controllers.has('memory') ? cgroups.usage(groupOf(workload)) : summedUsage(members(workload))),
+    usage(workload) {
+      if (cgroups?.controllers.has('memory')) return cgroups.usage(groupOf(workload))
+      const processes = scan()
+      return summedUsage(cgroups === undefined ? descendants(records, workload, processes) : members(workload), processes)
+    },
   }
 }
 
@@ -92,23 +106,40 @@ function markStopping(records: Records, workload: Workload): void {
   }
 }
 
-/** A launcher enters the control group late, and must not be missed before. */
-function withLeader(members: number[], leader: ProcessIdentity | undefined): number[] {
+/** A launcher may enter the control group late, and must not be missed before; its keeper may be in it. */
+function grouped(records: Records, workload: Workload, members: number[]): number[] {
+  const [leader, init] = [records.processOf(workload), records.keeperOf(workload)]
   const isMissing = leader !== undefined && !members.includes(leader.pid) && isAlive(leader)
-  return isMissing ? [...members, leader.pid] : members
+  return [...members.filter((pid) => pid !== init?.pid), ...(isMissing ? [leader.pid] : [])]
 }
 
-function descendants(records: Records, workload: Workload): number[] {
+function descendants(records: Records, workload: Workload, processes = allProcesses()): number[] {
   const init = records.keeperOf(workload)
   const root = init ?? records.processOf(workload)
-  return root === undefined ? [] : treeOf(root, allProcesses()).filter((pid) => pid !== init?.pid)
+  return root === undefined ? [] : treeOf(root, processes).filter((pid) => pid !== init?.pid)
 }
 
-function summedUsage(pids: number[]): Usage {
-  const stats = pids.map(readStat).filter((stat) => stat !== undefined)
+function summedUsage(pids: readonly number[], processes: readonly ProcessStat[]): Usage {
+  const wanted = new Set(pids)
+  const stats = processes.filter(({ pid }) => wanted.has(pid))
   return {
     cpuSeconds: stats.reduce((sum, stat) => sum + stat.cpuTicks, 0) / TICKS_PER_SECOND,
     memoryBytes: stats.reduce((sum, stat) => sum + stat.residentPages, 0) * PAGE_BYTES,
+  }
+}
+
+/** So long one look at all processes of the machine serves whoever asks what workloads use: they are asked after one by one. */
+const SCAN_FRESH_MS = 100
+
+function recentScans(): () => ProcessStat[] {
+  let scan: ProcessStat[] = []
+  let scannedAt = Number.NEGATIVE_INFINITY
+  return () => {
+    if (performance.now() - scannedAt > SCAN_FRESH_MS) {
+      scan = allProcesses()
+      scannedAt = performance.now()
+    }
+    return scan
   }
 }
 
