@@ -41,11 +41,6 @@ export function rolledUntil({ db }: Opened, { stepSeconds }: Level): number | un
   return db.query<{ until: number }, [number]>('SELECT until FROM rolled WHERE step = ?').get(stepSeconds)?.until
 }
 
-/** The newest fine window of which there is anything; undefined where there is nothing. */
-export function newestFine({ db }: Opened): number | undefined {
-  return db.query<{ at: number | null }, []>('SELECT max(at) AS at FROM usage_fine').get()?.at ?? undefined
-}
-
 function fineRows<S>({ db }: Opened, { table, columns }: Kind<S>, { seriesIds, start, end }: Range): SampleRow[] {
   const sql = `SELECT series, at, ${columns.join(', ')} FROM ${table}_fine
     WHERE at >= ? AND at < ? AND series IN (SELECT value FROM json_each(?)) ORDER BY at`
