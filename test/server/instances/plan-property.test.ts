@@ -31,6 +31,7 @@ function randomSituation(seed: number): Situation {
   )
   return situation({
     instances,
+    hasJobs: below(6) === 0,
     guard: pick([
       undefined,
       guard({
@@ -119,13 +120,13 @@ function carryOut(given: Model, action: Action, options: { dies: boolean }): Mod
   }
 }
 
-/** Lets starts that take their time come to their end: they become healthy, and what drains is gone. */
+/** Lets starts that take their time come to their end: they become healthy, and what drains is gone, and so are jobs. */
 function pass(given: Model): Model {
   const instances = given.instances
     .filter(({ phase }) => phase !== 'draining')
     .map((one): StoredInstance => (one.phase === 'starting' ? { ...one, phase: 'ready' } : one))
   const now = given.now + 1000
-  return { ...given, instances, now, guard: given.guard && { ...given.guard, countedUntil: now } }
+  return { ...given, instances, now, hasJobs: false, guard: given.guard && { ...given.guard, countedUntil: now } }
 }
 
 function settle(first: Situation, options: { dies: boolean }): { end: Model; actions: { before: Model; action: Action }[] } {

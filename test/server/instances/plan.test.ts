@@ -296,6 +296,7 @@ const cases: [fact: string, given: Situation, planned: Action[]][] = [
     situation({ service: { isDeleted: true }, instances: [instance('a', 'draining')] }),
     [],
   ],
+  ['a deleted service goes only after its last job', situation({ service: { isDeleted: true }, hasJobs: true }), []],
   ['a deleted service without instances goes', situation({ service: { isDeleted: true } }), [{ kind: 'remove_service' }]],
 ]
 
