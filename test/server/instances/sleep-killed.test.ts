@@ -106,7 +106,7 @@ describe.each(['freeze', 'stop'] as const)('a control plane that is killed aroun
     setIdleSeconds(self().id, LONG)
     await plane.start()
     await service().settles('running')
-  })
+  }, 240_000)
 })
 
 test('an instance that was only said to be frozen is frozen after the next start, and one that was only said to be awake is thawed', async () => {

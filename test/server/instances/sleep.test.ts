@@ -89,7 +89,7 @@ describe.each(['freeze', 'stop'] as const)('a service that is to %s while it is 
       failures.push(...load.failures())
     }
     expect(failures).toEqual([])
-  })
+  }, 180_000)
 
   test('is woken by being scaled, restarted, deployed, and by having its sleep switched off', async () => {
     await sleeper.sleeps()
