@@ -18,6 +18,8 @@ export interface SpawnOptions {
   inherit?: readonly number[]
   /** Own session and process group: the child outlives us and gets none of our terminal's signals. */
   detached?: boolean
+  /** The control group's directory that the child is born in. */
+  cgroup?: string
   /** The child is sent `killSignal` when this aborts. */
   signal?: AbortSignal
   killSignal?: NodeJS.Signals
@@ -88,6 +90,7 @@ function startChild(argv: readonly string[], options: SpawnOptions, [stdin, stdo
       stdio: [stdin, stdout, stderr, ...(options.inherit ?? [])],
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
       ...(options.detached === undefined ? {} : { detached: options.detached }),
+      ...(options.cgroup === undefined ? {} : { cgroup: options.cgroup }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
       ...(options.killSignal === undefined ? {} : { killSignal: options.killSignal }),
       ...(onExit === undefined ? {} : { onExit: (child) => onExit(exitOf(child)) }),

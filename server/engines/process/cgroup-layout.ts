@@ -9,6 +9,8 @@ export interface LimitWrite {
   value: string
   /** Some kernels are built without it (swap accounting, weights of the scheduler in use). */
   isOptional?: true
+  /** To be set when only the command is still to come: a small plan should not pay for the work before. */
+  isLast?: true
 }
 
 /** Reads a file of one controller, or returns an empty text when the kernel does not have it. */
@@ -19,9 +21,10 @@ export interface CgroupLayout {
   version: 'v1' | 'v2'
   /**
    * The file by which a process enters. Moving a whole process makes the kernel wait for all processors (10 ms and more); a single thread
-   * moves itself at once, but only v1 lets a thread into a group of its own.
+   * moves itself at once, but only v1 lets a thread into a group of its own. In v2 a process can be born in its group instead.
    */
   entryFile: 'tasks' | 'cgroup.procs'
+  hasBirthplace: boolean
   limitWrites(limits: Limits, priority: Priority): LimitWrite[]
   /** The file that stops all processes of a group where they are, and what to write to it. */
   freezing: { file: string; frozen: string; thawed: string }
@@ -57,6 +60,7 @@ function workingSetBytes(totalBytes: number, droppableBytes: number): number {
 export const v1Layout: CgroupLayout = {
   version: 'v1',
   entryFile: 'tasks',
+  hasBirthplace: false,
   limitWrites: ({ cpu, memoryBytes, pids }, priority) => [
     { controller: 'memory', file: 'memory.limit_in_bytes', value: String(memoryBytes) },
     { controller: 'memory', file: 'memory.memsw.limit_in_bytes', value: String(memoryBytes), isOptional: true },
@@ -81,12 +85,13 @@ export const v1Layout: CgroupLayout = {
 export const v2Layout: CgroupLayout = {
   version: 'v2',
   entryFile: 'cgroup.procs',
+  hasBirthplace: true,
   limitWrites: ({ cpu, memoryBytes, pids }, priority) => [
     { controller: 'memory', file: 'memory.max', value: String(memoryBytes) },
     { controller: 'memory', file: 'memory.swap.max', value: '0', isOptional: true },
     { controller: 'cpu', file: 'cpu.weight', value: String(V2_WEIGHTS[priority]) },
     { controller: 'io', file: 'io.weight', value: `default ${V2_WEIGHTS[priority]}`, isOptional: true },
-    { controller: 'cpu', file: 'cpu.max', value: `${cpuQuotaUs(cpu)} ${CPU_PERIOD_US}` },
+    { controller: 'cpu', file: 'cpu.max', value: `${cpuQuotaUs(cpu)} ${CPU_PERIOD_US}`, isLast: true },
     { controller: 'pids', file: 'pids.max', value: String(pids) },
   ],
   freezing: { file: 'cgroup.freeze', frozen: '1', thawed: '0' },

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { Limits, Priority, Usage } from '../port.ts'
 import { type CgroupLayout, type Controller, type LimitWrite, v1Layout, v2Layout } from './cgroup-layout.ts'
 import { signalProcess } from './proc.ts'
@@ -9,10 +9,14 @@ export interface Cgroups {
   readonly version: 'v1' | 'v2'
   /** The controllers that can be used here; a group exists even where none of them does. */
   readonly controllers: ReadonlySet<Controller>
-  /** Makes a group and sets its limits, as far as there are controllers for them. */
+  /** Makes a group and sets its limits, as far as there are controllers for them; the last of them are to be written by the launcher. */
   create(group: string, limits: Limits, priority: Priority): void
-  /** A process of one thread that writes `0` to each of these files is in the group. */
-  entryFiles(group: string): string[]
+  /** Where a process can be born in the group, which spares it the way there; undefined where it has to enter. */
+  birthplace(group: string): string | undefined
+  /** What a process of one thread writes to be in the group. */
+  entryWrites(group: string): ControlWrite[]
+  /** What is to be written when the command is all that is still to come. */
+  lastWrites(group: string, limits: Limits): ControlWrite[]
   /** Pids of all processes in the group. */
   members(group: string): number[]
   /** Forbids new processes in the group and kills those there are. To be repeated until there are no members. */
@@ -30,6 +34,12 @@ export interface Cgroups {
   remove(group: string): boolean
   /** Removes the directory of the label when there are no groups in it. */
   close(): void
+}
+
+/** A file and what to write to it. */
+export interface ControlWrite {
+  file: string
+  value: string
 }
 
 interface Hierarchies {
@@ -71,7 +81,21 @@ function openV1(label: string, root: string): Hierarchies | undefined {
   return first === undefined ? undefined : { layout: v1Layout, labelDirs, uniqueDirs: [first, ...rest], freezerDir, enableBelow: () => {} }
 }
 
-function openV2(label: string, root: string): Hierarchies {
+/** The subgroup that systemd puts cpd itself into, where it is asked to (`DelegateSubgroup=control`, since version 254). */
+const CONTROL_SUBGROUP = 'control'
+
+/**
+ * The group below which ours are: the one that systemd has delegated to us, when it holds no process itself, as limits below it need; else
+ * the topmost, where systemd leaves the groups of others alone.
+ */
+export function v2Place(root: string, ownGroups: string): string {
+  const own = /^0::(\/.+)$/m.exec(ownGroups)?.[1]
+  const delegated = own !== undefined && basename(own) === CONTROL_SUBGROUP ? join(root, dirname(own)) : root
+  return existsSync(join(delegated, 'cgroup.controllers')) ? delegated : root
+}
+
+function openV2(label: string, mounted: string): Hierarchies {
+  const root = v2Place(mounted, readIfThere('/proc/self/cgroup'))
   const directory = join(root, label)
   mkdirSync(directory, { recursive: true })
   const offered = readFileSync(join(root, 'cgroup.controllers'), 'utf8').trim().split(' ')
@@ -113,7 +137,13 @@ function groupsIn(hierarchies: Hierarchies): Cgroups {
     version: layout.version,
     controllers: new Set(labelDirs.keys()),
     create: (group, limits, priority) => createGroup(hierarchies, group, layout.limitWrites(limits, priority)),
-    entryFiles: (group) => uniqueDirs.map((directory) => join(directory, group, layout.entryFile)),
+    birthplace: (group) => (layout.hasBirthplace ? join(uniqueDirs[0], group) : undefined),
+    entryWrites: (group) => uniqueDirs.map((directory) => ({ file: join(directory, group, layout.entryFile), value: '0' })),
+    lastWrites: (group, limits) =>
+      layout.limitWrites(limits, 'live').flatMap(({ controller, file, value, isLast }) => {
+        const labelDir = labelDirs.get(controller)
+        return labelDir === undefined || !isLast ? [] : [{ file: join(labelDir, group, file), value }]
+      }),
     members,
     kill: (group) => {
       const killFile = join(uniqueDirs[0], group, 'cgroup.kill')
@@ -140,7 +170,7 @@ function createGroup({ labelDirs, uniqueDirs, enableBelow }: Hierarchies, group:
   }
   for (const write of writes) {
     const labelDir = labelDirs.get(write.controller)
-    if (labelDir !== undefined) writeLimit(join(labelDir, group), write)
+    if (labelDir !== undefined && !write.isLast) writeLimit(join(labelDir, group), write)
   }
 }
 

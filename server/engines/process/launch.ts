@@ -20,6 +20,7 @@
  */
 
 import type { Priority } from '../port.ts'
+import type { ControlWrite } from './cgroups.ts'
 
 const ENV_PREFIX = 'cpd_env_'
 
@@ -47,7 +48,8 @@ echo $? >&2
 `
 
 /**
- * $1: mount table or empty; $2: working directory; $3: how readily the kernel kills it when memory is short; then files to enter control groups by, `--`, and the command to become.
+ * $1: mount table or empty; $2: working directory; $3: how readily the kernel kills it when memory is short; then pairs of
+ * what to write and the control group's file to write it to, `--`, and the command to become.
  * Writes `ready` when only that command can still fail.
  */
 const ENTER = `
@@ -56,8 +58,8 @@ cd -- "$2" || exit 125
 echo "$3" 2>/dev/null >/proc/self/oom_score_adj
 shift 3
 while [ "$1" != -- ]; do
-  echo 0 >"$1" || exit 125
-  shift
+  echo "$1" >"$2" || exit 125
+  shift 2
 done
 shift
 umask 022
@@ -96,8 +98,8 @@ export interface Launch {
   /** The file that holds `KEEPER_SCRIPT`. */
   keeperPath: string
   recordDir: string
-  /** Files to enter control groups by. */
-  cgroupFiles: string[]
+  /** What is written to enter control groups and set their last limits. */
+  cgroupWrites: ControlWrite[]
   namespaces: Namespaces
   /** The network namespace to enter; undefined to stay in the machine's. */
   networkPath?: string | undefined
@@ -131,7 +133,7 @@ export function launchCommand(launch: Launch): { argv: string[]; env: Record<str
       launch.fstabPath ?? '',
       launch.cwd,
       OOM_SCORES[launch.priority],
-      ...launch.cgroupFiles,
+      ...launch.cgroupWrites.flatMap(({ file, value }) => [value, file]),
       '--',
       ...YIELDING[launch.priority],
       ...dropPrivileges(launch),
@@ -162,7 +164,7 @@ function own(launch: Launch): string[] {
  */
 function joined(launch: Launch, pid: number): string[] {
   const target = ['nsenter', '--target', String(pid)]
-  const isBelow = launch.cgroupFiles.length === 0 || launch.namespaces === 'user'
+  const isBelow = launch.cgroupWrites.length === 0 || launch.namespaces === 'user'
   const below = [...PROCESS_NAMESPACE[launch.namespaces], '--fork', '--kill-child', ...script(INIT, 'cpd-init')]
   return [...(launch.namespaces === 'none' ? [] : [...target, ...JOINED[launch.namespaces], ...(isBelow ? below : [])]), ...session(launch)]
 }

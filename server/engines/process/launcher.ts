@@ -78,10 +78,12 @@ async function launchIn(
   const joinedPid = spec.attached?.joinedPid
   const priority = spec.priority ?? PRIORITIES[workload.kind]
   if (cgroups !== undefined) createGroup(cgroups, workload, { ...spec, priority })
+  // Whoever waits outside for the command must not be stopped and killed with its group: it is born inside only when it is its init.
+  const birthplace = namespaces === 'none' || joinedPid !== undefined ? undefined : cgroups?.birthplace(groupOf(workload))
   const { argv, env } = launchCommand({
     keeperPath,
     recordDir,
-    cgroupFiles: cgroups?.entryFiles(groupOf(workload)) ?? [],
+    cgroupWrites: cgroups === undefined ? [] : cgroupWrites(cgroups, workload, { spec, isBornInside: birthplace !== undefined }),
     namespaces,
     networkPath: seat.path,
     fstabPath: namespaces === 'none' || joinedPid !== undefined ? undefined : writeFstab(context, recordDir, { spec, seat }),
@@ -94,12 +96,24 @@ async function launchIn(
     command: spec.command,
   })
   const streams = spec.attached === undefined ? outputOnly(spec.outputPath) : bothWays(spec.attached.descriptor)
-  const launcher = spawnProcess(argv, { cwd: '/', env, ...streams, stderr: 'pipe', detached: true })
+  const launcher = spawnProcess(argv, {
+    cwd: '/',
+    env,
+    ...streams,
+    stderr: 'pipe',
+    detached: true,
+    ...(birthplace !== undefined && { cgroup: birthplace }),
+  })
   launcher.unref()
   const keeper = await readUntilReady(launcher)
   if (typeof keeper === 'string')
     throw new AppError('unavailable', `Could not start ${workload.id}: ${keeper.trim() || 'the launcher was killed'}`)
   return keeper
+}
+
+function cgroupWrites(cgroups: Cgroups, workload: Workload, { spec, isBornInside }: { spec: LaunchSpec; isBornInside: boolean }) {
+  const group = groupOf(workload)
+  return [...(isBornInside ? [] : cgroups.entryWrites(group)), ...cgroups.lastWrites(group, spec.limits)]
 }
 
 const outputOnly = (outputPath: string) => ({ stdout: { appendTo: outputPath } })

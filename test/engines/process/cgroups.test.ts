@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { keyedValue } from '../../../server/engines/process/cgroup-layout.ts'
-import { type Cgroups, openCgroups } from '../../../server/engines/process/cgroups.ts'
+import { type Cgroups, openCgroups, v2Place } from '../../../server/engines/process/cgroups.ts'
 
 const limits = { cpu: 0.5, memoryBytes: 512 * 1024 * 1024, pids: 100 }
 const GROUP = 'srv-one/srv-one-1'
@@ -32,7 +32,7 @@ describe('version 2', () => {
     expect([...cgroups.controllers]).toEqual(['cpu', 'memory', 'pids', 'io'])
     expect(read('cpd-a', GROUP, 'memory.max')).toBe('536870912')
     expect(read('cpd-a', GROUP, 'memory.swap.max')).toBe('0')
-    expect(read('cpd-a', GROUP, 'cpu.max')).toBe('50000 100000')
+    expect(cgroups.lastWrites(GROUP, limits)).toEqual([{ file: join(root, 'cpd-a', GROUP, 'cpu.max'), value: '50000 100000' }])
     expect(read('cpd-a', GROUP, 'pids.max')).toBe('100')
   })
 
@@ -45,10 +45,45 @@ describe('version 2', () => {
   test('is entered by one file and kills with one write', () => {
     const cgroups = open()
     cgroups.create(GROUP, limits, 'live')
-    expect(cgroups.entryFiles(GROUP)).toEqual([join(root, 'cpd-a', GROUP, 'cgroup.procs')])
+    expect(cgroups.entryWrites(GROUP)).toEqual([{ file: join(root, 'cpd-a', GROUP, 'cgroup.procs'), value: '0' }])
+    expect(cgroups.birthplace(GROUP)).toBe(join(root, 'cpd-a', GROUP))
     writeFileSync(join(root, 'cpd-a', GROUP, 'cgroup.kill'), '')
     cgroups.kill(GROUP)
     expect(read('cpd-a', GROUP, 'cgroup.kill')).toBe('1')
+  })
+
+  test('lets what can wait yield to what is live', () => {
+    const cgroups = open()
+    cgroups.create(GROUP, limits, 'live')
+    cgroups.create('srv-one/dep-1', limits, 'background')
+    expect(read('cpd-a', GROUP, 'cpu.weight')).toBe('100')
+    expect(read('cpd-a', 'srv-one/dep-1', 'cpu.weight')).toBe('10')
+    expect(read('cpd-a', 'srv-one/dep-1', 'io.weight')).toBe('default 10')
+  })
+
+  test('freezes with one write, where the kernel can', () => {
+    const cgroups = open()
+    cgroups.create(GROUP, limits, 'live')
+    expect(cgroups.setFrozen(GROUP, true)).toBe(false)
+    writeFileSync(join(root, 'cpd-a', GROUP, 'cgroup.freeze'), '0')
+    writeFileSync(join(root, 'cpd-a', GROUP, 'cgroup.events'), 'populated 1\nfrozen 0\n')
+    expect(cgroups.setFrozen(GROUP, true)).toBe(true)
+    expect(read('cpd-a', GROUP, 'cgroup.freeze')).toBe('1')
+    expect(cgroups.isFrozen(GROUP)).toBe(false)
+    writeFileSync(join(root, 'cpd-a', GROUP, 'cgroup.events'), 'populated 1\nfrozen 1\n')
+    expect(cgroups.isFrozen(GROUP)).toBe(true)
+    cgroups.setFrozen(GROUP, false)
+    expect(read('cpd-a', GROUP, 'cgroup.freeze')).toBe('0')
+  })
+
+  test('is below what systemd has delegated, where it keeps us in a subgroup, and else at the top', () => {
+    const unit = join(root, 'system.slice/cpd.service')
+    expect(v2Place(root, '0::/system.slice/cpd.service/control\n')).toBe(root)
+    mkdirSync(unit, { recursive: true })
+    writeFileSync(join(unit, 'cgroup.controllers'), 'cpu memory pids\n')
+    expect(v2Place(root, '0::/system.slice/cpd.service/control\n')).toBe(unit)
+    expect(v2Place(root, '0::/system.slice/cpd.service\n')).toBe(root)
+    expect(v2Place(root, '3:pids:/x\n0::/\n')).toBe(root)
   })
 
   test('forbids forks before it kills where the kernel has no cgroup.kill', () => {
@@ -115,6 +150,27 @@ describe('removal', () => {
     expect(cgroups.remove('srv-one/srv-one-2')).toBe(true)
     expect(existsSync(join(root, 'pids/cpd-a/srv-one'))).toBe(false)
     expect(cgroups.remove('srv-one/srv-one-2')).toBe(true)
+  })
+})
+
+describe('version 1', () => {
+  test('freezes and weighs by its own files', () => {
+    for (const name of ['cpu', 'freezer']) {
+      mkdirSync(join(root, name, 'cpd-a/srv-one/srv-one-1'), { recursive: true })
+      writeFileSync(join(root, name, 'cgroup.procs'), '')
+    }
+    writeFileSync(join(root, 'cpu/cpd-a/cpu.cfs_quota_us'), '-1')
+    writeFileSync(join(root, 'freezer/cpd-a', GROUP, 'freezer.state'), 'THAWED\n')
+    const cgroups = open()
+    cgroups.create(GROUP, limits, 'background')
+    expect(read('cpu/cpd-a', GROUP, 'cpu.shares')).toBe('102')
+    expect(cgroups.setFrozen(GROUP, true)).toBe(true)
+    expect(read('freezer/cpd-a', GROUP, 'freezer.state')).toBe('FROZEN')
+    expect(cgroups.isFrozen(GROUP)).toBe(true)
+    expect(cgroups.birthplace(GROUP)).toBeUndefined()
+    expect(cgroups.entryWrites(GROUP).map(({ file }) => file)).toEqual(
+      ['cpu', 'freezer'].map((name) => join(root, name, 'cpd-a', GROUP, 'tasks')),
+    )
   })
 })
 

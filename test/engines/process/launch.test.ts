@@ -12,7 +12,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }))
 const launch: Launch = {
   keeperPath: '/run/keeper.sh',
   recordDir: '/run/instances/one',
-  cgroupFiles: ['/cg/cgroup.procs'],
+  cgroupWrites: [{ file: '/cg/cgroup.procs', value: '0' }],
   fstabPath: '/run/fstab',
   user: { uid: 61_000, gid: 61_001 },
   cwd: '/release',
@@ -45,7 +45,7 @@ describe('launchCommand', () => {
   })
 
   test('leaves out what an ordinary user cannot do', () => {
-    const plain = launchCommand({ ...launch, namespaces: 'none', user: undefined, fstabPath: undefined, cgroupFiles: [] }).argv
+    const plain = launchCommand({ ...launch, namespaces: 'none', user: undefined, fstabPath: undefined, cgroupWrites: [] }).argv
     expect(plain).toContain('--no-new-privs')
     expect(plain).not.toContain('unshare')
   })
