@@ -15,6 +15,7 @@ import { createExitReasons } from './instances/exit-reasons.ts'
 import { type DataLock, lockDataDir } from './lock.ts'
 import { createCollector } from './logs/collector.ts'
 import { createLogHub } from './logs/hub.ts'
+import { DEFAULT_LOG_RATE } from './logs/rate.ts'
 import { openLogStore } from './logs/store.ts'
 import { type Machine, readMachine } from './machine.ts'
 import { type RunningMetrics, startMetrics } from './metrics/start.ts'
@@ -166,5 +167,5 @@ export async function openEngine({ paths, config, log }: Pick<Context, 'paths' |
 function openLogs(paths: Paths, log: ServerLog): Pick<Context, 'logStore' | 'logHub' | 'collector'> {
   const logStore = openLogStore(paths.logsDb)
   const onError = (error: unknown) => log.error('logs not collected', describeError(error))
-  return { logStore, logHub: createLogHub(logStore), collector: createCollector({ store: logStore, onError }) }
+  return { logStore, logHub: createLogHub(logStore), collector: createCollector({ store: logStore, rate: DEFAULT_LOG_RATE, onError }) }
 }

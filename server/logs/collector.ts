@@ -7,6 +7,7 @@
  * 200 quiet files cost about 0.3 % of a core, and no descriptors.
  */
 import { unlinkSync } from 'node:fs'
+import type { LogRate } from './rate.ts'
 import { releaseRange } from './release.ts'
 import type { LogStore } from './store.ts'
 import {
@@ -31,6 +32,7 @@ export interface CollectorOptions {
   maxLineBytes?: number
   /** See TailLimits. */
   maxUnreadBytes?: number
+  rate?: LogRate
   /** Lines could not be stored or a file not read; it is tried again and nothing is lost meanwhile. */
   onError?: (error: unknown) => void
 }
@@ -60,6 +62,7 @@ export function createCollector(options: CollectorOptions): Collector {
   const limits: TailLimits = {
     maxLineBytes: options.maxLineBytes ?? DEFAULT_MAX_LINE_BYTES,
     maxUnreadBytes: options.maxUnreadBytes ?? DEFAULT_MAX_UNREAD_BYTES,
+    rate: options.rate,
   }
   const tails = new Map<string, Tail>()
   let polls = 0
@@ -69,8 +72,9 @@ export function createCollector(options: CollectorOptions): Collector {
 
   const schedule = (delayMs: number) => {
     timer = setTimeout(() => {
-      pumping = poll().then(
-        () => next(pollMs),
+      const isWanted = (tail: Tail) => !isStopped && isFollowed(tail)
+      pumping = poll([...tails.values()], { polls: ++polls, forMs: pollMs, isWanted, batch: { store, limits, onError } }).then(
+        (isDone) => next(isDone ? pollMs : 0),
         (error: unknown) => {
           onError(error)
           for (const tail of tails.values()) tail.seenBytes = -1
@@ -84,21 +88,13 @@ export function createCollector(options: CollectorOptions): Collector {
     if (!isStopped) schedule(delayMs)
   }
 
-  const poll = async () => {
-    polls++
-    let due = dueTails([...tails.values()], polls, Date.now())
-    while (due.length > 0 && !isStopped) {
-      due = storeSome(due.filter(isFollowed), { store, limits, onError })
-      if (due.length > 0) await breath()
-    }
-  }
   const isFollowed = (tail: Tail) => tails.get(tail.output.path) === tail
 
   const drain = async (tail: Tail, isFinal: boolean) => {
     // A writer that never pauses must not keep us for ever: what it adds from now on is for later.
     const end = fileState(tail.output.path)?.sizeBytes ?? 0
     for (;;) {
-      const step = readTail(tail, limits, { isFinal, now: Date.now() })
+      const step = readTail(tail, limits, { isFinal, now: Date.now(), isDrain: true })
       if (step === undefined) return
       storeSteps(store, [step])
       if (!step.hasMore || tail.offset >= end) return
@@ -135,6 +131,27 @@ export function createCollector(options: CollectorOptions): Collector {
       tails.clear()
     },
   }
+}
+
+interface Poll {
+  /** The number of this one. */
+  polls: number
+  forMs: number
+  isWanted: (tail: Tail) => boolean
+  batch: Batch
+}
+
+/** Stores what the files that are due hold. False when it broke off: one that is written to without end must not keep us from the others. */
+async function poll(tails: readonly Tail[], { polls, forMs, isWanted, batch }: Poll): Promise<boolean> {
+  const endAt = performance.now() + forMs
+  let due = dueTails(tails, polls, Date.now())
+  while (due.length > 0 && performance.now() < endAt) {
+    due = storeSome(due, batch)
+    if (due.length > 0) await breath()
+    due = due.filter(isWanted)
+  }
+  for (const tail of due) tail.seenBytes = -1
+  return due.length === 0
 }
 
 const breath = () => new Promise((resolve) => setImmediate(resolve))
