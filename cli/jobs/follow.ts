@@ -70,9 +70,12 @@ export async function awaitJob(context: Context, service: Service, job: Job): Pr
   endAs(ended, ended.status === 'succeeded')
 }
 
+type Ended = Pick<Job, 'exitCode' | 'reason'> & { status: string }
+
 /** Ends the command as what was followed has ended. */
-export function endAs({ exitCode, reason = '' }: Pick<Job, 'exitCode' | 'reason'>, hasSucceeded: boolean): void {
+export function endAs({ status, exitCode, reason = '' }: Ended, hasSucceeded: boolean): void {
   if (hasSucceeded) return
+  if (status === 'canceled') throw new CliError('conflict', `It was canceled. ${reason}`.trim())
   if (exitCode !== undefined && exitCode !== 0) throw new RemoteExit({ exitCode, signal: null })
   throw new CliError('conflict', `It did not succeed. ${reason}`.trim())
 }

@@ -1,7 +1,9 @@
 import { AppError } from '../../shared/error.ts'
 import { type JobCreate, maxOpenJobs } from '../../shared/job.ts'
+import { plans } from '../../shared/plan.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
+import { refuseLargePlan } from '../services/plan-fit.ts'
 import type { StoredService } from '../services/store.ts'
 import { requestStop } from './stop.ts'
 import { insertJob, jobById, type NewJob, openJobs, type StoredJob } from './store.ts'
@@ -9,10 +11,12 @@ import { insertJob, jobById, type NewJob, openJobs, type StoredJob } from './sto
 /**
  * Puts a command into the queue of jobs.
  *
- * @throws AppError conflict for a static site, a suspended service, one of which nothing is live, and when too many wait.
+ * @throws AppError conflict for a static site, a suspended service, one of which nothing is live, and when too many wait;
+ * validation_failed for a plan that the machine cannot give.
  */
 export function createJob(context: Context, service: StoredService, { startCommand, planId, by }: JobCreate & { by: string }): StoredJob {
   if (service.type === 'static_site') throw new AppError('conflict', 'A static site has nothing to run a job in: it is files only.')
+  if (planId !== undefined) refuseLargePlan(context.machine, { name: planId, label: 'plan', sizes: plans, path: '/planId' })
   const job = { kind: 'one_off', startCommand, plan: planId ?? null, triggeredBy: by } as const
   return enqueue(context, service, job)
 }

@@ -88,6 +88,12 @@ describe('cpctl run', () => {
     })
   })
 
+  test('says so when somebody else canceled it', async () => {
+    const run = serving({ getJob: () => over({ status: 'canceled', exitCode: 143, reason: 'The service was suspended.' }) })
+    const stderr = 'Error: It was canceled. The service was suspended.\n'
+    expect(await run(['run', 'web', '--', 'sleep 60'])).toMatchObject({ exitCode: 1, stderr })
+  })
+
   test('detached prints the id, and how to go on', async () => {
     const run = serving({})
     expect(await run(['run', 'web', '--detach', '--', 'true'])).toMatchObject({

@@ -135,6 +135,12 @@ describe('a service', () => {
     ])
     expect((await web.ask('/jobs', { json: { startCommand: ' \n' } })).status).toBe(400)
     expect((await web.ask('/jobs', { json: { startCommand: 'true', planId: 'huge' } })).status).toBe(400)
+    // Of 32 GB.
+    if (platform.context.machine.memoryBytes < 24 * 1024 ** 3)
+      expect(await web.ask('/jobs', { json: { startCommand: 'true', planId: 'pro_ultra' } })).toMatchObject({
+        status: 400,
+        body: { details: [{ path: '/planId', message: expect.stringContaining('this machine has') }] },
+      })
     expect((await fresh.ask(`/jobs/${(await runJob(web, 'true')).id}`)).status).toBe(404)
   })
 
