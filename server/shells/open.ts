@@ -2,6 +2,7 @@ import type { ShellQuery } from '../../shared/shell.ts'
 import { defaultShellSize, defaultTerminalName } from '../../shared/shell.ts'
 import type { Context } from '../context.ts'
 import { artifactDir } from '../deploys/release-store.ts'
+import { diskEnv } from '../disks/workload.ts'
 import type { OpenTerminal } from '../engines/port.ts'
 import { instanceEnv, limitsOf, prepareSecrets, sandboxOf } from '../instances/launch.ts'
 import { awaken } from '../instances/sleep.ts'
@@ -42,7 +43,11 @@ export async function openShellTerminal(context: Context, opening: ShellOpening)
     taskId: shellId,
     command: query.command ?? DEFAULT_COMMAND,
     cwd,
-    env: { ...instanceEnv(context, { service, release, facts }), TERM: query.term ?? defaultTerminalName },
+    env: {
+      ...instanceEnv(context, { service, release, facts }),
+      ...(instance && diskEnv(context, service.id)),
+      TERM: query.term ?? defaultTerminalName,
+    },
     sandbox: sandboxOf(context, service, [...release.launch.readOnlyBinds, cwd, secretsDir]),
     limits: limitsOf(release.settings.plan),
     columns: query.columns ?? defaultShellSize.columns,

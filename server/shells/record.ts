@@ -30,6 +30,32 @@ export function recordClosed(context: Context, shell: RecordedShell, { end, open
   }
 }
 
+/** How far back an opening is looked for whose end is not written down. */
+const LOOKED_AT_EVENTS = 20_000
+
+interface OpeningRow {
+  id: string
+  workspaceId: string
+  details: string
+}
+
+/** At a start: an earlier control plane ended without having written down the end of its shells, which have ended with it. */
+export function recordLost({ db, now }: Pick<Context, 'db' | 'now'>): void {
+  const rows = db
+    .query<OpeningRow, [number]>(
+      `WITH latest AS (SELECT * FROM events ORDER BY id DESC LIMIT ?)
+       SELECT service_id AS id, workspace_id AS workspaceId, details FROM latest AS opening
+       WHERE type = 'shell_opened' AND NOT EXISTS (
+         SELECT 1 FROM events AS closing WHERE closing.service_id = opening.service_id AND closing.type = 'shell_closed'
+         AND closing.details ->> 'shellId' = opening.details ->> 'shellId')`,
+    )
+    .all(LOOKED_AT_EVENTS)
+  for (const { details, ...service } of rows) {
+    const lost = { ...(JSON.parse(details) as Record<string, unknown>), reason: 'The control plane ended' }
+    recordEvent(db, { service, type: 'shell_closed', details: lost, now: now() })
+  }
+}
+
 const detailsOf = ({ shellId, actor, instanceId }: RecordedShell) => ({
   shellId,
   actor: { type: actor.type, id: actor.id, name: actor.name },

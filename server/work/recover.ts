@@ -20,6 +20,7 @@ import { followJob } from '../jobs/start.ts'
 import { allOpenJobs, jobById } from '../jobs/store.ts'
 import { servicePathsOf } from '../paths.ts'
 import { serviceById } from '../services/store.ts'
+import { recordLost } from '../shells/record.ts'
 import { sweepUploads } from '../sources/receive.ts'
 
 /** A deploy that was cut off this often is likely the reason for it. */
@@ -34,6 +35,7 @@ export async function recover(context: Context): Promise<void> {
   await freezeAgain(context)
   for (const job of allOpenJobs(context.db)) if (job.phase !== 'pending') followJob(context, job)
   countInterruptions(context)
+  recordLost(context)
 }
 
 /** Tasks of a dead control plane, and instances and jobs whose rows are gone or say that they have ended. */
