@@ -10,11 +10,13 @@ import { IMAGE_ROOT } from '../engines/port.ts'
 import { instancesOf } from '../instances/store.ts'
 import { openJobs } from '../jobs/store.ts'
 import { describeError } from '../server-log.ts'
+import { serviceById } from '../services/store.ts'
 import { loopDeviceOf } from './loop-device.ts'
 import { withMountedImage } from './mounted-image.ts'
+import { keepDisk } from './operations.ts'
 import { diskPathsOf } from './paths.ts'
 import { insertSnapshot, snapshotExpiresAt, snapshotsOf } from './snapshot-store.ts'
-import { nextDailyAt, pruneSnapshots, requestSnapshot, takeSnapshot } from './snapshots.ts'
+import { compactReplaced, nextDailyAt, pruneSnapshots, requestSnapshot, takeSnapshot } from './snapshots.ts'
 import { growStorage, makeStorage, restoreStorage } from './storage.ts'
 import { type DiskChange, diskById, removeDiskRow, type StoredDisk, updateDisk } from './store.ts'
 import { tellOfDisk } from './tell.ts'
@@ -138,6 +140,7 @@ async function orTell(context: Context, disk: StoredDisk, act: () => Promise<voi
 /** Takes the snapshots that are wanted and removes what has had its time, the kept disk itself as well. */
 async function keepSnapshots(context: Context, disk: StoredDisk): Promise<number | undefined> {
   const { db, now } = context
+  if (disk.deletedAt === null && serviceById(db, disk.serviceId) === undefined) keepDisk(context, disk.serviceId)
   if (disk.keptUntil !== null && disk.keptUntil <= now()) {
     updateDisk(db, disk.id, { status: 'deleting' }, now())
     return now()
@@ -151,6 +154,7 @@ async function keepSnapshots(context: Context, disk: StoredDisk): Promise<number
     return now()
   }
   await pruneSnapshots(context, disk)
+  await compactReplaced(context, disk)
   const snapshots = snapshotsOf(db, disk.id)
   const due = [...snapshots.map(snapshotExpiresAt), ...(isWritten ? [nextDailyAt(disk, snapshots)] : []), disk.keptUntil ?? []].flat()
   return due.length === 0 ? undefined : Math.min(...due)

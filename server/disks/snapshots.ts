@@ -133,6 +133,17 @@ function usesOf({ db }: Context, disk: StoredDisk): string {
     .join()
 }
 
+/** What was on a disk before it was restored has its space reserved, until it is copied down to what it holds, if there is room for that. */
+export async function compactReplaced(context: Context, disk: StoredDisk): Promise<void> {
+  const { snapshots } = diskPathsOf(context.paths, disk.id)
+  for (const { key } of snapshotsOf(context.db, disk.id).filter((one) => one.status === 'available' && one.sizeBytes === null)) {
+    const path = join(snapshots, key)
+    if (disk.isImage) await whileThereIsRoom(context, (signal) => copyContent(disk, { from: path, to: path, signal })).catch(() => {})
+    context.stopping.throwIfAborted()
+    updateSnapshot(context.db, key, { status: 'available', sizeBytes: await sizeOnServer(path) })
+  }
+}
+
 /** Removes what was asked to be removed, what has had its time, and the oldest of too many. */
 export async function pruneSnapshots(context: Context, disk: StoredDisk): Promise<void> {
   const kept = snapshotsOf(context.db, disk.id).filter(({ status }) => status !== 'deleting')

@@ -29,8 +29,14 @@ export async function diskForInstance(context: Pick<Context, 'db' | 'paths' | 'e
     : { sandbox: { disk: { source, isImage: disk.isImage, target: disk.mountPath } }, env }
 }
 
+/** What tells the processes in a running instance where its disk is. */
+export function diskEnv(context: Pick<Context, 'db' | 'paths' | 'engine'>, serviceId: string): DiskOfInstance['env'] {
+  const disk = diskOfService(context.db, serviceId)
+  return disk === undefined ? {} : { CPD_DISK_PATH: diskPathOf(context, disk) }
+}
+
 /** Where instances find the disk: at its mount path, where the machine allows it. */
-export function diskPathOf({ paths, engine }: Pick<Context, 'paths' | 'engine'>, disk: StoredDisk): string {
+function diskPathOf({ paths, engine }: Pick<Context, 'paths' | 'engine'>, disk: StoredDisk): string {
   return engine.mountsDisks === 'nowhere' ? diskPathsOf(paths, disk.id).folder : disk.mountPath
 }
 

@@ -1,5 +1,6 @@
 import type { PlatformEnvVar } from '../../shared/env.ts'
 import type { Context } from '../context.ts'
+import { diskEnv } from '../disks/workload.ts'
 import { hostOf, internalHostOf, urlOf } from './present.ts'
 import type { StoredService } from './store.ts'
 
@@ -66,11 +67,16 @@ const perInstance: InstanceFacts = {
 }
 
 /** The same for people: what differs between instances stands as a note in brackets. */
-export function describePlatformEnv(context: Pick<Context, 'config' | 'db'>, service: StoredService): PlatformEnvVar[] {
+export function describePlatformEnv(
+  context: Pick<Context, 'config' | 'db' | 'paths' | 'engine'>,
+  service: StoredService,
+): PlatformEnvVar[] {
   if (service.type === 'static_site') return []
-  return varsOf(service).map(({ key, description, value }) => ({
+  const described = varsOf(service).map(({ key, description, value }) => ({
     key,
     description,
     value: key === 'PORT' ? '(own to each instance)' : value(service, perInstance, context),
   }))
+  const disk = Object.entries(diskEnv(context, service.id)).map(([key, value]) => ({ key, description: 'Where the disk is', value }))
+  return [...described, ...disk]
 }
