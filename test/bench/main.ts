@@ -11,6 +11,7 @@ const names = [
   'smuggling',
   'sleep',
   'metrics',
+  'density',
 ] as const
 
 const wanted = process.argv.slice(2)

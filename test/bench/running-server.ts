@@ -9,6 +9,8 @@ const READY_TIMEOUT_MS = 20_000
 
 /** The compiled server with its ingress, for a benchmark. */
 export interface RunningServer {
+  /** Its data directory. */
+  data: string
   apiUrl: string
   ingressPort: number
   /** From the start of the process to its line that says it is ready. */
@@ -47,6 +49,7 @@ async function start(place: Place): Promise<RunningServer> {
     await child.exited
   }
   return {
+    data,
     apiUrl,
     ingressPort,
     readyMs,

@@ -99,9 +99,10 @@ export const facts: readonly Fact[] = [
   {
     title: 'an app that forks is held to the processes of its plan',
     async holds(guest) {
-      const count = Number(await guest.visit('hungry', '/forks'))
-      expect(count).toBeGreaterThan(20)
-      expect(count).toBeLessThan(256)
+      const group = await groupOf(guest, 'hungry')
+      await guest.visit('hungry', '/forks')
+      await guest.eventually(`test "$(awk '/^max/ {print $2}' ${group}/pids.events)" -gt 0`)
+      expect(Number(await guest.sh(`cat ${group}/pids.current`))).toBeLessThanOrEqual(256)
     },
   },
   {
@@ -118,7 +119,8 @@ export const facts: readonly Fact[] = [
   {
     title: 'an app is held to its share of the disk by a quota of its user',
     async holds(guest) {
-      expect(await guest.sh('repquota -u / | grep -c "^#1[0-9]*" || true')).not.toBe('0')
+      // Its user, what it has, no soft limit, and a hard one.
+      expect(await guest.sh('repquota -un /')).toMatch(/^#1\d{9} +\S+ +\d+ +0 +[1-9]\d+/m)
     },
   },
   {

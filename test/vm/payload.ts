@@ -11,11 +11,7 @@ const acts = {
   '/memory': () => { for (;;) kept.push(Buffer.alloc(8 * 1024 * 1024, 1)) },
   '/spin': () => { const end = Date.now() + 6000; while (Date.now() < end); return 'spun' },
   '/disk': () => { try { for (;;) require('node:fs').appendFileSync('/tmp/full', Buffer.alloc(4 * 1024 * 1024, 1)) } catch (error) { return error.code } },
-  '/forks': async () => {
-    let count = 0
-    try { for (; count < 2000; count++) { const child = spawn('sleep', ['30']); await new Promise((done, failed) => child.once('spawn', done).once('error', failed)) } } catch {}
-    return String(count)
-  },
+  '/forks': () => { spawn('sh', ['-c', 'for n in $(seq 600); do sleep 60 & done'], { detached: true }); return 'forking' },
 }
 createServer(async (request, response) => response.end(String(await (acts[request.url] ?? acts['/'])())))
   .listen(Number(process.env.PORT), '127.0.0.1')

@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { setPriority } from 'node:os'
+import { mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { setPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runProcess, spawnProcess } from '../../process/spawn.ts'
 import { type Attempt, refuse, type Try } from './attempt.ts'
@@ -37,15 +37,12 @@ export function privilegeTries({ controlFiles, folders }: Targets): Try[] {
     },
     {
       id: 'mount',
-      title: 'mounts, unmounts, makes devices or changes its root',
+      title: 'mounts, makes devices or changes its root',
       guarantee: 'no-privileges',
       attempts: [
-        tool(['mount', '-t', 'tmpfs', 'none', '/tmp']),
-        tool(['mount', '-o', 'remount,rw', '/proc']),
-        tool(['umount', '--lazy', '/tmp']),
-        tool(['umount', '--lazy', '/proc']),
+        { what: 'mount', act: mounting },
+        { what: 'mknod', act: makingDevice },
         tool(['chroot', '/', 'true']),
-        tool(['mknod', '/tmp/red-team-disk', 'b', '254', '0']),
         tool(['nsenter', '--target', '1', '--mount', 'true']),
       ],
     },
@@ -78,6 +75,29 @@ function tool(argv: readonly string[]): Attempt {
       const { exitCode } = await runProcess(argv, { env: TOOLS_ENV, timeoutMs: TOOL_TIMEOUT_MS })
       return exitCode === 0 ? 'done' : refuse(`exit code ${exitCode}`)
     },
+  }
+}
+
+/** On a folder of its own, and undone at once. */
+async function mounting(): Promise<string> {
+  const dir = mkdtempSync(join(tmpdir(), 'mount-'))
+  try {
+    await tool(['mount', '-t', 'tmpfs', 'none', dir]).act()
+    await tool(['umount', dir]).act()
+    return 'done'
+  } finally {
+    rmdirSync(dir)
+  }
+}
+
+/** Of the same kind as /dev/null, so that nothing can be done with it that could not be done without. */
+async function makingDevice(): Promise<string> {
+  const path = join(tmpdir(), `device-${process.pid}`)
+  try {
+    await tool(['mknod', path, 'c', '1', '3']).act()
+    return 'done'
+  } finally {
+    rmSync(path, { force: true })
   }
 }
 
