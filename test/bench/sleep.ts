@@ -47,7 +47,7 @@ async function benchStopped(platform: Platform): Promise<void> {
   const [warm, first] = await firstRequests(platform, sleeper)
   const starts = startTimes(platform, sleeper.id)
   console.log(`first request of a stopped service (median of ${ROUNDS}): ${first.toFixed(1)} ms, of a warm one ${warm.toFixed(1)} ms`)
-  console.log(`  of these, ${median(starts).toFixed(1)} ms from its being woken to its new instance being in the routes`)
+  console.log(`  its new instance was started, found healthy and said to serve ${median(starts).toFixed(1)} ms after it was woken`)
 }
 
 /** Medians of a warm and of a first request, in milliseconds. */
