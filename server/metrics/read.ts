@@ -1,6 +1,6 @@
 import type { Opened } from './database.ts'
 import type { Kind, SampleRow } from './kinds.ts'
-import { fineLevel, finerThan, type Level } from './levels.ts'
+import { ceilTo, fineLevel, finerThan, type Level } from './levels.ts'
 
 export interface Range {
   seriesIds: readonly number[]
@@ -41,10 +41,28 @@ export function rolledUntil({ db }: Opened, { stepSeconds }: Level): number | un
   return db.query<{ until: number }, [number]>('SELECT until FROM rolled WHERE step = ?').get(stepSeconds)?.until
 }
 
+/** For more than these, reading whole windows is quicker than looking up each series in each. */
+const MAX_LOOKED_UP = 20
+
 function fineRows<S>({ db }: Opened, { table, columns }: Kind<S>, { seriesIds, start, end }: Range): SampleRow[] {
-  const sql = `SELECT series, at, ${columns.join(', ')} FROM ${table}_fine
-    WHERE at >= ? AND at < ? AND series IN (SELECT value FROM json_each(?)) ORDER BY at`
-  return db.query<SampleRow, [number, number, string]>(sql).all(start, end, JSON.stringify(seriesIds))
+  const wanted = `series, at, ${columns.join(', ')}`
+  if (seriesIds.length > MAX_LOOKED_UP) {
+    const sql = `SELECT ${wanted} FROM ${table}_fine WHERE at >= ? AND at < ? AND series IN (SELECT value FROM json_each(?)) ORDER BY at`
+    return db.query<SampleRow, [number, number, string]>(sql).all(start, end, JSON.stringify(seriesIds))
+  }
+  const step = fineLevel.stepSeconds
+  const held = db
+    .query<{ oldest: number | null; newest: number | null }, []>(
+      `SELECT (SELECT min(at) FROM ${table}_fine) AS oldest, (SELECT max(at) FROM ${table}_fine) AS newest`,
+    )
+    .get()
+  const last = Math.min(end - 1, held?.newest ?? 0)
+  const times: number[] = []
+  for (let at = ceilTo(Math.max(start, held?.oldest ?? end), step); at <= last; at += step) times.push(at)
+  const sql = `SELECT ${wanted} FROM json_each(?) AS windows CROSS JOIN ${table}_fine ON at = windows.value AND series = ? ORDER BY windows.key`
+  const select = db.query<SampleRow, [string, number]>(sql)
+  const windows = JSON.stringify(times)
+  return seriesIds.flatMap((id) => select.all(windows, id))
 }
 
 function coarseRows<S>({ db }: Opened, { table, columns }: Kind<S>, { seriesIds, level, start, end }: Range): SampleRow[] {
