@@ -50,8 +50,8 @@ test('each success status that an operation declares is exercised', () => {
   const missing = operationIds.flatMap((id) =>
     Object.keys(operationOf(id).responses).flatMap((status) => (exercised.has(`${id} ${status}`) ? [] : [`${id} ${status}`])),
   )
-  // These two have tests of their own below.
-  expect(missing).toEqual(['subscribeLogs 101', 'health 503'])
+  // These have tests of their own below.
+  expect(missing).toEqual(['subscribeLogs 101', 'openShell 101', 'health 503'])
 })
 
 function expectSuccess({ responses, plain }: Operation, status: number, reply: Reply): void {
@@ -67,8 +67,8 @@ function expectSuccess({ responses, plain }: Operation, status: number, reply: R
   expectShape(schema, reply.body)
 }
 
-test('subscribeLogs: the handshake of a holder of the permission is accepted', async () => {
-  const [one] = await successCases.subscribeLogs(world)
+test.each(['subscribeLogs', 'openShell'] as const)('%s: the handshake of a holder of the permission is accepted', async (id) => {
+  const [one] = await successCases[id](world)
   const socket = await openSocket(world.platform.url + one?.path, { authorization: `Bearer ${world.platform.adminToken}` })
   expect(socket.readyState).toBe(WebSocket.OPEN)
   socket.close()
