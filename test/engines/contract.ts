@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Engine, Guarantee, InstanceSpec } from '../../server/engines/port.ts'
+import { describeFreezing } from './contract-freezing.ts'
 import { describeTerminals } from './contract-terminals.ts'
 import { endOf, makeWorld, pidsWith, until, type World } from './world.ts'
 
@@ -254,75 +255,6 @@ export function describeEngine(name: string, factory: EngineFactory): void {
     })
   })
 
-  describe(`${name}: freeze`, () => {
-    const counting = 'n=0; while :; do n=$((n+1)); [ $((n % 1000)) -ne 0 ] || echo $n >count; done'
-    const busy = () => world.instance(`(while :; do :; done) & setsid sh -c 'while :; do :; done' & ${counting}`)
-    const cpuSeconds = async (spec: InstanceSpec) => (await engine.usage(spec.instanceId))?.cpuSeconds ?? Number.NaN
-    const startBusy = async () => {
-      const spec = busy()
-      await engine.start(spec)
-      await until('it counts', () => existsSync(join(spec.cwd, 'count')))
-      return spec
-    }
-    const expectNoWork = async (spec: InstanceSpec) => {
-      const before = await cpuSeconds(spec)
-      await Bun.sleep(300)
-      expect(await cpuSeconds(spec)).toBe(before)
-    }
-
-    test('takes all processor time away until it is thawed', async () => {
-      const spec = await startBusy()
-      await Promise.all([engine.freeze(spec.instanceId), engine.freeze(spec.instanceId)])
-      await expectNoWork(spec)
-      expect(await engine.inspect(spec.instanceId)).toMatchObject({ status: 'running' })
-      await engine.thaw(spec.instanceId)
-      await engine.thaw(spec.instanceId)
-      const before = await cpuSeconds(spec)
-      await until('it works again', async () => (await cpuSeconds(spec)) > before)
-    })
-
-    test('lasts beyond the control plane', async () => {
-      const spec = await startBusy()
-      await engine.freeze(spec.instanceId)
-      await engine.close()
-      engine = await open()
-      expect(await engine.inspect(spec.instanceId)).toMatchObject({ status: 'running' })
-      await expectNoWork(spec)
-      await engine.thaw(spec.instanceId)
-      const before = await cpuSeconds(spec)
-      await until('it works again', async () => (await cpuSeconds(spec)) > before)
-    })
-
-    test('does not keep a command from ending in its own way when it is stopped', async () => {
-      const spec = world.instance("trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.01; done")
-      await engine.start(spec)
-      await until('it is up', () => world.output(spec) === 'up\n')
-      await engine.freeze(spec.instanceId)
-      await engine.stop(spec.instanceId, { graceMs: 10_000 })
-      expect(await engine.inspect(spec.instanceId)).toMatchObject({ status: 'exited', exitCode: 0 })
-    })
-
-    test('does not keep a process from being killed', async () => {
-      const spec = await startBusy()
-      await engine.freeze(spec.instanceId)
-      await engine.stop(spec.instanceId, { graceMs: 0 })
-      expect(await engine.inspect(spec.instanceId)).toMatchObject({ status: 'exited', signal: 'SIGKILL' })
-      const other = await startBusy()
-      await engine.freeze(other.instanceId)
-      await engine.removeService('srv-one')
-      expect(await engine.list()).toEqual([])
-    })
-
-    test('does nothing to what does not run', async () => {
-      const spec = world.instance('exit 0')
-      await run(spec)
-      for (const id of [spec.instanceId, 'srv-none-1']) {
-        await engine.freeze(id)
-        await engine.thaw(id)
-      }
-    })
-  })
-
   describe(`${name}: tasks`, () => {
     const never = new AbortController().signal
 
@@ -420,5 +352,6 @@ export function describeEngine(name: string, factory: EngineFactory): void {
     })
   })
 
+  describeFreezing(name, factory)
   describeTerminals(name, factory)
 }

@@ -1,0 +1,93 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Engine, InstanceSpec } from '../../server/engines/port.ts'
+import type { EngineFactory } from './contract.ts'
+import { endOf, makeWorld, until, type World } from './world.ts'
+
+/** What every engine must do when it freezes instances. */
+export function describeFreezing(name: string, factory: EngineFactory): void {
+  let world: World
+  let engine: Engine
+
+  beforeEach(async () => {
+    world = makeWorld()
+    engine = await factory(world)
+  })
+
+  afterEach(async () => {
+    for (const { serviceId } of await engine.list()) await engine.removeService(serviceId)
+    await engine.close()
+    world.dispose()
+  })
+
+  describe(`${name}: freeze`, () => {
+    const counting = 'n=0; while :; do n=$((n+1)); [ $((n % 1000)) -ne 0 ] || echo $n >count; done'
+    const busy = () => world.instance(`(while :; do :; done) & setsid sh -c 'while :; do :; done' & ${counting}`)
+    const cpuSeconds = async (spec: InstanceSpec) => (await engine.usage(spec.instanceId))?.cpuSeconds ?? Number.NaN
+    const startBusy = async () => {
+      const spec = busy()
+      await engine.start(spec)
+      await until('it counts', () => existsSync(join(spec.cwd, 'count')))
+      return spec
+    }
+    const expectNoWork = async (spec: InstanceSpec) => {
+      const before = await cpuSeconds(spec)
+      await Bun.sleep(300)
+      expect(await cpuSeconds(spec)).toBe(before)
+    }
+
+    test('takes all processor time away until it is thawed', async () => {
+      const spec = await startBusy()
+      await Promise.all([engine.freeze(spec.instanceId), engine.freeze(spec.instanceId)])
+      await expectNoWork(spec)
+      expect(await engine.inspect(spec.instanceId)).toMatchObject({ status: 'running' })
+      await engine.thaw(spec.instanceId)
+      await engine.thaw(spec.instanceId)
+      const before = await cpuSeconds(spec)
+      await until('it works again', async () => (await cpuSeconds(spec)) > before)
+    })
+
+    test('lasts beyond the control plane', async () => {
+      const spec = await startBusy()
+      await engine.freeze(spec.instanceId)
+      await engine.close()
+      engine = await factory(world)
+      expect(await engine.inspect(spec.instanceId)).toMatchObject({ status: 'running' })
+      await expectNoWork(spec)
+      await engine.thaw(spec.instanceId)
+      const before = await cpuSeconds(spec)
+      await until('it works again', async () => (await cpuSeconds(spec)) > before)
+    })
+
+    test('does not keep a command from ending in its own way when it is stopped', async () => {
+      const spec = world.instance("trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.01; done")
+      await engine.start(spec)
+      await until('it is up', () => world.output(spec) === 'up\n')
+      await engine.freeze(spec.instanceId)
+      await engine.stop(spec.instanceId, { graceMs: 10_000 })
+      expect(await engine.inspect(spec.instanceId)).toMatchObject({ status: 'exited', exitCode: 0 })
+    })
+
+    test('does not keep a process from being killed', async () => {
+      const spec = await startBusy()
+      await engine.freeze(spec.instanceId)
+      await engine.stop(spec.instanceId, { graceMs: 0 })
+      expect(await engine.inspect(spec.instanceId)).toMatchObject({ status: 'exited', signal: 'SIGKILL' })
+      const other = await startBusy()
+      await engine.freeze(other.instanceId)
+      await engine.removeService('srv-one')
+      expect(await engine.list()).toEqual([])
+    })
+
+    test('does nothing to what does not run', async () => {
+      const spec = world.instance('exit 0')
+      await engine.start(spec)
+      await endOf(engine, spec.instanceId)
+      for (const id of [spec.instanceId, 'srv-none-1']) {
+        await engine.freeze(id)
+        await engine.thaw(id)
+      }
+    })
+  })
+}
