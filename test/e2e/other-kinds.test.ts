@@ -82,7 +82,9 @@ test('a worker that keeps dying after it was healthy is shown as crash-looping, 
 
 test('a private service is deployed, healthy when it listens, logs, and is restarted, and the ingress leads nobody to it', async () => {
   const app = folder('hello-js')
-  expect(await deployFolder(cpd, app.dir, ['--service', 'internal', '--type', 'private_service'])).toMatch(/internal is live at internal:\d+ after/)
+  expect(await deployFolder(cpd, app.dir, ['--service', 'internal', '--type', 'private_service'])).toMatch(
+    /internal is live at internal:\d+ after/,
+  )
   const { id, slug } = await serviceNamed(cpd, 'internal')
   const [before] = await settledInstances(cpd, id, 1)
   expect((await cpd.appFetch(slug)).status).toBe(404)
