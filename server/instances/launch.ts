@@ -64,6 +64,9 @@ export async function prepareWorkload(
   }
 }
 
+/** In a network of its own an app is not asked from loopback, from where alone gunicorn and uvicorn take X-Forwarded headers unless told. */
+const BEHIND_INGRESS = { FORWARDED_ALLOW_IPS: '*' }
+
 /** The environment of an instance: the toolchain's, then the user's, then what the platform says, which wins. */
 export function instanceEnv(
   context: Context,
@@ -72,6 +75,7 @@ export function instanceEnv(
   const { envVars } = releaseSecrets(context, release.id)
   return {
     ...baseEnv(servicePathsOf(context.paths, service.id), searchPathOf(release.launch, artifactDir(context.paths, release))),
+    ...(context.engine.hasOwnNetworks ? BEHIND_INGRESS : {}),
     ...release.launch.env,
     ...Object.fromEntries(envVars.map(({ key, value }) => [key, value])),
     ...platformEnv(context, service, facts),

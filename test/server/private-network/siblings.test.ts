@@ -47,6 +47,16 @@ test('siblings are answered while a new release takes the place of the old one, 
   expect([...new Set(answers)].sort()).toEqual(['connected one', 'connected three', 'connected two'])
 })
 
+test('a pre-deploy command reaches siblings, too', async () => {
+  const code =
+    "require('http').get('http://back-end:10000', (r) => process.exit(r.statusCode === 200 ? 0 : 1)).on('error', () => process.exit(2))"
+  const id = await createService(caller(), {
+    name: 'migrating',
+    serviceDetails: { envSpecificDetails: { preDeployCommand: `node -e "${code}"` } },
+  })
+  await deployApp(caller(), id, await greeterApp('migrated'))
+})
+
 test('names and traffic go on while the control plane is dead, and when it comes back', async () => {
   await plane.kill()
   expect(await asks(['back-end:10000'])).toEqual(['connected three'])

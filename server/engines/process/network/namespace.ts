@@ -20,6 +20,8 @@ export interface LinkSettings {
   linkPrefix: string
   subnet: Subnet
   mtu: number
+  /** Whether the kernel knows IPv6, which gives every link an address of its own accord. */
+  hasIpv6: boolean
   /** The name server of instances is this machine's own, on loopback. */
   isLoopbackNeeded: boolean
 }
@@ -31,13 +33,13 @@ const INSTANCE_MAC = '02:63:70:64:00:02'
 const DEVICE = 'eth0'
 
 /** What `ip` does inside the new namespace. The other end of the link is put where `hostPid` is. */
-export function insideCommands({ linkPrefix, subnet, mtu }: LinkSettings, address: string, hostPid: number): string[] {
+export function insideCommands({ linkPrefix, subnet, mtu, hasIpv6 }: LinkSettings, address: string, hostPid: number): string[] {
   const gateway = gatewayOf(subnet)
   const link = `${linkPrefix}${hexOf(address)}`
   return [
     `link add ${DEVICE} mtu ${mtu} address ${INSTANCE_MAC} type veth peer name ${link} mtu ${mtu} address ${HOST_MAC} netns ${hostPid}`,
     'link set lo up',
-    `link set ${DEVICE} addrgenmode none`,
+    ...(hasIpv6 ? [`link set ${DEVICE} addrgenmode none`] : []),
     `addr add ${address}/32 dev ${DEVICE}`,
     `link set ${DEVICE} up`,
     `route add ${gateway} dev ${DEVICE} scope link`,
@@ -49,11 +51,11 @@ export function insideCommands({ linkPrefix, subnet, mtu }: LinkSettings, addres
 }
 
 /** What `ip` does on the host's side of the link. */
-export function outsideCommands({ linkPrefix, subnet }: LinkSettings, address: string): string[] {
+export function outsideCommands({ linkPrefix, subnet, hasIpv6 }: LinkSettings, address: string): string[] {
   const gateway = gatewayOf(subnet)
   const link = `${linkPrefix}${hexOf(address)}`
   return [
-    `link set ${link} addrgenmode none`,
+    ...(hasIpv6 ? [`link set ${link} addrgenmode none`] : []),
     `addr add ${gateway}/32 dev ${link}`,
     `link set ${link} up`,
     `route add ${address}/32 dev ${link} src ${gateway}`,

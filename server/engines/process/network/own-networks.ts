@@ -104,7 +104,7 @@ async function openParts(options: NetworkOptions): Promise<Parts> {
     hasTimeouts: options.hasTimeouts,
   }
   const isLoopbackNeeded = resolver.local.some((address) => address.startsWith('127.'))
-  const pool = poolOf({ linkPrefix, subnet, mtu, isLoopbackNeeded }, seats, log)
+  const pool = poolOf({ linkPrefix, subnet, mtu, hasIpv6: existsSync('/proc/sys/net/ipv6'), isLoopbackNeeded }, seats, log)
   const names = openNameFiles(join(directory, 'names'))
   const links = readLinks(directory)
   const members = new Map([...seats.values()].flatMap(({ address, networkId }) => (networkId === undefined ? [] : [[address, networkId]])))
