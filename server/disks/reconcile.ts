@@ -7,6 +7,7 @@ import { rm } from 'node:fs/promises'
 import { AppError } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
 import { IMAGE_ROOT } from '../engines/port.ts'
+import { newId } from '../id.ts'
 import { instancesOf } from '../instances/store.ts'
 import { openJobs } from '../jobs/store.ts'
 import { describeError } from '../server-log.ts'
@@ -17,8 +18,8 @@ import { keepDisk } from './operations.ts'
 import { diskPathsOf } from './paths.ts'
 import { insertSnapshot, snapshotExpiresAt, snapshotsOf } from './snapshot-store.ts'
 import { compactReplaced, nextDailyAt, pruneSnapshots, requestSnapshot, takeSnapshot } from './snapshots.ts'
-import { growStorage, makeStorage, restoreStorage } from './storage.ts'
-import { type DiskChange, diskById, removeDiskRow, type StoredDisk, updateDisk } from './store.ts'
+import { growStorage, makeStorage, prepareRestore, restoreStorage } from './storage.ts'
+import { type DiskChange, diskById, isPreparingRestore, removeDiskRow, type StoredDisk, updateDisk } from './store.ts'
 import { tellOfDisk } from './tell.ts'
 import { runTool } from './tools.ts'
 
@@ -30,6 +31,10 @@ export async function reconcileDisk(context: Context, diskId: string): Promise<n
   const disk = diskById(context.db, diskId)
   if (disk === undefined) return undefined
   if (disk.status === 'available') return await keepSnapshots(context, disk)
+  if (isPreparingRestore(disk)) {
+    await orTell(context, disk, () => prepare(context, disk))
+    return context.now()
+  }
   if (disk.status !== 'creating' && isInUse(context, disk)) {
     context.work.pokeService(disk.serviceId)
     return context.now() + WAIT_MS
@@ -82,6 +87,12 @@ async function grow(context: Context, disk: StoredDisk): Promise<void> {
   })()
 }
 
+/** The instances may go on until what takes the disk's place is ready. */
+async function prepare(context: Context, disk: StoredDisk): Promise<void> {
+  if (disk.restoreKey !== null) await prepareRestore(context.paths, disk, disk.restoreKey)
+  updateDisk(context.db, disk.id, { replacedKey: newId('diskSnapshot', context.now()) }, context.now())
+}
+
 async function restore(context: Context, disk: StoredDisk): Promise<void> {
   const { restoreKey: snapshot, replacedKey: replaced } = disk
   if (snapshot === null || replaced === null) return settle(context, disk)
@@ -117,7 +128,9 @@ async function remove(context: Context, disk: StoredDisk): Promise<void> {
   })()
 }
 
+/** Unless it is to be deleted since. */
 function settle(context: Context, disk: StoredDisk, changes: DiskChange = {}): void {
+  if (diskById(context.db, disk.id)?.status !== disk.status) return
   const nothingOpen = { status: 'available', growToGb: null, restoreKey: null, replacedKey: null } as const
   updateDisk(context.db, disk.id, { ...nothingOpen, ...changes }, context.now())
 }

@@ -22,6 +22,8 @@ const USERS_ALONE = 0o700
 
 /** What is not finished is not part of a disk. */
 const FRESH = '.new'
+/** What is finished and waits for the disk to be free. */
+const READY = '.ready'
 
 export const contentOf = (disk: Pick<StoredDisk, 'isImage'>, paths: DiskPaths): string => (disk.isImage ? paths.image : paths.folder)
 
@@ -125,15 +127,19 @@ export async function restoreStorage(paths: Paths, disk: StoredDisk, keys: { sna
   const own = diskPathsOf(paths, disk.id)
   const content = contentOf(disk, own)
   const replaced = join(own.snapshots, keys.replaced)
-  const ready = `${content}.ready`
+  const ready = `${content}${READY}`
   if (!existsSync(replaced)) {
-    await prepareReady(join(own.snapshots, keys.snapshot), ready, disk)
+    if (!existsSync(ready)) await prepareRestore(paths, disk, keys.snapshot)
     await rename(content, replaced)
   }
   if (!existsSync(content)) await rename(ready, content)
 }
 
-async function prepareReady(snapshot: string, ready: string, disk: StoredDisk): Promise<void> {
+/** Makes what is to take a disk's place from a snapshot, while the disk is still in use. Begun again, it is made anew. */
+export async function prepareRestore(paths: Paths, disk: StoredDisk, snapshotKey: string): Promise<void> {
+  const own = diskPathsOf(paths, disk.id)
+  const ready = `${contentOf(disk, own)}${READY}`
+  const snapshot = join(own.snapshots, snapshotKey)
   await rm(ready, { recursive: true, force: true })
   await copyContent(disk, { from: snapshot, to: ready })
   if (!disk.isImage) return

@@ -14,7 +14,7 @@ export interface StoredDisk {
   status: DiskStatus
   growToGb: number | null
   restoreKey: string | null
-  /** Of the snapshot that what is on the disk becomes when it is restored. */
+  /** Of the snapshot that what is on the disk becomes when it is restored; null until what takes its place is ready. */
   replacedKey: string | null
   uid: number
   deletedAt: number | null
@@ -46,6 +46,9 @@ export type NewDisk = Pick<
   StoredDisk,
   'id' | 'workspaceId' | 'serviceId' | 'name' | 'mountPath' | 'sizeGb' | 'isImage' | 'uid' | 'createdAt'
 >
+
+/** Whether a disk that is to be restored is still the one that instances have. */
+export const isPreparingRestore = ({ status, replacedKey }: StoredDisk): boolean => status === 'restoring' && replacedKey === null
 
 /** Writes down that a disk is to be made. */
 export function insertDisk(db: Database, disk: NewDisk): void {

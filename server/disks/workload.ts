@@ -4,7 +4,7 @@ import type { DiskMount } from '../engines/port.ts'
 import { loopDeviceOf } from './loop-device.ts'
 import { diskPathsOf } from './paths.ts'
 import { checkImage, contentOf } from './storage.ts'
-import { diskOfService, type StoredDisk } from './store.ts'
+import { diskOfService, isPreparingRestore, type StoredDisk } from './store.ts'
 
 /** What an instance is given of its service's disk. */
 export interface DiskOfInstance {
@@ -20,7 +20,8 @@ export interface DiskOfInstance {
 export async function diskForInstance(context: Pick<Context, 'db' | 'paths' | 'engine'>, serviceId: string): Promise<DiskOfInstance> {
   const disk = diskOfService(context.db, serviceId)
   if (disk === undefined) return { sandbox: {}, env: {} }
-  if (disk.status !== 'available') throw new AppError('unavailable', `The disk ${disk.name} is ${disk.status}.`)
+  if (disk.status !== 'available' && !isPreparingRestore(disk))
+    throw new AppError('unavailable', `The disk ${disk.name} is ${disk.status}.`)
   const source = contentOf(disk, diskPathsOf(context.paths, disk.id))
   if (disk.isImage) await makeSound(context, disk, source)
   const env = { CPD_DISK_PATH: diskPathOf(context, disk) }

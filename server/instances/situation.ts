@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
-import { diskOfService } from '../disks/store.ts'
+import { diskOfService, isPreparingRestore } from '../disks/store.ts'
 import { openJobs } from '../jobs/store.ts'
 import type { StoredService } from '../services/store.ts'
 import { guardOf } from './guard.ts'
@@ -41,7 +41,8 @@ function diskRules({ db }: Pick<Context, 'db'>, service: StoredService): Pick<Si
   const disk = diskOfService(db, service.id)
   if (disk === undefined) return { replaces: 'rolling', isHalted: false }
   const isRunning = instancesOf(db, service.id).some(({ phase }) => phase !== 'pending')
-  return { replaces: 'stop_first', isHalted: disk.status === 'creating' ? !isRunning : disk.status !== 'available' }
+  const isUsable = disk.status === 'available' || isPreparingRestore(disk)
+  return { replaces: 'stop_first', isHalted: disk.status === 'creating' ? !isRunning : !isUsable }
 }
 
 /** Files are served by the ingress, and what a cron job runs comes and goes. */

@@ -93,7 +93,7 @@ export const diskOperations = defineOperations({
     access: 'disks.manage',
     tag: 'Disks',
     summary: 'Put a snapshot in the place of what is on the disk',
-    description: 'The service is stopped for it. What was on the disk is kept as a snapshot of its own.',
+    description: 'When the copy is ready, the service is stopped for a moment. What was on the disk is kept as a snapshot of its own.',
     params: DiskParams,
     body: RestoreBody,
     responses: { 200: Disk },
