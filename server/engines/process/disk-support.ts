@@ -6,6 +6,7 @@ const TOOL_FOLDERS = ['/usr/sbin', '/usr/bin', '/sbin', '/bin']
 const IMAGE_TOOLS = {
   e2fsprogs: ['mkfs.ext4', 'e2fsck', 'resize2fs', 'e2image'],
   mount: ['losetup'],
+  findutils: ['xargs'],
   'util-linux': ['fsfreeze', 'fallocate', 'nsenter'],
 }
 
