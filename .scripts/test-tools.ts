@@ -13,6 +13,7 @@ const debianPackages: Record<string, string> = {
   curl: 'curl',
   h2load: 'nghttp2-client',
   ip: 'iproute2',
+  'mkfs.ext4': 'e2fsprogs',
   nft: 'nftables',
   nsenter: 'util-linux',
   openssl: 'openssl',
