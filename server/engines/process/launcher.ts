@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { AppError } from '../../../shared/error.ts'
 import { type SpawnedProcess, spawnProcess } from '../../process/spawn.ts'
 import type { InstanceSpec, Priority } from '../port.ts'
+import { writeAccounts } from './accounts.ts'
 import type { Cgroups } from './cgroups.ts'
 import { closedDirsAbove } from './closed-dirs.ts'
 import { placeDisk } from './disk-mount.ts'
@@ -144,7 +145,8 @@ function writeFstab(
   const closedDirs = host.isRoot ? closedDirsAbove(paths, sandbox) : dataDir === undefined ? [] : [dataDir]
   const path = join(recordDir, 'fstab')
   const disk = sandbox.disk === undefined ? {} : { disk: placeDisk(sandbox.disk) }
-  const shown = { hiddenDirs: hiddenDirs.filter((dir) => existsSync(dir)), showsAllProcesses: !host.isRoot, replacedFiles: seat.files }
+  const replacedFiles = [...seat.files, ...(host.isRoot ? writeAccounts(recordDir, sandbox) : [])]
+  const shown = { hiddenDirs: hiddenDirs.filter((dir) => existsSync(dir)), showsAllProcesses: !host.isRoot, replacedFiles }
   writeFileSync(path, renderFstab(planMounts({ tmpDir: sandbox.tmpDir, needed, closedDirs, ...shown, ...disk })), { mode: 0o600 })
   return path
 }

@@ -53,6 +53,13 @@ describe('a hostile workload', () => {
     expect(output).not.toContain('srv-victim')
   })
 
+  test('has a user and a group by name, and the machine does not know them', async () => {
+    const output = await attempt('id -un; id -gn; eval echo ~$(id -un); touch /etc/passwd')
+    expect(output).toMatch(new RegExp(`^(cpd-)?app\n(cpd-)?app\n${world.service('srv-app').homeDir.replace('srv-app', '[^/]+')}\n`))
+    expect(output).toMatch(/Read-only|Permission denied/)
+    expect(readFileSync('/etc/passwd', 'utf8')).not.toContain(world.dir)
+  })
+
   test('reads no file, log or scratch file of another service', async () => {
     writeFileSync(join(world.service('srv-victim').tmpDir, 'scratch'), 'SECRET')
     const output = await attempt(

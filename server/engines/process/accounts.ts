@@ -1,0 +1,29 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Sandbox } from '../port.ts'
+import type { ReplacedFile } from './mount-plan.ts'
+
+const NAME = 'app'
+const READABLE_BY_ALL = 0o644
+
+/**
+ * The machine's users and groups with one more for the workload: git, ssh, Node's `os.userInfo()` and many others fail for a user that
+ * nobody lists. The files are written into the folder of the workload's record.
+ */
+export function writeAccounts(recordDir: string, { uid, gid, homeDir }: Sandbox): ReplacedFile[] {
+  return [
+    accountFile(recordDir, 'passwd', (name) => `${name}:x:${uid}:${gid}:cpd service:${homeDir.replaceAll(/[:\n]/g, '_')}:/bin/sh`),
+    accountFile(recordDir, 'group', (name) => `${name}:x:${gid}:`),
+  ].filter(({ target }) => existsSync(target))
+}
+
+function accountFile(recordDir: string, file: string, lineOf: (name: string) => string): ReplacedFile {
+  const target = join('/etc', file)
+  const source = join(recordDir, file)
+  const others = existsSync(target) ? readFileSync(target, 'utf8').replace(/\n*$/, '\n') : ''
+  writeFileSync(source, `${others}${lineOf(freeName(others))}\n`, { mode: READABLE_BY_ALL })
+  return { source, target }
+}
+
+/** The machine may have a user of that name itself. */
+const freeName = (others: string): string => (new RegExp(`^${NAME}:`, 'm').test(others) ? `cpd-${NAME}` : NAME)
