@@ -58,11 +58,13 @@ export async function openKernelTable({ rules, members, destinations: first, onE
 
   function apply(commands: readonly string[]): Promise<void> {
     pending.push(...commands)
-    next ??= running.then(() => {
-      running = flush()
-      return running
-    })
-    running.catch(() => {})
+    // Whoever asked for an earlier change hears of its failure; this one is tried all the same.
+    next ??= running
+      .catch(() => {})
+      .then(() => {
+        running = flush()
+        return running
+      })
     return next
   }
 

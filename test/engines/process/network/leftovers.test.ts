@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -154,4 +154,22 @@ test('what is left of an installation whose data is gone is taken away by anothe
   expect(existsSync(join(folder, 'cpd_00000000'))).toBe(true)
   expect(existsSync(join(folder, 'filter'))).toBe(true)
   rmSync(folder, { recursive: true })
+})
+
+test('a change that the kernel refuses fails for whoever asked for it, and the next one is tried all the same', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'network-'))
+  const networks = await openNetworks({ directory: join(dir, 'network'), publicPorts: [], hasTimeouts: false, adopted: [], log: () => {} })
+  const service = { serviceId: 'srv-a', number: 1, networkId: 'net-a', names: ['a'], instanceIds: ['one'] }
+  const recordDir = join(dir, 'one')
+  mkdirSync(recordDir)
+  const seat = await networks.enter({ id: 'one', recordDir, networkId: 'net-a', isHost: false })
+  await seat.joined
+  const impossible = { ...service, number: -300 }
+  await expect(networks.link([impossible])).rejects.toThrow('nft')
+  await networks.link([service])
+  expect(await said(['nft', 'list', 'table', 'inet', `cpd_${hashOf(join(dir, 'network'))}`])).toContain(`dnat ip to ${seat.address}`)
+  seat.left()
+  await networks.leave('one')
+  await networks.close({ isEmpty: true })
+  rmSync(dir, { recursive: true })
 })
