@@ -14,6 +14,7 @@ import { groupOf, isTrueWithin, processesBy } from './processes.ts'
 import { openRecords, type Records, type Workload } from './record.ts'
 import { createSupervisor } from './supervisor.ts'
 import { openTerminal } from './terminal.ts'
+import { createTurns } from './turns.ts'
 
 export interface ProcessEngineOptions {
   /** For our records; hidden from every workload. */
@@ -115,6 +116,7 @@ async function openContext({ label, cgroupRoot, network, ...options }: ProcessEn
     hiddenDirs,
     dataDir: options.dataDir === undefined ? undefined : resolve(options.dataDir),
     networks,
+    turns: createTurns(),
     log,
   }
 }

@@ -13,12 +13,14 @@ import { type BoundDir, planMounts, renderFstab } from './mount-plan.ts'
 import { HOST_SEAT, type Networks, type Seat } from './network/networks.ts'
 import { groupOf } from './processes.ts'
 import type { Records, Workload } from './record.ts'
+import type { Turns } from './turns.ts'
 
 export interface LaunchContext {
   host: Host
   records: Records
   keeperPath: string
   networks: Networks
+  turns: Turns
   /** Folders of the control plane, shown empty to every workload. */
   hiddenDirs: string[]
   /** Where workloads run as our own user, of all that is below it they see only what they need. */
@@ -61,7 +63,10 @@ export async function launch(context: LaunchContext, workload: Workload, spec: L
   const recordDir = context.records.dirOf(workload.id)
   const seat = await context.networks.enter({ id: workload.id, recordDir, networkId, isHost: sharesHostNetwork === true })
   try {
-    const [keeper] = await Promise.all([launchIn(context, { workload, spec, seat }), seat.joined])
+    // Two mounts of one image at the same moment would each take a loop device, and write over one another; a later one shares the first's.
+    const image = spec.sandbox.disk?.isImage ? spec.sandbox.disk.source : undefined
+    const launched = context.turns.take(image, () => launchIn(context, { workload, spec, seat }))
+    const [keeper] = await Promise.all([launched, seat.joined])
     return keeper
   } finally {
     seat.left()

@@ -28,3 +28,16 @@ test('a job has the disk of its service beside the instance, and yields to what 
   expect(await jobEnd(service, after)).toMatchObject({ status: 'succeeded' })
   expect(await linesOf(platform, service, after.id)).toEqual(['by a job'])
 })
+
+test('jobs that start at the same moment share one mount of the disk', async () => {
+  const { service } = await makeServiceWithDisk(platform, 'crowd')
+  await service.goLive('hello-js', diskApp)
+  const jobs = await Promise.all(
+    Array.from({ length: 6 }, (_, number) => runJob(service, `echo ${number} >"$CPD_DISK_PATH/${number}"; stat -c %d "$CPD_DISK_PATH"`)),
+  )
+  for (const job of jobs) expect(await jobEnd(service, job)).toMatchObject({ status: 'succeeded' })
+  const devices = await Promise.all(jobs.map((job) => linesOf(platform, service, job.id)))
+  expect(new Set(devices.flat()).size).toBe(1)
+  const { text } = await platform.ingress.visit('crowd.localhost', '/where')
+  expect(JSON.parse(text).files).toEqual(['0', '1', '2', '3', '4', '5'])
+})
