@@ -290,7 +290,7 @@ describe('rollback', () => {
     envVars: { added: ['OLD'], removed: ['NEW'], changed: ['BOTH'] },
     secretFiles: { added: [], removed: [], changed: [] },
     settings: [{ name: 'plan', from: 'pro', to: 'starter' }],
-      strategy: 'rolling' as const,
+    strategy: 'rolling' as const,
   }
 
   test('--dry-run prints the difference', async () => {
