@@ -162,7 +162,7 @@ function dueTails(tails: readonly Tail[], polls: number, now: number): Tail[] {
     const isQuiet = now - tail.grewAt > QUIET_AFTER_MS
     if (isQuiet && tail.seenBytes !== -1 && index % QUIET_PARTS !== polls % QUIET_PARTS) return false
     const state = fileState(tail.output.path)
-    if (state === undefined || (state.sizeBytes === tail.seenBytes && state.file === tail.file)) return false
+    if (state === undefined || (state.sizeBytes === tail.seenBytes && state.file === tail.seenFile)) return false
     tail.grewAt = now
     return true
   })

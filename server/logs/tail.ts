@@ -31,6 +31,8 @@ export interface Tail {
   offset: number
   /** What `statSync` last said; the file is read again when it says something else. */
   seenBytes: number
+  /** Whose bytes these were: a file in which nothing was written yet has been seen as well. */
+  seenFile: string
   grewAt: number
   /** The file's space has been given back up to here. */
   releasedOffset: number
@@ -84,6 +86,7 @@ export function startTail(output: OutputFile | RecordFile, position: FilePositio
     file: position?.file ?? '',
     offset: position?.offset ?? 0,
     seenBytes: -1,
+    seenFile: '',
     grewAt: 0,
     releasedOffset: 0,
     allowance: undefined,
@@ -106,6 +109,7 @@ export function readTail(tail: Tail, limits: TailLimits, options: ReadOptions): 
   const state = fileState(tail.output.path)
   if (state === undefined) return undefined
   tail.seenBytes = state.sizeBytes
+  tail.seenFile = state.file
   const start = startOf(tail, state)
   const unread = state.sizeBytes - start
   const allowance = allowanceOf(tail, limits, options.now)
