@@ -96,7 +96,7 @@ async function memoryOfInstances(server: RunningServer): Promise<Memory> {
 
 function partOf(command: string): keyof Memory {
   if (/ (serve|ingress) /.test(command)) return 'control'
-  return /server\.js$/.test(command) ? 'apps' : 'keepers'
+  return command.includes('keeper.sh') ? 'keepers' : 'apps'
 }
 
 /** As many of the same program, started by hand: what they share, they share as well. */

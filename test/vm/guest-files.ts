@@ -32,6 +32,7 @@ interface GuestFile {
  * The output goes through a file: what a command leaves in the background must not hold up the answer.
  */
 const AGENT = `#!/bin/bash
+until [ -e /dev/virtio-ports/${COMMAND_PORT} ]; do sleep 0.2; done
 exec 3<>/dev/virtio-ports/${COMMAND_PORT}
 echo "ready $(cat /proc/sys/kernel/random/boot_id)" >&3
 while read -r command <&3; do
@@ -42,12 +43,14 @@ done
 
 const AGENT_UNIT = `[Unit]
 Description=Runs what the host asks for
-After=multi-user.target
+StartLimitIntervalSec=0
 
 [Service]
 ExecStart=/usr/local/sbin/agent
 Environment=HOME=/root
 KillMode=process
+Restart=always
+RestartSec=1
 TasksMax=infinity
 
 [Install]

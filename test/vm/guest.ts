@@ -32,9 +32,8 @@ export function guestOn(machine: Machine): Guest {
     sh,
     visit: (slug, path = '/') => sh(`curl -sS -m 60 -H 'Host: ${slug}.localhost' 'http://127.0.0.1${path}'`),
     async eventually(script, timeoutMs = EVENTUALLY_MS) {
-      const tries = Math.ceil(timeoutMs / 1000 / POLL_SECONDS)
-      const loop = `for try in $(seq ${tries}); do if (${script}) >/tmp/eventually 2>&1; then cat /tmp/eventually; exit 0; fi; sleep ${POLL_SECONDS}; done; cat /tmp/eventually; exit 1`
-      return await sh(loop, timeoutMs * 3)
+      const loop = `until=$((SECONDS + ${timeoutMs / 1000})); while [ $SECONDS -lt $until ]; do if (${script}) >/tmp/eventually 2>&1; then cat /tmp/eventually; exit 0; fi; sleep ${POLL_SECONDS}; done; cat /tmp/eventually; exit 1`
+      return await sh(loop, timeoutMs * 2)
     },
     async api(path) {
       return JSON.parse(await sh(`curl -sS -m 60 -H 'Authorization: Bearer ${TOKEN}' 'http://127.0.0.1:8400/v1${path}'`))

@@ -13,6 +13,8 @@ import { guestImage } from './image.ts'
 import { type Machine, startMachine } from './machine.ts'
 import { writePayload } from './payload.ts'
 
+const JOURNAL_TIMEOUT_MS = 60_000
+
 if (import.meta.main) {
   const { values } = parseArgs({ options: { executables: { type: 'string', default: 'dist' }, only: { type: 'string', default: '' } } })
   const image = await guestImage()
@@ -31,7 +33,7 @@ if (import.meta.main) {
         progress(`ok      ${title}`)
       } catch (error) {
         failed++
-        progress(`FAILED  ${title}\n${error instanceof Error ? error.message : error}`)
+        progress(`FAILED  ${title}\n${error instanceof Error ? error.message : error}\n${await journalOf(machine)}`)
         if (isNeeded) break
       }
     }
@@ -41,4 +43,13 @@ if (import.meta.main) {
   }
   console.log(`${passed} passed, ${failed} failed`)
   process.exit(failed === 0 && passed > 0 ? 0 : 1)
+}
+
+/** What may explain a failure. */
+async function journalOf(machine: Machine): Promise<string> {
+  const told = machine.run(
+    'journalctl -b -u cpd -o cat --no-pager | tail -n 15; systemctl --failed --no-legend; dmesg | tail -n 3',
+    JOURNAL_TIMEOUT_MS,
+  )
+  return (await told.catch((error: Error) => ({ output: error.message }))).output
 }
