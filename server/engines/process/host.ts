@@ -80,6 +80,8 @@ export function usableCgroups(host: Host): Cgroups | undefined {
   return 'reason' in host.cgroups ? undefined : host.cgroups
 }
 
+export const namespacesIn = ({ namespaces }: Pick<Host, 'namespaces'>): Namespaces => (typeof namespaces === 'string' ? namespaces : 'none')
+
 const NOT_ROOT = 'cpd does not run as root, so services run as the same user as cpd; run it as root'
 
 /** What the engine promises about isolation on this machine, and why where it cannot. */

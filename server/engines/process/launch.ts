@@ -107,8 +107,8 @@ export interface Launch {
   fstabPath: string | undefined
   /** Who to become, or undefined to stay who we are. */
   user: { uid: number; gid: number } | undefined
-  /** A process whose namespaces are entered, instead of making new ones. */
-  joinedPid?: number | undefined
+  /** Options of nsenter(1) for the namespaces that are entered, instead of making new ones. */
+  joinedNamespaces?: readonly string[] | undefined
   /** The standard input is a terminal, which becomes the controlling one. */
   hasTerminal?: boolean
   priority: Priority
@@ -122,13 +122,13 @@ export function launchCommand(launch: Launch): { argv: string[]; env: Record<str
   const names = Object.keys(launch.env)
   return {
     argv: [
-      ...(launch.joinedPid === undefined ? PROCESS_NAMESPACE[launch.namespaces] : []),
+      ...(launch.joinedNamespaces === undefined ? PROCESS_NAMESPACE[launch.namespaces] : []),
       'setsid',
       '--fork',
       '/bin/sh',
       launch.keeperPath,
       launch.recordDir,
-      ...(launch.joinedPid === undefined ? own(launch) : joined(launch, launch.joinedPid)),
+      ...(launch.joinedNamespaces === undefined ? own(launch) : joined(launch, launch.joinedNamespaces)),
       ...script(ENTER, 'cpd-enter'),
       launch.fstabPath ?? '',
       launch.cwd,
@@ -162,16 +162,10 @@ function own(launch: Launch): string[] {
  * Into the namespaces of another workload, by a parent that stays outside. What is started there ends by its control group; without one it
  * gets a process namespace below the joined one, whose numbers then differ from those that /proc tells.
  */
-function joined(launch: Launch, pid: number): string[] {
-  const target = ['nsenter', '--target', String(pid)]
+function joined(launch: Launch, namespaces: readonly string[]): string[] {
   const isBelow = launch.cgroupWrites.length === 0 || launch.namespaces === 'user'
   const below = [...PROCESS_NAMESPACE[launch.namespaces], '--fork', '--kill-child', ...script(INIT, 'cpd-init')]
-  return [...(launch.namespaces === 'none' ? [] : [...target, ...JOINED[launch.namespaces], ...(isBelow ? below : [])]), ...session(launch)]
-}
-
-const JOINED: Record<Exclude<Namespaces, 'none'>, string[]> = {
-  machine: ['--net', '--mount', '--ipc', '--pid'],
-  user: ['--user', '--preserve-credentials', '--mount', '--ipc', '--pid'],
+  return [...(launch.namespaces === 'none' ? [] : ['nsenter', ...namespaces, ...(isBelow ? below : [])]), ...session(launch)]
 }
 
 /** What makes the next process that is forked the first of a process namespace. */

@@ -7,7 +7,8 @@ import { writeAccounts } from './accounts.ts'
 import type { Cgroups } from './cgroups.ts'
 import { closedDirsAbove } from './closed-dirs.ts'
 import { placeDisk } from './disk-mount.ts'
-import { type Host, usableCgroups } from './host.ts'
+import type { HeldNamespaces } from './held-namespaces.ts'
+import { type Host, namespacesIn, usableCgroups } from './host.ts'
 import { KEEPER_SCRIPT, launchCommand, READY } from './launch.ts'
 import { type BoundDir, planMounts, renderFstab } from './mount-plan.ts'
 import { HOST_SEAT, type Networks, type Seat } from './network/networks.ts'
@@ -35,10 +36,10 @@ export function installKeeper(directory: string): string {
   return path
 }
 
-/** A terminal that is to be the command's standard streams, and the process whose namespaces it is to share. */
+/** A terminal that is to be the command's standard streams, and the namespaces that it is to share. */
 export interface Attached {
   descriptor: number
-  joinedPid: number | undefined
+  joined: HeldNamespaces | undefined
 }
 
 type Common = Omit<InstanceSpec, 'instanceId' | 'deployId' | 'port' | 'outputPath'>
@@ -58,7 +59,7 @@ export interface Keeper {
  * @throws AppError `unavailable` with the machine's own words when it refuses.
  */
 export async function launch(context: LaunchContext, workload: Workload, spec: LaunchSpec): Promise<Keeper> {
-  if (spec.attached?.joinedPid !== undefined) return launchIn(context, { workload, spec, seat: HOST_SEAT })
+  if (spec.attached?.joined !== undefined) return launchIn(context, { workload, spec, seat: HOST_SEAT })
   const { networkId, sharesHostNetwork } = spec.sandbox
   const recordDir = context.records.dirOf(workload.id)
   const seat = await context.networks.enter({ id: workload.id, recordDir, networkId, isHost: sharesHostNetwork === true })
@@ -79,22 +80,22 @@ async function launchIn(
 ): Promise<Keeper> {
   const { host, records, keeperPath } = context
   const cgroups = usableCgroups(host)
-  const namespaces = typeof host.namespaces === 'string' ? host.namespaces : 'none'
+  const namespaces = namespacesIn(host)
   const recordDir = records.dirOf(workload.id)
-  const joinedPid = spec.attached?.joinedPid
+  const joinedNamespaces = spec.attached?.joined?.options
   const priority = spec.priority ?? PRIORITIES[workload.kind]
   if (cgroups !== undefined) createGroup(cgroups, workload, { ...spec, priority })
   // Whoever waits outside for the command must not be stopped and killed with its group: it is born inside only when it is its init.
-  const birthplace = namespaces === 'none' || joinedPid !== undefined ? undefined : cgroups?.birthplace(groupOf(workload))
+  const birthplace = namespaces === 'none' || joinedNamespaces !== undefined ? undefined : cgroups?.birthplace(groupOf(workload))
   const { argv, env } = launchCommand({
     keeperPath,
     recordDir,
     cgroupWrites: cgroups === undefined ? [] : cgroupWrites(cgroups, workload, { spec, isBornInside: birthplace !== undefined }),
     namespaces,
     networkPath: seat.path,
-    fstabPath: namespaces === 'none' || joinedPid !== undefined ? undefined : writeFstab(context, recordDir, { spec, seat }),
+    fstabPath: namespaces === 'none' || joinedNamespaces !== undefined ? undefined : writeFstab(context, recordDir, { spec, seat }),
     user: host.isRoot ? spec.sandbox : undefined,
-    joinedPid,
+    joinedNamespaces,
     hasTerminal: spec.attached !== undefined,
     priority,
     cwd: spec.cwd,

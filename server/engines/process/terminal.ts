@@ -1,6 +1,8 @@
 import { AppError } from '../../../shared/error.ts'
 import { openPty, type Pty } from '../../process/pty.ts'
 import type { OpenTerminal, TerminalSpec } from '../port.ts'
+import { type HeldNamespaces, holdNamespaces } from './held-namespaces.ts'
+import { namespacesIn } from './host.ts'
 import { begin, forget, type LifecycleContext, stop } from './lifecycle.ts'
 import { isAlive } from './proc.ts'
 import type { Supervised } from './supervisor.ts'
@@ -16,11 +18,19 @@ export async function openTerminal(context: LifecycleContext, spec: TerminalSpec
   if (context.supervisor.get(spec.taskId) !== undefined) {
     throw new AppError('conflict', `Terminal ${spec.taskId} is known already; open one with another id`)
   }
-  const joinedPid = spec.joins === undefined ? undefined : await leaderOf(context, spec.joins)
+  const joined = spec.joins === undefined ? undefined : await namespacesOf(context, spec.joins)
+  try {
+    return await openIn(context, spec, joined)
+  } finally {
+    joined?.release()
+  }
+}
+
+async function openIn(context: LifecycleContext, spec: TerminalSpec, joined: HeldNamespaces | undefined): Promise<OpenTerminal> {
   const pty = openPty({ ...spec, owner: context.host.isRoot ? spec.sandbox : undefined })
   try {
-    const attached = { descriptor: pty.descriptor, joinedPid }
-    const one = begin(context, { id: spec.taskId, kind: 'terminal', isJoined: joinedPid !== undefined }, { ...spec, attached })
+    const attached = { descriptor: pty.descriptor, joined }
+    const one = begin(context, { id: spec.taskId, kind: 'terminal', isJoined: joined !== undefined }, { ...spec, attached })
     await one.launched
     return opened(context, one, pty)
   } catch (error) {
@@ -29,11 +39,11 @@ export async function openTerminal(context: LifecycleContext, spec: TerminalSpec
   }
 }
 
-async function leaderOf({ supervisor, records }: LifecycleContext, instanceId: string): Promise<number> {
+async function namespacesOf({ supervisor, records, host }: LifecycleContext, instanceId: string): Promise<HeldNamespaces> {
   const one = supervisor.get(instanceId)
   await one?.launched.catch(() => {})
   const leader = one === undefined || one.end !== undefined ? undefined : records.processOf(one.workload)
-  if (leader !== undefined && isAlive(leader)) return leader.pid
+  if (leader !== undefined && isAlive(leader)) return holdNamespaces(namespacesIn(host), leader)
   throw new AppError('not_found', `Instance ${instanceId} does not run; choose one that does, or open a terminal of its own`)
 }
 

@@ -1,0 +1,50 @@
+import { closeSync, openSync, readlinkSync } from 'node:fs'
+import { AppError } from '../../../shared/error.ts'
+import type { Namespaces } from './launch.ts'
+import { isAlive, type ProcessIdentity } from './proc.ts'
+
+/** The namespaces of a process, which stay these whatever becomes of it while they are held. */
+export interface HeldNamespaces {
+  /** Options of nsenter(1) that lead into them. */
+  options: string[]
+  release(): void
+}
+
+const NAMES: Record<Namespaces, Record<string, string>> = {
+  machine: { net: 'net', mnt: 'mount', ipc: 'ipc', pid: 'pid' },
+  user: { user: 'user', mnt: 'mount', ipc: 'ipc', pid: 'pid' },
+  none: {},
+}
+
+/**
+ * Holds the namespaces that a process was started in. Everybody may make a user namespace, and in it a mount namespace with programs of
+ * their own in the place of the machine's: whoever went there as root would run those. There is no way back from a user namespace, so
+ * one that is not in any after its others were opened was in none of its making when they were.
+ *
+ * @throws AppError `conflict` when the process has left them, or has ended.
+ */
+export function holdNamespaces(kind: Namespaces, leader: ProcessIdentity): HeldNamespaces {
+  const opened: { name: string; descriptor: number }[] = []
+  const release = () => {
+    for (const { descriptor } of opened.splice(0)) closeSync(descriptor)
+  }
+  try {
+    for (const name of Object.keys(NAMES[kind])) opened.push({ name, descriptor: openSync(`/proc/${leader.pid}/ns/${name}`, 'r') })
+    if (kind === 'machine' && userNamespaceOf(leader.pid) !== userNamespaceOf('self')) throw hasLeft()
+    if (!isAlive(leader)) throw hasLeft()
+  } catch (error) {
+    release()
+    throw error instanceof AppError ? error : hasLeft(error)
+  }
+  const options = opened.map(({ name, descriptor }) => `--${NAMES[kind][name]}=/proc/${process.pid}/fd/${descriptor}`)
+  return { options: [...options, ...(kind === 'user' ? ['--preserve-credentials'] : [])], release }
+}
+
+const userNamespaceOf = (pid: number | 'self'): string => readlinkSync(`/proc/${pid}/ns/user`)
+
+const hasLeft = (cause?: unknown): AppError =>
+  new AppError(
+    'conflict',
+    'The main process of the instance has ended, or has put itself into namespaces of its own, where nobody can follow. Choose another instance.',
+    { cause },
+  )

@@ -1,0 +1,36 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Engine } from '../../../server/engines/port.ts'
+import { createProcessEngine } from '../../../server/engines/process/engine.ts'
+import { makeWorld, until, type World } from '../world.ts'
+
+describe('a terminal in an instance that has put other programs in the place of the machine’s', () => {
+  let world: World
+  let engine: Engine
+
+  beforeEach(async () => {
+    world = makeWorld()
+    engine = await createProcessEngine({ stateDir: world.stateDir, label: `cpd-test-joined-${process.pid}` })
+  })
+
+  afterEach(async () => {
+    for (const { serviceId } of await engine.list()) await engine.removeService(serviceId)
+    await engine.close()
+    world.dispose()
+  })
+
+  test('is refused, and runs none of them', async () => {
+    const trap = 'printf "#!/bin/sh\\nid >/tmp/caught\\n" >fake; chmod 755 fake'
+    const disguise = 'for tool in setsid setpriv; do mount --bind fake /usr/bin/$tool; done; echo >/tmp/ready; exec sleep 1000'
+    const spec = world.instance(`${trap}; exec unshare --user --map-root-user --mount sh -c '${disguise}'`)
+    await engine.start(spec)
+    await until('it is disguised', () => existsSync(join(spec.sandbox.tmpDir, 'ready')))
+    const { outputPath: _, timeoutMs: __, ...task } = world.task('true')
+    const terminal = { ...task, taskId: 'shl-1', columns: 80, rows: 24, onOutput: () => {} }
+    await expect(engine.openTerminal({ ...terminal, joins: spec.instanceId })).rejects.toMatchObject({ code: 'conflict' })
+    expect(existsSync(join(spec.sandbox.tmpDir, 'caught'))).toBe(false)
+    const own = await engine.openTerminal(terminal)
+    expect(await own.ended).toMatchObject({ exitCode: 0 })
+  })
+})
