@@ -7,6 +7,7 @@ import { type CallOptions, call } from '../support/client.ts'
 import { memberPassword } from '../support/members.ts'
 import { testAdmin } from '../support/server.ts'
 import { until } from '../support/until.ts'
+import { makeDisk, makeDiskWithSnapshot } from './disks.ts'
 import type { World } from './world.ts'
 
 /** One request that is to succeed, and the status it is to succeed with. The administrator sends it unless it says otherwise. */
@@ -27,9 +28,13 @@ const send = (method: string, status: number, path: string, json?: unknown): Suc
 })
 const service = (id: string, rest = ''): string => `/v1/services/${id}${rest}`
 
-/** Waits for the first sample, so that answers are not empty. */
-const measured = ({ platform, serviceId }: World) =>
-  until('the service is measured', () => platform.context.metrics.latest()?.services.has(serviceId))
+/** Questions about the live service, asked when it has been measured, so that answers are not empty. */
+const measured =
+  (...paths: ((serviceId: string) => string)[]): Prepare =>
+  async ({ platform, serviceId }) => {
+    await until('the service is measured', () => platform.context.metrics.latest()?.services.has(serviceId))
+    return paths.map((path) => get(path(serviceId)))
+  }
 
 /** A deploy that is still building when it is to be canceled. */
 async function startLongDeploy(world: World): Promise<{ serviceId: string; deployId: string }> {
@@ -50,29 +55,6 @@ async function startJob(world: World, startCommand = 'true'): Promise<string> {
 const cronRuns = (id: string): string => `/v1/cron-jobs/${id}/runs`
 
 const newLabel = (): string => `shop-${crypto.randomUUID()}`
-
-/** The path of a disk just made, once it can be used. */
-async function madeDisk(world: World, rest = ''): Promise<string> {
-  const json = { serviceId: await world.makeService(), name: 'data', mountPath: '/var/data', sizeGB: 1 }
-  const { body } = await call<{ id: string }>(`${world.platform.url}/v1/disks`, { json, token: world.platform.adminToken })
-  const path = `/v1/disks/${body.id}`
-  await until('the disk is available', async () => (await askAdmin<{ status: string }>(world, path)).status === 'available')
-  return `${path}${rest}`
-}
-
-/** A disk, and the key of a snapshot of it. */
-async function diskWithSnapshot(world: World): Promise<{ path: string; snapshotKey: string }> {
-  const path = await madeDisk(world)
-  const { snapshotKey } = await askAdmin<{ snapshotKey: string }>(world, `${path}/snapshots`, 'POST')
-  await until('the snapshot is there', async () => {
-    const [snapshot] = await askAdmin<{ status: string }[]>(world, `${path}/snapshots`)
-    return snapshot?.status === 'available'
-  })
-  return { path, snapshotKey }
-}
-
-const askAdmin = async <T>({ platform }: World, path: string, method = 'GET'): Promise<T> =>
-  (await call<T>(`${platform.url}${path}`, { method, token: platform.adminToken })).body
 
 /** The path of a domain just added, by its id or name. */
 async function addedDomain({ platform, serviceId }: World, by: 'id' | 'name' = 'id'): Promise<string> {
@@ -121,6 +103,11 @@ export const successCases: Record<OperationId, Prepare> = {
       name: 'cron',
       serviceDetails: { schedule: '@daily', timezone: 'Europe/Berlin' },
     }),
+    send('POST', 201, '/v1/services', {
+      type: 'private_service',
+      name: 'with-disk',
+      serviceDetails: { disk: { name: 'data', mountPath: '/var/data', sizeGB: 1 } },
+    }),
     send('POST', 201, '/v1/services', { type: 'static_site', name: 'site', serviceDetails: { publishPath: 'dist' } }),
   ],
   getService: ({ serviceId }) => [get(service(serviceId))],
@@ -156,21 +143,24 @@ export const successCases: Record<OperationId, Prepare> = {
   replaceSecretFiles: async (world) => [
     send('PUT', 200, service(await world.makeService(), '/secret-files'), [{ name: 'a.pem', content: 'x' }]),
   ],
-  listDisks: () => [get('/v1/disks')],
+  listDisks: async (world) => {
+    await makeDisk(world)
+    return [get('/v1/disks')]
+  },
   createDisk: async (world) => [
     send('POST', 201, '/v1/disks', { serviceId: await world.makeService(), name: 'data', mountPath: '/var/data', sizeGB: 1 }),
   ],
-  getDisk: async (world) => [get(await madeDisk(world))],
-  updateDisk: async (world) => [send('PATCH', 200, await madeDisk(world), { name: 'renamed', sizeGB: 2 })],
-  deleteDisk: async (world) => [send('DELETE', 204, await madeDisk(world))],
-  listDiskSnapshots: async (world) => [get(await madeDisk(world, '/snapshots'))],
-  createDiskSnapshot: async (world) => [send('POST', 201, await madeDisk(world, '/snapshots'))],
+  getDisk: async (world) => [get(await makeDisk(world))],
+  updateDisk: async (world) => [send('PATCH', 200, await makeDisk(world), { name: 'renamed', sizeGB: 2 })],
+  deleteDisk: async (world) => [send('DELETE', 204, await makeDisk(world))],
+  listDiskSnapshots: async (world) => [get(`${(await makeDiskWithSnapshot(world)).path}/snapshots`)],
+  createDiskSnapshot: async (world) => [send('POST', 201, `${await makeDisk(world)}/snapshots`)],
   restoreDiskSnapshot: async (world) => {
-    const { path, snapshotKey } = await diskWithSnapshot(world)
+    const { path, snapshotKey } = await makeDiskWithSnapshot(world)
     return [send('POST', 200, `${path}/snapshots/restore`, { snapshotKey })]
   },
   deleteDiskSnapshot: async (world) => {
-    const { path, snapshotKey } = await diskWithSnapshot(world)
+    const { path, snapshotKey } = await makeDiskWithSnapshot(world)
     return [send('DELETE', 204, `${path}/snapshots/${snapshotKey}`)]
   },
   createJob: async (world) => {
@@ -192,7 +182,11 @@ export const successCases: Record<OperationId, Prepare> = {
     await call(world.platform.url + path, { method: 'POST', token: world.platform.adminToken })
     return [get(path), get(`${path}?status=pending,successful`)]
   },
-  cancelCronJobRuns: async (world) => [send('DELETE', 204, cronRuns(await world.liveCronJob()))],
+  cancelCronJobRuns: async (world) => {
+    const path = cronRuns(await world.liveCronJob())
+    await call(world.platform.url + path, { method: 'POST', token: world.platform.adminToken })
+    return [send('DELETE', 204, path)]
+  },
   listCustomDomains: ({ serviceId }) => [get(service(serviceId, '/custom-domains'))],
   createCustomDomain: ({ serviceId }) => [
     send('POST', 201, service(serviceId, '/custom-domains'), { name: `${newLabel()}.example.com` }),
@@ -240,26 +234,28 @@ export const successCases: Record<OperationId, Prepare> = {
       send('POST', 201, service(world.serviceId, '/rollback')),
     ]
   },
-  listServiceUsage: () => [get('/v1/metrics')],
-  getServiceCpu: ({ serviceId }) => [get(`/v1/metrics/${serviceId}/cpu`)],
-  getServiceMemory: ({ serviceId }) => [get(`/v1/metrics/${serviceId}/memory`)],
-  getMetricsHistory: async (world) => {
-    await measured(world)
-    const query = 'metric=cpu,http-latency&startTime=2026-01-01T00:00:00Z&resolutionSeconds=3600'
-    return [get(service(world.serviceId, '/metrics/history')), get(service(world.serviceId, `/metrics/history?${query}`))]
-  },
-  queryCpu: ({ serviceId }) => [
-    get(`/v1/metrics/cpu?resource=${serviceId}`),
-    get(`/v1/metrics/cpu?service=${serviceId}&aggregationMethod=MAX`),
-  ],
-  queryMemory: ({ serviceId }) => [get(`/v1/metrics/memory?resource=${serviceId}&startTime=1767225600`)],
-  queryHttpRequests: ({ serviceId }) => [get(`/v1/metrics/http-requests?resource=${serviceId}&aggregateBy=statusCode`)],
-  queryHttpLatency: ({ serviceId }) => [get(`/v1/metrics/http-latency?resource=${serviceId}&quantile=0.5&quantile=0.99`)],
-  queryBandwidth: ({ serviceId }) => [get(`/v1/metrics/bandwidth?resource=${serviceId}`)],
-  queryInstanceCount: ({ serviceId }) => [get(`/v1/metrics/instance-count?resource=${serviceId}`)],
-  queryCpuLimit: ({ serviceId }) => [get(`/v1/metrics/cpu-limit?resource=${serviceId}`)],
-  queryMemoryLimit: ({ serviceId }) => [get(`/v1/metrics/memory-limit?resource=${serviceId}`)],
-  scrapeMetrics: () => [get('/metrics')],
+  listServiceUsage: measured(() => '/v1/metrics'),
+  getServiceCpu: measured((id) => `/v1/metrics/${id}/cpu`),
+  getServiceMemory: measured((id) => `/v1/metrics/${id}/memory`),
+  getMetricsHistory: measured(
+    (id) => service(id, '/metrics/history'),
+    (id) => service(id, '/metrics/history?metric=cpu,http-latency&startTime=2026-01-01T00:00:00Z&resolutionSeconds=3600'),
+  ),
+  queryCpu: measured(
+    (id) => `/v1/metrics/cpu?resource=${id}`,
+    (id) => `/v1/metrics/cpu?service=${id}&aggregationMethod=MAX`,
+  ),
+  queryMemory: measured((id) => `/v1/metrics/memory?resource=${id}&startTime=1767225600`),
+  queryHttpRequests: measured(
+    (id) => `/v1/metrics/http-requests?resource=${id}`,
+    (id) => `/v1/metrics/http-requests?resource=${id}&aggregateBy=statusCode`,
+  ),
+  queryHttpLatency: measured((id) => `/v1/metrics/http-latency?resource=${id}&quantile=0.5&quantile=0.99`),
+  queryBandwidth: measured((id) => `/v1/metrics/bandwidth?resource=${id}`),
+  queryInstanceCount: measured((id) => `/v1/metrics/instance-count?resource=${id}`),
+  queryCpuLimit: measured((id) => `/v1/metrics/cpu-limit?resource=${id}`),
+  queryMemoryLimit: measured((id) => `/v1/metrics/memory-limit?resource=${id}`),
+  scrapeMetrics: measured(() => '/metrics'),
   listLogs: ({ serviceId }) => [
     get(`/v1/logs?resource=${serviceId}&limit=100`),
     get(`/v1/logs?type=request&method=GET&statusCode=5*&host=*.localhost&path=/*&resource=${serviceId}`),

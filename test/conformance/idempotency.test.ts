@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type OperationId, operationIds, operationOf } from '../../shared/api.ts'
 import { packApp } from '../support/apps.ts'
 import { type CallOptions, call, type Reply } from '../support/client.ts'
+import { makeDisk } from './disks.ts'
 import { expectError } from './expect-error.ts'
 import { makeWorld, type World } from './world.ts'
 
@@ -15,6 +16,8 @@ interface Creation {
   path: string
   first: CallOptions
   other: CallOptions
+  /** One of its kind that is refused; absent: a body that is no JSON. */
+  refused?: { path: string; options: CallOptions }
   /** How many of what it creates there are. */
   count(): Promise<number>
 }
@@ -76,6 +79,22 @@ const creations: Partial<Record<OperationId, () => Promise<Creation>>> = {
     other: { json: { startCommand: 'false' } },
     count: () => countOf(`/v1/services/${world.serviceId}/jobs?limit=100`),
   }),
+  createDisk: async () => {
+    const serviceId = await world.makeService()
+    const disk = (name: string): CallOptions => ({ json: { serviceId, name, mountPath: '/var/data', sizeGB: 1 } })
+    return { path: '/v1/disks', first: disk('once'), other: disk('twice'), count: () => countOf('/v1/disks?limit=100') }
+  },
+  createDiskSnapshot: async () => {
+    const path = `${await makeDisk(world)}/snapshots`
+    return {
+      path,
+      first: { method: 'POST' },
+      // It takes no body, so that all that can differ is how the request says that it has one.
+      other: { json: {} },
+      refused: { path: '/v1/disks/dsk-00000000000000000000/snapshots', options: { method: 'POST' } },
+      count: () => countOf(path),
+    }
+  },
   rollback: async () => ({
     path: `/v1/services/${world.serviceId}/rollback`,
     first: { json: {} },
@@ -111,9 +130,10 @@ describe.each(Object.entries(creations))('%s', (id, prepare) => {
   })
 
   test('does not remember a refusal', async () => {
-    const { path } = await prepare()
-    const refused = await send(path, { method: 'POST', raw: '{', headers: { 'content-type': 'application/json' } }, `spoiled-${id}`)
-    expect([400, 415]).toContain(refused.status)
+    const { path, refused } = await prepare()
+    const spoiled: CallOptions = { method: 'POST', raw: '{', headers: { 'content-type': 'application/json' } }
+    const refusal = await send(refused?.path ?? path, refused?.options ?? spoiled, `spoiled-${id}`)
+    expect(refused === undefined ? [400, 415] : [404]).toContain(refusal.status)
     await world.settled()
     const { first, path: freshPath } = await prepare()
     // The name of the first service is taken by now; everything else goes through.

@@ -32,6 +32,7 @@ beforeAll(async () => {
   cronJobId = await createService(server, { name: 'cron', type: 'cron_job', serviceDetails: { schedule: '@daily' } })
   addJobs(serviceId, { kind: 'one_off', count: 6 })
   addJobs(cronJobId, { kind: 'cron', count: 6 })
+  for (let index = 1; index <= 5; index++) await addDisk(`listed-${index}`)
   for (const label of ['a', 'b', 'c', 'd', 'e'])
     await call(`${server.url}/v1/services/${serviceId}/custom-domains`, {
       json: { name: `${label}.example.com` },
@@ -71,6 +72,12 @@ function addJobs(ofService: string, { kind, count }: { kind: 'one_off' | 'cron';
   }
 }
 
+async function addDisk(serviceName: string): Promise<void> {
+  const { body } = await call<{ service: { id: string } }[]>(`${server.url}/v1/services?name=${serviceName}`, { token: server.adminToken })
+  const json = { serviceId: body[0]?.service.id, name: 'data', mountPath: '/var/data', sizeGB: 1 }
+  expect(await call(`${server.url}/v1/disks`, { json, token: server.adminToken })).toMatchObject({ status: 201 })
+}
+
 type Page = Record<string, unknown>[]
 
 interface List {
@@ -90,6 +97,7 @@ const lists: Partial<Record<OperationId, List>> = {
   listDeploys: { path: () => `/v1/services/${serviceId}/deploys`, count: 6 },
   listJobs: { path: () => `/v1/services/${serviceId}/jobs`, count: 6 },
   listCronJobRuns: { path: () => `/v1/cron-jobs/${cronJobId}/runs`, count: 6 },
+  listDisks: { path: () => '/v1/disks', count: 5 },
   listEnvVars: { path: () => `/v1/services/${serviceId}/env-vars`, count: MANY },
   listCustomDomains: { path: () => `/v1/services/${serviceId}/custom-domains`, count: 5 },
   listSecretFiles: { path: () => `/v1/services/${serviceId}/secret-files`, count: 5 },

@@ -14,6 +14,8 @@ const unknownIds: PathIds = {
   keyId: 'key-00000000000000000000',
   ownerId: 'tea-00000000000000000000',
   key: 'SOME_KEY',
+  diskId: 'dsk-00000000000000000000',
+  snapshotKey: 'snp-00000000000000000000',
 }
 
 const someService = '?resource=srv-00000000000000000000'
