@@ -1,26 +1,15 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { chartsOf } from '../../cli/metrics/charts.ts'
 import { plot } from '../../cli/metrics/plot.ts'
 import { nameSeries } from '../../cli/metrics/series.ts'
 import { createPaint } from '../../cli/paint.ts'
 import type { MetricUnit, TimeSeries } from '../../shared/metrics.ts'
 import { exampleService, pageOf, serviceId } from './examples.ts'
-import { type Answers, type FakeServer, startFakeServer } from './fake-server.ts'
-import { cpctl, type TerminalOptions, testTime } from './terminal.ts'
+import type { Answers } from './fake-server.ts'
+import { serverPerTest } from './server-per-test.ts'
+import { cpctl, testTime } from './terminal.ts'
 
-let server: FakeServer | undefined
-
-afterEach(async () => {
-  expect(server?.breaches ?? []).toEqual([])
-  await server?.stop()
-  server = undefined
-})
-
-function on(answers: Answers, options: TerminalOptions = {}) {
-  const started = startFakeServer(answers)
-  server = started
-  return (...argv: string[]) => cpctl(argv, { ...options, env: { CPCTL_URL: started.url, CPCTL_TOKEN: 'cpk_test', ...options.env } })
-}
+const { on, received } = serverPerTest()
 
 function series(labels: Record<string, string>, unit: MetricUnit, values: number[], stepMs = 60_000): TimeSeries {
   const from = testTime - values.length * stepMs
@@ -41,7 +30,7 @@ const answers: Answers = {
 describe('metrics', () => {
   test('asks for the last hour of the metrics people look at first', async () => {
     await on(answers)('metrics', 'web')
-    const query = server?.received.find(({ id }) => id === 'getMetricsHistory')?.query
+    const query = received().find(({ id }) => id === 'getMetricsHistory')?.query
     expect(query).toEqual({
       metric: ['cpu', 'memory', 'http-requests', 'http-latency'],
       startTime: new Date(testTime - 3_600_000).toISOString(),
@@ -52,7 +41,7 @@ describe('metrics', () => {
   test('prints a plain table where nobody looks', async () => {
     const { stdout, exitCode } = await on(answers)('metrics', 'web', '--metric', 'cpu,http-latency', '--resolution', '1m')
     expect(exitCode).toBe(0)
-    expect(server?.received.at(-1)?.query).toMatchObject({ metric: ['cpu', 'http-latency'], resolutionSeconds: 60 })
+    expect(received().at(-1)?.query).toMatchObject({ metric: ['cpu', 'http-latency'], resolutionSeconds: 60 })
     expect(stdout).toBe(
       [
         'TIME                      cpu/00001  cpu/00002  http-latency/p95',

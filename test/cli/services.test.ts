@@ -1,22 +1,11 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { AppError } from '../../shared/error.ts'
 import { exampleService, pageOf, serviceId } from './examples.ts'
-import { type Answers, type FakeServer, startFakeServer } from './fake-server.ts'
-import { cpctl, type TerminalOptions } from './terminal.ts'
+import type { Answers } from './fake-server.ts'
+import { serverPerTest } from './server-per-test.ts'
+import { cpctl } from './terminal.ts'
 
-let server: FakeServer | undefined
-
-afterEach(async () => {
-  expect(server?.breaches ?? []).toEqual([])
-  await server?.stop()
-  server = undefined
-})
-
-function on(answers: Answers, options: TerminalOptions = {}) {
-  const started = startFakeServer(answers)
-  server = started
-  return (...argv: string[]) => cpctl(argv, { ...options, env: { CPCTL_URL: started.url, CPCTL_TOKEN: 'cpk_test', ...options.env } })
-}
+const { on, received, stop } = serverPerTest()
 
 const other = exampleService({
   id: 'srv-1b1c2d3e4f5g6h7i8j9k',
@@ -45,7 +34,7 @@ describe('services list', () => {
         '',
       ].join('\n'),
     )
-    expect(server?.received[0]?.headers.get('authorization')).toBe('Bearer cpk_test')
+    expect(received()[0]?.headers.get('authorization')).toBe('Bearer cpk_test')
   })
 
   test('shortens flexible columns to the width of a terminal', async () => {
@@ -63,10 +52,10 @@ describe('services list', () => {
   test('colours only a terminal that wants colours', async () => {
     const coloured = await on(listed, { isTty: true })('services', 'list')
     expect(coloured.stdout).toContain('\u001b[')
-    await server?.stop()
+    await stop()
     const refused = await on(listed, { isTty: true, env: { NO_COLOR: '1' } })('services', 'list')
     expect(refused.stdout).not.toContain('\u001b')
-    await server?.stop()
+    await stop()
     const piped = await on(listed)('services', 'list')
     expect(piped.stdout).not.toContain('\u001b')
   })
@@ -80,7 +69,7 @@ describe('services list', () => {
       },
     })('services', 'list')
     expect(stdout.trim().split('\n')).toHaveLength(102)
-    expect(server?.received.map(({ query }) => query.cursor)).toEqual([undefined, 'c99'])
+    expect(received().map(({ query }) => query.cursor)).toEqual([undefined, 'c99'])
   })
 
   test('says how to make the first service', async () => {
@@ -92,7 +81,7 @@ describe('services list', () => {
     const hostile = exampleService({ name: 'a\u001b[31m\u001b]0;title\u0007b\u202ec\u009b2Jd' })
     const { stdout } = await on({ listServices: () => pageOf('service', [hostile]) })('services', 'list')
     expect(stdout).toContain('abcd ')
-    await server?.stop()
+    await stop()
     const json = await on({ listServices: () => pageOf('service', [hostile]) })('services', 'list', '--json')
     for (const mark of ['\u001b', '\u009b', '\u202e']) expect(json.stdout).not.toContain(mark)
     expect(JSON.parse(json.stdout)[0].service.name).toBe(hostile.name)
@@ -102,9 +91,9 @@ describe('services list', () => {
 describe('services get', () => {
   test('finds a service by id, by name, or by the name of the folder', async () => {
     const byId = await on({ getService: () => exampleService() })('services', 'get', serviceId)
-    await server?.stop()
+    await stop()
     const byName = await on(listed)('services', 'get', 'web')
-    await server?.stop()
+    await stop()
     const byFolder = await on(listed, { cwd: '/src/web' })('services', 'get')
     expect(byName.stdout).toBe(byId.stdout)
     expect(byFolder.stdout).toBe(byId.stdout)
@@ -158,7 +147,7 @@ describe('changing services', () => {
     )
     expect(stdout).toBe(`Created web (${serviceId}).\nDeploy to it from its folder: cpctl deploy --service web\n`)
     await cli('services', 'create', 'docs', '--type', 'static_site', '--build-command', 'make', '--publish-path', 'out')
-    expect(server?.received.map(({ body }) => body)).toEqual([
+    expect(received().map(({ body }) => body)).toEqual([
       {
         type: 'web_service',
         name: 'web',
@@ -172,7 +161,7 @@ describe('changing services', () => {
     const cli = on({ ...listed, updateService: () => exampleService({ name: 'site' }) })
     const { stdout } = await cli('services', 'update', 'web', '--name', 'site', '--health-check-path', '/up')
     expect(stdout).toBe('Updated site. The change takes effect with its next deploy.\n')
-    expect(server?.received.at(-1)?.body).toEqual({ name: 'site', serviceDetails: { healthCheckPath: '/up' } })
+    expect(received().at(-1)?.body).toEqual({ name: 'site', serviceDetails: { healthCheckPath: '/up' } })
     expect((await cli('services', 'update', 'web', '--instances', '2')).stdout).toBe('Updated site.\n')
     const nothing = await cli('services', 'update', 'web')
     expect(nothing.exitCode).toBe(2)
@@ -185,14 +174,14 @@ describe('changing services', () => {
       exitCode: 2,
       stderr: 'Error: Cannot ask for input: standard input is not a terminal.\nGive --yes to confirm.\n',
     })
-    expect(server?.received.some(({ id }) => id === 'deleteService')).toBe(false)
-    await server?.stop()
+    expect(received().some(({ id }) => id === 'deleteService')).toBe(false)
+    await stop()
     const mistyped = await on(answers, { typed: ['wbe'] })('services', 'delete', 'web')
     expect(mistyped.exitCode).toBe(2)
-    await server?.stop()
+    await stop()
     const typed = await on(answers, { typed: ['web'] })('services', 'delete', 'web')
     expect(typed).toMatchObject({ exitCode: 0, stdout: 'Deleted web.\n' })
-    await server?.stop()
+    await stop()
     const yes = await on(answers)('services', 'delete', 'web', '--yes')
     expect(yes).toMatchObject({ exitCode: 0, stdout: 'Deleted web.\n' })
   })
@@ -204,7 +193,7 @@ describe('changing services', () => {
     expect((await cli('services', 'resume', 'web')).stdout).toBe('Resumed web.\n')
     expect((await cli('services', 'restart', 'web')).stdout).toBe('Restarting web: new instances take over as soon as they are healthy.\n')
     expect((await cli('services', 'scale', 'web', '3')).stdout).toBe('web is scaled to 3 instances.\n')
-    expect(server?.received.at(-1)?.body).toEqual({ numInstances: 3 })
+    expect(received().at(-1)?.body).toEqual({ numInstances: 3 })
     expect((await cli('services', 'scale', 'web', '0')).exitCode).toBe(2)
   })
 
@@ -213,11 +202,11 @@ describe('changing services', () => {
     expect((await cli('services', 'maintenance', 'on', 'web', '--uri', 'https://status.example.com')).stdout).toBe(
       'web is in maintenance.\n',
     )
-    expect(server?.received.at(-1)?.body).toEqual({
+    expect(received().at(-1)?.body).toEqual({
       serviceDetails: { maintenanceMode: { enabled: true, uri: 'https://status.example.com' } },
     })
     expect((await cli('services', 'maintenance', 'off', 'web')).stdout).toBe('web is back from maintenance.\n')
-    expect(server?.received.at(-1)?.body).toEqual({ serviceDetails: { maintenanceMode: { enabled: false } } })
+    expect(received().at(-1)?.body).toEqual({ serviceDetails: { maintenanceMode: { enabled: false } } })
     expect((await cli('services', 'maintenance', 'maybe', 'web')).exitCode).toBe(2)
   })
 
@@ -225,7 +214,7 @@ describe('changing services', () => {
     const cli = on({ ...listed, updateService: () => exampleService() })
     const update = async (...options: string[]) => {
       expect((await cli('services', 'update', 'web', ...options)).stdout).toBe('Updated web.\n')
-      return server?.received.at(-1)?.body
+      return received().at(-1)?.body
     }
     expect(await update('--allow-ip', '192.0.2.0/24,2001:db8::/32')).toEqual({
       serviceDetails: { ipAllowList: [{ cidrBlock: '192.0.2.0/24' }, { cidrBlock: '2001:db8::/32' }] },
@@ -248,9 +237,9 @@ describe('changing services', () => {
     const sleeping = exampleService({ serviceDetails })
     const cli = on({ listServices: () => pageOf('service', [sleeping]), updateService: () => sleeping })
     expect((await cli('services', 'update', 'web', '--sleep', 'freeze', '--sleep-after', '15m')).stdout).toBe('Updated web.\n')
-    expect(server?.received.at(-1)?.body).toEqual({ serviceDetails: { sleep: { mode: 'freeze', idleSeconds: 900 } } })
+    expect(received().at(-1)?.body).toEqual({ serviceDetails: { sleep: { mode: 'freeze', idleSeconds: 900 } } })
     await cli('services', 'update', 'web', '--sleep', 'off')
-    expect(server?.received.at(-1)?.body).toEqual({ serviceDetails: { sleep: { mode: 'off' } } })
+    expect(received().at(-1)?.body).toEqual({ serviceDetails: { sleep: { mode: 'off' } } })
     expect(await cli('services', 'update', 'web', '--sleep-after', '59s')).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining('1m to 7d'),
@@ -308,7 +297,7 @@ describe('errors', () => {
       stdout: '',
       stderr: 'Error: The name is taken.\n  /name: Another service has this name.\n',
     })
-    await server?.stop()
+    await stop()
     const scripts = await on(answers)('services', 'create', 'web', '--json')
     expect(JSON.parse(scripts.stderr)).toEqual({ message: 'The name is taken.', code: 'conflict', id: 'req-1', details })
   })

@@ -1,26 +1,13 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { showTop } from '../../cli/metrics/top-screen.ts'
 import { createPaint } from '../../cli/paint.ts'
 import type { LocalEvents, LocalTerminal } from '../../cli/shell/local-terminal.ts'
 import type { ServiceUsage } from '../../shared/metrics.ts'
 import { until } from '../support/until.ts'
 import { serviceId } from './examples.ts'
-import { type Answers, type FakeServer, startFakeServer } from './fake-server.ts'
-import { cpctl, type TerminalOptions } from './terminal.ts'
+import { serverPerTest } from './server-per-test.ts'
 
-let server: FakeServer | undefined
-
-afterEach(async () => {
-  expect(server?.breaches ?? []).toEqual([])
-  await server?.stop()
-  server = undefined
-})
-
-function on(answers: Answers, options: TerminalOptions = {}) {
-  const started = startFakeServer(answers)
-  server = started
-  return (...argv: string[]) => cpctl(argv, { ...options, env: { CPCTL_URL: started.url, CPCTL_TOKEN: 'cpk_test', ...options.env } })
-}
+const { on, received, stop } = serverPerTest()
 
 const usage = (fields: Partial<ServiceUsage> = {}): ServiceUsage => ({
   ...{ serviceId, name: 'web', type: 'web_service', state: 'running', measuredAt: '2026-02-01T11:59:50.000Z', instances: 2 },
@@ -56,7 +43,7 @@ describe('top', () => {
         '',
       ].join('\n'),
     )
-    expect(server?.received.map(({ id }) => id)).toEqual(['listServiceUsage'])
+    expect(received().map(({ id }) => id)).toEqual(['listServiceUsage'])
   })
 
   test('is sorted as asked', async () => {
@@ -72,14 +59,14 @@ describe('top', () => {
       )('top', '--once')
       for (const line of Bun.stripANSI(stdout).split('\n')) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(Math.max(columns, 15))
       expect(stdout).toContain('CPU')
-      await server?.stop()
+      await stop()
     }
   })
 
   test('prints JSON with --json, and says what to do without a service', async () => {
     const { stdout } = await on({ listServiceUsage: () => [usage()] })('top', '--json')
     expect(JSON.parse(stdout)).toEqual([usage()])
-    await server?.stop()
+    await stop()
     const { stderr } = await on({ listServiceUsage: () => [] })('top')
     expect(stderr).toContain('No services yet')
   })
