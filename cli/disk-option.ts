@@ -5,6 +5,6 @@ import { usageError } from './error.ts'
 export function parseDisk(text: string): Required<DiskInput> {
   const [, name, mountPath, size] = /^([^:]+):(\/[^:]*)(?::(\d+))?$/.exec(text) ?? []
   if (name === undefined || mountPath === undefined)
-    throw usageError(`${text} is no disk.`, 'Give its name, the path at which it is seen, and its size in GB: data:/var/data:10.')
+    throw usageError(`${text} is no disk.`, 'Give its name, mount path and size in GB, such as data:/var/data:10.')
   return { name, mountPath, sizeGB: size === undefined ? defaultSizeGb : Number(size) }
 }

@@ -45,7 +45,10 @@ export class Interrupted extends Error {
   }
 }
 
-const SIGNAL_BASE = 128
+/** As shells do it: 130 for SIGINT. */
+export const exitCodeOf = (signal: NodeJS.Signals): number => 128 + constants.signals[signal]
+
+const isKnown = (signal: string | null): signal is NodeJS.Signals => signal !== null && Object.hasOwn(constants.signals, signal)
 
 /** A command that was run on the server has ended: we end as it did, and print nothing more. */
 export class RemoteExit extends Error {
@@ -54,8 +57,7 @@ export class RemoteExit extends Error {
   constructor({ exitCode, signal }: { exitCode: number | null; signal: string | null }) {
     super('The command has ended')
     this.name = 'RemoteExit'
-    // As shells do it: 130 for SIGINT.
-    this.exitCode = exitCode ?? SIGNAL_BASE + (signal === null ? 0 : (constants.signals[signal as keyof typeof constants.signals] ?? 0))
+    this.exitCode = exitCode ?? (isKnown(signal) ? exitCodeOf(signal) : exitCodes.failed)
   }
 }
 

@@ -13,6 +13,7 @@ import {
   sleepModes,
 } from '../shared/service-controls.ts'
 import { usageError } from './error.ts'
+import { formatAge } from './figures.ts'
 import { durationOption, gather, wholeNumber } from './options.ts'
 import { clean } from './terminal-text.ts'
 
@@ -110,7 +111,8 @@ function controlsInput({
 
 function idleSecondsOf(ms: number): number {
   const seconds = Math.round(ms / 1000)
-  if (seconds < minIdleSeconds || seconds > maxIdleSeconds) throw usageError('A service may fall asleep after 1m to 7d.')
+  if (seconds < minIdleSeconds || seconds > maxIdleSeconds)
+    throw usageError(`--sleep-after takes a duration from ${formatAge(minIdleSeconds * 1000)} to ${formatAge(maxIdleSeconds * 1000)}.`)
   return seconds
 }
 

@@ -12,9 +12,9 @@ export const maxSnapshots = 10
 export const diskStatuses = ['creating', 'available', 'resizing', 'attaching', 'restoring', 'deleting'] as const
 export type DiskStatus = (typeof diskStatuses)[number]
 
-const maxSizeGb = 65_536
-/** An ext4 file system of less has no room for much. */
-const minSizeGb = 1
+/** What a disk may have, in GiB: an ext4 file system of less than one has no room for much. */
+export const minSizeGb = 1
+export const maxSizeGb = 65_536
 
 export const DiskName = Type.String({
   pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$',

@@ -16,7 +16,7 @@ export const permissions = {
   'env.read': 'See values of environment variables and contents of secret files',
   'env.write': 'Set environment variables and secret files',
   'logs.read': 'Read and follow logs',
-  'metrics.read': 'See what services use and are asked for',
+  'metrics.read': 'See metrics: what services use and the requests they get',
   'shell.open': 'Open a shell in a service, which shows its variables and secret files',
   'workspace.read': 'See the workspace',
   'roles.read': 'See roles and the permissions they hold',

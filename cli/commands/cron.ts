@@ -43,7 +43,7 @@ export function addCronCommands(program: Command, start: Start): void {
     .action((name: string, _: unknown, command: Command) => cancel(start(command), name))
   cron
     .command('set')
-    .description('Change when a cron job runs; in force at once')
+    .description('Change when a cron job runs; takes effect at once')
     .argument('<service>', 'Name or id')
     .argument('[schedule]', "Five fields in quotes, such as '0 3 * * *', or @hourly, @daily, @weekly, @monthly")
     .option('--timezone <zone>', 'IANA time zone in which the schedule is read, such as Europe/Berlin')

@@ -17,7 +17,7 @@ export function addSnapshotCommands(disks: Command, start: Start): void {
   of('snapshot', 'Take a snapshot of a disk now; writes to it wait meanwhile')
     .option('-d, --detach', 'Do not wait until it is there')
     .action((disk: string, options: { detach?: boolean }, command: Command) => take(start(command), disk, options.detach === true))
-  of('restore', 'Put a snapshot in the place of what is on the disk, which becomes a snapshot itself; its service is stopped for it')
+  of('restore', 'Restore a disk from a snapshot; its service is stopped for a moment, and what was on it becomes a snapshot')
     .argument('<snapshot>', 'Key of the snapshot')
     .option('-y, --yes', 'Do not ask')
     .action((disk: string, key: string, options: { yes?: boolean }, command: Command) =>

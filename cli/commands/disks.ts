@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { type Disk, keptDiskDays } from '../../shared/disk.ts'
+import { type Disk, keptDiskDays, maxSizeGb, minSizeGb } from '../../shared/disk.ts'
 import type { Context, Start } from '../context.ts'
 import { parseDisk } from '../disk-option.ts'
 import { resolveDisk, untilAvailable } from '../disks.ts'
@@ -14,10 +14,8 @@ import { type Column, formatFields } from '../table.ts'
 import { clean } from '../terminal-text.ts'
 import { addSnapshotCommands } from './disk-snapshots.ts'
 
-const MAX_SIZE_GB = 65_536
-
 export function addDiskCommands(program: Command, start: Start): void {
-  const disks = program.command('disks').alias('disk').description('Persistent disks of services, and their snapshots')
+  const disks = program.command('disks').alias('disk').description('Persistent disks of services and their snapshots')
   const of = (name: string, description: string) =>
     disks.command(name).description(description).argument('<disk>', 'Name, id, or the service that has it')
   disks
@@ -25,19 +23,19 @@ export function addDiskCommands(program: Command, start: Start): void {
     .alias('ls')
     .description('List disks, those kept of deleted services among them')
     .action((_: unknown, command: Command) => list(start(command)))
-  of('show', 'Show a disk').action((disk: string, _: unknown, command: Command) => show(start(command), disk))
+  of('get', 'Show a disk').action((disk: string, _: unknown, command: Command) => get(start(command), disk))
   disks
     .command('create')
-    .description('Give a service a disk; it is seen from the next deploy or restart on')
+    .description('Give a service a disk; it is mounted at the next deploy or restart')
     .argument('<service>', 'Name or id')
-    .argument('<disk>', 'Name, path at which it is seen, and size in GB: data:/var/data:10')
+    .argument('<disk>', 'Name, mount path and size in GB, such as data:/var/data:10')
     .action((service: string, disk: string, _: unknown, command: Command) => create(start(command), service, disk))
-  of('resize', 'Let a disk grow; its service is stopped for a moment')
-    .argument('<gigabytes>', 'New size in GB', wholeNumber(1, MAX_SIZE_GB))
+  of('resize', 'Grow a disk; its service is stopped for a moment')
+    .argument('<gigabytes>', 'New size in GB', wholeNumber(minSizeGb, maxSizeGb))
     .action((disk: string, sizeGB: number, _: unknown, command: Command) => resize(start(command), disk, sizeGB))
-  of('update', 'Rename a disk, have it seen at another path, or give a kept one to another service')
+  of('update', 'Rename a disk, mount it at another path, or give a kept one to another service')
     .option('--name <name>', 'New name')
-    .option('--path <path>', 'Path at which it is seen from the next deploy or restart on')
+    .option('--path <path>', 'New mount path, from the next deploy or restart on')
     .option('--service <service>', 'Service that is to have the kept disk of a deleted one')
     .action((disk: string, options: UpdateOptions, command: Command) => update(start(command), disk, options))
   of('delete', 'Delete a disk with everything on it and its snapshots')
@@ -69,7 +67,7 @@ async function list(context: Context): Promise<void> {
   })
 }
 
-async function show(context: Context, name: string): Promise<void> {
+async function get(context: Context, name: string): Promise<void> {
   const disk = await resolveDisk(context, name)
   if (context.isJson) return context.printJson(disk)
   const fields: [string, string | undefined][] = [
@@ -92,9 +90,7 @@ async function create(context: Context, serviceName: string, text: string): Prom
   const service = await resolveService(context, serviceName)
   const disk = await context.client.call('createDisk', { body: { serviceId: service.id, ...given } })
   if (context.isJson) return context.printJson(disk)
-  context.print(
-    clean`${service.name} has the disk ${disk.name} of ${disk.sizeGB} GB, and sees it at ${disk.mountPath} from its next start on.`,
-  )
+  context.print(clean`${service.name} has the disk ${disk.name} of ${disk.sizeGB} GB, mounted at ${disk.mountPath} from its next start on.`)
   context.note(clean`To start it now: cpctl services restart ${service.name}`)
   context.note('From now on it is deployed stop-first: it is away for a moment while one instance takes the place of the other.')
 }

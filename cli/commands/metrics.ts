@@ -23,7 +23,7 @@ export function addMetricsCommand(program: Command, start: Start): void {
   const time = timeBefore(Date.now)
   program
     .command('metrics')
-    .description('Show what a service used and was asked for')
+    .description('Show what a service used over time, and the requests it got')
     .argument('[service]', 'Name or id; default: the one named after this folder')
     .option('--metric <names>', `Some of ${metricNames.join(', ')} (default: ${DEFAULT_METRICS.join(', ')})`, gatherOf(metricNames))
     .option('--since <time>', 'From then on: 1h, 7d or a time (default: 1h)', time)

@@ -35,7 +35,7 @@ export function addServiceCommands(program: Command, start: Start): void {
       .description('Create a service; it waits for its first deploy')
       .argument('<name>', 'Name, unique in the workspace')
       .addOption(new Option('--type <type>', 'Type of service').choices(serviceTypes).default('web_service'))
-      .option('--disk <disk>', 'Persistent disk: name, path at which it is seen, and size in GB, such as data:/var/data:10', parseDisk),
+      .option('--disk <disk>', 'Persistent disk: name, mount path and size in GB, such as data:/var/data:10', parseDisk),
   ).action((name: string, options: CreateOptions, command: Command) => create(start(command), name, options))
   addSettingOptions(
     services

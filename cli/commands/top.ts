@@ -16,7 +16,7 @@ interface TopOptions {
 export function addTopCommand(program: Command, start: Start): void {
   program
     .command('top')
-    .description('Show what all services use now, and go on showing it; q leaves')
+    .description('Show what all services use now, again and again until q is pressed')
     .option('--once', 'Print it once, as is done when the output is no terminal')
     .addOption(new Option('--sort <order>', 'What comes first').choices(topOrders).default('cpu'))
     .option('--every <duration>', 'How often it is asked for (default: 3s)', durationOption)

@@ -37,6 +37,7 @@ const colours: Partial<Record<ServiceUsage['state'], keyof Paint>> = {
   crash_looping: 'red',
   starting: 'yellow',
   stopped: 'yellow',
+  asleep: 'dim',
   suspended: 'dim',
   not_deployed: 'dim',
 }

@@ -1,5 +1,5 @@
-import { constants } from 'node:os'
 import { defaultShellSize } from '../../shared/shell.ts'
+import { exitCodeOf } from '../error.ts'
 
 export interface LocalEvents {
   /** What is typed, or comes through the pipe. */
@@ -31,7 +31,6 @@ export interface LocalTerminal {
 /** Off: the other screen, mouse reports and bracketed paste; on: the cursor; plain letters (see xterm's control sequences). */
 const PLAIN_AGAIN = '\u001b[?1049l\u001b[?1000l\u001b[?1002l\u001b[?1003l\u001b[?1006l\u001b[?2004l\u001b[?25h\u001b[0m'
 
-const SIGNAL_BASE = 128
 const endingSignals = ['SIGTERM', 'SIGHUP', 'SIGQUIT'] as const
 
 /** The process's own. */
@@ -59,7 +58,7 @@ function takeTerminal(events: LocalEvents, size: LocalTerminal['size']): TakenTe
   const onExit = () => restore({ wasCutOff: true })
   const onSignal = (signal: NodeJS.Signals) => {
     restore({ wasCutOff: true })
-    process.exit(SIGNAL_BASE + constants.signals[signal])
+    process.exit(exitCodeOf(signal))
   }
   process.on('exit', onExit)
   for (const signal of endingSignals) process.on(signal, onSignal)

@@ -4,7 +4,10 @@ import { defineOperations } from '../operation.ts'
 import { PageOf } from '../schema.ts'
 
 const DiskParams = Type.Object({ diskId: Type.String({ description: 'Id of the disk' }) })
-const SnapshotParams = Type.Object({ diskId: Type.String(), snapshotKey: Type.String() })
+const SnapshotParams = Type.Object({
+  diskId: Type.String({ description: 'Id of the disk' }),
+  snapshotKey: Type.String({ description: 'Key of the snapshot' }),
+})
 
 /** Persistent disks: what a service writes there outlives its instances and releases. */
 export const diskOperations = defineOperations({
@@ -25,8 +28,8 @@ export const diskOperations = defineOperations({
     tag: 'Disks',
     summary: 'Give a service a disk',
     description:
-      'Instances see it from the next deploy or restart on. A service with a disk runs as one instance, and is deployed and restarted ' +
-      'stop-first: the old instance ends before the new one starts. Builds, pre-deploy commands and jobs do not see the disk.',
+      'Instances see it from the next deploy or restart on, jobs as soon as it is available; builds and pre-deploy commands do not. ' +
+      'A service with a disk runs as one instance, and is deployed and restarted stop-first: the old instance ends before the new one starts.',
     body: DiskCreate,
     responses: { 201: Disk },
     errors: ['not_found', 'conflict'],
@@ -70,7 +73,7 @@ export const diskOperations = defineOperations({
     path: '/v1/disks/:diskId/snapshots',
     access: 'services.read',
     tag: 'Disks',
-    summary: 'Snapshots of a disk, newest first',
+    summary: 'List snapshots of a disk, newest first',
     params: DiskParams,
     responses: { 200: Type.Array(DiskSnapshot) },
     errors: ['not_found'],
@@ -92,7 +95,7 @@ export const diskOperations = defineOperations({
     path: '/v1/disks/:diskId/snapshots/restore',
     access: 'disks.manage',
     tag: 'Disks',
-    summary: 'Put a snapshot in the place of what is on the disk',
+    summary: 'Restore a disk from a snapshot',
     description: 'When the copy is ready, the service is stopped for a moment. What was on the disk is kept as a snapshot of its own.',
     params: DiskParams,
     body: RestoreBody,
@@ -104,7 +107,7 @@ export const diskOperations = defineOperations({
     path: '/v1/disks/:diskId/snapshots/:snapshotKey',
     access: 'disks.manage',
     tag: 'Disks',
-    summary: 'Delete a snapshot',
+    summary: 'Delete a snapshot of a disk',
     params: SnapshotParams,
     responses: { 204: null },
     errors: ['not_found', 'conflict'],

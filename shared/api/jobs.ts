@@ -5,7 +5,10 @@ import { defineOperations } from '../operation.ts'
 import { PageOf } from '../schema.ts'
 
 const ServiceParams = Type.Object({ serviceId: Type.String({ description: 'Id of the service' }) })
-const JobParams = Type.Object({ serviceId: Type.String(), jobId: Type.String() })
+const JobParams = Type.Object({
+  serviceId: Type.String({ description: 'Id of the service' }),
+  jobId: Type.String({ description: 'Id of the job' }),
+})
 const CronJobParams = Type.Object({ serviceId: Type.String({ description: 'Id of the cron job' }) })
 
 /** Commands that run to their end in a service's live release: asked for, or by a schedule. */
@@ -17,7 +20,7 @@ export const jobOperations = defineOperations({
     tag: 'Jobs',
     summary: 'Run a command in the live release of a service',
     description:
-      `It has the files, variables, secret files and private network of the service, and its own limits. ${maxRunningJobs} of a service run ` +
+      `It has the files, variables, secret files, disk and private network of the service, and limits of its own. ${maxRunningJobs} of a service run ` +
       `at the same time, up to ${maxOpenJobs} wait or run. It may take ${maxJobHours} h. Its output is in the logs of the service, with the id of the job as \`instance\`.`,
     params: ServiceParams,
     body: JobCreate,
@@ -73,7 +76,7 @@ export const jobOperations = defineOperations({
     path: '/v1/cron-jobs/:serviceId/runs',
     access: 'services.read',
     tag: 'Cron jobs',
-    summary: 'Runs of a cron job',
+    summary: 'List runs of a cron job',
     params: CronJobParams,
     query: CronRunQuery,
     responses: { 200: PageOf('cronJobRun', CronJobRun) },

@@ -62,7 +62,7 @@ test('create gives a service a disk, and says what that changes', async () => {
   const { exitCode, stdout, stderr } = await run(['disks', 'create', 'web', 'data:/var/data:10'])
   expect({ exitCode, stdout }).toEqual({
     exitCode: 0,
-    stdout: 'web has the disk data of 10 GB, and sees it at /var/data from its next start on.\n',
+    stdout: 'web has the disk data of 10 GB, mounted at /var/data from its next start on.\n',
   })
   expect(stderr).toContain('cpctl services restart web')
   expect(stderr).toContain('stop-first')
@@ -118,10 +118,10 @@ test('delete has the name typed', async () => {
 test('a disk is found by its name, its id and its service, and not guessed among several', async () => {
   const twin = disk({ id: 'dsk-1b1c2d3e4f5g6h7i8j9k', serviceId: 'srv-1b1c2d3e4f5g6h7i8j9k' })
   const run = serving({ listDisks: () => pageOf('disk', [disk(), twin]), getDisk: () => twin })
-  expect((await run(['disks', 'show', 'data'])).stderr).toContain('There are 2 disks named data.')
-  expect((await run(['disks', 'show', 'web'])).stdout).toContain(diskId)
-  expect((await run(['disks', 'show', twin.id])).stdout).toContain(twin.id)
-  expect(await run(['disks', 'show', 'nothing'])).toMatchObject({
+  expect((await run(['disks', 'get', 'data'])).stderr).toContain('There are 2 disks named data.')
+  expect((await run(['disks', 'get', 'web'])).stdout).toContain(diskId)
+  expect((await run(['disks', 'get', twin.id])).stdout).toContain(twin.id)
+  expect(await run(['disks', 'get', 'nothing'])).toMatchObject({
     exitCode: 1,
     stderr: expect.stringContaining('There is no disk nothing.'),
   })
