@@ -97,8 +97,8 @@ export const LatencyQuery = Type.Object({
 })
 export type LatencyQuery = Static<typeof LatencyQuery>
 
-/** How a service stands as a whole, worst first where it has several instances. */
-export const serviceStates = ['crash_looping', 'running', 'starting', 'stopped', 'suspended', 'not_deployed', 'live'] as const
+/** How a service stands as a whole; where its instances differ, as the one that stands first in this list. */
+export const serviceStates = ['crash_looping', 'running', 'starting', 'asleep', 'stopped', 'suspended', 'not_deployed', 'live'] as const
 
 const Maybe = (description: string) => Type.Union([Type.Number(), Type.Null()], { description })
 
@@ -108,9 +108,9 @@ export const ServiceUsage = Type.Object(
     serviceId: Id('service'),
     name: Type.String(),
     type: OneOf(serviceTypes),
-    state: OneOf(serviceStates, 'live: a static site that is served'),
+    state: OneOf(serviceStates, 'live: a static site that is served, or a cron job with a release; asleep: until the next request'),
     measuredAt: Type.Union([Time, Type.Null()]),
-    instances: Type.Integer({ description: 'That run' }),
+    instances: Type.Integer({ description: 'How many run' }),
     cpu: Maybe('Cores, all instances together; null while it is not known'),
     cpuLimit: Maybe('Cores, all instances together; null where there is none'),
     memoryBytes: Maybe('All instances together'),

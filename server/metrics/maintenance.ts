@@ -1,8 +1,8 @@
 import type { Database } from 'bun:sqlite'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { serviceById } from '../services/store.ts'
 import type { MetricsDatabase } from './database.ts'
 import { floorTo } from './levels.ts'
+import { pauseUnless } from './pause.ts'
 import { pruneCoarse, pruneFine, removeSamples, sampledServices } from './retention.ts'
 import { rollUp } from './roll-up.ts'
 
@@ -18,10 +18,7 @@ export interface Maintenance {
 export function createMaintenance(database: MetricsDatabase, db: Database, stopping: AbortSignal): Maintenance {
   let doneUntil = 0
   let underWay: Promise<void> | undefined
-  const pause = async () => {
-    await nextTurn()
-    stopping.throwIfAborted()
-  }
+  const pause = pauseUnless(stopping)
   /** Of services whose deletion could not be told here. */
   const removeStrangers = async () => {
     for (const service of database.use(sampledServices)) {

@@ -1,7 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { MetricsDatabase } from './database.ts'
 import { type Kind, trafficKind, usageKind } from './kinds.ts'
 import type { Level } from './levels.ts'
+import { pauseUnless } from './pause.ts'
 import { readSamples } from './read.ts'
 import { removeSamples } from './retention.ts'
 import type { TrafficSample, UsageSample } from './samples.ts'
@@ -60,11 +60,7 @@ export function createMetrics(
     usageOfServices: (query) => read(usageKind, 'services', query),
     trafficOf: (query) => read(trafficKind, 'services', query),
     async removeService(service) {
-      const pause = async () => {
-        await nextTurn()
-        stopping.throwIfAborted()
-      }
-      await removeSamples(database, service, pause).catch(() => {})
+      await removeSamples(database, service, pauseUnless(stopping)).catch(() => {})
     },
   }
 }

@@ -1,5 +1,6 @@
 import type { MetricsDatabase, Opened } from './database.ts'
 import { fineLevel, type Level, levels } from './levels.ts'
+import type { Pause } from './pause.ts'
 import { rolledUntil } from './read.ts'
 import { oldestFine } from './roll-up.ts'
 
@@ -11,8 +12,6 @@ const PAGES_PER_STEP = 512
 /** An instance of which nothing is kept any more is forgotten when it is surely none that has just begun. */
 const YOUNG_SECONDS = 2 * 60 * 60
 const TABLES = ['usage', 'traffic'] as const
-
-type Pause = () => Promise<void>
 
 /** Deletes fine samples that are older than they are kept, once they are in the next level. */
 export async function pruneFine(database: MetricsDatabase, now: number, pause: Pause): Promise<void> {

@@ -1,6 +1,7 @@
 import type { MetricsDatabase, Opened } from './database.ts'
 import { type Kind, type SampleRow, trafficKind, usageKind } from './kinds.ts'
 import { fineLevel, finerThan, floorTo, type Level, levels } from './levels.ts'
+import type { Pause } from './pause.ts'
 import { rolledUntil } from './read.ts'
 
 /** Series whose samples are joined in one step: a few milliseconds. */
@@ -25,8 +26,6 @@ export async function rollUp(database: MetricsDatabase, until: number, pause: Pa
     if (begin < target || begin > until) database.use((opened) => setRolled(opened, level, target))
   }
 }
-
-type Pause = () => Promise<void>
 
 /** Made whole before anybody is told that it is. */
 async function makeWindow(database: MetricsDatabase, { level, at }: Pick<Windows, 'level' | 'at'>, pause: Pause): Promise<void> {

@@ -3,11 +3,10 @@ import { type InstanceMetricQuery, type MetricName, metricNames, type TimeSeries
 import type { Context } from '../context.ts'
 import type { Actor, Handlers } from '../http/call.ts'
 import { requireService } from '../services/require.ts'
-import { selectServices } from '../services/store.ts'
 import { answerHistory, answerTraffic, answerUsage, type Question } from './answer.ts'
 import { scrape } from './prometheus/scrape.ts'
 import { type RangeQuery, refused } from './rules.ts'
-import { presentUsage } from './service-usage.ts'
+import { presentUsage, servicesOf } from './service-usage.ts'
 import { latencySeries, nothing, requestsByClass, seriesOf, trafficSeries, usageValues } from './values.ts'
 
 type MetricIds = Extract<
@@ -27,13 +26,11 @@ type MetricIds = Extract<
   | 'scrapeMetrics'
 >
 
-const MOST_SERVICES = 100_000
 const DEFAULT_QUANTILE = '0.95'
 
 export const metricRoutes: Handlers<MetricIds, Context> = {
   listServiceUsage({ actor }, { db, metrics, now }) {
-    const values = { workspaceId: actor.workspaceId }
-    const services = selectServices(db, { where: 'workspace_id = $workspaceId', values, limit: MOST_SERVICES })
+    const services = servicesOf(db, actor.workspaceId)
     const shown = { db, latest: metrics.latest(), nowMs: now() }
     return services.toSorted((one, other) => one.name.localeCompare(other.name)).map((service) => presentUsage(service, shown))
   },

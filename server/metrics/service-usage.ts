@@ -2,14 +2,20 @@ import type { Database } from 'bun:sqlite'
 import type { ServiceUsage } from '../../shared/metrics.ts'
 import { isCrashLooping } from '../engines/backoff.ts'
 import { instancesOf } from '../instances/store.ts'
-import type { StoredService } from '../services/store.ts'
+import { type StoredService, selectServices } from '../services/store.ts'
 import { fineLevel } from './levels.ts'
 import { requestsOf } from './samples.ts'
-import { isJob, type ServiceSnapshot, type Snapshot } from './snapshot.ts'
+import { instancesIn, type ServiceSnapshot, type Snapshot } from './snapshot.ts'
 import { cpuOf, latencyOf, memoryOf } from './values.ts'
 
 const MIB = 1024 * 1024
 const FIFTH_CLASS = 5
+
+const MOST_SERVICES = 100_000
+
+/** All services of a workspace: metrics are read without pages. */
+export const servicesOf = (db: Database, workspaceId: string): StoredService[] =>
+  selectServices(db, { where: 'workspace_id = $workspaceId', values: { workspaceId }, limit: MOST_SERVICES })
 
 export interface UsageNow {
   db: Database
@@ -40,7 +46,7 @@ function used(snapshot: ServiceSnapshot | undefined): Used {
   // A job has the limits of an instance, for itself.
   const boxes = instances.length
   return {
-    instances: instances.filter(({ instance }) => !isJob(instance)).length,
+    instances: instancesIn(snapshot),
     cpu: cpuOf(total) ?? null,
     cpuLimit: facts.cpuLimit === 0 || boxes === 0 ? null : (facts.cpuLimit * boxes) / 1000,
     memoryBytes: memoryOf(total) ?? null,
@@ -67,17 +73,11 @@ function asked({ type }: StoredService, snapshot: ServiceSnapshot | undefined): 
 function stateOf(service: StoredService, db: Database, nowMs: number): ServiceUsage['state'] {
   if (service.suspendedAt !== null) return 'suspended'
   const instances = instancesOf(db, service.id)
-  if (
-    instances.some(({ exits }) =>
-      isCrashLooping(
-        exits.map(({ at }) => at),
-        nowMs,
-      ),
-    )
-  )
-    return 'crash_looping'
+  const exitTimes = instances.map(({ exits }) => exits.map(({ at }) => at))
+  if (exitTimes.some((times) => isCrashLooping(times, nowMs))) return 'crash_looping'
+  if (service.asleep !== null) return 'asleep'
   if (instances.some(({ phase }) => phase === 'serving')) return 'running'
   if (instances.some(({ phase }) => phase !== 'draining')) return 'starting'
   if (service.liveDeployId === null) return 'not_deployed'
-  return service.type === 'static_site' ? 'live' : 'stopped'
+  return service.type === 'static_site' || service.type === 'cron_job' ? 'live' : 'stopped'
 }

@@ -27,5 +27,6 @@ export interface Snapshot {
 /** What has been counted since this control plane started, by service; requests of no service under the empty name. */
 export type Totals = ReadonlyMap<string, Tally>
 
-/** A one-off job or the run of a cron job: its usage is the service's, but it is none of its instances. */
-export const isJob = (instanceId: string): boolean => instanceId.startsWith('job-')
+/** How many instances run. Jobs are measured like them and their usage is the service's, but they are none of its instances. */
+export const instancesIn = ({ instances }: Pick<ServiceSnapshot, 'instances'>): number =>
+  instances.filter(({ instance }) => !instance.startsWith('job-')).length

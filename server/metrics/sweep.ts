@@ -7,7 +7,7 @@ import { levels } from './levels.ts'
 import { type Reading, readInstances, readServices, type ServiceFacts } from './look.ts'
 import { rolledUntil } from './read.ts'
 import type { TrafficSample } from './samples.ts'
-import { isJob, type ServiceSnapshot, type Snapshot, type Totals } from './snapshot.ts'
+import { instancesIn, type ServiceSnapshot, type Snapshot, type Totals } from './snapshot.ts'
 import { askedIn, type EntryTally, entryTallies, isEmpty, nothingAsked, shareOf, windowsBetween } from './traffic-of.ts'
 import { type Before, idleUsage, type ServiceUsage, usageOf } from './usage-of.ts'
 import { type CpuReading, readRemembered, type Sampled, type Sweep, writeSweep } from './write.ts'
@@ -178,9 +178,9 @@ function trafficSamples(services: ReadonlyMap<string, ServiceSnapshot>, { news, 
 
 const lastShare = (tally: Tally, count: number): Tally => (count === 1 ? tally : shareOf(tally, count - 1, count))
 
-function newestTraffic({ instances, facts }: ServiceSnapshot, asked: Tally | undefined, at: number): TrafficSample {
-  const count = instances.filter(({ instance }) => !isJob(instance)).length
-  const { cpuLimit, memoryLimit } = facts
+function newestTraffic(snapshot: ServiceSnapshot, asked: Tally | undefined, at: number): TrafficSample {
+  const count = instancesIn(snapshot)
+  const { cpuLimit, memoryLimit } = snapshot.facts
   const counts = asked === undefined ? nothingAsked : askedIn(asked)
   return { at, samples: 1, instances: count, instancesPeak: count, cpuLimit, memoryLimit, ...counts }
 }

@@ -1,7 +1,7 @@
 import type { StoredService } from '../../services/store.ts'
 import { emptyTally, latencyOf, type Tally, windowOf } from '../../traffic/tally.ts'
 import { statusClasses } from '../samples.ts'
-import type { ServiceSnapshot, Snapshot, Totals } from '../snapshot.ts'
+import { instancesIn, type ServiceSnapshot, type Snapshot, type Totals } from '../snapshot.ts'
 import type { Family, Sample } from './exposition.ts'
 import { histogramSamples } from './histogram.ts'
 
@@ -51,7 +51,7 @@ function usageFamilies(shown: readonly Shown[]): Family[] {
       name: 'cpd_service_instances',
       help: 'Instances of a service that run.',
       type: 'gauge',
-      samples: shown.flatMap(({ labels, snapshot }) => (snapshot === undefined ? [] : [{ labels, value: snapshot.instances.length }])),
+      samples: shown.flatMap(({ labels, snapshot }) => (snapshot === undefined ? [] : [{ labels, value: instancesIn(snapshot) }])),
     },
   ]
 }

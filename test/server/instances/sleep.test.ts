@@ -1,5 +1,7 @@
 import { type ClientHttp2Session, connect } from 'node:http2'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ServiceUsage } from '../../../shared/metrics.ts'
+import { call } from '../../support/client.ts'
 import { chooseIngressPorts, type IngressPorts } from '../../support/ingress.ts'
 import { startLoad } from '../../support/load.ts'
 import { type Platform, startPlatform } from '../../support/platform.ts'
@@ -20,6 +22,12 @@ afterAll(() => platform?.close())
 const hostOf = ({ name }: Sleeper) => `${name}.localhost`
 const post = (sleeper: Sleeper, bytes: number) =>
   fetch(`http://${platform.ingress.address}/`, { method: 'POST', headers: { host: hostOf(sleeper) }, body: 'x'.repeat(bytes) })
+
+/** As it stands among all services. */
+async function stateOf({ id }: Sleeper) {
+  const { body } = await call<ServiceUsage[]>(`${platform.url}/v1/metrics`, { token: platform.adminToken })
+  return body.find(({ serviceId }) => serviceId === id)?.state
+}
 
 async function http2(session: ClientHttp2Session, host: string): Promise<string> {
   const stream = session.request({ ':path': '/', ':authority': host })
@@ -44,6 +52,7 @@ describe.each(['freeze', 'stop'] as const)('a service that is to %s while it is 
     await sleeper.sleeps()
     const { asleepAt } = (await sleeper.service()).serviceDetails
     expect(Date.parse(asleepAt ?? '')).toBeLessThanOrEqual(Date.now())
+    expect(await stateOf(sleeper)).toBe('asleep')
     expect(await sleeper.visit()).toMatchObject({ status: 200, text: expect.stringContaining('sleeper 1') })
     expect((await sleeper.service()).serviceDetails.asleepAt).toBeUndefined()
     await sleeper.settles('running', 'running')
