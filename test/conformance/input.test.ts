@@ -60,7 +60,9 @@ const unsupported = withBody.flatMap((id) => unsupportedFields(operationOf(id).b
 
 test('the fields that are known but not supported are found', () => {
   const named = unsupported.map(({ id, pointer }) => `${id} ${pointer}`)
-  expect(named).toEqual(expect.arrayContaining(['createService /repo', 'updateService /serviceDetails/autoscaling', 'createDeploy /commitId']))
+  expect(named).toEqual(
+    expect.arrayContaining(['createService /repo', 'updateService /serviceDetails/autoscaling', 'createDeploy /commitId']),
+  )
 })
 
 describe.each(unsupported)('$id $pointer is known but not supported', ({ id, pointer, keys, neutral }) => {
