@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts'
-import { recordEvent } from '../events/store.ts'
+import { forgetOldEvents, recordEvent } from '../events/store.ts'
 import { newId } from '../id.ts'
 import { requestStop } from '../jobs/stop.ts'
 import { insertJob, openJobs } from '../jobs/store.ts'
@@ -9,6 +9,8 @@ import { findCronJob, setNextDue } from './store.ts'
 
 /** The wall clock may be set while a timer waits for it: it is read again at least this often. */
 const CLOCK_CHECK_MS = 60_000
+/** As many as runs that are kept. */
+const KEPT_SKIPS = 1000
 
 /**
  * Brings the schedule of a cron job up to now: writes down the runs that are due and the next time, in one step, so that whoever dies
@@ -31,6 +33,8 @@ export function scheduleRuns(context: Context, service: StoredService): number |
       const details = { dueAt: new Date(dueAt).toISOString(), reason }
       recordEvent(db, { service, type: 'cron_job_run_skipped', details, now })
     }
+    // A run that hangs for hours has one left out every minute.
+    if (plan.skipped.length > 0) forgetOldEvents(db, { serviceId: service.id, types: ['cron_job_run_skipped'], count: KEPT_SKIPS })
     if (plan.run !== undefined) {
       const { dueAt, replacedRunIds } = plan.run
       const id = newId('job', now)

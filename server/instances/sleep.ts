@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Context } from '../context.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
-import { recordEvent } from '../events/store.ts'
+import { forgetOldEvents, recordEvent } from '../events/store.ts'
 import { describeError } from '../server-log.ts'
 import { type StoredService, type StoredSleep, serviceById, setAsleep, setAwake } from '../services/store.ts'
 import type { SleepState, WakeReason } from './sleep-plan.ts'
@@ -13,6 +13,8 @@ import { instanceById, instancesOf, updateInstance } from './store.ts'
 
 const AWAKEN_DEADLINE_MS = 5000
 const AWAKEN_POLL_MS = 10
+/** Of a service: two of each sleep, of which there may be many a day. */
+const KEPT_EVENTS = 1000
 
 /** What the plan has to know of a service's sleep. A deploy on its way keeps it awake from its first step on. */
 export function sleepOf(context: Pick<Context, 'db' | 'traffic'>, service: StoredService): SleepState {
@@ -103,6 +105,7 @@ export function wake({ db, now }: Pick<Context, 'db' | 'now'>, serviceId: string
     setAwake(db, serviceId, at)
     const details = { because, mode: service.asleep.how, asleepSeconds: Math.round((at - service.asleep.at) / 1000) }
     if (hasSlept) recordEvent(db, { service, type: 'service_woke', details, now: at })
+    forgetOldEvents(db, { serviceId, types: ['service_slept', 'service_woke'], count: KEPT_EVENTS })
     return true
   })()
 }

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts'
-import { recordEvent } from '../events/store.ts'
+import { forgetOldEvents, recordEvent } from '../events/store.ts'
 import type { Actor } from '../http/call.ts'
 import { describeError } from '../server-log.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
@@ -18,6 +18,9 @@ export function recordOpened({ db, now }: Context, shell: RecordedShell): void {
   recordEvent(db, { service: shell.service, type: 'shell_opened', details: detailsOf(shell), now: now() })
 }
 
+/** Of a service: two of each shell. */
+const KEPT_EVENTS = 10_000
+
 /** Writes down how it ended, unless the service is gone by then, and its events with it. */
 export function recordClosed(context: Context, shell: RecordedShell, { end, openedAt }: { end: ShellEnd; openedAt: number }): void {
   try {
@@ -25,6 +28,7 @@ export function recordClosed(context: Context, shell: RecordedShell, { end, open
     if (serviceById(db, shell.service.id) === undefined) return
     const details = { ...detailsOf(shell), ...end, seconds: Math.round((now() - openedAt) / 1000) }
     recordEvent(db, { service: shell.service, type: 'shell_closed', details, now: now() })
+    forgetOldEvents(db, { serviceId: shell.service.id, types: ['shell_opened', 'shell_closed'], count: KEPT_EVENTS })
   } catch (error) {
     context.log.error('end of a shell not written down', { shellId: shell.shellId, ...describeError(error) })
   }
@@ -44,10 +48,8 @@ export function recordLost({ db, now }: Pick<Context, 'db' | 'now'>): void {
   const rows = db
     .query<OpeningRow, [number]>(
       `WITH latest AS (SELECT * FROM events ORDER BY id DESC LIMIT ?)
-       SELECT service_id AS id, workspace_id AS workspaceId, details FROM latest AS opening
-       WHERE type = 'shell_opened' AND NOT EXISTS (
-         SELECT 1 FROM events AS closing WHERE closing.service_id = opening.service_id AND closing.type = 'shell_closed'
-         AND closing.details ->> 'shellId' = opening.details ->> 'shellId')`,
+       SELECT service_id AS id, workspace_id AS workspaceId, details FROM latest WHERE type = 'shell_opened' AND details ->> 'shellId'
+       NOT IN (SELECT details ->> 'shellId' FROM latest WHERE type = 'shell_closed')`,
     )
     .all(LOOKED_AT_EVENTS)
   for (const { details, ...service } of rows) {
