@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, watch, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, watch, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { type ProcessIdentity, type ProcessStat, parseStat, readBootId } from './proc.ts'
@@ -92,11 +92,13 @@ function watchFolder(directory: string, onChange: () => void): () => void {
 }
 
 function readAbout(directory: string): Workload[] {
-  const path = join(directory, ABOUT_FILE)
-  if (existsSync(path)) return [JSON.parse(readFileSync(path, 'utf8'))]
-  // Nothing is started before the record is complete, so this one never was.
-  rmSync(directory, { recursive: true, force: true })
-  return []
+  try {
+    return [JSON.parse(readText(join(directory, ABOUT_FILE)))]
+  } catch {
+    // Nothing is started before the record is complete, so this one never was; or a loss of power has emptied it, and ended what ran.
+    rmSync(directory, { recursive: true, force: true })
+    return []
+  }
 }
 
 function readExit(path: string): RecordedExit | undefined {

@@ -18,9 +18,16 @@ export const INSTANCE_ADDRESSES = LAST_INSTANCE - FIRST_INSTANCE
 
 /** Reads `a.b.0.0/16`. @throws Error when it is none. */
 export function parseSubnet(text: string): Subnet {
+  const subnet = subnetIn(text)
+  if (subnet === undefined) throw new Error(`"${text}" is not a network of 65536 addresses, such as 10.201.0.0/16`)
+  return subnet
+}
+
+export const isSubnet = (text: string): boolean => subnetIn(text) !== undefined
+
+function subnetIn(text: string): Subnet | undefined {
   const [, first, second] = /^(\d{1,3})\.(\d{1,3})\.0\.0\/16$/.exec(text) ?? []
-  if (first === undefined || second === undefined || Number(first) < 1 || Number(first) > 223 || Number(second) > 255)
-    throw new Error(`"${text}" is not a network of 65536 addresses, such as 10.201.0.0/16`)
+  if (first === undefined || second === undefined || Number(first) < 1 || Number(first) > 223 || Number(second) > 255) return undefined
   return { cidr: text, prefix: `${Number(first)}.${Number(second)}` }
 }
 

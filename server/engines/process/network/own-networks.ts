@@ -216,8 +216,12 @@ function saveLinks(directory: string, services: readonly LinkedService[]): void 
 }
 
 function readLinks(directory: string): LinkedService[] {
-  const path = join(directory, LINKS_FILE)
-  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : []
+  try {
+    return JSON.parse(readFileSync(join(directory, LINKS_FILE), 'utf8'))
+  } catch {
+    // There is none yet, or a loss of power has emptied it, after which nothing runs whose links it could tell.
+    return []
+  }
 }
 
 const describe = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,7 +1,7 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../../../shared/error.ts'
-import { candidateSubnets, isTaken, parseSubnet, type Subnet } from './addresses.ts'
+import { candidateSubnets, isSubnet, isTaken, parseSubnet, type Subnet } from './addresses.ts'
 import { runTool } from './tools.ts'
 
 /**
@@ -34,12 +34,13 @@ const FILE = 'subnet'
 /** @throws AppError `unavailable` when the wanted subnet is used by the host, or none is free. */
 export async function claimSubnet({ directory, wanted, registered, isInUse, others }: ClaimOptions): Promise<ClaimedSubnet> {
   const path = join(directory, FILE)
-  const remembered = existsSync(path) ? parseSubnet(readFileSync(path, 'utf8').trim()) : undefined
+  const remembered = readRemembered(path)
   if (remembered !== undefined && isInUse) return await keep(path, remembered)
   if (registered !== undefined) await unclaimSubnet(parseSubnet(registered))
   const taken = [...networksIn(await readRoutes()), ...others]
   const candidates = wanted === undefined ? [...(remembered === undefined ? [] : [remembered]), ...candidateSubnets] : [wanted]
   for (const subnet of candidates.filter((one) => !isTaken(one, taken))) {
+    remember(path, subnet)
     try {
       return await claim(path, subnet)
     } catch {
@@ -52,6 +53,18 @@ export async function claimSubnet({ directory, wanted, registered, isInUse, othe
   )
 }
 
+/** Undefined for a file that a loss of power has emptied, too: nothing runs then that has addresses of it. */
+function readRemembered(path: string): Subnet | undefined {
+  const text = existsSync(path) ? readFileSync(path, 'utf8').trim() : ''
+  return isSubnet(text) ? parseSubnet(text) : undefined
+}
+
+/** Before it is claimed, so that nothing is claimed where a full disk forbids it. */
+function remember(path: string, { cidr }: Subnet): void {
+  writeFileSync(`${path}.new`, `${cidr}\n`, { mode: 0o600 })
+  renameSync(`${path}.new`, path)
+}
+
 /** What runs has addresses of it, so it is kept whoever else may have come into it. */
 async function keep(path: string, subnet: Subnet): Promise<ClaimedSubnet> {
   if ((await readRoutes()).includes(`unreachable ${subnet.cidr}`)) return claimed(path, subnet)
@@ -61,7 +74,6 @@ async function keep(path: string, subnet: Subnet): Promise<ClaimedSubnet> {
 /** @throws AppError `unavailable` when the claim is another's. */
 async function claim(path: string, subnet: Subnet): Promise<ClaimedSubnet> {
   await runTool(['ip', 'route', 'add', 'unreachable', subnet.cidr, 'metric', METRIC])
-  writeFileSync(path, `${subnet.cidr}\n`, { mode: 0o600 })
   return claimed(path, subnet)
 }
 
