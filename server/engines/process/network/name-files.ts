@@ -47,8 +47,10 @@ export function openNameFiles(directory: string): NameFiles {
 
 /** As in hosts(5). `localhost` is one address only: what an app binds by that name is where its peers look for it. */
 export function renderHosts(named: readonly NamedAddress[]): string {
-  const lines = [`127.0.0.1 localhost ${hostname()}`, '::1 ip6-localhost ip6-loopback']
   const known = named.map(({ address, names }) => [address, ...names.filter(isPlainName)]).filter(({ length }) => length > 1)
+  // A service may be called like the machine, and is what its siblings mean then.
+  const own = known.some((words) => words.includes(hostname())) ? '' : ` ${hostname()}`
+  const lines = [`127.0.0.1 localhost${own}`, '::1 ip6-localhost ip6-loopback']
   return `${[...lines, ...known.map((words) => words.join(' '))].join('\n')}\n`
 }
 

@@ -1,5 +1,5 @@
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
@@ -160,6 +160,11 @@ describe('files of names', () => {
   test('take no name that could mean this machine, or more than a name', () => {
     const text = renderHosts([{ address: '10.201.1.1', names: ['localhost', 'a\n10.0.0.1 evil', 'fine', 'ip6-loopback', 'a b'] }])
     expect(text).toMatch(/^127\.0\.0\.1 localhost .*\n::1 ip6-localhost ip6-loopback\n10\.201\.1\.1 fine\n$/)
+  })
+
+  test('lead to a service that is called like the machine', () => {
+    const text = renderHosts([{ address: '10.201.1.1', names: [hostname()] }])
+    expect(text.split('\n').filter((line) => line.split(' ').includes(hostname()))).toEqual([`10.201.1.1 ${hostname()}`])
   })
 })
 
