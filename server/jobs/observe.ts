@@ -2,11 +2,10 @@ import type { Context } from '../context.ts'
 import { pruneReleases } from '../deploys/prune.ts'
 import type { ExitedState, InstanceState } from '../engines/port.ts'
 import { instancesOf } from '../instances/store.ts'
-import { describeError } from '../server-log.ts'
 import type { StoredService } from '../services/store.ts'
 import { endJob } from './finish.ts'
 import { outcomeOf } from './outcome.ts'
-import { followJob, jobOutputPath } from './start.ts'
+import { closeJobOutput } from './output.ts'
 import { openJobs, type StoredJob, updateJob } from './store.ts'
 
 /** Compares what is written down of a begun job with what the engine sees, and writes down what differs. Returns whether it runs. */
@@ -35,16 +34,6 @@ async function concludeJob(
   endJob(context, { job, service }, { ...outcome, ...(exit !== undefined && { endedAt: Date.parse(exit.at) }) })
   await context.engine.remove(job.id)
   await pruneIfUnused(context, job)
-}
-
-/** Stores what a job has written and removes the file. A disk that is full must not keep a job from ending: the file then stays for the next start. */
-export async function closeJobOutput(context: Context, job: StoredJob): Promise<void> {
-  try {
-    followJob(context, job)
-    await context.collector.remove(jobOutputPath(context, job))
-  } catch (error) {
-    context.log.error('output of a job not stored', { jobId: job.id, ...describeError(error) })
-  }
 }
 
 async function pruneIfUnused(context: Context, { serviceId, releaseId }: StoredJob): Promise<void> {

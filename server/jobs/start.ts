@@ -3,11 +3,11 @@ import type { Context } from '../context.ts'
 import { releaseById, type StoredRelease } from '../deploys/release-store.ts'
 import { deployById } from '../deploys/store.ts'
 import type { InstanceSpec } from '../engines/port.ts'
-import { outputPathOf, prepareWorkload } from '../instances/launch.ts'
-import { servicePathsOf } from '../paths.ts'
+import { prepareWorkload } from '../instances/launch.ts'
 import { describeError } from '../server-log.ts'
 import type { StoredService } from '../services/store.ts'
 import { endJob, recordStart } from './finish.ts'
+import { closeJobOutput, followJob } from './output.ts'
 import { jobById, type StoredJob, updateJob } from './store.ts'
 
 /** Nothing listens in a job, but apps that read PORT at start must find a number. */
@@ -32,6 +32,7 @@ export async function startJob(context: Context, service: StoredService, jobId: 
     updateJob(context.db, jobId, { phase: 'running' })
   } catch (error) {
     if (!(error instanceof AppError)) context.log.error('job not started', { jobId, ...describeError(error) })
+    await closeJobOutput(context, job)
     const why = error instanceof AppError ? error.message : 'The platform failed; its own log says why.'
     endJob(context, { job, service }, { phase: 'failed', exitCode: null, reason: `It could not be started. ${why}` })
   }
@@ -65,14 +66,4 @@ async function prepareJob(context: Context, { job, service, release, deployId }:
   const own = { ...(job.startCommand !== null && { command: job.startCommand }), ...(job.plan !== null && { plan: job.plan }) }
   const spec = await prepareWorkload(context, { service, release, workload: { id: job.id, deployId, port: NO_PORT, ...own } })
   return { ...spec, priority: 'background' }
-}
-
-/** Where a job's output goes. */
-export const jobOutputPath = (context: Pick<Context, 'paths'>, job: Pick<StoredJob, 'id' | 'serviceId'>): string =>
-  outputPathOf(servicePathsOf(context.paths, job.serviceId), job.id)
-
-/** Begins, or goes on, to collect what a job writes; its lines carry its id as their instance. */
-export function followJob(context: Pick<Context, 'collector' | 'paths'>, { id, serviceId, deployId }: StoredJob): void {
-  const path = jobOutputPath(context, { id, serviceId })
-  context.collector.follow({ path, resource: serviceId, instance: id, ...(deployId !== null && { deployId }), type: 'app' })
 }

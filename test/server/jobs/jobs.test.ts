@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { servicePathsOf } from '../../../server/paths.ts'
@@ -54,6 +54,21 @@ describe('a job', () => {
     ['no-such-program', { status: 'failed', exitCode: 127 }],
   ])('that ends badly says how: %s', async (command, expected) => {
     expect(await jobEnd(web, await runJob(web, command))).toMatchObject(expected)
+  })
+
+  test('that cannot be started says why, and leaves no file of its output', async () => {
+    const { releases, output } = own(web)
+    const [release] = readdirSync(releases).map((name) => join(releases, name))
+    renameSync(`${release}`, `${release}.away`)
+    writeFileSync(`${release}`, 'no folder')
+    try {
+      const ended = await jobEnd(web, await runJob(web, 'true'))
+      expect(ended).toMatchObject({ status: 'failed', reason: expect.stringContaining('It could not be started.') })
+    } finally {
+      rmSync(`${release}`)
+      renameSync(`${release}.away`, `${release}`)
+    }
+    expect(readdirSync(output).filter((name) => name.startsWith('job-'))).toEqual([])
   })
 
   test('that is canceled gets SIGTERM, and what ignores it is killed', async () => {
