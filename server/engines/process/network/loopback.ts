@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { closeSync, openSync, readSync } from 'node:fs'
 import { batchOf, runTool } from './tools.ts'
 
 /** A TCP socket of a namespace, out of /proc/<pid>/net/tcp (proc(5)). */
@@ -45,9 +45,12 @@ function addressIn(hex: string): string {
   return [6, 4, 2, 0].map((at) => Number.parseInt(v4.slice(at, at + 2), 16)).join('.')
 }
 
-/** All TCP sockets in the network of a process; none when it is gone. */
+/** Of some three thousand sockets. An app may have a hundred thousand, and the control plane has better things to do than to read of each. */
+const MAX_TABLE_BYTES = 512 * 1024
+
+/** The TCP sockets in the network of a process, those that listen first; none when it is gone, and not all where there are thousands. */
 export const socketsOf = (pid: number): TcpSocket[] =>
-  ['tcp', 'tcp6'].flatMap((table) => parseTcpTable(readIfThere(`/proc/${pid}/net/${table}`)))
+  ['tcp', 'tcp6'].flatMap((table) => parseTcpTable(readStart(`/proc/${pid}/net/${table}`, MAX_TABLE_BYTES)))
 
 /** Whether the port is listened on at 127.0.0.1 and nowhere else. */
 export function listensOnLoopbackOnly(sockets: readonly TcpSocket[], port: number): boolean {
@@ -72,10 +75,19 @@ export async function leadToLoopback(pid: number, port: number): Promise<void> {
   await runTool([...inside, 'nft', '-f', '-'], batchOf(rules))
 }
 
-function readIfThere(path: string): string {
+/** The kernel makes up the text while it is read, so what is not read costs nothing. */
+function readStart(path: string, maxBytes: number): string {
+  let descriptor: number | undefined
   try {
-    return readFileSync(path, 'latin1')
+    descriptor = openSync(path, 'r')
+    const buffer = Buffer.allocUnsafe(maxBytes)
+    let length = 0
+    for (let count = -1; count !== 0 && length < maxBytes; length += count)
+      count = readSync(descriptor, buffer, length, maxBytes - length, null)
+    return buffer.toString('latin1', 0, length)
   } catch {
     return ''
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor)
   }
 }
