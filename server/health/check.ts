@@ -1,4 +1,5 @@
 import type { Health } from '../../shared/health.ts'
+import { unlessAborted } from '../work/unless-aborted.ts'
 
 export type HealthState = Health['status']
 
@@ -20,7 +21,7 @@ export interface HealthReport {
   components: ComponentHealth[]
 }
 
-const PROBE_TIMEOUT_MS = 2000
+export const PROBE_TIMEOUT_MS = 2000
 /** Strangers may ask, so they get the last answer again for this long. */
 const FRESH_MS = 1000
 
@@ -49,9 +50,9 @@ async function checkAll(components: readonly Component[]): Promise<HealthReport>
 /** A probe that hangs counts as failed; what it says on failure stays inside, because strangers read the report. */
 async function isWell({ probe }: Component): Promise<boolean> {
   const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS)
-  const timeout = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
+  const probed = async () => await probe(signal)
   try {
-    await Promise.race([Promise.resolve(probe(signal)), timeout])
+    await unlessAborted(probed(), signal)
     return true
   } catch {
     return false

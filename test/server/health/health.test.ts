@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createHealthCheck } from '../../../server/health/check.ts'
+import { createHealthCheck, PROBE_TIMEOUT_MS } from '../../../server/health/check.ts'
 import { requireRoom } from '../../../server/health/components.ts'
 import { renderStatusPage } from '../../../server/health/status-page.ts'
 import { expectConventions } from '../../conformance/expect-error.ts'
@@ -48,6 +49,19 @@ describe('health', () => {
   test('room on the disk is one of the parts', async () => {
     await requireRoom(tmpdir(), 1)
     await expect(requireRoom(tmpdir(), Number.MAX_SAFE_INTEGER)).rejects.toThrow('bytes free')
+  })
+
+  test('a part that fails at once leaves nothing behind that fails later', async () => {
+    const later: unknown[] = []
+    const note = (reason: unknown) => void later.push(reason)
+    process.on('unhandledRejection', note)
+    const probe = () => {
+      throw new Error('away')
+    }
+    expect(await createHealthCheck([{ name: 'part', without: 'down', probe }], Date.now)()).toMatchObject({ status: 'down' })
+    await sleep(PROBE_TIMEOUT_MS + 100)
+    process.off('unhandledRejection', note)
+    expect(later).toEqual([])
   })
 
   test('asks the parts at most once a second', async () => {
