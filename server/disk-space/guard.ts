@@ -105,6 +105,7 @@ async function measure({ context, held, down }: Watch, candidates: readonly Cand
     heldBeforeBytes: held.get(id),
     // What was stopped is not stopped again for what it holds: somebody may be in its shell to clear it up.
     allowedBytes: down.has(id) ? Number.POSITIVE_INFINITY : allowedOn(space.totalBytes, diskMb),
+    isUnmeasured: kind === 'service' && !down.has(id) && own.some((folder) => !folders.has(folder)),
   }))
 }
 

@@ -8,6 +8,8 @@ export interface Holder {
   heldBeforeBytes: number | undefined
   /** What its plan gives it. */
   allowedBytes: number
+  /** It has so many files that they could not be measured in time: what it holds may be anything above `heldBytes`. */
+  isUnmeasured?: boolean
 }
 
 const MIB = 1024 * 1024
@@ -20,12 +22,14 @@ const LARGEST_SHARE = 0.25
 export const allowedOn = (totalBytes: number, diskMb: number): number => Math.min(diskMb * MIB, totalBytes * LARGEST_SHARE)
 
 /**
- * Who is to be stopped when the disk is short: who is furthest beyond their plan, and where nobody is, who grew most since the last
- * measurement. Undefined when nobody did either: then the disk was filled by somebody else.
+ * Who is to be stopped when the disk is short: who is furthest beyond their plan; where nobody is, who cannot be measured, or else nobody
+ * with a million small files would ever be to blame for a large one; and then who grew most since the last measurement. Undefined when nobody did either: then the disk was filled by somebody else.
  */
 export function chooseHog(holders: readonly Holder[]): Holder | undefined {
   const beyond = holders.filter((holder) => excessOf(holder) > 0)
   if (beyond.length > 0) return most(beyond, excessOf)
+  const unmeasured = holders.filter(({ isUnmeasured }) => isUnmeasured)
+  if (unmeasured.length > 0) return most(unmeasured, ({ heldBytes }) => heldBytes)
   return most(
     holders.filter((holder) => growthOf(holder) >= SMALL_GROWTH_BYTES),
     growthOf,

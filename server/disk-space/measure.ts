@@ -1,6 +1,7 @@
 import { readdirSync, readlinkSync, statSync } from 'node:fs'
 import { AppError } from '../../shared/error.ts'
 import { runProcess } from '../process/spawn.ts'
+import { systemEnv } from '../process/system-tools.ts'
 
 const MEASURE_TIMEOUT_MS = 5000
 const BLOCK_BYTES = 512
@@ -23,10 +24,13 @@ export async function measureFolders(folders: readonly string[], signal: AbortSi
 }
 
 async function measureFolder(folder: string, signal: AbortSignal): Promise<number | undefined> {
-  const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C' }
   try {
     // A file that vanishes meanwhile makes du fail, after it has told the sum.
-    const { stdout } = await runProcess(['du', '-s', '-x', '--block-size=1', '--', folder], { env, signal, timeoutMs: MEASURE_TIMEOUT_MS })
+    const { stdout } = await runProcess(['du', '-s', '-x', '--block-size=1', '--', folder], {
+      env: systemEnv,
+      signal,
+      timeoutMs: MEASURE_TIMEOUT_MS,
+    })
     const bytes = Number.parseInt(stdout, 10)
     return Number.isNaN(bytes) ? undefined : bytes
   } catch (error) {

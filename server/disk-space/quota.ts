@@ -1,6 +1,7 @@
 import { readFileSync, realpathSync } from 'node:fs'
 import type { Guarantee } from '../engines/port.ts'
 import { type RunResult, runProcess } from '../process/spawn.ts'
+import { runSystemTool, systemEnv } from '../process/system-tools.ts'
 import type { StoredService } from '../services/store.ts'
 import { mountOf } from './mounts.ts'
 import { clearQuotaArgv, isEnforced, printStateArgv, quotaAdvice, quotaMb, setQuotaArgv } from './quota-plan.ts'
@@ -14,7 +15,6 @@ export interface DiskQuota {
   lift(service: Pick<StoredService, 'uid'>): Promise<void>
 }
 
-const TOOLS_ENV = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' }
 const title = 'The space a service takes on the disk is limited to its plan'
 
 export interface QuotaOptions {
@@ -30,24 +30,20 @@ export async function openDiskQuota({ dataDir, isRoot, onError }: QuotaOptions):
   const reason = mount === undefined ? 'the file system of the data directory is not known' : await problemWith(mount, isRoot)
   if (mount === undefined || reason !== undefined) return noQuota(reason ?? '')
   const limits = new Map<number, number>()
-  const run = async (argv: string[]) => {
-    const { exitCode, stderr } = await runProcess(argv, { env: TOOLS_ENV })
-    if (exitCode !== 0) throw new Error(`${argv.join(' ')}: ${stderr.trim()}`)
-  }
   return {
     guarantee: { id: 'disk-limit', title, holds: true },
     async limit({ uid, settings }) {
       const limitMb = quotaMb(settings)
       if (limits.get(uid) === limitMb) return
       limits.set(uid, limitMb)
-      await run(setQuotaArgv(uid, limitMb, mount)).catch((error) => {
+      await runSystemTool(setQuotaArgv(uid, limitMb, mount)).catch((error) => {
         limits.delete(uid)
         onError(error)
       })
     },
     async lift({ uid }) {
       limits.delete(uid)
-      await run(clearQuotaArgv(uid, mount)).catch(onError)
+      await runSystemTool(clearQuotaArgv(uid, mount)).catch(onError)
     },
   }
 }
@@ -69,7 +65,7 @@ async function problemWith(mount: NonNullable<ReturnType<typeof mountOf>>, isRoo
 /** Undefined when the program is missing. */
 async function stateOf(argv: string[]): Promise<RunResult | undefined> {
   try {
-    return await runProcess(argv, { env: TOOLS_ENV })
+    return await runProcess(argv, { env: systemEnv })
   } catch {
     return undefined
   }

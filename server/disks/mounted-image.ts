@@ -7,7 +7,8 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '../../shared/error.ts'
 import { type SpawnedProcess, spawnProcess } from '../process/spawn.ts'
-import { runTool, toolsEnv } from './tools.ts'
+import { systemEnv } from '../process/system-tools.ts'
+import { runTool } from './tools.ts'
 
 export interface MountedImage {
   /** Runs a tool that sees the file system at the mount point. */
@@ -22,7 +23,11 @@ export async function withMountedImage(
   use: (mounted: MountedImage) => Promise<void>,
 ): Promise<void> {
   const thaw = ['xargs', 'fsfreeze', '--unfreeze', mountPoint]
-  const keeper = spawnProcess(['unshare', '--mount', '--propagation', 'private', ...thaw], { env: toolsEnv, stdin: 'pipe', detached: true })
+  const keeper = spawnProcess(['unshare', '--mount', '--propagation', 'private', ...thaw], {
+    env: systemEnv,
+    stdin: 'pipe',
+    detached: true,
+  })
   try {
     await untilApart(keeper)
     const run = async (argv: readonly string[]) => void (await runTool(['nsenter', '--target', String(keeper.pid), '--mount', ...argv]))

@@ -1,5 +1,6 @@
 import { AppError } from '../../../shared/error.ts'
 import { runProcess } from '../../process/spawn.ts'
+import { systemEnv } from '../../process/system-tools.ts'
 import type { Guarantee } from '../port.ts'
 import type { Controller } from './cgroup-layout.ts'
 import { type Cgroups, openCgroups } from './cgroups.ts'
@@ -25,8 +26,6 @@ export interface HostOptions {
   areNamespacesOff?: boolean
 }
 
-const TOOLS_ENV = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' }
-
 /** @throws AppError `not_configured` when the programs that every start needs are missing. */
 export async function probeHost({ label, cgroupRoot, isNetworkShared = false, areNamespacesOff = false }: HostOptions): Promise<Host> {
   const isRoot = process.getuid?.() === 0
@@ -43,7 +42,7 @@ const OFF = { reason: 'namespaces are turned off' }
 
 async function requireTool(name: string): Promise<void> {
   try {
-    const { exitCode } = await runProcess([name, '--version'], { env: TOOLS_ENV })
+    const { exitCode } = await runProcess([name, '--version'], { env: systemEnv })
     if (exitCode === 0) return
   } catch {
     // Told below, in words an operator can use.
@@ -62,7 +61,7 @@ async function probeNamespaces(kind: Exclude<Namespaces, 'none'>): Promise<Host[
 
 async function problemOf(argv: string[]): Promise<string | undefined> {
   try {
-    const { exitCode, stderr } = await runProcess(argv, { env: TOOLS_ENV })
+    const { exitCode, stderr } = await runProcess(argv, { env: systemEnv })
     return exitCode === 0 ? undefined : stderr.trim()
   } catch (error) {
     return error instanceof Error ? error.message : String(error)

@@ -19,6 +19,7 @@
  * The scripts are constants; everything that varies is an argument.
  */
 
+import { SYSTEM_PATH } from '../../process/system-tools.ts'
 import type { Priority } from '../port.ts'
 import type { ControlWrite } from './cgroups.ts'
 
@@ -88,9 +89,6 @@ exit $?
 /** What the launcher writes to its error output once nothing of its own can fail any more. */
 export const READY = 'ready\n'
 
-/** Where the launcher finds setsid, unshare, mount and setpriv; never the user's PATH. */
-const TOOLS_PATH = '/usr/sbin:/usr/bin:/sbin:/bin'
-
 /** In which namespaces a workload runs: made as root of the machine, made in a user namespace by an ordinary user, or in the machine's own. */
 export type Namespaces = 'machine' | 'user' | 'none'
 
@@ -142,7 +140,7 @@ export function launchCommand(launch: Launch): { argv: string[]; env: Record<str
       '--',
       launch.command,
     ],
-    env: { PATH: TOOLS_PATH, ...prefixed(launch.env) },
+    env: { PATH: SYSTEM_PATH, ...prefixed(launch.env) },
   }
 }
 

@@ -1,8 +1,9 @@
 import { closeSync, openSync, writeFileSync } from 'node:fs'
 import { AppError } from '../../../../shared/error.ts'
 import { spawnProcess } from '../../../process/spawn.ts'
+import { systemEnv } from '../../../process/system-tools.ts'
 import { gatewayOf, hexOf, type Subnet } from './addresses.ts'
-import { batchOf, runTool, TOOLS_ENV } from './tools.ts'
+import { batchOf, runTool } from './tools.ts'
 
 /**
  * A network namespace that nothing runs in yet, held by a descriptor of ours alone: when we die the kernel takes it back, and its link
@@ -84,7 +85,7 @@ export async function makeNamespace(settings: LinkSettings, address: string): Pr
 /** Runs `ip` in a new namespace, which is opened before it ends. */
 async function openInside(commands: readonly string[]): Promise<number> {
   const child = spawnProcess(['unshare', '--net', 'ip', '-batch', '-'], {
-    env: TOOLS_ENV,
+    env: systemEnv,
     stdin: 'pipe',
     stdout: 'pipe',
     stderr: 'pipe',

@@ -1,5 +1,6 @@
 import { runProcess } from '../../../process/spawn.ts'
-import { batchOf, TOOLS_ENV } from './tools.ts'
+import { systemEnv } from '../../../process/system-tools.ts'
+import { batchOf } from './tools.ts'
 
 /** What this machine can give of networks, found out by trying in a namespace of no consequence. */
 export type NetworkAbility =
@@ -52,7 +53,7 @@ export async function probeNetwork(): Promise<NetworkAbility> {
 
 async function attempt(argv: readonly string[], input: string): Promise<string | undefined> {
   try {
-    const { exitCode, stderr } = await runProcess(argv, { env: TOOLS_ENV, input })
+    const { exitCode, stderr } = await runProcess(argv, { env: systemEnv, input })
     return exitCode === 0 ? undefined : stderr.trim().split('\n', 1)[0]
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
@@ -63,7 +64,7 @@ const MAX_RULESET_BYTES = 64 * 1024 * 1024
 
 async function findForwardDrop(): Promise<string | undefined> {
   try {
-    const { exitCode, stdout } = await runProcess(['nft', '-j', 'list', 'ruleset'], { env: TOOLS_ENV, maxOutputBytes: MAX_RULESET_BYTES })
+    const { exitCode, stdout } = await runProcess(['nft', '-j', 'list', 'ruleset'], { env: systemEnv, maxOutputBytes: MAX_RULESET_BYTES })
     return exitCode === 0 ? forwardDropIn(JSON.parse(stdout)) : undefined
   } catch {
     // A machine without nft has its own line, and a set of rules beyond all measure is not looked through.
