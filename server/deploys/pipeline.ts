@@ -4,10 +4,9 @@
  * The update itself is the reconciler's (instances/plan.ts): the pipeline makes the deploy the candidate and waits for the verdict.
  */
 
-import type { DeployStatus, RolloutStrategy } from '../../shared/deploy.ts'
+import type { DeployStatus } from '../../shared/deploy.ts'
 import { AppError } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
-import { diskOfService } from '../disks/store.ts'
 import { recordEvent } from '../events/store.ts'
 import { isDiskFull } from '../files/disk-full.ts'
 import { describeError } from '../server-log.ts'
@@ -18,6 +17,7 @@ import { followDeployLog, tellDeploy } from './deploy-log.ts'
 import { type Ending, endDeploy, settleDeploy } from './finish.ts'
 import { preDeployCommandOf, runPreDeploy } from './pre-deploy.ts'
 import { deployById, type StoredDeploy, updateDeploy } from './store.ts'
+import { strategyOf } from './strategy.ts'
 
 export interface Run {
   /** Aborts when the deploy is canceled or the control plane stops. */
@@ -114,14 +114,10 @@ const beginUpdate: Step = async (context, service, { deploy }) => {
   return undefined
 }
 
-const strategyOf = ({ db }: Pick<Context, 'db'>, { id }: StoredService): RolloutStrategy =>
-  diskOfService(db, id) === undefined ? 'rolling' : 'stop_first'
-
-function updateText(context: Pick<Context, 'db'>, service: StoredService): string {
-  const { type } = service
+function updateText({ db }: Pick<Context, 'db'>, { id, type }: StoredService): string {
   if (type === 'static_site') return 'Publishing'
   if (type === 'cron_job') return 'From now on it runs by its schedule'
-  return strategyOf(context, service) === 'rolling'
+  return strategyOf(db, id) === 'rolling'
     ? 'Starting the new release'
     : 'Stopping the old release, then starting the new one: the service has a disk'
 }
@@ -136,7 +132,7 @@ function begin(context: Context, service: StoredService, { deploy, status, event
   const now = context.now()
   const details = { deployId: deploy.id }
   context.db.transaction(() => {
-    const started = status === 'update_in_progress' ? { updateStartedAt: now, strategy: strategyOf(context, service) } : {}
+    const started = status === 'update_in_progress' ? { updateStartedAt: now, strategy: strategyOf(context.db, service.id) } : {}
     updateDeploy(context.db, deploy.id, { status, startedAt: deploy.startedAt ?? now, ...started }, now)
     if (deploy.startedAt === null)
       recordEvent(context.db, { service, type: 'deploy_started', details: { ...details, trigger: deploy.trigger }, now })

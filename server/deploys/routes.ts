@@ -2,7 +2,6 @@ import type { Operations } from '../../shared/api.ts'
 import type { Deploy, Uploaded } from '../../shared/deploy.ts'
 import { AppError } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
-import { diskOfService } from '../disks/store.ts'
 import { type Actor, answer, type Handlers } from '../http/call.ts'
 import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../http/page.ts'
 import { requireService } from '../services/require.ts'
@@ -11,6 +10,7 @@ import { cancelDeploy, createDeploy, findRollbackTarget, noSuchDeploy, rollBack,
 import { pruneReleases } from './prune.ts'
 import { differencesOf } from './rollback-plan.ts'
 import { findDeploy, listDeploys } from './store.ts'
+import { strategyOf } from './strategy.ts'
 
 type DeployIds = Extract<keyof Operations, 'uploadSource' | 'listDeploys' | 'createDeploy' | 'getDeploy' | 'cancelDeploy' | 'rollback'>
 
@@ -73,7 +73,6 @@ export const deployRoutes: Handlers<DeployIds, Context> = {
       secrets: secrets.from,
     }
     const to = { deployId: target.deploy.id, artifact: target.release.artifact, settings: target.release.settings, secrets: secrets.to }
-    const strategy = diskOfService(context.db, service.id) === undefined ? 'rolling' : 'stop_first'
-    return answer(200, { ...differencesOf(from, to), strategy } as const)
+    return answer(200, { ...differencesOf(from, to), strategy: strategyOf(context.db, service.id) })
   },
 }
