@@ -1,3 +1,6 @@
+/** Where instances are reached that share the machine's network, each at a port of its own. */
+export const SHARED_ADDRESS = '127.0.0.1'
+
 const FIRST = 256
 const COUNT = 65_536 - 2 * FIRST
 

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts'
 import { releaseById } from '../deploys/release-store.ts'
+import { SHARED_ADDRESS } from '../engines/loopback-address.ts'
 import { describeError } from '../server-log.ts'
 import { isRoot } from '../services/folders.ts'
 import { hostOf } from '../services/present.ts'
@@ -40,9 +41,6 @@ export function createBackground(context: Context, signal: AbortSignal): Backgro
     settled: async () => void (await Promise.all(running.values())),
   }
 }
-
-/** Where instances are that have no network of their own. */
-const SHARED_ADDRESS = '127.0.0.1'
 
 async function probe(
   context: Context,

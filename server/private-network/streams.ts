@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import { loopbackAddress } from '../engines/loopback-address.ts'
+import { loopbackAddress, SHARED_ADDRESS } from '../engines/loopback-address.ts'
 import type { Stream } from '../ingress/route-table.ts'
 import { INTERNAL_PORT } from './internal-port.ts'
 import { listeningServices } from './links.ts'
@@ -14,7 +14,7 @@ export function streamsOf({ db, engine }: { db: Database; engine: { hasOwnNetwor
   return listeningServices(db).flatMap(({ uid, instanceIds }) => {
     const targets = instanceIds.flatMap((instanceId) => {
       const row = portOf.get(instanceId)
-      return row === null ? [] : [{ instanceId, host: row.address ?? '127.0.0.1', port: row.port }]
+      return row === null ? [] : [{ instanceId, host: row.address ?? SHARED_ADDRESS, port: row.port }]
     })
     return targets.length === 0 ? [] : [{ listen: { host: loopbackAddress(uid), port: INTERNAL_PORT }, targets }]
   })

@@ -3,6 +3,7 @@ import type { ServiceControls } from '../../shared/service-controls.ts'
 import type { Context } from '../context.ts'
 import { artifactDir } from '../deploys/release-store.ts'
 import { verifiedDomains } from '../domains/store.ts'
+import { SHARED_ADDRESS } from '../engines/loopback-address.ts'
 import type { ProxyTarget, Route, RouteTable } from '../ingress/route-table.ts'
 import type { StoredInstance } from '../instances/store.ts'
 import { hostOf } from '../services/present.ts'
@@ -50,7 +51,7 @@ export function routeOf(service: RoutedService): Route {
 
 const targetOf = ({ id, address, port }: RoutedService['instances'][number]): ProxyTarget => ({
   instanceId: id,
-  host: address ?? '127.0.0.1',
+  host: address ?? SHARED_ADDRESS,
   port,
 })
 

@@ -1,6 +1,7 @@
 import type { PlatformEnvVar } from '../../shared/env.ts'
 import type { Context } from '../context.ts'
 import { diskEnv } from '../disks/workload.ts'
+import { INTERNAL_PORT } from '../private-network/internal-port.ts'
 import { hostOf, internalHostOf, urlOf } from './present.ts'
 import type { StoredService } from './store.ts'
 
@@ -25,12 +26,16 @@ const listening = ['web_service', 'private_service']
 
 /** The variables that the platform gives to every instance, one row each. They win over variables of the same name. */
 const platformVars: PlatformVar[] = [
-  { key: 'PORT', description: 'Where the app must listen, on 127.0.0.1 or all addresses', value: (_, facts) => String(facts.port) },
+  {
+    key: 'PORT',
+    description: 'Port at which the app must listen, on all addresses or on loopback',
+    value: (_, facts) => String(facts.port),
+  },
   { key: 'CPD_SERVICE_ID', description: 'Id of the service', value: (service) => service.id },
   { key: 'CPD_SERVICE_NAME', description: 'Name of the service', value: (service) => service.name },
   { key: 'CPD_SERVICE_TYPE', description: 'Type of the service', value: (service) => service.type },
   { key: 'CPD_INSTANCE_ID', description: 'Id of this instance or job', value: (_, facts) => facts.instanceId },
-  { key: 'CPD_DEPLOY_ID', description: 'Id of the deploy that this instance belongs to', value: (_, facts) => facts.deployId },
+  { key: 'CPD_DEPLOY_ID', description: 'Id of the deploy that this instance or job belongs to', value: (_, facts) => facts.deployId },
   { key: 'CPD_SECRETS_DIR', description: 'Folder that holds the secret files', value: (_, facts) => facts.secretsDir },
   {
     key: 'CPD_EXTERNAL_URL',
@@ -46,7 +51,7 @@ const platformVars: PlatformVar[] = [
   },
   {
     key: 'CPD_INTERNAL_HOSTNAME',
-    description: 'Name by which services of the workspace reach the service',
+    description: 'Host name by which services of the workspace reach the service',
     value: (service) => internalHostOf(service),
     types: listening,
   },
@@ -66,6 +71,8 @@ const perInstance: InstanceFacts = {
   secretsDir: '(own to each release)',
 }
 
+const portNote = ({ engine }: Pick<Context, 'engine'>): string => (engine.hasOwnNetworks ? String(INTERNAL_PORT) : '(own to each instance)')
+
 /** The same for people: what differs between instances stands as a note in brackets. */
 export function describePlatformEnv(
   context: Pick<Context, 'config' | 'db' | 'paths' | 'engine'>,
@@ -75,8 +82,8 @@ export function describePlatformEnv(
   const described = varsOf(service).map(({ key, description, value }) => ({
     key,
     description,
-    value: key === 'PORT' ? '(own to each instance)' : value(service, perInstance, context),
+    value: key === 'PORT' ? portNote(context) : value(service, perInstance, context),
   }))
-  const disk = Object.entries(diskEnv(context, service.id)).map(([key, value]) => ({ key, description: 'Where the disk is', value }))
+  const disk = Object.entries(diskEnv(context, service.id)).map(([key, value]) => ({ key, description: 'Folder of the disk', value }))
   return [...described, ...disk]
 }

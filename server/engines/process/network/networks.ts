@@ -1,3 +1,4 @@
+import { SHARED_ADDRESS } from '../../loopback-address.ts'
 import type { LinkedService } from '../../port.ts'
 import type { ReplacedFile } from '../mount-plan.ts'
 
@@ -38,4 +39,4 @@ export interface Networks {
 }
 
 /** In the machine's own network, with the machine's own names. */
-export const HOST_SEAT: Seat = { address: '127.0.0.1', path: undefined, files: [], joined: Promise.resolve(), left: () => {} }
+export const HOST_SEAT: Seat = { address: SHARED_ADDRESS, path: undefined, files: [], joined: Promise.resolve(), left: () => {} }
