@@ -1,7 +1,7 @@
 /** Host names that people bring along, read into the one form they are kept and looked up in. Pure; whether DNS has them is not asked here. */
 import { parse } from 'tldts'
 import { type DomainType, maxHostNameChars } from './custom-domain.ts'
-import { AppError } from './error.ts'
+import { type AppError, invalidValue } from './error.ts'
 import { parseIp } from './ip-address.ts'
 import { isMixedScript, looksLike } from './look-alike.ts'
 import { decodeLabel } from './punycode.ts'
@@ -116,4 +116,4 @@ const MAX_QUOTED_CHARS = 80
 /** Somebody else's text in our message: what cannot be seen is made visible, what is long is cut. */
 const quoted = (text: string): string => `"${text.slice(0, MAX_QUOTED_CHARS).replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, '\ufffd')}"`
 
-const refused = (message: string): AppError => new AppError('validation_failed', message, { details: [{ path: '/name', message }] })
+const refused = (message: string): AppError => invalidValue('/name', message)

@@ -69,3 +69,7 @@ export class AppError extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds
   }
 }
+
+/** A refusal of one value, whose JSON pointer is `path`, in a sentence that says what to give instead. */
+export const invalidValue = (path: string, message: string): AppError =>
+  new AppError('validation_failed', message, { details: [{ path, message }] })

@@ -1,11 +1,10 @@
-import type { DiskCreate, DiskPatch } from '../../shared/disk.ts'
-import { keptDiskDays } from '../../shared/disk.ts'
-import { AppError } from '../../shared/error.ts'
+import { type DiskCreate, type DiskPatch, keptDiskDays } from '../../shared/disk.ts'
+import { AppError, invalidValue } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
 import { requireService } from '../services/require.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
-import { invalid, refuseBadPath, refuseBadSize } from './place.ts'
+import { refuseBadPath, refuseBadSize } from './place.ts'
 import { mayHaveDisk } from './rules.ts'
 import { findSnapshot, type StoredSnapshot, updateSnapshot } from './snapshot-store.ts'
 import { requestSnapshot } from './snapshots.ts'
@@ -30,7 +29,7 @@ export function checkNewDisk(context: Context, owner: Owner, disk: NewDisk, at =
 }
 
 function refuseOwner({ type, numInstances }: Owner, at: (field: string) => string): void {
-  if (!mayHaveDisk(type)) throw invalid(at('serviceId'), `A ${type} has no disk: only services with an instance of their own have.`)
+  if (!mayHaveDisk(type)) throw invalidValue(at('serviceId'), `A ${type} has no disk: only services with an instance of their own have.`)
   if (numInstances > 1)
     throw new AppError('conflict', `The service has ${numInstances} instances, and a disk can be had by one alone. Scale it to 1 first.`)
 }

@@ -1,5 +1,5 @@
 import { lstatSync, realpathSync, statfsSync } from 'node:fs'
-import { AppError } from '../../shared/error.ts'
+import { AppError, invalidValue } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
 import { reserveBytes } from '../disk-space/reserve.ts'
 import { folderToCover } from '../files/mount-place.ts'
@@ -12,7 +12,7 @@ type At = (field: 'mountPath' | 'sizeGB') => string
 export function refuseBadPath({ config, paths, engine }: Pick<Context, 'config' | 'paths' | 'engine'>, mountPath: string, at: At): void {
   const own = [realOf(paths.data), ...config.CP_BUILD_PATH.map(realOf)]
   const problem = mountPathProblem(mountPath, own) ?? (engine.mountsDisks === 'nowhere' ? undefined : placeProblem(mountPath))
-  if (problem !== undefined) throw invalid(at('mountPath'), problem)
+  if (problem !== undefined) throw invalidValue(at('mountPath'), problem)
 }
 
 /** What only this machine can tell: whether there is a place for such a path. */
@@ -43,7 +43,7 @@ export function refuseBadSize(
   at: At,
 ): void {
   const problem = sizeProblem(sizeGb, { given, freeBytes: bytesToGive(context) })
-  if (problem !== undefined) throw invalid(at('sizeGB'), problem)
+  if (problem !== undefined) throw invalidValue(at('sizeGB'), problem)
 }
 
 /** What of the server's disk can be given away, in bytes: what is free but for the reserve. */
@@ -51,6 +51,3 @@ export function bytesToGive({ paths, config }: Pick<Context, 'paths' | 'config'>
   const { blocks, bavail, bsize } = statfsSync(paths.data)
   return bavail * bsize - reserveBytes({ totalBytes: blocks * bsize }, config.CP_DISK_RESERVE_MB)
 }
-
-export const invalid = (path: string, message: string): AppError =>
-  new AppError('validation_failed', message, { details: [{ path, message }] })

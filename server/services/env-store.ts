@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { randomBytes } from 'node:crypto'
 import { isPlatformKey } from '../../shared/env.ts'
-import { AppError } from '../../shared/error.ts'
+import { AppError, invalidValue } from '../../shared/error.ts'
 import type { Sealer } from '../secrets/seal.ts'
 
 /** What env vars and secret files need: the rows are sealed, each for its own place. */
@@ -32,7 +32,7 @@ const GENERATED_BYTES = 32
 export function resolveEnvInput(inputs: readonly { key: string; value?: string; generateValue?: boolean }[]): EnvEntry[] {
   const keys = new Set<string>()
   return inputs.map((input, index) => {
-    const fail = (message: string) => new AppError('validation_failed', message, { details: [{ path: `/${index}/key`, message }] })
+    const fail = (message: string) => invalidValue(`/${index}/key`, message)
     if (keys.has(input.key)) throw fail(`${input.key} stands there twice.`)
     if (isPlatformKey(input.key)) throw fail(platformKeyMessage(input.key))
     keys.add(input.key)

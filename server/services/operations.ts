@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type DiskCreate, defaultSizeGb } from '../../shared/disk.ts'
-import { AppError } from '../../shared/error.ts'
+import { AppError, invalidValue } from '../../shared/error.ts'
 import { planNames } from '../../shared/plan.ts'
 import type { ServiceCreate, ServicePatch } from '../../shared/service.ts'
 import { defaultControls, type ServiceControls } from '../../shared/service-controls.ts'
@@ -198,14 +198,15 @@ function refuseSeveralWithDisk({ db }: Context, service: StoredService, numInsta
 }
 
 function refusedDisk(): AppError {
-  const message = 'A disk is given to a service that is there with POST /v1/disks, and changed with PATCH /v1/disks/{id}.'
-  return new AppError('validation_failed', message, { details: [{ path: '/serviceDetails/disk', message }] })
+  return invalidValue(
+    '/serviceDetails/disk',
+    'A disk is given to a service that is there with POST /v1/disks, and changed with PATCH /v1/disks/{id}.',
+  )
 }
 
 function requireSchedule({ cron: { schedule } }: ServiceControls): void {
   if (schedule !== '') return
-  const message = 'A cron job needs a schedule, such as 0 3 * * * for every night at three.'
-  throw new AppError('validation_failed', message, { details: [{ path: '/serviceDetails/schedule', message }] })
+  throw invalidValue('/serviceDetails/schedule', 'A cron job needs a schedule, such as 0 3 * * * for every night at three.')
 }
 
 const directionOf = (from: StoredService['settings']['plan'], to: StoredService['settings']['plan']): 'up' | 'down' =>

@@ -1,4 +1,4 @@
-import { AppError } from '../../shared/error.ts'
+import { invalidValue } from '../../shared/error.ts'
 import { buildPlans, plans } from '../../shared/plan.ts'
 import type { Machine } from '../machine.ts'
 import type { ServiceSettings } from './settings.ts'
@@ -57,7 +57,7 @@ export function refuseLargePlan(machine: Machine, { name, label, sizes, path }: 
   const message =
     `The ${label} ${name} is ${sizeText(wanted)}, and this machine has ${sizeText({ cpu: machine.cpu, memoryMb: machine.memoryBytes / MIB })}. ` +
     `Choose ${largest} (${sizeText(sizes[largest] as Wanted)}) or a smaller one, or move to a larger machine.`
-  throw new AppError('validation_failed', message, { details: [{ path, message }] })
+  throw invalidValue(path, message)
 }
 
 const sizeText = ({ cpu, memoryMb }: Wanted): string =>
