@@ -53,6 +53,13 @@ describe('who is stopped', () => {
     expect(chooseHog([still, grows])?.id).toBe('grows')
   })
 
+  test('is who cannot be measured before who only grows, and after who is beyond their plan', () => {
+    const hides = holder('hides', { isUnmeasured: true })
+    const grows = holder('grows', { heldBytes: 60 * MIB, heldBeforeBytes: 10 * MIB })
+    expect(chooseHog([grows, hides])?.id).toBe('hides')
+    expect(chooseHog([grows, hides, holder('beyond', { heldBytes: 101 * MIB })])?.id).toBe('beyond')
+  })
+
   test('is nobody where nobody is beyond their plan and nobody grows: somebody else filled the disk', () => {
     expect(chooseHog([holder('a', { heldBytes: 90 * MIB }), holder('b', { heldBytes: 5 * MIB, heldBeforeBytes: 5 * MIB })])).toBeUndefined()
     expect(chooseHog([])).toBeUndefined()
