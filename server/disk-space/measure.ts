@@ -5,6 +5,8 @@ import { systemEnv } from '../process/system-tools.ts'
 
 const MEASURE_TIMEOUT_MS = 5000
 const BLOCK_BYTES = 512
+/** An app can hold millions of files open, and everybody waits while they are looked at: what is found in this time has to do. */
+const REMOVED_TIMEOUT_MS = 1000
 
 /**
  * How many bytes each of these folders takes on its file system. Folders that cannot be measured in a few seconds are left out: what
@@ -46,10 +48,11 @@ async function measureFolder(folder: string, signal: AbortSignal): Promise<numbe
 export function measureRemoved(uids: ReadonlySet<number>, device: number): Map<number, number> {
   const byUid = new Map<number, number>()
   const seen = new Set<number>()
+  const deadline = performance.now() + REMOVED_TIMEOUT_MS
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     const uid = ownerOf(`/proc/${pid}`)
     if (uid === undefined || !uids.has(uid)) continue
-    for (const path of removedFilesOf(`/proc/${pid}/fd`)) {
+    for (const path of removedFilesOf(`/proc/${pid}/fd`, deadline)) {
       const stat = statOf(path)
       if (stat === undefined || stat.dev !== device || stat.nlink > 0 || !stat.isFile() || seen.has(stat.ino)) continue
       seen.add(stat.ino)
@@ -73,12 +76,20 @@ function statOf(path: string) {
 /** What the kernel writes behind the name of a file that has none any more (see proc_pid_fd(5)). */
 const REMOVED = ' (deleted)'
 
-function removedFilesOf(folder: string): string[] {
+function removedFilesOf(folder: string, deadline: number): string[] {
   try {
-    return readdirSync(folder)
-      .map((name) => `${folder}/${name}`)
-      .filter((path) => readlinkSync(path).endsWith(REMOVED))
+    const paths = readdirSync(folder).map((name) => `${folder}/${name}`)
+    return paths.filter((path) => performance.now() < deadline && targetOf(path).endsWith(REMOVED))
   } catch {
     return []
+  }
+}
+
+function targetOf(path: string): string {
+  try {
+    return readlinkSync(path)
+  } catch {
+    // One that is closed meanwhile must not hide the others.
+    return ''
   }
 }
