@@ -1,4 +1,5 @@
 import { AppError } from '../../shared/error.ts'
+import { createHolds } from '../work/holds.ts'
 
 /** Each open shell takes a terminal and, without an instance to join, a plan's worth of memory. */
 const MAX_SHELLS = 100
@@ -15,26 +16,14 @@ export interface ShellSeats {
 }
 
 export function createShellSeats(): ShellSeats {
-  const byService = new Map<string, number>()
-  let total = 0
-  const add = (serviceId: string, count: number) => {
-    const left = (byService.get(serviceId) ?? 0) + count
-    if (left === 0) byService.delete(serviceId)
-    else byService.set(serviceId, left)
-    total += count
-  }
+  const open = createHolds()
   return {
     take(serviceId) {
-      if ((byService.get(serviceId) ?? 0) >= MAX_SHELLS_OF_SERVICE)
+      if (open.countOf(serviceId) >= MAX_SHELLS_OF_SERVICE)
         throw new AppError('conflict', `This service has ${MAX_SHELLS_OF_SERVICE} shells open, which is the most. Close one of them.`)
-      if (total >= MAX_SHELLS)
+      if (open.total() >= MAX_SHELLS)
         throw new AppError('unavailable', `This server has ${MAX_SHELLS} shells open, which is the most. Try again when some are closed.`)
-      add(serviceId, 1)
-      let isTaken = true
-      return () => {
-        if (isTaken) add(serviceId, -1)
-        isTaken = false
-      }
+      return open.take(serviceId)
     },
   }
 }

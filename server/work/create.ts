@@ -11,7 +11,7 @@ import { createJobWork } from '../jobs/work.ts'
 import { describeError } from '../server-log.ts'
 import { servicesToWatch } from '../services/store.ts'
 import { createDriver } from './driver.ts'
-import { createKeptAwake } from './kept-awake.ts'
+import { createHolds } from './holds.ts'
 import { createDeployQueue } from './queue.ts'
 import { watchParked } from './wake-watch.ts'
 
@@ -31,7 +31,7 @@ export interface RunningWork extends Work {
 export function createWork(base: Omit<Context, 'work'>, acme: AcmeSettings | undefined): { context: Context; work: RunningWork } {
   // What the API is asked before the start waits for it: until then, what an earlier control plane left is being looked at.
   let isStarted = false
-  const keptAwake = createKeptAwake()
+  const keptAwake = createHolds()
   const onceStarted =
     <Given extends unknown[]>(act: (...given: Given) => void) =>
     (...given: Given): void => {
@@ -48,8 +48,8 @@ export function createWork(base: Omit<Context, 'work'>, acme: AcmeSettings | und
     pokeQueue: onceStarted(() => queue.poke()),
     pokeCertificates: onceStarted(() => certificates.poke()),
     republishCertificates: () => certificates.republish(),
-    keepAwake: keptAwake.keep,
-    isKeptAwake: keptAwake.has,
+    keepAwake: keptAwake.take,
+    isKeptAwake: (serviceId) => keptAwake.countOf(serviceId) > 0,
     interruptDeploy: (deployId, because) => queue.interrupt(deployId, because),
     deployEnded: (deployId) => queue.deployEnded(deployId),
     whenDeploysSettled: (serviceId) => queue.whenSettled(serviceId),
