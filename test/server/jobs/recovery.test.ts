@@ -9,29 +9,27 @@ import type { Job } from '../../../shared/job.ts'
 import { call } from '../../support/client.ts'
 import { type ControlPlane, startControlPlane } from '../../support/control-plane.ts'
 import { commandLine, processesOf } from '../../support/leftovers.ts'
-import { makeService, serviceOf, type TestService } from '../../support/service.ts'
+import { servicesOn } from '../../support/plane-services.ts'
+import type { TestService } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 import { jobEnd, linesOf, runJob } from './job-steps.ts'
 
 let plane: ControlPlane
-const services: { id: string; name: string }[] = []
+const services = servicesOn(() => plane)
+const { now } = services
 beforeAll(async () => {
   plane = await startControlPlane()
 })
 afterAll(async () => {
-  for (const service of services) await now(service).ask('', { method: 'DELETE' })
-  await until('all services are gone', () => readdirSync(join(plane.dataDir, 'services')).length === 0)
+  await services.removeAll()
   await plane.close()
 })
 
-/** The same service, spoken to at the control plane that runs now. */
-const now = (service: { id: string; name: string }): TestService => serviceOf(plane, service)
 const own = (service: { id: string }) => servicePathsOf(pathsOf(plane.dataDir), service.id)
 const lines = (service: { id: string }, job: { id: string }) => linesOf(plane, service, job.id)
 
 async function make(name: string, body: Record<string, unknown> = {}): Promise<TestService> {
-  const service = await makeService(plane, { name, ...body })
-  services.push(service)
+  const service = await services.make(name, body)
   await service.goLive('hello-js')
   return service
 }

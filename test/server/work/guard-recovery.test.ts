@@ -1,26 +1,23 @@
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ControlPlane, startControlPlane } from '../../support/control-plane.ts'
 import { type Load, startLoad } from '../../support/load.ts'
-import { makeService, serviceOf, type TestService } from '../../support/service.ts'
+import { servicesOn } from '../../support/plane-services.ts'
+import type { TestService } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 
 const WINDOW_SECONDS = 5
 
 let plane: ControlPlane
-const services: { id: string; name: string }[] = []
+const services = servicesOn(() => plane)
+const { now } = services
 beforeAll(async () => {
   plane = await startControlPlane()
 })
 afterAll(async () => {
-  for (const service of services) await now(service).ask('', { method: 'DELETE' })
-  await until('all services are gone', () => readdirSync(join(plane.dataDir, 'services')).length === 0)
+  await services.removeAll()
   await plane.close()
 })
 
-/** The same service, spoken to at the control plane that runs now. */
-const now = (service: { id: string; name: string }): TestService => serviceOf(plane, service)
 const visit = ({ name }: { name: string }) => plane.ingress.visit(`${name}.localhost`)
 
 /** Answers every second request with 500. */
@@ -33,8 +30,7 @@ const halfBad = {
 
 /** A service that has been asked for a while. */
 async function busy(name: string, windowSeconds: number): Promise<{ service: TestService; load: Load }> {
-  const service = await makeService(plane, { name, serviceDetails: { cutoverGuard: { enabled: true, windowSeconds } } })
-  services.push(service)
+  const service = await services.make(name, { serviceDetails: { cutoverGuard: { enabled: true, windowSeconds } } })
   await service.goLive('hello-js')
   const load = startLoad({ port: Number(plane.ingress.address.split(':')[1]), host: `${name}.localhost` })
   await load.answered(100)

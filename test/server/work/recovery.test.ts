@@ -6,17 +6,17 @@ import { pathsOf, servicePathsOf } from '../../../server/paths.ts'
 import { packApp } from '../../support/apps.ts'
 import { type ControlPlane, startControlPlane } from '../../support/control-plane.ts'
 import { processesOf } from '../../support/leftovers.ts'
-import { makeService, serviceOf, type TestService } from '../../support/service.ts'
+import { servicesOn } from '../../support/plane-services.ts'
 import { until } from '../../support/until.ts'
 
 let plane: ControlPlane
-const services: { id: string; name: string }[] = []
+const services = servicesOn(() => plane)
+const { now } = services
 beforeAll(async () => {
   plane = await startControlPlane({ CP_HEALTH_TIMEOUT_SECONDS: '20', CP_DRAIN_SECONDS: '30' })
 })
 afterAll(async () => {
-  for (const service of services) await now(service).ask('', { method: 'DELETE' })
-  await until('all services are gone', () => readdirSync(join(plane.dataDir, 'services')).length === 0)
+  await services.removeAll()
   const ours = new Set([plane.ingress.pid])
   const strays = processesOf(plane.dataDir).filter((pid) => !ours.has(pid))
   // The control plane itself, and nothing else.
@@ -24,16 +24,10 @@ afterAll(async () => {
   await plane.close()
 })
 
-/** The same service, spoken to at the control plane that runs now. */
-const now = (service: { id: string; name: string }): TestService => serviceOf(plane, service)
 const visit = ({ name }: { name: string }, path = '/') => plane.ingress.visit(`${name}.localhost`, path)
 const own = (service: { id: string }) => servicePathsOf(pathsOf(plane.dataDir), service.id)
 
-async function make(name: string, serviceDetails: Record<string, unknown> = {}): Promise<TestService> {
-  const service = await makeService(plane, { name, serviceDetails })
-  services.push(service)
-  return service
-}
+const make = (name: string, serviceDetails: Record<string, unknown> = {}) => services.make(name, { serviceDetails })
 
 /** Kills the control plane, sees that apps go on without it, and starts another. */
 async function killAndStart(service: { name: string }, served?: string): Promise<void> {
