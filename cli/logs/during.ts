@@ -1,17 +1,8 @@
-import type { Log, LogSubscribeQuery } from '../../shared/log.ts'
-import type { Client } from '../client.ts'
 import { CliError } from '../error.ts'
-import { followLogs } from './follow.ts'
+import { type FollowOptions, followLogs } from './follow.ts'
 import { logsSince } from './history.ts'
-import type { Seen } from './seen.ts'
 
-export interface DuringOptions {
-  client: Client
-  filters: Omit<LogSubscribeQuery, 'startTime'>
-  /** What has been shown already is not shown again. */
-  seen: Seen
-  onLog: (log: Log) => void
-  onLost: () => void
+export interface DuringOptions extends Omit<FollowOptions, 'signal'> {
   interrupted: AbortSignal
 }
 
