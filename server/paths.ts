@@ -41,6 +41,7 @@ export interface Paths {
   services: string
 }
 
+/** All of them below `dataDir`; only the master key may stand elsewhere. */
 export function pathsOf(dataDir: string, masterKeyFile?: string): Paths {
   const run = join(dataDir, 'run')
   const db = join(dataDir, 'db')
@@ -90,6 +91,7 @@ export interface ServicePaths {
   trash: string
 }
 
+/** Where everything of one service stands. */
 export function servicePathsOf(paths: Paths, serviceId: string): ServicePaths {
   const root = join(paths.services, serviceId)
   return {

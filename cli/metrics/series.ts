@@ -11,6 +11,7 @@ export interface NamedSeries {
   points: { atMs: number; value: number }[]
 }
 
+/** A series as the API sends it, with a name for people made of its labels. */
 export function nameSeries({ labels, values, unit }: TimeSeries): NamedSeries {
   const label = (field: string) => labels.filter((one) => one.field === field).map(({ value }) => cleanText(value))[0]
   const quantile = label('quantile')
@@ -39,6 +40,7 @@ export interface Summary {
   max: number
 }
 
+/** Of a series with at least one point. */
 export function summaryOf({ points }: Pick<NamedSeries, 'points'>): Summary {
   const values = points.map(({ value }) => value)
   const sum = values.reduce((total, value) => total + value, 0)

@@ -13,6 +13,7 @@ export interface DiskPaths {
   mountPoint: string
 }
 
+/** Where everything of one disk stands. */
 export function diskPathsOf(paths: Pick<Paths, 'disks'>, diskId: string): DiskPaths {
   const root = join(paths.disks, diskId)
   return {

@@ -3,6 +3,7 @@ import type { ServiceType } from '../../shared/service.ts'
 /** Types of service that a disk goes with: a static site has no instance that could write, and a cron job comes and goes. */
 const typesWithDisk: ReadonlySet<ServiceType> = new Set(['web_service', 'private_service', 'background_worker'])
 
+/** Whether services of a type can have a disk. */
 export const mayHaveDisk = (type: ServiceType): boolean => typesWithDisk.has(type)
 
 /** Nothing may be mounted at these or below them: programs, settings and devices of the machine would be hidden from the app. */
@@ -61,6 +62,7 @@ export const topFolderOf = (path: string): string => `/${path.split('/')[1] ?? '
 
 const GIB = 1024 ** 3
 
+/** Sizes of disks are given in GiB. */
 export const bytesOf = (sizeGb: number): number => sizeGb * GIB
 
 /**

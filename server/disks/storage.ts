@@ -25,6 +25,7 @@ const FRESH = '.new'
 /** What is finished and waits for the disk to be free. */
 const READY = '.ready'
 
+/** The one file or folder that holds what is on a disk. */
 export const contentOf = (disk: Pick<StoredDisk, 'isImage'>, paths: DiskPaths): string => (disk.isImage ? paths.image : paths.folder)
 
 /** Makes an empty disk. */

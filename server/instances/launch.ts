@@ -90,7 +90,8 @@ export const baseEnv = (own: ServicePaths, searchPath: string): Record<string, s
   LANG: 'C.UTF-8',
 })
 
-export const limitsOf = (plan: keyof typeof plans): Limits => {
+/** What a plan gives an instance. */
+export const limitsOf = (plan: PlanName): Limits => {
   const { cpu, memoryMb, pids } = plans[plan]
   return { cpu, memoryBytes: memoryMb * MIB, pids }
 }

@@ -42,6 +42,7 @@ interface OfService {
   service: StoredService
 }
 
+/** Tells among the events of its service that a job begins. */
 export function recordStart({ db, now }: Writer, { job, service }: OfService): void {
   recordEvent(db, { service, type: eventsOf[job.kind].started, details: namesOf(job), now: now() })
 }

@@ -29,6 +29,7 @@ export type JobAction =
   /** From here on it is being stopped, and will end as this. */
   | { kind: 'stop'; jobId: string; as: 'canceled' | 'failed'; reason: string }
 
+/** Empty when nothing is to be done now. */
 export function planJobs(situation: JobSituation): JobAction[] {
   const [waiting, begun] = [situation.jobs.filter(isWaiting), situation.jobs.filter((job) => !isWaiting(job))]
   const absence = absenceOf(situation)

@@ -17,7 +17,7 @@ interface Stop {
 export function requestStop(
   context: Pick<Context, 'db' | 'now'>,
   { job: seen, service }: { job: StoredJob; service: StoredService },
-  { as, reason, by = undefined }: Stop,
+  { as, reason, by }: Stop,
 ): void {
   context.db.transaction(() => {
     const job = jobById(context.db, seen.id)

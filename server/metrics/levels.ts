@@ -26,5 +26,7 @@ export const levels: readonly Level[] = [
 /** The level that another is made from. */
 export const finerThan = (level: Level): Level | undefined => levels[levels.indexOf(level) - 1]
 
+/** The multiple of `step` at or before a time. */
 export const floorTo = (seconds: number, step: number): number => Math.floor(seconds / step) * step
+/** The multiple of `step` at or after a time. */
 export const ceilTo = (seconds: number, step: number): number => Math.ceil(seconds / step) * step

@@ -72,6 +72,7 @@ export function joinSteps<S extends { at: number }>(samples: readonly S[], step:
   return joined
 }
 
+/** A refusal of one field of a query; `message` goes on after its name. */
 export const refused = (field: string, message: string): AppError =>
   new AppError('validation_failed', `/${field} ${message}.`, { details: [{ path: `/${field}`, message }] })
 

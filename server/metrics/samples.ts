@@ -58,6 +58,7 @@ export function joinUsage(at: number, parts: readonly UsageSample[]): UsageSampl
   return joined
 }
 
+/** The same for traffic: counts are sums, limits those of the newest look. */
 export function joinTraffic(at: number, parts: readonly TrafficSample[]): TrafficSample {
   const sum = (of: (part: TrafficSample) => number): number => parts.reduce((total, part) => total + of(part), 0)
   const newest = parts.findLast(({ samples }) => samples > 0)
@@ -83,4 +84,5 @@ export function latencyCounts(parts: readonly Pick<TrafficSample, 'latency'>[]):
   return counts
 }
 
+/** Requests of all classes. */
 export const requestsOf = ({ requests }: Pick<TrafficSample, 'requests'>): number => requests.reduce((sum, count) => sum + count, 0)

@@ -92,6 +92,7 @@ export interface Remembered {
   trafficAtMs: number | undefined
 }
 
+/** Empty before the first sweep. */
 export function readRemembered({ db }: Opened): Remembered {
   return {
     readings: db.query<CpuReading, []>('SELECT instance, at_ms AS atMs, cpu_us AS cpuUs FROM readings').all(),

@@ -18,6 +18,7 @@ const kinds = [
   { field: 'buildPlan', label: 'build plan', sizes: buildPlans },
 ] as const
 
+/** Whether the machine can give one instance all of a plan. */
 export const fitsMachine = ({ cpu, memoryBytes }: Machine, wanted: Wanted): boolean =>
   wanted.cpu <= cpu && wanted.memoryMb * MIB * (1 - KEPT_BY_KERNEL) <= memoryBytes
 
