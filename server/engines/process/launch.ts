@@ -8,7 +8,7 @@
  *                setsid, nsenter, unshare   a session, a network and a mount namespace of its own
  *                sh   makes the mounts, enters the control groups (late: a small plan should not pay for the work before), sets limits
  *                setpriv   gives up root, all groups, all capabilities and the way back to them
- *                sh   puts the environment in place and becomes the user's command
+ *                sh   enters the working directory, puts the environment in place and becomes the user's command
  *
  * The command is never the first process of its namespace, which would be deaf to every signal it has no handler for; and what it sends to
  * that first process, SIGKILL too, the kernel drops. An ordinary user gets the same in a user namespace, whose capabilities are kept up to
@@ -49,13 +49,13 @@ echo $? >&2
 `
 
 /**
- * $1: mount table or empty; $2: working directory; $3: how readily the kernel kills it when memory is short; then pairs of
+ * $1: mount table or empty; $2: working directory, which must be there; $3: how readily the kernel kills it when memory is short; then pairs of
  * what to write and the control group's file to write it to, `--`, and the command to become.
  * Writes `ready` when only that command can still fail.
  */
 const ENTER = `
 [ -z "$1" ] || mount --all --no-mtab --fstab "$1" || exit 125
-cd -- "$2" || exit 125
+[ -d "$2" ] || { echo "There is no folder $2" >&2; exit 125; }
 echo "$3" 2>/dev/null >/proc/self/oom_score_adj
 shift 3
 while [ "$1" != -- ]; do
@@ -70,8 +70,13 @@ echo ready >&2
 exec "$@" 2>&1
 `
 
-/** Names of the environment, then `--` and the user's command. It uses no variable of its own, as each could be one of the user's. */
+/**
+ * The working directory, names of the environment, then `--` and the user's command. Whoever it belongs to may have put a link in its place:
+ * root would follow one to where its user may not go. It uses no variable of its own, as each could be one of the user's.
+ */
 const RUN = String.raw`
+cd -- "$1" || exit 125
+shift
 unset PWD OLDPWD
 while [ "$1" != -- ]; do
   eval "export $1=\"\$${ENV_PREFIX}$1\"; unset ${ENV_PREFIX}$1"
@@ -136,6 +141,7 @@ export function launchCommand(launch: Launch): { argv: string[]; env: Record<str
       ...YIELDING[launch.priority],
       ...dropPrivileges(launch),
       ...script(RUN, 'sh'),
+      launch.cwd,
       ...names,
       '--',
       launch.command,
