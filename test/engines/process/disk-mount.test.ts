@@ -10,7 +10,7 @@ import { runProcess } from '../../../server/process/spawn.ts'
 import { makeWorld, type World } from '../world.ts'
 
 const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' }
-const name = `cpd-test-${process.pid}`
+const name = `cpd-test-disk-${process.pid}`
 /** Folders that the machine lacks, with and without one above them that it has. */
 const missing = [`/srv/${name}/deep/data`, `/var/${name}`, `/mnt/${name}`]
 
