@@ -1,3 +1,4 @@
+import { createBatches } from './batches.ts'
 import {
   addMember,
   addNetwork,
@@ -36,17 +37,8 @@ export interface KernelTableOptions {
 export async function openKernelTable({ rules, members, destinations: first, onError }: KernelTableOptions): Promise<KernelTable> {
   const { table } = rules
   let destinations = new Map(first)
-  let pending: string[] = []
-  let running: Promise<void> = Promise.resolve()
-  let next: Promise<void> | undefined
-
   const replaceAll = () => nft(renderTable(rules, members, destinations))
-
-  async function flush(): Promise<void> {
-    next = undefined
-    const commands = pending
-    pending = []
-    if (commands.length === 0) return
+  const batches = createBatches(async (commands) => {
     try {
       await nft(batchOf(commands))
     } catch (error) {
@@ -54,20 +46,7 @@ export async function openKernelTable({ rules, members, destinations: first, onE
       onError(error)
       await replaceAll()
     }
-  }
-
-  function apply(commands: readonly string[]): Promise<void> {
-    pending.push(...commands)
-    // Whoever asked for an earlier change hears of its failure; this one is tried all the same.
-    next ??= running
-      .catch(() => {})
-      .then(() => {
-        running = flush()
-        return running
-      })
-    return next
-  }
-
+  })
   const isUsed = (networkId: string) => [...members.values()].includes(networkId)
 
   await replaceAll()
@@ -76,27 +55,27 @@ export async function openKernelTable({ rules, members, destinations: first, onE
     add(address, networkId) {
       const isNew = !isUsed(networkId)
       members.set(address, networkId)
-      return apply([...(isNew ? addNetwork(table, networkId) : []), ...addMember(table, address, networkId)])
+      return batches.add([...(isNew ? addNetwork(table, networkId) : []), ...addMember(table, address, networkId)])
     },
     remove(address) {
       const networkId = members.get(address)
       if (networkId === undefined) return Promise.resolve()
       members.delete(address)
-      return apply([...removeMember(table, address, networkId), ...(isUsed(networkId) ? [] : removeNetwork(table, networkId))])
+      return batches.add([...removeMember(table, address, networkId), ...(isUsed(networkId) ? [] : removeNetwork(table, networkId))])
     },
     setDestinations(wanted) {
       const commands = changesBetween(table, destinations, wanted)
       destinations = new Map(wanted)
-      return apply(commands)
+      return batches.add(commands)
     },
     async repair() {
-      await running.catch(() => {})
+      await batches.settled()
       if (await isThere(table)) return false
       await replaceAll()
       return true
     },
     async drop() {
-      await running.catch(() => {})
+      await batches.settled()
       await nft(batchOf([`table inet ${table} {}`, `delete table inet ${table}`]))
     },
   }
