@@ -29,9 +29,10 @@ export function doctorCommand(): Command {
     await removeLeftovers()
     const examination = await examine({
       paths: pathsOf(CP_DATA_DIR, CP_MASTER_KEY_FILE),
-      redTeamCommand: [...selfCommand, 'red-team'],
+      // By the name it has in sandboxes: where it stands itself may be nobody's to enter but root's.
+      redTeamCommand: ['bun', ...selfCommand.slice(1), 'red-team'],
       executable: process.execPath,
-      readOnlyBinds: isCompiled ? [dirname(process.execPath)] : [dirname(process.execPath), dirname(dirname(Bun.main))],
+      readOnlyBinds: isCompiled ? [] : [dirname(process.execPath), dirname(dirname(Bun.main))],
       isQuick: quick === true,
       progress: (text) => process.stderr.write(`… ${text}\n`),
       signal: stopper.signal,

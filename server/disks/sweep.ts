@@ -6,7 +6,7 @@ import { diskById } from './store.ts'
 
 /** Removes folders of disks that are gone. A folder is always made after its row. */
 export async function sweepDisks({ db, paths, stopping }: Pick<Context, 'db' | 'paths' | 'stopping'>): Promise<void> {
-  for (const name of await readdir(paths.disks)) {
+  for (const name of await readdir(paths.disks).catch(() => [])) {
     stopping.throwIfAborted()
     // Whatever else lies there (the lost+found of a disk, say) is not ours.
     if (isId('disk', name) && diskById(db, name) === undefined) await rm(diskPathsOf(paths, name).root, { recursive: true, force: true })

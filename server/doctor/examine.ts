@@ -22,7 +22,7 @@ import { type Verdict, verdictsOf } from './verdict.ts'
 export interface ExamineOptions {
   /** Of the installation on this machine, if there is one: its files are gone for as well. */
   paths: Paths
-  /** Starts this program again, inside a sandbox. */
+  /** Starts this program again, inside a sandbox, where it is called `bun`. */
   redTeamCommand: readonly string[]
   executable: string
   readOnlyBinds: readonly string[]

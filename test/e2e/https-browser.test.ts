@@ -5,7 +5,7 @@ import type { CDPSession } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { CustomDomain } from '../../shared/custom-domain.ts'
 import { copyApp } from '../support/app-folder.ts'
-import { openTestBrowser, type TestBrowser } from '../support/browser.ts'
+import { evaluateUntilItWorks, goTo, openTestBrowser, type TestBrowser } from '../support/browser.ts'
 import { type Compiled, startCompiled } from '../support/compiled.ts'
 import { cpctl, deployFolder, serviceNamed } from '../support/compiled-steps.ts'
 import { chooseIngressPorts, type IngressPorts } from '../support/ingress.ts'
@@ -77,7 +77,7 @@ describe.each(['http-01', 'tls-alpn-01'])('a custom domain with a certificate by
     test('shows the page without a warning, over HTTP/2', async () => {
       const { page } = browser
       const devtools = await page.context().newCDPSession(page)
-      const [answer, state] = await Promise.all([mainAnswer(devtools), securityState(devtools), page.goto(`${origin}/`)])
+      const [answer, state] = await Promise.all([mainAnswer(devtools), securityState(devtools), goTo(page, `${origin}/`)])
       expect(answer).toMatchObject({
         url: `${origin}/`,
         status: 200,
@@ -96,7 +96,7 @@ describe.each(['http-01', 'tls-alpn-01'])('a custom domain with a certificate by
     })
 
     test('is led from http to https', async () => {
-      const answer = await browser.page.goto(`http://${domain}:${ports.http}/?from=http`)
+      const answer = await goTo(browser.page, `http://${domain}:${ports.http}/?from=http`)
       expect(answer?.status()).toBe(200)
       expect(browser.page.url()).toBe(`${origin}/?from=http`)
       const redirect = await answer?.request().redirectedFrom()?.response()
@@ -104,19 +104,25 @@ describe.each(['http-01', 'tls-alpn-01'])('a custom domain with a certificate by
     })
 
     test('talks over wss and server-sent events from the page', async () => {
-      await browser.page.goto(`${origin}/`)
-      const echoed = await browser.page.evaluate<string[]>(`new Promise((resolve, reject) => {
+      await goTo(browser.page, `${origin}/`)
+      const echoed = await evaluateUntilItWorks<string[]>(
+        browser.page,
+        `() => new Promise((resolve, reject) => {
         const socket = new WebSocket('wss://' + location.host + '/echo')
         const heard = []
         socket.onmessage = ({ data }) => { heard.push(data); if (heard.length === 1) socket.send('over wss'); else resolve(heard) }
         socket.onerror = () => reject(new Error('The socket failed'))
-      })`)
+      })`,
+      )
       expect(echoed).toEqual(['hello 1', 'over wss'])
-      const event = await browser.page.evaluate<string>(`new Promise((resolve, reject) => {
+      const event = await evaluateUntilItWorks<string>(
+        browser.page,
+        `() => new Promise((resolve, reject) => {
         const source = new EventSource('/events')
         source.onmessage = ({ data }) => { source.close(); resolve(data) }
         source.onerror = () => reject(new Error('The events failed'))
-      })`)
+      })`,
+      )
       expect(event).toBe('1 1')
     })
 
@@ -128,7 +134,7 @@ describe.each(['http-01', 'tls-alpn-01'])('a custom domain with a certificate by
   test('a browser that does not know the authority refuses: the one above does trust, and is not merely lenient', async () => {
     const browser = await openTestBrowser(viewport, { localHosts: [domain] })
     try {
-      await expect(browser.page.goto(`${origin}/`)).rejects.toThrow('ERR_CERT_AUTHORITY_INVALID')
+      await expect(goTo(browser.page, `${origin}/`)).rejects.toThrow('ERR_CERT_AUTHORITY_INVALID')
     } finally {
       await browser.close()
     }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operationIds } from '../../shared/api.ts'
-import { openTestBrowser, type TestBrowser } from '../support/browser.ts'
+import { goTo, openTestBrowser, type TestBrowser } from '../support/browser.ts'
 import { type Compiled, startCompiled } from '../support/compiled.ts'
 
 /** Shown by the page, and never to be taken for markup. */
@@ -30,7 +30,7 @@ describe('Swagger UI', () => {
   let browser: TestBrowser
   beforeAll(async () => {
     browser = await openTestBrowser({ width: 1280, height: 900 })
-    await browser.page.goto(`${cpd.apiUrl}/docs`)
+    await goTo(browser.page, `${cpd.apiUrl}/docs`)
     await browser.page.waitForSelector('.opblock')
   })
   afterAll(() => browser.close())
@@ -85,7 +85,7 @@ test('the status page fits a phone, and is complete in itself', async () => {
   const browser = await openTestBrowser({ width: 375, height: 667 })
   const { page } = browser
   try {
-    const response = await page.goto(`${cpd.apiUrl}/status`)
+    const response = await goTo(page, `${cpd.apiUrl}/status`)
     expect(response?.status()).toBe(200)
     expect(await page.locator('h1').textContent()).toBe('Everything works')
     const lines = await page.locator('li').allTextContents()

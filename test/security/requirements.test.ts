@@ -86,6 +86,7 @@ const proofs: Record<string, Record<string, string[]>> = {
   },
   'S22 hostile app': {
     'security/s22-hostile-app.test.ts': [],
+    'security/s22-network.test.ts': [],
     'security/s22-taken-port.test.ts': [],
     'engines/process/isolation.test.ts': ['signals no other process', 'reads no file of the control plane'],
     'engines/contract.ts': ['forking without end stays within the limit and can be stopped', 'a memory hog is killed and told as such'],

@@ -32,7 +32,7 @@ test('S1: nothing takes a command as one string', () => {
   expect(filesWith(/\bexecSync\b|(?<!\.)\bexec\(|\bshell:\s*true|\bnew Function\(|'node:vm'|\beval\(/)).toEqual([])
 })
 
-test('S1: of the C library only two calls are made: one gives disk space back, one duplicates a listening socket', () => {
+test('S1: of the C library three calls are made: one gives disk space back, one duplicates a listening socket, one halts a terminal', () => {
   const calls = filesWith(/bun:ffi/, product).map((path) => {
     const called = [...codeOf(path).matchAll(/(\w+): \{ args:/g)].map(([, name]) => name)
     return { path, called }
@@ -40,6 +40,7 @@ test('S1: of the C library only two calls are made: one gives disk space back, o
   expect(calls).toEqual([
     { path: 'server/ingress/tls/duplicate-descriptor.ts', called: ['fcntl'] },
     { path: 'server/logs/release.ts', called: ['fallocate'] },
+    { path: 'server/process/pty.ts', called: ['tcflow'] },
   ])
 })
 
@@ -60,7 +61,7 @@ test('S1: what is started is never put together from text', () => {
 test('S1: the scripts of the launcher are constants', () => {
   const code = codeOf('server/engines/process/launch.ts')
   const scripts = [...code.matchAll(/const [A-Z_]+ = (?:String\.raw)?`([^`]*)`/g)].map(([, script = '']) => script)
-  expect(scripts.length).toBe(3)
+  expect(scripts.length).toBe(4)
   const inserted = scripts.flatMap((script) => [...script.matchAll(/(?<!\\)\$\{(\w+)\}/g)].map(([, name]) => name))
   expect([...new Set(inserted)]).toEqual(['ENV_PREFIX'])
 })

@@ -24,8 +24,13 @@ const connecting: Record<string, string> = {
   'server/certificates/acme/transport.ts': "the certificate authority: the operator's setting, and what its directory names",
   'server/domains/resolver.ts': "questions to the operator's resolver; the addresses in its answers are compared, never connected to",
   'server/ingress/control-client.ts': 'a unix socket in the data directory',
-  'server/ingress/proxy/upstream-connection.ts': 'instances in the route table, which are at 127.0.0.1 and a port that we have chosen',
-  'server/instances/health.ts': '127.0.0.1 and the port of the instance; redirects are not followed',
+  'server/doctor/bait.ts': "listeners of the doctor's own, to see that they answer whoever may reach them",
+  'server/doctor/latency.ts': "the doctor's own neighbour, at the address the engine gave it",
+  'server/doctor/red-team/network.ts': 'what the doctor tells it to go for, from inside a sandbox',
+  'server/ingress/proxy/upstream-connection.ts':
+    'instances in the route table, at the address the engine gave them and a port that we have chosen',
+  'server/ingress/streams/piped-connection.ts': 'instances in the route table, at 127.0.0.1 and a port that we have chosen',
+  'server/instances/health.ts': 'the address the engine gave the instance, and its port; redirects are not followed',
   'server/upgrade/control-client.ts': 'a unix socket in the data directory',
   'server/upgrade/health.ts': 'our own API and ingress; redirects of what is served there are not followed',
 }
@@ -63,9 +68,18 @@ test('S18: the search for connections finds them', () => {
   expect(opensConnections('server/app.ts')).toBe(false)
 })
 
-test('S18: instances are at 127.0.0.1, whatever a tenant says', () => {
-  const code = codeOf('server/routing/table.ts')
-  expect(code).toMatch(/ProxyTarget => \(\{ instanceId: id, host: '127\.0\.0\.1', port \}\)/)
+test('S18: the address of an instance is what the engine says, whatever a tenant says', () => {
+  const written = sources.flatMap((path) =>
+    [...codeOf(path).matchAll(/\baddress: ([\w.]+)[^}]*\}\)/g)].map(([, value]) => `${path} ${value}`),
+  )
+  const ofInstances = written.filter((one) => one.startsWith('server/instances/'))
+  expect([...new Set(ofInstances)].sort()).toEqual([
+    'server/instances/observe.ts null',
+    'server/instances/observe.ts state.address',
+    // Reads and writes the row as it is given.
+    'server/instances/store.ts next.address',
+    'server/instances/store.ts row.address',
+  ])
 })
 
 describe('S18: addresses in the fields of the API', () => {

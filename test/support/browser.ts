@@ -15,6 +15,8 @@ const quiet = [
   '--disable-sync',
 ]
 
+const NETWORK_CHANGED = 'ERR_NETWORK_CHANGED'
+
 /** Runs in the page. */
 const reportViolations = `addEventListener('securitypolicyviolation', (event) =>
   console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI))`
@@ -52,7 +54,8 @@ export async function openTestBrowser(
   const complaints: string[] = []
   context.on('request', (request) => requests.push(request.url()))
   page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) complaints.push(`${message.type()}: ${message.text()}`)
+    const isOurs = !message.text().includes(NETWORK_CHANGED)
+    if (isOurs && ['error', 'warning'].includes(message.type())) complaints.push(`${message.type()}: ${message.text()}`)
   })
   page.on('pageerror', (error) => complaints.push(`uncaught: ${error.message}`))
   page.on('dialog', (dialog) => {
@@ -83,4 +86,39 @@ async function trust(home: string, rootFile: string): Promise<void> {
     throw new Error('certutil is needed. Debian: apt install libnss3-tools', { cause })
   })
   await certutil('-A', '-n', 'authority of the tests', '-t', 'C,,', '-i', rootFile)
+}
+
+const MAX_ATTEMPTS = 10
+
+/**
+ * Goes to a page. The browser drops every connection when an interface comes or goes on the machine, as with each instance of any `cpd` on
+ * it: then it is tried again.
+ */
+export async function goTo(page: Page, url: string): ReturnType<Page['goto']> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await page.goto(url)
+    } catch (error) {
+      if (
+        attempt === MAX_ATTEMPTS ||
+        !(error instanceof Error && (error.message.includes(NETWORK_CHANGED) || error.message.includes('chrome-error:')))
+      )
+        throw error
+      await page.waitForTimeout(100)
+    }
+  }
+}
+
+/** The outcome of an async function's text in the page, with the same patience. */
+export function evaluateUntilItWorks<T>(page: Page, attempt: string): Promise<T> {
+  return page.evaluate<T>(`(async () => {
+    for (let left = ${MAX_ATTEMPTS}; ; left--) {
+      try {
+        return await (${attempt})()
+      } catch (error) {
+        if (left === 1) throw error
+        await new Promise((resolve) => setTimeout(resolve, 100))
+      }
+    }
+  })()`)
 }

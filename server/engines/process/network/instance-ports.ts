@@ -1,4 +1,5 @@
 import type { LifecycleContext } from '../lifecycle.ts'
+import { readStat } from '../proc.ts'
 import { leadToLoopback, listensOnLoopbackOnly, socketsOf } from './loopback.ts'
 import { HOST_SEAT } from './networks.ts'
 
@@ -6,8 +7,14 @@ import { HOST_SEAT } from './networks.ts'
 export async function exposeLoopback(context: LifecycleContext, id: string, port: number): Promise<boolean> {
   const pid = pidInOwnNetwork(context, id)
   if (pid === undefined || !listensOnLoopbackOnly(socketsOf(pid), port)) return false
-  await leadToLoopback(pid, port)
-  return true
+  try {
+    await leadToLoopback(pid, port)
+    return true
+  } catch (error) {
+    // It may have ended meanwhile, and its namespace with it.
+    if (pidInOwnNetwork(context, id) === undefined || readStat(pid) === undefined) return false
+    throw error
+  }
 }
 
 /** See `Engine.siblingConnections`. */
