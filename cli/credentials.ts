@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { messageOf } from '../shared/error.ts'
 import { CliError } from './error.ts'
 
 /** What proves who we are to one server, and how it came to be. */
@@ -43,7 +44,7 @@ export async function writeCredentials(path: string, credentials: Credentials): 
     await rename(temporary, path)
   } catch (cause) {
     await rm(temporary, { force: true })
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = messageOf(cause)
     throw new CliError('internal', `Cannot write ${path}: ${reason}`, { cause, hint: 'Set CPCTL_URL and CPCTL_TOKEN instead.' })
   }
 }

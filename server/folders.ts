@@ -1,5 +1,5 @@
 import { chmod, mkdir } from 'node:fs/promises'
-import { AppError } from '../shared/error.ts'
+import { AppError, messageOf } from '../shared/error.ts'
 import type { Paths } from './paths.ts'
 
 const OWN = 0o700
@@ -12,7 +12,7 @@ export async function ensureDataFolders(paths: Paths): Promise<void> {
     for (const folder of [paths.data, paths.services, paths.disks]) await ensure(folder, PASS_THROUGH)
     for (const folder of [paths.db, paths.run, paths.accessLogs, paths.uploads, paths.backups]) await ensure(folder, OWN)
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = messageOf(cause)
     throw new AppError('unavailable', `The data directory ${paths.data} can't be used (${reason}). Give another with --data.`, { cause })
   }
 }

@@ -1,5 +1,5 @@
 import { Database, SQLiteError } from 'bun:sqlite'
-import { AppError } from '../shared/error.ts'
+import { AppError, messageOf } from '../shared/error.ts'
 
 /** Held for as long as the process lives and refers to this; the kernel lets go of it however the process ends. */
 export interface DataLock {
@@ -30,6 +30,6 @@ function reasonOf(cause: unknown, lockFile: string, dataDir: string): string {
   if (cause instanceof SQLiteError && cause.code === 'SQLITE_BUSY') {
     return `Another cpd already runs on ${dataDir}. End it first with Ctrl-C or SIGTERM, or give this one another --data.`
   }
-  const words = cause instanceof Error ? cause.message : String(cause)
+  const words = messageOf(cause)
   return `The lock ${lockFile} can't be taken (${words}). See that there is room on the disk and that the folder can be written.`
 }

@@ -70,6 +70,9 @@ export class AppError extends Error {
   }
 }
 
+/** What an unknown error says. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
 /** A refusal of one value, whose JSON pointer is `path`, in a sentence that says what to give instead. */
 export const invalidValue = (path: string, message: string): AppError =>
   new AppError('validation_failed', message, { details: [{ path, message }] })

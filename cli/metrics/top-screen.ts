@@ -1,3 +1,4 @@
+import { messageOf } from '../../shared/error.ts'
 import type { ServiceUsage } from '../../shared/metrics.ts'
 import type { Paint } from '../paint.ts'
 import type { LocalTerminal } from '../shell/local-terminal.ts'
@@ -47,7 +48,7 @@ export async function showTop({ terminal, paint, everyMs, now }: TopScreen, ask:
         rows = await Promise.race([ask(), leaving.then(() => rows)])
         trouble = ''
       } catch (error) {
-        trouble = error instanceof Error ? error.message : String(error)
+        trouble = messageOf(error)
       }
       askedAtMs = now()
       if (!isOver) draw()

@@ -1,5 +1,6 @@
 import { lstat, readdir, readlink, realpath } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative } from 'node:path'
+import { messageOf } from '../../shared/error.ts'
 import { CliError, usageError } from '../error.ts'
 import { type IgnoreRules, ignoreRules } from './ignored.ts'
 
@@ -61,6 +62,6 @@ async function linkAt(root: string, path: string): Promise<SourceFile> {
 const unreadable =
   (path: string) =>
   (error: unknown): never => {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     throw new CliError('bad_request', `Cannot read ${path === '' ? 'the folder' : path}: ${reason}`, { cause: error })
   }

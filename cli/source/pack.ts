@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { type Header, type Pack, pack } from 'tar-stream'
+import { messageOf } from '../../shared/error.ts'
 import { CliError } from '../error.ts'
 import type { SourceFile } from './files.ts'
 
@@ -29,7 +30,7 @@ export function packSource(files: readonly SourceFile[], options: PackOptions): 
   pipeline(tar, gzip).catch(() => undefined)
   addAll(tar, files, options).catch((error: unknown) => {
     tar.destroy()
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     if (!isAbandoned) options.onError(error instanceof CliError ? error : new CliError('bad_request', reason, { cause: error }))
   })
   return readerOf(gzip[Symbol.asyncIterator](), () => {

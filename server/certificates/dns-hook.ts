@@ -3,7 +3,9 @@
  * `present` must return when the record can be seen; several values may stand under one name. What was set is written down
  * before, so that it is removed even when we die in between.
  */
+
 import type { Database } from 'bun:sqlite'
+import { messageOf } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
 import { runProcess } from '../process/spawn.ts'
 import { describeError } from '../server-log.ts'
@@ -49,7 +51,7 @@ async function runHook(hook: string, args: string[], signal: AbortSignal): Promi
   const options = { env: hookEnv, timeoutMs: HOOK_TIMEOUT_MS, maxOutputBytes: MAX_OUTPUT_BYTES, signal }
   const { exitCode, stderr, stdout } = await runProcess([hook, ...args], options).catch((cause) => {
     signal.throwIfAborted()
-    throw new AcmeProblem('dnsHook', cause instanceof Error ? cause.message : String(cause), { cause })
+    throw new AcmeProblem('dnsHook', messageOf(cause), { cause })
   })
   if (exitCode === 0) return
   const said = (stderr.trim() || stdout.trim()).slice(-MAX_SHOWN_CHARS)

@@ -1,4 +1,5 @@
 /** What is written down, told to the service's owner and logged when work on a certificate has come to an end. */
+import { messageOf } from '../../shared/error.ts'
 import type { EventType } from '../../shared/event.ts'
 import type { Context } from '../context.ts'
 import { recordEvent } from '../events/store.ts'
@@ -108,8 +109,7 @@ function tell(
   if (service !== undefined) recordEvent(db, { service, type, details, now: now() })
 }
 
-const asProblem = (error: unknown): AcmeProblem =>
-  error instanceof AcmeProblem ? error : new AcmeProblem('badAnswer', error instanceof Error ? error.message : String(error))
+const asProblem = (error: unknown): AcmeProblem => (error instanceof AcmeProblem ? error : new AcmeProblem('badAnswer', messageOf(error)))
 
 /** Of what no authority says, the log keeps the stack. */
 const unexpected = (error: unknown): Record<string, unknown> => (error instanceof AcmeProblem ? {} : describeError(error))

@@ -3,8 +3,10 @@
  * runs once, at the first moment after the gap, and one that comes twice runs at its first coming only; what recurs by wildcard or step
  * (a quarter of an hour, say) goes by elapsed time.
  */
+
 import { Cron } from 'croner'
 import type { CronRule } from '../../shared/cron.ts'
+import { messageOf } from '../../shared/error.ts'
 import { memo } from '../memo.ts'
 
 export type Rhythm = Pick<CronRule, 'schedule' | 'timezone'>
@@ -75,4 +77,6 @@ const cronOf = memo((key: string) => {
 
 /** The library's own words, without the name of its part. */
 const reasonOf = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).replace(/^CronPattern: /, '').replace(/\.$/, '')
+  messageOf(error)
+    .replace(/^CronPattern: /, '')
+    .replace(/\.$/, '')

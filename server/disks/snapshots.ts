@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { maxSnapshots, type SnapshotOrigin } from '../../shared/disk.ts'
-import { AppError } from '../../shared/error.ts'
+import { AppError, messageOf } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
 import { instancesOf } from '../instances/store.ts'
@@ -48,7 +48,7 @@ export async function takeSnapshot(context: Context, disk: StoredDisk, { key, or
   } catch (error) {
     if (context.stopping.aborted) throw error
     await removeSnapshotFiles(context.paths, disk.id, key)
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     context.log.error('snapshot not taken', { diskId: disk.id, reason })
     context.db.transaction(() => {
       updateSnapshot(context.db, key, { status: 'failed', reason })

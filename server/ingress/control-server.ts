@@ -1,6 +1,6 @@
 import { chmodSync, renameSync, rmSync } from 'node:fs'
 import { Value } from '@sinclair/typebox/value'
-import { AppError, errorStatus } from '../../shared/error.ts'
+import { AppError, errorStatus, messageOf } from '../../shared/error.ts'
 import {
   controlPaths,
   type DrainState,
@@ -144,6 +144,6 @@ function done(): Response {
 }
 
 function failure(error: unknown): Response {
-  const known = error instanceof AppError ? error : new AppError('internal', error instanceof Error ? error.message : String(error))
+  const known = error instanceof AppError ? error : new AppError('internal', messageOf(error))
   return Response.json({ code: known.code, message: known.message }, { status: errorStatus[known.code] })
 }

@@ -1,4 +1,4 @@
-import { AppError } from '../../shared/error.ts'
+import { AppError, messageOf } from '../../shared/error.ts'
 import type { IngressStatus } from './control.ts'
 import { createIngressClient, type IngressClient } from './control-client.ts'
 import { ownSocketPath } from './control-names.ts'
@@ -186,7 +186,7 @@ export async function watchIngress(start: WatchedIngress): Promise<void> {
       log('The ingress had ended and was started anew')
       start.onRestarted?.()
     } catch (error) {
-      log(error instanceof Error ? error.message : String(error))
+      log(messageOf(error))
     }
     await pause(Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** failures++), signal)
   }

@@ -1,3 +1,5 @@
+import { messageOf } from '../../shared/error.ts'
+
 const problems: Record<string, string> = {
   EADDRINUSE: 'another program uses that port. Stop it or choose another address',
   EACCES: 'ports below 1024 need root. Start as root or choose a higher port',
@@ -9,5 +11,5 @@ const problems: Record<string, string> = {
 export function listenProblem(cause: unknown, flag: string): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   const known = problems[code]
-  return known === undefined ? (cause instanceof Error ? cause.message : String(cause)) : `${known} (${flag}).`
+  return known === undefined ? messageOf(cause) : `${known} (${flag}).`
 }

@@ -1,6 +1,6 @@
 import { dlopen } from 'bun:ffi'
 import { chownSync, closeSync, constants, openSync, readdirSync, readlinkSync, writeSync } from 'node:fs'
-import { AppError } from '../../shared/error.ts'
+import { AppError, messageOf } from '../../shared/error.ts'
 
 export interface PtyOptions {
   columns: number
@@ -125,7 +125,7 @@ function newTerminal(options: Bun.TerminalOptions): Bun.Terminal {
   try {
     return new Bun.Terminal(options)
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = messageOf(cause)
     throw new AppError('unavailable', `This machine gives no terminal (${reason}): is /dev/pts mounted?`, { cause })
   }
 }

@@ -1,5 +1,5 @@
 import { closeSync, constants, openSync } from 'node:fs'
-import { AppError } from '../../shared/error.ts'
+import { AppError, messageOf } from '../../shared/error.ts'
 
 /** Where a child's output goes: an open descriptor, a file that is appended to (made 0600), a pipe to us, or nowhere. */
 export type OutputTarget = number | { appendTo: string } | 'pipe' | 'ignore'
@@ -74,7 +74,7 @@ function openForAppend(path: string, opened: number[]): number {
     opened.push(descriptor)
     return descriptor
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = messageOf(cause)
     throw new AppError('unavailable', `Could not open the output file: ${reason}`, { cause })
   }
 }
@@ -96,7 +96,7 @@ function startChild(argv: readonly string[], options: SpawnOptions, [stdin, stdo
       ...(onExit === undefined ? {} : { onExit: (child) => onExit(exitOf(child)) }),
     })
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = messageOf(cause)
     throw new AppError('unavailable', `Could not start ${argv[0] ?? 'a process'}: ${reason}`, { cause })
   }
 }

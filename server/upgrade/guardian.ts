@@ -5,7 +5,9 @@
  * along. A new version that crashes, hangs or never becomes healthy is killed, what it has migrated is put back, and this process
  * becomes the old version again. The child ends when this process ends, and the next start repairs the rest (repair.ts).
  */
+
 import { rmSync } from 'node:fs'
+import { messageOf } from '../../shared/error.ts'
 import { lockDataDir } from '../lock.ts'
 import type { Paths } from '../paths.ts'
 import { replaceProcess, type SpawnedProcess, spawnProcess } from '../process/spawn.ts'
@@ -94,7 +96,7 @@ async function whyUnhealthy(
     await awaitHealthy({ paths, pid: child.pid, version: journal.to, samples, signal: given.signal })
     return undefined
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return messageOf(error)
   } finally {
     clearTimeout(timer)
   }

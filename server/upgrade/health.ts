@@ -1,3 +1,4 @@
+import { messageOf } from '../../shared/error.ts'
 import { readIfPresent } from '../files/durable.ts'
 import { createIngressClient } from '../ingress/control-client.ts'
 import { parseRouteTable, type Route } from '../ingress/route-table.ts'
@@ -48,7 +49,7 @@ export interface Expected {
  */
 export async function awaitHealthy(expected: Expected): Promise<void> {
   for (;;) {
-    const missing = await firstMissing(expected).catch((error) => (error instanceof Error ? error.message : String(error)))
+    const missing = await firstMissing(expected).catch(messageOf)
     if (missing === undefined) return
     if (expected.signal.aborted) throw new Error(`${reasonOf(expected.signal)}; ${missing}`)
     await Bun.sleep(POLL_MS)
@@ -71,7 +72,7 @@ async function firstMissing({ paths, pid, version, samples }: Expected): Promise
   return undefined
 }
 
-const reasonOf = ({ reason }: AbortSignal): string => (reason instanceof Error ? reason.message : String(reason))
+const reasonOf = ({ reason }: AbortSignal): string => messageOf(reason)
 
 async function askFor(paths: Paths, host: string): Promise<number> {
   const { listen } = await createIngressClient(paths.ingressSocket).status()

@@ -1,5 +1,5 @@
 import { realpathSync, rmSync, statSync } from 'node:fs'
-import { AppError } from '../../shared/error.ts'
+import { AppError, messageOf } from '../../shared/error.ts'
 import { processStart } from '../ingress/process-start.ts'
 import { lockDataDir } from '../lock.ts'
 import type { Paths } from '../paths.ts'
@@ -107,7 +107,7 @@ async function prepare(
     return writeJournal(paths.upgradeJournal, { ...staging, backup })
   } catch (error) {
     discard(staged)
-    writeJournal(paths.upgradeJournal, { ...staging, step: 'rolled_back', reason: error instanceof Error ? error.message : String(error) })
+    writeJournal(paths.upgradeJournal, { ...staging, step: 'rolled_back', reason: messageOf(error) })
     throw error
   } finally {
     rmSync(paths.upgradeCheck, { recursive: true, force: true })

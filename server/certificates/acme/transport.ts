@@ -3,8 +3,10 @@
  * put in its place, `fetch` verifies the directory's TLS with the root that is set, goes to the directory's origin only, bounds
  * time and size, can be cancelled, and gives failures as what they are. Retries are the reconciler's.
  */
+
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { axios } from 'acme-client'
+import { messageOf } from '../../../shared/error.ts'
 import { AcmeProblem, isBadNonce, problemOf } from './problem.ts'
 
 /** What all requests of one piece of work share. */
@@ -75,7 +77,7 @@ async function send(url: URL, conversation: Conversation, init: RequestInit): Pr
   } catch (cause) {
     signal.throwIfAborted()
     if (cause instanceof AcmeProblem) throw cause
-    const reason = timeout.aborted ? 'it gave no answer in time' : cause instanceof Error ? cause.message : String(cause)
+    const reason = timeout.aborted ? 'it gave no answer in time' : messageOf(cause)
     throw new AcmeProblem('unreachable', reason, { cause })
   }
 }

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { messageOf } from '../../../shared/error.ts'
 import type { Limits, Priority, Usage } from '../port.ts'
 import { type CgroupLayout, type Controller, type LimitWrite, v1Layout, v2Layout } from './cgroup-layout.ts'
 import { signalProcess } from './proc.ts'
@@ -60,7 +61,7 @@ export function openCgroups(label: string, root = '/sys/fs/cgroup'): Cgroups | {
     const hierarchies = existsSync(join(root, 'cgroup.controllers')) ? openV2(label, root) : openV1(label, root)
     return hierarchies === undefined ? { reason: `no control groups are mounted at ${root}` } : groupsIn(hierarchies)
   } catch (error) {
-    return { reason: `control groups cannot be made: ${error instanceof Error ? error.message : String(error)}` }
+    return { reason: `control groups cannot be made: ${messageOf(error)}` }
   }
 }
 

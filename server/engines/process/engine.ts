@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path'
+import { messageOf } from '../../../shared/error.ts'
 import type { Engine, ListedWorkload } from '../port.ts'
 import type { Cgroups } from './cgroups.ts'
 import { diskGuaranteesOf, diskMountsOf } from './disk-support.ts'
@@ -164,7 +165,7 @@ async function endTerminal(context: LifecycleContext, id: string): Promise<void>
     await remove(context, id)
   } catch (error) {
     // It holds on to nothing but itself, and the next start tries again.
-    context.log(error instanceof Error ? error.message : String(error))
+    context.log(messageOf(error))
   }
 }
 

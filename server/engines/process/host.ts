@@ -1,4 +1,4 @@
-import { AppError } from '../../../shared/error.ts'
+import { AppError, messageOf } from '../../../shared/error.ts'
 import { runProcess } from '../../process/spawn.ts'
 import { systemEnv } from '../../process/system-tools.ts'
 import type { Guarantee } from '../port.ts'
@@ -64,7 +64,7 @@ async function problemOf(argv: string[]): Promise<string | undefined> {
     const { exitCode, stderr } = await runProcess(argv, { env: systemEnv })
     return exitCode === 0 ? undefined : stderr.trim()
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return messageOf(error)
   }
 }
 

@@ -1,6 +1,6 @@
 import { existsSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { AppError } from '../../../shared/error.ts'
+import { AppError, messageOf } from '../../../shared/error.ts'
 import { type SpawnedProcess, spawnProcess } from '../../process/spawn.ts'
 import type { InstanceSpec, Priority } from '../port.ts'
 import { writeAccounts } from './accounts.ts'
@@ -132,7 +132,7 @@ function createGroup(cgroups: Cgroups, workload: Workload, { limits, priority }:
   try {
     cgroups.create(groupOf(workload), limits, priority)
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = messageOf(cause)
     throw new AppError('unavailable', `Could not set the limits of ${workload.id}: ${reason}`, { cause })
   }
 }

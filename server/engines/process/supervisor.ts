@@ -1,3 +1,4 @@
+import { messageOf } from '../../../shared/error.ts'
 import type { ExitedState, ExitListener } from '../port.ts'
 import type { Cgroups } from './cgroups.ts'
 import { isAlive, type ProcessStat, readStat } from './proc.ts'
@@ -155,7 +156,7 @@ async function settle(one: Supervised, exit: RecordedExit, options: SupervisorOp
     // A command that ends takes with it whatever it left in the background.
     await (one.stopping ?? options.processes.killAll(workload))
   } catch (error) {
-    options.log(error instanceof Error ? error.message : String(error))
+    options.log(messageOf(error))
   }
   const wasForcedOut = exit.exitCode !== 0 && (options.cgroups?.oomKills(groupOf(workload)) ?? 0) > 0
   one.end = { status: 'exited', ...exit, oomKilled: wasForcedOut }

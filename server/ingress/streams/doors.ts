@@ -1,3 +1,4 @@
+import { messageOf } from '../../../shared/error.ts'
 import type { HeldListener, Inheritance } from '../inherited.ts'
 import type { Stream } from '../route-table.ts'
 import { descriptorOf, inheriting } from '../transport.ts'
@@ -44,7 +45,7 @@ export function createDoors(options: DoorsOptions): Doors {
       try {
         doors.set(keyOf(stream), openDoor(stream, options))
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error)
+        const reason = messageOf(error)
         options.log(`Services cannot be reached at ${keyOf(stream)}, which is tried again: ${reason}`)
         retry ??= setTimeout(tryAgain, RETRY_MS)
       }

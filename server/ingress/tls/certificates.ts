@@ -1,3 +1,4 @@
+import { messageOf } from '../../../shared/error.ts'
 import { type CertificateTable, EMPTY_CERTIFICATE_TABLE, keyPurpose, type ServedCertificate } from '../certificate-table.ts'
 import { type KeyPair, type SecureContext, secureContextOf } from './bun-tls.ts'
 import { type CertificateNames, certificateNames, certificatesFor, plainName } from './certificate-names.ts'
@@ -97,7 +98,7 @@ export class Certificates {
       const keyPair = { certificate: of.certificate, key: this.#options.openKey(of.sealedKey, keyPurpose(of.id)) }
       return { of, keyPair, context: secureContextOf(keyPair) }
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
+      const reason = messageOf(error)
       this.#options.log(`The certificate ${of.id} cannot be served and is left out: ${reason}`)
       return { of, keyPair: undefined, context: undefined }
     }

@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { AppError } from '../../../../shared/error.ts'
+import { AppError, messageOf } from '../../../../shared/error.ts'
 import type { LinkedService } from '../../port.ts'
 import { gatewayOf, INSTANCE_ADDRESSES, instanceAddress, parseSubnet, virtualAddress } from './addresses.ts'
 import { type KernelTable, openKernelTable } from './kernel-table.ts'
@@ -53,7 +53,7 @@ export async function openNetworks(options: NetworkOptions): Promise<Networks> {
   const { subnet } = claim
   const timer = setInterval(() => void repair(parts), REPAIR_INTERVAL_MS)
   timer.unref()
-  sweepOrphans().catch((error) => options.log(`What other installations have left could not be removed: ${describe(error)}`))
+  sweepOrphans().catch((error) => options.log(`What other installations have left could not be removed: ${messageOf(error)}`))
   return {
     areOwn: true,
     gateway: gatewayOf(subnet),
@@ -110,7 +110,7 @@ async function openParts(options: NetworkOptions): Promise<Parts> {
   const members = new Map([...seats.values()].flatMap(({ address, networkId }) => (networkId === undefined ? [] : [[address, networkId]])))
   names.keepOnly(new Set(members.values()))
   names.write(namesOf({ claim }, links))
-  const onError = (error: unknown) => log(`The network rules were set anew: ${describe(error)}`)
+  const onError = (error: unknown) => log(`The network rules were set anew: ${messageOf(error)}`)
   const table = await openKernelTable({ rules, members, destinations: destinationsOf({ claim, seats }, links), onError })
   return { options, claim, table, pool, names, seats }
 }
@@ -159,7 +159,7 @@ function poolOf(settings: LinkSettings, seats: ReadonlyMap<string, SeatRecord>, 
       return await make(attempt + 1)
     }
   }
-  return createPool({ make, onError: (error) => log(describe(error)) })
+  return createPool({ make, onError: (error) => log(messageOf(error)) })
 }
 
 async function enter({ options, pool, table, names, seats, claim }: Parts, { id, recordDir, networkId }: Workload): Promise<Seat> {
@@ -188,7 +188,7 @@ async function repair({ table, options }: Parts): Promise<void> {
   try {
     if (await table.repair()) options.log('The network rules were gone, as after a flush of all rules, and were set again')
   } catch (error) {
-    options.log(`The network rules could not be looked after: ${describe(error)}`)
+    options.log(`The network rules could not be looked after: ${messageOf(error)}`)
   }
 }
 
@@ -223,5 +223,3 @@ function readLinks(directory: string): LinkedService[] {
     return []
   }
 }
-
-const describe = (error: unknown): string => (error instanceof Error ? error.message : String(error))

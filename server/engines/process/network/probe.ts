@@ -1,3 +1,4 @@
+import { messageOf } from '../../../../shared/error.ts'
 import { runProcess } from '../../../process/spawn.ts'
 import { systemEnv } from '../../../process/system-tools.ts'
 import { batchOf } from './tools.ts'
@@ -56,7 +57,7 @@ async function attempt(argv: readonly string[], input: string): Promise<string |
     const { exitCode, stderr } = await runProcess(argv, { env: systemEnv, input })
     return exitCode === 0 ? undefined : stderr.trim().split('\n', 1)[0]
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return messageOf(error)
   }
 }
 
