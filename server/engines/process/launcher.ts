@@ -137,6 +137,9 @@ function createGroup(cgroups: Cgroups, workload: Workload, { limits, priority }:
   }
 }
 
+/** Beside those for temporary files, and where a distribution has them. */
+const OPEN_DIRS = ['/run/lock', '/dev/mqueue']
+
 function writeFstab(
   { host, hiddenDirs, dataDir }: LaunchContext,
   recordDir: string,
@@ -152,7 +155,8 @@ function writeFstab(
   const path = join(recordDir, 'fstab')
   const disk = sandbox.disk === undefined ? {} : { disk: placeDisk(sandbox.disk) }
   const replacedFiles = [...seat.files, ...(host.isRoot ? writeAccounts(recordDir, sandbox) : [])]
-  const shown = { hiddenDirs: hiddenDirs.filter((dir) => existsSync(dir)), showsAllProcesses: !host.isRoot, replacedFiles }
+  const openDirs = OPEN_DIRS.filter((dir) => existsSync(dir))
+  const shown = { openDirs, hiddenDirs: hiddenDirs.filter((dir) => existsSync(dir)), showsAllProcesses: !host.isRoot, replacedFiles }
   writeFileSync(path, renderFstab(planMounts({ tmpDir: sandbox.tmpDir, needed, closedDirs, ...shown, ...disk })), { mode: 0o600 })
   return path
 }

@@ -30,6 +30,8 @@ export interface FileSystemView {
   closedDirs: string[]
   /** Shown empty. */
   hiddenDirs: string[]
+  /** Folders of the machine that are open to all: it has its own, so that nobody meets there and nobody fills the machine's. */
+  openDirs?: readonly string[]
   /** Its /proc tells of all processes in its namespace, and not just of those it may trace: a shell beside an app is below it in rights. */
   showsAllProcesses?: boolean
   disk?: PlacedDisk
@@ -72,6 +74,7 @@ export function planMounts(view: FileSystemView): Mount[] {
     ...kept.map((dir) => bind(placeOf(dir.path), dir.path, dir.isReadOnly)),
     ...view.needed.filter((dir) => dir.isReadOnly && !isCovered(dir.path)).map((dir) => bind(dir.path, dir.path, true)),
     ...emptied.map((dir) => emptyDir(dir, '0')),
+    ...(view.openDirs ?? []).map((dir) => emptyDir(dir, '1777')),
     ...(disk === undefined ? [] : [putInPlace(disk, DISK_ASIDE, isEmptied(disk.target))]),
     { source: 'shm', target: ASIDE_DIR, type: 'tmpfs', options: SHARED_MEMORY_OPTIONS },
     { source: 'own', target: '/proc', type: 'proc', options: `${view.showsAllProcesses ? '' : 'hidepid=2,'}nosuid,nodev,noexec` },

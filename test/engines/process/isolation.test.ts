@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -66,6 +66,12 @@ describe('a hostile workload', () => {
       `cat ${victim.cwd}/own ${victim.outputPath} /tmp/scratch /var/tmp/scratch /proc/${victimPid}/cwd/own /proc/${victimPid}/root/tmp/scratch; ls ${world.dir}/srv-victim`,
     )
     expect(output).not.toContain('SECRET')
+  })
+
+  test('leaves nothing in the folder for locks that all of the machine share', async () => {
+    const name = `cpd-test-lock-${process.pid}`
+    expect(await attempt(`if [ -d /run/lock ]; then touch /run/lock/${name} && ls /run/lock; else echo ${name}; fi`)).toBe(`${name}\n`)
+    expect(existsSync(`/run/lock/${name}`)).toBe(false)
   })
 
   test('sees and reads nothing of other processes', async () => {
