@@ -10,6 +10,7 @@ import { dirname, join } from 'node:path'
 import { IMAGE_ROOT } from '../engines/port.ts'
 import type { Paths } from '../paths.ts'
 import { ensureFolder } from '../services/folders.ts'
+import { copyFolder } from './copy-folder.ts'
 import { type DiskPaths, diskPathsOf } from './paths.ts'
 import { bytesOf } from './rules.ts'
 import type { StoredDisk } from './store.ts'
@@ -93,7 +94,7 @@ export async function copyContent(
   await rm(fresh, { recursive: true, force: true })
   try {
     if (isImage) await copyImage(from, fresh, options)
-    else await runTool(['cp', '--archive', '--reflink=auto', '--sparse=always', '--no-target-directory', '--', from, fresh], options)
+    else await copyFolder(from, fresh, options)
     await runTool(['sync', ...(isImage ? [] : ['--file-system']), fresh], options)
     await rename(fresh, to)
   } catch (error) {

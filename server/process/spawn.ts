@@ -122,6 +122,8 @@ export interface RunOptions {
   env?: Record<string, string>
   /** Bytes to write to the tool's stdin, which is then closed. */
   input?: string | Uint8Array
+  /** See `SpawnOptions.inherit`. */
+  inherit?: readonly number[]
   signal?: AbortSignal
   timeoutMs?: number
   /** Of each stream; the rest is read and dropped. */
@@ -150,6 +152,7 @@ export async function runProcess(argv: readonly string[], options: RunOptions = 
   const child = spawnProcess(argv, {
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     ...(options.env === undefined ? {} : { env: options.env }),
+    ...(options.inherit === undefined ? {} : { inherit: options.inherit }),
     stdin: options.input === undefined ? 'ignore' : 'pipe',
     stdout: 'pipe',
     stderr: 'pipe',

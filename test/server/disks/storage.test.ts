@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loopDeviceOf } from '../../../server/disks/loop-device.ts'
@@ -96,7 +96,34 @@ describe('a folder', () => {
     symlinkSync('/etc/shadow', join(folder, 'link'))
     await copyContent(disk, { from: folder, to: join(snapshots, 'snp-a') })
     expect(statSync(join(snapshots, 'snp-a')).isDirectory()).toBe(true)
-    await expect(copyContent(disk, { from: join(folder, 'missing'), to: join(snapshots, 'snp-b') })).rejects.toThrow('cp failed')
+    await expect(copyContent(disk, { from: join(folder, 'missing'), to: join(snapshots, 'snp-b') })).rejects.toThrow('could not be opened')
+    expect(readdirSync(snapshots)).toEqual(['snp-a'])
+  })
+
+  test("is copied with its owner's rights: all that is the owner's, and nothing that is another's", async () => {
+    const disk = newDisk()
+    await makeStorage(server.context.paths, disk)
+    const { folder, snapshots } = pathsOf(disk)
+    const closed = join(folder, 'closed')
+    mkdirSync(closed)
+    writeFileSync(join(closed, 'file'), 'mine')
+    for (const [path, mode] of [
+      [join(closed, 'file'), 0],
+      [closed, 0],
+    ] as const) {
+      chownSync(path, UID, UID)
+      chmodSync(path, mode)
+    }
+    await copyContent(disk, { from: folder, to: join(snapshots, 'snp-a') })
+    expect(readFileSync(join(snapshots, 'snp-a/closed/file'), 'utf8')).toBe('mine')
+    const copied = ['', 'closed', 'closed/file'].map((path) => statSync(join(snapshots, 'snp-a', path)))
+    expect(copied.map(({ uid, gid, mode }) => [uid, gid, mode & 0o777])).toEqual([
+      [UID, UID, 0o700],
+      [UID, UID, 0],
+      [UID, UID, 0],
+    ])
+    writeFileSync(join(folder, 'of-root'), 'secret', { mode: 0o600 })
+    await expect(copyContent(disk, { from: folder, to: join(snapshots, 'snp-b') })).rejects.toThrow('Permission denied')
     expect(readdirSync(snapshots)).toEqual(['snp-a'])
   })
 })
