@@ -26,11 +26,20 @@ export interface CgroupLayout {
   entryFile: 'tasks' | 'cgroup.procs'
   hasBirthplace: boolean
   limitWrites(limits: Limits, priority: Priority): LimitWrite[]
+  /** What a group gets of what its siblings want too. */
+  weightWrites(priority: Priority): LimitWrite[]
+  /** How often a group was active, and how often it was at its processor limit then, in periods since it was made. */
+  throttling(read: ReadControl): Throttling
   /** The file that stops all processes of a group where they are, and what to write to it. */
   freezing: { file: string; frozen: string; thawed: string }
   isFrozen(readFile: (file: string) => string): boolean
   usage(read: ReadControl): Usage
   oomKills(read: ReadControl): number
+}
+
+export interface Throttling {
+  periods: number
+  throttledPeriods: number
 }
 
 const CPU_PERIOD_US = 100_000
@@ -51,6 +60,12 @@ export function keyedValue(text: string, key: string): number {
   return line === undefined ? 0 : Number(line.slice(key.length + 1))
 }
 
+/** The same in both versions. */
+function throttlingIn(read: ReadControl): Throttling {
+  const stat = read('cpu', 'cpu.stat')
+  return { periods: keyedValue(stat, 'nr_periods'), throttledPeriods: keyedValue(stat, 'nr_throttled') }
+}
+
 /** Page cache that the kernel can drop at will is not counted as use, as `docker stats` and the kubelet do. */
 function workingSetBytes(totalBytes: number, droppableBytes: number): number {
   return Math.max(0, totalBytes - droppableBytes)
@@ -64,11 +79,13 @@ export const v1Layout: CgroupLayout = {
   limitWrites: ({ cpu, memoryBytes, pids }, priority) => [
     { controller: 'memory', file: 'memory.limit_in_bytes', value: String(memoryBytes) },
     { controller: 'memory', file: 'memory.memsw.limit_in_bytes', value: String(memoryBytes), isOptional: true },
-    { controller: 'cpu', file: 'cpu.shares', value: String(V1_CPU_SHARES[priority]) },
+    ...v1Layout.weightWrites(priority),
     { controller: 'cpu', file: 'cpu.cfs_period_us', value: String(CPU_PERIOD_US) },
     { controller: 'cpu', file: 'cpu.cfs_quota_us', value: String(cpuQuotaUs(cpu)) },
     { controller: 'pids', file: 'pids.max', value: String(pids) },
   ],
+  weightWrites: (priority) => [{ controller: 'cpu', file: 'cpu.shares', value: String(V1_CPU_SHARES[priority]) }],
+  throttling: throttlingIn,
   freezing: { file: 'freezer.state', frozen: 'FROZEN', thawed: 'THAWED' },
   isFrozen: (readFile) => readFile('freezer.state').trim() === 'FROZEN',
   usage: (read) => ({
@@ -89,11 +106,15 @@ export const v2Layout: CgroupLayout = {
   limitWrites: ({ cpu, memoryBytes, pids }, priority) => [
     { controller: 'memory', file: 'memory.max', value: String(memoryBytes) },
     { controller: 'memory', file: 'memory.swap.max', value: '0', isOptional: true },
-    { controller: 'cpu', file: 'cpu.weight', value: String(V2_WEIGHTS[priority]) },
-    { controller: 'io', file: 'io.weight', value: `default ${V2_WEIGHTS[priority]}`, isOptional: true },
+    ...v2Layout.weightWrites(priority),
     { controller: 'cpu', file: 'cpu.max', value: `${cpuQuotaUs(cpu)} ${CPU_PERIOD_US}`, isLast: true },
     { controller: 'pids', file: 'pids.max', value: String(pids) },
   ],
+  weightWrites: (priority) => [
+    { controller: 'cpu', file: 'cpu.weight', value: String(V2_WEIGHTS[priority]) },
+    { controller: 'io', file: 'io.weight', value: `default ${V2_WEIGHTS[priority]}`, isOptional: true },
+  ],
+  throttling: throttlingIn,
   freezing: { file: 'cgroup.freeze', frozen: '1', thawed: '0' },
   isFrozen: (readFile) => keyedValue(readFile('cgroup.events'), 'frozen') === 1,
   usage: (read) => ({

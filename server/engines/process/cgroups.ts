@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmdirSy
 import { basename, dirname, join } from 'node:path'
 import { messageOf } from '../../../shared/error.ts'
 import type { Limits, Priority, Usage } from '../port.ts'
-import { type CgroupLayout, type Controller, type LimitWrite, v1Layout, v2Layout } from './cgroup-layout.ts'
+import { type CgroupLayout, type Controller, type LimitWrite, type Throttling, v1Layout, v2Layout } from './cgroup-layout.ts'
 import { signalProcess } from './proc.ts'
 
-/** Control groups under our label, each named `<service id>/<workload id>`. */
+/** Control groups under our label, each named `<parent>/<workload id>`; a service has a parent for its apps, and one for what can wait. */
 export interface Cgroups {
   readonly version: 'v1' | 'v2'
   /** The controllers that can be used here; a group exists even where none of them does. */
@@ -26,6 +26,9 @@ export interface Cgroups {
   setFrozen(group: string, isFrozen: boolean): boolean
   /** Whether all of them have stopped. */
   isFrozen(group: string): boolean
+  /** What all workloads of one kind of a service get together of a machine that others want too; nothing happens when there are none. */
+  weigh(parent: string, priority: Priority): void
+  throttling(group: string): Throttling
   usage(group: string): Usage
   /** How many processes of the group the kernel has killed for want of memory. */
   oomKills(group: string): number
@@ -137,7 +140,11 @@ function groupsIn(hierarchies: Hierarchies): Cgroups {
   return {
     version: layout.version,
     controllers: new Set(labelDirs.keys()),
-    create: (group, limits, priority) => createGroup(hierarchies, group, layout.limitWrites(limits, priority)),
+    create: (group, limits, priority) => {
+      createGroup(hierarchies, group, layout.limitWrites(limits, priority))
+      // Those of others are not its siblings but its parent's. An app's parent has the weight it starts with, or what it has come to.
+      if (priority === 'background') weigh(hierarchies, dirname(group), priority)
+    },
     birthplace: (group) => (layout.hasBirthplace ? join(uniqueDirs[0], group) : undefined),
     entryWrites: (group) => uniqueDirs.map((directory) => ({ file: join(directory, group, layout.entryFile), value: '0' })),
     lastWrites: (group, limits) =>
@@ -154,6 +161,8 @@ function groupsIn(hierarchies: Hierarchies): Cgroups {
     },
     setFrozen: (group, isFrozen) => setFrozen(hierarchies, group, isFrozen),
     isFrozen: (group) => layout.isFrozen((file) => (freezerDir === undefined ? '' : readIfThere(join(freezerDir, group, file)))),
+    weigh: (parent, priority) => weigh(hierarchies, parent, priority),
+    throttling: (group) => layout.throttling(read(group)),
     usage: (group) => layout.usage(read(group)),
     oomKills: (group) => layout.oomKills(read(group)),
     groups: () => groupNames(uniqueDirs),
@@ -172,6 +181,13 @@ function createGroup({ labelDirs, uniqueDirs, enableBelow }: Hierarchies, group:
   for (const write of writes) {
     const labelDir = labelDirs.get(write.controller)
     if (labelDir !== undefined && !write.isLast) writeLimit(join(labelDir, group), write)
+  }
+}
+
+function weigh({ layout, labelDirs }: Hierarchies, parent: string, priority: Priority): void {
+  for (const write of layout.weightWrites(priority)) {
+    const labelDir = labelDirs.get(write.controller)
+    if (labelDir !== undefined && existsSync(join(labelDir, parent))) writeLimit(join(labelDir, parent), { ...write, isOptional: true })
   }
 }
 

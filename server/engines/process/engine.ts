@@ -16,6 +16,7 @@ import { openRecords, type Records, type Workload } from './record.ts'
 import { createSupervisor } from './supervisor.ts'
 import { openTerminal } from './terminal.ts'
 import { createTurns } from './turns.ts'
+import { watchYielding } from './yielding.ts'
 
 export interface ProcessEngineOptions {
   /** For our records; hidden from every workload. */
@@ -52,6 +53,7 @@ export async function createProcessEngine(options: ProcessEngineOptions): Promis
   const context = await openContext(options)
   const { supervisor, processes, host } = context
   await adopt(context)
+  const stopYielding = startYielding(context)
   return {
     name: 'process',
     hasOwnNetworks: context.networks.areOwn,
@@ -83,11 +85,20 @@ export async function createProcessEngine(options: ProcessEngineOptions): Promis
       const tasks = supervisor.all().filter((one) => one.workload.kind !== 'instance' && one.hasOwnKeeper)
       await Promise.all(tasks.map((one) => stop(context, one.workload.id, 0)))
       await isTrueWithin(() => tasks.every((one) => supervisor.get(one.workload.id) !== one), FORGET_DEADLINE_MS)
+      stopYielding()
       supervisor.close()
       await context.networks.close({ isEmpty: supervisor.all().every((one) => one.end !== undefined) })
       context.cgroups?.close()
     },
   }
+}
+
+function startYielding({ cgroups, supervisor }: LifecycleContext): () => void {
+  if (cgroups === undefined || !cgroups.controllers.has('cpu')) return () => {}
+  const isApp = ({ kind, priority }: Workload) => kind === 'instance' && priority !== 'background'
+  return watchYielding(cgroups, () =>
+    supervisor.all().flatMap(({ workload, end }) => (end === undefined && isApp(workload) ? [workload] : [])),
+  )
 }
 
 async function openContext({ label, cgroupRoot, network, ...options }: ProcessEngineOptions): Promise<LifecycleContext> {

@@ -2,7 +2,7 @@ import { existsSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError, messageOf } from '../../../shared/error.ts'
 import { type SpawnedProcess, spawnProcess } from '../../process/spawn.ts'
-import type { InstanceSpec, Priority } from '../port.ts'
+import type { InstanceSpec, Limits } from '../port.ts'
 import { writeAccounts } from './accounts.ts'
 import type { Cgroups } from './cgroups.ts'
 import { closedDirsAbove } from './closed-dirs.ts'
@@ -83,8 +83,8 @@ async function launchIn(
   const namespaces = namespacesIn(host)
   const recordDir = records.dirOf(workload.id)
   const joinedNamespaces = spec.attached?.joined?.options
-  const priority = spec.priority ?? PRIORITIES[workload.kind]
-  if (cgroups !== undefined) createGroup(cgroups, workload, { ...spec, priority })
+  const priority = workload.priority ?? 'live'
+  if (cgroups !== undefined) createGroup(cgroups, workload, spec.limits)
   // Whoever waits outside for the command must not be stopped and killed with its group: it is born inside only when it is its init.
   const birthplace = namespaces === 'none' || joinedNamespaces !== undefined ? undefined : cgroups?.birthplace(groupOf(workload))
   const { argv, env } = launchCommand({
@@ -126,11 +126,9 @@ function cgroupWrites(cgroups: Cgroups, workload: Workload, { spec, isBornInside
 const outputOnly = (outputPath: string) => ({ stdout: { appendTo: outputPath } })
 const bothWays = (descriptor: number) => ({ stdin: descriptor, stdout: descriptor })
 
-const PRIORITIES: Record<Workload['kind'], Priority> = { instance: 'live', task: 'background', terminal: 'background' }
-
-function createGroup(cgroups: Cgroups, workload: Workload, { limits, priority }: LaunchSpec & { priority: Priority }): void {
+function createGroup(cgroups: Cgroups, workload: Workload, limits: Limits): void {
   try {
-    cgroups.create(groupOf(workload), limits, priority)
+    cgroups.create(groupOf(workload), limits, workload.priority ?? 'live')
   } catch (cause) {
     const reason = messageOf(cause)
     throw new AppError('unavailable', `Could not set the limits of ${workload.id}: ${reason}`, { cause })

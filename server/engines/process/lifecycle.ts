@@ -1,5 +1,5 @@
 import { AppError } from '../../../shared/error.ts'
-import type { InstanceSpec, InstanceState, TaskResult, TaskSpec } from '../port.ts'
+import type { InstanceSpec, InstanceState, Priority, TaskResult, TaskSpec } from '../port.ts'
 import type { Cgroups } from './cgroups.ts'
 import type { Freezer } from './freezer.ts'
 import { type LaunchContext, type LaunchSpec, launch } from './launcher.ts'
@@ -30,12 +30,15 @@ export async function startInstance(context: LifecycleContext, spec: InstanceSpe
 export function begin(context: LifecycleContext, name: Pick<Workload, 'id' | 'kind' | 'isJoined'>, spec: LaunchSpec): Supervised {
   checkSpec(spec)
   const { records, supervisor } = context
-  const workload = { ...name, serviceId: spec.sandbox.serviceId, bootId: records.bootId }
+  const priority = spec.priority ?? PRIORITIES[name.kind]
+  const workload = { ...name, serviceId: spec.sandbox.serviceId, bootId: records.bootId, priority }
   records.write(workload)
   const one = supervisor.add(workload, { hasOwnKeeper: true })
   one.launched = watchKeeper(context, one, spec)
   return one
 }
+
+const PRIORITIES: Record<Workload['kind'], Priority> = { instance: 'live', task: 'background', terminal: 'background' }
 
 async function watchKeeper(context: LifecycleContext, one: Supervised, spec: LaunchSpec): Promise<void> {
   try {

@@ -30,9 +30,13 @@ export interface Processes {
 }
 
 /** The control group of a workload under our label. */
-export function groupOf({ serviceId, id }: Workload): string {
-  return `${serviceId}/${id}`
+export function groupOf(workload: Workload): string {
+  return `${parentGroupOf(workload)}/${workload.id}`
 }
+
+/** Weights count among siblings, so what can wait is kept apart from the apps of its service. */
+export const parentGroupOf = ({ serviceId, priority }: Pick<Workload, 'serviceId' | 'priority'>): string =>
+  priority === 'background' ? `${serviceId}-background` : serviceId
 
 const KILL_DEADLINE_MS = 10_000
 /** A keeper needs a moment between the end of its child and the record of it. */

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, watch, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join } from 'node:path'
+import type { Priority } from '../port.ts'
 import { type ProcessIdentity, type ProcessStat, parseStat, readBootId } from './proc.ts'
 
 /**
@@ -16,6 +17,8 @@ export interface Workload {
   id: string
   serviceId: string
   kind: 'instance' | 'task' | 'terminal'
+  /** What it gets of a busy machine; absent where an earlier version recorded it, for which all were alike. */
+  priority?: Priority
   /** It runs in another workload's namespaces, below a parent outside of them, which is what was recorded. */
   isJoined?: boolean
   /** The run of the machine it was started in; what it says of pids is worth nothing in another. */
