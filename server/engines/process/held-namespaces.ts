@@ -24,20 +24,28 @@ const NAMES: Record<Namespaces, Record<string, string>> = {
  * @throws AppError `conflict` when the process has left them, or has ended.
  */
 export function holdNamespaces(kind: Namespaces, leader: ProcessIdentity): HeldNamespaces {
-  const opened: { name: string; descriptor: number }[] = []
+  const held = hold(Object.entries(NAMES[kind]), leader, kind === 'machine')
+  return { ...held, options: [...held.options, ...(kind === 'user' ? ['--preserve-credentials'] : [])] }
+}
+
+/** Holds the network alone that root of the machine has started a process in. @throws AppError as `holdNamespaces` does. */
+export const holdNetwork = (leader: ProcessIdentity): HeldNamespaces => hold([['net', 'net']], leader, true)
+
+/** By their names in /proc, each with the option of nsenter(1) for it. */
+function hold(names: readonly (readonly [string, string])[], leader: ProcessIdentity, isInUserNamespaceOfOurs: boolean): HeldNamespaces {
+  const opened: { option: string; descriptor: number }[] = []
   const release = () => {
     for (const { descriptor } of opened.splice(0)) closeSync(descriptor)
   }
   try {
-    for (const name of Object.keys(NAMES[kind])) opened.push({ name, descriptor: openSync(`/proc/${leader.pid}/ns/${name}`, 'r') })
-    if (kind === 'machine' && userNamespaceOf(leader.pid) !== userNamespaceOf('self')) throw hasLeft()
+    for (const [name, option] of names) opened.push({ option, descriptor: openSync(`/proc/${leader.pid}/ns/${name}`, 'r') })
+    if (isInUserNamespaceOfOurs && userNamespaceOf(leader.pid) !== userNamespaceOf('self')) throw hasLeft()
     if (!isAlive(leader)) throw hasLeft()
   } catch (error) {
     release()
     throw error instanceof AppError ? error : hasLeft(error)
   }
-  const options = opened.map(({ name, descriptor }) => `--${NAMES[kind][name]}=/proc/${process.pid}/fd/${descriptor}`)
-  return { options: [...options, ...(kind === 'user' ? ['--preserve-credentials'] : [])], release }
+  return { options: opened.map(({ option, descriptor }) => `--${option}=/proc/${process.pid}/fd/${descriptor}`), release }
 }
 
 const userNamespaceOf = (pid: number | 'self'): string => readlinkSync(`/proc/${pid}/ns/user`)

@@ -1,33 +1,45 @@
+import { AppError } from '../../../../shared/error.ts'
+import { type HeldNamespaces, holdNetwork } from '../held-namespaces.ts'
 import type { LifecycleContext } from '../lifecycle.ts'
-import { readStat } from '../proc.ts'
+import type { ProcessIdentity } from '../proc.ts'
 import { leadToLoopback, listensOnLoopbackOnly, socketsOf } from './loopback.ts'
 import { HOST_SEAT } from './networks.ts'
 
 /** See `Engine.exposeLoopback`. @throws AppError `unavailable` when the machine refuses. */
 export async function exposeLoopback(context: LifecycleContext, id: string, port: number): Promise<boolean> {
-  const pid = pidInOwnNetwork(context, id)
-  if (pid === undefined || !listensOnLoopbackOnly(socketsOf(pid), port)) return false
+  const leader = leaderInOwnNetwork(context, id)
+  const network = leader && networkOf(leader)
+  if (leader === undefined || network === undefined) return false
   try {
-    await leadToLoopback(pid, port)
+    if (!listensOnLoopbackOnly(socketsOf(leader.pid), port)) return false
+    await leadToLoopback(network, port)
     return true
+  } finally {
+    network.release()
+  }
+}
+
+/** Undefined when the process has ended, or has gone where nobody can follow: its port cannot be reached then either way. */
+function networkOf(leader: ProcessIdentity): HeldNamespaces | undefined {
+  try {
+    return holdNetwork(leader)
   } catch (error) {
-    // It may have ended meanwhile, and its namespace with it.
-    if (pidInOwnNetwork(context, id) === undefined || readStat(pid) === undefined) return false
+    if (error instanceof AppError && error.code === 'conflict') return undefined
     throw error
   }
 }
 
 /** See `Engine.siblingConnections`. */
 export function siblingConnections(context: LifecycleContext, id: string, port: number): number {
-  const pid = pidInOwnNetwork(context, id)
+  const leader = leaderInOwnNetwork(context, id)
   const { gateway } = context.networks
   const isSiblings = ({ isOpen, localPort, remoteAddress }: ReturnType<typeof socketsOf>[number]) =>
     isOpen && localPort === port && remoteAddress !== gateway && !remoteAddress.startsWith('127.')
-  return pid === undefined ? 0 : socketsOf(pid).filter(isSiblings).length
+  return leader === undefined ? 0 : socketsOf(leader.pid).filter(isSiblings).length
 }
 
-function pidInOwnNetwork({ supervisor, records, networks }: LifecycleContext, id: string): number | undefined {
+function leaderInOwnNetwork({ supervisor, records, networks }: LifecycleContext, id: string): ProcessIdentity | undefined {
   const one = supervisor.get(id)
   if (one === undefined || one.end !== undefined || networks.addressOf(id) === HOST_SEAT.address) return undefined
-  return records.processOf(one.workload)?.pid
+  return records.processOf(one.workload)
 }

@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs'
+import type { HeldNamespaces } from '../held-namespaces.ts'
 import { batchOf, runTool } from './tools.ts'
 
 /** A TCP socket of a namespace, out of /proc/<pid>/net/tcp (proc(5)). */
@@ -58,9 +59,9 @@ export function listensOnLoopbackOnly(sockets: readonly TcpSocket[], port: numbe
   return listening.length > 0 && listening.every(({ localAddress }) => localAddress.startsWith('127.'))
 }
 
-/** Leads what arrives for this port inside the namespace of a process to its loopback address. Repeatable. */
-export async function leadToLoopback(pid: number, port: number): Promise<void> {
-  const inside = ['nsenter', `--net=/proc/${pid}/ns/net`]
+/** Leads what arrives for this port inside a network to its loopback address. Repeatable. */
+export async function leadToLoopback(network: Pick<HeldNamespaces, 'options'>, port: number): Promise<void> {
+  const inside = ['nsenter', ...network.options]
   const rules = [
     'table ip loopback {}',
     'delete table ip loopback',

@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Engine, InstanceSpec } from '../../../../server/engines/port.ts'
 import { createProcessEngine } from '../../../../server/engines/process/engine.ts'
@@ -185,6 +187,18 @@ describe('instances with networks of their own', () => {
     expect(await engine.exposeLoopback(one.instanceId, 10_000)).toBe(false)
     await engine.removeService('srv-shy')
     await link([one.instanceId], [two.instanceId])
+  })
+
+  test('that have put themselves into a network of their own are not followed there', async () => {
+    const listen = `node -e "require('net').createServer().listen(10000, '127.0.0.1', () => require('fs').writeFileSync('/tmp/listens', ''))"`
+    const away = await run(
+      'srv-away',
+      'net-a',
+      `exec unshare --user --map-root-user --net sh -c 'ip link set lo up; exec ${listen.replaceAll("'", `'"'"'`)}'`,
+    )
+    await until('it listens', () => existsSync(join(away.sandbox.tmpDir, 'listens')))
+    expect(await engine.exposeLoopback(away.instanceId, 10_000)).toBe(false)
+    await engine.removeService('srv-away')
   })
 
   test('are reached from the host by nobody but the user of the platform', async () => {
