@@ -132,8 +132,8 @@ test('cpd config prints what is in force, and no secret', async () => {
 test('cpd doctor tells what holds beside a running cpd', async () => {
   const { stdout, stderr } = await runProcess([executables.cpd, 'doctor', '--quick'], { env: bareEnv, cwd: '/' })
   expect(stderr).toMatch(/^(… [a-z ]+\n)+$/)
-  expect(stdout).toMatch(/^ {2}(holds {3}|MISSING) {2}Each service runs as a user of its own/m)
-  expect(stdout).toMatch(/^ {2}(holds {3}|MISSING) {2}Memory is limited to the plan/m)
+  expect(stdout).toMatch(/^ {2}(holds {4}|MISSING {2})Each service runs as a user of its own/m)
+  expect(stdout).toMatch(/^ {2}(holds {4}|MISSING {2})Memory is limited to the plan/m)
   expect(stdout).toMatch(/^ {2}yes {2}bun: /m)
   expect((await call(`${cpd.apiUrl}/api/health`)).status).toBe(200)
 })
