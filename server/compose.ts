@@ -28,6 +28,7 @@ import { openSealer } from './secrets/seal.ts'
 import { findSealed } from './secrets/sealed-row.ts'
 import { describeError, type ServerLog } from './server-log.ts'
 import { isRoot } from './services/folders.ts'
+import { createShellSeats } from './shells/seats.ts'
 import { type RunningTraffic, startTraffic } from './traffic/start.ts'
 import { repairUpgrade } from './upgrade/repair.ts'
 import { noteTrial } from './upgrade/trial-process.ts'
@@ -91,6 +92,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     publicUrl,
     machine,
     exitReasons: createExitReasons(),
+    shells: createShellSeats(),
     diskQuota,
     paths,
     ingressProof,

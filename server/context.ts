@@ -14,6 +14,7 @@ import type { Paths } from './paths.ts'
 import type { RoutePublisher } from './routing/publish.ts'
 import type { Sealer } from './secrets/seal.ts'
 import type { ServerLog } from './server-log.ts'
+import type { ShellSeats } from './shells/seats.ts'
 import type { TrafficReader } from './traffic/port.ts'
 
 /** What routes and work ask for to be done soon; durable intent is in the database before they ask. */
@@ -62,6 +63,7 @@ export interface Context {
   readonly log: ServerLog
   readonly exitReasons: ExitReasons
   readonly diskQuota: DiskQuota
+  readonly shells: ShellSeats
   /** What plans are held against. */
   readonly machine: Machine
   readonly work: Work

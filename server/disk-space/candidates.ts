@@ -17,11 +17,11 @@ export interface Candidate {
   diskMb: number
 }
 
-type Given = Pick<Context, 'db' | 'engine' | 'paths'>
+type Given = Pick<Context, 'db' | 'engine' | 'paths' | 'shells'>
 
-/** Services of which something runs, and builds under way. */
-export async function candidatesOf({ db, engine, paths }: Given): Promise<Candidate[]> {
-  const running = new Set((await engine.list()).map(({ serviceId }) => serviceId))
+/** Services of which something runs, be it a shell alone, and builds under way. */
+export async function candidatesOf({ db, engine, paths, shells }: Given): Promise<Candidate[]> {
+  const running = new Set([...(await engine.list()).map(({ serviceId }) => serviceId), ...shells.serviceIds()])
   const services = [...running].flatMap((id) => serviceById(db, id) ?? [])
   const builds = unfinishedDeploys(db).filter(({ status }) => status === 'build_in_progress')
   return [
@@ -30,14 +30,14 @@ export async function candidatesOf({ db, engine, paths }: Given): Promise<Candid
   ]
 }
 
-function serviceCandidate({ db, paths }: Omit<Given, 'engine'>, service: StoredService): Candidate {
+function serviceCandidate({ db, paths }: Pick<Given, 'db' | 'paths'>, service: StoredService): Candidate {
   const own = servicePathsOf(paths, service.id)
   const running = instancesOf(db, service.id).at(-1)
   const plan = (running && releaseById(db, running.releaseId)?.settings.plan) ?? service.settings.plan
   return { id: service.id, kind: 'service', service, folders: [own.home, own.tmp], diskMb: plans[plan].diskMb }
 }
 
-function buildCandidate({ db, paths }: Omit<Given, 'engine'>, { id, serviceId }: StoredDeploy): Candidate[] {
+function buildCandidate({ db, paths }: Pick<Given, 'db' | 'paths'>, { id, serviceId }: StoredDeploy): Candidate[] {
   const service = serviceById(db, serviceId)
   if (service === undefined) return []
   const own = servicePathsOf(paths, serviceId)

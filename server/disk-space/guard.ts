@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context } from '../context.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
 import { hasInstances } from '../instances/store.ts'
+import { allOpenJobs } from '../jobs/store.ts'
 import { describeError } from '../server-log.ts'
 import { type Candidate, candidatesOf } from './candidates.ts'
 import { allowedOn, chooseHog, type Holder } from './hog.ts'
@@ -60,7 +61,7 @@ function whileAmple(watch: Watch, { before, now, reserve }: { before: Look; now:
 async function whileShort(watch: Watch, space: Look, reserve: number): Promise<number> {
   const { context, down } = watch
   for (const id of down) holdBack(context, id)
-  if (!hasInstances(context.db) && unfinishedDeploys(context.db).length === 0) return CALM_MS
+  if (!isUsed(context)) return CALM_MS
   try {
     return await sweep(watch, space, reserve)
   } catch (error) {
@@ -69,6 +70,10 @@ async function whileShort(watch: Watch, space: Look, reserve: number): Promise<n
     return CALM_MS
   }
 }
+
+/** Whether somebody is here who could be to blame. */
+const isUsed = ({ db, shells }: Context): boolean =>
+  hasInstances(db) || unfinishedDeploys(db).length > 0 || allOpenJobs(db).length > 0 || shells.serviceIds().length > 0
 
 /** Measures, and stops one. Returns when to look again. */
 async function sweep(watch: Watch, space: Look, reserve: number): Promise<number> {

@@ -28,12 +28,14 @@ export async function stopHog(context: Context, candidate: Candidate, found: Fou
 }
 
 async function stopService(context: Context, { service }: Candidate, found: Found): Promise<void> {
-  const { engine, db, exitReasons } = context
+  const { engine, db, exitReasons, shells } = context
   const reason = `It filled the disk: ${figures(found)} in its home and /tmp. What was in /tmp was removed; it starts again when there is space`
   for (const { id } of instancesOf(db, service.id)) exitReasons.set(id, reason)
   for (const { id } of openJobs(db, service.id)) exitReasons.set(id, `The service filled the disk: ${figures(found)} in its home and /tmp.`)
   const all = (await engine.list()).filter((one) => one.serviceId === service.id && !isBuildStep(one.instanceId))
-  await Promise.all(all.map(({ instanceId }) => engine.stop(instanceId, { graceMs: 0 })))
+  const opened = shells.endAll(service.id, `The service filled the disk: ${figures(found)} in its home and /tmp.`)
+  const ids = [...all.map(({ instanceId }) => instanceId), ...opened]
+  await Promise.all(ids.map((id) => engine.stop(id, { graceMs: 0 })))
   holdBack(context, service.id)
   await emptyTmp(context, service)
 }

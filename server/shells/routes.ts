@@ -8,20 +8,19 @@ import { requireService } from '../services/require.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
 import { openShellTerminal } from './open.ts'
 import { recordClosed, recordOpened } from './record.ts'
-import { createShellSeats } from './seats.ts'
 import { serveShell } from './session.ts'
 import { shellTargetOf } from './target.ts'
 
 type ShellIds = Extract<keyof Operations, 'openShell'>
 
 export function createShellRoutes(context: Context): Handlers<ShellIds, Context> {
-  const seats = createShellSeats()
   return {
     openShell({ actor, params, query, upgrade }) {
       const service = requireService(context, actor, params.serviceId)
       const target = shellTargetOf(context, service, query.instance)
       const shell = { shellId: newShellId(service.id), service, actor, instanceId: target.instance?.id }
-      const giveSeatBack = seats.take(service.id)
+      const outside = Promise.withResolvers<string>()
+      const giveSeatBack = context.shells.take({ shellId: shell.shellId, serviceId: service.id, end: outside.resolve })
       const letSleep = context.work.keepAwake(service.id)
       const leave = () => {
         giveSeatBack()
@@ -34,6 +33,7 @@ export function createShellRoutes(context: Context): Handlers<ShellIds, Context>
             outputWindow: query.outputWindow,
             open: (onOutput) => openShellTerminal(context, { shellId: shell.shellId, service, target, query, onOutput }),
             endReason: () => endReasonOf(context, service),
+            mustEnd: outside.promise,
             explain: (error) => explain(context, error),
             onEnd(end) {
               leave()

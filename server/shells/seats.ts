@@ -5,25 +5,49 @@ import { createHolds } from '../work/holds.ts'
 const MAX_SHELLS = 100
 const MAX_SHELLS_OF_SERVICE = 10
 
-/** Counts open shells, so that nobody opens them without end. */
+/** An open shell, for whoever has to end it. */
+export interface SeatedShell {
+  shellId: string
+  serviceId: string
+  /** Closes the client's socket with this reason, and then what the shell runs. */
+  end(reason: string): void
+}
+
+/** Knows the open shells, so that nobody opens them without end and all of a service can be ended. */
 export interface ShellSeats {
   /**
    * Takes a seat; the function returned gives it back, once.
    *
    * @throws AppError conflict when the service, `unavailable` when the server has too many open.
    */
-  take(serviceId: string): () => void
+  take(shell: SeatedShell): () => void
+  /** Services that have a shell open. */
+  serviceIds(): string[]
+  /** Begins the end of all shells of a service. Returns their ids, which their terminals have in the engine. */
+  endAll(serviceId: string, reason: string): string[]
 }
 
 export function createShellSeats(): ShellSeats {
   const open = createHolds()
+  const seated = new Set<SeatedShell>()
   return {
-    take(serviceId) {
-      if (open.countOf(serviceId) >= MAX_SHELLS_OF_SERVICE)
+    take(shell) {
+      if (open.countOf(shell.serviceId) >= MAX_SHELLS_OF_SERVICE)
         throw new AppError('conflict', `This service has ${MAX_SHELLS_OF_SERVICE} shells open, which is the most. Close one of them.`)
       if (open.total() >= MAX_SHELLS)
         throw new AppError('unavailable', `This server has ${MAX_SHELLS} shells open, which is the most. Try again when some are closed.`)
-      return open.take(serviceId)
+      const giveBack = open.take(shell.serviceId)
+      seated.add(shell)
+      return () => {
+        giveBack()
+        seated.delete(shell)
+      }
+    },
+    serviceIds: () => [...new Set([...seated].map(({ serviceId }) => serviceId))],
+    endAll(serviceId, reason) {
+      const shells = [...seated].filter((shell) => shell.serviceId === serviceId)
+      for (const { end } of shells) end(reason)
+      return shells.map(({ shellId }) => shellId)
     },
   }
 }

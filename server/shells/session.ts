@@ -22,6 +22,8 @@ export interface ShellOptions {
   open(onOutput: (bytes: Uint8Array) => void): Promise<OpenTerminal>
   /** Why the shell must end, where it must, though the client is there and may have it. */
   endReason(): string | undefined
+  /** Resolves with the reason when the shell must end at once. */
+  mustEnd: Promise<string>
   /** What to tell a client whose terminal could not be opened. */
   explain(error: unknown): string
   /** Called once, when nothing of the shell is left. */
@@ -49,6 +51,7 @@ export function serveShell(options: ShellOptions): SocketEvents {
     opened(socket) {
       line = connect(options, socket, gone.promise)
       void conduct(options, line)
+      void options.mustEnd.then((reason) => socket.close(shellCloseCodes.refused, reason))
     },
     message(data) {
       if (line !== undefined) receive(line, data)

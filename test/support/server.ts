@@ -14,6 +14,7 @@ import { openMetricsDatabase } from '../../server/metrics/database.ts'
 import { createMetrics } from '../../server/metrics/metrics.ts'
 import { openSealer } from '../../server/secrets/seal.ts'
 import { createServerLog } from '../../server/server-log.ts'
+import { createShellSeats } from '../../server/shells/seats.ts'
 import { makeDataDir } from './data-dir.ts'
 import { idleEngine, idleIngress, idleRoutes, idleTraffic, idleWork } from './idle-parts.ts'
 
@@ -78,6 +79,7 @@ export async function startTestServer({ env = {}, parts = {} }: TestServerOption
     logHub: createLogHub(logStore),
     collector: createCollector({ store: logStore }),
     exitReasons: createExitReasons(),
+    shells: createShellSeats(),
     diskQuota: noQuota('a test limits nobody'),
     machine: largeMachine,
     log,

@@ -3,8 +3,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startDiskGuard } from '../../../server/disk-space/guard.ts'
 import { servicePathsOf } from '../../../server/paths.ts'
+import { shellCloseCodes } from '../../../shared/shell.ts'
 import { type Platform, startPlatform } from '../../support/platform.ts'
 import { makeService, type TestService } from '../../support/service.ts'
+import { openShell } from '../../support/shell.ts'
 import { makeSmallDisk, type SmallDisk } from '../../support/small-disk.ts'
 import { until } from '../../support/until.ts'
 
@@ -119,6 +121,25 @@ describe.runIf(process.getuid?.() === 0)('on a disk that an app fills', () => {
     await hog.settles('running')
     expect((await neighbour.events()).filter(({ type }) => type === 'server_failed')).toEqual([])
   }, 90_000)
+
+  test('a shell that fills it is ended and told why though nothing else of its service runs, and /tmp is emptied', async () => {
+    const serviceDetails = { schedule: '0 0 1 1 *', envSpecificDetails: { startCommand: 'true' } }
+    const nightly = await makeService(platform, { name: 'nightly', type: 'cron_job', serviceDetails })
+    await nightly.goLive('hello-js')
+    expect((await platform.context.engine.list()).filter(({ serviceId }) => serviceId === nightly.id)).toEqual([])
+    const shell = await openShell(platform, nightly.id)
+    shell.type('cat /dev/zero >/tmp/big\n')
+    expect(await shell.closed).toMatchObject({
+      code: shellCloseCodes.refused,
+      reason: expect.stringContaining('The service filled the disk'),
+    })
+    await until('there is space again', () => freeMb() > RESERVE_MB)
+    expect(existsSync(join(own(nightly).tmp, 'big'))).toBe(false)
+    const told = async () => (await nightly.events()).find(({ type }) => type === 'shell_closed')?.details.reason
+    expect(await until('its end is written down', told)).toMatch(/^The service filled the disk: \d+ MB were left of it/)
+    expect(platform.context.shells.serviceIds()).toEqual([])
+    expect((await hog.events()).concat(await neighbour.events()).filter(({ type }) => type === 'shell_closed')).toEqual([])
+  }, 60_000)
 
   test('a build that fills it fails and is told why, and its folder and cache are gone', async () => {
     const build = {
