@@ -1,9 +1,11 @@
-import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { runProcess, type SpawnedProcess, spawnProcess } from '../../server/process/spawn.ts'
+import { call } from './client.ts'
 import { makeDataDir } from './data-dir.ts'
 import { type IngressPorts, startTestIngress, type TestIngress } from './ingress.ts'
 import { testAdmin, testStaticToken } from './server.ts'
+import { until } from './until.ts'
 
 /** A control plane that can be killed and started again on the same data, with an ingress that outlives it. */
 export interface ControlPlane {
@@ -18,7 +20,7 @@ export interface ControlPlane {
   start(): Promise<void>
   /** What all of them wrote to their own log. */
   logged(): string
-  /** Ends it and removes the data; workloads must have been ended through the API. */
+  /** Has it remove all services, where it runs, ends it and removes the data. */
   close(): Promise<void>
 }
 
@@ -76,6 +78,7 @@ export async function startControlPlane(
     },
     logged: () => readFileSync(logFile, 'utf8'),
     async close() {
+      await removeServices(plane, data.paths.services)
       await plane.stop()
       await ingress.close()
       if (diskBytes !== undefined) await runProcess(['umount', '--lazy', data.dir])
@@ -85,6 +88,16 @@ export async function startControlPlane(
   }
   await plane.start()
   return plane
+}
+
+const REMOVAL_DEADLINE_MS = 60_000
+
+/** They are out of the list at once; their folders go when nothing of them is left. */
+async function removeServices({ url, adminToken }: ControlPlane, folder: string): Promise<void> {
+  const all = await call<{ service: { id: string } }[]>(`${url}/v1/services?limit=100`, { token: adminToken }).catch(() => undefined)
+  if (all === undefined) return
+  for (const { service } of all.body) await call(`${url}/v1/services/${service.id}`, { method: 'DELETE', token: adminToken })
+  await until('all services are gone', () => readdirSync(folder).length === 0, REMOVAL_DEADLINE_MS)
 }
 
 async function firstLine(output: ReadableStream<Uint8Array> | undefined): Promise<string> {
