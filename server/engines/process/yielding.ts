@@ -1,8 +1,9 @@
 /**
  * An app that takes all the processor time it may yields to those that do not: as long as it is at its limit, its service has the weight
  * of what can wait. Within its limit it takes what is left, and a fair share of what others at their limits take. Without this a neighbour
- * with little to do waits at each request until an app that computes without end has used up its turn: its 99th percentile was 6 to 12
- * times that of a quiet machine with two cores, and is at most twice as long with it (`cpd doctor` measures it).
+ * with little to do waits at each request until an app that computes without end has used up its turn: on a quiet machine with two cores
+ * its 99th percentile was 6 to 12 times as long as without that app, and is 1 to 4 times as long with this (`cpd doctor` measures it).
+ * Making such an app idle (cpu.idle) did not do better; keeping it to some of the cores did, where there are more than one.
  */
 import { readFileSync } from 'node:fs'
 import type { Priority } from '../port.ts'
