@@ -179,9 +179,9 @@ export const facts: readonly Fact[] = [
         await sh('ls -A /var/lib/cpd | grep -c . ; find /sys/fs/cgroup -name "cpd-*"; nft list tables; ip -br link | grep cpd || true'),
       ).toMatch(/^\d+$/)
       expect(await sh('pgrep -fa "[c]pd|[s]erver.js" || true')).toBe('')
-      expect(await sh('ls /etc/cpd/cpd.env; ls /etc/systemd/system/cpd.service /usr/local/bin/cpd 2>&1 | grep -c "No such file" || true')).toBe(
-        '/etc/cpd/cpd.env\n2',
-      )
+      expect(
+        await sh('ls /etc/cpd/cpd.env; ls /etc/systemd/system/cpd.service /usr/local/bin/cpd 2>&1 | grep -c "No such file" || true'),
+      ).toBe('/etc/cpd/cpd.env\n2')
     },
   },
 ]
