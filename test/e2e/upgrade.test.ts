@@ -87,8 +87,11 @@ async function runs(version: string): Promise<void> {
     return now?.api === version && now.ingress === version
   })
   expect(readdirSync(home).filter((name) => name.startsWith('cpd.next'))).toEqual([])
-  const servers = processesOf(cpd.paths.data).map(commandLine)
-  expect(servers.filter((line) => / serve /.test(line))).toHaveLength(1)
+  // A process that it is just about to start has its command line for a moment.
+  await until('one cpd serve is left', () => {
+    const servers = processesOf(cpd.paths.data).map(commandLine)
+    return servers.filter((line) => / serve /.test(line)).length === 1
+  })
   expect((await instancesOf(cpd, serviceId)).map(({ status }) => status)).toEqual(['running'])
 }
 
