@@ -73,8 +73,13 @@ function connected(where: { path: string } | { host: string; port: number }): Pr
       socket.destroy()
       settle()
     }
-    socket.once('error', (error) => end(() => reject(error)))
+    socket.once('error', (error: NodeJS.ErrnoException) =>
+      end(() => (isCutOff(error) ? resolve('connected, then cut off') : reject(error))),
+    )
     socket.once('connect', () => end(() => resolve('connected')))
     socket.setTimeout(CONNECT_TIMEOUT_MS, () => end(() => reject(new Error('no answer'))))
   })
 }
+
+/** Whoever takes a connection and closes it at once was reached: it may be told as a reset before it is told as connected. */
+const isCutOff = ({ code }: NodeJS.ErrnoException): boolean => code === 'ECONNRESET' || code === 'EPIPE'
