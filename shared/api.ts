@@ -1,3 +1,4 @@
+import { apiKeyOperations } from './api/api-keys.ts'
 import { authOperations } from './api/auth.ts'
 import { certificateOperations } from './api/certificates.ts'
 import { deployOperations } from './api/deploys.ts'
@@ -7,9 +8,11 @@ import { healthOperations } from './api/health.ts'
 import { jobOperations } from './api/jobs.ts'
 import { logOperations } from './api/logs.ts'
 import { metricOperations } from './api/metrics.ts'
+import { roleOperations } from './api/roles.ts'
 import { serviceSettingOperations } from './api/service-settings.ts'
 import { serviceOperations } from './api/services.ts'
 import { shellOperations } from './api/shells.ts'
+import { workspaceOperations } from './api/workspaces.ts'
 import type { Operation } from './operation.ts'
 
 /**
@@ -18,6 +21,9 @@ import type { Operation } from './operation.ts'
  */
 export const operations = {
   ...authOperations,
+  ...workspaceOperations,
+  ...apiKeyOperations,
+  ...roleOperations,
   ...serviceOperations,
   ...serviceSettingOperations,
   ...deployOperations,

@@ -19,8 +19,14 @@ export const permissions = {
   'metrics.read': 'See metrics: what services use and the requests they get',
   'shell.open': 'Open a shell in a service, which shows its variables and secret files',
   'workspace.read': 'See the workspace',
+  'workspace.manage': 'Rename and delete the workspace, and set its rules',
+  'workspaces.create': 'Create further workspaces',
   'roles.read': 'See roles and the permissions they hold',
+  'roles.manage': 'Create, change and delete roles',
+  'team.read': 'See the members of the workspace',
+  'team.manage': 'Invite members, change their roles, help them back in, and remove them',
   'apikeys.manage': 'Create, list and revoke API keys',
+  'audit.read': 'Read and verify the audit log',
 } as const
 
 export type Permission = keyof typeof permissions
@@ -29,14 +35,24 @@ export const permissionNames = Object.keys(permissions) as Permission[]
 
 export type BuiltInRole = 'admin' | 'developer' | 'viewer' | 'billing'
 
-const readOnly: Permission[] = ['services.read', 'deploys.read', 'logs.read', 'metrics.read', 'workspace.read', 'roles.read']
+const readOnly: Permission[] = ['services.read', 'deploys.read', 'logs.read', 'metrics.read', 'workspace.read', 'roles.read', 'team.read']
+
+/** What is about people and the workspace itself, and so the administrators' business. */
+const administrative: Permission[] = [
+  'workspace.manage',
+  'workspaces.create',
+  'roles.manage',
+  'team.manage',
+  'apikeys.manage',
+  'audit.read',
+]
 
 /** What each built-in role holds. They cannot be changed or removed. */
 export const builtInRoles: Record<BuiltInRole, { description: string; permissions: readonly Permission[] }> = {
   admin: { description: 'Everything', permissions: permissionNames },
   developer: {
     description: 'Builds, deploys and operates services',
-    permissions: permissionNames.filter((name) => name !== 'apikeys.manage'),
+    permissions: permissionNames.filter((name) => !administrative.includes(name)),
   },
   viewer: { description: 'Looks, and changes nothing', permissions: readOnly },
   billing: { description: 'Sees the workspace and what it costs', permissions: ['workspace.read'] },

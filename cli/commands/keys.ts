@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { ApiKey } from '../../shared/auth.ts'
+import type { ApiKey } from '../../shared/api-key.ts'
 import type { Context, Start } from '../context.ts'
 import { CliError } from '../error.ts'
 import { printList } from '../output.ts'

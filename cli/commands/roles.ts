@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Role } from '../../shared/auth.ts'
+import type { Role } from '../../shared/role.ts'
 import type { Context, Start } from '../context.ts'
 import { printList } from '../output.ts'
 import { allPages } from '../pages.ts'

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import type { ApiKey, ApiKeyCreate, ApiKeyCreated } from '../../shared/auth.ts'
+import type { ApiKey, ApiKeyCreate, ApiKeyCreated } from '../../shared/api-key.ts'
 import { AppError } from '../../shared/error.ts'
 import { holdsAll } from '../../shared/permission.ts'
 import { hashToken } from '../auth/token.ts'

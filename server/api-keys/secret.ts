@@ -1,4 +1,4 @@
-import { apiKeyPrefix } from '../../shared/auth.ts'
+import { apiKeyPrefix } from '../../shared/api-key.ts'
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 /** 62^30 is 178 bits. */

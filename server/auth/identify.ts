@@ -72,8 +72,9 @@ function staticPrincipal(db: Database): Principal | undefined {
   }
 }
 
-const rightsOf = ({ workspaceId, role }: Membership): Pick<Actor, 'workspaceId' | 'role' | 'permissions'> => ({
+const rightsOf = ({ workspaceId, role }: Membership): Pick<Actor, 'workspaceId' | 'role' | 'permissions' | 'scope'> => ({
   workspaceId,
   role,
   permissions: permissionsOf(role),
+  scope: undefined,
 })

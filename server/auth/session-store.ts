@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import type { User } from '../../shared/auth.ts'
+import { newId } from '../id.ts'
 import { hashToken, newSessionToken } from './token.ts'
 
 /** How long a session lasts; it ends then, used or not. */
@@ -10,12 +11,10 @@ const SESSION_MS = SESSION_DAYS * 24 * 3600 * 1000
 export function createSession(db: Database, userId: string, now: number): string {
   const token = newSessionToken()
   forgetEndedSessions(db, now)
-  db.query('INSERT INTO sessions (token_hash, user_id, created_at, expires_at) VALUES ($hash, $userId, $now, $expiresAt)').run({
-    hash: hashToken(token),
-    userId,
-    now,
-    expiresAt: now + SESSION_MS,
-  })
+  db.query(
+    `INSERT INTO sessions (id, user_id, kind, token_hash, address, client, created_at, last_seen_at, expires_at)
+     VALUES ($id, $userId, 'browser', $hash, '', '', $now, $now, $expiresAt)`,
+  ).run({ id: newId('session', now), userId, hash: hashToken(token), now, expiresAt: now + SESSION_MS })
   return token
 }
 

@@ -9,6 +9,8 @@ import instanceAddresses from './migrations/0005_instance_addresses.sql' with { 
 import jobs from './migrations/0006_jobs.sql' with { type: 'text' }
 import disks from './migrations/0007_disks.sql' with { type: 'text' }
 import sleep from './migrations/0008_sleep.sql' with { type: 'text' }
+import access from './migrations/0009_access.sql' with { type: 'text' }
+import audit from './migrations/0010_audit.sql' with { type: 'text' }
 
 /** Numbered, immutable SQL, embedded as text: the package's own folder loader finds no folder in a compiled executable. */
 const migrations: Migration[] = [
@@ -20,6 +22,8 @@ const migrations: Migration[] = [
   { version: 6, up: [jobs], down: '' },
   { version: 7, up: [disks], down: '' },
   { version: 8, up: [sleep], down: '' },
+  { version: 9, up: [access], down: '' },
+  { version: 10, up: [audit], down: '' },
 ]
 
 /**

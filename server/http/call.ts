@@ -13,6 +13,18 @@ export interface Actor {
   workspaceId: string
   role: string
   permissions: ReadonlySet<Permission>
+  /** Ids of the services the caller is confined to; undefined is the whole workspace. */
+  scope: ReadonlySet<string> | undefined
+}
+
+/** What the audit entry of a request tells beyond what the table of audited events says; never a secret. */
+export interface AuditFacts {
+  /** Who it was, where that shows only on the way: a sign-in. */
+  actor?: { type: 'user'; id: string; email: string }
+  /** In whose log it stands, where that is another than the caller's. */
+  workspaceIds?: readonly string[]
+  target?: string
+  metadata?: Record<string, unknown>
 }
 
 /** One request, checked: what a handler is given. */
@@ -33,6 +45,15 @@ export interface Call<O extends Operation> {
    * @throws AppError `unauthorized`, `forbidden` or `not_found` when the right has ended meanwhile.
    */
   requireRight(): void
+  /**
+   * Makes a change and its entry of the audit log in one transaction, for a handler that had to wait before it (for a hash, an
+   * upload); the right is asked for again first. What a handler does without waiting is one such transaction already.
+   *
+   * @throws AppError as `requireRight`.
+   */
+  change<T>(apply: () => T): T
+  /** Adds to what the audit entry of this request tells. */
+  note(facts: AuditFacts): void
   /**
    * Turns the request of an operation with `webSocket` into a WebSocket; the handler then returns nothing.
    *

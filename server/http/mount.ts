@@ -107,6 +107,11 @@ function callOf(visit: Visit, admission: Admission, { operation, actor, params, 
       return request.signal
     },
     requireRight: () => void admission.readmit([]),
+    change(apply) {
+      admission.readmit([])
+      return apply()
+    },
+    note() {},
     upgrade(events: SocketEvents) {
       const server = parts.server()
       if (!operation.webSocket || server === null) throw new Error('This operation is no WebSocket')

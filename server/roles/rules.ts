@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { Role } from '../../shared/auth.ts'
 import { idAlphabet, idPrefix } from '../../shared/id.ts'
 import { type BuiltInRole, builtInRoles, holdsAll, type Permission } from '../../shared/permission.ts'
+import type { Role } from '../../shared/role.ts'
 
 const none: ReadonlySet<Permission> = new Set()
 const permissionsByRole = new Map<string, ReadonlySet<Permission>>(

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import type { Owner } from '../../shared/auth.ts'
+import type { Owner } from '../../shared/workspace.ts'
 
 export interface StoredWorkspace {
   id: string

@@ -1,9 +1,7 @@
-import { Type } from '@sinclair/typebox'
-import { ApiKey, ApiKeyCreate, ApiKeyCreated, LoginBody, Me, Owner, PermissionEntry, RegisterBody, Role, SignedIn, User } from '../auth.ts'
+import { LoginBody, Me, RegisterBody, SignedIn, User } from '../auth.ts'
 import { defineOperations } from '../operation.ts'
-import { PageOf, PageQuery } from '../schema.ts'
 
-/** Who is calling: accounts, sessions, keys, roles. */
+/** Who is calling: signing in and out. */
 export const authOperations = defineOperations({
   register: {
     method: 'POST',
@@ -51,72 +49,5 @@ export const authOperations = defineOperations({
     tag: 'Auth',
     summary: 'The calling user',
     responses: { 200: User },
-  },
-  listOwners: {
-    method: 'GET',
-    path: '/v1/owners',
-    access: 'authenticated',
-    tag: 'Workspaces',
-    summary: 'Workspaces of the caller',
-    query: Type.Object({ ...PageQuery, name: Type.Optional(Type.Array(Type.String())), email: Type.Optional(Type.Array(Type.String())) }),
-    responses: { 200: PageOf('owner', Owner) },
-  },
-  getOwner: {
-    method: 'GET',
-    path: '/v1/owners/:ownerId',
-    access: 'workspace.read',
-    tag: 'Workspaces',
-    summary: 'One workspace',
-    params: Type.Object({ ownerId: Type.String() }),
-    responses: { 200: Owner },
-    errors: ['not_found'],
-  },
-  createApiKey: {
-    method: 'POST',
-    path: '/v1/api-keys',
-    access: 'apikeys.manage',
-    tag: 'API keys',
-    summary: 'Create an API key',
-    description:
-      'The secret is in this answer and never shown again. Without `role` the key is a `developer`, or has the role of the caller where that holds fewer permissions. Nobody can make a key that may do more than they may.',
-    body: ApiKeyCreate,
-    responses: { 201: ApiKeyCreated },
-    creates: true,
-  },
-  listApiKeys: {
-    method: 'GET',
-    path: '/v1/api-keys',
-    access: 'apikeys.manage',
-    tag: 'API keys',
-    summary: 'List the API keys of the workspace',
-    responses: { 200: Type.Array(ApiKey) },
-  },
-  revokeApiKey: {
-    method: 'DELETE',
-    path: '/v1/api-keys/:keyId',
-    access: 'apikeys.manage',
-    tag: 'API keys',
-    summary: 'Revoke an API key',
-    description: 'The key is dead at once; WebSockets opened with it are closed within 5 seconds.',
-    params: Type.Object({ keyId: Type.String() }),
-    responses: { 204: null },
-    errors: ['not_found'],
-  },
-  listPermissions: {
-    method: 'GET',
-    path: '/v1/permissions',
-    access: 'roles.read',
-    tag: 'Roles',
-    summary: 'The closed list of permissions',
-    responses: { 200: Type.Array(PermissionEntry) },
-  },
-  listRoles: {
-    method: 'GET',
-    path: '/v1/roles',
-    access: 'roles.read',
-    tag: 'Roles',
-    summary: 'List roles with the permissions they hold',
-    query: Type.Object(PageQuery),
-    responses: { 200: PageOf('role', Role) },
   },
 })

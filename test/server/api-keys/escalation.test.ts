@@ -21,7 +21,7 @@ test('whatever set of permissions the maker has, no key may do more', () => {
     const share = Math.random()
     const permissions = new Set(permissionNames.filter(() => Math.random() < share))
     const role = names[round % names.length] ?? 'admin'
-    const maker: Actor = { type: 'user', id: 'usr-maker', name: 'Maker', workspaceId, role: 'custom', permissions }
+    const maker: Actor = { type: 'user', id: 'usr-maker', name: 'Maker', workspaceId, role: 'custom', permissions, scope: undefined }
     for (const wanted of [{ name: 'asked', role }, { name: 'default' }]) {
       try {
         const key = createKey(server.db, maker, wanted, Date.now())

@@ -10,7 +10,15 @@ import { createServerLog } from '../../../server/server-log.ts'
 import { defineOperations, type Operation } from '../../../shared/operation.ts'
 
 const logged: string[] = []
-const actor: Actor = { type: 'user', id: 'usr-1', name: 'Ada', workspaceId: 'tea-1', role: 'admin', permissions: new Set() }
+const actor: Actor = {
+  type: 'user',
+  id: 'usr-1',
+  name: 'Ada',
+  workspaceId: 'tea-1',
+  role: 'admin',
+  permissions: new Set(),
+  scope: undefined,
+}
 const parts: HttpParts = {
   identify: () => ({ rateKey: 'usr-1', actorIn: () => actor }),
   limiter: createRateLimiter(0, Date.now),

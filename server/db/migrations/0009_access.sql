@@ -1,0 +1,135 @@
+CREATE TABLE roles (
+  id TEXT PRIMARY KEY,
+  workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
+  -- Members, keys and invites hold roles by name; names that differ in letter case only are the same.
+  name TEXT NOT NULL COLLATE NOCASE,
+  description TEXT NOT NULL,
+  -- JSON array of names of permissions.
+  permissions TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  UNIQUE (workspace_id, name)
+) STRICT;
+
+ALTER TABLE workspaces ADD COLUMN requires_two_factor INTEGER NOT NULL DEFAULT 0;
+-- Set when deletion begins: nobody enters it from then on. The row goes when nothing of it is left.
+ALTER TABLE workspaces ADD COLUMN deleted_at INTEGER;
+
+-- JSON array of ids of services that a member or key is confined to; null is the whole workspace.
+ALTER TABLE members ADD COLUMN scope TEXT;
+ALTER TABLE api_keys ADD COLUMN scope TEXT;
+ALTER TABLE api_keys ADD COLUMN expires_at INTEGER;
+-- Written at most once a minute.
+ALTER TABLE api_keys ADD COLUMN last_used_at INTEGER;
+
+CREATE TABLE invites (
+  id TEXT PRIMARY KEY,
+  workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
+  email TEXT NOT NULL COLLATE NOCASE,
+  role TEXT NOT NULL,
+  scope TEXT,
+  token_hash TEXT NOT NULL UNIQUE,
+  -- Whose right to invite is looked at again when it is accepted: user, api_key or static_token, and the id.
+  inviter_type TEXT NOT NULL,
+  inviter_id TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  UNIQUE (workspace_id, email)
+) STRICT;
+
+-- The password hash is empty for an account that signs in through a provider only.
+ALTER TABLE users ADD COLUMN totp_secret_sealed TEXT;
+-- Null while the secret waits for its first right code.
+ALTER TABLE users ADD COLUMN totp_confirmed_at INTEGER;
+-- The newest time step a code was taken of: none is taken twice.
+ALTER TABLE users ADD COLUMN totp_last_step INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE users ADD COLUMN last_seen_at INTEGER;
+
+CREATE TABLE recovery_codes (
+  user_id TEXT NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+  code_hash TEXT NOT NULL,
+  PRIMARY KEY (user_id, code_hash)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE password_resets (
+  token_hash TEXT PRIMARY KEY,
+  user_id TEXT NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX password_resets_by_user ON password_resets (user_id);
+
+-- Sessions get an id by which they are listed and ended. Those of devices have a short-lived token and a refresh token as well.
+CREATE TABLE sessions_with_ids (
+  id TEXT PRIMARY KEY,
+  user_id TEXT NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+  -- browser · device
+  kind TEXT NOT NULL,
+  token_hash TEXT NOT NULL UNIQUE,
+  -- When the token ends, where it does so before the session.
+  token_expires_at INTEGER,
+  refresh_hash TEXT UNIQUE,
+  -- The refresh token before the present one: whoever shows it again has a copy.
+  spent_refresh_hash TEXT,
+  address TEXT NOT NULL,
+  -- What the client calls itself: User-Agent, or the name of the device.
+  client TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  -- Written at most once a minute.
+  last_seen_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL
+) STRICT;
+INSERT INTO sessions_with_ids (id, user_id, kind, token_hash, address, client, created_at, last_seen_at, expires_at)
+  SELECT 'ses-' || lower(hex(randomblob(10))), user_id, 'browser', token_hash, '', '', created_at, created_at, expires_at FROM sessions;
+DROP TABLE sessions;
+ALTER TABLE sessions_with_ids RENAME TO sessions;
+CREATE INDEX sessions_by_user ON sessions (user_id);
+CREATE INDEX sessions_by_spent_refresh ON sessions (spent_refresh_hash) WHERE spent_refresh_hash IS NOT NULL;
+
+-- A sign-in whose first factor was right and whose second is waited for.
+CREATE TABLE pending_sign_ins (
+  token_hash TEXT PRIMARY KEY,
+  user_id TEXT NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL
+) STRICT;
+
+-- Accounts at identity providers, known by issuer and subject.
+CREATE TABLE identities (
+  issuer TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  provider TEXT NOT NULL,
+  user_id TEXT NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+  email TEXT,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (issuer, subject)
+) STRICT;
+CREATE INDEX identities_by_user ON identities (user_id);
+
+-- Sign-ins under way at a provider; each is good for one callback, in the browser that began it.
+CREATE TABLE oauth_attempts (
+  state_hash TEXT PRIMARY KEY,
+  provider TEXT NOT NULL,
+  browser_hash TEXT NOT NULL,
+  nonce TEXT NOT NULL,
+  verifier_sealed TEXT NOT NULL,
+  -- The user that an account is to be linked to; null is a sign-in.
+  link_user_id TEXT REFERENCES users (id) ON DELETE CASCADE,
+  -- The invite that is to be accepted, if the sign-in came from one.
+  invite_token_sealed TEXT,
+  return_to TEXT NOT NULL,
+  expires_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE device_grants (
+  device_hash TEXT PRIMARY KEY,
+  user_code TEXT NOT NULL UNIQUE,
+  client TEXT NOT NULL,
+  address TEXT NOT NULL,
+  -- pending · approved · denied
+  status TEXT NOT NULL,
+  user_id TEXT REFERENCES users (id) ON DELETE CASCADE,
+  polled_at INTEGER,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL
+) STRICT;
