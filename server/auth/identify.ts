@@ -4,7 +4,7 @@ import type { User } from '../../shared/auth.ts'
 import { findKeyByHash, type StoredKey } from '../api-keys/store.ts'
 import type { Identify, Principal } from '../http/authenticate.ts'
 import type { Actor } from '../http/call.ts'
-import { permissionsOf } from '../roles/rules.ts'
+import { permissionsIn } from '../roles/grant.ts'
 import { findFirstMembership, findMembership, type Membership } from '../workspaces/store.ts'
 import { readSeeded } from './seed.ts'
 import { findSessionUser } from './session-store.ts'
@@ -33,7 +33,7 @@ export function createIdentify({ db, staticToken, now }: IdentifyDeps): Identify
     const hash = hashToken(credential.token)
     if (staticHash !== undefined && isSameHash(hash, staticHash)) return staticPrincipal(db)
     const key = findKeyByHash(db, hash)
-    return key === undefined ? undefined : keyPrincipal(key)
+    return key === undefined ? undefined : keyPrincipal(db, key)
   }
 }
 
@@ -44,16 +44,16 @@ function userPrincipal(db: Database, user: User): Principal {
     rateKey: user.id,
     actorIn: (workspaceId) => {
       const place = workspaceId === undefined ? findFirstMembership(db, user.id) : findMembership(db, user.id, workspaceId)
-      return place === undefined ? undefined : { type: 'user', ...user, ...rightsOf(place) }
+      return place === undefined ? undefined : { type: 'user', ...user, ...rightsOf(db, place) }
     },
   }
 }
 
-function keyPrincipal({ id, name, workspaceId, role }: StoredKey): Principal {
+function keyPrincipal(db: Database, { id, name, workspaceId, role }: StoredKey): Principal {
   return {
     rateKey: id,
     actorIn: (wanted) =>
-      wanted === undefined || wanted === workspaceId ? { type: 'api_key', id, name, ...rightsOf({ workspaceId, role }) } : undefined,
+      wanted === undefined || wanted === workspaceId ? { type: 'api_key', id, name, ...rightsOf(db, { workspaceId, role }) } : undefined,
   }
 }
 
@@ -67,14 +67,14 @@ function staticPrincipal(db: Database): Principal | undefined {
     actorIn: (wanted) => {
       const place = findMembership(db, seeded.userId, seeded.workspaceId)
       if (place === undefined || (wanted !== undefined && wanted !== seeded.workspaceId)) return undefined
-      return { type: 'static_token', id: user.id, name: user.name, email: user.email, ...rightsOf(place) }
+      return { type: 'static_token', id: user.id, name: user.name, email: user.email, ...rightsOf(db, place) }
     },
   }
 }
 
-const rightsOf = ({ workspaceId, role }: Membership): Pick<Actor, 'workspaceId' | 'role' | 'permissions' | 'scope'> => ({
+const rightsOf = (db: Database, { workspaceId, role }: Membership): Pick<Actor, 'workspaceId' | 'role' | 'permissions' | 'scope'> => ({
   workspaceId,
   role,
-  permissions: permissionsOf(role),
+  permissions: permissionsIn(db, workspaceId, role),
   scope: undefined,
 })

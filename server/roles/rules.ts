@@ -3,19 +3,24 @@ import { idAlphabet, idPrefix } from '../../shared/id.ts'
 import { type BuiltInRole, builtInRoles, holdsAll, type Permission } from '../../shared/permission.ts'
 import type { Role } from '../../shared/role.ts'
 
-const none: ReadonlySet<Permission> = new Set()
-const permissionsByRole = new Map<string, ReadonlySet<Permission>>(
-  Object.entries(builtInRoles).map(([name, { permissions }]) => [name, new Set(permissions)]),
-)
+/** By what names of roles are told apart: forms of a letter that look the same, and cases, are one. */
+export const roleKey = (name: string): string => name.normalize('NFKC').toUpperCase()
 
-/** What the role of this name allows; nothing when there is no such role. */
-export const permissionsOf = (role: string): ReadonlySet<Permission> => permissionsByRole.get(role) ?? none
+interface NamedSet {
+  name: string
+  permissions: ReadonlySet<Permission>
+}
 
-export const isRole = (name: string): boolean => permissionsByRole.has(name)
+const builtIn = Object.entries(builtInRoles).map(([name, { permissions }]): NamedSet => ({ name, permissions: new Set(permissions) }))
+/** Under the name and under its key: the first is how it is stored, and found without more ado. */
+const builtInByName = new Map(builtIn.flatMap((role) => [[role.name, role] as const, [roleKey(role.name), role] as const]))
+
+/** The built-in role of this name, in any letter case. */
+export const builtInRole = (name: string): NamedSet | undefined => builtInByName.get(name) ?? builtInByName.get(roleKey(name))
 
 /** The role of a key made without one: `developer`, or the maker's own where that does not hold all of a developer's permissions. */
 export function defaultKeyRole(own: { role: string; permissions: ReadonlySet<Permission> }): string {
-  return holdsAll(own.permissions, permissionsOf('developer')) ? 'developer' : own.role
+  return holdsAll(own.permissions, builtInRoles.developer.permissions) ? 'developer' : own.role
 }
 
 /** Built-in roles are part of the executable, so they are as old as its first release. */

@@ -1,14 +1,16 @@
 CREATE TABLE roles (
   id TEXT PRIMARY KEY,
   workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
-  -- Members, keys and invites hold roles by name; names that differ in letter case only are the same.
-  name TEXT NOT NULL COLLATE NOCASE,
+  -- Members, keys and invites hold roles by name, spelled as here.
+  name TEXT NOT NULL,
+  -- The name without letter case, of which SQLite knows that of ASCII only: see roleKey. Names of the same key are the same.
+  name_key TEXT NOT NULL,
   description TEXT NOT NULL,
   -- JSON array of names of permissions.
   permissions TEXT NOT NULL,
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
-  UNIQUE (workspace_id, name)
+  UNIQUE (workspace_id, name_key)
 ) STRICT;
 
 ALTER TABLE workspaces ADD COLUMN requires_two_factor INTEGER NOT NULL DEFAULT 0;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createKey } from '../../../server/api-keys/create.ts'
 import type { Actor } from '../../../server/http/call.ts'
-import { permissionsOf } from '../../../server/roles/rules.ts'
+import { permissionsIn } from '../../../server/roles/grant.ts'
 import { AppError } from '../../../shared/error.ts'
 import { builtInRoles, holdsAll, permissionNames } from '../../../shared/permission.ts'
 import { defaultWorkspaceId } from '../../support/members.ts'
@@ -25,7 +25,7 @@ test('whatever set of permissions the maker has, no key may do more', () => {
     for (const wanted of [{ name: 'asked', role }, { name: 'default' }]) {
       try {
         const key = createKey(server.db, maker, wanted, Date.now())
-        expect(holdsAll(permissions, permissionsOf(key.role))).toBe(true)
+        expect(holdsAll(permissions, permissionsIn(server.db, workspaceId, key.role))).toBe(true)
       } catch (error) {
         expect(error).toBeInstanceOf(AppError)
       }
