@@ -18,6 +18,8 @@ import { createLogHub } from './logs/hub.ts'
 import { DEFAULT_LOG_RATE } from './logs/rate.ts'
 import { openLogStore } from './logs/store.ts'
 import { type Machine, readMachine } from './machine.ts'
+import { createMailer } from './mail/mailer.ts'
+import { mailSettingsOf } from './mail/settings.ts'
 import { type RunningMetrics, startMetrics } from './metrics/start.ts'
 import { type Paths, pathsOf } from './paths.ts'
 import { createLinkPublisher } from './private-network/publish.ts'
@@ -64,6 +66,7 @@ export interface Composed {
 export async function compose(options: ComposeOptions): Promise<Composed> {
   const { config, log, version } = options
   const acme = acmeSettingsOf(config)
+  const mailer = createMailer(mailSettingsOf(config))
   const paths = pathsOf(config.CP_DATA_DIR, config.CP_MASTER_KEY_FILE)
   await ensureDataFolders(paths)
   const lock = await takeData(options, paths)
@@ -91,6 +94,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     config,
     publicUrl,
     machine,
+    mailer,
     exitReasons: createExitReasons(),
     shells: createShellSeats(),
     diskQuota,

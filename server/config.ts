@@ -4,6 +4,7 @@ import { AppError } from '../shared/error.ts'
 import { type Address, formatAddress, parseAddress } from './address.ts'
 import { parseSubnet } from './engines/process/network/addresses.ts'
 import { INHERITED_VARIABLE, type InheritedListener, parseInherited } from './ingress/inherited.ts'
+import { parseSender, parseSmtpUrl } from './mail/settings.ts'
 import {
   integer,
   list,
@@ -14,6 +15,7 @@ import {
   parseDirectory,
   parseDomain,
   parseEmail,
+  parseOrigins,
   parseProxies,
   parsePublicUrl,
   parseResolver,
@@ -105,9 +107,27 @@ const settings = {
   CP_ADMIN_EMAIL: { default: 'admin@localhost', help: 'Administrator seeded at first start', parse: parseEmail },
   CP_ADMIN_PASSWORD: { default: '', secret: true, help: 'Its password; absent, one is made and printed once', parse: parseAdminPassword },
   CP_REGISTRATION: { default: '', help: 'Who may register: open, invite or closed', parse: oneOf(['', 'open', 'invite', 'closed']) },
+  CP_SMTP_URL: { default: '', secret: true, help: 'Mail server, smtp[s]://user:password@host:port; empty sends none', parse: parseSmtpUrl },
+  CP_SMTP_FROM: { default: '', help: 'Address that mail comes from, with a name if wanted', parse: parseSender },
   CP_MASTER_KEY_FILE: { default: '', help: 'Key that encrypts secrets at rest; default <data>/master.key', parse: optionalText },
   CP_TRUSTED_PROXIES: { default: '', help: 'CIDRs whose forwarded headers count', parse: parseProxies },
-  CP_RATE_LIMIT: { default: '6000', help: 'Requests a minute for one credential or address; 0 is no limit', parse: integer(0, 1e9) },
+  CP_RATE_LIMIT: {
+    default: '6000',
+    help: 'Requests a minute for one credential, or one address without; 0 is no limit of any kind',
+    parse: integer(0, 1e9),
+  },
+  CP_WRITE_LIMIT: { default: '1200', help: 'Requests a minute that change something; 0 is no limit of their own', parse: integer(0, 1e9) },
+  CP_DEPLOY_LIMIT: { default: '120', help: 'Uploads, deploys and rollbacks a minute; 0 is no limit of their own', parse: integer(0, 1e9) },
+  CP_SIGN_IN_LIMIT: {
+    default: '60',
+    help: 'Sign-ins a minute from one address, and as many requests with tokens that nobody has; 0 is no limit of their own',
+    parse: integer(0, 1e9),
+  },
+  CP_CORS_ORIGINS: {
+    default: '',
+    help: 'Origins whose pages may call the API with a key, such as https://panel.example.com; cookies never work there',
+    parse: parseOrigins,
+  },
   CP_LOGIN_LIMIT: { default: '10', help: 'Failed logins in 15 minutes for one account or address', parse: integer(1, 1e6) },
   CP_BUILD_PASS: { default: defaultBuildPass, help: 'Names of our environment variables handed to builds', parse: list },
   CP_BUILD_PATH: {
@@ -210,10 +230,12 @@ const whenEmpty: Partial<Record<SettingName, (config: Config) => string>> = {
   CP_REGISTRATION: () => '(open while only this machine reaches the API, else invite)',
   CP_MASTER_KEY_FILE: ({ CP_DATA_DIR }) => `${CP_DATA_DIR}/master.key`,
   CP_TRUSTED_PROXIES: () => '(none)',
+  CP_CORS_ORIGINS: () => '(none)',
   CP_PUBLIC_ADDRESSES: () => "(the public ones of this machine's interfaces)",
   CP_DNS_RESOLVER: () => "(the system's)",
   CP_INGRESS_HTTPS: () => '(none)',
   CP_ACME_DIRECTORY: () => 'off',
+  CP_SMTP_FROM: () => '(none: no mail is sent)',
   CP_ACME_ROOT: () => '(none)',
   CP_ACME_EMAIL: () => '(none)',
   CP_ACME_DNS_HOOK: () => '(none)',

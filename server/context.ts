@@ -9,6 +9,7 @@ import type { Collector } from './logs/collector.ts'
 import type { LogHub } from './logs/hub.ts'
 import type { LogStore } from './logs/store.ts'
 import type { Machine } from './machine.ts'
+import type { Mailer } from './mail/mailer.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { Paths } from './paths.ts'
 import type { RoutePublisher } from './routing/publish.ts'
@@ -61,6 +62,7 @@ export interface Context {
   readonly collector: Collector
   readonly metrics: Metrics
   readonly log: ServerLog
+  readonly mailer: Mailer
   readonly exitReasons: ExitReasons
   readonly diskQuota: DiskQuota
   readonly shells: ShellSeats

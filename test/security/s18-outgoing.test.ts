@@ -31,6 +31,7 @@ const connecting: Record<string, string> = {
     'instances in the route table, at the address the engine gave them and a port that we have chosen',
   'server/ingress/streams/piped-connection.ts': 'instances in the route table, at 127.0.0.1 and a port that we have chosen',
   'server/instances/health.ts': 'the address the engine gave the instance, and its port; redirects are not followed',
+  'server/mail/mailer.ts': "the mail server: the operator's setting",
   'server/upgrade/control-client.ts': 'a unix socket in the data directory',
   'server/upgrade/health.ts': 'our own API and ingress; redirects of what is served there are not followed',
 }

@@ -10,6 +10,8 @@ import { createExitReasons } from '../../server/instances/exit-reasons.ts'
 import { createCollector } from '../../server/logs/collector.ts'
 import { createLogHub } from '../../server/logs/hub.ts'
 import { openLogStore } from '../../server/logs/store.ts'
+import { createMailer } from '../../server/mail/mailer.ts'
+import { mailSettingsOf } from '../../server/mail/settings.ts'
 import { openMetricsDatabase } from '../../server/metrics/database.ts'
 import { createMetrics } from '../../server/metrics/metrics.ts'
 import { openSealer } from '../../server/secrets/seal.ts'
@@ -82,6 +84,7 @@ export async function startTestServer({ env = {}, parts = {} }: TestServerOption
     shells: createShellSeats(),
     diskQuota: noQuota('a test limits nobody'),
     machine: largeMachine,
+    mailer: createMailer(mailSettingsOf(config)),
     log,
     metrics: createMetrics(samples, { latest: () => undefined, totals: () => new Map(), lagMs: () => 0 }, new AbortController().signal),
     work: idleWork,
