@@ -71,8 +71,10 @@ CREATE TABLE sessions_with_ids (
   -- When the token ends, where it does so before the session.
   token_expires_at INTEGER,
   refresh_hash TEXT UNIQUE,
-  -- The refresh token before the present one: whoever shows it again has a copy.
-  spent_refresh_hash TEXT,
+  -- Of what all refresh tokens of one session have in common: whoever shows another one than the present has a copy.
+  refresh_family_hash TEXT UNIQUE,
+  -- How long each of its tokens lasts.
+  token_lifetime_ms INTEGER,
   address TEXT NOT NULL,
   -- What the client calls itself: User-Agent, or the name of the device.
   client TEXT NOT NULL,
@@ -86,7 +88,6 @@ INSERT INTO sessions_with_ids (id, user_id, kind, token_hash, address, client, c
 DROP TABLE sessions;
 ALTER TABLE sessions_with_ids RENAME TO sessions;
 CREATE INDEX sessions_by_user ON sessions (user_id);
-CREATE INDEX sessions_by_spent_refresh ON sessions (spent_refresh_hash) WHERE spent_refresh_hash IS NOT NULL;
 
 -- A sign-in whose first factor was right and whose second is waited for.
 CREATE TABLE pending_sign_ins (
@@ -126,7 +127,9 @@ CREATE TABLE oauth_attempts (
 CREATE TABLE device_grants (
   device_hash TEXT PRIMARY KEY,
   user_code TEXT NOT NULL UNIQUE,
+  -- What the program calls itself, and the id that OAuth knows it by.
   client TEXT NOT NULL,
+  client_id TEXT NOT NULL,
   address TEXT NOT NULL,
   -- pending · approved · denied
   status TEXT NOT NULL,
