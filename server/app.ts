@@ -16,10 +16,11 @@ import { platformComponents } from './health/components.ts'
 import { createHealthRoutes } from './health/routes.ts'
 import type { Handler, Handlers } from './http/call.ts'
 import { createAddressReader } from './http/client-address.ts'
+import { createCorsRules } from './http/cors.ts'
 import { mountDocs } from './http/docs/mount-docs.ts'
 import { mountAll } from './http/mount-all.ts'
 import type { HttpParts, HttpServer } from './http/parts.ts'
-import { createRateLimiter } from './http/rate-limit.ts'
+import { createRateLimits, type RateSettings } from './http/rate-limits.ts'
 import { createSocketHub } from './http/sockets.ts'
 import { createIdempotencyStore } from './idempotency/store.ts'
 import { trustedProxies } from './ingress/trusted-proxies.ts'
@@ -73,7 +74,8 @@ export function createApp(context: Context, { idleTimeoutSeconds = IDLE_TIMEOUT_
   const sockets = createSocketHub()
   const parts: HttpParts = {
     identify: createIdentify({ db, staticToken: config.SERVICE_API_TOKEN, now }),
-    limiter: createRateLimiter(config.CP_RATE_LIMIT, now),
+    limits: createRateLimits(rateSettingsOf(config), now),
+    cors: createCorsRules(config.CP_CORS_ORIGINS),
     idempotency: createIdempotencyStore(db, context.sealer, now),
     addressOf: createAddressReader(trustedProxies(config.CP_TRUSTED_PROXIES), context.ingressProof),
     ownOrigins: () => origins,
@@ -118,6 +120,13 @@ export function createApp(context: Context, { idleTimeoutSeconds = IDLE_TIMEOUT_
     },
   }
 }
+
+const rateSettingsOf = (config: Context['config']): RateSettings => ({
+  requests: config.CP_RATE_LIMIT,
+  writes: config.CP_WRITE_LIMIT,
+  deploys: config.CP_DEPLOY_LIMIT,
+  signIns: config.CP_SIGN_IN_LIMIT,
+})
 
 function explained<T>(address: Address, listen: () => T): T {
   try {

@@ -33,6 +33,14 @@ export function parseEmail(value: string): string {
   return value
 }
 
+/** Exact origins: `*` would let every page of the world act with a key that its visitor pastes there. */
+export function parseOrigins(value: string): string[] {
+  const origins = list(value)
+  const wrong = origins.find((origin) => !/^https?:/.test(origin) || !URL.canParse(origin) || new URL(origin).origin !== origin)
+  if (wrong === undefined) return origins
+  throw new Error(`"${wrong}" is not an origin; name each as a browser sends it, without a path, such as https://panel.example.com`)
+}
+
 /** Read once here so that a wrong one stops the start by its name; app and ingress read them again for their use. */
 export function parseProxies(value: string): string[] {
   const cidrs = list(value)

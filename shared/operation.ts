@@ -35,6 +35,8 @@ export interface Operation {
   responses: Record<number, TSchema | null>
   /** Errors beyond those every route can give (400, 401, 403, 404 of a workspace, 429, 500, 503). */
   errors?: readonly ErrorCode[]
+  /** Takes a secret that could be guessed: it counts against the limit on sign-ins. Public changing operations do so anyway. */
+  takesSecret?: true
   /** POSTs that create honour `Idempotency-Key`. */
   creates?: true
   /** Upgrades to a WebSocket instead of answering. */

@@ -3,6 +3,7 @@ import { enterWorkspace, type Principal, requireAccess, requirePrincipal } from 
 import type { Actor } from './call.ts'
 import { type Credential, credentialOf } from './credential.ts'
 import { isStateChanging, refuseForeignOrigin, requireOwnOrigin } from './origin.ts'
+import { rateClassOf } from './rate-class.ts'
 import type { Visit } from './visit.ts'
 
 /** Somebody let in, whose right can be asked for again while the request or its WebSocket lasts. */
@@ -17,10 +18,15 @@ export interface Admission {
  *
  * @throws AppError `rate_limited`, `unauthorized`, `forbidden`, or `not_found` for a workspace of others.
  */
-export function admit(visit: Visit, { access, webSocket }: Operation, workspaceIds: readonly string[]): Admission {
+export function admit(visit: Visit, operation: Operation, workspaceIds: readonly string[]): Admission {
+  const { access, webSocket } = operation
   const credential = credentialOf(visit.request.headers)
   const principal = identified(visit, credential)
-  visit.count(principal?.rateKey)
+  visit.count({
+    class: rateClassOf(operation),
+    credential: principal?.rateKey,
+    isGuess: access !== 'public' && principal === undefined && (credential.kind === 'bearer' || credential.kind === 'session'),
+  })
   if (access !== 'public') requirePrincipal(principal)
   // Browsers send the cookie with a WebSocket handshake from any page, so that GET needs the check as well.
   if (webSocket || isStateChanging(visit.request.method)) checkOrigin(visit, credential, principal)

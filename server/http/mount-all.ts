@@ -4,9 +4,10 @@ import type { Operation } from '../../shared/operation.ts'
 import { permissions } from '../../shared/permission.ts'
 import type { Handler } from './call.ts'
 import { mountOperation } from './mount.ts'
+import { mountPreflights } from './mount-preflights.ts'
 import type { HttpParts } from './parts.ts'
 import { respondError } from './respond.ts'
-import { openVisit } from './visit.ts'
+import { openVisit, uncredited } from './visit.ts'
 
 export type OperationTable = Readonly<Record<string, Operation>>
 
@@ -27,7 +28,7 @@ export function mountAll<C>(
   elysia.onError(({ error, code, request }) => {
     const visit = openVisit(request, parts)
     try {
-      visit.count(undefined)
+      visit.count(uncredited)
       throw code === 'NOT_FOUND' ? new AppError('not_found', 'There is nothing at this path and method. /docs lists what there is.') : error
     } catch (shown) {
       return respondError(visit.head(), shown, parts.log)
@@ -37,6 +38,7 @@ export function mountAll<C>(
     const handler = handlers[id]
     if (handler !== undefined) mountOperation(elysia, parts, { id, operation, handler, context })
   }
+  if (parts.cors !== undefined) mountPreflights(elysia, parts, { cors: parts.cors, table })
   return elysia
 }
 

@@ -17,9 +17,9 @@ export function requireOwnOrigin(headers: Headers, ownOrigins: ReadonlySet<strin
   }
 }
 
-/** As `requireOwnOrigin`, for requests that carry no cookie: only a foreign Origin that is there is refused. */
+/** As `requireOwnOrigin`, for requests that carry no cookie of ours: only a sign of another site's page is refused. */
 export function refuseForeignOrigin(headers: Headers, ownOrigins: ReadonlySet<string>): void {
-  if (headers.has('origin')) requireOwnOrigin(headers, ownOrigins)
+  if (headers.has('origin') || headers.has('sec-fetch-site')) requireOwnOrigin(headers, ownOrigins)
 }
 
 function isFromOwnPage(headers: Headers, ownOrigins: ReadonlySet<string>): boolean {

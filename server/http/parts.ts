@@ -2,8 +2,9 @@ import type { Server } from 'bun'
 import type { ServerLog } from '../server-log.ts'
 import type { Identify } from './authenticate.ts'
 import type { AddressReader } from './client-address.ts'
+import type { CorsRules } from './cors.ts'
 import type { IdempotencyStore } from './idempotency.ts'
-import type { RateLimiter } from './rate-limit.ts'
+import type { RateLimits } from './rate-limits.ts'
 import type { SocketData, SocketHub } from './sockets.ts'
 
 export type HttpServer = Server<SocketData>
@@ -11,7 +12,9 @@ export type HttpServer = Server<SocketData>
 /** What serving needs of the rest of the server; given by the composition root. */
 export interface HttpParts {
   identify: Identify
-  limiter: RateLimiter
+  limits: RateLimits
+  /** What pages of other origins may do; undefined is nothing. */
+  cors: CorsRules | undefined
   idempotency: IdempotencyStore
   addressOf: AddressReader
   /** Origins of our own pages. The port is known only once the server listens, so this is asked for with each request. */

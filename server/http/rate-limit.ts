@@ -1,15 +1,15 @@
-import { AppError } from '../../shared/error.ts'
-
-/** What the limiter says of one request, for the RateLimit headers. */
+/** What a limiter says of one request, for the RateLimit headers. */
 export interface RateState {
   limit: number
   remaining: number
   /** Seconds until the whole limit is there again. */
   resetSeconds: number
+  /** Seconds until there is a request again; only where this one was not counted because none was left. */
+  retryAfterSeconds?: number
 }
 
 export interface RateLimiter {
-  /** Counts one request of `key`. @throws AppError `rate_limited` when it has none left. */
+  /** Counts one request of `key`, unless it has none left. */
   take(key: string): RateState
   /** The state of `key` without counting. */
   peek(key: string): RateState
@@ -18,7 +18,7 @@ export interface RateLimiter {
 /** Stands for "no limit": far above what one machine can answer in a minute. */
 const UNLIMITED_PER_MINUTE = 1_000_000_000
 const MS_PER_MINUTE = 60_000
-/** Buckets kept before full ones, which say nothing, are dropped. */
+/** Buckets of one generation; two are kept. */
 const MAX_BUCKETS = 20_000
 
 interface Bucket {
@@ -27,22 +27,33 @@ interface Bucket {
 }
 
 /**
- * A token bucket for each credential or address: `perMinute` at once, refilled evenly. In memory, because a restart that forgives
- * a minute's requests does no harm. `perMinute` 0 is no limit.
+ * A token bucket for each credential or address: `perMinute` at once, refilled evenly; 0 is no limit. In memory, because a restart that
+ * forgives a minute's requests does no harm. Buckets are kept in two generations: one that nobody has touched for a whole generation
+ * has filled up meanwhile and says nothing, and a flood of addresses ends a generation early, so that memory stays bounded.
  */
 export function createRateLimiter(perMinute: number, now: () => number): RateLimiter {
   const limit = perMinute === 0 ? UNLIMITED_PER_MINUTE : perMinute
   const perMs = limit / MS_PER_MINUTE
-  const buckets = new Map<string, Bucket>()
+  let current = new Map<string, Bucket>()
+  let previous = new Map<string, Bucket>()
+  let begunAt = now()
 
+  const bucketOf = (key: string, time: number): Bucket => {
+    if (current.size >= MAX_BUCKETS || time - begunAt >= MS_PER_MINUTE) {
+      previous = current
+      current = new Map()
+      begunAt = time
+    }
+    let bucket = current.get(key)
+    if (bucket === undefined) {
+      bucket = previous.get(key) ?? { tokens: limit, filledAt: time }
+      current.set(key, bucket)
+    }
+    return bucket
+  }
   const filled = (key: string): Bucket => {
     const time = now()
-    let bucket = buckets.get(key)
-    if (bucket === undefined) {
-      if (buckets.size >= MAX_BUCKETS) dropFull(buckets, { time, perMs, limit })
-      bucket = { tokens: limit, filledAt: time }
-      buckets.set(key, bucket)
-    }
+    const bucket = bucketOf(key, time)
     bucket.tokens = Math.min(limit, bucket.tokens + Math.max(0, time - bucket.filledAt) * perMs)
     bucket.filledAt = time
     return bucket
@@ -56,22 +67,10 @@ export function createRateLimiter(perMinute: number, now: () => number): RateLim
   return {
     take(key) {
       const bucket = filled(key)
-      if (bucket.tokens < 1) {
-        const retryAfterSeconds = Math.max(1, Math.ceil((1 - bucket.tokens) / perMs / 1000))
-        throw new AppError('rate_limited', `Too many requests. Try again in ${retryAfterSeconds} s.`, { retryAfterSeconds })
-      }
+      if (bucket.tokens < 1) return { ...stateOf(bucket), retryAfterSeconds: Math.max(1, Math.ceil((1 - bucket.tokens) / perMs / 1000)) }
       bucket.tokens -= 1
       return stateOf(bucket)
     },
     peek: (key) => stateOf(filled(key)),
   }
-}
-
-/** Drops the buckets that would be full by now; should all be in use, the oldest goes, so that memory stays bounded. */
-function dropFull(buckets: Map<string, Bucket>, { time, perMs, limit }: { time: number; perMs: number; limit: number }): void {
-  for (const [key, { tokens, filledAt }] of buckets) {
-    if (tokens + (time - filledAt) * perMs >= limit) buckets.delete(key)
-  }
-  const oldest = buckets.keys().next()
-  if (buckets.size >= MAX_BUCKETS && !oldest.done) buckets.delete(oldest.value)
 }

@@ -8,10 +8,12 @@ export interface ReplyHead {
   requestId: string
   rate: RateState
   isHttps: boolean
+  /** What is to be said to the page of another origin. */
+  cors: Record<string, string> | undefined
 }
 
 /** Headers of every response. The policy is that of JSON, which needs nothing; pages bring their own. */
-export function headersOf({ requestId, rate, isHttps }: ReplyHead): Record<string, string> {
+export function headersOf({ requestId, rate, isHttps, cors }: ReplyHead): Record<string, string> {
   const headers: Record<string, string> = {
     'X-Request-Id': requestId,
     'RateLimit-Limit': String(rate.limit),
@@ -25,7 +27,7 @@ export function headersOf({ requestId, rate, isHttps }: ReplyHead): Record<strin
     'X-Frame-Options': 'DENY',
   }
   if (isHttps) headers['Strict-Transport-Security'] = 'max-age=31536000'
-  return headers
+  return cors === undefined ? headers : Object.assign(headers, cors)
 }
 
 /** An answer of JSON text, or without a body where `json` is undefined. */
@@ -38,7 +40,8 @@ export function respondJson(head: ReplyHead, status: number, json: string | unde
 /** A response that a route made itself, with the headers of every response added where it has none of its own. */
 export function respondAs(head: ReplyHead, response: Response): Response {
   for (const [name, value] of Object.entries(headersOf(head))) {
-    if (!response.headers.has(name)) response.headers.set(name, value)
+    if (name === 'Vary') response.headers.append(name, value)
+    else if (!response.headers.has(name)) response.headers.set(name, value)
   }
   return response
 }

@@ -1,6 +1,8 @@
+import { AppError } from '../../shared/error.ts'
 import { addressKey } from './client-address.ts'
 import type { HttpParts } from './parts.ts'
 import type { RateState } from './rate-limit.ts'
+import type { Counted } from './rate-limits.ts'
 import type { ReplyHead } from './respond.ts'
 
 /** One request on its way through: its id, where it comes from, and whose limit it counts against. */
@@ -10,32 +12,37 @@ export interface Visit {
   readonly parts: HttpParts
   /** Address of the client; a forwarded one only when a trusted proxy says so. */
   address(): string
-  /** Counts the request once, against a credential or else against its address. @throws AppError `rate_limited`. */
-  count(key: string | undefined): void
+  /** Counts the request once, against its credential or else its address. @throws AppError `rate_limited`. */
+  count(request: Omit<Counted, 'address'>): void
   head(): ReplyHead
 }
+
+/** How a request counts that belongs to nobody and no operation. */
+export const uncredited: Omit<Counted, 'address'> = { class: 'read', credential: undefined }
 
 export function openVisit(request: Request, parts: HttpParts): Visit {
   let address: string | undefined
   let rate: RateState | undefined
-  let rateKey: string | undefined
   const requestId = crypto.randomUUID()
   const readAddress = () => {
     address ??= parts.addressOf(parts.server()?.requestIP(request)?.address, request.headers)
     return address
   }
+  const addressed = () => `address:${addressKey(readAddress())}`
   return {
     request,
     requestId,
     parts,
     address: readAddress,
-    count(key) {
-      rateKey = key ?? `address:${addressKey(readAddress())}`
-      rate = parts.limiter.take(rateKey)
+    count(counted) {
+      rate = parts.limits.take({ ...counted, address: addressed })
+      const { retryAfterSeconds } = rate
+      if (retryAfterSeconds === undefined) return
+      throw new AppError('rate_limited', `Too many requests. Try again in ${retryAfterSeconds} s.`, { retryAfterSeconds })
     },
     head() {
-      rate ??= parts.limiter.peek(rateKey ?? `address:${addressKey(readAddress())}`)
-      return { requestId, rate, isHttps: parts.isHttps }
+      rate ??= parts.limits.peek({ credential: undefined, address: addressed })
+      return { requestId, rate, isHttps: parts.isHttps, cors: parts.cors?.headersFor(request) }
     },
   }
 }

@@ -4,7 +4,7 @@ import bundlePath from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file
 import type { OperationTable } from '../mount-all.ts'
 import type { HttpParts } from '../parts.ts'
 import { respondAs, respondError } from '../respond.ts'
-import { openVisit } from '../visit.ts'
+import { openVisit, uncredited } from '../visit.ts'
 import { buildOpenApiDocument } from './document.ts'
 import { docsPage, docsPolicy, docsScript } from './page.ts'
 
@@ -43,7 +43,7 @@ export function mountDocs(elysia: Elysia, parts: HttpParts, { table, version }: 
 async function serve(request: Request, parts: HttpParts, { type, body, isFixed }: Served): Promise<Response> {
   const visit = openVisit(request, parts)
   try {
-    visit.count(undefined)
+    visit.count(uncredited)
     const headers: Record<string, string> = { 'Content-Type': type, 'Content-Security-Policy': docsPolicy }
     if (isFixed) headers['Cache-Control'] = `public, max-age=${FIXED_SECONDS}`
     return respondAs(visit.head(), new Response(await body(), { headers }))

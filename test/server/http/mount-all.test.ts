@@ -4,7 +4,7 @@ import type { Actor, Handler } from '../../../server/http/call.ts'
 import { createAddressReader } from '../../../server/http/client-address.ts'
 import { mountAll, type OperationTable } from '../../../server/http/mount-all.ts'
 import type { HttpParts } from '../../../server/http/parts.ts'
-import { createRateLimiter } from '../../../server/http/rate-limit.ts'
+import { createRateLimits } from '../../../server/http/rate-limits.ts'
 import { createSocketHub } from '../../../server/http/sockets.ts'
 import { createServerLog } from '../../../server/server-log.ts'
 import { defineOperations, type Operation } from '../../../shared/operation.ts'
@@ -21,7 +21,8 @@ const actor: Actor = {
 }
 const parts: HttpParts = {
   identify: () => ({ rateKey: 'usr-1', actorIn: () => actor }),
-  limiter: createRateLimiter(0, Date.now),
+  limits: createRateLimits({ requests: 0, writes: 0, deploys: 0, signIns: 0 }, Date.now),
+  cors: undefined,
   idempotency: { begin: () => 'begun', finish() {}, abandon() {} },
   addressOf: createAddressReader(() => false),
   ownOrigins: () => new Set(),

@@ -35,13 +35,34 @@ test('guessing tokens counts against the address', async () => {
 test('a bucket fills evenly and never beyond its limit', () => {
   let now = 0
   const limiter = createRateLimiter(60, () => now)
-  for (let n = 0; n < 60; n++) limiter.take('a')
-  expect(() => limiter.take('a')).toThrow(/1 s/)
+  for (let n = 0; n < 60; n++) expect(limiter.take('a').retryAfterSeconds).toBeUndefined()
+  expect(limiter.take('a').retryAfterSeconds).toBe(1)
   now = 1000
-  expect(limiter.take('a').remaining).toBe(0)
-  expect(() => limiter.take('a')).toThrow()
+  expect(limiter.take('a')).toMatchObject({ remaining: 0 })
+  expect(limiter.take('a').retryAfterSeconds).toBe(1)
   now = 1e9
   expect(limiter.peek('a')).toEqual({ limit: 60, remaining: 60, resetSeconds: 0 })
+})
+
+test('a bucket outlives the change of generations while it is in use', () => {
+  let now = 0
+  const limiter = createRateLimiter(60, () => now)
+  for (let n = 0; n < 60; n++) limiter.take('a')
+  for (let minute = 1; minute < 5; minute++) {
+    now += 59_500
+    for (let n = 0; n < 60; n++) limiter.take('a')
+    expect(limiter.take('a').retryAfterSeconds).toBe(1)
+  }
+})
+
+test('a flood of addresses takes a bounded amount of memory and costs the same to the end', () => {
+  const limiter = createRateLimiter(60, () => 0)
+  Bun.gc(true)
+  const before = process.memoryUsage().heapUsed
+  for (let n = 0; n < 500_000; n++) limiter.take(`address:10.${n}`)
+  Bun.gc(true)
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(32 * 1024 ** 2)
+  expect(limiter.take('address:10.499999').remaining).toBe(58)
 })
 
 test('a forwarded address counts only from a trusted proxy, and from the right', () => {

@@ -3,7 +3,7 @@ import { respondError } from '../../../server/http/respond.ts'
 import { createServerLog } from '../../../server/server-log.ts'
 import type { ErrorBody } from '../../../shared/error.ts'
 
-const head = { requestId: 'the-request', rate: { limit: 1, remaining: 1, resetSeconds: 0 }, isHttps: false }
+const head = { requestId: 'the-request', rate: { limit: 1, remaining: 1, resetSeconds: 0 }, isHttps: false, cors: undefined }
 
 async function shown(error: unknown): Promise<{ status: number; body: ErrorBody; log: string }> {
   let log = ''
