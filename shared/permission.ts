@@ -47,6 +47,12 @@ const administrative: Permission[] = [
   'audit.read',
 ]
 
+/**
+ * What nobody holds who is confined to some services, whatever their role: it is about more than those. So who is confined can
+ * hand out nothing.
+ */
+export const workspaceWide: ReadonlySet<Permission> = new Set([...administrative, 'services.create'])
+
 /** What each built-in role holds. They cannot be changed or removed. */
 export const builtInRoles: Record<BuiltInRole, { description: string; permissions: readonly Permission[] }> = {
   admin: { description: 'Everything', permissions: permissionNames },

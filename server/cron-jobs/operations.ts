@@ -3,11 +3,11 @@ import type { Context } from '../context.ts'
 import { enqueue } from '../jobs/operations.ts'
 import { requestStop } from '../jobs/stop.ts'
 import { openJobs, type StoredJob } from '../jobs/store.ts'
-import { requireService } from '../services/require.ts'
+import { requireService, type Viewer } from '../services/require.ts'
 import type { StoredService } from '../services/store.ts'
 
 /** The cron job of the caller's workspace. @throws AppError not_found for what is none, another workspace's included. */
-export function requireCronJob(context: Pick<Context, 'db'>, actor: { workspaceId: string }, id: string): StoredService {
+export function requireCronJob(context: Pick<Context, 'db'>, actor: Viewer, id: string): StoredService {
   const service = requireService(context, actor, id)
   if (service.type === 'cron_job') return service
   throw new AppError('not_found', `${id} is no cron job but a ${service.type}. A command runs in it as a job: POST /v1/services/{id}/jobs.`)

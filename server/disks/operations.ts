@@ -2,7 +2,8 @@ import { type DiskCreate, type DiskPatch, keptDiskDays } from '../../shared/disk
 import { AppError, invalidValue } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
-import { requireService } from '../services/require.ts'
+import { isWithin } from '../scopes/scope.ts'
+import { requireService, type Viewer } from '../services/require.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
 import { refuseBadPath, refuseBadSize } from './place.ts'
 import { mayHaveDisk } from './rules.ts'
@@ -52,23 +53,24 @@ const hasDisk = ({ name, status }: StoredDisk): string =>
     : `The service has the disk ${name} already, and can have one only. Grow it, or delete it first.`
 
 /** Gives a service a disk. Instances see it from their next start on. */
-export function createDisk(context: Context, workspaceId: string, { serviceId, ...disk }: DiskCreate): StoredDisk {
-  const service = requireService(context, { workspaceId }, serviceId)
+export function createDisk(context: Context, viewer: Viewer, { serviceId, ...disk }: DiskCreate): StoredDisk {
+  const service = requireService(context, viewer, serviceId)
   checkNewDisk(context, service, disk)
   const made = context.db.transaction(() => addDisk(context, service, disk))()
   context.work.pokeDisk(made.id)
   return made
 }
 
-/** @throws AppError not_found for a strange id, another workspace's included. */
-export function requireDisk({ db }: Pick<Context, 'db'>, { workspaceId }: { workspaceId: string }, id: string): StoredDisk {
+/** @throws AppError not_found for a strange id, another workspace's or that of a service outside of the caller's scope included. */
+export function requireDisk({ db }: Pick<Context, 'db'>, { workspaceId, scope }: Viewer, id: string): StoredDisk {
   const disk = findDisk(db, workspaceId, id)
-  if (disk === undefined) throw new AppError('not_found', `There is no disk ${id} in this workspace. GET /v1/disks lists those there are.`)
+  if (disk === undefined || !isWithin(scope, disk.serviceId))
+    throw new AppError('not_found', `There is no disk ${id} in this workspace. GET /v1/disks lists those there are.`)
   return disk
 }
 
 /** Renames, moves or grows a disk, or gives a kept one to another service. */
-export function changeDisk(context: Context, disk: StoredDisk, patch: DiskPatch): StoredDisk {
+export function changeDisk(context: Context, viewer: Viewer, { disk, patch }: { disk: StoredDisk; patch: DiskPatch }): StoredDisk {
   const { name = disk.name, mountPath = disk.mountPath, sizeGB = disk.growToGb ?? disk.sizeGb, serviceId = disk.serviceId } = patch
   if (mountPath !== disk.mountPath) refuseBadPath(context, mountPath, inBody)
   const isGrowing = sizeGB !== (disk.growToGb ?? disk.sizeGb)
@@ -76,7 +78,14 @@ export function changeDisk(context: Context, disk: StoredDisk, patch: DiskPatch)
   if (isGrowing) refuseBadSize(context, { sizeGb: sizeGB, given: disk.growToGb ?? disk.sizeGb }, inBody)
   if (isGrowing || isMoving) refuseBusy(disk)
   if (isGrowing && isMoving) throw new AppError('conflict', 'Give the disk to its new service first, and grow it when it is there.')
-  const taken = isMoving ? { ...takenBy(context, disk, serviceId), deletedAt: null, keptUntil: null, status: 'attaching' as const } : {}
+  const taken = isMoving
+    ? {
+        ...takenBy(context, disk, requireService(context, viewer, serviceId)),
+        deletedAt: null,
+        keptUntil: null,
+        status: 'attaching' as const,
+      }
+    : {}
   const grown = isGrowing ? { growToGb: sizeGB, status: 'resizing' as const } : {}
   updateDisk(context.db, disk.id, { name, mountPath, ...grown, ...taken }, context.now())
   context.work.pokeDisk(disk.id)
@@ -85,16 +94,15 @@ export function changeDisk(context: Context, disk: StoredDisk, patch: DiskPatch)
 }
 
 /** The service that is to have a kept disk. */
-function takenBy(context: Context, disk: StoredDisk, serviceId: string): Pick<StoredDisk, 'serviceId' | 'uid'> {
+function takenBy(context: Context, disk: StoredDisk, service: StoredService): Pick<StoredDisk, 'serviceId' | 'uid'> {
   if (disk.keptUntil === null)
     throw new AppError('conflict', 'The disk belongs to a service. Only one whose service was deleted can be given to another.')
   if (serviceById(context.db, disk.serviceId) !== undefined)
     throw new AppError('conflict', 'The service of the disk is still being deleted. Try again in a moment.')
-  const service = requireService(context, disk, serviceId)
   refuseOwner(service, inBody)
-  const present = diskOfService(context.db, serviceId)
+  const present = diskOfService(context.db, service.id)
   if (present !== undefined) throw new AppError('conflict', hasDisk(present))
-  return { serviceId, uid: service.uid }
+  return { serviceId: service.id, uid: service.uid }
 }
 
 /** Begins the deletion: the disk is gone for every caller at once, and for instances when they have been stopped for it. */

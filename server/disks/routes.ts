@@ -23,11 +23,12 @@ type DiskIds = Extract<
 export const diskRoutes: Handlers<DiskIds, Context> = {
   listDisks({ actor, query }, context) {
     const page = { beforeId: idAfter(query.cursor), limit: query.limit ?? DEFAULT_PAGE_ITEMS }
-    return pageOf('disk', listDisks(context.db, actor.workspaceId, { ...query, ...page }).map(presentDisk), ({ id }) => [id])
+    return pageOf('disk', listDisks(context.db, actor, { ...query, ...page }).map(presentDisk), ({ id }) => [id])
   },
-  createDisk: ({ actor, body }, context) => presentDisk(createDisk(context, actor.workspaceId, body)),
+  createDisk: ({ actor, body }, context) => presentDisk(createDisk(context, actor, body)),
   getDisk: ({ actor, params }, context) => presentDisk(requireDisk(context, actor, params.diskId)),
-  updateDisk: ({ actor, params, body }, context) => presentDisk(changeDisk(context, requireDisk(context, actor, params.diskId), body)),
+  updateDisk: ({ actor, params, body }, context) =>
+    presentDisk(changeDisk(context, actor, { disk: requireDisk(context, actor, params.diskId), patch: body })),
   deleteDisk({ actor, params }, context) {
     deleteDisk(context, requireDisk(context, actor, params.diskId))
   },

@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import type { DiskQuery, DiskStatus } from '../../shared/disk.ts'
+import { type ServiceScope, scopeText } from '../scopes/scope.ts'
 
 /** A disk as it is kept. Times are milliseconds since 1970. */
 export interface StoredDisk {
@@ -118,10 +119,10 @@ export function removeDiskRow(db: Database, id: string): void {
   db.query('DELETE FROM disks WHERE id = ?').run(id)
 }
 
-/** Disks of a workspace that the query lets through, newest first, those before `beforeId` when it is given. */
+/** Disks of a workspace that scope and query let through, newest first, those before `beforeId` when it is given. */
 export function listDisks(
   db: Database,
-  workspaceId: string,
+  { workspaceId, scope }: { workspaceId: string; scope: ServiceScope },
   query: DiskQuery & { beforeId: string | undefined; limit: number },
 ): StoredDisk[] {
   return db
@@ -130,6 +131,7 @@ export function listDisks(
        AND ($ids IS NULL OR id IN (SELECT value FROM json_each($ids)))
        AND ($names IS NULL OR name IN (SELECT value FROM json_each($names)))
        AND ($services IS NULL OR service_id IN (SELECT value FROM json_each($services)))
+       AND ($scope IS NULL OR service_id IN (SELECT value FROM json_each($scope)))
        AND created_at > $createdAfter AND created_at < $createdBefore
        AND updated_at > $updatedAfter AND updated_at < $updatedBefore
        AND ($beforeId IS NULL OR id < $beforeId)
@@ -140,6 +142,7 @@ export function listDisks(
       ids: listOf(query.diskId),
       names: listOf(query.name),
       services: listOf(query.serviceId),
+      scope: scopeText(scope),
       createdAfter: time(query.createdAfter) ?? -1,
       createdBefore: time(query.createdBefore) ?? Number.MAX_SAFE_INTEGER,
       updatedAfter: time(query.updatedAfter) ?? -1,

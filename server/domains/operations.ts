@@ -3,6 +3,7 @@ import { AppError } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
 import { recordEvent } from '../events/store.ts'
 import { newId } from '../id.ts'
+import { isWithin, type ServiceScope } from '../scopes/scope.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
 import { WATCHED_MS } from './schedule.ts'
 import { countDomains, deleteDomain, domainNamed, findDomain, insertDomain, requestCheck, type StoredDomain } from './store.ts'
@@ -17,7 +18,7 @@ const CHALLENGE_BYTES = 20
  * @throws AppError validation_failed for a name that cannot be one, conflict for one that is taken, whoever has it, or a service that
  * is not reached from outside.
  */
-export function addDomain(context: Context, service: StoredService, text: string): StoredDomain {
+export function addDomain(context: Context, service: StoredService, { text, scope }: { text: string; scope: ServiceScope }): StoredDomain {
   refuseHidden(service)
   const domain = parseDomainName(text)
   refuseReservedNames(domain, { baseDomain: context.config.CP_BASE_DOMAIN, publicHost: new URL(context.publicUrl).hostname })
@@ -25,7 +26,7 @@ export function addDomain(context: Context, service: StoredService, text: string
   const id = newId('customDomain', now)
   const challenge = `cpd-${Buffer.from(crypto.getRandomValues(new Uint8Array(CHALLENGE_BYTES))).toString('hex')}`
   context.db.transaction(() => {
-    freeName(context, service, domain.name)
+    freeName(context, service, { name: domain.name, scope })
     if (countDomains(context.db, service.workspaceId) >= MAX_DOMAINS_OF_WORKSPACE) {
       throw new AppError('conflict', `This workspace has ${MAX_DOMAINS_OF_WORKSPACE} domains, the most there can be. Remove one first.`)
     }
@@ -66,12 +67,13 @@ export function requireDomain(context: Pick<Context, 'db'>, service: StoredServi
  *
  * @throws AppError conflict without telling strangers whose it is.
  */
-function freeName(context: Context, service: StoredService, name: string): void {
+function freeName(context: Context, service: StoredService, { name, scope }: { name: string; scope: ServiceScope }): void {
   const holder = domainNamed(context.db, name)
   if (holder === undefined) return
   const owner = serviceById(context.db, holder.serviceId)
   if (owner?.workspaceId === service.workspaceId) {
-    throw new AppError('conflict', `${name} is a domain of ${owner.id === service.id ? 'this service' : owner.name} already.`)
+    const shown = isWithin(scope, owner.id) ? owner.name : 'another service'
+    throw new AppError('conflict', `${name} is a domain of ${owner.id === service.id ? 'this service' : shown} already.`)
   }
   if (holder.verifiedAt !== null || holder.watchedUntil > context.now() || owner === undefined) {
     throw new AppError('conflict', `${name} is taken on this server. If it is yours, ask the operator who uses it.`)

@@ -24,7 +24,7 @@ export const domainRoutes: Handlers<DomainIds, Context> = {
   },
   createCustomDomain({ actor, params, body }, context) {
     const service = requireService(context, actor, params.serviceId)
-    return [presentDomain(context, service, addDomain(context, service, body.name))]
+    return [presentDomain(context, service, addDomain(context, service, { text: body.name, scope: actor.scope }))]
   },
   getCustomDomain({ actor, params }, context) {
     const service = requireService(context, actor, params.serviceId)

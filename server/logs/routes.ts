@@ -3,7 +3,8 @@ import { AppError } from '../../shared/error.ts'
 import type { LogSubscribeQuery } from '../../shared/log.ts'
 import type { Context } from '../context.ts'
 import type { Actor, Handlers } from '../http/call.ts'
-import { findService, serviceIdsOf } from '../services/store.ts'
+import { requireService } from '../services/require.ts'
+import { serviceIdsOf } from '../services/store.ts'
 import type { LogFilter } from './filter.ts'
 import { followLogs } from './follow.ts'
 import { parseLogTime, toWirePage } from './wire.ts'
@@ -22,16 +23,16 @@ export const logRoutes: Handlers<LogIds, Context> = {
   },
 }
 
-/** The caller's filter, held to the services of their workspace. */
-function filterOf(db: Context['db'], { workspaceId }: Actor, query: LogSubscribeQuery): LogFilter {
+/** The caller's filter, held to the services of their workspace and scope. */
+function filterOf(db: Context['db'], actor: Actor, query: LogSubscribeQuery): LogFilter {
   const { resource, instance, level, type, host, method, statusCode, path, text, startTime, endTime } = query
   for (const id of resource ?? []) {
-    if (findService(db, workspaceId, id) === undefined) throw new AppError('not_found', `There is no service with the id ${id}.`)
+    requireService({ db }, actor, id)
   }
   const startAt = microseconds('startTime', startTime)
   const endAt = microseconds('endTime', endTime)
   return {
-    resource: resource ?? serviceIdsOf(db, workspaceId),
+    resource: resource ?? serviceIdsOf(db, actor),
     ...(instance && { instance }),
     ...(level && { level }),
     ...(type && { type }),

@@ -30,7 +30,7 @@ const DEFAULT_QUANTILE = '0.95'
 
 export const metricRoutes: Handlers<MetricIds, Context> = {
   listServiceUsage({ actor }, { db, metrics, now }) {
-    const services = servicesOf(db, actor.workspaceId)
+    const services = servicesOf(db, actor)
     const shown = { db, latest: metrics.latest(), nowMs: now() }
     return services.toSorted((one, other) => one.name.localeCompare(other.name)).map((service) => presentUsage(service, shown))
   },

@@ -2,6 +2,8 @@ import type { Database } from 'bun:sqlite'
 import type { ServiceUsage } from '../../shared/metrics.ts'
 import { isCrashLooping } from '../engines/backoff.ts'
 import { instancesOf } from '../instances/store.ts'
+import { serviceFilter } from '../services/filter.ts'
+import type { Viewer } from '../services/require.ts'
 import { type StoredService, selectServices } from '../services/store.ts'
 import { fineLevel } from './levels.ts'
 import { requestsOf } from './samples.ts'
@@ -13,9 +15,9 @@ const FIFTH_CLASS = 5
 
 const MOST_SERVICES = 100_000
 
-/** All services of a workspace: metrics are read without pages. */
-export const servicesOf = (db: Database, workspaceId: string): StoredService[] =>
-  selectServices(db, { where: 'workspace_id = $workspaceId', values: { workspaceId }, limit: MOST_SERVICES })
+/** All services that somebody may see: metrics are read without pages. */
+export const servicesOf = (db: Database, viewer: Viewer): StoredService[] =>
+  selectServices(db, { ...serviceFilter(viewer, {}, undefined), limit: MOST_SERVICES })
 
 export interface UsageNow {
   db: Database

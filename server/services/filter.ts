@@ -1,5 +1,6 @@
 import type { ServiceQuery } from '../../shared/service.ts'
 import { region } from '../../shared/service.ts'
+import type { Viewer } from './require.ts'
 
 export interface SqlFilter {
   where: string
@@ -11,9 +12,10 @@ type Condition = { sql: string; values: Record<string, string | number> } | unde
 const nothing: Condition = { sql: '0', values: {} }
 
 /** The conditions of a list of services as SQL over bound values; `beforeId` is the item that the cursor stands for. */
-export function serviceFilter(workspaceId: string, query: ServiceQuery, beforeId: string | undefined): SqlFilter {
+export function serviceFilter({ workspaceId, scope }: Viewer, query: ServiceQuery, beforeId: string | undefined): SqlFilter {
   const conditions: Condition[] = [
     { sql: 'workspace_id = $workspaceId', values: { workspaceId } },
+    isOneOf('id', scope && [...scope], 'scope'),
     isOneOf('name', query.name),
     isOneOf('type', query.type),
     isOneOf("coalesce(json_extract(settings, '$.runtime'), detected_runtime)", query.env, 'env'),

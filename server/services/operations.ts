@@ -13,6 +13,7 @@ import { deleteDomainsOf } from '../domains/store.ts'
 import { recordEvent } from '../events/store.ts'
 import { newId } from '../id.ts'
 import { wake } from '../instances/sleep.ts'
+import { dropFromScopes } from '../scopes/store.ts'
 import { describeError } from '../server-log.ts'
 import { applyControls } from './controls.ts'
 import { refuseSameNames, replaceEnv, replaceSecretFiles, resolveEnvInput } from './env-store.ts'
@@ -47,7 +48,7 @@ export function createService(context: Context, workspaceId: string, body: Servi
     insertService(context.db, row, (slug) => hostOf(context, slug) === publicHost)
     replaceEnv(context, id, envVars)
     replaceSecretFiles(context, id, secretFiles)
-    const made = requireService(context, { workspaceId }, id)
+    const made = requireService(context, { workspaceId, scope: undefined }, id)
     if (disk !== undefined) addDisk(context, made, disk)
     return made
   })()
@@ -98,7 +99,7 @@ export async function patchService(context: Context, service: StoredService, bod
   await context.diskQuota.limit({ ...service, settings })
   context.work.pokeService(service.id)
   if (JSON.stringify(controls) !== JSON.stringify(service.controls)) await untilRouted(context)
-  return requireService(context, service, service.id)
+  return requireService(context, { workspaceId: service.workspaceId, scope: undefined }, service.id)
 }
 
 /** An ingress that is away for longer gets the routes when it is back: nobody needs to wait for that. */
@@ -159,6 +160,7 @@ export function deleteService(context: Context, service: StoredService): void {
   context.db.transaction(() => {
     markDeleted(context.db, service.id, context.now())
     deleteDomainsOf(context.db, service.id)
+    dropFromScopes(context.db, service)
     keepDisk(context, service.id)
     for (const deploy of unfinished) {
       if (deploy.status === 'queued') endDeploy(context, { deploy, service }, { status: 'canceled', reason: 'The service was deleted.' })

@@ -7,6 +7,7 @@ import { findEvent, listEvents } from '../events/store.ts'
 import type { Handlers } from '../http/call.ts'
 import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../http/page.ts'
 import { instancesOf, type StoredInstance } from '../instances/store.ts'
+import { isWithin } from '../scopes/scope.ts'
 import { serviceFilter } from './filter.ts'
 import { createService, deleteService, patchService, restartService, resumeService, scaleService, suspendService } from './operations.ts'
 import { presentService } from './present.ts'
@@ -31,7 +32,7 @@ type ServiceIds = Extract<
 
 export const serviceRoutes: Handlers<ServiceIds, Context> = {
   listServices({ actor, query }, context) {
-    const { where, values } = serviceFilter(actor.workspaceId, query, idAfter(query.cursor))
+    const { where, values } = serviceFilter(actor, query, idAfter(query.cursor))
     const services = selectServices(context.db, { where, values, limit: query.limit ?? DEFAULT_PAGE_ITEMS })
     return pageOf(
       'service',
@@ -82,7 +83,7 @@ export const serviceRoutes: Handlers<ServiceIds, Context> = {
   },
   getEvent({ actor, params }, context) {
     const event = findEvent(context.db, actor.workspaceId, params.eventId)
-    if (event === undefined)
+    if (event === undefined || !isWithin(actor.scope, event.serviceId))
       throw new AppError(
         'not_found',
         `There is no event ${params.eventId} in this workspace. GET /v1/services/{id}/events lists those of a service.`,

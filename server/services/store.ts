@@ -5,6 +5,7 @@ import { slugify } from '../../shared/slug.ts'
 import type { Figures } from '../deploys/guard.ts'
 import { randomLetters } from '../id.ts'
 import { memo } from '../memo.ts'
+import { isWithin, type ServiceScope } from '../scopes/scope.ts'
 import type { ServiceSettings } from './settings.ts'
 
 /** A release that is watched after it took another's place. Times are milliseconds since 1970. */
@@ -107,12 +108,13 @@ export function servicesToWatch(db: Database): string[] {
     .map((row) => row.id)
 }
 
-/** Ids of the services of a workspace. */
-export function serviceIdsOf(db: Database, workspaceId: string): string[] {
+/** Ids of the services of a workspace that lie within a scope. */
+export function serviceIdsOf(db: Database, { workspaceId, scope }: { workspaceId: string; scope: ServiceScope }): string[] {
   return db
     .query<{ id: string }, [string]>('SELECT id FROM services WHERE workspace_id = ? AND deleted_at IS NULL')
     .all(workspaceId)
     .map((row) => row.id)
+    .filter((id) => isWithin(scope, id))
 }
 
 /** Whether a workspace has another service of this name. */
