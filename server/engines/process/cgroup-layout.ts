@@ -1,7 +1,7 @@
 import type { Limits, Priority, Usage } from '../port.ts'
 
 /** The controllers this engine uses. `cpuacct` and `freezer` are controllers of their own in v1 only, `io` is used in v2 only. */
-export type Controller = 'cpu' | 'cpuacct' | 'memory' | 'pids' | 'freezer' | 'io'
+export type Controller = 'cpu' | 'cpuacct' | 'cpuset' | 'memory' | 'pids' | 'freezer' | 'io'
 
 export interface LimitWrite {
   controller: Controller
@@ -30,6 +30,14 @@ export interface CgroupLayout {
   weightWrites(priority: Priority): LimitWrite[]
   /** How often a group was active, and how often it was at its processor limit then, in periods since it was made. */
   throttling(read: ReadControl): Throttling
+  /** How often the group was refused a process since it was made, as it had all it may have. */
+  refusedForks(read: ReadControl): number
+  /** In cores; undefined where there is none. */
+  processorLimit(read: ReadControl): number | undefined
+  /** Which file of the label's directory tells the cores that there are. */
+  coresFile: string
+  /** What gives a group back all cores. */
+  everyCore(cores: readonly number[]): string
   /** The file that stops all processes of a group where they are, and what to write to it. */
   freezing: { file: string; frozen: string; thawed: string }
   isFrozen(readFile: (file: string) => string): boolean
@@ -66,12 +74,22 @@ function throttlingIn(read: ReadControl): Throttling {
   return { periods: keyedValue(stat, 'nr_periods'), throttledPeriods: keyedValue(stat, 'nr_throttled') }
 }
 
+function refusedForksIn(read: ReadControl): number {
+  return keyedValue(read('pids', 'pids.events'), 'max')
+}
+
+/** Both figures in microseconds; no limit has no number, or a negative one. */
+function limitOf(quota: string | undefined, period: string | undefined): number | undefined {
+  const limit = Number(quota) / Number(period)
+  return limit > 0 ? limit : undefined
+}
+
 /** Page cache that the kernel can drop at will is not counted as use, as `docker stats` and the kubelet do. */
 function workingSetBytes(totalBytes: number, droppableBytes: number): number {
   return Math.max(0, totalBytes - droppableBytes)
 }
 
-/** Kernel documentation: admin-guide/cgroup-v1/{memory,cpuacct,pids,freezer-subsystem}.rst and scheduler/sched-bwc.rst. */
+/** Kernel documentation: admin-guide/cgroup-v1/{memory,cpuacct,cpusets,pids,freezer-subsystem}.rst and scheduler/sched-bwc.rst. */
 export const v1Layout: CgroupLayout = {
   version: 'v1',
   entryFile: 'tasks',
@@ -86,6 +104,10 @@ export const v1Layout: CgroupLayout = {
   ],
   weightWrites: (priority) => [{ controller: 'cpu', file: 'cpu.shares', value: String(V1_CPU_SHARES[priority]) }],
   throttling: throttlingIn,
+  refusedForks: refusedForksIn,
+  processorLimit: (read) => limitOf(read('cpu', 'cpu.cfs_quota_us'), read('cpu', 'cpu.cfs_period_us')),
+  coresFile: 'cpuset.effective_cpus',
+  everyCore: (cores) => cores.join(','),
   freezing: { file: 'freezer.state', frozen: 'FROZEN', thawed: 'THAWED' },
   isFrozen: (readFile) => readFile('freezer.state').trim() === 'FROZEN',
   usage: (read) => ({
@@ -115,6 +137,13 @@ export const v2Layout: CgroupLayout = {
     { controller: 'io', file: 'io.weight', value: `default ${V2_WEIGHTS[priority]}`, isOptional: true },
   ],
   throttling: throttlingIn,
+  refusedForks: refusedForksIn,
+  processorLimit: (read) => {
+    const [quota, period] = read('cpu', 'cpu.max').split(' ')
+    return limitOf(quota, period)
+  },
+  coresFile: 'cpuset.cpus.effective',
+  everyCore: () => '\n',
   freezing: { file: 'cgroup.freeze', frozen: '1', thawed: '0' },
   isFrozen: (readFile) => keyedValue(readFile('cgroup.events'), 'frozen') === 1,
   usage: (read) => ({

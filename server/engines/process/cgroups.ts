@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { messageOf } from '../../../shared/error.ts'
 import type { Limits, Priority, Usage } from '../port.ts'
 import { type CgroupLayout, type Controller, type LimitWrite, type Throttling, v1Layout, v2Layout } from './cgroup-layout.ts'
+import { parseCores } from './cores.ts'
 import { signalProcess } from './proc.ts'
 
 /** Control groups under our label, each named `<parent>/<workload id>`; a service has a parent for its apps, and one for what can wait. */
@@ -29,6 +30,13 @@ export interface Cgroups {
   /** What all workloads of one kind of a service get together of a machine that others want too; nothing happens when there are none. */
   weigh(parent: string, priority: Priority): void
   throttling(group: string): Throttling
+  refusedForks(group: string): number
+  /** In cores; undefined where there is none. */
+  processorLimit(group: string): number | undefined
+  /** Those that groups have, and can be confined to some of; none where they cannot. */
+  readonly cores: readonly number[]
+  /** Confines a group to some cores, or gives it back all; nothing happens where the kernel cannot. */
+  confine(group: string, cores: readonly number[] | undefined): void
   usage(group: string): Usage
   /** How many processes of the group the kernel has killed for want of memory. */
   oomKills(group: string): number
@@ -69,7 +77,7 @@ export function openCgroups(label: string, root = '/sys/fs/cgroup'): Cgroups | {
 }
 
 const V1_CONTROLLERS: Controller[] = ['pids', 'memory', 'cpu', 'cpuacct', 'freezer']
-const V2_CONTROLLERS: Controller[] = ['cpu', 'memory', 'pids', 'io']
+const V2_CONTROLLERS: Controller[] = ['cpu', 'memory', 'pids', 'io', 'cpuset']
 
 function openV1(label: string, root: string): Hierarchies | undefined {
   const labelDirs = new Map<Controller, string>()
@@ -80,9 +88,31 @@ function openV1(label: string, root: string): Hierarchies | undefined {
     mkdirSync(directory, { recursive: true })
     if (controller !== 'cpu' || existsSync(join(directory, 'cpu.cfs_quota_us'))) labelDirs.set(controller, directory)
   }
+  const cpusetDir = openV1Cpuset(join(root, 'cpuset'), label)
+  if (cpusetDir !== undefined) labelDirs.set('cpuset', cpusetDir)
   const [first, ...rest] = new Set(labelDirs.values())
   const freezerDir = labelDirs.get('freezer')
   return first === undefined ? undefined : { layout: v1Layout, labelDirs, uniqueDirs: [first, ...rest], freezerDir, enableBelow: () => {} }
+}
+
+/**
+ * A group without cores and memory nodes takes no process, so each is made with those of the one above it (`cgroup.clone_children`). A
+ * machine that does not let us have it so has no such controller for us.
+ */
+function openV1Cpuset(mounted: string, label: string): string | undefined {
+  if (!existsSync(join(mounted, 'cgroup.procs'))) return undefined
+  const [above, directory] = [realpathSync(mounted), join(realpathSync(mounted), label)]
+  try {
+    mkdirSync(directory, { recursive: true })
+    for (const kind of ['cpus', 'mems']) {
+      writeFileSync(join(directory, `cpuset.${kind}`), readFileSync(join(above, `cpuset.effective_${kind}`), 'utf8').trim())
+    }
+    writeFileSync(join(directory, 'cgroup.clone_children'), '1')
+    return directory
+  } catch {
+    removeDir(directory)
+    return undefined
+  }
 }
 
 /** The subgroup that systemd puts cpd itself into, where it is asked to (`DelegateSubgroup=control`, since version 254). */
@@ -163,6 +193,10 @@ function groupsIn(hierarchies: Hierarchies): Cgroups {
     isFrozen: (group) => layout.isFrozen((file) => (freezerDir === undefined ? '' : readIfThere(join(freezerDir, group, file)))),
     weigh: (parent, priority) => weigh(hierarchies, parent, priority),
     throttling: (group) => layout.throttling(read(group)),
+    refusedForks: (group) => layout.refusedForks(read(group)),
+    processorLimit: (group) => layout.processorLimit(read(group)),
+    cores: parseCores(read('.')('cpuset', layout.coresFile)),
+    confine: (group, cores) => confine(hierarchies, group, cores),
     usage: (group) => layout.usage(read(group)),
     oomKills: (group) => layout.oomKills(read(group)),
     groups: () => groupNames(uniqueDirs),
@@ -189,6 +223,19 @@ function weigh({ layout, labelDirs }: Hierarchies, parent: string, priority: Pri
     const labelDir = labelDirs.get(write.controller)
     if (labelDir !== undefined && existsSync(join(labelDir, parent))) writeLimit(join(labelDir, parent), { ...write, isOptional: true })
   }
+}
+
+/** A group that an earlier version has made is not there. */
+function confine({ layout, labelDirs }: Hierarchies, group: string, cores: readonly number[] | undefined): void {
+  const labelDir = labelDirs.get('cpuset')
+  if (labelDir === undefined || !existsSync(join(labelDir, group))) return
+  const all = parseCores(readIfThere(join(labelDir, layout.coresFile)))
+  writeLimit(join(labelDir, group), {
+    controller: 'cpuset',
+    file: 'cpuset.cpus',
+    value: cores?.join(',') ?? layout.everyCore(all),
+    isOptional: true,
+  })
 }
 
 function writeLimit(directory: string, { file, value, isOptional }: LimitWrite): void {

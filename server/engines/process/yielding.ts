@@ -1,85 +1,119 @@
 /**
  * An app that takes all the processor time it may yields to those that do not: as long as it is at its limit, its service has the weight
- * of what can wait. Within its limit it takes what is left, and a fair share of what others at their limits take. Without this a neighbour
- * with little to do waits at each request until an app that computes without end has used up its turn: on a quiet machine with two cores
- * its 99th percentile was 6 to 12 times as long as without that app, and is 1 to 4 times as long with this (`cpd doctor` measures it).
- * Making such an app idle (cpu.idle) did not do better; keeping it to some of the cores did, where there are more than one.
+ * of what can wait, and only some of the cores. Within its limit it takes what is left, and a fair share of what others at their limits
+ * take. Without this a neighbour with little to do waits at each request until an app that computes without end has used up its turn: on a
+ * quiet machine with two cores its 99th percentile was 6 to 12 times as long as without that app, and with the weight alone 1 to 4 times
+ * (`cpd doctor` measures it). Making such an app idle (cpu.idle) did not do better than the weight. What forks without end against its
+ * limit of processes is held to be such an app whatever processor time it may have.
  */
 import { readFileSync } from 'node:fs'
-import type { Priority } from '../port.ts'
-import type { Throttling } from './cgroup-layout.ts'
 import type { Cgroups } from './cgroups.ts'
+import { coresToShare, planConfinement } from './cores.ts'
 import { TICKS_PER_SECOND } from './proc.ts'
 import { groupOf, parentGroupOf } from './processes.ts'
 import type { Workload } from './record.ts'
-
-/** What was seen of the instances of one service since the last look. */
-export interface Activity extends Throttling {
-  parent: string
-}
+import { openStrainLog } from './strain.ts'
+import { planYielding, suspectsOf } from './yielding-plan.ts'
 
 const LOOK_EVERY_MS = 1000
+/** Long enough to tell of one that came to its limit in the middle of a look that it is there all the time. */
+const LOOK_AGAIN_MS = 350
 /** Processor time of the machine in a look, in cores, below which nobody is in anybody's way. */
 const BUSY_CORES = 0.2
-const YIELDING_SHARE = 0.5
-const RECOVERED_SHARE = 0.1
-/** Of a tenth of a second each. */
-const MIN_PERIODS = 3
 
-/** Who is to yield from now on, and who no longer, by the share of their active time that they were at their limit. */
-export function planYielding(activities: readonly Activity[], yielding: ReadonlySet<string>): { parent: string; priority: Priority }[] {
-  const shareOf = ({ periods, throttledPeriods }: Activity) => (periods === 0 ? 0 : throttledPeriods / periods)
-  const rising = activities.filter((one) => yielding.has(one.parent) && shareOf(one) < RECOVERED_SHARE)
-  const falling = activities.filter((one) => !yielding.has(one.parent) && one.periods >= MIN_PERIODS && shareOf(one) >= YIELDING_SHARE)
-  return [
-    ...rising.map(({ parent }) => ({ parent, priority: 'live' as const })),
-    ...falling.map(({ parent }) => ({ parent, priority: 'background' as const })),
-  ]
+/** A service that yields: how much it may take in cores, and what it had taken at the last look. */
+interface Yielder {
+  limit: number
+  cpuSeconds: number
+  atMs: number
 }
 
 /** Looks once a second, and at no service while the machine has nothing to do. Returns what ends it. */
 export function watchYielding(cgroups: Cgroups, apps: () => Workload[]): () => void {
-  const activitiesOf = createThrottleLog(cgroups)
-  let yielding = new Set<string>()
+  const log = openStrainLog(cgroups, apps())
+  const yielding = new Map<string, Yielder>()
+  const confinement = confinementBy(cgroups)
   let busyTicks = readBusyTicks()
+  let again: ReturnType<typeof setTimeout> | undefined
 
   function look(): void {
     const before = busyTicks
     busyTicks = readBusyTicks()
     const busyCores = ((busyTicks - before) / TICKS_PER_SECOND) * (1000 / LOOK_EVERY_MS)
     if (busyCores < BUSY_CORES && yielding.size === 0) return
-    const activities = activitiesOf(apps())
-    yielding = yielding.intersection(new Set(activities.map(({ parent }) => parent)))
-    for (const { parent, priority } of planYielding(activities, yielding)) {
+    const all = apps()
+    const parents = new Set(all.map(parentGroupOf))
+    for (const parent of yielding.keys()) if (!parents.has(parent)) yielding.delete(parent)
+    log.keepOnly(all)
+    const suspects = judge(all)
+    clearTimeout(again)
+    if (suspects.size === 0) return
+    again = setTimeout(() => judge(apps().filter((app) => suspects.has(parentGroupOf(app)))), LOOK_AGAIN_MS)
+    again.unref()
+  }
+
+  /** Has those of these apps yield that are to from now on. Returns whose services are to be looked at again soon. */
+  function judge(some: readonly Workload[]): Set<string> {
+    const appsOf = Map.groupBy(some, parentGroupOf)
+    const known = new Set(yielding.keys())
+    const activities = log
+      .since(some)
+      .map((strain) => ({ ...strain, usedShare: usedShareOf(strain.parent, appsOf.get(strain.parent) ?? []) }))
+    for (const { parent, priority } of planYielding(activities, known)) {
       cgroups.weigh(parent, priority)
       if (priority === 'live') yielding.delete(parent)
-      else yielding.add(parent)
+      else yielding.set(parent, takenBy(cgroups, appsOf.get(parent) ?? []))
     }
+    confinement.apply(yielding, apps())
+    return suspectsOf(activities, known)
+  }
+
+  function usedShareOf(parent: string, own: readonly Workload[]): number {
+    const before = yielding.get(parent)
+    if (before === undefined) return 0
+    const now = takenBy(cgroups, own)
+    yielding.set(parent, now)
+    return (now.cpuSeconds - before.cpuSeconds) / ((now.limit * (now.atMs - before.atMs)) / 1000)
   }
 
   // What an earlier engine had yield is found again, if it still is at its limit.
-  for (const app of apps()) cgroups.weigh(parentGroupOf(app), 'live')
+  for (const app of apps()) {
+    cgroups.weigh(parentGroupOf(app), 'live')
+    cgroups.confine(groupOf(app), undefined)
+  }
   const timer = setInterval(look, LOOK_EVERY_MS)
   timer.unref()
-  return () => clearInterval(timer)
+  return () => {
+    clearInterval(timer)
+    clearTimeout(again)
+  }
 }
 
-/** Tells what has been added since it was asked last; nothing of those that it sees for the first time. */
-function createThrottleLog(cgroups: Cgroups): (apps: readonly Workload[]) => Activity[] {
-  let seen = new Map<string, Throttling>()
-  return (apps) => {
-    const [before, now] = [seen, new Map(apps.map((app) => [app.id, cgroups.throttling(groupOf(app))]))]
-    seen = now
-    const added = (app: Workload, figure: keyof Throttling) => {
-      const at = now.get(app.id)?.[figure] ?? 0
-      return at - (before.get(app.id)?.[figure] ?? at)
-    }
-    const sum = (all: readonly Workload[], figure: keyof Throttling) => all.reduce((total, app) => total + added(app, figure), 0)
-    return [...Map.groupBy(apps, parentGroupOf)].map(([parent, all]) => ({
-      parent,
-      periods: sum(all, 'periods'),
-      throttledPeriods: sum(all, 'throttledPeriods'),
-    }))
+function takenBy(cgroups: Cgroups, apps: readonly Workload[]): Yielder {
+  const sum = (figure: (group: string) => number) => apps.reduce((total, app) => total + figure(groupOf(app)), 0)
+  return {
+    limit: sum((group) => cgroups.processorLimit(group) ?? Number.POSITIVE_INFINITY),
+    cpuSeconds: sum((group) => cgroups.usage(group).cpuSeconds),
+    atMs: performance.now(),
+  }
+}
+
+/** Writes only what is to be another than it was written last. */
+function confinementBy(cgroups: Cgroups): { apply(yielding: ReadonlyMap<string, Yielder>, apps: readonly Workload[]): void } {
+  const cores = coresToShare(cgroups.cores)
+  let confined = new Set<string>()
+  return {
+    apply: (yielding, apps) => {
+      if (confined.size === 0 && yielding.size === 0) return
+      const parents = planConfinement(
+        cgroups.cores,
+        [...yielding].map(([parent, { limit }]) => ({ parent, limit })),
+      )
+      const wanted = new Set(apps.filter((app) => parents.has(parentGroupOf(app))).map(groupOf))
+      for (const group of wanted.difference(confined)) cgroups.confine(group, cores)
+      for (const group of confined.difference(wanted)) cgroups.confine(group, undefined)
+      confined = wanted
+    },
   }
 }
 

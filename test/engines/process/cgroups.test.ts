@@ -29,7 +29,7 @@ describe('version 2', () => {
     const cgroups = open()
     cgroups.create(GROUP, limits, 'live')
     expect(cgroups.version).toBe('v2')
-    expect([...cgroups.controllers]).toEqual(['cpu', 'memory', 'pids', 'io'])
+    expect([...cgroups.controllers]).toEqual(['cpu', 'memory', 'pids', 'io', 'cpuset'])
     expect(read('cpd-a', GROUP, 'memory.max')).toBe('536870912')
     expect(read('cpd-a', GROUP, 'memory.swap.max')).toBe('0')
     expect(cgroups.lastWrites(GROUP, limits)).toEqual([{ file: join(root, 'cpd-a', GROUP, 'cpu.max'), value: '50000 100000' }])
@@ -38,8 +38,8 @@ describe('version 2', () => {
 
   test('hands the controllers down each level', () => {
     open().create(GROUP, limits, 'live')
-    // A plain file keeps the last of the four writes.
-    for (const level of ['.', 'cpd-a', 'cpd-a/srv-one']) expect(read(level, 'cgroup.subtree_control')).toBe('+io')
+    // A plain file keeps the last of the five writes.
+    for (const level of ['.', 'cpd-a', 'cpd-a/srv-one']) expect(read(level, 'cgroup.subtree_control')).toBe('+cpuset')
   })
 
   test('is entered by one file and kills with one write', () => {
@@ -116,12 +116,41 @@ describe('version 2', () => {
     expect(cgroups.groups()).toEqual([GROUP])
   })
 
+  test('confines a group to some cores and gives it back all', () => {
+    mkdirSync(join(root, 'cpd-a'))
+    writeFileSync(join(root, 'cpd-a/cpuset.cpus.effective'), '0-3\n')
+    const cgroups = open()
+    cgroups.create(GROUP, limits, 'live')
+    expect(cgroups.cores).toEqual([0, 1, 2, 3])
+    cgroups.confine(GROUP, [1, 3])
+    expect(read('cpd-a', GROUP, 'cpuset.cpus')).toBe('1,3')
+    cgroups.confine(GROUP, undefined)
+    // The kernel takes an empty line for no cores of its own.
+    expect(read('cpd-a', GROUP, 'cpuset.cpus')).toBe('\n')
+    cgroups.confine('srv-gone/srv-gone-1', [1])
+  })
+
+  test('tells what a group is refused and what it may have', () => {
+    const cgroups = open()
+    cgroups.create(GROUP, limits, 'live')
+    expect(cgroups.processorLimit(GROUP)).toBeUndefined()
+    writeFileSync(join(root, 'cpd-a', GROUP, 'pids.events'), 'max 17\n')
+    writeFileSync(join(root, 'cpd-a', GROUP, 'cpu.max'), '50000 100000\n')
+    expect(cgroups.refusedForks(GROUP)).toBe(17)
+    expect(cgroups.processorLimit(GROUP)).toBe(0.5)
+    writeFileSync(join(root, 'cpd-a', GROUP, 'cpu.max'), 'max 100000\n')
+    expect(cgroups.processorLimit(GROUP)).toBeUndefined()
+  })
+
   test('does without a controller that is not offered', () => {
     writeFileSync(join(root, 'cgroup.controllers'), 'pids\n')
     const cgroups = open()
     cgroups.create(GROUP, limits, 'live')
     expect([...cgroups.controllers]).toEqual(['pids'])
     expect(existsSync(join(root, 'cpd-a', GROUP, 'memory.max'))).toBe(false)
+    expect(cgroups.cores).toEqual([])
+    cgroups.confine(GROUP, [0])
+    expect(existsSync(join(root, 'cpd-a', GROUP, 'cpuset.cpus'))).toBe(false)
     expect(cgroups.usage(GROUP)).toEqual({ cpuSeconds: 0, memoryBytes: 0 })
   })
 
@@ -171,6 +200,43 @@ describe('version 1', () => {
     expect(cgroups.entryWrites(GROUP).map(({ file }) => file)).toEqual(
       ['cpu', 'freezer'].map((name) => join(root, name, 'cpd-a', GROUP, 'tasks')),
     )
+  })
+})
+
+describe('cores in version 1', () => {
+  beforeEach(() => {
+    for (const name of ['pids', 'cpuset']) {
+      mkdirSync(join(root, name))
+      writeFileSync(join(root, name, 'cgroup.procs'), '')
+    }
+  })
+
+  test('are those of the machine, handed down to each group', () => {
+    for (const [file, text] of Object.entries({ 'cpuset.effective_cpus': '0-1\n', 'cpuset.effective_mems': '0\n' })) {
+      writeFileSync(join(root, 'cpuset', file), text)
+    }
+    mkdirSync(join(root, 'cpuset/cpd-a'))
+    writeFileSync(join(root, 'cpuset/cpd-a/cpuset.effective_cpus'), '0-1\n')
+    const cgroups = open()
+    cgroups.create(GROUP, limits, 'live')
+    expect(cgroups.cores).toEqual([0, 1])
+    expect(read('cpuset/cpd-a/cpuset.cpus')).toBe('0-1')
+    expect(read('cpuset/cpd-a/cpuset.mems')).toBe('0')
+    expect(read('cpuset/cpd-a/cgroup.clone_children')).toBe('1')
+    expect(cgroups.entryWrites(GROUP).map(({ file }) => file)).toContain(join(root, 'cpuset/cpd-a', GROUP, 'tasks'))
+    cgroups.confine(GROUP, [1])
+    expect(read('cpuset/cpd-a', GROUP, 'cpuset.cpus')).toBe('1')
+    cgroups.confine(GROUP, undefined)
+    expect(read('cpuset/cpd-a', GROUP, 'cpuset.cpus')).toBe('0,1')
+  })
+
+  test('are left alone where they cannot be handed down', () => {
+    const cgroups = open()
+    cgroups.create(GROUP, limits, 'live')
+    expect([...cgroups.controllers]).toEqual(['pids'])
+    expect(cgroups.cores).toEqual([])
+    expect(existsSync(join(root, 'cpuset/cpd-a'))).toBe(false)
+    cgroups.confine(GROUP, [0])
   })
 })
 

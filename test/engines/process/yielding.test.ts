@@ -1,28 +1,55 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Engine } from '../../../server/engines/port.ts'
+import { coresToShare, parseCores } from '../../../server/engines/process/cores.ts'
 import { createProcessEngine } from '../../../server/engines/process/engine.ts'
-import { planYielding } from '../../../server/engines/process/yielding.ts'
+import { type Activity, planYielding, suspectsOf } from '../../../server/engines/process/yielding-plan.ts'
 import { until } from '../../support/until.ts'
 import { makeWorld, type World } from '../world.ts'
 
 describe('who yields', () => {
   const none = new Set<string>()
+  const own = new Set(['srv-a'])
+  const seen = (figures: Partial<Activity>) => ({
+    parent: 'srv-a',
+    periods: 10,
+    throttledPeriods: 0,
+    refusedForks: 0,
+    usedShare: 0,
+    ...figures,
+  })
 
   test('is who was at its limit for half of its active time', () => {
-    const at = (throttledPeriods: number) => planYielding([{ parent: 'srv-a', periods: 10, throttledPeriods }], none)
-    expect(at(5)).toEqual([{ parent: 'srv-a', priority: 'background' }])
-    expect(at(4)).toEqual([])
-    expect(planYielding([{ parent: 'srv-a', periods: 2, throttledPeriods: 2 }], none)).toEqual([])
+    expect(planYielding([seen({ throttledPeriods: 5 })], none)).toEqual([{ parent: 'srv-a', priority: 'background' }])
+    expect(planYielding([seen({ throttledPeriods: 4 })], none)).toEqual([])
+    expect(planYielding([seen({ periods: 2, throttledPeriods: 2 })], none)).toEqual([])
+  })
+
+  test('is who was refused many processes, whatever processor time it had', () => {
+    expect(planYielding([seen({ refusedForks: 10 })], none)).toEqual([{ parent: 'srv-a', priority: 'background' }])
+    expect(planYielding([seen({ refusedForks: 9 })], none)).toEqual([])
+    expect(planYielding([seen({ refusedForks: 10 })], own)).toEqual([])
   })
 
   test('is who has yielded before, until it is hardly at its limit any more, or idle', () => {
-    const at = (periods: number, throttledPeriods: number) =>
-      planYielding([{ parent: 'srv-a', periods, throttledPeriods }], new Set(['srv-a']))
-    expect(at(10, 1)).toEqual([])
-    expect(at(20, 1)).toEqual([{ parent: 'srv-a', priority: 'live' }])
-    expect(at(0, 0)).toEqual([{ parent: 'srv-a', priority: 'live' }])
+    const rises = [{ parent: 'srv-a', priority: 'live' }]
+    expect(planYielding([seen({ throttledPeriods: 1 })], own)).toEqual([])
+    expect(planYielding([seen({ periods: 20, throttledPeriods: 1 })], own)).toEqual(rises)
+    expect(planYielding([seen({ periods: 0 })], own)).toEqual(rises)
+  })
+
+  test('is who takes nearly all it may without coming to its limit, once it yields', () => {
+    expect(planYielding([seen({ usedShare: 0.8 })], own)).toEqual([])
+    expect(planYielding([seen({ usedShare: 0.8 })], none)).toEqual([])
+  })
+
+  test('is looked for again soon among those that were at their limit for too short to tell', () => {
+    expect(suspectsOf([seen({ throttledPeriods: 1 }), { ...seen({}), parent: 'srv-b' }], none)).toEqual(own)
+    expect(suspectsOf([seen({ refusedForks: 1 })], none)).toEqual(own)
+    expect(suspectsOf([seen({ throttledPeriods: 1 })], own)).toEqual(none)
+    expect(suspectsOf([seen({ throttledPeriods: 9 })], none)).toEqual(none)
   })
 })
 
@@ -34,6 +61,14 @@ describe('on this machine', () => {
       isV1 ? join('/sys/fs/cgroup/cpu', label, parent, 'cpu.shares') : join('/sys/fs/cgroup', label, parent, 'cpu.weight'),
       'utf8',
     ).trim()
+  /** Undefined where groups cannot be confined: on a single core, or without the controller. */
+  const coresOf = (group: string) => {
+    const path = isV1
+      ? join('/sys/fs/cgroup/cpuset', label, group, 'cpuset.effective_cpus')
+      : join('/sys/fs/cgroup', label, group, 'cpuset.cpus.effective')
+    const canBeConfined = availableParallelism() > 1 && existsSync(path)
+    return canBeConfined ? parseCores(readFileSync(path, 'utf8')).length : undefined
+  }
   const [live, yielding] = isV1 ? ['1024', '102'] : ['100', '10']
   let world: World
   let engine: Engine
@@ -56,12 +91,25 @@ describe('on this machine', () => {
     expect(weightOf('srv-hog')).toBe(live)
     await until('the hog yields', () => weightOf('srv-hog') === yielding)
     expect(weightOf('srv-quiet')).toBe(live)
+    const every = coresOf(`srv-quiet/${quiet.instanceId}`)
+    const hogsCores = () => coresOf(`srv-hog/${hog.instanceId}`)
+    await until('the hog has some cores only', () => hogsCores() === (every && coresToShare(Array.from({ length: every })).length))
 
     await engine.close()
     engine = await createProcessEngine({ stateDir: world.stateDir, label, network: { subnet: 'off' } })
     await until('it is found again', () => weightOf('srv-hog') === yielding)
     await engine.freeze(hog.instanceId)
     await until('it has its weight back when it does nothing', () => weightOf('srv-hog') === live)
+    await until('it has its cores back', () => hogsCores() === every)
+  })
+
+  test('what forks without end yields before it comes to its limit of processor time', async () => {
+    const limits = { cpu: availableParallelism() + 1, memoryBytes: 64 * 1024 * 1024, pids: 24 }
+    // A shell ends when it is refused a process; whoever waits for it begins anew.
+    const forks =
+      'for n in $(seq 16); do sleep 1000 & done; while :; do (sleep 0 & sleep 0 & sleep 0 & sleep 0 & sleep 0 & sleep 0 & sleep 0 & sleep 0 & wait); done 2>/dev/null'
+    await engine.start(world.instance(`exec 2>/dev/null; ${forks}`, { sandbox: world.service('srv-forks'), limits }))
+    await until('it yields', () => weightOf('srv-forks') === yielding)
   })
 
   test('what can wait is weighed apart from the apps of its service', async () => {
