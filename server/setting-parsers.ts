@@ -1,8 +1,10 @@
 import { Value } from '@sinclair/typebox/value'
 import { Email, minPasswordChars } from '../shared/auth.ts'
-import { parseIp } from '../shared/ip-address.ts'
+import { parseIp, parseIpRange } from '../shared/ip-address.ts'
+import { visibleChar } from '../shared/schema.ts'
 import { formatAddress, parseAddress } from './address.ts'
 import { trustedProxies } from './ingress/trusted-proxies.ts'
+import { isSafeUrl } from './outgoing/rules.ts'
 
 // Each reads the text of one setting, and throws an Error whose message ends the sentence that begins with the setting's name.
 
@@ -39,6 +41,28 @@ export function parseOrigins(value: string): string[] {
   const wrong = origins.find((origin) => !/^https?:/.test(origin) || !URL.canParse(origin) || new URL(origin).origin !== origin)
   if (wrong === undefined) return origins
   throw new Error(`"${wrong}" is not an origin; name each as a browser sends it, without a path, such as https://panel.example.com`)
+}
+
+/** Kept as it is written: an issuer is compared letter by letter. Secrets are sent there, so it is https or this machine itself. */
+export function parseProviderUrl(value: string): string | undefined {
+  if (value === '') return undefined
+  const url = URL.canParse(value) ? new URL(value) : undefined
+  if (url === undefined || !isSafeUrl(url) || url.search !== '' || url.hash !== '') {
+    throw new Error(`"${value}" is not an https URL without user, query and fragment (http is taken for this machine only)`)
+  }
+  return value
+}
+
+export function parseProviderName(value: string): string | undefined {
+  if (!new RegExp(`^${visibleChar}{0,40}$`).test(value)) throw new Error('must be at most 40 visible characters')
+  return optionalText(value.trim())
+}
+
+export function parseRanges(value: string): string[] {
+  const cidrs = list(value)
+  const wrong = cidrs.find((cidr) => parseIpRange(cidr) === undefined)
+  if (wrong !== undefined) throw new Error(`"${wrong}" is not an address or range, such as 10.0.0.0/8`)
+  return cidrs
 }
 
 /** Read once here so that a wrong one stops the start by its name; app and ingress read them again for their use. */

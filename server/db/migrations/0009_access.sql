@@ -46,6 +46,8 @@ ALTER TABLE users ADD COLUMN totp_confirmed_at INTEGER;
 -- The newest time step a code was taken of: none is taken twice.
 ALTER TABLE users ADD COLUMN totp_last_step INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE users ADD COLUMN last_seen_at INTEGER;
+-- When somebody showed that mail to the address reaches the owner of the account; registering with it shows nothing.
+ALTER TABLE users ADD COLUMN email_proven_at INTEGER;
 
 CREATE TABLE recovery_codes (
   user_id TEXT NOT NULL REFERENCES users (id) ON DELETE CASCADE,
@@ -107,7 +109,7 @@ CREATE TABLE identities (
   created_at INTEGER NOT NULL,
   PRIMARY KEY (issuer, subject)
 ) STRICT;
-CREATE INDEX identities_by_user ON identities (user_id);
+CREATE UNIQUE INDEX identities_by_user ON identities (user_id, provider);
 
 -- Sign-ins under way at a provider; each is good for one callback, in the browser that began it.
 CREATE TABLE oauth_attempts (
@@ -121,8 +123,11 @@ CREATE TABLE oauth_attempts (
   -- The invite that is to be accepted, if the sign-in came from one.
   invite_token_sealed TEXT,
   return_to TEXT NOT NULL,
+  -- What a form of the provider brought, until the browser asks with its cookie.
+  answer_sealed TEXT,
   expires_at INTEGER NOT NULL
 ) STRICT;
+CREATE INDEX oauth_attempts_by_end ON oauth_attempts (expires_at);
 
 CREATE TABLE device_grants (
   device_hash TEXT PRIMARY KEY,
