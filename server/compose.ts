@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type FirstStart, seedFirstStart } from './auth/seed.ts'
+import { createLoginThrottle } from './auth/throttle.ts'
 import { ensureSelfToolchain } from './builders/self-toolchain.ts'
 import { acmeSettingsOf } from './certificates/settings.ts'
 import { type Config, ownArguments, ownEnvironment, publicUrlOf } from './config.ts'
@@ -95,6 +96,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     publicUrl,
     machine,
     mailer,
+    logins: createLoginThrottle(config.CP_LOGIN_LIMIT, now),
     exitReasons: createExitReasons(),
     shells: createShellSeats(),
     diskQuota,

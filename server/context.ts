@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import type { AppError } from '../shared/error.ts'
+import type { LoginThrottle } from './auth/throttle.ts'
 import type { Config } from './config.ts'
 import type { DiskQuota } from './disk-space/quota.ts'
 import type { Engine } from './engines/port.ts'
@@ -63,6 +64,8 @@ export interface Context {
   readonly metrics: Metrics
   readonly log: ServerLog
   readonly mailer: Mailer
+  /** Counts failed sign-ins, by whatever way they come. */
+  readonly logins: LoginThrottle
   readonly exitReasons: ExitReasons
   readonly diskQuota: DiskQuota
   readonly shells: ShellSeats

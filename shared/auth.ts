@@ -25,10 +25,17 @@ export const RegisterBody = StrictObject({
 })
 export type RegisterBody = Static<typeof RegisterBody>
 
+/** What shows the second factor, as it was typed. */
+export const Otp = Type.String({
+  minLength: 1,
+  maxLength: 40,
+  description: 'Six digits of the authenticator app, or a recovery code',
+})
+
 export const LoginBody = StrictObject({
   email: Type.String({ maxLength: 254, examples: ['admin@localhost'] }),
   password: Type.String({ maxLength: 1024 }),
-  otp: Unsupported(),
+  otp: Type.Optional(Otp),
 })
 export type LoginBody = Static<typeof LoginBody>
 

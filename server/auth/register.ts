@@ -5,6 +5,7 @@ import type { Config } from '../config.ts'
 import { newId } from '../id.ts'
 import { insertMember, insertWorkspace } from '../workspaces/store.ts'
 import { hashPassword } from './password.ts'
+import type { SessionPlace } from './session-store.ts'
 import { addressCounterOf, beginSession, type SignIn, type SignInDeps } from './sign-in.ts'
 import { findUserByEmail, insertUser } from './user-store.ts'
 
@@ -30,28 +31,27 @@ function isThisMachineAlone({ CP_LISTEN, CP_PUBLIC_URL, CP_TRUSTED_PROXIES }: Re
 export async function register(
   deps: SignInDeps,
   settings: RegistrationSettings,
-  wanted: RegisterBody & { address: string },
+  wanted: RegisterBody & { place: SessionPlace; change<T>(apply: () => T): T },
 ): Promise<SignIn> {
   if (!isRegistrationOpen(settings)) {
     throw new AppError('forbidden', 'Registration is closed here. Ask an administrator for an invitation.')
   }
-  const { db, throttle, now } = deps
-  const counter = addressCounterOf(wanted.address)
-  throttle.begin([counter])
+  const { db, logins, now } = deps
+  const counter = addressCounterOf(wanted.place.address)
+  logins.begin([counter])
   const passwordHash = await hashPassword(wanted.password)
   const createdAt = now()
   const name = wanted.name || (wanted.email.split('@')[0] ?? wanted.email)
   const user = { id: newId('user', createdAt), email: wanted.email, name, passwordHash }
-  const create = db.transaction(() => {
+  const signedIn = wanted.change(() => {
     if (findUserByEmail(db, wanted.email) !== undefined)
       throw new AppError('conflict', 'This e-mail address has an account. Log in instead.')
     const workspaceId = newId('workspace', createdAt)
     insertUser(db, { ...user, createdAt })
     insertWorkspace(db, { id: workspaceId, name: wanted.workspaceName || `${name}'s workspace`, email: wanted.email, createdAt })
     insertMember(db, { workspaceId, userId: user.id, role: 'admin', createdAt })
-    return beginSession(db, user, createdAt)
+    return beginSession(db, user, { place: wanted.place, now: createdAt })
   })
-  const signedIn = create.immediate()
-  throttle.takeBack(counter)
+  logins.takeBack(counter)
   return signedIn
 }

@@ -8,26 +8,38 @@ import { sessionTokenOf } from '../http/credential.ts'
 import { findWorkspace } from '../workspaces/store.ts'
 import { createCookieWriter } from './cookie.ts'
 import { register } from './register.ts'
+import { placeOf } from './session-place.ts'
 import { deleteSession } from './session-store.ts'
 import { type SignIn, signIn } from './sign-in.ts'
-import { createLoginThrottle } from './throttle.ts'
 import { findUser, presentUser } from './user-store.ts'
 
 type AuthIds = Extract<keyof Operations, 'register' | 'login' | 'logout' | 'me' | 'getUser'>
 
-/** Accounts and sessions. Made once a server, because the counters of failed logins belong to it. */
-export function createAuthRoutes({ config, publicUrl, now }: Pick<Context, 'config' | 'publicUrl' | 'now'>): Handlers<AuthIds, Context> {
-  const throttle = createLoginThrottle(config.CP_LOGIN_LIMIT, now)
+/** Registering, signing in and out. */
+export function createAuthRoutes({ publicUrl }: Pick<Context, 'publicUrl'>): Handlers<AuthIds, Context> {
   const cookie = createCookieWriter(publicUrl)
   const greet = (status: number, { signedIn, sessionToken }: SignIn) => answer(status, signedIn, cookie.set(sessionToken))
 
   return {
-    async register({ body, clientAddress }, { db }) {
-      return greet(201, await register({ db, throttle, now }, config, { ...body, address: clientAddress }))
+    async register(call, context) {
+      const wanted = { ...call.body, place: placeOf(call), change: call.change }
+      return greet(201, await register(context, context.config, wanted))
     },
-    async login({ body, clientAddress, request }, { db }) {
-      const result = await signIn({ db, throttle, now }, { email: body.email, password: body.password, address: clientAddress })
-      endSession(db, request)
+    async login(call, context) {
+      const { email, password, otp } = call.body
+      const result = await signIn(context, {
+        email,
+        password,
+        otp,
+        place: placeOf(call),
+        change: (apply) =>
+          call.change(() => {
+            const applied = apply()
+            endSession(context.db, call.request)
+            return applied
+          }),
+        onAccount: ({ id, email: address }) => call.note({ actor: { type: 'user', id, email: address } }),
+      })
       return greet(200, result)
     },
     logout({ request }, { db }) {

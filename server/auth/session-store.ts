@@ -6,29 +6,72 @@ import { hashToken, newSessionToken } from './token.ts'
 /** How long a session lasts; it ends then, used or not. */
 export const SESSION_DAYS = 30
 const SESSION_MS = SESSION_DAYS * 24 * 3600 * 1000
+/** When somebody was last seen is written no more often than this. */
+const SEEN_INTERVAL_MS = 60_000
 
-/** Begins a session and gives its token, which is stored only as a hash. Sessions that have ended are cleared away. */
-export function createSession(db: Database, userId: string, now: number): string {
+/** From where and with what somebody signs in. */
+export interface SessionPlace {
+  address: string
+  /** What the client calls itself. */
+  client: string
+}
+
+/** Whose session it is, as of now. */
+export interface SessionUser extends User {
+  sessionId: string
+  hasTwoFactor: boolean
+}
+
+/** Begins a browser's session and gives its token, which is stored only as a hash. Sessions that have ended are cleared away. */
+export function createSession(db: Database, { userId, place, now }: { userId: string; place: SessionPlace; now: number }): string {
   const token = newSessionToken()
   forgetEndedSessions(db, now)
   db.query(
     `INSERT INTO sessions (id, user_id, kind, token_hash, address, client, created_at, last_seen_at, expires_at)
-     VALUES ($id, $userId, 'browser', $hash, '', '', $now, $now, $expiresAt)`,
-  ).run({ id: newId('session', now), userId, hash: hashToken(token), now, expiresAt: now + SESSION_MS })
+     VALUES ($id, $userId, 'browser', $hash, $address, $client, $now, $now, $expiresAt)`,
+  ).run({ id: newId('session', now), userId, hash: hashToken(token), ...place, now, expiresAt: now + SESSION_MS })
   return token
 }
 
-/** Whose session it is; undefined when it is unknown or over. */
-export const findSessionUser = (db: Database, token: string, now: number): User | undefined =>
-  db
-    .query<User, [string, number]>(
-      'SELECT u.id, u.email, u.name FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.token_hash = ? AND s.expires_at > ?',
+interface SeenRow extends User {
+  sessionId: string
+  lastSeenAt: number
+  hasTwoFactor: number
+}
+
+/** Whose browser session it is; undefined when it is unknown or over. That they were seen is noted. */
+export function findSessionUser(db: Database, token: string, now: number): SessionUser | undefined {
+  const row = db
+    .query<SeenRow, [string, number]>(
+      `SELECT s.id AS sessionId, s.last_seen_at AS lastSeenAt, u.id, u.email, u.name, u.totp_confirmed_at IS NOT NULL AS hasTwoFactor
+       FROM sessions s JOIN users u ON u.id = s.user_id
+       WHERE s.token_hash = ? AND s.kind = 'browser' AND s.expires_at > ?`,
     )
-    .get(hashToken(token), now) ?? undefined
+    .get(hashToken(token), now)
+  if (row === null) return undefined
+  const { lastSeenAt, hasTwoFactor, ...rest } = row
+  if (now - lastSeenAt >= SEEN_INTERVAL_MS) noteSeen(db, rest, now)
+  return { ...rest, hasTwoFactor: hasTwoFactor === 1 }
+}
+
+function noteSeen(db: Database, { sessionId, id }: { sessionId: string; id: string }, now: number): void {
+  db.query('UPDATE sessions SET last_seen_at = $now WHERE id = $sessionId').run({ sessionId, now })
+  noteUserSeen(db, id, now)
+}
+
+/** Notes that somebody has signed in or done something. */
+export function noteUserSeen(db: Database, userId: string, now: number): void {
+  db.query('UPDATE users SET last_seen_at = $now WHERE id = $userId').run({ userId, now })
+}
 
 /** Ends a session; nothing happens when it has ended before. */
 export function deleteSession(db: Database, token: string): void {
   db.query('DELETE FROM sessions WHERE token_hash = ?').run(hashToken(token))
+}
+
+/** Ends every session of a user, of browsers and devices, but the one of this id. */
+export function deleteSessionsOf(db: Database, userId: string, exceptId = ''): void {
+  db.query('DELETE FROM sessions WHERE user_id = $userId AND id <> $exceptId').run({ userId, exceptId })
 }
 
 /** Removes the sessions that are over at `now`. */

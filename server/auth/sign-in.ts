@@ -2,16 +2,16 @@ import type { Database } from 'bun:sqlite'
 import type { SignedIn } from '../../shared/auth.ts'
 import { AppError } from '../../shared/error.ts'
 import { addressKey } from '../http/client-address.ts'
-import { findFirstMembership, findWorkspace } from '../workspaces/store.ts'
+import { findFirstMembership, findMembership, findWorkspace } from '../workspaces/store.ts'
 import { hashPassword, isStaleHash, verifyPassword } from './password.ts'
-import { createSession } from './session-store.ts'
+import { type SecondFactorDeps, type SecondFactorUsed, secondFactorWanted, secondFactorWrong, takeSecondFactor } from './second-factor.ts'
+import { createSession, noteUserSeen, type SessionPlace } from './session-store.ts'
 import type { LoginThrottle } from './throttle.ts'
-import { findUserByEmail, presentUser, type StoredUser, setPasswordHash } from './user-store.ts'
+import { hasTwoFactor } from './two-factor-store.ts'
+import { findUser, findUserByEmail, presentUser, type StoredUser, setPasswordHash } from './user-store.ts'
 
-export interface SignInDeps {
-  db: Database
-  throttle: LoginThrottle
-  now(): number
+export interface SignInDeps extends SecondFactorDeps {
+  logins: LoginThrottle
 }
 
 export interface SignIn {
@@ -22,35 +22,91 @@ export interface SignIn {
 export interface Attempt {
   email: string
   password: string
-  address: string
+  /** Code of the authenticator app, or a recovery code. */
+  otp: string | undefined
+  place: SessionPlace
+  /** Makes the change in one transaction, after the hashes have been computed. */
+  change<T>(apply: () => T): T
+  /** Told whose account it is, as soon as that is known; nothing is proven by then. */
+  onAccount?(user: StoredUser): void
 }
 
-/**
- * Begins a session for the owner of the password.
- *
- * @throws AppError `unauthorized` for a wrong password and for an unknown account alike, `rate_limited` after too many of them,
- * `forbidden` for an account that is in no workspace.
- */
-export async function signIn({ db, throttle, now }: SignInDeps, { email, password, address }: Attempt): Promise<SignIn> {
-  const accountCounter = `account:${email.toLowerCase()}`
-  const addressCounter = addressCounterOf(address)
-  throttle.begin([accountCounter, addressCounter])
-  const user = findUserByEmail(db, email)
-  const isRight = await verifyPassword(password, user?.passwordHash)
-  if (user === undefined || !isRight) throw new AppError('unauthorized', 'The e-mail or the password is wrong.')
-  throttle.reset(accountCounter)
-  throttle.takeBack(addressCounter)
-  if (isStaleHash(user.passwordHash)) setPasswordHash(db, user.id, await hashPassword(password))
-  return beginSession(db, user, now())
-}
-
-/** @throws AppError `forbidden` for an account that is in no workspace. */
-export function beginSession(db: Database, user: StoredUser, now: number): SignIn {
-  const place = findFirstMembership(db, user.id)
-  const workspace = place === undefined ? undefined : findWorkspace(db, place.workspaceId)
-  if (workspace === undefined) throw new AppError('forbidden', 'You are not a member of any workspace. Ask for an invitation.')
-  const sessionToken = createSession(db, user.id, now)
-  return { signedIn: { user: presentUser(user), workspace: { id: workspace.id, name: workspace.name } }, sessionToken }
-}
+/** What failed attempts are counted by: the account, whether there is one or not, and the address they come from. */
+export const countersOf = (email: string, address: string): [account: string, address: string] => [
+  `account:${email.toLowerCase()}`,
+  addressCounterOf(address),
+]
 
 export const addressCounterOf = (address: string): string => `address:${addressKey(address)}`
+
+/**
+ * Begins a session for the owner of the password and, where the account has one, of the second factor.
+ *
+ * Whoever knows the password and guesses codes is counted like whoever guesses passwords, and only a sign-in that is complete forgives
+ * the account its failures. While too many are counted nobody signs in with a password, the owner neither: that lasts a quarter of an
+ * hour, and ends no session, key or device that is signed in already.
+ *
+ * @throws AppError `unauthorized` for a wrong password and for an unknown account alike, and for a code that is wanted (with a detail at
+ * /otp) or wrong; `rate_limited` after too many of them, `forbidden` for an account that is in no workspace, `unavailable` in a rush.
+ */
+export async function signIn(deps: SignInDeps, attempt: Attempt): Promise<SignIn & { secondFactor: SecondFactorUsed | undefined }> {
+  const { db, logins, now } = deps
+  const counters = countersOf(attempt.email, attempt.place.address)
+  logins.begin(counters)
+  const { user, newHash } = await ownerOf(deps, attempt).catch((error: unknown) => {
+    // No guess was made.
+    if (error instanceof AppError && error.code === 'unavailable') for (const counter of counters) logins.takeBack(counter)
+    throw error
+  })
+  if (attempt.otp === undefined && hasTwoFactor(db, user.id)) {
+    for (const counter of counters) logins.takeBack(counter)
+    throw secondFactorWanted()
+  }
+  const result = attempt.change(() => {
+    // The hashes took their time: the password may have been changed, the second factor switched on.
+    if (findUser(db, user.id)?.passwordHash !== user.passwordHash) throw wrongPassword()
+    const secondFactor = requireSecondFactor(deps, user.id, attempt.otp)
+    if (newHash !== undefined) setPasswordHash(db, user.id, newHash)
+    return { ...beginSession(db, user, { place: attempt.place, now: now() }), secondFactor }
+  })
+  logins.reset(counters[0])
+  logins.takeBack(counters[1])
+  return result
+}
+
+const wrongPassword = (): AppError => new AppError('unauthorized', 'The e-mail or the password is wrong.')
+
+/** Whose password it is, and its hash at today's cost where the stored one is of another. */
+async function ownerOf({ db }: SignInDeps, { email, password, onAccount }: Attempt): Promise<{ user: StoredUser; newHash?: string }> {
+  const user = findUserByEmail(db, email)
+  if (user !== undefined) onAccount?.(user)
+  const isRight = await verifyPassword(password, user?.passwordHash)
+  if (user === undefined || !isRight) throw wrongPassword()
+  return isStaleHash(user.passwordHash) ? { user, newHash: await hashPassword(password) } : { user }
+}
+
+/** What the account's second factor was shown by; undefined for one without. @throws AppError `unauthorized` at /otp. */
+export function requireSecondFactor(deps: SecondFactorDeps, userId: string, otp: string | undefined): SecondFactorUsed | undefined {
+  if (!hasTwoFactor(deps.db, userId)) return undefined
+  if (otp === undefined) throw secondFactorWanted()
+  const used = takeSecondFactor(deps, userId, otp)
+  if (used === undefined) throw secondFactorWrong()
+  return used
+}
+
+interface Beginning {
+  place: SessionPlace
+  now: number
+  /** Where the user begins; absent, in the workspace they have been in longest. */
+  workspaceId?: string
+}
+
+/** Begins a browser's session. @throws AppError `forbidden` for an account that is in no workspace. */
+export function beginSession(db: Database, user: StoredUser, { place, now, workspaceId }: Beginning): SignIn {
+  const member = workspaceId === undefined ? findFirstMembership(db, user.id) : findMembership(db, user.id, workspaceId)
+  const workspace = member === undefined ? undefined : findWorkspace(db, member.workspaceId)
+  if (workspace === undefined) throw new AppError('forbidden', 'You are not a member of any workspace. Ask for an invitation.')
+  const sessionToken = createSession(db, { userId: user.id, place, now })
+  noteUserSeen(db, user.id, now)
+  return { signedIn: { user: presentUser(user), workspace: { id: workspace.id, name: workspace.name } }, sessionToken }
+}

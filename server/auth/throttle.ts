@@ -47,7 +47,7 @@ export function createLoginThrottle(limit: number, now: () => number): LoginThro
     },
     takeBack(key) {
       const counter = current(key)
-      if (counter !== undefined) counter.failures -= 1
+      if (counter !== undefined && counter.failures > 0) counter.failures -= 1
     },
     reset: (key) => void counters.delete(key),
   }

@@ -8,7 +8,9 @@ export function findSealed(db: Database): string | undefined {
        UNION ALL SELECT value_sealed FROM env_vars
        UNION ALL SELECT content_sealed FROM secret_files
        UNION ALL SELECT key_sealed FROM certificates
-       UNION ALL SELECT key_sealed FROM acme_accounts LIMIT 1`,
+       UNION ALL SELECT key_sealed FROM acme_accounts
+       UNION ALL SELECT totp_secret_sealed FROM users WHERE totp_secret_sealed IS NOT NULL
+       UNION ALL SELECT verifier_sealed FROM oauth_attempts LIMIT 1`,
     )
     .get()?.sealed
 }

@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { createApp } from '../../server/app.ts'
 import { seedFirstStart } from '../../server/auth/seed.ts'
+import { createLoginThrottle } from '../../server/auth/throttle.ts'
 import { readConfig } from '../../server/config.ts'
 import type { Context } from '../../server/context.ts'
 import { migrateDatabase } from '../../server/db/migrate.ts'
@@ -85,6 +86,7 @@ export async function startTestServer({ env = {}, parts = {} }: TestServerOption
     diskQuota: noQuota('a test limits nobody'),
     machine: largeMachine,
     mailer: createMailer(mailSettingsOf(config)),
+    logins: createLoginThrottle(config.CP_LOGIN_LIMIT, parts.now ?? Date.now),
     log,
     metrics: createMetrics(samples, { latest: () => undefined, totals: () => new Map(), lagMs: () => 0 }, new AbortController().signal),
     work: idleWork,
