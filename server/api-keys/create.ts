@@ -1,31 +1,50 @@
 import type { Database } from 'bun:sqlite'
-import type { ApiKey, ApiKeyCreate, ApiKeyCreated } from '../../shared/api-key.ts'
+import type { ApiKeyCreate } from '../../shared/api-key.ts'
+import { invalidValue } from '../../shared/error.ts'
 import { hashToken } from '../auth/token.ts'
 import type { Actor } from '../http/call.ts'
 import { newId } from '../id.ts'
 import { refuseEscalation, requireRole } from '../roles/grant.ts'
 import { defaultKeyRole } from '../roles/rules.ts'
+import { requireScope } from '../scopes/store.ts'
 import { newKeySecret } from './secret.ts'
-import { insertKey, type StoredKey } from './store.ts'
+import { findKey, insertKey, type StoredKey, staticTokenMaker } from './store.ts'
 
 /**
- * Makes a key that acts in the maker's workspace. Its secret is in the answer only.
+ * Makes a key that acts in the maker's workspace. Its secret is given here only.
  *
- * @throws AppError `validation_failed` for a role that does not exist, `forbidden` for one that may do more than the maker.
+ * @throws AppError `validation_failed` for a role that does not exist or an end that is past, `not_found` for a scope of strange
+ * services, `forbidden` for a role that may do more than the maker.
  */
-export function createKey(db: Database, maker: Actor, wanted: ApiKeyCreate, now: number): ApiKeyCreated {
-  const role = requireRole(db, maker.workspaceId, wanted.role ?? defaultKeyRole(maker))
+export function createKey(db: Database, maker: Actor, wanted: ApiKeyCreate, now: number): { key: StoredKey; secret: string } {
+  const { workspaceId } = maker
+  const role = requireRole(db, workspaceId, wanted.role ?? defaultKeyRole(maker))
   refuseEscalation(maker, role)
+  const key: StoredKey = {
+    id: newId('apiKey', now),
+    workspaceId,
+    name: wanted.name,
+    role: role.name,
+    scope: requireScope(db, workspaceId, wanted.scope),
+    createdBy: userBehind(db, maker),
+    createdAt: now,
+    expiresAt: endOf(wanted.expires_at, now),
+    lastUsedAt: null,
+  }
   const secret = newKeySecret()
-  const key: StoredKey = { id: newId('apiKey', now), workspaceId: maker.workspaceId, name: wanted.name, role: role.name, createdAt: now }
-  insertKey(db, { ...key, secretHash: hashToken(secret), createdBy: maker.id })
-  return { ...presentKey(key), secret }
+  insertKey(db, { ...key, secretHash: hashToken(secret) })
+  return { key, secret }
 }
 
-/** The key as callers see it, in the four fields that are fixed. */
-export const presentKey = ({ id, name, role, createdAt }: StoredKey): ApiKey => ({
-  id,
-  name,
-  role,
-  created_at: new Date(createdAt).toISOString(),
-})
+/** A key made with a key belongs to the user of that one, so that it ends with their membership. */
+function userBehind(db: Database, maker: Actor): string {
+  if (maker.type === 'static_token') return staticTokenMaker
+  return maker.type === 'api_key' ? (findKey(db, maker.workspaceId, maker.id)?.createdBy ?? maker.id) : maker.id
+}
+
+function endOf(wanted: string | null | undefined, now: number): number | null {
+  if (wanted == null) return null
+  const end = Date.parse(wanted)
+  if (end <= now) throw invalidValue('/expires_at', 'The end of the key is past. Give a time to come, or none for a key without end.')
+  return end
+}

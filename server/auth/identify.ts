@@ -1,10 +1,15 @@
 import type { Database } from 'bun:sqlite'
 import { timingSafeEqual } from 'node:crypto'
+import { apiKeyPrefix } from '../../shared/api-key.ts'
 import type { User } from '../../shared/auth.ts'
+import { accessTokenPrefix } from '../../shared/device.ts'
+import { isKeySecret } from '../api-keys/secret.ts'
 import { findKeyByHash, type StoredKey } from '../api-keys/store.ts'
+import type { UseRecorder } from '../api-keys/use-recorder.ts'
 import type { Identify, Principal } from '../http/authenticate.ts'
 import type { Actor } from '../http/call.ts'
 import { permissionsIn } from '../roles/grant.ts'
+import { permissionsWithin } from '../scopes/scope.ts'
 import { findFirstMembership, findMembership, type Membership } from '../workspaces/store.ts'
 import { readSeeded } from './seed.ts'
 import { findSessionUser } from './session-store.ts'
@@ -15,29 +20,44 @@ interface IdentifyDeps {
   db: Database
   /** The operator's break-glass token, if there is one. Only its hash is kept here. */
   staticToken: string | undefined
+  keyUse: UseRecorder
   now(): number
 }
 
 /**
  * Finds whom a credential belongs to, by one look into an index: nothing is remembered, so what is revoked is dead at once.
- * Roles are looked up with each request for the same reason.
+ * Roles and scopes are looked up with each request for the same reason.
  */
-export function createIdentify({ db, staticToken, now }: IdentifyDeps): Identify {
-  const staticHash = staticToken === undefined ? undefined : hashToken(staticToken)
+export function createIdentify({ db, staticToken, keyUse, now }: IdentifyDeps): Identify {
+  const isStatic = createStaticCheck(staticToken)
   return (credential) => {
     if (credential.kind === 'session') {
       const user = findSessionUser(db, credential.token, now())
       return user === undefined ? undefined : userPrincipal(db, user)
     }
     if (credential.kind !== 'bearer') return undefined
-    const hash = hashToken(credential.token)
-    if (staticHash !== undefined && isSameHash(hash, staticHash)) return staticPrincipal(db)
-    const key = findKeyByHash(db, hash)
-    return key === undefined ? undefined : keyPrincipal(db, key)
+    const { token } = credential
+    const hash = hashToken(token)
+    if (isStatic(hash)) return staticPrincipal(db)
+    if (token.startsWith(accessTokenPrefix)) {
+      const user = findSessionUser(db, token, now(), 'device')
+      return user === undefined ? undefined : userPrincipal(db, user)
+    }
+    // What has not the form of a key, or a checksum that does not fit, is in no table.
+    if (!token.startsWith(apiKeyPrefix) || !isKeySecret(token)) return undefined
+    const key = findKeyByHash(db, hash, now())
+    if (key === undefined) return undefined
+    keyUse.note(key, now())
+    return keyPrincipal(db, key)
   }
 }
 
-const isSameHash = (left: string, right: string): boolean => timingSafeEqual(Buffer.from(left), Buffer.from(right))
+/** Compares in constant time. */
+function createStaticCheck(staticToken: string | undefined): (hash: string) => boolean {
+  if (staticToken === undefined) return () => false
+  const wanted = Buffer.from(hashToken(staticToken))
+  return (hash) => timingSafeEqual(Buffer.from(hash), wanted)
+}
 
 function userPrincipal(db: Database, user: User): Principal {
   return {
@@ -49,32 +69,40 @@ function userPrincipal(db: Database, user: User): Principal {
   }
 }
 
-function keyPrincipal(db: Database, { id, name, workspaceId, role }: StoredKey): Principal {
+function keyPrincipal(db: Database, { id, name, workspaceId, role, scope }: StoredKey): Principal {
   return {
     rateKey: id,
     actorIn: (wanted) =>
-      wanted === undefined || wanted === workspaceId ? { type: 'api_key', id, name, ...rightsOf(db, { workspaceId, role }) } : undefined,
+      wanted === undefined || wanted === workspaceId
+        ? { type: 'api_key', id, name, ...rightsOf(db, { workspaceId, role, scope }) }
+        : undefined,
   }
 }
 
-/** The static token is the seeded administrator in the default workspace, with whatever role that account has there today. */
+/**
+ * The static token is an administrator of the default workspace, whatever became of the account that was seeded with it: it is the
+ * operator's way back in.
+ */
 function staticPrincipal(db: Database): Principal | undefined {
   const seeded = readSeeded(db)
-  const user = seeded === undefined ? undefined : findUser(db, seeded.userId)
-  if (seeded === undefined || user === undefined) return undefined
+  if (seeded === undefined) return undefined
+  const { userId, workspaceId } = seeded
   return {
     rateKey: 'static_token',
     actorIn: (wanted) => {
-      const place = findMembership(db, seeded.userId, seeded.workspaceId)
-      if (place === undefined || (wanted !== undefined && wanted !== seeded.workspaceId)) return undefined
-      return { type: 'static_token', id: user.id, name: user.name, email: user.email, ...rightsOf(db, place) }
+      if (wanted !== undefined && wanted !== workspaceId) return undefined
+      const user = findUser(db, userId)
+      const named = user === undefined ? { name: 'Static token' } : { name: user.name, email: user.email }
+      return { type: 'static_token', id: userId, ...named, ...rightsOf(db, { workspaceId, role: 'admin', scope: undefined }) }
     },
   }
 }
 
-const rightsOf = (db: Database, { workspaceId, role }: Membership): Pick<Actor, 'workspaceId' | 'role' | 'permissions' | 'scope'> => ({
+type Place = Pick<Membership, 'workspaceId' | 'role' | 'scope'>
+
+const rightsOf = (db: Database, { workspaceId, role, scope }: Place): Pick<Actor, 'workspaceId' | 'role' | 'permissions' | 'scope'> => ({
   workspaceId,
   role,
-  permissions: permissionsIn(db, workspaceId, role),
-  scope: undefined,
+  permissions: permissionsWithin(scope, permissionsIn(db, workspaceId, role)),
+  scope,
 })

@@ -1,3 +1,4 @@
+import { AppError } from '../../shared/error.ts'
 import type { Access, Operation } from '../../shared/operation.ts'
 import { enterWorkspace, type Principal, requireAccess, requirePrincipal } from './authenticate.ts'
 import type { Actor } from './call.ts'
@@ -33,7 +34,12 @@ export function admit(visit: Visit, operation: Operation, workspaceIds: readonly
   const actor = access === 'public' ? principal?.actorIn(undefined) : actorOf(principal, access, workspaceIds)
   return {
     actor,
-    readmit: (more) => (access === 'public' ? actor : actorOf(identified(visit, credential), access, [...workspaceIds, ...more])),
+    readmit(more) {
+      if (access === 'public') return actor
+      const current = actorOf(identified(visit, credential), access, [...workspaceIds, ...more])
+      refuseNarrowed(actor, current)
+      return current
+    },
   }
 }
 
@@ -45,6 +51,14 @@ function actorOf(principal: Principal | undefined, access: Access, workspaceIds:
   const actor = enterWorkspace(requirePrincipal(principal), workspaceIds)
   requireAccess(actor, access)
   return actor
+}
+
+/** What was looked up under a wider scope may lie outside of the present one. */
+function refuseNarrowed(before: Actor | undefined, current: Actor): void {
+  if (current.scope === undefined || before?.workspaceId !== current.workspaceId) return
+  const { scope } = current
+  if (before.scope === undefined || [...before.scope].some((id) => !scope.has(id)))
+    throw new AppError('forbidden', 'You have been confined to fewer services in the meantime. Try again with those that are left.')
 }
 
 function checkOrigin({ request, parts }: Visit, credential: Credential, principal: Principal | undefined): void {

@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import type { Owner } from '../../shared/workspace.ts'
+import { type ServiceScope, scopeIn } from '../scopes/scope.ts'
 
 export interface StoredWorkspace {
   id: string
@@ -11,6 +12,16 @@ export interface StoredWorkspace {
 export interface Membership {
   workspaceId: string
   role: string
+  scope: ServiceScope
+  /** Whether the workspace lets in users with a second factor only. */
+  requiresTwoFactor: boolean
+}
+
+interface MembershipRow {
+  workspaceId: string
+  role: string
+  scope: string | null
+  requiresTwoFactor: number
 }
 
 const columns = 'w.id, w.name, w.email, w.created_at AS createdAt'
@@ -19,11 +30,11 @@ const columns = 'w.id, w.name, w.email, w.created_at AS createdAt'
 export const findWorkspace = (db: Database, id: string): StoredWorkspace | undefined =>
   db.query<StoredWorkspace, [string]>(`SELECT ${columns} FROM workspaces w WHERE w.id = ?`).get(id) ?? undefined
 
-/** The workspaces a user is a member of, newest first. */
+/** The workspaces a user is a member of, newest first, without those that are being deleted. */
 export const listWorkspacesOf = (db: Database, userId: string): StoredWorkspace[] =>
   db
     .query<StoredWorkspace, [string]>(
-      `SELECT ${columns} FROM members m JOIN workspaces w ON w.id = m.workspace_id WHERE m.user_id = ? ORDER BY w.id DESC`,
+      `SELECT ${columns} FROM members m JOIN workspaces w ON w.id = m.workspace_id WHERE m.user_id = ? AND w.deleted_at IS NULL ORDER BY w.id DESC`,
     )
     .all(userId)
 
@@ -39,19 +50,19 @@ export function insertMember(db: Database, member: { workspaceId: string; userId
   })
 }
 
-/** A user's place in one workspace. */
+const memberships = `SELECT m.workspace_id AS workspaceId, m.role, m.scope, w.requires_two_factor AS requiresTwoFactor
+  FROM members m JOIN workspaces w ON w.id = m.workspace_id WHERE m.user_id = ? AND w.deleted_at IS NULL`
+
+/** A user's place in one workspace; none in one that is being deleted. */
 export const findMembership = (db: Database, userId: string, workspaceId: string): Membership | undefined =>
-  db
-    .query<Membership, [string, string]>('SELECT workspace_id AS workspaceId, role FROM members WHERE user_id = ? AND workspace_id = ?')
-    .get(userId, workspaceId) ?? undefined
+  membershipIn(db.query<MembershipRow, [string, string]>(`${memberships} AND m.workspace_id = ?`).get(userId, workspaceId))
 
 /** A user's place in the workspace they have been in longest: where they act when they name none. */
 export const findFirstMembership = (db: Database, userId: string): Membership | undefined =>
-  db
-    .query<Membership, [string]>(
-      'SELECT workspace_id AS workspaceId, role FROM members WHERE user_id = ? ORDER BY created_at, workspace_id LIMIT 1',
-    )
-    .get(userId) ?? undefined
+  membershipIn(db.query<MembershipRow, [string]>(`${memberships} ORDER BY m.created_at, m.workspace_id LIMIT 1`).get(userId))
+
+const membershipIn = (row: MembershipRow | null): Membership | undefined =>
+  row === null ? undefined : { ...row, scope: scopeIn(row.scope), requiresTwoFactor: row.requiresTwoFactor === 1 }
 
 /** The workspace as callers see it. */
 export const presentOwner = ({ id, name, email }: StoredWorkspace): Owner => ({ id, name, email, type: 'team' })

@@ -7,6 +7,7 @@ import { type CallOptions, call } from '../support/client.ts'
 import { memberPassword } from '../support/members.ts'
 import { testAdmin } from '../support/server.ts'
 import { until } from '../support/until.ts'
+import { deviceCases } from './devices.ts'
 import { makeDisk, makeDiskWithSnapshot } from './disks.ts'
 import type { World } from './world.ts'
 
@@ -86,10 +87,12 @@ export const successCases: Record<OperationId, Prepare> = {
   logout: () => [{ ...send('POST', 204, '/v1/auth/logout'), isAnonymous: true }],
   me: () => [get('/v1/auth/me')],
   getUser: () => [get('/v1/users')],
+  ...deviceCases,
   listOwners: () => [get('/v1/owners')],
   getOwner: ({ workspaceId }) => [get(`/v1/owners/${workspaceId}`)],
   createApiKey: () => [send('POST', 201, '/v1/api-keys', { name: 'made', role: 'viewer' })],
   listApiKeys: () => [get('/v1/api-keys')],
+  getApiKey: async (world) => [get(`/v1/api-keys/${await world.makeKey()}`)],
   revokeApiKey: async (world) => [send('DELETE', 204, `/v1/api-keys/${await world.makeKey()}`)],
   listPermissions: () => [get('/v1/permissions')],
   listRoles: () => [get('/v1/roles')],

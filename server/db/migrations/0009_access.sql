@@ -23,6 +23,14 @@ ALTER TABLE api_keys ADD COLUMN scope TEXT;
 ALTER TABLE api_keys ADD COLUMN expires_at INTEGER;
 -- Written at most once a minute.
 ALTER TABLE api_keys ADD COLUMN last_used_at INTEGER;
+-- A key that was made with a key belongs to the user of that one from now on, so that it ends with their membership.
+WITH RECURSIVE behind (id, maker) AS (
+  SELECT id, created_by FROM api_keys
+  UNION SELECT behind.id, k.created_by FROM behind JOIN api_keys k ON k.id = behind.maker
+)
+UPDATE api_keys SET created_by = (
+  SELECT maker FROM behind WHERE behind.id = api_keys.id AND maker NOT IN (SELECT k.id FROM api_keys k)
+);
 
 CREATE TABLE invites (
   id TEXT PRIMARY KEY,
