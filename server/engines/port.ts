@@ -131,6 +131,8 @@ export type InstanceState =
       signal: string | null
       /** The kernel killed it, or a process of it, because it wanted more than `memoryBytes`. */
       oomKilled: boolean
+      /** It ended unobserved as what watched it was killed, and not with the whole machine. */
+      keeperWasKilled?: true
       at: string
     }
 

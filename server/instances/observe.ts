@@ -39,6 +39,15 @@ export function recordExit(
   tellExit(context, instance, `==> ${describeExit({ exits })}. Next start in ${(delayMs / 1000).toFixed(1)} s.\n`)
 }
 
+const KEEPER_KILLED = 'Its keeper, the process that watches it, was killed, and with it the instance'
+
+function recordKilledKeeper(context: Context, service: StoredService, instance: StoredInstance): void {
+  const { id: instanceId, deployId } = instance
+  const details = { instanceId, deployId, reason: KEEPER_KILLED, exitCode: null, signal: null }
+  recordEvent(context.db, { service, type: 'server_failed', details, now: context.now() })
+  tellExit(context, instance, `==> ${KEEPER_KILLED}. It is started again.\n`)
+}
+
 /** For people only: a disk that is full must not keep the instance down. */
 function tellExit(context: Context, { id, serviceId }: StoredInstance, text: string): void {
   try {
@@ -65,8 +74,11 @@ export async function observeInstance(context: Context, service: StoredService, 
     return true
   }
   if (state === undefined || endedUnseen(state)) {
-    // Never started, or the whole machine was: no fault of the app.
-    updateInstance(context.db, instance.id, { phase: 'pending', address: null, startAt: context.now() })
+    // Never started, or the whole machine was, or somebody killed what watches it: no fault of the app.
+    context.db.transaction(() => {
+      updateInstance(context.db, instance.id, { phase: 'pending', address: null, startAt: context.now() })
+      if (state?.keeperWasKilled && instance.phase === 'serving') recordKilledKeeper(context, service, instance)
+    })()
     await context.engine.remove(instance.id)
     return false
   }

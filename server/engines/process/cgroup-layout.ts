@@ -28,6 +28,8 @@ export interface CgroupLayout {
   limitWrites(limits: Limits, priority: Priority): LimitWrite[]
   /** What a group gets of what its siblings want too. */
   weightWrites(priority: Priority): LimitWrite[]
+  /** The file whose watchers are told when a group has got its first process or lost its last. */
+  eventsFile: string | undefined
   /** How often a group was active, and how often it was at its processor limit then, in periods since it was made. */
   throttling(read: ReadControl): Throttling
   /** How often the group was refused a process since it was made, as it had all it may have. */
@@ -94,6 +96,7 @@ export const v1Layout: CgroupLayout = {
   version: 'v1',
   entryFile: 'tasks',
   hasBirthplace: false,
+  eventsFile: undefined,
   limitWrites: ({ cpu, memoryBytes, pids }, priority) => [
     { controller: 'memory', file: 'memory.limit_in_bytes', value: String(memoryBytes) },
     { controller: 'memory', file: 'memory.memsw.limit_in_bytes', value: String(memoryBytes), isOptional: true },
@@ -125,6 +128,7 @@ export const v2Layout: CgroupLayout = {
   version: 'v2',
   entryFile: 'cgroup.procs',
   hasBirthplace: true,
+  eventsFile: 'cgroup.events',
   limitWrites: ({ cpu, memoryBytes, pids }, priority) => [
     { controller: 'memory', file: 'memory.max', value: String(memoryBytes) },
     { controller: 'memory', file: 'memory.swap.max', value: '0', isOptional: true },

@@ -5,6 +5,7 @@ import type { Limits, Priority, Usage } from '../port.ts'
 import { type CgroupLayout, type Controller, type LimitWrite, type Throttling, v1Layout, v2Layout } from './cgroup-layout.ts'
 import { parseCores } from './cores.ts'
 import { signalProcess } from './proc.ts'
+import { watchPath } from './watch-path.ts'
 
 /** Control groups under our label, each named `<parent>/<workload id>`; a service has a parent for its apps, and one for what can wait. */
 export interface Cgroups {
@@ -21,6 +22,8 @@ export interface Cgroups {
   lastWrites(group: string, limits: Limits): ControlWrite[]
   /** Pids of all processes in the group. */
   members(group: string): number[]
+  /** Calls back when the group may have lost its last process, until the returned function is called; never where the kernel does not tell. */
+  watchEnd(group: string, onChange: () => void): () => void
   /** Forbids new processes in the group and kills those there are. To be repeated until there are no members. */
   kill(group: string): void
   /** Begins to stop all processes of the group where they are, or lets them go on. False where the kernel cannot. */
@@ -183,6 +186,8 @@ function groupsIn(hierarchies: Hierarchies): Cgroups {
         return labelDir === undefined || !isLast ? [] : [{ file: join(labelDir, group, file), value }]
       }),
     members,
+    watchEnd: (group, onChange) =>
+      layout.eventsFile === undefined ? () => {} : watchPath(join(uniqueDirs[0], group, layout.eventsFile), onChange),
     kill: (group) => {
       const killFile = join(uniqueDirs[0], group, 'cgroup.kill')
       if (existsSync(killFile)) return writeFileSync(killFile, '1')

@@ -1,8 +1,9 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, watch, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import type { Priority } from '../port.ts'
 import { type ProcessIdentity, type ProcessStat, parseStat, readBootId } from './proc.ts'
+import { watchPath } from './watch-path.ts'
 
 /**
  * What is known on disk of one workload, so that a control plane that was killed at any moment loses nothing:
@@ -77,20 +78,10 @@ export function openRecords(directory: string): Records {
     keeperOf: (workload) => statIn(workload, 'keeper'),
     markStopping: (id) => writeFileSync(join(dirOf(id), 'stopping'), '', { mode: 0o600 }),
     exitOf: (id) => readExit(join(dirOf(id), 'exit')),
-    watch: (id, onChange) => watchFolder(dirOf(id), onChange),
+    watch: (id, onChange) => watchPath(dirOf(id), onChange),
     writeUnknownExit: (id) => writeFileSync(join(dirOf(id), 'exit'), UNKNOWN_EXIT, { mode: 0o600 }),
     ageMs: (id) => Date.now() - (statSync(join(dirOf(id), ABOUT_FILE), { throwIfNoEntry: false })?.mtimeMs ?? 0),
     remove: (id) => rmSync(dirOf(id), { recursive: true, force: true }),
-  }
-}
-
-function watchFolder(directory: string, onChange: () => void): () => void {
-  try {
-    const watcher = watch(directory, { persistent: false }, onChange)
-    watcher.on('error', () => watcher.close())
-    return () => watcher.close()
-  } catch {
-    return () => {}
   }
 }
 
@@ -118,10 +109,11 @@ const SIGNAL_STATUS_BASE = 128
  */
 export function parseExit(text: string): { exitCode: number | null; signal: string | null } | undefined {
   if (text === UNKNOWN_EXIT) return { exitCode: null, signal: null }
-  const match = /^(.*?)(\d+)\n$/s.exec(text)
+  // The name may have been written and the status not yet, and some names end in a digit.
+  const match = /^(.*\n)?(\d+)\n$/s.exec(text)
   if (match === null) return undefined
   const status = Number(match[2])
-  const isSignal = match[1] !== '' && status > SIGNAL_STATUS_BASE
+  const isSignal = match[1] !== undefined && status > SIGNAL_STATUS_BASE
   return isSignal ? { exitCode: null, signal: signalName(status - SIGNAL_STATUS_BASE) } : { exitCode: status, signal: null }
 }
 

@@ -7,8 +7,9 @@ import type { RecordedExit, Records, Workload } from './record.ts'
 
 /**
  * Knows for each workload whether it runs, by one rule for those we started and those we adopted: its record on disk says how it ended,
- * or else the recorded process lives. The keeper of a workload of ours pokes us when it ends; of the adopted ones the record is watched,
- * and now and then they are looked at, as one whose keeper was killed ends without a record.
+ * or else the recorded process lives. The keeper of a workload of ours pokes us when it ends. Of the adopted ones the record is watched,
+ * and their control group, as one whose keeper was killed ends without a record; where the kernel tells nothing of groups (v1), that is
+ * noticed by looking at them now and then.
  */
 export interface Supervised {
   readonly workload: Workload
@@ -79,8 +80,14 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     one.hasOwnKeeper = false
     one.letGo()
     if (isClosed || one.isSettling) return
-    one.letGo = records.watch(one.workload.id, () => checkUntilDecided(one))
+    one.letGo = watchBoth(one, () => checkUntilDecided(one))
     checkUntilDecided(one)
+  }
+  const watchBoth = ({ workload }: Supervised, onChange: () => void) => {
+    const unwatch = [records.watch(workload.id, onChange), options.cgroups?.watchEnd(groupOf(workload), onChange)]
+    return () => {
+      for (const stop of unwatch) stop?.()
+    }
   }
   const timer = setInterval(() => {
     for (const one of supervised.values()) if (!one.hasOwnKeeper) checkUntilDecided(one)
@@ -159,7 +166,13 @@ async function settle(one: Supervised, exit: RecordedExit, options: SupervisorOp
     options.log(messageOf(error))
   }
   const wasForcedOut = exit.exitCode !== 0 && (options.cgroups?.oomKills(groupOf(workload)) ?? 0) > 0
-  one.end = { status: 'exited', ...exit, oomKilled: wasForcedOut }
+  const keeperWasKilled = isUnknown(exit) && wasSeenRunning(options.records, workload)
+  one.end = { status: 'exited', ...exit, oomKilled: wasForcedOut, ...(keeperWasKilled && { keeperWasKilled: true as const }) }
   one.settle(one.end)
   return one
 }
+
+const isUnknown = ({ exitCode, signal }: RecordedExit): boolean => exitCode === null && signal === null
+
+/** In the machine's present run: else everything ended with the machine. */
+const wasSeenRunning = (records: Records, workload: Workload): boolean => records.processOf(workload) !== undefined

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { keyedValue } from '../../../server/engines/process/cgroup-layout.ts'
 import { type Cgroups, openCgroups, v2Place } from '../../../server/engines/process/cgroups.ts'
+import { until } from '../../support/until.ts'
 
 const limits = { cpu: 0.5, memoryBytes: 512 * 1024 * 1024, pids: 100 }
 const GROUP = 'srv-one/srv-one-1'
@@ -107,6 +108,19 @@ describe('version 2', () => {
     expect(cgroups.members(GROUP)).toEqual([12, 345])
     expect(cgroups.usage(GROUP)).toEqual({ cpuSeconds: 2.5, memoryBytes: 5000 })
     expect(cgroups.oomKills(GROUP)).toBe(2)
+  })
+
+  test('tells when a group may have lost its last process, until it is no longer asked to', async () => {
+    const cgroups = open()
+    cgroups.create(GROUP, limits, 'live')
+    const events = join(root, 'cpd-a', GROUP, 'cgroup.events')
+    writeFileSync(events, 'populated 1\n')
+    let count = 0
+    const stop = cgroups.watchEnd(GROUP, () => count++)
+    writeFileSync(events, 'populated 0\n')
+    await until('it is told', () => count > 0)
+    stop()
+    cgroups.watchEnd('srv-gone/srv-gone-1', () => count++)()
   })
 
   test('lists the groups of its label only', () => {

@@ -98,7 +98,10 @@ describe('adoption', () => {
     record('srv-one-rebooted', 'another-boot', line)
     const engine = await open()
     for (const id of ['srv-one-recycled', 'srv-one-rebooted']) {
-      expect(await engine.inspect(id)).toMatchObject({ status: 'exited', exitCode: null, signal: null })
+      const state = await engine.inspect(id)
+      expect(state).toMatchObject({ status: 'exited', exitCode: null, signal: null })
+      // What ended with the machine was not killed by anybody.
+      expect(state !== undefined && 'keeperWasKilled' in state).toBe(id === 'srv-one-recycled')
       await engine.stop(id, { graceMs: 100 })
       await engine.remove(id)
     }
@@ -126,7 +129,7 @@ describe('adoption', () => {
     for (const { instanceId } of [own, adopted]) {
       const state = await next.inspect(instanceId)
       process.kill(readStat(state?.status === 'running' ? state.pid : 0)?.parentPid ?? 0, 'SIGKILL')
-      expect(await endOf(next, instanceId)).toMatchObject({ exitCode: null, signal: null })
+      expect(await endOf(next, instanceId)).toMatchObject({ exitCode: null, signal: null, keeperWasKilled: true })
     }
     expect(pidsWith(nap)).toEqual([])
   })

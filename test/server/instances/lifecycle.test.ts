@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readStat } from '../../../server/engines/process/proc.ts'
 import { type Platform, startPlatform } from '../../support/platform.ts'
 import { makeService, type TestService } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
@@ -125,6 +126,18 @@ describe('an instance that dies', () => {
     await until('it answers again', async () => (await visit(service)).status === 200)
     const failed = (await service.events()).find(({ type }) => type === 'server_failed')
     expect(failed?.details).toMatchObject({ instanceId: before?.id, exitCode: 9, signal: null, reason: 'It exited with code 9' })
+  })
+
+  test('as its keeper was killed is started again at once, and the events tell so', async () => {
+    const service = await live('kept')
+    const [before] = await service.settles('running')
+    const state = await platform.context.engine.inspect(before?.id ?? '')
+    if (state?.status !== 'running') throw new Error('It does not run')
+    process.kill(readStat(state.pid)?.parentPid ?? 0, 'SIGKILL')
+    const failed = await until('the events tell', async () => (await service.events()).find(({ type }) => type === 'server_failed'))
+    expect(failed.details).toMatchObject({ instanceId: before?.id, exitCode: null, reason: expect.stringContaining('keeper') })
+    const [after] = await service.settles('running')
+    expect(after).toMatchObject({ id: before?.id, restarts: 0 })
   })
 
   test('leaves the requests to the others', async () => {
