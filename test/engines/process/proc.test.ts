@@ -68,5 +68,6 @@ test('the record of an end tells signals from codes', () => {
 test('a record that is not complete is none', () => {
   expect(parseExit('')).toBeUndefined()
   expect(parseExit('Killed\n')).toBeUndefined()
+  expect(parseExit('User defined signal 1\n')).toBeUndefined()
   expect(parseExit('Killed\n13')).toBeUndefined()
 })
