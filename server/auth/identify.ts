@@ -4,7 +4,7 @@ import { apiKeyPrefix } from '../../shared/api-key.ts'
 import type { User } from '../../shared/auth.ts'
 import { accessTokenPrefix } from '../../shared/device.ts'
 import { isKeySecret } from '../api-keys/secret.ts'
-import { findKeyByHash, type StoredKey } from '../api-keys/store.ts'
+import { findKeyByHash } from '../api-keys/store.ts'
 import type { UseRecorder } from '../api-keys/use-recorder.ts'
 import type { Identify, Principal } from '../http/authenticate.ts'
 import type { Actor } from '../http/call.ts'
@@ -28,27 +28,18 @@ interface IdentifyDeps {
  * Finds whom a credential belongs to, by one look into an index: nothing is remembered, so what is revoked is dead at once.
  * Roles and scopes are looked up with each request for the same reason.
  */
-export function createIdentify({ db, staticToken, keyUse, now }: IdentifyDeps): Identify {
-  const isStatic = createStaticCheck(staticToken)
+export function createIdentify(deps: IdentifyDeps): Identify {
+  const { db, now } = deps
+  const isStatic = createStaticCheck(deps.staticToken)
   return (credential) => {
-    if (credential.kind === 'session') {
-      const user = findSessionUser(db, credential.token, now())
-      return user === undefined ? undefined : userPrincipal(db, user)
-    }
+    if (credential.kind === 'session') return userPrincipal(db, findSessionUser(db, credential.token, now()))
     if (credential.kind !== 'bearer') return undefined
     const { token } = credential
     const hash = hashToken(token)
     if (isStatic(hash)) return staticPrincipal(db)
-    if (token.startsWith(accessTokenPrefix)) {
-      const user = findSessionUser(db, token, now(), 'device')
-      return user === undefined ? undefined : userPrincipal(db, user)
-    }
+    if (token.startsWith(accessTokenPrefix)) return userPrincipal(db, findSessionUser(db, token, now(), 'device'))
     // What has not the form of a key, or a checksum that does not fit, is in no table.
-    if (!token.startsWith(apiKeyPrefix) || !isKeySecret(token)) return undefined
-    const key = findKeyByHash(db, hash, now())
-    if (key === undefined) return undefined
-    keyUse.note(key, now())
-    return keyPrincipal(db, key)
+    return token.startsWith(apiKeyPrefix) && isKeySecret(token) ? keyPrincipal(deps, hash) : undefined
   }
 }
 
@@ -59,7 +50,8 @@ function createStaticCheck(staticToken: string | undefined): (hash: string) => b
   return (hash) => timingSafeEqual(Buffer.from(hash), wanted)
 }
 
-function userPrincipal(db: Database, user: User): Principal {
+function userPrincipal(db: Database, user: User | undefined): Principal | undefined {
+  if (user === undefined) return undefined
   return {
     rateKey: user.id,
     actorIn: (workspaceId) => {
@@ -69,7 +61,11 @@ function userPrincipal(db: Database, user: User): Principal {
   }
 }
 
-function keyPrincipal(db: Database, { id, name, workspaceId, role, scope }: StoredKey): Principal {
+function keyPrincipal({ db, keyUse, now }: IdentifyDeps, hash: string): Principal | undefined {
+  const key = findKeyByHash(db, hash, now())
+  if (key === undefined) return undefined
+  keyUse.note(key, now())
+  const { id, name, workspaceId, role, scope } = key
   return {
     rateKey: id,
     actorIn: (wanted) =>
