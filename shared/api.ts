@@ -2,6 +2,7 @@ import { apiKeyOperations } from './api/api-keys.ts'
 import { authOperations } from './api/auth.ts'
 import { certificateOperations } from './api/certificates.ts'
 import { deployOperations } from './api/deploys.ts'
+import { deviceOperations } from './api/device.ts'
 import { diskOperations } from './api/disks.ts'
 import { domainOperations } from './api/domains.ts'
 import { healthOperations } from './api/health.ts'
@@ -21,6 +22,7 @@ import type { Operation } from './operation.ts'
  */
 export const operations = {
   ...authOperations,
+  ...deviceOperations,
   ...workspaceOperations,
   ...apiKeyOperations,
   ...roleOperations,

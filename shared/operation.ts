@@ -22,6 +22,8 @@ export interface Operation {
   /** Path with `:name` parameters. */
   path: string
   access: Access
+  /** For people who are signed in: keys and the static token have no account of their own. */
+  usersOnly?: true
   tag: string
   summary: string
   description?: string
@@ -30,6 +32,8 @@ export interface Operation {
   body?: TSchema
   /** Whether the JSON body may be left out. */
   bodyOptional?: true
+  /** Takes the fields of its body as a form as well, as clients of OAuth send them. */
+  form?: true
   stream?: StreamBody
   /** The body schema of each success status; `null` where there is no body. The first is the usual one. */
   responses: Record<number, TSchema | null>
@@ -37,6 +41,8 @@ export interface Operation {
   errors?: readonly ErrorCode[]
   /** Takes a secret that could be guessed: it counts against the limit on sign-ins. Public changing operations do so anyway. */
   takesSecret?: true
+  /** Browsers are sent here by pages of other sites. Cookies count for nothing, so that those pages act for nobody. */
+  isCrossSite?: true
   /** POSTs that create honour `Idempotency-Key`. */
   creates?: true
   /** Upgrades to a WebSocket instead of answering. */

@@ -39,15 +39,15 @@ interface SeenRow extends User {
   hasTwoFactor: number
 }
 
-/** Whose browser session it is; undefined when it is unknown or over. That they were seen is noted. */
-export function findSessionUser(db: Database, token: string, now: number): SessionUser | undefined {
+/** Whose session of this kind it is; undefined when it is unknown or over. That they were seen is noted. */
+export function findSessionUser(db: Database, token: string, now: number, kind: 'browser' | 'device' = 'browser'): SessionUser | undefined {
   const row = db
-    .query<SeenRow, [string, number]>(
+    .query<SeenRow, [string, string, number, number]>(
       `SELECT s.id AS sessionId, s.last_seen_at AS lastSeenAt, u.id, u.email, u.name, u.totp_confirmed_at IS NOT NULL AS hasTwoFactor
        FROM sessions s JOIN users u ON u.id = s.user_id
-       WHERE s.token_hash = ? AND s.kind = 'browser' AND s.expires_at > ?`,
+       WHERE s.token_hash = ? AND s.kind = ? AND s.expires_at > ? AND (s.token_expires_at IS NULL OR s.token_expires_at > ?)`,
     )
-    .get(hashToken(token), now)
+    .get(hashToken(token), kind, now, now)
   if (row === null) return undefined
   const { lastSeenAt, hasTwoFactor, ...rest } = row
   if (now - lastSeenAt >= SEEN_INTERVAL_MS) noteSeen(db, rest, now)

@@ -1,6 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import { AppError, type ErrorDetail } from '../../shared/error.ts'
 import type { Operation } from '../../shared/operation.ts'
+import { readFormOrJson } from './form-body.ts'
 import { type BodyLimits, readJsonBody } from './json-body.ts'
 import { createQueryReader } from './query.ts'
 import { type Checker, createChecker } from './validate.ts'
@@ -38,7 +39,7 @@ export function createInputReader(operation: Operation, limits: BodyLimits): Inp
     },
     async body(request) {
       if (checkBody === undefined) return undefined
-      const body = await readJsonBody(request, limits)
+      const body = operation.form ? await readFormOrJson(request, limits) : await readJsonBody(request, limits)
       if (body === undefined && operation.bodyOptional) return undefined
       if (body === undefined) throw new AppError('bad_request', 'This operation needs a JSON body.')
       refuse(checkBody, body)

@@ -76,7 +76,8 @@ function requireJson(contentType: string | null): void {
   }
 }
 
-async function readBounded(request: Request, { maxBytes, deadlineMs }: BodyLimits): Promise<Uint8Array> {
+/** The whole body. @throws AppError `payload_too_large` beyond the limit, `bad_request` for one that is cut off or too slow. */
+export async function readBounded(request: Request, { maxBytes, deadlineMs }: BodyLimits): Promise<Uint8Array> {
   const tooLarge = () => new AppError('payload_too_large', `The body is larger than the ${maxBytes} bytes accepted here.`)
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge()
   const reader = (request.body as ReadableStream<Uint8Array>).getReader()
@@ -104,7 +105,8 @@ async function readBounded(request: Request, { maxBytes, deadlineMs }: BodyLimit
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)
 }
 
-function decodeUtf8(bytes: Uint8Array): string {
+/** @throws AppError `bad_request` for what is no UTF-8. */
+export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {

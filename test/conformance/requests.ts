@@ -24,6 +24,7 @@ const someService = '?resource=srv-00000000000000000000'
 const neededQuery: Partial<Record<OperationId, string>> = {
   listLogValues: '?label=level',
   queryCpu: someService,
+  getDeviceRequest: '?code=BCDF-GHJK',
   queryMemory: someService,
   queryHttpRequests: someService,
   queryHttpLatency: someService,

@@ -52,13 +52,15 @@ function parameter(
   return { name, in: place, required: isRequired, ...(text === '' ? {} : { description: text }), schema: shown }
 }
 
-function requestBodyOf({ body, bodyOptional, stream }: Operation, components: Components): JsonObject | undefined {
+function requestBodyOf({ body, bodyOptional, form, stream }: Operation, components: Components): JsonObject | undefined {
   if (stream !== undefined) {
     const content = Object.fromEntries(stream.contentTypes.map((type) => [type, { schema: binarySchema(type) }]))
     return { required: true, description: `At most ${stream.maxBytes} bytes by default (${stream.description}).`, content }
   }
   if (body === undefined) return undefined
-  return { required: !bodyOptional, content: jsonContent(body, components) }
+  const json = jsonContent(body, components)
+  const asForm = form ? { 'application/x-www-form-urlencoded': { schema: toOpenApiSchema(body, components) } } : {}
+  return { required: !bodyOptional, content: { ...json, ...asForm } }
 }
 
 function binarySchema(contentType: string): JsonObject {

@@ -1,0 +1,104 @@
+import type { Database } from 'bun:sqlite'
+import type { DeviceTokens } from '../../shared/device.ts'
+import { forgetEndedSessions } from '../auth/session-store.ts'
+import { hashToken } from '../auth/token.ts'
+import { newId } from '../id.ts'
+import { hashFamily, newAccessToken, newRefreshFamily, newRefreshToken, refreshFamilyOf } from './codes.ts'
+import { DEVICE_SESSION_MS } from './rules.ts'
+
+interface NewDeviceSession {
+  userId: string
+  client: string
+  address: string
+  tokenLifetimeMs: number
+  now: number
+}
+
+/** Begins the session of a device. Its tokens are given here only, and stored as hashes. */
+export function createDeviceSession(db: Database, { tokenLifetimeMs, now, ...session }: NewDeviceSession): DeviceTokens {
+  const family = newRefreshFamily()
+  const issued = issue(family, tokenLifetimeMs)
+  forgetEndedSessions(db, now)
+  db.query(
+    `INSERT INTO sessions (id, user_id, kind, token_hash, token_expires_at, refresh_hash, refresh_family_hash, token_lifetime_ms, address,
+       client, created_at, last_seen_at, expires_at)
+     VALUES ($id, $userId, 'device', $tokenHash, $tokenExpiresAt, $refreshHash, $familyHash, $tokenLifetimeMs, $address, $client, $now,
+       $now, $expiresAt)`,
+  ).run({
+    id: newId('session', now),
+    ...session,
+    ...hashesOf(issued),
+    familyHash: hashFamily(family),
+    tokenLifetimeMs,
+    tokenExpiresAt: now + tokenLifetimeMs,
+    now,
+    expiresAt: now + DEVICE_SESSION_MS,
+  })
+  return issued
+}
+
+interface RefreshRow {
+  id: string
+  userId: string
+  client: string
+  refreshHash: string
+  tokenLifetimeMs: number
+  expiresAt: number
+}
+
+export type Refreshed =
+  | { outcome: 'refreshed'; tokens: DeviceTokens }
+  /** The token was spent before: two hold it, so the session has ended for both. */
+  | { outcome: 'reused'; userId: string; client: string }
+  | { outcome: 'unknown' }
+
+/** Exchanges a refresh token for the next. Belongs into a transaction, which is to be kept whatever the outcome. */
+export function refreshSession(db: Database, refreshToken: string, now: number): Refreshed {
+  const family = refreshFamilyOf(refreshToken)
+  const session = family === undefined ? undefined : findByFamily(db, family)
+  if (family === undefined || session === undefined) return { outcome: 'unknown' }
+  if (session.refreshHash !== hashToken(refreshToken)) {
+    endSession(db, session.id)
+    return { outcome: 'reused', userId: session.userId, client: session.client }
+  }
+  if (session.expiresAt <= now) return { outcome: 'unknown' }
+  const lifetimeMs = Math.min(session.tokenLifetimeMs, session.expiresAt - now)
+  const tokens = issue(family, lifetimeMs)
+  db.query(
+    `UPDATE sessions SET token_hash = $tokenHash, refresh_hash = $refreshHash, token_expires_at = $tokenExpiresAt, last_seen_at = $now
+     WHERE id = $id`,
+  ).run({ id: session.id, ...hashesOf(tokens), tokenExpiresAt: now + lifetimeMs, now })
+  return { outcome: 'refreshed', tokens }
+}
+
+/** Ends the session that the access or refresh token is of, also when it has run out. Tells whose it was. */
+export function endSessionOf(db: Database, token: string): { userId: string; client: string } | undefined {
+  const family = refreshFamilyOf(token)
+  const [column, hash] = family === undefined ? ['token_hash', hashToken(token)] : ['refresh_family_hash', hashFamily(family)]
+  return (
+    db
+      .query<{ userId: string; client: string }, [string]>(
+        `DELETE FROM sessions WHERE ${column} = ? AND kind = 'device' RETURNING user_id AS userId, client`,
+      )
+      .get(hash) ?? undefined
+  )
+}
+
+const findByFamily = (db: Database, family: string): RefreshRow | undefined =>
+  db
+    .query<RefreshRow, [string]>(
+      `SELECT id, user_id AS userId, client, refresh_hash AS refreshHash, token_lifetime_ms AS tokenLifetimeMs, expires_at AS expiresAt
+       FROM sessions WHERE refresh_family_hash = ?`,
+    )
+    .get(hashFamily(family)) ?? undefined
+
+const endSession = (db: Database, id: string): void => void db.query('DELETE FROM sessions WHERE id = ?').run(id)
+
+const issue = (family: string, lifetimeMs: number): DeviceTokens => ({
+  access_token: newAccessToken(),
+  token_type: 'Bearer',
+  expires_in: Math.max(1, Math.floor(lifetimeMs / 1000)),
+  refresh_token: newRefreshToken(family),
+})
+
+const hashesOf = (tokens: DeviceTokens) => ({ tokenHash: hashToken(tokens.access_token), refreshHash: hashToken(tokens.refresh_token) })
