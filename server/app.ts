@@ -1,14 +1,20 @@
 import { type OperationId, operations } from '../shared/api.ts'
 import { AppError } from '../shared/error.ts'
 import type { Operation } from '../shared/operation.ts'
+import { createResetRoutes } from './accounts/reset-routes.ts'
+import { createAccountRoutes } from './accounts/routes.ts'
+import { twoFactorRoutes } from './accounts/two-factor-routes.ts'
 import { type Address, formatAddress, isLoopback } from './address.ts'
 import { apiKeyRoutes } from './api-keys/routes.ts'
+import { createUseRecorder } from './api-keys/use-recorder.ts'
+import { createAuditTrail } from './audit/trail.ts'
 import { createIdentify } from './auth/identify.ts'
 import { createAuthRoutes } from './auth/routes.ts'
 import { certificateRoutes } from './certificates/routes.ts'
 import type { Context } from './context.ts'
 import { cronJobRoutes } from './cron-jobs/routes.ts'
 import { deployRoutes } from './deploys/routes.ts'
+import { createDeviceRoutes } from './devices/routes.ts'
 import { diskRoutes } from './disks/routes.ts'
 import { domainRoutes } from './domains/routes.ts'
 import { createHealthCheck } from './health/check.ts'
@@ -73,7 +79,8 @@ export function createApp(context: Context, { idleTimeoutSeconds = IDLE_TIMEOUT_
   let origins: ReadonlySet<string> = new Set([new URL(publicUrl).origin])
   const sockets = createSocketHub()
   const parts: HttpParts = {
-    identify: createIdentify({ db, staticToken: config.SERVICE_API_TOKEN, now }),
+    identify: createIdentify({ db, staticToken: config.SERVICE_API_TOKEN, keyUse: createUseRecorder({ db, log }), now }),
+    audit: createAuditTrail(context),
     limits: createRateLimits(rateSettingsOf(config), now),
     cors: createCorsRules(config.CP_CORS_ORIGINS),
     idempotency: createIdempotencyStore(db, context.sealer, now),
@@ -140,6 +147,10 @@ function handlersOf(context: Context): Handlers<OperationId, Context> {
   const checkHealth = createHealthCheck(platformComponents(context), context.now)
   return {
     ...createAuthRoutes(context),
+    ...createAccountRoutes(context),
+    ...twoFactorRoutes,
+    ...createResetRoutes(context),
+    ...createDeviceRoutes(context),
     ...apiKeyRoutes,
     ...roleRoutes,
     ...workspaceRoutes,

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import { openAuditLog } from './audit/log.ts'
+import { openAuditSigner } from './audit/signer.ts'
 import { type FirstStart, seedFirstStart } from './auth/seed.ts'
 import { createLoginThrottle } from './auth/throttle.ts'
 import { ensureSelfToolchain } from './builders/self-toolchain.ts'
@@ -76,6 +78,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   migrateDatabase(db)
   holdExclusively(db)
   const sealer = openSealer(paths.masterKey, findSealed(db))
+  const audit = openAuditLog({ db, signer: openAuditSigner(paths.auditKey), log, now })
   const firstStart = await seedFirstStart({ db, config, now })
   await ensureSelfToolchain({ dir: paths.toolchain, executable: options.executable })
   const engine = await openEngine({ paths, config, log })
@@ -107,7 +110,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     now,
     stopping,
   }
-  const base = { ...given, db, sealer, engine, ingress, traffic: traffic.reader, metrics: metrics.metrics }
+  const base = { ...given, db, sealer, audit, engine, ingress, traffic: traffic.reader, metrics: metrics.metrics }
   const routes = publishTogether([createRoutePublisher(base), createLinkPublisher(base)])
   const { context, work } = createWork({ ...base, routes }, acme)
   const parts = { context, work, lock, stopper, traffic, metrics }

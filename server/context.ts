@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import type { AppError } from '../shared/error.ts'
+import type { AuditLog } from './audit/log.ts'
 import type { LoginThrottle } from './auth/throttle.ts'
 import type { Config } from './config.ts'
 import type { DiskQuota } from './disk-space/quota.ts'
@@ -52,6 +53,7 @@ export interface Context {
   readonly paths: Paths
   readonly db: Database
   readonly sealer: Sealer
+  readonly audit: AuditLog
   readonly engine: Engine
   readonly ingress: IngressClient
   readonly routes: RoutePublisher

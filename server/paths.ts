@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 /**
  * Where everything stands below the data directory. Folders that hold secrets are 0700; those on the way to a service's own
@@ -7,6 +7,8 @@ import { join } from 'node:path'
 export interface Paths {
   data: string
   masterKey: string
+  /** What entries of the audit log are signed with; beside the master key. */
+  auditKey: string
   db: string
   controlDb: string
   logsDb: string
@@ -41,13 +43,15 @@ export interface Paths {
   services: string
 }
 
-/** All of them below `dataDir`; only the master key may stand elsewhere. */
+/** All of them below `dataDir`; only the keys may stand elsewhere. */
 export function pathsOf(dataDir: string, masterKeyFile?: string): Paths {
   const run = join(dataDir, 'run')
   const db = join(dataDir, 'db')
+  const masterKey = masterKeyFile ?? join(dataDir, 'master.key')
   return {
     data: dataDir,
-    masterKey: masterKeyFile ?? join(dataDir, 'master.key'),
+    masterKey,
+    auditKey: join(dirname(masterKey), 'audit.key'),
     db,
     controlDb: join(db, 'control.db'),
     logsDb: join(db, 'logs.db'),

@@ -31,7 +31,7 @@ function isThisMachineAlone({ CP_LISTEN, CP_PUBLIC_URL, CP_TRUSTED_PROXIES }: Re
 export async function register(
   deps: SignInDeps,
   settings: RegistrationSettings,
-  wanted: RegisterBody & { place: SessionPlace; change<T>(apply: () => T): T },
+  wanted: RegisterBody & { place: SessionPlace; change<T>(apply: () => T): T; onAccount?(user: { id: string; email: string }): void },
 ): Promise<SignIn> {
   if (!isRegistrationOpen(settings)) {
     throw new AppError('forbidden', 'Registration is closed here. Ask an administrator for an invitation.')
@@ -50,6 +50,7 @@ export async function register(
     insertUser(db, { ...user, createdAt })
     insertWorkspace(db, { id: workspaceId, name: wanted.workspaceName || `${name}'s workspace`, email: wanted.email, createdAt })
     insertMember(db, { workspaceId, userId: user.id, role: 'admin', createdAt })
+    wanted.onAccount?.(user)
     return beginSession(db, user, { place: wanted.place, now: createdAt })
   })
   logins.takeBack(counter)

@@ -3,7 +3,7 @@ import { AppError } from '../../shared/error.ts'
 import { permissionNames } from '../../shared/permission.ts'
 import { findKeyMaker } from '../api-keys/store.ts'
 import type { Context } from '../context.ts'
-import { type Actor, answer, type Handlers } from '../http/call.ts'
+import { type Actor, answer, type Call, type Handlers } from '../http/call.ts'
 import { sessionTokenOf } from '../http/credential.ts'
 import { findWorkspace } from '../workspaces/store.ts'
 import { createCookieWriter } from './cookie.ts'
@@ -22,7 +22,7 @@ export function createAuthRoutes({ publicUrl }: Pick<Context, 'publicUrl'>): Han
 
   return {
     async register(call, context) {
-      const wanted = { ...call.body, place: placeOf(call), change: call.change }
+      const wanted = { ...call.body, place: placeOf(call), change: call.change, onAccount: noteUser(call) }
       return greet(201, await register(context, context.config, wanted))
     },
     async login(call, context) {
@@ -38,7 +38,7 @@ export function createAuthRoutes({ publicUrl }: Pick<Context, 'publicUrl'>): Han
             endSession(context.db, call.request)
             return applied
           }),
-        onAccount: ({ id, email: address }) => call.note({ actor: { type: 'user', id, email: address } }),
+        onAccount: noteUser(call),
       })
       return greet(200, result)
     },
@@ -55,6 +55,12 @@ export function createAuthRoutes({ publicUrl }: Pick<Context, 'publicUrl'>): Han
     getUser: ({ actor }, { db }) => userBehind(db, actor),
   }
 }
+
+/** Tells the audit log whose account it is. */
+const noteUser =
+  ({ note }: Pick<Call<Operations['login']>, 'note'>) =>
+  ({ id, email }: { id: string; email: string }): void =>
+    note({ actor: { type: 'user', id, email } })
 
 /** Ends the session of the request's cookie, if it has one: a login or logout leaves no old session alive. */
 function endSession(db: Context['db'], request: Request): void {

@@ -18,22 +18,28 @@ type DeployIds = Extract<keyof Operations, 'uploadSource' | 'listDeploys' | 'cre
 const triggerOf = (actor: Actor): 'manual' | 'api' => (actor.type === 'user' ? 'manual' : 'api')
 
 export const deployRoutes: Handlers<DeployIds, Context> = {
-  async uploadSource({ actor, params, query, request, signal, requireRight }, context): Promise<Uploaded> {
+  async uploadSource(call, context): Promise<Uploaded> {
+    const { actor, params, query, request, signal, requireRight, change } = call
     const service = requireService(context, actor, params.serviceId)
     if (request.body === null) throw new AppError('bad_request', 'The body is empty. Send a tar.gz or zip archive.')
     const length = request.headers.get('content-length')
-    const source = await takeSource(context, {
+    const { source, deploy } = await takeSource(context, {
       service,
       body: request.body,
       contentType: request.headers.get('content-type') ?? '',
       ...(length === null ? {} : { expectedBytes: Number(length) }),
       signal,
       requireRight,
+      change,
+      onKept(source) {
+        // An upload takes its time: the service may have been suspended or deleted meanwhile.
+        const current = requireService(context, actor, service.id)
+        const isDeployed = query.deploy !== 'false' && current.suspendedAt === null
+        const deploy = isDeployed ? createDeploy(context, current, { sourceId: source.id, trigger: triggerOf(actor) }) : undefined
+        call.note({ metadata: { source: presentSource(source), ...(deploy !== undefined && { deployId: deploy.id }) } })
+        return { source, deploy }
+      },
     })
-    // An upload takes its time: the service may have been suspended or deleted meanwhile.
-    const current = requireService(context, actor, service.id)
-    const isDeployed = query.deploy !== 'false' && current.suspendedAt === null
-    const deploy = isDeployed ? createDeploy(context, current, { sourceId: source.id, trigger: triggerOf(actor) }) : undefined
     // No deploy will do it: of sources that wait for one, the newest are kept.
     if (deploy === undefined) await pruneReleases(context, service.id)
     return { source: presentSource(source), ...(deploy === undefined ? {} : { deployId: deploy.id }) }

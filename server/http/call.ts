@@ -15,6 +15,8 @@ export interface Actor {
   permissions: ReadonlySet<Permission>
   /** Ids of the services the caller is confined to; undefined is the whole workspace. */
   scope: ReadonlySet<string> | undefined
+  /** The workspace wants a second factor, and this user has none: they may do what needs no permission. */
+  isTwoFactorMissing?: true
 }
 
 /** What the audit entry of a request tells beyond what the table of audited events says; never a secret. */
@@ -25,6 +27,8 @@ export interface AuditFacts {
   workspaceIds?: readonly string[]
   target?: string
   metadata?: Record<string, unknown>
+  /** Nothing was changed after all: there is no entry. */
+  isUnchanged?: true
 }
 
 /** One request, checked: what a handler is given. */

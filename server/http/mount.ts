@@ -6,6 +6,7 @@
 import type { Elysia } from 'elysia'
 import type { Operation } from '../../shared/operation.ts'
 import { type Admission, admit } from './admit.ts'
+import { type Attempt, addFacts, openAttempt, perform, recordChange, tellDenied } from './attempt.ts'
 import type { Actor, Call, Handler } from './call.ts'
 import { answerOnce, idempotencyKeyOf, requestHashOf } from './idempotency.ts'
 import { createInputReader, type InputReader, workspaceOfBody } from './input.ts'
@@ -13,7 +14,7 @@ import { BODY_DEADLINE_MS, DEFAULT_MAX_BODY_BYTES } from './json-body.ts'
 import { createPresenter, type Presenter, storedAnswerOf } from './output.ts'
 import type { HttpParts } from './parts.ts'
 import { headersOf, respondAs, respondError, respondJson } from './respond.ts'
-import type { SocketEvents } from './sockets.ts'
+import { requireHandshake, type SocketEvents } from './sockets.ts'
 import { openVisit, type Visit } from './visit.ts'
 
 export interface Mounted<C> {
@@ -44,11 +45,22 @@ export function mountOperation<C>(elysia: Elysia, parts: HttpParts, mounted: Mou
   }
 }
 
-const serve = <C>(route: Route<C>, visit: Visit, params: RawParams): Promise<Response | undefined> =>
-  answerVisit(route, visit, params).catch((error: unknown) => respondError(visit.head(), error, visit.parts.log))
+function serve<C>(route: Route<C>, visit: Visit, params: RawParams): Promise<Response | undefined> {
+  const attempt = openAttempt(route.id, visit.parts.audit)
+  return answerVisit(route, { visit, attempt }, params).catch((error: unknown) => {
+    tellDenied(attempt, visit, error)
+    return respondError(visit.head(), error, visit.parts.log)
+  })
+}
 
-async function answerVisit<C>(route: Route<C>, visit: Visit, params: RawParams): Promise<Response | undefined> {
-  const { operation, input, handler, context } = route
+/** One request, and what the audit log is told of it. */
+interface Served {
+  visit: Visit
+  attempt: Attempt
+}
+
+async function answerVisit<C>(route: Route<C>, { visit, attempt }: Served, params: RawParams): Promise<Response | undefined> {
+  const { operation, input } = route
   const { request } = visit
   const query = input.query(request.url)
   const admission = admit(visit, operation, input.workspaceIds(request, params, query))
@@ -60,10 +72,11 @@ async function answerVisit<C>(route: Route<C>, visit: Visit, params: RawParams):
     // The body took its time: the right may have ended meanwhile, and the body may name the workspace.
     actor = admission.readmit(workspaceOfBody(body))
   }
-  const call = callOf(visit, admission, { operation, actor, params, query, body })
+  attempt.isAtDoor = false
+  const call = callOf({ visit, attempt }, admission, { operation, actor, params, query, body })
   const key = operation.creates ? idempotencyKeyOf(request.headers) : undefined
-  if (key !== undefined) return answerKeyed(route, call, key, visit)
-  const reply = await handler(call, context)
+  if (key !== undefined) return answerKeyed(route, { visit, attempt }, { call, key })
+  const reply = await perform(attempt, call, route)
   if (operation.webSocket && reply === undefined) return undefined
   if (reply instanceof Response) return respondAs(visit.head(), reply)
   const { status, json, headers } = route.present(reply)
@@ -71,14 +84,15 @@ async function answerVisit<C>(route: Route<C>, visit: Visit, params: RawParams):
 }
 
 async function answerKeyed<C>(
-  { id, handler, context, present }: Route<C>,
-  call: Call<Operation>,
-  key: string,
-  visit: Visit,
+  route: Route<C>,
+  { visit, attempt }: Served,
+  { call, key }: { call: Call<Operation>; key: string },
 ): Promise<Response> {
   const { actor, request, body } = call
-  const claim = { scope: `${actor?.workspaceId}/${actor?.id}/${id}`, key, requestHash: requestHashOf(request, body) }
-  const answer = await answerOnce(visit.parts.idempotency, claim, async () => storedAnswerOf(present(await handler(call, context))))
+  const claim = { scope: `${actor?.workspaceId}/${actor?.id}/${route.id}`, key, requestHash: requestHashOf(request, body) }
+  const answer = await answerOnce(visit.parts.idempotency, claim, async () =>
+    storedAnswerOf(route.present(await perform(attempt, call, route))),
+  )
   return respondJson(visit.head(), answer.status, answer.body || undefined, answer.isReplayed ? { 'Idempotent-Replayed': 'true' } : {})
 }
 
@@ -90,9 +104,9 @@ interface Checked {
   body: unknown
 }
 
-function callOf(visit: Visit, admission: Admission, { operation, actor, params, query, body }: Checked): Call<Operation> {
+function callOf({ visit, attempt }: Served, admission: Admission, { operation, actor, params, query, body }: Checked): Call<Operation> {
   const { request, requestId, parts } = visit
-  return {
+  const call: Call<Operation> = {
     // The general type wants an actor; operations that are public say in their own type that there may be none.
     actor: actor as Actor,
     params,
@@ -108,16 +122,19 @@ function callOf(visit: Visit, admission: Admission, { operation, actor, params, 
     },
     requireRight: () => void admission.readmit([]),
     change(apply) {
-      admission.readmit([])
-      return apply()
+      admission.readmit(workspaceOfBody(body))
+      return recordChange(attempt, call, apply)
     },
-    note() {},
+    note: (facts) => addFacts(attempt, facts),
     upgrade(events: SocketEvents) {
       const server = parts.server()
       if (!operation.webSocket || server === null) throw new Error('This operation is no WebSocket')
+      requireHandshake(request)
+      recordChange(attempt, call, () => {})
       parts.sockets.upgrade(server, request, { headers: headersOf(visit.head()), events, isAllowed: () => isStillAdmitted(admission) })
     },
   }
+  return call
 }
 
 function isStillAdmitted(admission: Admission): boolean {

@@ -1,5 +1,6 @@
 import type { Server } from 'bun'
 import type { ServerLog } from '../server-log.ts'
+import type { AuditPort } from './audit.ts'
 import type { Identify } from './authenticate.ts'
 import type { AddressReader } from './client-address.ts'
 import type { CorsRules } from './cors.ts'
@@ -12,6 +13,7 @@ export type HttpServer = Server<SocketData>
 /** What serving needs of the rest of the server; given by the composition root. */
 export interface HttpParts {
   identify: Identify
+  audit: AuditPort
   limits: RateLimits
   /** What pages of other origins may do; undefined is nothing. */
   cors: CorsRules | undefined

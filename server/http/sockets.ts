@@ -92,9 +92,8 @@ export function createSocketHub(timings: SocketTimings = defaultSocketTimings): 
   return {
     upgrade(server, request, { headers, events, isAllowed }) {
       if (isStopping) throw new AppError('unavailable', 'The server is stopping. Connect again in a few seconds.', { retryAfterSeconds: 5 })
-      if (!server.upgrade(request, { headers, data: { events, isAllowed, heardAt: performance.now(), endedBecause: undefined } })) {
-        throw new AppError('bad_request', 'This address speaks WebSocket only. Connect with a WebSocket client.')
-      }
+      if (!server.upgrade(request, { headers, data: { events, isAllowed, heardAt: performance.now(), endedBecause: undefined } }))
+        throw noHandshake()
     },
     closeAll() {
       isStopping = true
@@ -122,6 +121,13 @@ export function createSocketHub(timings: SocketTimings = defaultSocketTimings): 
     },
   }
 }
+
+/** @throws AppError `bad_request` for a request that does not ask for a WebSocket. */
+export function requireHandshake({ headers }: Request): void {
+  if (headers.get('upgrade')?.toLowerCase() !== 'websocket' || !headers.has('sec-websocket-key')) throw noHandshake()
+}
+
+const noHandshake = (): AppError => new AppError('bad_request', 'This address speaks WebSocket only. Connect with a WebSocket client.')
 
 const clientOf = (socket: Socket): ClientSocket => ({
   send(data) {

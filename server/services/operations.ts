@@ -78,7 +78,11 @@ function pokeDiskOf({ db, work }: Context, serviceId: string): void {
  * Changes settings. They take effect with the next deploy; only the number of instances and the controls do at once, and when this
  * returns the ingress goes by them, unless it is away.
  */
-export async function patchService(context: Context, service: StoredService, body: ServicePatch): Promise<StoredService> {
+export async function patchService(
+  context: Context,
+  service: StoredService,
+  { body, change }: { body: ServicePatch; change<T>(apply: () => T): T },
+): Promise<StoredService> {
   const now = context.now()
   const { name = service.name, rootDir = service.settings.rootDir, serviceDetails = {} } = body
   const settings = applyDetails(service.type, { ...service.settings, rootDir }, serviceDetails)
@@ -87,7 +91,7 @@ export async function patchService(context: Context, service: StoredService, bod
   const numInstances = serviceDetails.numInstances ?? service.numInstances
   if (serviceDetails.disk != null) throw refusedDisk()
   refuseSeveralWithDisk(context, service, numInstances)
-  context.db.transaction(() => {
+  change(() => {
     refuseTakenName(context, service.workspaceId, { name, exceptId: service.id })
     updateService(context.db, service.id, { name, settings, controls }, now)
     if (settings.plan !== service.settings.plan) {
@@ -95,7 +99,7 @@ export async function patchService(context: Context, service: StoredService, bod
       recordEvent(context.db, { service, type: 'plan_changed', details, now })
     }
     if (numInstances !== service.numInstances) resize(context, service, numInstances)
-  })()
+  })
   await context.diskQuota.limit({ ...service, settings })
   context.work.pokeService(service.id)
   if (JSON.stringify(controls) !== JSON.stringify(service.controls)) await untilRouted(context)

@@ -51,9 +51,9 @@ export const serviceRoutes: Handlers<ServiceIds, Context> = {
     return { service: presentService(context, service) }
   },
   getService: ({ actor, params }, context) => presentService(context, requireService(context, actor, params.serviceId)),
-  async updateService({ actor, params, body }, context) {
+  async updateService({ actor, params, body, change }, context) {
     const service = requireService(context, actor, params.serviceId)
-    return presentService(context, await patchService(context, service, body))
+    return presentService(context, await patchService(context, service, { body, change }))
   },
   deleteService({ actor, params, query }, context) {
     const service = requireService(context, actor, params.serviceId)

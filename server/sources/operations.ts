@@ -1,4 +1,4 @@
-import { renameSync, rmSync } from 'node:fs'
+import { renameSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Source } from '../../shared/deploy.ts'
@@ -15,7 +15,7 @@ import { insertSource, type StoredSource, sourceFile } from './store.ts'
 
 const MIB = 1024 * 1024
 
-export interface Upload {
+export interface Upload<T> {
   service: StoredService
   body: ReadableStream<Uint8Array>
   contentType: string
@@ -23,6 +23,10 @@ export interface Upload {
   signal: AbortSignal
   /** Throws when the right to upload has ended while the bytes came. */
   requireRight(): void
+  /** Makes the change in one transaction; asks for the right once more. */
+  change<R>(apply: () => R): R
+  /** What belongs to the same change: a deploy, say. */
+  onKept(source: StoredSource): T
 }
 
 /** Where a source is unpacked while it waits for the deploy that builds it. */
@@ -35,42 +39,34 @@ const unpackedDir = (context: Pick<Context, 'paths'>, source: Pick<StoredSource,
  * @throws AppError bad_request, payload_too_large or unsupported_media_type, saying what is wrong with it; not_found when the service
  * was deleted meanwhile.
  */
-export async function takeSource(context: Context, upload: Upload): Promise<StoredSource> {
+export async function takeSource<T>(context: Context, upload: Upload<T>): Promise<T> {
   const { service, signal } = upload
   const { uploads } = context.paths
   const received = await receiveUpload({ ...upload, maxBytes: context.config.CP_UPLOAD_MAX_MB * MIB, uploadsDir: uploads })
   const into = join(uploads, `${TEMPORARY_PREFIX}${crypto.randomUUID()}`)
+  const { sha256, sizeBytes, format } = received
+  const begun = { id: newId('source'), serviceId: service.id, sha256, sizeBytes, format }
+  const kept = { archive: sourceFile(context.paths, begun), unpacked: unpackedDir(context, begun) }
   try {
     const { fileCount } = await extractArchive({ ...received, into, limits: extractLimits(context), signal })
     upload.requireRight()
     refuseDeleted(context, service.id)
     await ensureServiceFolders(context.paths, service)
-    const { sha256, sizeBytes, format } = received
-    const source = { id: newId('source'), serviceId: service.id, sha256, sizeBytes, format, fileCount, createdAt: context.now() }
-    keep(context, source, { archive: received.path, unpacked: into })
-    return source
+    const source = { ...begun, fileCount, createdAt: context.now() }
+    return upload.change(() => {
+      refuseDeleted(context, service.id)
+      // Files first, then their row: a kill in between leaves files that the next prune removes, never a row without its files.
+      // In one turn of the event loop, so that no prune comes between the two.
+      renameSync(received.path, kept.archive)
+      renameSync(into, kept.unpacked)
+      insertSource(context.db, source)
+      return upload.onKept(source)
+    })
   } catch (error) {
-    for (const path of [received.path, into]) await rm(path, { recursive: true, force: true })
+    for (const path of [received.path, into, kept.archive, kept.unpacked]) await rm(path, { recursive: true, force: true })
     // The deletion may have been over before we made the service's folders.
     if (serviceById(context.db, service.id) === undefined)
       await rm(servicePathsOf(context.paths, service.id).root, { recursive: true, force: true })
-    throw error
-  }
-}
-
-/**
- * Files first, then their row: a kill in between leaves files that the next prune removes, never a row without its files.
- * In one turn of the event loop, so that no prune comes between the two.
- */
-function keep(context: Context, source: StoredSource, { archive, unpacked }: { archive: string; unpacked: string }): void {
-  refuseDeleted(context, source.serviceId)
-  try {
-    renameSync(archive, sourceFile(context.paths, source))
-    renameSync(unpacked, unpackedDir(context, source))
-    insertSource(context.db, source)
-  } catch (error) {
-    rmSync(sourceFile(context.paths, source), { force: true })
-    rmSync(unpackedDir(context, source), { recursive: true, force: true })
     throw error
   }
 }

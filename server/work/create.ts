@@ -1,6 +1,7 @@
 import { createCertificates } from '../certificates/reconcile.ts'
 import type { AcmeSettings } from '../certificates/settings.ts'
 import type { Context, Work } from '../context.ts'
+import { afterChange } from '../db/change.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
 import { createDiskWork } from '../disks/work.ts'
 import { domainsToCheck } from '../domains/store.ts'
@@ -34,9 +35,10 @@ export function createWork(base: Omit<Context, 'work'>, acme: AcmeSettings | und
   const keptAwake = createHolds()
   const onceStarted =
     <Given extends unknown[]>(act: (...given: Given) => void) =>
-    (...given: Given): void => {
-      if (isStarted) act(...given)
-    }
+    (...given: Given): void =>
+      afterChange(base.db, () => {
+        if (isStarted) act(...given)
+      })
   const work: RunningWork = {
     pokeService: onceStarted((serviceId: string) => {
       driver.poke(serviceId)
@@ -50,8 +52,8 @@ export function createWork(base: Omit<Context, 'work'>, acme: AcmeSettings | und
     republishCertificates: () => certificates.republish(),
     keepAwake: keptAwake.take,
     isKeptAwake: (serviceId) => keptAwake.countOf(serviceId) > 0,
-    interruptDeploy: (deployId, because) => queue.interrupt(deployId, because),
-    deployEnded: (deployId) => queue.deployEnded(deployId),
+    interruptDeploy: (deployId, because) => afterChange(base.db, () => queue.interrupt(deployId, because)),
+    deployEnded: (deployId) => afterChange(base.db, () => queue.deployEnded(deployId)),
     whenDeploysSettled: (serviceId) => queue.whenSettled(serviceId),
     start() {
       isStarted = true

@@ -1,5 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { createApp } from '../../server/app.ts'
+import { openAuditLog } from '../../server/audit/log.ts'
+import { openAuditSigner } from '../../server/audit/signer.ts'
 import { seedFirstStart } from '../../server/auth/seed.ts'
 import { createLoginThrottle } from '../../server/auth/throttle.ts'
 import { readConfig } from '../../server/config.ts'
@@ -74,6 +76,7 @@ export async function startTestServer({ env = {}, parts = {} }: TestServerOption
     paths: data.paths,
     db,
     sealer: openSealer(data.paths.masterKey),
+    audit: openAuditLog({ db, signer: openAuditSigner(data.paths.auditKey), log, now: parts.now ?? Date.now }),
     engine: idleEngine,
     ingress: idleIngress,
     routes: idleRoutes,

@@ -19,19 +19,21 @@ CREATE TABLE audit_log (
   metadata TEXT NOT NULL,
   previous_hash TEXT NOT NULL,
   hash TEXT NOT NULL,
+  -- Ed25519 over workspace, seq and hash, base64.
+  signature TEXT NOT NULL,
   PRIMARY KEY (workspace_id, seq)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX audit_log_by_event ON audit_log (workspace_id, event, seq);
 CREATE INDEX audit_log_by_actor ON audit_log (workspace_id, actor_id, seq);
+CREATE INDEX audit_log_by_email ON audit_log (workspace_id, actor_email, seq) WHERE actor_email IS NOT NULL;
 
--- Signed states of a chain: every so many entries, and always its newest.
-CREATE TABLE audit_checkpoints (
-  workspace_id TEXT NOT NULL,
+-- The newest entry of each chain, signed as such: it is replaced with each entry, so that a chain that was cut has none.
+CREATE TABLE audit_heads (
+  workspace_id TEXT PRIMARY KEY,
   seq INTEGER NOT NULL,
   hash TEXT NOT NULL,
   created_at INTEGER NOT NULL,
-  signature TEXT NOT NULL,
-  PRIMARY KEY (workspace_id, seq)
+  signature TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- Against mistakes of our own; who can write the file can drop these.

@@ -21,6 +21,7 @@ const actor: Actor = {
 }
 const parts: HttpParts = {
   identify: () => ({ rateKey: 'usr-1', actorIn: () => actor }),
+  audit: { momentOf: () => undefined, record: (_, apply) => apply(), denied() {} },
   limits: createRateLimits({ requests: 0, writes: 0, deploys: 0, signIns: 0 }, Date.now),
   cors: undefined,
   idempotency: { begin: () => 'begun', finish() {}, abandon() {} },

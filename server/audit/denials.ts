@@ -1,0 +1,126 @@
+import type { Context } from '../context.ts'
+import type { DeniedAttempt } from '../http/audit.ts'
+import { addressKey } from '../http/client-address.ts'
+import { describeError } from '../server-log.ts'
+import { listWorkspacesOf } from '../workspaces/store.ts'
+import { actorOf } from './actor.ts'
+import type { NewEntry } from './chain.ts'
+import { masked } from './mask.ts'
+
+/**
+ * Denied attempts, bounded: whoever floods us with them must not be able to fill the log, the disk or the memory. The first of
+ * somebody is written down at once; what follows within a minute is counted, and told in one entry at its end.
+ */
+export interface Denials {
+  tell(attempt: DeniedAttempt): void
+  /** Writes down what was counted and not told yet. */
+  flush(): void
+}
+
+/** Repeats are counted for this long. */
+const WINDOW_MS = 60_000
+/** In all workspaces together; what is refused beyond is counted. */
+export const MAX_ENTRIES_PER_HOUR = 1000
+const HOUR_MS = 60 * 60_000
+/** Whose repeats are counted at once; those of others are told as one. */
+const MAX_COUNTED = 2000
+const MAX_OPERATIONS = 20
+const MAX_PATH_CHARS = 200
+
+interface Counted {
+  first: DeniedAttempt
+  repeats: number
+  operations: Set<string>
+}
+
+type DenialsContext = Pick<Context, 'db' | 'audit' | 'log' | 'now' | 'stopping'>
+
+export function createDenials({ db, audit, log, now, stopping }: DenialsContext): Denials {
+  const counted = new Map<string, Counted>()
+  const budget = { sinceAt: now(), written: 0, suppressed: 0 }
+  let timer: Timer | undefined
+
+  const write = (workspaceIds: readonly string[], entry: NewEntry): void => {
+    try {
+      audit.append(workspaceIds, entry)
+    } catch (error) {
+      log.error('denied attempt not written down', { requestId: entry.requestId, ...describeError(error) })
+    }
+  }
+  /** Whether there is room for one more in this hour; tells of the hour before, if something was left out of it. */
+  const hasRoom = (): boolean => {
+    if (now() - budget.sinceAt >= HOUR_MS) {
+      if (budget.suppressed > 0) write([], suppressedEntry(budget.suppressed))
+      Object.assign(budget, { sinceAt: now(), written: 0, suppressed: 0 })
+    }
+    if (budget.written < MAX_ENTRIES_PER_HOUR) budget.written += 1
+    else budget.suppressed += 1
+    return budget.suppressed === 0
+  }
+  const flush = (): void => {
+    clearInterval(timer)
+    timer = undefined
+    for (const one of counted.values()) {
+      if (one.repeats > 0 && hasRoom()) write(chainsOf(db, one.first), repeatsEntry(one))
+    }
+    counted.clear()
+  }
+  stopping.addEventListener('abort', flush)
+
+  return {
+    flush,
+    tell(attempt) {
+      const key = keyOf(attempt)
+      const known = counted.get(key) ?? (counted.size >= MAX_COUNTED ? [...counted.values()].at(-1) : undefined)
+      if (known !== undefined) {
+        known.repeats += 1
+        if (known.operations.size < MAX_OPERATIONS) known.operations.add(attempt.operationId)
+        return
+      }
+      counted.set(key, { first: attempt, repeats: 0, operations: new Set([attempt.operationId]) })
+      timer ??= setTimeout(flush, WINDOW_MS).unref()
+      // After the answer: how long it takes must not tell whether there is an account, and in how many workspaces it is.
+      if (hasRoom()) setImmediate(() => write(chainsOf(db, attempt), entryOf(attempt)))
+    },
+  }
+}
+
+/** By who it was, or else from where. */
+const keyOf = ({ actor, address, reason, facts }: DeniedAttempt): string =>
+  [reason, actor?.id ?? addressKey(address), facts.target ?? facts.actor?.id ?? '', actor?.workspaceId ?? ''].join(' ')
+
+/** Of an account, each of its workspaces. */
+function chainsOf(db: Context['db'], { actor, facts }: DeniedAttempt): readonly string[] {
+  if (facts.workspaceIds !== undefined) return facts.workspaceIds
+  if (actor !== undefined) return [actor.workspaceId]
+  return facts.actor === undefined ? [] : listWorkspacesOf(db, facts.actor.id).map(({ id }) => id)
+}
+
+const EVENT = 'access.denied'
+
+function entryOf({ operationId, method, path, reason, message, actor, address, requestId, facts }: DeniedAttempt): NewEntry {
+  // Whose account it was to be: of who it really was, nothing is known.
+  const target = facts.target ?? facts.actor?.id
+  const asked = { operation: operationId, method, path: path.slice(0, MAX_PATH_CHARS), reason, message }
+  return {
+    event: EVENT,
+    status: 'error',
+    actor: actorOf(actor),
+    ...(target !== undefined && { target }),
+    ip: address,
+    requestId,
+    metadata: masked({ ...asked, ...facts.metadata }) as Record<string, unknown>,
+  }
+}
+
+function repeatsEntry({ first, repeats, operations }: Counted): NewEntry {
+  const { requestId: _, metadata, ...entry } = entryOf(first)
+  return { ...entry, metadata: { reason: metadata.reason, repeats, withinSeconds: WINDOW_MS / 1000, operations: [...operations] } }
+}
+
+const suppressedEntry = (attempts: number): NewEntry => ({
+  event: 'access.denied_suppressed',
+  status: 'error',
+  actor: { type: 'system' },
+  metadata: { attempts, maxEntriesPerHour: MAX_ENTRIES_PER_HOUR },
+})

@@ -1,0 +1,57 @@
+import type { Context } from '../context.ts'
+import { presentDisk } from '../disks/present.ts'
+import { findDisk } from '../disks/store.ts'
+import { findDomain } from '../domains/store.ts'
+import type { Actor } from '../http/call.ts'
+import { findEnv, listEnv, listSecretFiles } from '../services/env-store.ts'
+import { presentService } from '../services/present.ts'
+import { findService } from '../services/store.ts'
+import type { Snapshot } from './differences.ts'
+import { hidden } from './mask.ts'
+
+interface Of<P> {
+  actor: Pick<Actor, 'workspaceId'>
+  params: P
+}
+
+type OfService = Of<{ serviceId: string }>
+
+/** A service of the caller's workspace as callers see it; undefined once it is deleted. */
+export function serviceNow({ actor, params }: OfService, context: Context): Snapshot | undefined {
+  const service = findService(context.db, actor.workspaceId, params.serviceId)
+  return service === undefined ? undefined : { ...presentService(context, service), generation: service.generation }
+}
+
+/** Its variables: the names, and of values only whether they change. */
+export function envNow({ actor, params }: OfService, context: Context): Snapshot | undefined {
+  const service = findService(context.db, actor.workspaceId, params.serviceId)
+  return service && { envVars: Object.fromEntries(listEnv(context, service.id).map(({ key, value }) => [key, hidden(value)])) }
+}
+
+/** One of its variables. */
+export function envVarNow({ actor, params }: Of<{ serviceId: string; key: string }>, context: Context): Snapshot | undefined {
+  const service = findService(context.db, actor.workspaceId, params.serviceId)
+  const value = service && findEnv(context, service.id, params.key)
+  return service && { envVars: value === undefined ? {} : { [params.key]: hidden(value) } }
+}
+
+/** Its secret files: the names, and of contents only whether they change. */
+export function secretFilesNow({ actor, params }: OfService, context: Context): Snapshot | undefined {
+  const service = findService(context.db, actor.workspaceId, params.serviceId)
+  return (
+    service && { secretFiles: Object.fromEntries(listSecretFiles(context, service.id).map(({ name, content }) => [name, hidden(content)])) }
+  )
+}
+
+/** A disk of the caller's workspace as callers see it. */
+export function diskNow({ actor, params }: Of<{ diskId: string }>, { db }: Context): Snapshot | undefined {
+  const disk = findDisk(db, actor.workspaceId, params.diskId)
+  return disk && { ...presentDisk(disk) }
+}
+
+/** A custom domain of a service of the caller's workspace, by id or name. */
+export function domainNow({ actor, params }: Of<{ serviceId: string; domainId: string }>, { db }: Context): Snapshot | undefined {
+  const service = findService(db, actor.workspaceId, params.serviceId)
+  const domain = service && findDomain(db, service.id, params.domainId)
+  return domain && { id: domain.id, name: domain.name }
+}
