@@ -26,6 +26,7 @@ export const eventTypes = [
   'service_slept',
   'service_woke',
   'disk_created',
+  'disk_create_failed',
   'disk_attached',
   'disk_resized',
   'disk_resize_failed',

@@ -7,6 +7,7 @@ import { rm } from 'node:fs/promises'
 import { AppError } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
 import { IMAGE_ROOT } from '../engines/port.ts'
+import { listEvents } from '../events/store.ts'
 import { newId } from '../id.ts'
 import { instancesOf } from '../instances/store.ts'
 import { openJobs } from '../jobs/store.ts'
@@ -69,8 +70,14 @@ async function change(context: Context, disk: StoredDisk): Promise<void> {
   }
 }
 
+/** There is nothing to go back to: it is tried again and again, at growing intervals. */
 async function make(context: Context, disk: StoredDisk): Promise<void> {
-  await makeStorage(context.paths, disk)
+  try {
+    await makeStorage(context.paths, disk)
+  } catch (error) {
+    if (!context.stopping.aborted) tellOnce(context, disk, reasonOf(error))
+    throw error
+  }
   const { mountPath, sizeGb: sizeGB } = disk
   context.db.transaction(() => {
     settle(context, disk)
@@ -142,12 +149,24 @@ async function orTell(context: Context, disk: StoredDisk, act: () => Promise<voi
   } catch (error) {
     if (context.stopping.aborted) throw error
     context.log.error('disk not changed', { diskId: disk.id, status: disk.status, ...describeError(error) })
-    const reason = error instanceof AppError ? error.message : 'The platform failed at it; its own log says why. Try again.'
+    const reason = reasonOf(error)
     context.db.transaction(() => {
       settle(context, disk)
       tellOfDisk(context, disk, disk.status === 'resizing' ? 'disk_resize_failed' : 'disk_restore_failed', { reason })
     })()
   }
+}
+
+const reasonOf = (error: unknown): string =>
+  error instanceof AppError ? error.message : 'The platform failed at it; its own log says why. Try again.'
+
+/** The same reason as at the last try is no news. */
+function tellOnce(context: Context, disk: StoredDisk, reason: string): void {
+  const type = 'disk_create_failed'
+  const [last] = listEvents(context.db, disk.serviceId, { type: [type], beforeId: undefined, limit: 1 })
+  const { diskId, reason: told } = last?.details ?? {}
+  if (diskId === disk.id && told === reason) return
+  tellOfDisk(context, disk, type, { reason })
 }
 
 /** Takes the snapshots that are wanted and removes what has had its time, the kept disk itself as well. */

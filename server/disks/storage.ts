@@ -29,11 +29,20 @@ const READY = '.ready'
 /** The one file or folder that holds what is on a disk. */
 export const contentOf = (disk: Pick<StoredDisk, 'isImage'>, paths: DiskPaths): string => (disk.isImage ? paths.image : paths.folder)
 
-/** Makes an empty disk. */
+/** Makes an empty disk. What it could not make takes no space until the next try. */
 export async function makeStorage(paths: Paths, disk: StoredDisk): Promise<void> {
   const own = diskPathsOf(paths, disk.id)
   if (existsSync(contentOf(disk, own))) return
   await rm(own.root, { recursive: true, force: true })
+  try {
+    await layStorage(own, disk)
+  } catch (error) {
+    await rm(own.root, { recursive: true, force: true })
+    throw error
+  }
+}
+
+async function layStorage(own: DiskPaths, disk: StoredDisk): Promise<void> {
   await ensureFolder(own.root, PASS_THROUGH, { uid: 0, gid: disk.uid })
   for (const folder of [own.snapshots, own.mountPoint]) await ensureFolder(folder, ROOTS_ALONE, { uid: 0, gid: 0 })
   const fresh = `${contentOf(disk, own)}${FRESH}`
