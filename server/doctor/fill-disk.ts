@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { mountOf } from '../disk-space/mounts.ts'
 import { clearQuotaArgv, setQuotaArgv } from '../disk-space/quota-plan.ts'
 import { runProcess } from '../process/spawn.ts'
+import { systemEnv } from '../process/system-tools.ts'
 import { diskHog } from './apps.ts'
 import type { TryResult } from './red-team/attempt.ts'
 import type { World } from './sandbox-world.ts'
@@ -10,14 +11,13 @@ import type { World } from './sandbox-world.ts'
 const MIB = 1024 * 1024
 const LIMIT_MB = 8
 const TIMEOUT_MS = 20_000
-const TOOLS_ENV = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' }
 
 /** Has an app write more than its user may, on a file system that is known to limit users. The limit is lifted afterwards. */
 export async function tryToFillDisk(world: World, dir: string): Promise<TryResult | undefined> {
   const mount = mountOf(readFileSync('/proc/self/mountinfo', 'utf8'), realpathSync(dir))
   if (mount === undefined) return undefined
   const uid = world.nextUid()
-  const { exitCode } = await runProcess(setQuotaArgv(uid, LIMIT_MB, mount), { env: TOOLS_ENV })
+  const { exitCode } = await runProcess(setQuotaArgv(uid, LIMIT_MB, mount), { env: systemEnv })
   if (exitCode !== 0) return undefined
   try {
     const app = await world.start(diskHog(LIMIT_MB * 2))
@@ -27,6 +27,6 @@ export async function tryToFillDisk(world: World, dir: string): Promise<TryResul
     const succeeded = writtenMb > LIMIT_MB ? [`wrote ${writtenMb} MiB of ${LIMIT_MB}`] : []
     return { id: 'fill-disk', title: 'takes more of the disk than it may', guarantee: 'disk-limit', attempted: 1, succeeded }
   } finally {
-    await runProcess(clearQuotaArgv(uid, mount), { env: TOOLS_ENV })
+    await runProcess(clearQuotaArgv(uid, mount), { env: systemEnv })
   }
 }

@@ -2,10 +2,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSyn
 import { setPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runProcess, spawnProcess } from '../../process/spawn.ts'
+import { systemEnv } from '../../process/system-tools.ts'
 import { type Attempt, refuse, type Try } from './attempt.ts'
 import type { Targets } from './targets.ts'
 
-const TOOLS_ENV = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' }
 const TOOL_TIMEOUT_MS = 3000
 const PRIVILEGED_PORTS = [22, 53, 80, 443]
 
@@ -72,7 +72,7 @@ function tool(argv: readonly string[]): Attempt {
   return {
     what: argv.join(' '),
     act: async () => {
-      const { exitCode } = await runProcess(argv, { env: TOOLS_ENV, timeoutMs: TOOL_TIMEOUT_MS })
+      const { exitCode } = await runProcess(argv, { env: systemEnv, timeoutMs: TOOL_TIMEOUT_MS })
       return exitCode === 0 ? 'done' : refuse(`exit code ${exitCode}`)
     },
   }
@@ -114,11 +114,11 @@ function uncovering(path: string, controlFiles: readonly string[]): Attempt {
   return {
     what: path,
     act: async () => {
-      const holder = spawnProcess(['unshare', '--user', '--map-root-user', '--mount', 'sleep', '10'], { env: TOOLS_ENV })
+      const holder = spawnProcess(['unshare', '--user', '--map-root-user', '--mount', 'sleep', '10'], { env: systemEnv })
       try {
         await Bun.sleep(SETTLE_MS)
         const inside = ['nsenter', '--target', String(holder.pid), '--user', '--mount', '--preserve-credentials']
-        const { exitCode } = await runProcess([...inside, 'umount', '--lazy', path], { env: TOOLS_ENV, timeoutMs: TOOL_TIMEOUT_MS })
+        const { exitCode } = await runProcess([...inside, 'umount', '--lazy', path], { env: systemEnv, timeoutMs: TOOL_TIMEOUT_MS })
         if (exitCode !== 0) refuse('not unmounted')
         const read = controlFiles.filter((file) => canRead(`/proc/${holder.pid}/root${file}`))
         return read.length === 0 ? refuse('nothing below it') : `read ${read.join(', ')}`
