@@ -4,6 +4,10 @@ import { type TSchema, Type } from '@sinclair/typebox'
 export const OneOf = <const T extends readonly string[]>(values: T, description?: string) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...(description ? { description } : {}) })
 
+/** The same where an error may repeat what was sent in place of one of them: nobody would put a secret there. */
+export const ToldOneOf = <const T extends readonly string[]>(values: T) =>
+  Type.Unsafe<T[number]>({ type: 'string', enum: [...values], 'x-told': true })
+
 /**
  * Character class of text that a person sees as it is: no control, bidirectional-override, zero-width or line-separator characters.
  * Spelled out because JSON Schema patterns know no `\\p{…}` without a flag.

@@ -1,10 +1,13 @@
 import type { Call } from '../http/call.ts'
 import type { AuditEvents } from './event.ts'
-import { diskNow, domainNow, envNow, envVarNow, secretFilesNow, serviceNow } from './snapshots.ts'
+import { diskNow, domainNow, envNow, envVarNow, keyNow, memberNow, roleNow, secretFilesNow, serviceNow, workspaceNow } from './snapshots.ts'
 
 const service = { target: ({ params }: { params: { serviceId: string } }) => params.serviceId }
 const ofService = { ...service, read: serviceNow }
 const ofDisk = { target: ({ params }: { params: { diskId: string } }) => params.diskId, read: diskNow }
+const ofRole = { target: ({ params }: { params: { roleId: string } }) => params.roleId, read: roleNow }
+const ofMember = { target: ({ params }: { params: { memberId: string } }) => params.memberId, read: memberNow }
+const ofWorkspace = { target: ({ params }: { params: { ownerId: string } }) => params.ownerId, read: workspaceNow }
 const made = { target: (_: unknown, reply: { id: string } | undefined) => reply?.id }
 
 /** What the audit log tells of each operation that may change something. */
@@ -12,6 +15,18 @@ export const auditEvents: AuditEvents = {
   register: { event: 'user.registered', inHandler: true, isPersonal: true },
   login: { event: 'user.signed_in', inHandler: true, isPersonal: true },
   logout: { event: 'user.signed_out', isPersonal: true, isChange: ({ actor }) => actor !== undefined },
+
+  endSession: { event: 'session.ended', target: ({ params }) => params.sessionId, isPersonal: true },
+  endOtherSessions: { event: 'session.others_ended', isPersonal: true },
+  changePassword: { event: 'password.changed', inHandler: true, isPersonal: true },
+  requestPasswordReset: { event: 'password_reset.requested', inHandler: true, isPersonal: true },
+  confirmPasswordReset: { event: 'password_reset.used', inHandler: true, isPersonal: true },
+  beginTwoFactor: { event: 'two_factor.begun', inHandler: true, isPersonal: true },
+  confirmTwoFactor: { event: 'two_factor.enabled', isPersonal: true },
+  renewRecoveryCodes: { event: 'two_factor.recovery_codes_renewed', inHandler: true, isPersonal: true },
+  removeTwoFactor: { event: 'two_factor.disabled', inHandler: true, isPersonal: true },
+  resetMemberPassword: { event: 'member.password_reset', inHandler: true, target: ({ params }) => params.memberId },
+  resetMemberTwoFactor: { event: 'member.two_factor_reset', target: ({ params }) => params.memberId },
 
   // What a device asks for concerns nobody before a user has answered.
   createDeviceGrant: { event: 'device.asked', isChange: () => false },
@@ -21,7 +36,22 @@ export const auditEvents: AuditEvents = {
   revokeDeviceToken: { event: 'device.signed_out', isPersonal: true },
 
   createApiKey: { event: 'api_key.created', ...made },
-  revokeApiKey: { event: 'api_key.revoked', target: ({ params }) => params.keyId },
+  revokeApiKey: { event: 'api_key.revoked', target: ({ params }) => params.keyId, read: keyNow },
+
+  createRole: { event: 'role.created', ...made },
+  updateRole: { event: 'role.updated', ...ofRole },
+  deleteRole: { event: 'role.deleted', ...ofRole },
+
+  updateTeamMember: { event: 'member.updated', ...ofMember },
+  removeTeamMember: { event: 'member.removed', ...ofMember },
+  leaveTeam: { event: 'member.left' },
+  createTeamInvite: { event: 'invite.created', inHandler: true },
+  deleteTeamInvite: { event: 'invite.deleted', target: ({ params }) => params.inviteId },
+  acceptTeamInvite: { event: 'invite.accepted', inHandler: true },
+
+  createWorkspace: { event: 'workspace.created', ...made },
+  updateWorkspace: { event: 'workspace.updated', ...ofWorkspace },
+  deleteWorkspace: { event: 'workspace.deleted', ...ofWorkspace },
 
   createService: {
     event: 'service.created',

@@ -1,11 +1,18 @@
+import { presentKeyDetails } from '../api-keys/present.ts'
+import { findKey } from '../api-keys/store.ts'
 import type { Context } from '../context.ts'
 import { presentDisk } from '../disks/present.ts'
 import { findDisk } from '../disks/store.ts'
 import { findDomain } from '../domains/store.ts'
 import type { Actor } from '../http/call.ts'
+import { presentRole } from '../roles/present.ts'
+import { findRole } from '../roles/store.ts'
+import { presentScope } from '../scopes/scope.ts'
 import { findEnv, listEnv, listSecretFiles } from '../services/env-store.ts'
 import { presentService } from '../services/present.ts'
 import { findService } from '../services/store.ts'
+import { findMember } from '../team/member-store.ts'
+import { findDetails, presentDetails } from '../workspaces/details-store.ts'
 import type { Snapshot } from './differences.ts'
 import { hidden } from './mask.ts'
 
@@ -54,4 +61,28 @@ export function domainNow({ actor, params }: Of<{ serviceId: string; domainId: s
   const service = findService(db, actor.workspaceId, params.serviceId)
   const domain = service && findDomain(db, service.id, params.domainId)
   return domain && { id: domain.id, name: domain.name }
+}
+
+/** A custom role of the caller's workspace as callers see it. */
+export function roleNow({ actor, params }: Of<{ roleId: string }>, { db }: Context): Snapshot | undefined {
+  const role = findRole(db, actor.workspaceId, params.roleId)
+  return role && { ...presentRole(role) }
+}
+
+/** An API key of the caller's workspace as callers see it, without its secret. */
+export function keyNow({ actor, params }: Of<{ keyId: string }>, { db }: Context): Snapshot | undefined {
+  const key = findKey(db, actor.workspaceId, params.keyId)
+  return key && { ...presentKeyDetails(key) }
+}
+
+/** A member of the caller's workspace; undefined once they are removed. */
+export function memberNow({ actor, params }: Of<{ memberId: string }>, { db }: Context): Snapshot | undefined {
+  const member = findMember(db, actor.workspaceId, params.memberId)
+  return member && { email: member.email, role: member.role, scope: presentScope(member.scope) }
+}
+
+/** The caller's workspace with its rules; undefined once it is deleted. */
+export function workspaceNow({ actor }: Of<unknown>, { db }: Context): Snapshot | undefined {
+  const workspace = findDetails(db, actor.workspaceId)
+  return workspace === undefined || workspace.deletedAt !== null ? undefined : { ...presentDetails(workspace) }
 }

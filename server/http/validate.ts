@@ -45,8 +45,8 @@ function describe(errors: Iterable<ValueError>): ErrorDetail[] {
   return [...details.values()]
 }
 
-function messageOf({ type, message, schema }: ValueError): string {
-  if (schema[Kind] === 'Unsafe' && Array.isArray(schema.enum)) return `must be one of ${schema.enum.join(', ')}`
+function messageOf({ type, message, schema, value }: ValueError): string {
+  if (schema[Kind] === 'Unsafe' && Array.isArray(schema.enum)) return `${toldOf(schema, value)}must be one of ${schema.enum.join(', ')}`
   switch (type) {
     case ValueErrorType.ObjectAdditionalProperties:
       return 'is not a known field; remove it or check its spelling'
@@ -66,6 +66,8 @@ function messageOf({ type, message, schema }: ValueError): string {
       return `must be at least ${schema.minimum}`
     case ValueErrorType.IntegerMaximum:
       return `must be at most ${schema.maximum}`
+    case ValueErrorType.ArrayMinItems:
+      return `must have at least ${schema.minItems} ${schema.minItems === 1 ? 'item' : 'items'}`
     case ValueErrorType.ArrayMaxItems:
       return `must have at most ${schema.maxItems} items`
     default:
@@ -80,5 +82,10 @@ const typeMessages: Partial<Record<ValueErrorType, string>> = {
   [ValueErrorType.Array]: 'must be an array',
   [ValueErrorType.Object]: 'must be an object',
 }
+
+const MAX_TOLD_CHARS = 64
+
+const toldOf = (schema: TSchema, value: unknown): string =>
+  schema['x-told'] === true && typeof value === 'string' ? `is ${JSON.stringify(value.slice(0, MAX_TOLD_CHARS))}, but ` : ''
 
 const exampleOf = (schema: TSchema): string => (Array.isArray(schema.examples) ? `, such as ${JSON.stringify(schema.examples[0])}` : '')

@@ -2,9 +2,12 @@ import { createHash } from 'node:crypto'
 import { idAlphabet, idPrefix } from '../../shared/id.ts'
 import { type BuiltInRole, builtInRoles, holdsAll, type Permission } from '../../shared/permission.ts'
 import type { Role } from '../../shared/role.ts'
+import { memo } from '../memo.ts'
 
-/** By what names of roles are told apart: forms of a letter that look the same, and cases, are one. */
-export const roleKey = (name: string): string => name.normalize('NFKC').toUpperCase()
+const REMEMBERED_KEYS = 2000
+
+/** By what names of roles are told apart: cases, forms of a letter that look the same, and widths of a space are one. */
+export const roleKey = memo((name: string): string => name.normalize('NFKC').toUpperCase().replace(/\s+/g, ' ').trim(), REMEMBERED_KEYS)
 
 interface NamedSet {
   name: string
@@ -37,6 +40,10 @@ export const listBuiltInRoles = (): Role[] =>
     createdAt: BUILT_IN_SINCE,
     updatedAt: BUILT_IN_SINCE,
   }))
+
+/** Whether the id is that of a built-in role. */
+export const isBuiltInRoleId = (id: string): boolean =>
+  (Object.keys(builtInRoles) as BuiltInRole[]).some((name) => builtInRoleId(name) === id)
 
 const ID_LETTERS = 20
 

@@ -32,9 +32,22 @@ export const findRoleByName = (db: Database, workspaceId: string, name: string):
 export const findRole = (db: Database, workspaceId: string, id: string): StoredRole | undefined =>
   one(db.query<RoleRow, [string, string]>(`SELECT ${columns} FROM roles WHERE workspace_id = ? AND id = ?`).get(workspaceId, id))
 
-/** The custom roles of a workspace, newest first. */
-export const listRoles = (db: Database, workspaceId: string): StoredRole[] =>
-  db.query<RoleRow, [string]>(`SELECT ${columns} FROM roles WHERE workspace_id = ? ORDER BY id DESC`).all(workspaceId).map(present)
+/** The custom roles of a workspace, newest first, those before `beforeId` when it is given. */
+export const listRoles = (
+  db: Database,
+  workspaceId: string,
+  { beforeId, limit }: { beforeId: string | undefined; limit: number },
+): StoredRole[] =>
+  db
+    .query<RoleRow, Record<string, string | number | null>>(
+      `SELECT ${columns} FROM roles WHERE workspace_id = $workspaceId AND ($beforeId IS NULL OR id < $beforeId) ORDER BY id DESC LIMIT $limit`,
+    )
+    .all({ workspaceId, beforeId: beforeId ?? null, limit })
+    .map(present)
+
+/** How many custom roles a workspace has. */
+export const countRoles = (db: Database, workspaceId: string): number =>
+  db.query<{ count: number }, [string]>('SELECT count(*) AS count FROM roles WHERE workspace_id = ?').get(workspaceId)?.count ?? 0
 
 /** Adds a role. @throws SQLiteError when the name is taken: look first, in the same transaction. */
 export function insertRole(db: Database, role: StoredRole): void {

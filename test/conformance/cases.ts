@@ -75,6 +75,13 @@ async function domainToCertify(world: World): Promise<{ path: string; json: Cert
   return { path: `${path}/certificate`, json: { certificate, privateKey } }
 }
 
+/** The path of a role just made. */
+async function rolePath({ platform }: World): Promise<string> {
+  const json = { name: `role ${crypto.randomUUID()}`, description: 'Of a test', permissions: ['services.read', 'deploys.read'] }
+  const { body } = await call<{ id: string }>(`${platform.url}/v1/roles`, { json, token: platform.adminToken })
+  return `/v1/roles/${body.id}`
+}
+
 /** Requests for every operation of the table; the compiler refuses one that is left out. Every status an operation declares occurs. */
 export const successCases: Record<OperationId, Prepare> = {
   register: () => [
@@ -96,6 +103,9 @@ export const successCases: Record<OperationId, Prepare> = {
   revokeApiKey: async (world) => [send('DELETE', 204, `/v1/api-keys/${await world.makeKey()}`)],
   listPermissions: () => [get('/v1/permissions')],
   listRoles: () => [get('/v1/roles')],
+  createRole: () => [send('POST', 201, '/v1/roles', { name: 'made', permissions: ['services.read'] })],
+  updateRole: async (world) => [send('PATCH', 200, await rolePath(world), { name: 'renamed', permissions: ['logs.read'] })],
+  deleteRole: async (world) => [send('DELETE', 204, await rolePath(world))],
   listServices: () => [get('/v1/services')],
   createService: () => [
     send('POST', 201, '/v1/services', { type: 'web_service', name: 'plain' }),
