@@ -12,13 +12,13 @@ const proofs: Record<string, Record<string, string[]>> = {
   'S2 payloads': { 'security/s02-payloads.test.ts': [] },
   'S3 options': { 'security/s03-options.test.ts': [] },
   'S4 source files': { 'security/s04-source-files.test.ts': [] },
-  'S5 matrix of roles': { 'conformance/access-matrix.test.ts': ['answers a %s as the table says'] },
+  'S5 matrix of roles': { 'security/s05-access-matrix.test.ts': [] },
   'S6 ids of others': {
     'conformance/operations.test.ts': [
       'answers 404 when the id is of another workspace, without a hint',
       'an id of another workspace in a query or body is not found',
     ],
-    'conformance/access-matrix.test.ts': ['a service cannot be created in another workspace'],
+    'security/s06-other-workspaces.test.ts': [],
   },
   'S7 nobody grants what they lack': {
     'server/api-keys/api-keys.test.ts': [

@@ -1,0 +1,156 @@
+import { type OperationId, operationOf } from '../../../shared/api.ts'
+import type { Access } from '../../../shared/operation.ts'
+import { type BuiltInRole, builtInRoles, type Permission, permissionNames, workspaceWide } from '../../../shared/permission.ts'
+import type { PathIds } from '../../conformance/requests.ts'
+import { addRole, beginSession } from '../../support/access.ts'
+import { type CallOptions, call, cookieOf } from '../../support/client.ts'
+import { addMember, makeKey } from '../../support/members.ts'
+import { testAdmin } from '../../support/server.ts'
+import { isOfService } from './request.ts'
+import type { Place } from './things.ts'
+
+/** What a caller is to be answered: what the operation answers to who is let in, or a refusal. */
+export type Verdict = 'let in' | 401 | 403 | 404
+
+/** A way of calling, and what the rules say of it. */
+export interface Caller {
+  name: string
+  /** What the request carries; given what it names, as a scope is set anew for each. */
+  credentials(ids: PathIds): CallOptions
+  verdict(id: OperationId): Verdict
+}
+
+/** The rule of every operation: public is for all, `authenticated` for all who are somebody, the rest for who holds it. */
+function allowed(id: OperationId, held: readonly Permission[]): Verdict {
+  const { access } = operationOf(id)
+  return isLetIn(access, held) ? 'let in' : 403
+}
+const isLetIn = (access: Access, held: readonly Permission[]): boolean =>
+  access === 'public' || access === 'authenticated' || held.includes(access)
+
+const isPublic = (id: OperationId): boolean => operationOf(id).access === 'public'
+
+/** Whether the request needs to come from a page of ours when it carries a cookie. */
+const needsOrigin = (id: OperationId): boolean => operationOf(id).method !== 'GET' || operationOf(id).webSocket === true
+
+/** Everybody who may call at the place: all of them members or keys of it, or nobody. */
+export async function makeCallers(place: Place): Promise<Caller[]> {
+  return [
+    ...nobodies(),
+    ...(await endedKeys(place)),
+    ...(await builtInCallers(place)),
+    ...(await scopedCallers(place)),
+    ...(await sessions(place)),
+  ]
+}
+
+const unauthorized = (id: OperationId): Verdict => (isPublic(id) ? 'let in' : 401)
+const noOne = (name: string, credentials: CallOptions): Caller => ({ name, credentials: () => credentials, verdict: unauthorized })
+
+const nobodies = (): Caller[] => [
+  noOne('nobody', {}),
+  noOne('a token that nobody has', { token: 'cpk_wrong' }),
+  noOne('a token of 400 bytes', { token: 'x'.repeat(400) }),
+  noOne('a credential that is no token', { headers: { authorization: 'Basic YWRtaW46YWRtaW4=' } }),
+  noOne('an empty token', { headers: { authorization: 'Bearer ' } }),
+  noOne('a cookie that nobody has', { cookie: 'cpd_session=wrong' }),
+]
+
+async function endedKeys({ server, token }: Place): Promise<Caller[]> {
+  const revoked = await makeKey(server, 'admin', token)
+  await call(`${server.url}/v1/api-keys/${revoked.id}`, { method: 'DELETE', token })
+  const expired = await makeKey(server, 'admin', token)
+  server.db.query('UPDATE api_keys SET expires_at = ? WHERE id = ?').run(Date.now() - 1, expired.id)
+  const [cut, ended] = [await makeKey(server, 'admin', token), cookieOf(await call(`${server.url}/v1/auth/login`, { json: testAdmin }))]
+  await call(`${server.url}/v1/auth/logout`, { method: 'POST', cookie: ended, headers: { origin: server.url } })
+  return [
+    noOne('a revoked key', { token: revoked.secret }),
+    noOne('an expired key', { token: expired.secret }),
+    noOne('a key without its last letter', { token: cut.secret.slice(0, -1) }),
+    noOne('a session that has ended', { cookie: ended, headers: { origin: server.url } }),
+  ]
+}
+
+async function builtInCallers(place: Place): Promise<Caller[]> {
+  const { server, token } = place
+  const holder = async (name: string, role: string, held: readonly Permission[]): Promise<Caller> => {
+    const { secret } = await makeKey(server, role, token)
+    return { name, credentials: () => ({ token: secret }), verdict: (id) => allowed(id, held) }
+  }
+  const roles = Object.keys(builtInRoles) as BuiltInRole[]
+  return [
+    { name: 'the static token', credentials: () => ({ token }), verdict: () => 'let in' },
+    ...(await Promise.all(roles.map((role) => holder(`a key of the role ${role}`, role, builtInRoles[role].permissions)))),
+    await customHolder(place, 'a key of a role that holds nothing', []),
+  ]
+}
+
+/** For each permission a custom role of only it, and one of all but it. */
+export async function makeCustomCallers(place: Place): Promise<ReadonlyMap<Permission, readonly Caller[]>> {
+  const pairs = permissionNames.map(async (permission) => {
+    const callers = [
+      await customHolder(place, `a key of a role that holds only ${permission}`, [permission]),
+      await customHolder(
+        place,
+        `a key of a role that holds all but ${permission}`,
+        permissionNames.filter((name) => name !== permission),
+      ),
+    ]
+    return [permission, callers] as const
+  })
+  return new Map(await Promise.all(pairs))
+}
+
+async function customHolder(place: Place, name: string, held: readonly Permission[]): Promise<Caller> {
+  const { secret } = await makeKey(place.server, addRole(place, held), place.token)
+  return { name, credentials: () => ({ token: secret }), verdict: (id) => allowed(id, held) }
+}
+
+/** Keys of administrators that are confined: to the service that the request is about, and to another. */
+async function scopedCallers({ server, token }: Place): Promise<Caller[]> {
+  const { body } = await call<{ service: { id: string } }>(`${server.url}/v1/services`, {
+    json: { type: 'web_service', name: 'scope' },
+    token,
+  })
+  const other = body.service.id
+  const key = await makeKey(server, 'admin', token)
+  const confined = permissionNames.filter((name) => !workspaceWide.has(name))
+  const scopedTo = (serviceId: string): CallOptions => {
+    server.db.query('UPDATE api_keys SET scope = ? WHERE id = ?').run(JSON.stringify([serviceId]), key.id)
+    return { token: key.secret }
+  }
+  return [
+    {
+      name: 'an administrator confined to the service',
+      credentials: ({ serviceId }) => scopedTo(serviceId ?? other),
+      verdict: (id) => allowed(id, confined),
+    },
+    {
+      name: 'an administrator confined to another service',
+      credentials: () => scopedTo(other),
+      verdict: (id) => (allowed(id, confined) === 'let in' && isOfService(id) ? 404 : allowed(id, confined)),
+    },
+  ]
+}
+
+/** Each request has a session of its own, because some operations end it. */
+async function sessions({ server, workspaceId }: Place): Promise<Caller[]> {
+  const signedIn = async (
+    role: BuiltInRole,
+    headers: Record<string, string>,
+    verdict: Caller['verdict'],
+    name: string,
+  ): Promise<Caller> => {
+    const { userId } = await addMember(server, workspaceId, role)
+    return { name, credentials: () => ({ cookie: beginSession(server, userId), headers }), verdict }
+  }
+  const own = { origin: server.url }
+  const foreign = { origin: 'https://evil.example' }
+  const withoutPage = (id: OperationId): Verdict => (needsOrigin(id) ? 403 : 'let in')
+  return [
+    await signedIn('admin', own, () => 'let in', 'a session of an administrator, from our own page'),
+    await signedIn('viewer', own, (id) => allowed(id, builtInRoles.viewer.permissions), 'a session of a viewer, from our own page'),
+    await signedIn('admin', {}, withoutPage, 'a session of an administrator, from no page'),
+    await signedIn('admin', foreign, withoutPage, "a session of an administrator, from another site's page"),
+  ]
+}

@@ -1,0 +1,158 @@
+import { replaceCertificate } from '../../../server/certificates/store.ts'
+import { insertDeploy } from '../../../server/deploys/store.ts'
+import { insertSnapshot } from '../../../server/disks/snapshot-store.ts'
+import { recordEvent } from '../../../server/events/store.ts'
+import { newId } from '../../../server/id.ts'
+import { insertJob } from '../../../server/jobs/store.ts'
+import { insertSource } from '../../../server/sources/store.ts'
+import type { PathIds } from '../../conformance/requests.ts'
+import { addRole } from '../../support/access.ts'
+import { call } from '../../support/client.ts'
+import type { TestServer } from '../../support/server.ts'
+
+/** Somebody's workspace, with a key that may do everything in it. */
+export interface Place {
+  server: TestServer
+  workspaceId: string
+  token: string
+}
+
+/** Makes one thing of each kind that a path, query or body can name, for one request alone; all of them are the place's own. */
+export interface Things {
+  /** Those the names stand for, made in the order in which one needs the other. */
+  of(names: readonly string[]): Promise<PathIds>
+}
+
+type Made = Record<string, string>
+type Maker = (place: Place, made: Made) => string | Promise<string>
+
+let count = 0
+const nextName = (): string => `thing-${++count}`
+
+async function create(place: Place, path: string, json: unknown, method = 'POST'): Promise<Record<string, unknown>> {
+  const { status, body } = await call(place.server.url + path, {
+    method,
+    json,
+    token: place.token,
+    headers: { 'x-workspace-id': place.workspaceId },
+  })
+  if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`)
+  return body
+}
+
+const makeService = async (place: Place, changes: Record<string, unknown> = {}): Promise<string> => {
+  const { service } = await create(place, '/v1/services', { type: 'web_service', name: nextName(), ...changes })
+  return (service as { id: string }).id
+}
+
+/** How each is made, by the name of the parameter that holds its id. Services come first: most others are of one. */
+const makers: Record<string, Maker> = {
+  ownerId: ({ workspaceId }) => workspaceId,
+  cronJobId: (place) => makeService(place, { type: 'cron_job', serviceDetails: { schedule: '@yearly', runtime: 'node' } }),
+  serviceId: (place) => makeService(place),
+  deployId({ server: { db } }, { serviceId = '' }) {
+    const id = newId('deploy')
+    insertDeploy(db, {
+      id,
+      serviceId,
+      trigger: 'api',
+      sourceId: null,
+      releaseId: null,
+      rollbackOf: null,
+      isCacheCleared: false,
+      createdAt: Date.now(),
+    })
+    return id
+  },
+  sourceId({ server: { db } }, { serviceId = '' }) {
+    const id = newId('source')
+    insertSource(db, { id, serviceId, sha256: '0'.repeat(64), format: 'tar.gz', sizeBytes: 1, fileCount: 1, createdAt: Date.now() })
+    return id
+  },
+  jobId({ server: { db } }, { serviceId = '' }) {
+    const id = newId('job')
+    insertJob(db, {
+      id,
+      serviceId,
+      kind: 'one_off',
+      startCommand: 'true',
+      plan: null,
+      dueAt: null,
+      triggeredBy: 'test',
+      createdAt: Date.now(),
+    })
+    return id
+  },
+  eventId({ server: { db }, workspaceId }, { serviceId = '' }) {
+    recordEvent(db, { service: { id: serviceId, workspaceId }, type: 'server_restarted', now: Date.now() })
+    return db.query<{ id: string }, [string]>('SELECT id FROM events WHERE service_id = ? ORDER BY id DESC').get(serviceId)?.id ?? ''
+  },
+  async key(place, { serviceId = '' }) {
+    await create(place, `/v1/services/${serviceId}/env-vars/SOME_KEY`, { value: 'x' }, 'PUT')
+    return 'SOME_KEY'
+  },
+  async domainId(place, { serviceId = '' }) {
+    const body = await create(place, `/v1/services/${serviceId}/custom-domains`, { name: `${nextName()}.example.com` })
+    return (body as unknown as [{ id: string }])[0].id
+  },
+  async diskId(place, { serviceId }) {
+    const { id } = await create(place, '/v1/disks', { serviceId, name: 'data', mountPath: '/var/data', sizeGB: 1 })
+    place.server.db.query("UPDATE disks SET status = 'available' WHERE id = ?").run(String(id))
+    return String(id)
+  },
+  snapshotKey({ server: { db } }, { diskId = '' }) {
+    const key = `snp-${crypto.randomUUID()}`
+    insertSnapshot(db, { key, diskId, status: 'available', origin: 'manual', createdAt: Date.now() })
+    return key
+  },
+  certificate({ server: { db } }, { domainId = '' }) {
+    const host = db.query<{ name: string }, [string]>('SELECT name FROM custom_domains WHERE id = ?').get(domainId)?.name ?? ''
+    const validity = { notBefore: 0, notAfter: Date.now() + 1e9 }
+    replaceCertificate(db, {
+      id: newId('certificate'),
+      host,
+      source: 'uploaded',
+      directory: '',
+      domainId,
+      chain: '',
+      keySealed: '',
+      issuer: 'test',
+      createdAt: Date.now(),
+      ...validity,
+    })
+    return host
+  },
+  emptyRole: (place) => addRole(place, []),
+  keyId: async (place) => String((await create(place, '/v1/api-keys', { name: nextName(), role: 'viewer' })).id),
+}
+
+/** What must be there before a thing of this kind can be. */
+const needs: Record<string, string> = {
+  deployId: 'serviceId',
+  sourceId: 'serviceId',
+  jobId: 'serviceId',
+  eventId: 'serviceId',
+  key: 'serviceId',
+  domainId: 'serviceId',
+  diskId: 'serviceId',
+  snapshotKey: 'diskId',
+  certificate: 'domainId',
+}
+
+export const canMake = (name: string): boolean => name in makers
+
+export const thingsOf = (place: Place): Things => ({
+  async of(names) {
+    const made: Made = {}
+    const make = async (name: string): Promise<void> => {
+      if (name in made) return
+      const before = needs[name]
+      if (before !== undefined) await make(before)
+      const maker = makers[name]
+      if (maker === undefined) throw new Error(`Nobody knows how to make a ${name}: add it to things.ts`)
+      made[name] = await maker(place, made)
+    }
+    for (const name of names) await make(name)
+    return made
+  },
+})
