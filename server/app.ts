@@ -33,11 +33,14 @@ import { trustedProxies } from './ingress/trusted-proxies.ts'
 import { jobRoutes } from './jobs/routes.ts'
 import { logRoutes } from './logs/routes.ts'
 import { metricRoutes } from './metrics/routes.ts'
+import { mountPages } from './pages/mount.ts'
 import { listenProblem } from './process/listen-problem.ts'
 import { roleRoutes } from './roles/routes.ts'
 import { serviceRoutes } from './services/routes.ts'
 import { settingRoutes } from './services/settings-routes.ts'
 import { createShellRoutes } from './shells/routes.ts'
+import { createInviteRoutes } from './team/invite-routes.ts'
+import { memberRoutes } from './team/member-routes.ts'
 import { workspaceRoutes } from './workspaces/routes.ts'
 
 const MIB = 1024 * 1024
@@ -94,7 +97,8 @@ export function createApp(context: Context, { idleTimeoutSeconds = IDLE_TIMEOUT_
   }
   // Every handler fits its own operation, which its type says; the table as a whole is walked under the general type.
   const all = handlersOf(context) as unknown as Record<string, Handler<Operation, Context>>
-  const elysia = mountAll(operations, all, { parts, context })
+  const { elysia, dispatch } = mountAll(operations, all, { parts, context })
+  mountPages(elysia, parts, { dispatch, context })
   mountDocs(elysia, parts, { table: operations, version: context.version })
 
   return {
@@ -154,6 +158,8 @@ function handlersOf(context: Context): Handlers<OperationId, Context> {
     ...apiKeyRoutes,
     ...roleRoutes,
     ...workspaceRoutes,
+    ...memberRoutes,
+    ...createInviteRoutes(context),
     ...serviceRoutes,
     ...settingRoutes,
     ...deployRoutes,

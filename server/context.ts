@@ -38,6 +38,8 @@ export interface Work {
   pokeDomain(domainId: string): void
   /** Looks at which certificates are wanted, due, or to be served no longer. */
   pokeCertificates(): void
+  /** Goes on with the removal of a workspace that was deleted. */
+  pokeWorkspace(workspaceId: string): void
   /** Has a service not fall asleep until the function returned is called; one that is asleep is not woken by it. */
   keepAwake(serviceId: string): () => void
   isKeptAwake(serviceId: string): boolean

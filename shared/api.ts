@@ -1,3 +1,4 @@
+import { accountOperations } from './api/account.ts'
 import { apiKeyOperations } from './api/api-keys.ts'
 import { authOperations } from './api/auth.ts'
 import { certificateOperations } from './api/certificates.ts'
@@ -13,6 +14,7 @@ import { roleOperations } from './api/roles.ts'
 import { serviceSettingOperations } from './api/service-settings.ts'
 import { serviceOperations } from './api/services.ts'
 import { shellOperations } from './api/shells.ts'
+import { teamOperations } from './api/team.ts'
 import { workspaceOperations } from './api/workspaces.ts'
 import type { Operation } from './operation.ts'
 
@@ -22,8 +24,10 @@ import type { Operation } from './operation.ts'
  */
 export const operations = {
   ...authOperations,
+  ...accountOperations,
   ...deviceOperations,
   ...workspaceOperations,
+  ...teamOperations,
   ...apiKeyOperations,
   ...roleOperations,
   ...serviceOperations,

@@ -11,6 +11,7 @@ import { reconcileService } from '../instances/reconcile.ts'
 import { createJobWork } from '../jobs/work.ts'
 import { describeError } from '../server-log.ts'
 import { servicesToWatch } from '../services/store.ts'
+import { createWorkspaceWork } from '../workspaces/work.ts'
 import { createDriver } from './driver.ts'
 import { createHolds } from './holds.ts'
 import { createDeployQueue } from './queue.ts'
@@ -48,6 +49,7 @@ export function createWork(base: Omit<Context, 'work'>, acme: AcmeSettings | und
     pokeDisk: onceStarted((diskId: string) => disks.poke(diskId)),
     pokeDomain: onceStarted((domainId: string) => domains.poke(domainId)),
     pokeQueue: onceStarted(() => queue.poke()),
+    pokeWorkspace: onceStarted((workspaceId: string) => workspaces.poke(workspaceId)),
     pokeCertificates: onceStarted(() => certificates.poke()),
     republishCertificates: () => certificates.republish(),
     keepAwake: keptAwake.take,
@@ -72,7 +74,7 @@ export function createWork(base: Omit<Context, 'work'>, acme: AcmeSettings | und
       })
     },
     settled: async () =>
-      void (await Promise.all([driver, jobs, queue, background, certificates, domains, disks].map((part) => part.settled()))),
+      void (await Promise.all([driver, jobs, queue, background, certificates, domains, disks, workspaces].map((part) => part.settled()))),
   }
   const context: Context = { ...base, work }
   const background = createBackground(context, context.stopping)
@@ -87,6 +89,7 @@ export function createWork(base: Omit<Context, 'work'>, acme: AcmeSettings | und
     now: context.now,
     signal: context.stopping,
   })
+  const workspaces = createWorkspaceWork(context)
 
   /** Of an instance or a job that has ended. */
   function pokeOwner(workloadId: string): void {
@@ -95,6 +98,7 @@ export function createWork(base: Omit<Context, 'work'>, acme: AcmeSettings | und
 
   function pokeAll(): void {
     jobs.pokeAll()
+    workspaces.pokeAll()
     for (const serviceId of servicesToWatch(context.db)) driver.poke(serviceId)
     for (const deploy of unfinishedDeploys(context.db)) driver.poke(deploy.serviceId)
   }

@@ -1,11 +1,17 @@
 import type { Operations } from '../../shared/api.ts'
 import { AppError } from '../../shared/error.ts'
+import { readSeeded } from '../auth/seed.ts'
 import type { Context } from '../context.ts'
 import type { Actor, Handlers } from '../http/call.ts'
 import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../http/page.ts'
+import { presentDetails } from './details-store.ts'
+import { changeWorkspace, createWorkspace, deleteWorkspace, requireDetails } from './operations.ts'
 import { findWorkspace, listWorkspacesOf, presentOwner, type StoredWorkspace } from './store.ts'
 
-type WorkspaceIds = Extract<keyof Operations, 'listOwners' | 'getOwner'>
+type WorkspaceIds = Extract<
+  keyof Operations,
+  'listOwners' | 'getOwner' | 'createWorkspace' | 'getWorkspace' | 'updateWorkspace' | 'deleteWorkspace'
+>
 
 export const workspaceRoutes: Handlers<WorkspaceIds, Context> = {
   listOwners({ actor, query }, { db }) {
@@ -20,6 +26,19 @@ export const workspaceRoutes: Handlers<WorkspaceIds, Context> = {
   getOwner({ actor }, { db }) {
     // The path names the workspace, so the actor is in it: others were answered 404 at the door.
     return presentOwner(ownWorkspace(db, actor))
+  },
+  createWorkspace({ actor, body, note }, context) {
+    const workspace = createWorkspace(context, actor, body)
+    note({ target: workspace.id, workspaceIds: [actor.workspaceId, workspace.id] })
+    return presentDetails(workspace)
+  },
+  getWorkspace: ({ actor }, context) => presentDetails(requireDetails(context, actor.workspaceId)),
+  updateWorkspace: ({ actor, body }, context) => presentDetails(changeWorkspace(context, actor, body)),
+  deleteWorkspace({ actor, query, note }, context) {
+    deleteWorkspace(context, actor.workspaceId, query.confirm)
+    // Nobody can read its own log from now on: that of the operator's workspace tells it as well.
+    const operators = readSeeded(context.db)?.workspaceId
+    note({ workspaceIds: [actor.workspaceId, ...(operators === undefined ? [] : [operators])] })
   },
 }
 

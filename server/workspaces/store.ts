@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import type { Owner } from '../../shared/workspace.ts'
-import { type ServiceScope, scopeIn } from '../scopes/scope.ts'
+import { type ServiceScope, scopeIn, scopeText } from '../scopes/scope.ts'
 
 export interface StoredWorkspace {
   id: string
@@ -43,11 +43,20 @@ export function insertWorkspace(db: Database, workspace: StoredWorkspace): void 
   db.query('INSERT INTO workspaces (id, name, email, created_at) VALUES ($id, $name, $email, $createdAt)').run({ ...workspace })
 }
 
-/** Gives a user a place in a workspace, with the name of a role. */
-export function insertMember(db: Database, member: { workspaceId: string; userId: string; role: string; createdAt: number }): void {
-  db.query('INSERT INTO members (workspace_id, user_id, role, created_at) VALUES ($workspaceId, $userId, $role, $createdAt)').run({
-    ...member,
-  })
+interface NewMember {
+  workspaceId: string
+  userId: string
+  /** The name of a role. */
+  role: string
+  scope?: ServiceScope
+  createdAt: number
+}
+
+/** Gives a user a place in a workspace. */
+export function insertMember(db: Database, { scope, ...member }: NewMember): void {
+  db.query(
+    'INSERT INTO members (workspace_id, user_id, role, scope, created_at) VALUES ($workspaceId, $userId, $role, $scope, $createdAt)',
+  ).run({ ...member, scope: scopeText(scope) })
 }
 
 const memberships = `SELECT m.workspace_id AS workspaceId, m.role, m.scope, w.requires_two_factor AS requiresTwoFactor

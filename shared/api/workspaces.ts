@@ -1,7 +1,9 @@
 import { Type } from '@sinclair/typebox'
 import { defineOperations } from '../operation.ts'
 import { PageOf, PageQuery } from '../schema.ts'
-import { Owner } from '../workspace.ts'
+import { Owner, WorkspaceCreate, WorkspaceDetails, WorkspacePatch } from '../workspace.ts'
+
+const WorkspaceParams = Type.Object({ ownerId: Type.String({ description: 'Id of the workspace' }) })
 
 /** Workspaces: whose services, keys and people belong together. */
 export const workspaceOperations = defineOperations({
@@ -23,5 +25,53 @@ export const workspaceOperations = defineOperations({
     params: Type.Object({ ownerId: Type.String() }),
     responses: { 200: Owner },
     errors: ['not_found'],
+  },
+  createWorkspace: {
+    method: 'POST',
+    path: '/v1/workspaces',
+    access: 'workspaces.create',
+    tag: 'Workspaces',
+    summary: 'Create a workspace',
+    description: 'The calling user is its administrator; for the static token that is the administrator seeded at the first start.',
+    body: WorkspaceCreate,
+    responses: { 201: WorkspaceDetails },
+    creates: true,
+  },
+  getWorkspace: {
+    method: 'GET',
+    path: '/v1/workspaces/:ownerId',
+    access: 'workspace.read',
+    tag: 'Workspaces',
+    summary: 'One workspace with its rules',
+    params: WorkspaceParams,
+    responses: { 200: WorkspaceDetails },
+    errors: ['not_found'],
+  },
+  updateWorkspace: {
+    method: 'PATCH',
+    path: '/v1/workspaces/:ownerId',
+    access: 'workspace.manage',
+    tag: 'Workspaces',
+    summary: 'Rename a workspace, or change its rules',
+    description: 'Who requires a second factor of others has one: a user who has none cannot switch the rule on.',
+    params: WorkspaceParams,
+    body: WorkspacePatch,
+    responses: { 200: WorkspaceDetails },
+    errors: ['not_found', 'conflict'],
+  },
+  deleteWorkspace: {
+    method: 'DELETE',
+    path: '/v1/workspaces/:ownerId',
+    access: 'workspace.manage',
+    tag: 'Workspaces',
+    summary: 'Delete a workspace with everything in it',
+    description:
+      'Nobody enters it from now on. Its services, disks with their snapshots, domains, logs, keys, invites and roles go at once and cannot be brought back. `confirm` is the name of the workspace. The workspace of the first start stays.',
+    params: WorkspaceParams,
+    query: Type.Object({
+      confirm: Type.Optional(Type.String({ maxLength: 100, description: 'The name of the workspace, to show that it is meant' })),
+    }),
+    responses: { 204: null },
+    errors: ['not_found', 'conflict'],
   },
 })

@@ -7,8 +7,10 @@ import { type CallOptions, call } from '../support/client.ts'
 import { memberPassword } from '../support/members.ts'
 import { testAdmin } from '../support/server.ts'
 import { until } from '../support/until.ts'
+import { accountCases } from './accounts.ts'
 import { deviceCases } from './devices.ts'
 import { makeDisk, makeDiskWithSnapshot } from './disks.ts'
+import { teamCases } from './team.ts'
 import type { World } from './world.ts'
 
 /** One request that is to succeed, and the status it is to succeed with. The administrator sends it unless it says otherwise. */
@@ -92,11 +94,13 @@ export const successCases: Record<OperationId, Prepare> = {
   ],
   login: () => [{ ...send('POST', 200, '/v1/auth/login', testAdmin), isAnonymous: true }],
   logout: () => [{ ...send('POST', 204, '/v1/auth/logout'), isAnonymous: true }],
+  ...accountCases,
   me: () => [get('/v1/auth/me')],
   getUser: () => [get('/v1/users')],
   ...deviceCases,
   listOwners: () => [get('/v1/owners')],
   getOwner: ({ workspaceId }) => [get(`/v1/owners/${workspaceId}`)],
+  ...teamCases,
   createApiKey: () => [send('POST', 201, '/v1/api-keys', { name: 'made', role: 'viewer' })],
   listApiKeys: () => [get('/v1/api-keys')],
   getApiKey: async (world) => [get(`/v1/api-keys/${await world.makeKey()}`)],

@@ -35,6 +35,7 @@ export const idleWork: Work = {
   pokeDomain() {},
   pokeDisk() {},
   pokeQueue() {},
+  pokeWorkspace() {},
   interruptDeploy() {},
   keepAwake: () => () => {},
   isKeptAwake: () => false,

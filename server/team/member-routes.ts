@@ -1,0 +1,23 @@
+import type { Operations } from '../../shared/api.ts'
+import type { Context } from '../context.ts'
+import type { Handlers } from '../http/call.ts'
+import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../http/page.ts'
+import { listMembers, presentMember, presentOwnerMember } from './member-store.ts'
+import { changeMember, leave, removeMember } from './members.ts'
+
+type MemberIds = Extract<keyof Operations, 'listTeamMembers' | 'updateTeamMember' | 'removeTeamMember' | 'leaveTeam' | 'listOwnerMembers'>
+
+export const memberRoutes: Handlers<MemberIds, Context> = {
+  listTeamMembers({ actor, query }, { db }) {
+    const page = { beforeId: idAfter(query.cursor), limit: query.limit ?? DEFAULT_PAGE_ITEMS }
+    return pageOf('teamMember', listMembers(db, actor.workspaceId, page).map(presentMember), ({ id }) => [id])
+  },
+  updateTeamMember: ({ actor, params, body }, { db }) => presentMember(changeMember(db, actor, params.memberId, body)),
+  removeTeamMember({ actor, params, note }, { db }) {
+    note({ metadata: { ...removeMember(db, actor, params.memberId) } })
+  },
+  leaveTeam({ actor, note }, { db }) {
+    note({ target: actor.id, metadata: { role: actor.role, ...leave(db, actor) } })
+  },
+  listOwnerMembers: ({ actor }, { db }) => listMembers(db, actor.workspaceId, { limit: Number.MAX_SAFE_INTEGER }).map(presentOwnerMember),
+}

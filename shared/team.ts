@@ -1,0 +1,71 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { DisplayName, Email, NewPassword, Otp } from './auth.ts'
+import { Id } from './id.ts'
+import { RoleName } from './role.ts'
+import { StrictObject, Time } from './schema.ts'
+import { Scope, ScopeInput } from './scope.ts'
+
+/** How long an invite is good for. */
+export const INVITE_DAYS = 7
+
+export const TeamMember = Type.Object({
+  id: Id('user'),
+  userId: Id('user'),
+  name: Type.String(),
+  email: Type.String(),
+  role: Type.String(),
+  scope: Scope,
+  twoFactorEnabled: Type.Boolean(),
+  status: Type.Literal('active'),
+  createdAt: Time,
+  lastSeenAt: Type.Optional(Time),
+})
+export type TeamMember = Static<typeof TeamMember>
+
+/** A member in the form of /v1/owners/:ownerId/members. */
+export const OwnerMember = Type.Object({
+  userId: Id('user'),
+  name: Type.String(),
+  email: Type.String(),
+  status: Type.Literal('active'),
+  role: Type.String(),
+  mfaEnabled: Type.Boolean(),
+})
+export type OwnerMember = Static<typeof OwnerMember>
+
+export const TeamMemberPatch = StrictObject({ role: Type.Optional(RoleName), scope: Type.Optional(ScopeInput) })
+export type TeamMemberPatch = Static<typeof TeamMemberPatch>
+
+export const TeamInviteCreate = StrictObject({ email: Email, role: RoleName, scope: Type.Optional(ScopeInput) })
+export type TeamInviteCreate = Static<typeof TeamInviteCreate>
+
+const inviteFields = {
+  id: Id('invite'),
+  email: Type.String(),
+  role: Type.String(),
+  scope: Scope,
+  expiresAt: Time,
+  createdAt: Time,
+}
+
+export const TeamInvite = Type.Object(inviteFields)
+export type TeamInvite = Static<typeof TeamInvite>
+
+export const TeamInviteCreated = Type.Object({
+  ...inviteFields,
+  acceptUrl: Type.String({ description: 'Page on which the invite is accepted, with the token in it' }),
+  token: Type.String({ description: 'Shown once, never again' }),
+  emailed: Type.Boolean({ description: 'Whether the mail server has taken a mail with the link; false where none is configured' }),
+})
+export type TeamInviteCreated = Static<typeof TeamInviteCreated>
+
+/** The token of an invite, as it stands in its link. */
+export const InviteToken = Type.String({ minLength: 1, maxLength: 200, pattern: '^[!-~]*$', examples: ['token-of-the-link'] })
+
+export const TeamInviteAccept = StrictObject({
+  token: InviteToken,
+  name: Type.Optional(DisplayName),
+  password: Type.Optional(NewPassword),
+  otp: Type.Optional(Otp),
+})
+export type TeamInviteAccept = Static<typeof TeamInviteAccept>
