@@ -73,14 +73,14 @@ export const AuditPage = PageOf('auditLog', AuditEntry)
 
 /** Lines of an export: where it begins, the entries, and what the chain ends with. */
 export type AuditExportLine =
-  | { type: 'chain'; workspaceId: string; fromSequence: number }
+  | { type: 'chain'; workspaceId: string; fromSequence: number; newestSequence: number }
   | { type: 'entry'; entry: AuditEntry }
   | ({ type: 'checkpoint' } & AuditCheckpoint)
 
-/** Everything of an entry that its hash covers. */
+/** Everything of an entry that was there before it was signed. */
 export type UnsealedEntry = Omit<AuditEntry, 'hash' | 'signature'>
 
-/** The text whose SHA-256, in UTF-8, is the hash of an entry of this workspace. */
+/** The text of everything in an entry of this workspace; the SHA-256 of its UTF-8 is the entry's digest. */
 export function canonicalEntry(workspaceId: string, entry: UnsealedEntry): string {
   const { id, sequence, timestamp, event, status, actor, target, ip, requestId, metadata, previousHash } = entry
   const who = [actor.type, actor.id ?? null, actor.email ?? null]
@@ -89,8 +89,11 @@ export function canonicalEntry(workspaceId: string, entry: UnsealedEntry): strin
 }
 
 /** The text that the signature of an entry is over. */
-export const entryStatement = (workspaceId: string, { sequence, hash }: Pick<AuditEntry, 'sequence' | 'hash'>): string =>
-  JSON.stringify(['audit-signature-1', workspaceId, sequence, hash])
+export const entryStatement = (workspaceId: string, { sequence, digest }: { sequence: number; digest: string }): string =>
+  JSON.stringify(['audit-signature-1', workspaceId, sequence, digest])
+
+/** The text whose SHA-256 is the hash of an entry: so it covers the signature as well. */
+export const sealedEntry = (digest: string, signature: string): string => `${digest} ${signature}`
 
 /** The text that the signature of a chain's newest entry, as the newest, is over. */
 export const headStatement = (workspaceId: string, { sequence, hash, timestamp }: Omit<AuditHead, 'signature'>): string =>

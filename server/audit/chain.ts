@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import { type AuditEntry, type AuditHead, canonicalEntry, entryStatement, genesisHash, headStatement } from '../../shared/audit.ts'
+import { type AuditEntry, type AuditHead, canonicalEntry, entryStatement, genesisHash, headStatement, sealedEntry } from '../../shared/audit.ts'
 import { newId } from '../id.ts'
 import type { AuditSigner } from './signer.ts'
 
@@ -39,8 +39,9 @@ export function appendEntry({ db, signer, now }: ChainWriter, workspaceId: strin
   const timestamp = new Date(at).toISOString()
   const place = { id: newId('auditEntry', at), sequence: (last?.seq ?? 0) + 1, timestamp, previousHash: last?.hash ?? genesisHash }
   const entry = { ...storable(wanted), ...place }
-  const hash = hashText(canonicalEntry(workspaceId, entry))
-  const signature = signer.sign(entryStatement(workspaceId, { sequence: place.sequence, hash }))
+  const digest = hashText(canonicalEntry(workspaceId, entry))
+  const signature = signer.sign(entryStatement(workspaceId, { sequence: place.sequence, digest }))
+  const hash = hashText(sealedEntry(digest, signature))
   insertEntry(db, { workspaceId, at, entry: { ...entry, hash, signature } })
   const head = { sequence: place.sequence, hash, timestamp }
   replaceHead(db, { workspaceId, at, head: { ...head, signature: signer.sign(headStatement(workspaceId, head)) } })

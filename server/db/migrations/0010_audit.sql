@@ -18,8 +18,9 @@ CREATE TABLE audit_log (
   -- JSON, secrets masked.
   metadata TEXT NOT NULL,
   previous_hash TEXT NOT NULL,
+  -- Over all the others, the signature included.
   hash TEXT NOT NULL,
-  -- Ed25519 over workspace, seq and hash, base64.
+  -- Ed25519 over all the others but the hash, base64.
   signature TEXT NOT NULL,
   PRIMARY KEY (workspace_id, seq)
 ) STRICT, WITHOUT ROWID;
