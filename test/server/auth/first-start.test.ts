@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { isRegistrationOpen } from '../../../server/auth/register.ts'
 import { seedFirstStart } from '../../../server/auth/seed.ts'
+import { permissionNames } from '../../../shared/permission.ts'
 import { expectError } from '../../conformance/expect-error.ts'
 import { call } from '../../support/client.ts'
 import { memberPassword, registerTenant } from '../../support/members.ts'
@@ -60,22 +61,31 @@ test('strangers may register where only this machine can reach the API, or where
   await server.close()
 })
 
-test('the static token is the seeded administrator, under the same checks, and stands nowhere', async () => {
+test('the static token is the administrator of the default workspace, under the same checks, and stands nowhere', async () => {
   const server = await startTestServer()
   const me = await call(`${server.url}/v1/auth/me`, { token: testStaticToken })
   expect(me.body).toMatchObject({ actor: { type: 'static_token', email: 'admin@localhost' }, role: 'admin' })
   expectError(await call(`${server.url}/v1/auth/me`, { token: `${testStaticToken}x` }), 'unauthorized')
   expectError(await call(`${server.url}/v1/auth/me`, { token: testStaticToken.slice(0, -1) }), 'unauthorized')
 
-  server.db.run("UPDATE members SET role = 'viewer'")
-  expectError(await call(`${server.url}/v1/api-keys`, { token: testStaticToken }), 'forbidden')
-  server.db.run('DELETE FROM members')
-  expectError(await call(`${server.url}/v1/auth/me`, { token: testStaticToken }), 'forbidden')
+  expectError(await call(`${server.url}/v1/auth/me`, { token: testStaticToken, headers: { 'x-workspace-id': 'tea-other' } }), 'not_found')
 
   server.db.run('PRAGMA wal_checkpoint(TRUNCATE)')
   const stored = Buffer.from(await Bun.file(server.context.paths.controlDb).arrayBuffer())
   expect(stored.includes(testStaticToken)).toBe(false)
   expect(server.logged.join('')).not.toContain(testStaticToken)
+  await server.close()
+})
+
+test('the static token stays the way back in when the seeded account was demoted, removed, and everything about it is gone', async () => {
+  const server = await startTestServer()
+  const ways = ["UPDATE members SET role = 'viewer', scope = '[]'", 'DELETE FROM members', 'DELETE FROM users']
+  for (const sql of ways) {
+    server.db.run(sql)
+    const me = await call(`${server.url}/v1/auth/me`, { token: testStaticToken })
+    expect(me.body).toMatchObject({ actor: { type: 'static_token' }, role: 'admin', permissions: permissionNames })
+    expect((await call(`${server.url}/v1/api-keys`, { token: testStaticToken })).status).toBe(200)
+  }
   await server.close()
 })
 
