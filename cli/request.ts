@@ -15,8 +15,8 @@ type BodyPart<O extends Operation> = O extends { body: TSchema }
     : { body: BodyOf<O> }
   : { body?: never }
 
-/** What a call of one operation must be given, derived from its entry in the table. */
-export type CallInput<O extends Operation> = ParamsPart<O> & QueryPart<O> & BodyPart<O> & Timing
+/** What a call of one operation must be given, derived from its entry in the table. Of several, one for each: their product is too large. */
+export type CallInput<O extends Operation> = O extends Operation ? ParamsPart<O> & QueryPart<O> & BodyPart<O> & Timing : never
 
 /** The same without its types, for code that serves every operation. */
 export interface AnyInput extends Timing {

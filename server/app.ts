@@ -7,6 +7,7 @@ import { twoFactorRoutes } from './accounts/two-factor-routes.ts'
 import { type Address, formatAddress, isLoopback } from './address.ts'
 import { apiKeyRoutes } from './api-keys/routes.ts'
 import { createUseRecorder } from './api-keys/use-recorder.ts'
+import { auditRoutes } from './audit/routes.ts'
 import { createAuditTrail } from './audit/trail.ts'
 import { createIdentify } from './auth/identify.ts'
 import { createAuthRoutes } from './auth/routes.ts'
@@ -33,6 +34,7 @@ import { trustedProxies } from './ingress/trusted-proxies.ts'
 import { jobRoutes } from './jobs/routes.ts'
 import { logRoutes } from './logs/routes.ts'
 import { metricRoutes } from './metrics/routes.ts'
+import { createOAuthRoutes } from './oauth/routes.ts'
 import { mountPages } from './pages/mount.ts'
 import { listenProblem } from './process/listen-problem.ts'
 import { roleRoutes } from './roles/routes.ts'
@@ -154,6 +156,7 @@ function handlersOf(context: Context): Handlers<OperationId, Context> {
     ...createAccountRoutes(context),
     ...twoFactorRoutes,
     ...createResetRoutes(context),
+    ...createOAuthRoutes(context),
     ...createDeviceRoutes(context),
     ...apiKeyRoutes,
     ...roleRoutes,
@@ -171,6 +174,7 @@ function handlersOf(context: Context): Handlers<OperationId, Context> {
     ...logRoutes,
     ...metricRoutes,
     ...createShellRoutes(context),
+    ...auditRoutes,
     ...createHealthRoutes(checkHealth),
   }
 }

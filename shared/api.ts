@@ -1,5 +1,6 @@
 import { accountOperations } from './api/account.ts'
 import { apiKeyOperations } from './api/api-keys.ts'
+import { auditOperations } from './api/audit.ts'
 import { authOperations } from './api/auth.ts'
 import { certificateOperations } from './api/certificates.ts'
 import { deployOperations } from './api/deploys.ts'
@@ -10,6 +11,7 @@ import { healthOperations } from './api/health.ts'
 import { jobOperations } from './api/jobs.ts'
 import { logOperations } from './api/logs.ts'
 import { metricOperations } from './api/metrics.ts'
+import { oauthOperations } from './api/oauth.ts'
 import { roleOperations } from './api/roles.ts'
 import { serviceSettingOperations } from './api/service-settings.ts'
 import { serviceOperations } from './api/services.ts'
@@ -25,6 +27,7 @@ import type { Operation } from './operation.ts'
 export const operations = {
   ...authOperations,
   ...accountOperations,
+  ...oauthOperations,
   ...deviceOperations,
   ...workspaceOperations,
   ...teamOperations,
@@ -40,6 +43,7 @@ export const operations = {
   ...logOperations,
   ...metricOperations,
   ...shellOperations,
+  ...auditOperations,
   ...healthOperations,
 }
 

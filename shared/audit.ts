@@ -64,7 +64,13 @@ export const AuditQuery = {
   event: Many(Type.String({ maxLength: 100, examples: ['service.updated'] })),
   actor: Many(Type.String({ maxLength: 254, description: 'Id or e-mail address' })),
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, description: 'How many items, 1 to 1000; larger is clamped', default: 20, examples: [20] }),
+    Type.Integer({
+      minimum: 1,
+      description: 'How many items, 1 to 1000; larger is clamped',
+      default: 20,
+      examples: [20],
+      'x-clamped': maxAuditLimit,
+    }),
   ),
   cursor: Type.Optional(Type.String({ maxLength: 200, description: 'Only items strictly after the one this cursor came with' })),
 }

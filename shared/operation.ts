@@ -49,8 +49,8 @@ export interface Operation {
   webSocket?: true
   /** Answers HTML as well as JSON, chosen by `Accept`. */
   html?: true
-  /** Answers plain text in place of JSON. */
-  plain?: true
+  /** Answers text in place of JSON: plain, or of this content type. */
+  plain?: true | 'application/x-ndjson'
 }
 
 /** Keeps the literal types of a table of operations while checking each entry. */

@@ -1,5 +1,13 @@
 import type { Database } from 'bun:sqlite'
-import { type AuditEntry, type AuditHead, canonicalEntry, entryStatement, genesisHash, headStatement, sealedEntry } from '../../shared/audit.ts'
+import {
+  type AuditEntry,
+  type AuditHead,
+  canonicalEntry,
+  entryStatement,
+  genesisHash,
+  headStatement,
+  sealedEntry,
+} from '../../shared/audit.ts'
 import { newId } from '../id.ts'
 import type { AuditSigner } from './signer.ts'
 

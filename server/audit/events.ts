@@ -35,6 +35,12 @@ export const auditEvents: AuditEvents = {
   refreshDeviceToken: { event: 'device.token_reused', isPersonal: true },
   revokeDeviceToken: { event: 'device.signed_out', isPersonal: true },
 
+  completeOAuth: { event: 'user.signed_in_by_provider', inHandler: true, isPersonal: true },
+  // The answer is kept for the browser's next request, which is written down.
+  completeOAuthByForm: { event: 'user.signed_in_by_provider', isChange: () => false },
+  finishSignIn: { event: 'user.signed_in', isPersonal: true },
+  unlinkIdentity: { event: 'identity.unlinked', isPersonal: true },
+
   createApiKey: { event: 'api_key.created', ...made },
   revokeApiKey: { event: 'api_key.revoked', target: ({ params }) => params.keyId, read: keyNow },
 

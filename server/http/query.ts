@@ -1,7 +1,7 @@
 import type { TObject, TSchema } from '@sinclair/typebox'
 import { AppError } from '../../shared/error.ts'
 
-/** The most items of a list; a larger `limit` is clamped to it. */
+/** The most items of a list whose schema names no other number; a larger `limit` is clamped to it. */
 const MAX_PAGE_ITEMS = 100
 
 /** Turns the raw query of a URL into values of the types its schema names; what cannot be turned is left for validation to refuse. */
@@ -47,12 +47,13 @@ function fieldOf(name: string, schema: TSchema): Field {
       throw new AppError('validation_failed', `Give ${name} only once.`, {
         details: [{ path: `/${name}`, message: 'is given more than once' }],
       })
-    return name === 'limit' ? clamped(readOne(value)) : readOne(value)
+    return name === 'limit' ? clamped(readOne(value), schema) : readOne(value)
   }
   return { name, fallback, read }
 }
 
-const clamped = (limit: unknown): unknown => (typeof limit === 'number' ? Math.min(limit, MAX_PAGE_ITEMS) : limit)
+const clamped = (limit: unknown, { 'x-clamped': most = MAX_PAGE_ITEMS }: TSchema): unknown =>
+  typeof limit === 'number' ? Math.min(limit, most as number) : limit
 
 function readerOf(schema: TSchema): (value: string) => unknown {
   if (schema.type === 'integer') return (value) => (/^-?\d{1,15}$/.test(value) ? Number(value) : value)

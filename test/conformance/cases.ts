@@ -10,6 +10,7 @@ import { until } from '../support/until.ts'
 import { accountCases } from './accounts.ts'
 import { deviceCases } from './devices.ts'
 import { makeDisk, makeDiskWithSnapshot } from './disks.ts'
+import { oauthCases } from './oauth.ts'
 import { teamCases } from './team.ts'
 import type { World } from './world.ts'
 
@@ -97,6 +98,7 @@ export const successCases: Record<OperationId, Prepare> = {
   ...accountCases,
   me: () => [get('/v1/auth/me')],
   getUser: () => [get('/v1/users')],
+  ...oauthCases,
   ...deviceCases,
   listOwners: () => [get('/v1/owners')],
   getOwner: ({ workspaceId }) => [get(`/v1/owners/${workspaceId}`)],
@@ -280,6 +282,10 @@ export const successCases: Record<OperationId, Prepare> = {
   subscribeLogs: ({ serviceId }) => [{ status: 101, path: `/v1/logs/subscribe?resource=${serviceId}` }],
   openShell: ({ serviceId }) => [{ status: 101, path: service(serviceId, '/shell?command=true&columns=100&rows=30') }],
   listLogValues: ({ serviceId }) => [get(`/v1/logs/values?label=instance&resource=${serviceId}`)],
+  listAuditLogs: () => [get('/v1/audit-logs'), get('/v1/audit-logs?direction=forward&event=service.created&limit=1000')],
+  listOwnerAuditLogs: ({ workspaceId }) => [get(`/v1/owners/${workspaceId}/audit-logs?actor=static_token`)],
+  exportAuditLogs: () => [get('/v1/audit-logs/export'), get('/v1/audit-logs/export?fromSequence=3')],
+  getAuditCheckpoint: () => [get('/v1/audit-logs/checkpoints')],
   health: () => [{ ...get('/api/health'), isAnonymous: true }],
   status: () => [
     { ...get('/status'), isAnonymous: true },

@@ -63,7 +63,8 @@ function expectSuccess({ responses, plain }: Operation, status: number, reply: R
     expect(reply.body).toBeUndefined()
     return
   }
-  expect(reply.headers.get('content-type')).toBe(plain ? 'text/plain; version=0.0.4; charset=utf-8' : 'application/json; charset=utf-8')
+  const textType = plain === true ? 'text/plain; version=0.0.4; charset=utf-8' : plain
+  expect(reply.headers.get('content-type')).toBe(textType ?? 'application/json; charset=utf-8')
   expectShape(schema, reply.body)
 }
 

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { TSchema } from '@sinclair/typebox'
 import { ErrorBody, type ErrorCode, errorStatus } from '../../../shared/error.ts'
 import type { Operation } from '../../../shared/operation.ts'
+import { idempotencyKeyPattern } from '../idempotency.ts'
 import { type Components, exampleOf, type JsonObject, toOpenApiSchema } from './schema.ts'
 
 /** The entry of one operation in the OpenAPI document. Named schemas are added to `components`. */
@@ -29,13 +30,25 @@ function descriptionOf({ access, description, summary }: Operation): string {
 }
 
 function parametersOf({ params, query, creates, access }: Operation, components: Components): JsonObject[] {
-  const header = (name: string, description: string) => ({ name, in: 'header', required: false, description, schema: { type: 'string' } })
+  const header = (name: string, description: string, schema: object = {}) => ({
+    name,
+    in: 'header',
+    required: false,
+    description,
+    schema: { type: 'string', ...schema },
+  })
   return [
     ...Object.entries(params?.properties ?? {}).map(([name, schema]) => parameter(name, 'path', { schema, components, isRequired: true })),
     ...Object.entries(query?.properties ?? {}).map(([name, schema]) =>
       parameter(name, 'query', { schema, components, isRequired: query?.required?.includes(name) ?? false }),
     ),
-    ...(creates ? [header('Idempotency-Key', 'The same key and request within 24 hours get the first answer again')] : []),
+    ...(creates
+      ? [
+          header('Idempotency-Key', 'The same key and request within 24 hours get the first answer again', {
+            pattern: idempotencyKeyPattern,
+          }),
+        ]
+      : []),
     ...(access === 'public' ? [] : [header('X-Workspace-Id', 'Workspace to act in, for users of several')]),
   ]
 }
@@ -72,7 +85,12 @@ function successesOf({ responses, html, plain }: Operation, components: Componen
   return Object.fromEntries(
     Object.entries(responses).map(([status, schema]) => {
       const page = html ? { 'text/html': { schema: { type: 'string' } } } : {}
-      const json = schema === null ? undefined : plain ? { 'text/plain': { schema: { type: 'string' } } } : jsonContent(schema, components)
+      const json =
+        schema === null
+          ? undefined
+          : plain
+            ? { [plain === true ? 'text/plain' : plain]: { schema: { type: 'string' } } }
+            : jsonContent(schema, components)
       const content = json === undefined ? {} : { content: { ...json, ...page } }
       return [status, { description: STATUS_CODES[status] ?? 'Success', headers: responseHeaders, ...content }]
     }),
@@ -87,14 +105,18 @@ function errorsOf(operation: Operation, components: Components): JsonObject {
     const status = errorStatus[code]
     if (!(status in operation.responses)) byStatus[status] = [...(byStatus[status] ?? []), code]
   }
-  return Object.fromEntries(
+  const coded = Object.fromEntries(
     Object.entries(byStatus).map(([status, codes]) => {
       const example = { message: `${STATUS_CODES[status]}: what to do next`, code: codes[0], id: '7f1c2e9a-1d2b-4c3d-8e4f-5a6b7c8d9e0f' }
       const content = { 'application/json': { schema, example } }
       return [status, { description: codes.join(' or '), headers: responseHeaders, content }]
     }),
   )
+  return { ...coded, ...tooLargeHead }
 }
+
+/** Bun answers it itself, before anything of ours has seen the request. */
+const tooLargeHead = { 431: { description: 'The path, query and headers are larger than 16 KiB together; answered without a body' } }
 
 /** The codes every route can give, and those of this one. */
 export function errorCodesOf({ access, body, creates, errors = [] }: Operation): ErrorCode[] {
