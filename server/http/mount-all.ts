@@ -1,15 +1,22 @@
 import { Elysia } from 'elysia'
-import { AppError } from '../../shared/error.ts'
 import type { Operation } from '../../shared/operation.ts'
 import { permissions } from '../../shared/permission.ts'
 import type { Handler } from './call.ts'
-import { mountOperation } from './mount.ts'
+import { createDispatch, type Dispatch } from './dispatch.ts'
+import { mountOperation, type Serve } from './mount.ts'
 import { mountPreflights } from './mount-preflights.ts'
 import type { HttpParts } from './parts.ts'
 import { respondError } from './respond.ts'
+import { createUnknownRoute } from './unknown-route.ts'
 import { openVisit, uncredited } from './visit.ts'
 
 export type OperationTable = Readonly<Record<string, Operation>>
+
+export interface Mounted {
+  elysia: Elysia
+  /** Calls operations for our own pages. */
+  dispatch: Dispatch
+}
 
 /**
  * The Elysia application of a whole table.
@@ -21,25 +28,27 @@ export function mountAll<C>(
   table: OperationTable,
   handlers: Readonly<Record<string, Handler<Operation, C>>>,
   { parts, context }: { parts: HttpParts; context: C },
-): Elysia {
+): Mounted {
   checkComplete(table, handlers)
   const elysia = new Elysia({ normalize: false, handler: { standardHostname: false } })
+  const unknownRoute = createUnknownRoute(table)
   // Before the routes: Elysia gives routes only the error hooks that came before them.
   elysia.onError(({ error, code, request }) => {
     const visit = openVisit(request, parts)
     try {
       visit.count(uncredited)
-      throw code === 'NOT_FOUND' ? new AppError('not_found', 'There is nothing at this path and method. /docs lists what there is.') : error
+      throw code === 'NOT_FOUND' ? unknownRoute(request) : error
     } catch (shown) {
       return respondError(visit.head(), shown, parts.log)
     }
   })
+  const serving = new Map<string, Serve>()
   for (const [id, operation] of Object.entries(table)) {
     const handler = handlers[id]
-    if (handler !== undefined) mountOperation(elysia, parts, { id, operation, handler, context })
+    if (handler !== undefined) serving.set(id, mountOperation(elysia, parts, { id, operation, handler, context }))
   }
   if (parts.cors !== undefined) mountPreflights(elysia, parts, { cors: parts.cors, table })
-  return elysia
+  return { elysia, dispatch: createDispatch(table, serving) }
 }
 
 function checkComplete(table: OperationTable, handlers: Readonly<Record<string, unknown>>): void {

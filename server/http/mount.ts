@@ -31,8 +31,11 @@ interface Route<C> extends Mounted<C> {
 
 type RawParams = Record<string, unknown>
 
-/** Adds the route of one operation, with its entry of the OpenAPI document. */
-export function mountOperation<C>(elysia: Elysia, parts: HttpParts, mounted: Mounted<C>): void {
+/** Answers a request of one operation, with the parameters of its path. Undefined where it has become a WebSocket. */
+export type Serve = (visit: Visit, params: RawParams) => Promise<Response | undefined>
+
+/** Adds the route of one operation, with its entry of the OpenAPI document, and gives what answers it. */
+export function mountOperation<C>(elysia: Elysia, parts: HttpParts, mounted: Mounted<C>): Serve {
   const { id, operation } = mounted
   const limits = { maxBytes: parts.maxBodyBytes[id] ?? DEFAULT_MAX_BODY_BYTES, deadlineMs: BODY_DEADLINE_MS }
   const route: Route<C> = { ...mounted, input: createInputReader(operation, limits), present: createPresenter(id, operation) }
@@ -43,6 +46,7 @@ export function mountOperation<C>(elysia: Elysia, parts: HttpParts, mounted: Mou
       parse: 'none',
     })
   }
+  return (visit, params) => serve(route, visit, params)
 }
 
 function serve<C>(route: Route<C>, visit: Visit, params: RawParams): Promise<Response | undefined> {

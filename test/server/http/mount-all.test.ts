@@ -46,7 +46,7 @@ const table = defineOperations({
 })
 
 const mount = (operations: OperationTable, handlers: Record<string, Handler<Operation, null>>) =>
-  mountAll(operations, handlers, { parts, context: null })
+  mountAll(operations, handlers, { parts, context: null }).elysia
 const greet = async (handler: () => unknown) => {
   const response = await mount(table, { greet: handler as Handler<Operation, null> }).fetch(new Request('http://a/greet'))
   return { status: response.status, text: await response.text() }

@@ -1,0 +1,80 @@
+import { type Content, type Html, html } from './html.ts'
+
+/** What is wrong with what was sent: a sentence, and for single fields one each, by name. */
+export interface Problem {
+  message: string
+  fields: Readonly<Record<string, string>>
+}
+
+interface Field {
+  name: string
+  label: string
+  type?: 'text' | 'email' | 'password'
+  /** Tells browsers and password managers what belongs here. */
+  autocomplete: string
+  value?: string
+  hint?: string
+  isOptional?: true
+  inputmode?: 'numeric' | 'text'
+  hasFocus?: boolean
+  minLength?: number
+  maxLength?: number
+}
+
+/** One input with its label, its hint, and what was wrong with it. */
+export function field(field: Field, problem?: Problem): Html {
+  const { name, label, type = 'text', autocomplete, value = '', hint, inputmode } = field
+  const wrong = problem?.fields[name]
+  const described = [hint !== undefined && `${name}-hint`, wrong !== undefined && `${name}-problem`].filter((id) => id !== false).join(' ')
+  return html`<div class="field">
+<label for="${name}">${label}</label>
+${hint !== undefined && html`<span class="hint" id="${name}-hint">${hint}</span>`}
+<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" value="${value}"${
+    field.isOptional !== true && html` required`
+  }${inputmode !== undefined && html` inputmode="${inputmode}"`}${type !== 'text' || autocomplete !== 'name' ? html` autocapitalize="none" spellcheck="false"` : ''}${
+    field.minLength !== undefined && html` minlength="${field.minLength}"`
+  }${field.maxLength !== undefined && html` maxlength="${field.maxLength}"`}${described !== '' && html` aria-describedby="${described}"`}${
+    wrong !== undefined && html` aria-invalid="true"`
+  }${field.hasFocus === true && html` autofocus`}>
+${wrong !== undefined && html`<p class="problem" id="${name}-problem">${wrong}</p>`}
+</div>
+`
+}
+
+/** What went wrong, at the top and read out at once, with links to the fields. */
+export function problemSummary(problem: Problem | undefined): Content {
+  if (problem === undefined) return undefined
+  const names = Object.keys(problem.fields)
+  return html`<div class="notice bad" role="alert">
+<p>${problem.message}</p>
+${names.length > 0 && html`<ul>${names.map((name) => html`<li><a href="#${name}">${labelOf(name)} ${problem.fields[name]}</a></li>`)}</ul>`}
+</div>
+`
+}
+
+/** Something that was done. */
+export const done = (message: string | undefined): Content =>
+  message !== undefined && html`<div class="notice" role="status"><p>${message}</p></div>`
+
+export const hidden = (name: string, value: string): Html => html`<input type="hidden" name="${name}" value="${value}">`
+
+interface Form {
+  action: string
+  content: Content
+}
+
+export const form = ({ action, content }: Form): Html => html`<form method="post" action="${action}">${content}</form>`
+
+/** What fields of the API are called on pages. */
+const labels: Readonly<Record<string, string>> = {
+  email: 'The e-mail address',
+  password: 'The password',
+  currentPassword: 'The present password',
+  newPassword: 'The new password',
+  name: 'The name',
+  otp: 'The code',
+  code: 'The code',
+  token: 'The link',
+}
+
+const labelOf = (name: string): string => labels[name] ?? name

@@ -1,0 +1,64 @@
+import type { OperationId, Operations } from '../../shared/api.ts'
+import type { Me } from '../../shared/auth.ts'
+import type { ErrorBody } from '../../shared/error.ts'
+import type { ReplyOf } from '../../shared/operation.ts'
+import type { Context } from '../context.ts'
+import type { Dispatch, DispatchInput } from '../http/dispatch.ts'
+import type { Visit } from '../http/visit.ts'
+import type { Problem } from './form.ts'
+import type { PageReply } from './reply.ts'
+
+/** What became of a call of the API. */
+export type Outcome<T> =
+  | { isDone: true; body: T; cookies: readonly string[]; headers: Headers }
+  | { isDone: false; status: number; error: ErrorBody; retryAfter: string | null }
+
+/** One request to a page. */
+export interface PageVisit {
+  readonly url: URL
+  /** The fields that were sent; empty for a GET. */
+  readonly fields: Readonly<Record<string, string>>
+  readonly request: Request
+  readonly context: Context
+  /** Calls an operation of the API with the visitor's own rights. */
+  ask<Id extends OperationId>(id: Id, input?: DispatchInput): Promise<Outcome<ReplyOf<Operations[Id]>>>
+}
+
+/** What shows a page, or does what a form is for. */
+export type Page = (visit: PageVisit) => Promise<PageReply> | PageReply
+
+export function openPageVisit(
+  visit: Visit,
+  fields: Readonly<Record<string, string>>,
+  { dispatch, context }: { dispatch: Dispatch; context: Context },
+): PageVisit {
+  return {
+    url: new URL(visit.request.url),
+    fields,
+    request: visit.request,
+    context,
+    async ask(id, input) {
+      const response = await dispatch(visit, id, input)
+      const text = await response.text()
+      const body = text === '' ? undefined : JSON.parse(text)
+      if (response.ok) return { isDone: true, body, cookies: response.headers.getSetCookie(), headers: response.headers }
+      return { isDone: false, status: response.status, error: body, retryAfter: response.headers.get('retry-after') }
+    },
+  }
+}
+
+/** The error of an answer as a form shows it: fields by the names they have in the API. */
+export function problemOf({ error }: { error: ErrorBody }): Problem {
+  const fields = Object.fromEntries((error.details ?? []).map(({ path, message }) => [path.slice(1), message]))
+  const isOfFields = error.code === 'validation_failed' && Object.keys(fields).length > 0
+  return { message: isOfFields ? 'Some of this cannot be accepted:' : error.message, fields: isOfFields ? fields : {} }
+}
+
+/** Who is logged in; undefined for nobody. */
+export async function viewerOf(visit: PageVisit): Promise<Me | undefined> {
+  const me = await visit.ask('me')
+  return me.isDone ? me.body : undefined
+}
+
+/** What to call who is logged in. */
+export const nameOf = ({ actor }: Me): string => actor.email ?? actor.name
