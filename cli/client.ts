@@ -9,8 +9,12 @@ import { type AnyInput, type CallInput, pathOf } from './request.ts'
 export const DEFAULT_TIMEOUT_MS = 30_000
 const RETRY_DELAYS_MS = [200, 800]
 
-type Arguments<Id extends OperationId> =
-  Record<never, never> extends CallInput<Operations[Id]> ? [input?: CallInput<Operations[Id]>] : [input: CallInput<Operations[Id]>]
+/** What a call of each operation is given. One by one: the compiler gives up on the combinations of all of them. */
+type Arguments = {
+  [Id in OperationId]: Record<never, never> extends CallInput<Operations[Id]>
+    ? [input?: CallInput<Operations[Id]>]
+    : [input: CallInput<Operations[Id]>]
+}
 
 /** Where requests go and what they carry. */
 export interface Target {
@@ -30,9 +34,9 @@ export interface StreamUpload {
 export interface Client {
   target(): Promise<Target>
   /** Calls an operation of the table. @throws CliError with the server's code and message. */
-  call<Id extends OperationId>(id: Id, ...input: Arguments<Id>): Promise<ReplyOf<Operations[Id]>>
+  call<Id extends OperationId>(id: Id, ...input: Arguments[Id]): Promise<ReplyOf<Operations[Id]>>
   /** The same, giving the response itself. */
-  respond<Id extends OperationId>(id: Id, ...input: Arguments<Id>): Promise<Response>
+  respond<Id extends OperationId>(id: Id, ...input: Arguments[Id]): Promise<Response>
   /** Calls an operation whose body is a stream of bytes; `signal` bounds it in time. */
   upload<Id extends OperationId>(id: Id, upload: StreamUpload): Promise<ReplyOf<Operations[Id]>>
 }

@@ -24,6 +24,7 @@ import { type Machine, readMachine } from './machine.ts'
 import { createMailer } from './mail/mailer.ts'
 import { mailSettingsOf } from './mail/settings.ts'
 import { type RunningMetrics, startMetrics } from './metrics/start.ts'
+import { providerSettingsOf } from './oauth/settings.ts'
 import { type Paths, pathsOf } from './paths.ts'
 import { createLinkPublisher } from './private-network/publish.ts'
 import { ensureIngressProof } from './routing/ingress-proof.ts'
@@ -69,6 +70,7 @@ export interface Composed {
 export async function compose(options: ComposeOptions): Promise<Composed> {
   const { config, log, version } = options
   const acme = acmeSettingsOf(config)
+  providerSettingsOf(config)
   const mailer = createMailer(mailSettingsOf(config))
   const paths = pathsOf(config.CP_DATA_DIR, config.CP_MASTER_KEY_FILE)
   await ensureDataFolders(paths)

@@ -47,8 +47,8 @@ export function parseOrigins(value: string): string[] {
 export function parseProviderUrl(value: string): string | undefined {
   if (value === '') return undefined
   const url = URL.canParse(value) ? new URL(value) : undefined
-  if (url === undefined || !isSafeUrl(url) || url.search !== '' || url.hash !== '') {
-    throw new Error(`"${value}" is not an https URL without user, query and fragment (http is taken for this machine only)`)
+  if (url === undefined || !isSafeUrl(url) || url.search !== '' || url.hash !== '' || url.pathname.includes('/.well-known/')) {
+    throw new Error(`"${value}" is not an https URL without user, query, fragment and /.well-known/ (http is taken for this machine only)`)
   }
   return value
 }

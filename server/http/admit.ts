@@ -1,5 +1,5 @@
 import { AppError } from '../../shared/error.ts'
-import type { Access, Operation } from '../../shared/operation.ts'
+import type { Operation } from '../../shared/operation.ts'
 import { enterWorkspace, type Principal, requireAccess, requirePrincipal } from './authenticate.ts'
 import type { Actor } from './call.ts'
 import { type Credential, credentialOf } from './credential.ts'
@@ -21,7 +21,7 @@ export interface Admission {
  */
 export function admit(visit: Visit, operation: Operation, workspaceIds: readonly string[]): Admission {
   const { access, webSocket } = operation
-  const credential = credentialOf(visit.request.headers)
+  const credential = operation.isCrossSite ? noCredential : credentialOf(visit.request.headers)
   const principal = identified(visit, credential)
   visit.count({
     class: rateClassOf(operation),
@@ -30,26 +30,28 @@ export function admit(visit: Visit, operation: Operation, workspaceIds: readonly
   })
   if (access !== 'public') requirePrincipal(principal)
   // Browsers send the cookie with a WebSocket handshake from any page, so that GET needs the check as well.
-  if (webSocket || isStateChanging(visit.request.method)) checkOrigin(visit, credential, principal)
-  const actor = access === 'public' ? principal?.actorIn(undefined) : actorOf(principal, access, workspaceIds)
+  if (webSocket || (isStateChanging(visit.request.method) && !operation.isCrossSite)) checkOrigin(visit, credential, principal)
+  const actor = access === 'public' ? principal?.actorIn(undefined) : actorOf(principal, operation, workspaceIds)
   return {
     actor,
     readmit(more) {
       if (access === 'public') return actor
-      const current = actorOf(identified(visit, credential), access, [...workspaceIds, ...more])
+      const current = actorOf(identified(visit, credential), operation, [...workspaceIds, ...more])
       refuseNarrowed(actor, current)
       return current
     },
   }
 }
 
+const noCredential: Credential = { kind: 'none' }
+
 function identified(visit: Visit, credential: Credential): Principal | undefined {
   return credential.kind === 'none' || credential.kind === 'malformed' ? undefined : visit.parts.identify(credential)
 }
 
-function actorOf(principal: Principal | undefined, access: Access, workspaceIds: readonly string[]): Actor {
+function actorOf(principal: Principal | undefined, operation: Operation, workspaceIds: readonly string[]): Actor {
   const actor = enterWorkspace(requirePrincipal(principal), workspaceIds)
-  requireAccess(actor, access)
+  requireAccess(actor, operation)
   return actor
 }
 

@@ -2,6 +2,7 @@ import { createService, deployApp, deployEnd, packApp } from '../support/apps.ts
 import { call } from '../support/client.ts'
 import { defaultWorkspaceId, makeKey, registerTenant, type Tenant } from '../support/members.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
+import { oauthEnv } from './oauth.ts'
 
 /** A platform on which everything an operation can ask for exists: a service that was deployed twice, its settings, and a stranger. */
 export interface World {
@@ -24,7 +25,7 @@ export interface World {
 }
 
 export async function makeWorld(): Promise<World> {
-  const platform = await startPlatform()
+  const platform = await startPlatform(oauthEnv)
   const stranger = await registerTenant(platform, 'stranger@example.com')
   const serviceId = await createService(platform, {
     name: 'live',

@@ -32,6 +32,11 @@ const connecting: Record<string, string> = {
   'server/ingress/streams/piped-connection.ts': 'instances in the route table, at 127.0.0.1 and a port that we have chosen',
   'server/instances/health.ts': 'the address the engine gave the instance, and its port; redirects are not followed',
   'server/mail/mailer.ts': "the mail server: the operator's setting",
+  'server/oauth/providers/client.ts': 'hands the library its way out, which is server/outgoing/send.ts',
+  'server/oauth/providers/github.ts': "the library's client, given that way out: the operator's GitHub and its API",
+  'server/oauth/providers/openid.ts': "the library's client, given that way out: the operator's issuer, and public hosts that it names",
+  'server/outgoing/resolve.ts': 'names of destinations, before their addresses are checked',
+  'server/outgoing/send.ts': 'the way out itself: it connects to checked addresses only',
   'server/upgrade/control-client.ts': 'a unix socket in the data directory',
   'server/upgrade/health.ts': 'our own API and ingress; redirects of what is served there are not followed',
 }

@@ -1,0 +1,76 @@
+import { ACCOUNT_PATH, isOwnPath, type OAuthProblem } from '../../shared/oauth.ts'
+import { findSessionUser } from '../auth/session-store.ts'
+import { hashToken, newSessionToken } from '../auth/token.ts'
+import type { Context } from '../context.ts'
+import { credentialOf } from '../http/credential.ts'
+import { requireOwnOrigin } from '../http/origin.ts'
+import { describeError } from '../server-log.ts'
+import { insertAttempt } from './attempt-store.ts'
+import { type BrowserCookie, newBrowserToken } from './browser-cookie.ts'
+import { problemOfExchange } from './problem.ts'
+import type { Provider, Secrets } from './providers/provider.ts'
+import { HOME_PATH, problemUrl, redirect } from './redirects.ts'
+import { LINK_SESSION_MS } from './rules.ts'
+
+export interface Beginning {
+  provider: Provider
+  cookie: BrowserCookie
+  headers: Headers
+  returnTo: string | undefined
+  inviteToken: string | undefined
+  isLink: boolean
+}
+
+type BeginContext = Pick<Context, 'db' | 'sealer' | 'publicUrl' | 'log' | 'now'>
+
+/** Sends a browser to a provider, with everything in place by which it is known again when it comes back. */
+export async function beginAtProvider(context: BeginContext, beginning: Beginning): Promise<Response> {
+  const { provider, cookie, headers, isLink, inviteToken } = beginning
+  const returnTo = pathOf(beginning)
+  const refuse = (problem: OAuthProblem) => redirect(problemUrl(context.publicUrl, problem, { returnTo, isLink }))
+  const linkUserId = isLink ? userToLink(context, headers) : undefined
+  if (isLink && linkUserId === undefined) return refuse('link_needs_login')
+  const secrets: Secrets = { state: newSessionToken(), nonce: newSessionToken(), verifier: newSessionToken() }
+  let location: URL
+  try {
+    location = await provider.authorizationUrl(secrets)
+  } catch (error) {
+    context.log.error('sign-in provider not usable', { provider: provider.id, ...describeError(error) })
+    return refuse(problemOfExchange(error))
+  }
+  const browserToken = cookie.read(headers) ?? newBrowserToken()
+  insertAttempt(context, browserToken, { provider: provider.id, secrets, linkUserId, inviteToken, returnTo })
+  return redirect(location.href, [cookie.write(browserToken)])
+}
+
+/** An invite that cannot make an account is shown on its own page to whoever is signed in then. */
+function pathOf({ returnTo, inviteToken, isLink }: Beginning): string {
+  if (returnTo !== undefined && isOwnPath(returnTo)) return returnTo
+  if (isLink) return ACCOUNT_PATH
+  return inviteToken === undefined ? HOME_PATH : `/invite?${new URLSearchParams({ token: inviteToken })}`
+}
+
+/**
+ * Whose account a link is for. A link is a way in for good, so it is begun on a page of ours: another site could otherwise send a browser
+ * that it has logged in to an account of its own at the provider. And the session is young, so that neither a browser that was left open
+ * nor a stolen cookie is enough.
+ */
+function userToLink({ db, publicUrl, now }: BeginContext, headers: Headers): string | undefined {
+  const credential = credentialOf(headers)
+  if (credential.kind !== 'session' || !isFromOwnPage(headers, publicUrl)) return undefined
+  const user = findSessionUser(db, credential.token, now())
+  const session = db
+    .query<{ createdAt: number }, [string]>('SELECT created_at AS createdAt FROM sessions WHERE token_hash = ?')
+    .get(hashToken(credential.token))
+  const isYoung = session !== null && now() - session.createdAt <= LINK_SESSION_MS
+  return isYoung ? user?.id : undefined
+}
+
+function isFromOwnPage(headers: Headers, publicUrl: string): boolean {
+  try {
+    requireOwnOrigin(headers, new Set([new URL(publicUrl).origin]))
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,28 @@
+/** Longer than an attempt lasts, so that what is late is told apart from what began elsewhere by nobody but us. */
+const COOKIE_SECONDS = 900
+const TOKEN_BYTES = 32
+
+/** The cookie by which a sign-in at a provider is known to end in the browser where it began. */
+export interface BrowserCookie {
+  /** The token that the browser brings, or undefined. */
+  read(headers: Headers): string | undefined
+  /** The value of Set-Cookie. */
+  write(token: string): string
+}
+
+/**
+ * Over https its name has the prefix that keeps other hosts of the same domain from planting one of theirs (RFC 6265bis, section 4.1.3).
+ * `Lax`, because a provider's page sends the browser back.
+ */
+export function createBrowserCookie(publicUrl: string): BrowserCookie {
+  const secure = publicUrl.startsWith('https:')
+  const name = secure ? '__Host-cpd_oauth' : 'cpd_oauth'
+  return {
+    read: (headers) => new Bun.CookieMap(headers.get('cookie') ?? '').get(name) || undefined,
+    write: (token) =>
+      new Bun.Cookie(name, token, { path: '/', httpOnly: true, sameSite: 'lax', secure, maxAge: COOKIE_SECONDS }).toString(),
+  }
+}
+
+/** One token serves all attempts of a browser, so that two tabs do not end each other's. */
+export const newBrowserToken = (): string => Buffer.from(crypto.getRandomValues(new Uint8Array(TOKEN_BYTES))).toString('base64url')

@@ -1,0 +1,133 @@
+import type { OAuthProblem } from '../../shared/oauth.ts'
+import { createCookieWriter } from '../auth/cookie.ts'
+import { pendingCookieOf } from '../auth/pending-sign-in.ts'
+import { placeOf } from '../auth/session-place.ts'
+import { deleteSession, findSessionUser } from '../auth/session-store.ts'
+import type { Context } from '../context.ts'
+import type { AuditFacts } from '../http/call.ts'
+import { sessionTokenOf } from '../http/credential.ts'
+import { type KeptAnswer, type TakenAttempt, takeAttempt } from './attempt-store.ts'
+import type { BrowserCookie } from './browser-cookie.ts'
+import { enter, link } from './enter.ts'
+import { explanationOf, problemOfExchange } from './problem.ts'
+import type { Profile, Provider } from './providers/provider.ts'
+import { codeUrl, HOME_PATH, pageUrl, problemUrl, redirect } from './redirects.ts'
+
+/** What a provider's answer says, by the names of its parameters. */
+export interface AnswerFields {
+  code?: string
+  state?: string
+  error?: string
+  iss?: string
+}
+
+/** A browser that has come back. */
+export interface Return {
+  provider: Provider
+  cookie: BrowserCookie
+  fields: AnswerFields
+  request: Request
+  clientAddress: string
+  change<T>(apply: () => T): T
+  note(facts: AuditFacts): void
+}
+
+type CompleteContext = Pick<Context, 'db' | 'audit' | 'sealer' | 'publicUrl' | 'config' | 'log' | 'now'>
+
+/** Ends a sign-in or a link: with a session, or with the reason why there is none. */
+export async function completeAtProvider(context: CompleteContext, back: Return): Promise<Response> {
+  const { provider, cookie, fields, request } = back
+  const attempt = takeAttempt(context, {
+    provider: provider.id,
+    state: fields.state ?? '',
+    browserToken: cookie.read(request.headers) ?? '',
+  })
+  if (attempt === undefined) return refuse(context, back, { problem: 'oauth_expired', returnTo: HOME_PATH, isLink: false })
+  const outcome = await profileOf(context, back, attempt)
+  if ('problem' in outcome) return refuse(context, back, { ...outcome, ...aimOf(attempt) })
+  return attempt.linkUserId === undefined ? signIn(context, back, { attempt, ...outcome }) : linkTo(context, back, { attempt, ...outcome })
+}
+
+const aimOf = ({ returnTo, linkUserId }: TakenAttempt) => ({ returnTo, isLink: linkUserId !== undefined })
+
+/** The answer is what the form has brought, where the provider sends forms: of the address only the state counts then. */
+async function profileOf(
+  { log }: CompleteContext,
+  { provider, fields }: Return,
+  attempt: TakenAttempt,
+): Promise<{ profile: Profile } | { problem: OAuthProblem }> {
+  const { code, iss, error, name }: KeptAnswer = attempt.keptAnswer ?? fields
+  if (code === undefined) return { problem: isCancellation(error) ? 'oauth_cancelled' : 'oauth_refused' }
+  try {
+    return { profile: await provider.profileOf({ code, iss, name }, attempt.secrets) }
+  } catch (cause) {
+    log.error('sign-in refused', { provider: provider.id, message: explanationOf(cause) })
+    return { problem: problemOfExchange(cause) }
+  }
+}
+
+/** The second is Apple's own. */
+const isCancellation = (error: string | undefined): boolean => error === 'access_denied' || error === 'user_cancelled_authorize'
+
+interface Known {
+  attempt: TakenAttempt
+  profile: Profile
+}
+
+function signIn(context: CompleteContext, back: Return, { attempt, profile }: Known): Response {
+  const { db, publicUrl } = context
+  const { provider, request, change, note } = back
+  const { inviteToken, returnTo } = attempt
+  const entered = change(() => {
+    const result = enter(context, { provider: provider.id, profile, inviteToken, place: placeOf(back) })
+    const oldToken = sessionTokenOf(request.headers)
+    // A sign-in leaves no old session of the browser alive.
+    if (result.kind === 'signed_in' && oldToken !== undefined) deleteSession(db, oldToken)
+    note(result.kind === 'refused' ? { isUnchanged: true } : factsOf(provider, result))
+    return result
+  })
+  switch (entered.kind) {
+    case 'refused':
+      return refuse(context, back, { problem: entered.problem, ...aimOf(attempt) })
+    case 'code_wanted':
+      return redirect(codeUrl(publicUrl, returnTo), [pendingCookieOf(publicUrl, entered.pendingToken)])
+    case 'signed_in': {
+      // The invite has made the account: its page has nothing more to say.
+      const path = entered.how === 'invited' ? HOME_PATH : returnTo
+      return redirect(pageUrl(publicUrl, path), Object.values(createCookieWriter(publicUrl).set(entered.sessionToken)))
+    }
+  }
+}
+
+const factsOf = (
+  { id }: Provider,
+  { user, ...entered }: { user: { id: string; email: string }; kind: string; how?: string },
+): AuditFacts => ({
+  actor: { type: 'user', id: user.id, email: user.email },
+  target: user.id,
+  metadata: { provider: id, outcome: entered.how ?? entered.kind },
+})
+
+function linkTo(context: CompleteContext, back: Return, { attempt, profile }: Known): Response {
+  const { db, publicUrl, now } = context
+  const { provider, request, change, note } = back
+  const { linkUserId: wantedUserId = '', returnTo } = attempt
+  const outcome = change(() => {
+    const sessionUser = findSessionUser(db, sessionTokenOf(request.headers) ?? '', now())
+    const result = link(context, { provider: provider.id, profile }, { wantedUserId, sessionUserId: sessionUser?.id })
+    if (result.kind === 'linked' && sessionUser !== undefined) note(factsOf(provider, { user: sessionUser, kind: 'linked' }))
+    else note({ isUnchanged: true })
+    return result
+  })
+  if (outcome.kind === 'refused') return refuse(context, back, { problem: outcome.problem, ...aimOf(attempt) })
+  return redirect(pageUrl(publicUrl, returnTo))
+}
+
+function refuse(
+  { publicUrl }: CompleteContext,
+  { note }: Return,
+  { problem, ...aim }: { problem: OAuthProblem; returnTo: string; isLink: boolean },
+): Response {
+  note({ isUnchanged: true })
+  return redirect(problemUrl(publicUrl, problem, aim))
+}

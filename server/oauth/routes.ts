@@ -1,0 +1,98 @@
+import type { Operations } from '../../shared/api.ts'
+import { AppError } from '../../shared/error.ts'
+import { parseIpRange } from '../../shared/ip-address.ts'
+import { isProviderId, type ProviderId } from '../../shared/oauth.ts'
+import { createCookieWriter } from '../auth/cookie.ts'
+import { finishPendingSignIn, pendingTokenOf } from '../auth/pending-sign-in.ts'
+import { placeOf } from '../auth/session-place.ts'
+import { findUser } from '../auth/user-store.ts'
+import type { Context } from '../context.ts'
+import { type Actor, answer, type Handlers } from '../http/call.ts'
+import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../http/page.ts'
+import { keepAnswer } from './attempt-store.ts'
+import { beginAtProvider } from './begin.ts'
+import { createBrowserCookie } from './browser-cookie.ts'
+import { completeAtProvider } from './complete.ts'
+import { findIdentityAt, listIdentities, presentIdentity, removeIdentity } from './identity-store.ts'
+import { callbackPathOf, createProviders } from './providers/all.ts'
+import { nameOfAppleForm } from './providers/claims.ts'
+import type { Provider } from './providers/provider.ts'
+import { problemUrl, redirect } from './redirects.ts'
+import { mayUnlink } from './rules.ts'
+import { providerSettingsOf } from './settings.ts'
+
+type OAuthIds = Extract<
+  keyof Operations,
+  'listAuthProviders' | 'beginOAuth' | 'completeOAuth' | 'completeOAuthByForm' | 'finishSignIn' | 'listIdentities' | 'unlinkIdentity'
+>
+
+/** Signing in through providers. @throws AppError `bad_request` for one that is configured by half. */
+export function createOAuthRoutes({ config, publicUrl, stopping, now }: Context): Handlers<OAuthIds, Context> {
+  const configured = providerSettingsOf(config)
+  const allowedRanges = config.CP_OUTGOING_ALLOW.flatMap((cidr) => parseIpRange(cidr) ?? [])
+  const providerOf = createProviders(publicUrl, { allowedRanges, stopping, now })
+  const cookie = createBrowserCookie(publicUrl)
+  const require = (id: string): Promise<Provider> => {
+    const settings = configured.find((one) => one.id === id)
+    if (settings === undefined) throw unknownProvider()
+    return providerOf(settings)
+  }
+
+  return {
+    listAuthProviders: () => configured.map(({ id, name }) => ({ id, name, authorizeUrl: `${publicUrl}/v1/auth/oauth/${id}` })),
+    async beginOAuth({ params, query, request }, context) {
+      const provider = await require(params.provider)
+      const { returnTo, inviteToken, link } = query
+      return beginAtProvider(context, { provider, cookie, headers: request.headers, returnTo, inviteToken, isLink: link === true })
+    },
+    async completeOAuth(call, context) {
+      const provider = await require(call.params.provider)
+      return completeAtProvider(context, { ...call, provider, cookie, fields: call.query, clientAddress: call.clientAddress })
+    },
+    async completeOAuthByForm({ params, body }, context) {
+      const { id } = await require(params.provider)
+      const { state = '', user, ...answered } = body
+      const isKept = keepAnswer(context, { provider: id, state }, { ...answered, name: nameOfAppleForm(user) })
+      if (!isKept) return redirect(problemUrl(publicUrl, 'oauth_expired', { returnTo: '/', isLink: false }))
+      return redirect(`${publicUrl}${callbackPathOf(id)}?${new URLSearchParams({ state })}`)
+    },
+    finishSignIn(call, context) {
+      const { request, body } = call
+      const { signedIn, sessionToken } = finishPendingSignIn(context, {
+        token: pendingTokenOf(request.headers),
+        otp: body.otp,
+        place: placeOf(call),
+        change: (apply) => call.change(apply),
+        onAccount: ({ id, email }) => call.note({ actor: { type: 'user', id, email } }),
+      })
+      return answer(200, signedIn, createCookieWriter(publicUrl).set(sessionToken))
+    },
+    listIdentities({ actor, query }, { db }) {
+      const page = { after: idAfter(query.cursor), limit: query.limit ?? DEFAULT_PAGE_ITEMS }
+      return pageOf('identity', listIdentities(db, userIdOf(actor), page).map(presentIdentity), ({ provider }) => [provider])
+    },
+    unlinkIdentity({ actor, params, note }, { db }) {
+      const provider = unlink(db, userIdOf(actor), params.provider)
+      note({ target: actor.id, metadata: { provider } })
+      return answer(204, undefined)
+    },
+  }
+}
+
+const unknownProvider = (): AppError =>
+  new AppError('not_found', 'There is no sign-in with this provider here. GET /v1/auth/providers lists those there are.')
+
+/** A key or the static token has no accounts at providers, and is not given those of whoever is behind it. */
+const userIdOf = (actor: Actor): string => (actor.type === 'user' ? actor.id : '')
+
+function unlink(db: Context['db'], userId: string, provider: string): ProviderId {
+  const identity = isProviderId(provider) ? findIdentityAt(db, userId, provider) : undefined
+  if (identity === undefined) throw new AppError('not_found', 'No account of this provider is linked to yours.')
+  const hasPassword = findUser(db, userId)?.passwordHash !== ''
+  const otherIdentities = listIdentities(db, userId, { limit: 3 }).length - 1
+  if (!mayUnlink({ hasPassword, otherIdentities })) {
+    throw new AppError('conflict', 'It is the only way to sign in to your account. Set a password first, or link another provider.')
+  }
+  removeIdentity(db, userId, identity.provider)
+  return identity.provider
+}
