@@ -10,6 +10,7 @@ export const errorStatus = {
   unauthorized: 401,
   forbidden: 403,
   not_found: 404,
+  method_not_allowed: 405,
   conflict: 409,
   payload_too_large: 413,
   unsupported_media_type: 415,
@@ -52,6 +53,8 @@ interface AppErrorOptions {
   details?: ErrorDetail[]
   /** Seconds after which the caller may try again; sent as Retry-After. */
   retryAfterSeconds?: number
+  /** Methods that the path knows; sent as Allow. */
+  allowedMethods?: readonly string[]
   cause?: unknown
 }
 
@@ -60,6 +63,7 @@ export class AppError extends Error {
   readonly code: ErrorCode
   readonly details: ErrorDetail[]
   readonly retryAfterSeconds: number | undefined
+  readonly allowedMethods: readonly string[] | undefined
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, { cause: options.cause })
@@ -67,6 +71,7 @@ export class AppError extends Error {
     this.code = code
     this.details = options.details ?? []
     this.retryAfterSeconds = options.retryAfterSeconds
+    this.allowedMethods = options.allowedMethods
   }
 }
 

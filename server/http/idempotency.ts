@@ -23,7 +23,8 @@ export interface IdempotencyStore {
   abandon(request: IdempotentRequest): void
 }
 
-const keyPattern = /^[!-~]{1,255}$/
+export const idempotencyKeyPattern = '^[!-~]{1,255}$'
+const keyPattern = new RegExp(idempotencyKeyPattern)
 
 /** The key of a request, if it sends one. @throws AppError `bad_request` for a key that is no visible ASCII text. */
 export function idempotencyKeyOf(headers: Headers): string | undefined {

@@ -60,6 +60,7 @@ export function respondError(head: ReplyHead, error: unknown, log: ServerLog): R
   }
   const extra: Record<string, string> = {}
   if (shown.retryAfterSeconds !== undefined) extra['Retry-After'] = String(shown.retryAfterSeconds)
+  if (shown.allowedMethods !== undefined) extra.Allow = shown.allowedMethods.join(', ')
   if (status === 401) extra['WWW-Authenticate'] = 'Bearer'
   return respondJson(head, status, JSON.stringify(body), extra)
 }
