@@ -1,7 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { timingSafeEqual } from 'node:crypto'
 import { apiKeyPrefix } from '../../shared/api-key.ts'
-import type { User } from '../../shared/auth.ts'
 import { accessTokenPrefix } from '../../shared/device.ts'
 import { isKeySecret } from '../api-keys/secret.ts'
 import { findKeyByHash } from '../api-keys/store.ts'
@@ -12,7 +11,7 @@ import { permissionsIn } from '../roles/grant.ts'
 import { permissionsWithin } from '../scopes/scope.ts'
 import { findFirstMembership, findMembership, type Membership } from '../workspaces/store.ts'
 import { readSeeded } from './seed.ts'
-import { findSessionUser } from './session-store.ts'
+import { findSessionUser, type SessionUser } from './session-store.ts'
 import { hashToken } from './token.ts'
 import { findUser } from './user-store.ts'
 
@@ -50,13 +49,16 @@ function createStaticCheck(staticToken: string | undefined): (hash: string) => b
   return (hash) => timingSafeEqual(Buffer.from(hash), wanted)
 }
 
-function userPrincipal(db: Database, user: User | undefined): Principal | undefined {
+function userPrincipal(db: Database, user: SessionUser | undefined): Principal | undefined {
   if (user === undefined) return undefined
   return {
     rateKey: user.id,
     actorIn: (workspaceId) => {
       const place = workspaceId === undefined ? findFirstMembership(db, user.id) : findMembership(db, user.id, workspaceId)
-      return place === undefined ? undefined : { type: 'user', ...user, ...rightsOf(db, place) }
+      if (place === undefined) return undefined
+      const { id, name, email } = user
+      const actor: Actor = { type: 'user', id, name, email, ...rightsOf(db, place) }
+      return place.requiresTwoFactor && !user.hasTwoFactor ? { ...actor, isTwoFactorMissing: true } : actor
     },
   }
 }

@@ -23,8 +23,8 @@ interface Counter {
   since: number
 }
 
-/** Counts in memory: a restart forgives, and cannot be caused by whom it would help. */
-export function createLoginThrottle(limit: number, now: () => number): LoginThrottle {
+/** Counts in memory: a restart forgives, and cannot be caused by whom it would help. `refusal` is what is said to who has none left. */
+export function createLoginThrottle(limit: number, now: () => number, refusal = 'Too many failed logins.'): LoginThrottle {
   const counters = new Map<string, Counter>()
   const current = (key: string): Counter | undefined => {
     const counter = counters.get(key)
@@ -36,7 +36,7 @@ export function createLoginThrottle(limit: number, now: () => number): LoginThro
     begin(keys) {
       for (const key of keys) {
         const counter = current(key)
-        if (counter !== undefined && counter.failures >= limit) throw tooMany(counter.since + LOGIN_WINDOW_MS - now())
+        if (counter !== undefined && counter.failures >= limit) throw tooMany(refusal, counter.since + LOGIN_WINDOW_MS - now())
       }
       for (const key of keys) {
         const counter = current(key)
@@ -53,10 +53,10 @@ export function createLoginThrottle(limit: number, now: () => number): LoginThro
   }
 }
 
-function tooMany(waitMs: number): AppError {
+function tooMany(refusal: string, waitMs: number): AppError {
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000))
   const minutes = Math.ceil(retryAfterSeconds / 60)
-  return new AppError('rate_limited', `Too many failed logins. Try again in ${minutes} minutes.`, { retryAfterSeconds })
+  return new AppError('rate_limited', `${refusal} Try again in ${minutes} minutes.`, { retryAfterSeconds })
 }
 
 function forgetOldest(counters: Map<string, Counter>): void {

@@ -1,5 +1,5 @@
 import { AppError } from '../../shared/error.ts'
-import type { Access } from '../../shared/operation.ts'
+import type { Operation } from '../../shared/operation.ts'
 import type { Actor } from './call.ts'
 import type { Credential } from './credential.ts'
 
@@ -47,8 +47,21 @@ function firstWorkspaceOf(principal: Principal): Actor {
   return actor
 }
 
-/** @throws AppError `forbidden` naming the permission that the caller lacks. */
-export function requireAccess(actor: Actor, access: Access): void {
-  if (access === 'public' || access === 'authenticated' || actor.permissions.has(access)) return
+/**
+ * @throws AppError `forbidden` naming the permission that the caller lacks, or saying that the operation is for people, or that the
+ * workspace wants a second factor; that one is set up by what needs no permission.
+ */
+export function requireAccess(actor: Actor, { access, usersOnly }: Pick<Operation, 'access' | 'usersOnly'>): void {
+  if (usersOnly && actor.type !== 'user') {
+    throw new AppError('forbidden', 'This is about the account of a person, and a key has none. Sign in with cpctl login, or in a browser.')
+  }
+  if (access === 'public' || access === 'authenticated') return
+  if (actor.isTwoFactorMissing) {
+    throw new AppError(
+      'forbidden',
+      'This workspace lets nobody in without two-factor sign-in. Set it up with cpctl account two-factor enable, or POST /v1/auth/two-factor.',
+    )
+  }
+  if (actor.permissions.has(access)) return
   throw new AppError('forbidden', `Your role "${actor.role}" lacks the permission ${access}. Ask an administrator for a role that has it.`)
 }

@@ -1,0 +1,90 @@
+import type { Database } from 'bun:sqlite'
+import type { PasswordResetLink } from '../../shared/account.ts'
+import { AppError } from '../../shared/error.ts'
+import { endAccess } from '../auth/end-access.ts'
+import { hasTwoFactor, removeTwoFactor } from '../auth/two-factor-store.ts'
+import { findUser, type StoredUser } from '../auth/user-store.ts'
+import type { Context } from '../context.ts'
+import type { Actor } from '../http/call.ts'
+import type { Mail } from '../mail/mailer.ts'
+import { permissionsIn, refuseEscalation } from '../roles/grant.ts'
+import { findMembership } from '../workspaces/store.ts'
+import { resetMail, resetUrl } from './reset-mail.ts'
+import { type LinkWay, linkWayOf, refuseForeignTwoFactor } from './reset-rules.ts'
+import { createReset } from './reset-store.ts'
+
+type HelpContext = Pick<Context, 'db' | 'publicUrl' | 'mailer' | 'now'>
+
+export interface MadeLink {
+  user: StoredUser
+  way: LinkWay
+  url: string
+  expiresAt: number
+  mail: Mail
+}
+
+/** Makes a link for a member, to be sent after the change. @throws AppError as `requireHelpable` and `linkWayOf`. */
+export function makeResetLink({ db, publicUrl, mailer, now }: HelpContext, actor: Actor, memberId: string): MadeLink {
+  const { user, ...relation } = requireHelpable(db, actor, memberId)
+  const way = linkWayOf({ ...relation, isMailConfigured: mailer.isConfigured })
+  const { token, expiresAt } = createReset(db, user.id, now())
+  const url = resetUrl(publicUrl, token)
+  const askedBy = actor.type === 'static_token' ? 'The operator of the server' : `An administrator (${actor.name})`
+  return { user, way, url, expiresAt, mail: resetMail(user.email, { url, publicUrl, askedBy }) }
+}
+
+/** Sends the link to the account, where mail is configured. @throws AppError `unavailable` when nobody would have got it. */
+export async function deliverLink({ mailer, log }: Pick<Context, 'mailer' | 'log'>, link: MadeLink): Promise<PasswordResetLink> {
+  let emailed = false
+  if (mailer.isConfigured) {
+    emailed = await mailer.send(link.mail).then(
+      () => true,
+      (error: unknown) => {
+        if (link.way === 'mailed') throw error
+        log.error('password_reset_not_mailed', { reason: error instanceof Error ? error.message : String(error) })
+        return false
+      },
+    )
+  }
+  const expiresAt = new Date(link.expiresAt).toISOString()
+  return link.way === 'shown' ? { url: link.url, expiresAt, emailed } : { expiresAt, emailed }
+}
+
+/** Switches a member's second factor off, and ends their sessions. @throws AppError as `requireHelpable` and `refuseForeignTwoFactor`. */
+export function resetTwoFactor(db: Database, actor: Actor, memberId: string): StoredUser {
+  const { user, ...relation } = requireHelpable(db, actor, memberId)
+  refuseForeignTwoFactor(relation)
+  if (!hasTwoFactor(db, user.id)) throw new AppError('conflict', 'This member has no two-factor sign-in: the password is enough.')
+  removeTwoFactor(db, user.id)
+  endAccess(db, user.id)
+  return user
+}
+
+/**
+ * The account of a member whom the caller may help back in, because they may do nothing that the caller may not.
+ *
+ * @throws AppError `not_found` for who is no member, `forbidden` for one who may do more.
+ */
+function requireHelpable(
+  db: Database,
+  actor: Actor,
+  memberId: string,
+): { user: StoredUser; isOperator: boolean; isSelf: boolean; isElsewhere: boolean } {
+  const place = findMembership(db, memberId, actor.workspaceId)
+  const user = place === undefined ? undefined : findUser(db, memberId)
+  if (place === undefined || user === undefined) {
+    throw new AppError('not_found', 'There is no member with this id. GET /v1/team-members lists them.')
+  }
+  refuseEscalation(actor, { name: place.role, permissions: permissionsIn(db, actor.workspaceId, place.role) })
+  return {
+    user,
+    isOperator: actor.type === 'static_token',
+    isSelf: actor.type === 'user' && actor.id === user.id,
+    isElsewhere: isInOtherWorkspace(db, user.id, actor.workspaceId),
+  }
+}
+
+const isInOtherWorkspace = (db: Database, userId: string, workspaceId: string): boolean =>
+  db
+    .query<{ found: 1 }, [string, string]>('SELECT 1 AS found FROM members WHERE user_id = ? AND workspace_id <> ? LIMIT 1')
+    .get(userId, workspaceId) !== null
