@@ -1,34 +1,28 @@
 import { Command } from 'commander'
 import { AppError } from '../shared/error.ts'
-import { configCommand } from './commands/config.ts'
-import { doctorCommand } from './commands/doctor.ts'
 import { ingressCommand } from './commands/ingress.ts'
-import { installCommand, uninstallCommand } from './commands/install.ts'
-import { redTeamCommand } from './commands/red-team.ts'
 import { version } from './commands/self.ts'
-import { serveCommand } from './commands/serve.ts'
-import { stopCommand } from './commands/stop.ts'
-import { upgradeCommand } from './commands/upgrade.ts'
-import { upgradeCheckCommand } from './commands/upgrade-check.ts'
 import { reachLoopbackDirectly } from './config.ts'
 import { isDiskFull } from './files/disk-full.ts'
 
-const program = new Command('cpd')
-  .description('Deploys and runs your services on this machine')
-  .version(version)
-  .addCommand(serveCommand())
-  .addCommand(stopCommand())
-  .addCommand(upgradeCommand())
-  .addCommand(installCommand())
-  .addCommand(uninstallCommand())
-  .addCommand(configCommand())
-  .addCommand(doctorCommand())
-  .addCommand(ingressCommand(), { hidden: true })
-  .addCommand(redTeamCommand(), { hidden: true })
-  .addCommand(upgradeCheckCommand(), { hidden: true })
+/** The ingress is a process of its own, with its own memory: it is not to hold all that the control plane needs. */
+const isIngress = process.argv[2] === 'ingress'
+
+async function run(): Promise<void> {
+  const program = new Command('cpd')
+    .description('Deploys and runs your services on this machine')
+    .version(version)
+    .addCommand(ingressCommand(), { hidden: true })
+  if (!isIngress) {
+    const { controlCommands, hiddenCommands } = await import('./commands/control.ts')
+    for (const command of controlCommands()) program.addCommand(command)
+    for (const command of hiddenCommands()) program.addCommand(command, { hidden: true })
+  }
+  await program.parseAsync()
+}
 
 reachLoopbackDirectly()
-program.parseAsync().catch((error: unknown) => {
+run().catch((error: unknown) => {
   process.stderr.write(`cpd: ${reasonOf(error)}\n`)
   process.exit(1)
 })

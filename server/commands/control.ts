@@ -1,0 +1,23 @@
+import type { Command } from 'commander'
+import { configCommand } from './config.ts'
+import { doctorCommand } from './doctor.ts'
+import { installCommand, uninstallCommand } from './install.ts'
+import { redTeamCommand } from './red-team.ts'
+import { serveCommand } from './serve.ts'
+import { stopCommand } from './stop.ts'
+import { upgradeCommand } from './upgrade.ts'
+import { upgradeCheckCommand } from './upgrade-check.ts'
+
+/** What an operator is offered, in the order of the help. */
+export const controlCommands = (): Command[] => [
+  serveCommand(),
+  stopCommand(),
+  upgradeCommand(),
+  installCommand(),
+  uninstallCommand(),
+  configCommand(),
+  doctorCommand(),
+]
+
+/** What cpd starts itself. */
+export const hiddenCommands = (): Command[] => [redTeamCommand(), upgradeCheckCommand()]
