@@ -18,6 +18,7 @@ const debianPackages: Record<string, string> = {
   nsenter: 'util-linux',
   openssl: 'openssl',
   promtool: 'prometheus',
+  python3: 'python3-venv',
   setpriv: 'util-linux',
   'systemd-analyze': 'systemd',
 }
@@ -27,6 +28,9 @@ const goModules: Record<string, string> = {
   'pebble-challtestsrv': 'github.com/letsencrypt/pebble/v2/cmd/pebble-challtestsrv@v2.10.1',
   h2spec: 'github.com/summerwind/h2spec/cmd/h2spec@v2.2.1+incompatible',
 }
+
+/** Out of PyPI, each into a virtual environment of its own, named by its version. */
+const pythonPackages: Record<string, string> = { schemathesis: '4.32.5' }
 
 const go = Bun.which('go') ?? (existsSync('/usr/local/go/bin/go') ? '/usr/local/go/bin/go' : undefined)
 const goFolder = join(process.env.GOPATH ?? join(homedir(), 'go'), 'bin')
@@ -46,6 +50,15 @@ for (const name of modules) {
     fail(`The tests need ${name}, which Go builds: install Go (https://go.dev/dl, or Debian: apt-get install golang-go).`)
   console.log(`Building ${name} for the tests`)
   run([go, 'install', name])
+}
+
+for (const [name, version] of Object.entries(pythonPackages)) {
+  const folder = `node_modules/.cache/${name}-${version}`
+  if (existsSync(join(folder, 'bin', name))) continue
+  console.log(`Installing ${name} for the tests`)
+  const isMade = Bun.spawnSync(['python3', '-m', 'venv', '--clear', folder], { stdout: 'ignore', stderr: 'inherit' }).exitCode === 0
+  if (!isMade) fail(`The tests need ${name}, for which Python makes a virtual environment. On Debian: sudo apt-get install python3-venv`)
+  run([join(folder, 'bin/pip'), 'install', '--quiet', '--disable-pip-version-check', `${name}==${version}`])
 }
 
 function has(program: string): boolean {

@@ -1,5 +1,6 @@
 /**
- * `npx bun test/soak/main.ts deploys|server-kills|ingress-kills|upgrades|cycles [options]`: the long proofs that no request is lost and nothing is left, on the executables in dist/.
+ * `npx bun test/soak/main.ts deploys|server-kills|ingress-kills|upgrades|cycles|schemathesis [options]`: the long proofs: that no request is lost and nothing is left, on the
+ * executables in dist/, and that the API answers as its document says.
  * Prints a summary line and what failed, and ends with 1 where something did.
  */
 import { parseArgs } from 'node:util'
@@ -7,6 +8,7 @@ import { cycles } from './cycles.ts'
 import { deploys } from './deploys.ts'
 import { ingressKills } from './ingress-kills.ts'
 import type { Outcome } from './outcome.ts'
+import { schemathesis } from './schemathesis.ts'
 import { serverKills } from './server-kills.ts'
 import { upgrades } from './upgrades.ts'
 
@@ -23,6 +25,7 @@ if (import.meta.main) {
       'ingress-kills': count('5'),
       cycles: count('1000'),
       services: count('50'),
+      requests: count('20000'),
       rate: count('200'),
       instances: count('1'),
       seed: count('1'),
@@ -42,6 +45,7 @@ if (import.meta.main) {
     'server-kills': () => serverKills({ ...load, instances, kills: Number(values['server-kills']) }),
     'ingress-kills': () => ingressKills({ ...load, handOvers: Number(values['hand-overs']), kills: Number(values['ingress-kills']) }),
     upgrades: () => upgrades(load),
+    schemathesis: () => schemathesis({ requests: Number(values.requests), seed: Number(values.seed) }),
     cycles: () => cycles({ cycles: Number(values.cycles), services: Number(values.services), seed: Number(values.seed) }),
   }
   const program = programs[positionals[0] ?? '']

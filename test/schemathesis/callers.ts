@@ -1,0 +1,20 @@
+import { makeKey } from '../support/members.ts'
+import { startTestServer } from '../support/server.ts'
+import { type Examination, examine, type Findings } from './run.ts'
+
+/** As whom the server is asked. The administrator is the static token, which nothing that is asked can end. */
+export const callers = ['admin', 'viewer', 'nobody'] as const
+export type Caller = (typeof callers)[number]
+
+/** Examines a server of its own, so that no caller finds what another has left; adds what the server itself logged as an error. */
+export async function examineAs(caller: Caller, examination: Omit<Examination, 'url' | 'token'>): Promise<Findings> {
+  const server = await startTestServer({ env: { CP_LOGIN_LIMIT: '1000000' } })
+  try {
+    const token = { admin: server.adminToken, viewer: (await makeKey(server, 'viewer')).secret, nobody: undefined }[caller]
+    const findings = await examine({ ...examination, url: server.url, ...(token === undefined ? {} : { token }) })
+    const logged = server.logged.filter((line) => line.includes('"level":"error"'))
+    return { ...findings, failures: [...findings.failures, ...logged.slice(0, 20)] }
+  } finally {
+    await server.close()
+  }
+}
