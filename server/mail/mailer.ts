@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createTransport } from 'nodemailer'
+import type { Transporter } from 'nodemailer'
 import { AppError } from '../../shared/error.ts'
 import { isLoopback } from '../address.ts'
 import type { MailSettings } from './settings.ts'
@@ -30,16 +30,26 @@ export function createMailer(settings: MailSettings | undefined, deadlineMs = SE
     return { isConfigured: false, send: async () => Promise.reject(new AppError('not_configured', missing)) }
   }
   const { from } = settings
-  const transport = createTransport(transportOptions(settings))
+  let transport: Promise<Transporter> | undefined
   return {
     isConfigured: true,
     async send({ to, subject, text }) {
       // Addresses go in as objects: nothing in them is read as a list or a name.
       const message = { from, to: { name: '', address: to }, subject: oneLine(subject), text }
-      const isSent = await inTime(transport.sendMail(message), deadlineMs).catch(refused)
+      transport ??= openTransport(settings)
+      const isSent = await inTime(
+        transport.then((opened) => opened.sendMail(message)),
+        deadlineMs,
+      ).catch(refused)
       if (!isSent) throw new AppError('unavailable', `The mail server took longer than ${deadlineMs / 1000} seconds.`)
     },
   }
+}
+
+/** Loaded when the first mail is sent: it is 8 MB of memory. */
+async function openTransport(settings: MailSettings): Promise<Transporter> {
+  const { createTransport } = await import('nodemailer')
+  return createTransport(transportOptions(settings))
 }
 
 function transportOptions({ server: { host, port, isTlsFromStart, login } }: MailSettings) {
