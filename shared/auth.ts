@@ -1,7 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Id } from './id.ts'
+import { InviteToken } from './invite-token.ts'
 import { permissionNames } from './permission.ts'
-import { OneOf, StrictObject, Unsupported, visibleChar } from './schema.ts'
+import { OneOf, StrictObject, visibleChar } from './schema.ts'
 import { Workspace } from './workspace.ts'
 
 export const minPasswordChars = 10
@@ -21,7 +22,7 @@ export const RegisterBody = StrictObject({
   password: NewPassword,
   name: Type.Optional(DisplayName),
   workspaceName: Type.Optional(DisplayName),
-  inviteToken: Unsupported(),
+  inviteToken: Type.Optional(InviteToken),
 })
 export type RegisterBody = Static<typeof RegisterBody>
 

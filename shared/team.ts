@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { DisplayName, Email, NewPassword, Otp } from './auth.ts'
 import { Id } from './id.ts'
+import { InviteToken } from './invite-token.ts'
 import { RoleName } from './role.ts'
 import { StrictObject, Time } from './schema.ts'
 import { Scope, ScopeInput } from './scope.ts'
@@ -58,9 +59,6 @@ export const TeamInviteCreated = Type.Object({
   emailed: Type.Boolean({ description: 'Whether the mail server has taken a mail with the link; false where none is configured' }),
 })
 export type TeamInviteCreated = Static<typeof TeamInviteCreated>
-
-/** The token of an invite, as it stands in its link. */
-export const InviteToken = Type.String({ minLength: 1, maxLength: 200, pattern: '^[!-~]*$', examples: ['token-of-the-link'] })
 
 export const TeamInviteAccept = StrictObject({
   token: InviteToken,

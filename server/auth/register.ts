@@ -1,57 +1,49 @@
 import type { RegisterBody } from '../../shared/auth.ts'
 import { AppError } from '../../shared/error.ts'
-import { isLoopback } from '../address.ts'
-import type { Config } from '../config.ts'
-import { newId } from '../id.ts'
-import { insertMember, insertWorkspace } from '../workspaces/store.ts'
+import type { Context } from '../context.ts'
+import { joinByInvite, requireInvite } from '../team/accept.ts'
+import { openAccount, openOwnWorkspace } from './open-account.ts'
 import { hashPassword } from './password.ts'
+import { type RegistrationSettings, refuseRegistration } from './registration-policy.ts'
 import type { SessionPlace } from './session-store.ts'
-import { addressCounterOf, beginSession, type SignIn, type SignInDeps } from './sign-in.ts'
-import { findUserByEmail, insertUser } from './user-store.ts'
+import { addressCounterOf, beginSession, type SignIn } from './sign-in.ts'
+import { findUserByEmail } from './user-store.ts'
 
-type RegistrationSettings = Pick<Config, 'CP_REGISTRATION' | 'CP_LISTEN' | 'CP_PUBLIC_URL' | 'CP_TRUSTED_PROXIES'>
+type RegisterContext = Pick<Context, 'db' | 'audit' | 'logins' | 'now'> & { config: RegistrationSettings }
 
-/** Whether strangers may register: as configured, else while only this machine can reach the API. */
-export function isRegistrationOpen(settings: RegistrationSettings): boolean {
-  return settings.CP_REGISTRATION === '' ? isThisMachineAlone(settings) : settings.CP_REGISTRATION === 'open'
-}
-
-/** A public URL or a proxy in front says that others reach us, though we listen on loopback. */
-function isThisMachineAlone({ CP_LISTEN, CP_PUBLIC_URL, CP_TRUSTED_PROXIES }: RegistrationSettings): boolean {
-  const isLocalUrl = CP_PUBLIC_URL === undefined || isLoopback({ host: new URL(CP_PUBLIC_URL).hostname, port: 0 })
-  return isLoopback(CP_LISTEN) && isLocalUrl && CP_TRUSTED_PROXIES.length === 0
+export interface Registration extends RegisterBody {
+  place: SessionPlace
+  /** Makes the change in one transaction, after the hash has been computed. */
+  change<T>(apply: () => T): T
+  /** Told whose account it is, as soon as there is one. */
+  onAccount(user: { id: string; email: string }): void
 }
 
 /**
- * Makes an account with a workspace of its own and begins a session.
+ * Makes an account and begins a session: in a workspace of its own, or in the one of the invite. Who is invited gets one of their own as
+ * well where they name it.
  *
- * @throws AppError `forbidden` while registration is not open, `conflict` for an address that has an account,
- * `rate_limited` after too many of those from one network address.
+ * @throws AppError `forbidden` for who may not register here, or is not the one invited; `not_found` or `conflict` for an invite that
+ * cannot be accepted, `conflict` for an address that has an account, `rate_limited` after too many failures from one network address.
  */
-export async function register(
-  deps: SignInDeps,
-  settings: RegistrationSettings,
-  wanted: RegisterBody & { place: SessionPlace; change<T>(apply: () => T): T; onAccount?(user: { id: string; email: string }): void },
-): Promise<SignIn> {
-  if (!isRegistrationOpen(settings)) {
-    throw new AppError('forbidden', 'Registration is closed here. Ask an administrator for an invitation.')
-  }
-  const { db, logins, now } = deps
-  const counter = addressCounterOf(wanted.place.address)
+export async function register(context: RegisterContext, wanted: Registration): Promise<SignIn> {
+  const { db, logins, now } = context
+  const { inviteToken, place } = wanted
+  refuseRegistration(context.config, inviteToken !== undefined)
+  const counter = addressCounterOf(place.address)
   logins.begin([counter])
+  if (inviteToken !== undefined) requireInvite(context, inviteToken)
   const passwordHash = await hashPassword(wanted.password)
-  const createdAt = now()
-  const name = wanted.name || (wanted.email.split('@')[0] ?? wanted.email)
-  const user = { id: newId('user', createdAt), email: wanted.email, name, passwordHash }
   const signedIn = wanted.change(() => {
     if (findUserByEmail(db, wanted.email) !== undefined)
       throw new AppError('conflict', 'This e-mail address has an account. Log in instead.')
-    const workspaceId = newId('workspace', createdAt)
-    insertUser(db, { ...user, createdAt })
-    insertWorkspace(db, { id: workspaceId, name: wanted.workspaceName || `${name}'s workspace`, email: wanted.email, createdAt })
-    insertMember(db, { workspaceId, userId: user.id, role: 'admin', createdAt })
-    wanted.onAccount?.(user)
-    return beginSession(db, user, { place: wanted.place, now: createdAt })
+    const createdAt = now()
+    const user = openAccount(db, { email: wanted.email, name: wanted.name ?? '', passwordHash, createdAt })
+    const invite = inviteToken === undefined ? undefined : joinByInvite(context, inviteToken, user)
+    const { workspaceName = '' } = wanted
+    if (invite === undefined || workspaceName !== '') openOwnWorkspace(db, user, { workspaceName, createdAt })
+    wanted.onAccount(user)
+    return beginSession(db, user, { place, now: createdAt, ...(invite && { workspaceId: invite.workspaceId }) })
   })
   logins.takeBack(counter)
   return signedIn

@@ -23,7 +23,7 @@ export function createAuthRoutes({ publicUrl }: Pick<Context, 'publicUrl'>): Han
   return {
     async register(call, context) {
       const wanted = { ...call.body, place: placeOf(call), change: call.change, onAccount: noteUser(call) }
-      return greet(201, await register(context, context.config, wanted))
+      return greet(201, await register(context, wanted))
     },
     async login(call, context) {
       const { email, password, otp } = call.body

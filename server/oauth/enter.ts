@@ -2,7 +2,7 @@ import { AppError } from '../../shared/error.ts'
 import type { OAuthProblem, ProviderId } from '../../shared/oauth.ts'
 import { isEmailProven, openAccount, openOwnWorkspace, proveEmail } from '../auth/open-account.ts'
 import { beginPendingSignIn } from '../auth/pending-sign-in.ts'
-import { isRegistrationOpen } from '../auth/register.ts'
+import { registrationPolicy } from '../auth/registration-policy.ts'
 import type { SessionPlace } from '../auth/session-store.ts'
 import { beginSession } from '../auth/sign-in.ts'
 import { hasTwoFactor } from '../auth/two-factor-store.ts'
@@ -61,8 +61,9 @@ function factsOf(context: EnterContext, { profile, provider, inviteToken }: Arri
       isEmailProven: isEmailProven(db, namesake.id),
       hasIdentityHere: findIdentityAt(db, namesake.id, provider)?.issuer === profile.issuer,
     },
-    invite: inviteToken === undefined ? undefined : { email: emailOfInvite(context, inviteToken) },
-    isRegistrationOpen: isRegistrationOpen(config),
+    invite:
+      inviteToken === undefined || registrationPolicy(config) === 'closed' ? undefined : { email: emailOfInvite(context, inviteToken) },
+    isRegistrationOpen: registrationPolicy(config) === 'open',
   }
 }
 

@@ -3,6 +3,7 @@ import { AppError, invalidValue } from '../../shared/error.ts'
 import type { TeamInviteAccept } from '../../shared/team.ts'
 import { openAccount } from '../auth/open-account.ts'
 import { hashPassword } from '../auth/password.ts'
+import { refuseRegistration } from '../auth/registration-policy.ts'
 import { placeOf } from '../auth/session-place.ts'
 import { findSessionUser, type SessionUser } from '../auth/session-store.ts'
 import { beginSession, type SignIn, signIn } from '../auth/sign-in.ts'
@@ -78,9 +79,12 @@ export async function acceptByPassword(context: Context, call: AcceptCall): Prom
   if (password === undefined)
     throw invalidValue('/password', `Give a name and a password for the account of ${invite.email}, or log in first.`)
   if (owner !== undefined) return await acceptAsOwner(context, call, { owner, invite, password })
+  refuseRegistration(context.config, true)
   const passwordHash = await hashPassword(password)
   const createdAt = context.now()
   return call.change(() => {
+    // The hash took its time: two may have accepted with the same token, or the account may have been made meanwhile.
+    requireInvite(context, token)
     if (findUserByEmail(context.db, invite.email) !== undefined)
       throw new AppError('conflict', `There is an account for ${invite.email} now. Log in first, then accept the invite.`)
     const user = openAccount(context.db, { email: invite.email, name: call.body.name ?? '', passwordHash, createdAt })

@@ -8,11 +8,12 @@ export const authOperations = defineOperations({
     path: '/v1/auth/register',
     access: 'public',
     tag: 'Auth',
-    summary: 'Register an account with a workspace of its own',
-    description: 'Signs the new user in with a session cookie. CP_REGISTRATION decides whether strangers may register.',
+    summary: 'Register an account',
+    description:
+      'Signs the new user in with a session cookie. CP_REGISTRATION decides who may: anybody, who shows the token of an invite, or nobody. Who is invited joins that workspace, others get one of their own.',
     body: RegisterBody,
     responses: { 201: SignedIn },
-    errors: ['forbidden', 'conflict'],
+    errors: ['forbidden', 'not_found', 'conflict'],
   },
   login: {
     method: 'POST',
@@ -20,7 +21,8 @@ export const authOperations = defineOperations({
     access: 'public',
     tag: 'Auth',
     summary: 'Log in with e-mail and password',
-    description: 'Sets the session cookie. Attempts are limited per account and per address.',
+    description:
+      'Sets the session cookie. An account with two-factor sign-in is answered 401 with a detail at /otp until a code comes along. Attempts are limited per account and per address.',
     body: LoginBody,
     responses: { 200: SignedIn },
     errors: ['unauthorized'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isRegistrationOpen } from '../../../server/auth/register.ts'
+import { registrationPolicy } from '../../../server/auth/registration-policy.ts'
 import { seedFirstStart } from '../../../server/auth/seed.ts'
 import { permissionNames } from '../../../shared/permission.ts'
 import { expectError } from '../../conformance/expect-error.ts'
@@ -41,20 +41,20 @@ test('somebody who registers is administrator of a workspace of their own and se
 
 test('strangers may register where only this machine can reach the API, or where it is configured', async () => {
   const at = (host: string, CP_REGISTRATION: '' | 'open' | 'invite' | 'closed', outside: { url?: string; proxies?: string[] } = {}) =>
-    isRegistrationOpen({
+    registrationPolicy({
       CP_REGISTRATION,
       CP_LISTEN: { host, port: 8400 },
       CP_PUBLIC_URL: outside.url,
       CP_TRUSTED_PROXIES: outside.proxies ?? [],
     })
-  expect(at('127.0.0.1', '')).toBe(true)
-  expect(at('0.0.0.0', '')).toBe(false)
-  expect(at('0.0.0.0', 'open')).toBe(true)
-  expect(at('127.0.0.1', 'closed')).toBe(false)
-  expect(at('127.0.0.1', 'invite')).toBe(false)
-  expect(at('127.0.0.1', '', { url: 'http://localhost:8400' })).toBe(true)
-  expect(at('127.0.0.1', '', { url: 'https://cp.example.com' })).toBe(false)
-  expect(at('127.0.0.1', '', { proxies: ['127.0.0.1/32'] })).toBe(false)
+  expect(at('127.0.0.1', '')).toBe('open')
+  expect(at('0.0.0.0', '')).toBe('invite')
+  expect(at('0.0.0.0', 'open')).toBe('open')
+  expect(at('127.0.0.1', 'closed')).toBe('closed')
+  expect(at('127.0.0.1', 'invite')).toBe('invite')
+  expect(at('127.0.0.1', '', { url: 'http://localhost:8400' })).toBe('open')
+  expect(at('127.0.0.1', '', { url: 'https://cp.example.com' })).toBe('invite')
+  expect(at('127.0.0.1', '', { proxies: ['127.0.0.1/32'] })).toBe('invite')
   const server = await startTestServer({ env: { CP_REGISTRATION: 'closed' } })
   const reply = await call(`${server.url}/v1/auth/register`, { json: { email: 'ada@example.com', password: memberPassword } })
   expectError(reply, 'forbidden')

@@ -1,0 +1,4 @@
+import { Type } from '@sinclair/typebox'
+
+/** The token of an invite, as it stands in its link. */
+export const InviteToken = Type.String({ minLength: 1, maxLength: 200, pattern: '^[!-~]*$', description: 'As it stands in the link' })
