@@ -3,13 +3,12 @@ import { done, field, form, hidden, type Problem, problemSummary } from './form.
 import { type Html, html } from './html.ts'
 import { type PageReply, redirect, show } from './reply.ts'
 import { loginPath } from './return-to.ts'
-import { nameOf, type PageVisit, problemOf, viewerOf } from './visit.ts'
+import { type PageVisit, problemOf, viewerOf } from './visit.ts'
 
 /** Asks for the code that a device shows, or, knowing it, whether that device may act as who is logged in. */
 export async function showDevice(visit: PageVisit): Promise<PageReply> {
-  const me = await viewerOf(visit)
-  if (me === undefined) return redirect(loginPath(visit.url))
-  const viewer = nameOf(me)
+  const viewer = viewerOf(visit)?.email
+  if (viewer === undefined) return redirect(loginPath(visit.url))
   const code = visit.url.searchParams.get('code') ?? ''
   if (code === '') return codePage(viewer, code)
   const asked = await visit.ask('getDeviceRequest', { query: { code } })
@@ -18,10 +17,9 @@ export async function showDevice(visit: PageVisit): Promise<PageReply> {
 }
 
 export async function answerDevice(visit: PageVisit): Promise<PageReply> {
-  const me = await viewerOf(visit)
+  const viewer = viewerOf(visit)?.email
   const { code = '', answer } = visit.fields
-  if (me === undefined) return redirect(loginPath(new URL(`/device?code=${encodeURIComponent(code)}`, visit.url)))
-  const viewer = nameOf(me)
+  if (viewer === undefined) return redirect(loginPath(new URL(`/device?code=${encodeURIComponent(code)}`, visit.url)))
   const answered = await visit.ask('answerDeviceRequest', { body: { code, approve: answer === 'approve' } })
   if (!answered.isDone) return codePage(viewer, code, { problem: problemOf(answered), status: answered.status })
   return redirect(`/device?code=${encodeURIComponent(answered.body.userCode)}`)

@@ -44,13 +44,15 @@ ${wrong !== undefined && html`<p class="problem" id="${name}-problem">${wrong}</
 /** What went wrong, at the top and read out at once, with links to the fields. */
 export function problemSummary(problem: Problem | undefined): Content {
   if (problem === undefined) return undefined
-  const names = Object.keys(problem.fields)
+  const wrong = Object.entries(problem.fields).map(([name, message]) => html`<a href="#${name}">${sentenceOf(name, message)}</a>`)
   return html`<div class="notice bad" role="alert">
-<p>${problem.message}</p>
-${names.length > 0 && html`<ul>${names.map((name) => html`<li><a href="#${name}">${labelOf(name)} ${problem.fields[name]}</a></li>`)}</ul>`}
+${wrong.length === 0 ? html`<p>${problem.message}</p>` : wrong.map((link) => html`<p>${link}</p>`)}
 </div>
 `
 }
+
+/** The API says what is wrong with a field in a sentence, or in the rest of one. */
+const sentenceOf = (name: string, message: string): string => (/^[a-z]/.test(message) ? `${labels[name] ?? name} ${message}` : message)
 
 /** Something that was done. */
 export const done = (message: string | undefined): Content =>
@@ -76,5 +78,3 @@ const labels: Readonly<Record<string, string>> = {
   code: 'The code',
   token: 'The link',
 }
-
-const labelOf = (name: string): string => labels[name] ?? name

@@ -3,7 +3,8 @@ import { oauthProblems } from '../../shared/oauth.ts'
 import { beginPendingSignIn, pendingCookieOf } from '../auth/pending-sign-in.ts'
 import { findUserByEmail } from '../auth/user-store.ts'
 import { done, field, form, hidden, type Problem, problemSummary } from './form.ts'
-import { type Html, html } from './html.ts'
+import { html } from './html.ts'
+import { providerButtons } from './providers.ts'
 import { type PageReply, redirect, type Shown, show } from './reply.ts'
 import { returnPathOf } from './return-to.ts'
 import { type PageVisit, problemOf, viewerOf } from './visit.ts'
@@ -30,7 +31,7 @@ export async function showLogin(visit: PageVisit): Promise<PageReply> {
   const { searchParams } = visit.url
   const returnTo = returnPathOf(searchParams.get('returnTo'))
   const error = problems[searchParams.get('error') ?? '']
-  if (error === undefined && (await viewerOf(visit)) !== undefined) return redirect(returnTo)
+  if (error === undefined && viewerOf(visit) !== undefined) return redirect(returnTo)
   return loginPage(visit, {
     returnTo,
     notice: notices[searchParams.get('notice') ?? ''],
@@ -69,19 +70,8 @@ ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: '
     body: html`<div class="card">
 ${done(notice)}${problemSummary(problem)}
 ${form({ action: '/login', content: fields })}
-${await providerButtons(visit, returnTo)}
+${await providerButtons(visit, { returnTo })}
 </div>
 <p class="quiet"><a href="/reset-password">Forgot your password?</a></p>`,
   })
-}
-
-/** The same providers that the API lists. */
-async function providerButtons(visit: PageVisit, returnTo: string): Promise<Html> {
-  const listed = await visit.ask('listAuthProviders')
-  if (!listed.isDone || listed.body.length === 0) return html``
-  const query = `?returnTo=${encodeURIComponent(returnTo)}`
-  return html`<div class="or">or</div>
-<div class="stack">${listed.body.map(
-    ({ name, authorizeUrl }) => html`<a class="button second" href="${authorizeUrl + query}">Log in with ${name}</a>`,
-  )}</div>`
 }

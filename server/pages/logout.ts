@@ -1,20 +1,22 @@
 import { form } from './form.ts'
 import { html } from './html.ts'
 import { type PageReply, redirect, show } from './reply.ts'
-import { nameOf, type PageVisit, viewerOf } from './visit.ts'
+import { returnPathOf } from './return-to.ts'
+import { type PageVisit, viewerOf } from './visit.ts'
 
 /** Asks, because a link alone, from wherever it comes, ends nothing. */
-export async function showLogout(visit: PageVisit): Promise<PageReply> {
-  const me = await viewerOf(visit)
-  if (me === undefined) return redirect('/login')
+export function showLogout(visit: PageVisit): PageReply {
+  const viewer = viewerOf(visit)
+  if (viewer === undefined) return redirect('/login')
   return show({
     title: 'Log out',
-    viewer: nameOf(me),
+    viewer: viewer.email,
     body: html`<div class="card">${form({ action: '/logout', content: html`<button autofocus>Log out</button>` })}</div>`,
   })
 }
 
-export async function logOut({ ask }: PageVisit): Promise<PageReply> {
+export async function logOut({ ask, fields }: PageVisit): Promise<PageReply> {
   const ended = await ask('logout')
-  return redirect('/login?notice=logged_out', ended.isDone ? ended.cookies : [])
+  const next = fields.returnTo === undefined ? '/login?notice=logged_out' : returnPathOf(fields.returnTo)
+  return redirect(next, ended.isDone ? ended.cookies : [])
 }

@@ -51,10 +51,10 @@ async function serve(visit: Visit, parts: PageParts, { page, isForm }: { page: P
 }
 
 async function answer(visit: Visit, parts: PageParts, { page, isForm }: { page: Page; isForm: boolean }): Promise<PageReply> {
+  visit.count(uncredited)
   if (!isForm) return page(openPageVisit(visit, {}, parts))
   // Before anything is read: what another site makes a browser send is no business of ours, a login neither.
   requireOwnOrigin(visit.request.headers, visit.parts.ownOrigins())
-  if (visit.request.body !== null) visit.count(uncredited)
   return page(openPageVisit(visit, await readForm(visit.request, FORM_LIMITS), parts))
 }
 

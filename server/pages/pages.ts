@@ -1,7 +1,16 @@
+import { showAccount } from './account/overview.ts'
+import { changePassword, showPassword } from './account/password.ts'
+import { endSession, showSessions } from './account/sessions.ts'
+import { setUpTwoFactor, showTwoFactor } from './account/two-factor.ts'
+import { showProof, useProof } from './account/two-factor-proof.ts'
+import { unlinkIdentity } from './account/unlink.ts'
 import { answerDevice, showDevice } from './device.ts'
+import { acceptInvite, showInvite } from './invite.ts'
 import { logIn, showLogin } from './login.ts'
 import { sendCode, showCode } from './login-code.ts'
 import { logOut, showLogout } from './logout.ts'
+import { redirect } from './reply.ts'
+import { resetPassword, showReset } from './reset-password.ts'
 import type { Page } from './visit.ts'
 
 /** Every page by its path: what it shows, and what its form does. */
@@ -10,4 +19,13 @@ export const pages: Readonly<Record<string, { get?: Page; post?: Page }>> = {
   '/login/code': { get: showCode, post: sendCode },
   '/logout': { get: showLogout, post: logOut },
   '/device': { get: showDevice, post: answerDevice },
+  '/invite': { get: showInvite, post: acceptInvite },
+  '/reset-password': { get: showReset, post: resetPassword },
+  '/account': { get: showAccount },
+  '/account/password': { get: showPassword, post: changePassword },
+  '/account/two-factor': { get: showTwoFactor, post: setUpTwoFactor },
+  '/account/two-factor/off': { get: showProof('off'), post: useProof('off') },
+  '/account/two-factor/codes': { get: showProof('codes'), post: useProof('codes') },
+  '/account/sessions': { get: showSessions, post: endSession },
+  '/account/identities': { get: () => redirect('/account'), post: unlinkIdentity },
 }

@@ -64,6 +64,7 @@ ul.list form,ul.list .button{flex:0 0 auto;width:auto;margin:0}
 .quiet{color:var(--quiet);font-size:.875rem}
 .code{font:600 1.75rem/1.3 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;letter-spacing:.08em;text-align:center;
 background:var(--page);border:1px solid var(--soft);border-radius:.5rem;padding:.75rem;margin:0 0 1rem}
+p.small{font-size:1rem;letter-spacing:.04em}
 code,.codes{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
 .codes{list-style:none;margin:0 0 1rem;padding:1rem;display:grid;grid-template-columns:repeat(auto-fill,minmax(9rem,1fr));gap:.5rem;
 background:var(--page);border-radius:.5rem}

@@ -1,8 +1,9 @@
 import type { OperationId, Operations } from '../../shared/api.ts'
-import type { Me } from '../../shared/auth.ts'
 import type { ErrorBody } from '../../shared/error.ts'
 import type { ReplyOf } from '../../shared/operation.ts'
+import { findSessionUser, type SessionUser } from '../auth/session-store.ts'
 import type { Context } from '../context.ts'
+import { sessionTokenOf } from '../http/credential.ts'
 import type { Dispatch, DispatchInput } from '../http/dispatch.ts'
 import type { Visit } from '../http/visit.ts'
 import type { Problem } from './form.ts'
@@ -48,17 +49,13 @@ export function openPageVisit(
 }
 
 /** The error of an answer as a form shows it: fields by the names they have in the API. */
-export function problemOf({ error }: { error: ErrorBody }): Problem {
-  const fields = Object.fromEntries((error.details ?? []).map(({ path, message }) => [path.slice(1), message]))
-  const isOfFields = error.code === 'validation_failed' && Object.keys(fields).length > 0
-  return { message: isOfFields ? 'Some of this cannot be accepted:' : error.message, fields: isOfFields ? fields : {} }
-}
+export const problemOf = ({ error: { message, details = [] } }: { error: ErrorBody }): Problem => ({
+  message,
+  fields: Object.fromEntries(details.map((detail) => [detail.path.slice(1), detail.message])),
+})
 
-/** Who is logged in; undefined for nobody. */
-export async function viewerOf(visit: PageVisit): Promise<Me | undefined> {
-  const me = await visit.ask('me')
-  return me.isDone ? me.body : undefined
+/** Who is logged in, by the cookie alone; undefined for nobody. What they may do, the API decides when it is asked. */
+export function viewerOf({ request, context: { db, now } }: PageVisit): SessionUser | undefined {
+  const token = sessionTokenOf(request.headers)
+  return token === undefined ? undefined : findSessionUser(db, token, now())
 }
-
-/** What to call who is logged in. */
-export const nameOf = ({ actor }: Me): string => actor.email ?? actor.name

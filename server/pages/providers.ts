@@ -1,0 +1,13 @@
+import { type Html, html } from './html.ts'
+import type { PageVisit } from './visit.ts'
+
+/** Buttons of the providers that the API lists, which lead there with this query. */
+export async function providerButtons(visit: PageVisit, query: Readonly<Record<string, string>>): Promise<Html> {
+  const listed = await visit.ask('listAuthProviders')
+  if (!listed.isDone || listed.body.length === 0) return html``
+  const search = new URLSearchParams(query)
+  return html`<div class="or">or</div>
+<div class="stack">${listed.body.map(
+    ({ name, authorizeUrl }) => html`<a class="button second" href="${authorizeUrl}?${search.toString()}">Continue with ${name}</a>`,
+  )}</div>`
+}
