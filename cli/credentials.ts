@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto'
-import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { readFile } from 'node:fs/promises'
 import { messageOf } from '../shared/error.ts'
 import { CliError } from './error.ts'
+import { writePrivateFile } from './private-file.ts'
 
 /** What proves who we are to one server, and how it came to be. */
 export type Credential =
@@ -33,29 +32,13 @@ export async function readCredentials(path: string): Promise<Credentials> {
   return value
 }
 
-/** Replaces the file in one step, readable by its owner only: a crash leaves the old or the new one, never half. */
+/** Replaces the file, for its owner's eyes only. @throws CliError when it cannot be written. */
 export async function writeCredentials(path: string, credentials: Credentials): Promise<void> {
-  const directory = dirname(path)
-  const temporary = `${path}.${randomBytes(6).toString('hex')}`
   try {
-    await mkdir(directory, { recursive: true, mode: 0o700 })
-    await chmod(directory, 0o700)
-    await writeSynced(temporary, `${JSON.stringify(credentials, null, 2)}\n`)
-    await rename(temporary, path)
+    await writePrivateFile(path, `${JSON.stringify(credentials, null, 2)}\n`)
   } catch (cause) {
-    await rm(temporary, { force: true })
     const reason = messageOf(cause)
     throw new CliError('internal', `Cannot write ${path}: ${reason}`, { cause, hint: 'Set CPCTL_URL and CPCTL_TOKEN instead.' })
-  }
-}
-
-async function writeSynced(path: string, text: string): Promise<void> {
-  const file = await open(path, 'wx', 0o600)
-  try {
-    await file.writeFile(text)
-    await file.sync()
-  } finally {
-    await file.close()
   }
 }
 

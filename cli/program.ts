@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { version } from '../package.json'
 import { addAccountCommands } from './commands/account.ts'
+import { addAuditCommands } from './commands/audit.ts'
 import { addCompletionCommand } from './commands/completion.ts'
 import { addCronCommands } from './commands/cron.ts'
 import { addDeployCommand } from './commands/deploy.ts'
@@ -58,6 +59,7 @@ const groups = [
   addAccountCommands,
   addKeyCommands,
   addRoleCommands,
+  addAuditCommands,
   addStatusCommand,
   addCompletionCommand,
 ]

@@ -79,7 +79,7 @@ export const AuditPage = PageOf('auditLog', AuditEntry)
 
 /** Lines of an export: where it begins, the entries, and what the chain ends with. */
 export type AuditExportLine =
-  | { type: 'chain'; workspaceId: string; fromSequence: number; newestSequence: number }
+  | { type: 'chain'; workspaceId: string; publicKey: string; fromSequence: number; newestSequence: number }
   | { type: 'entry'; entry: AuditEntry }
   | ({ type: 'checkpoint' } & AuditCheckpoint)
 

@@ -24,7 +24,11 @@ export function exportChain(
         await nextTurn()
         if (!isBegun) {
           isBegun = true
-          controller.enqueue(bytes([{ type: 'chain', workspaceId, fromSequence, newestSequence: newestSequence(db, workspaceId) }]))
+          controller.enqueue(
+            bytes([
+              { type: 'chain', workspaceId, publicKey: audit.publicKey, fromSequence, newestSequence: newestSequence(db, workspaceId) },
+            ]),
+          )
         }
         const entries = entriesFrom(db, workspaceId, { from: next, limit: BATCH_ENTRIES })
         next = (entries.at(-1)?.sequence ?? next) + 1

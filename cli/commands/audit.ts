@@ -1,0 +1,82 @@
+import type { Command } from 'commander'
+import type { AuditEntry } from '../../shared/audit.ts'
+import { followAudit } from '../audit/follow.ts'
+import { saveExport } from '../audit/save.ts'
+import type { Context, Start } from '../context.ts'
+import { gather, timeBefore, wholeNumber } from '../options.ts'
+import { printList } from '../output.ts'
+import { allPages } from '../pages.ts'
+import { present } from '../service-settings.ts'
+import type { Column } from '../table.ts'
+import { clean, cleanJsonLine } from '../terminal-text.ts'
+import { addVerifyCommand } from './audit-verify.ts'
+
+const DEFAULT_ENTRIES = 50
+
+interface Filters {
+  event?: string[]
+  actor?: string[]
+}
+
+interface ListOptions extends Filters {
+  since?: string
+  until?: string
+  limit: number
+}
+
+export function addAuditCommands(program: Command, start: Start): void {
+  const time = timeBefore(Date.now)
+  const audit = program.command('audit').description('See who did what, and verify that nothing was altered')
+  const filtered = (command: Command) =>
+    command
+      .option('--event <events>', 'Only these events, such as service.updated', gather)
+      .option('--actor <actors>', 'Only of these: ids or e-mail addresses', gather)
+  filtered(audit.command('list').alias('ls').description('List entries, newest first'))
+    .option('--since <time>', 'From then on: 5m, 2h, 1d or a time', time)
+    .option('--until <time>', 'Up to then', time)
+    .option('-n, --limit <count>', 'How many', wholeNumber(1, 100_000), DEFAULT_ENTRIES)
+    .action((options: ListOptions, command: Command) => list(start(command), options))
+  filtered(audit.command('follow').description('Show entries as they are written')).action((options: Filters, command: Command) =>
+    follow(start(command), options),
+  )
+  audit
+    .command('export')
+    .description('Save the whole log, for verification where the server is not')
+    .argument('[file]', 'Where to; default: standard output')
+    .action((file: string | undefined, _: unknown, command: Command) => saveExport(start(command), file))
+  addVerifyCommand(audit, start)
+}
+
+const columns: Column<AuditEntry>[] = [
+  { title: 'TIME', value: ({ timestamp }) => timestamp },
+  { title: 'EVENT', value: ({ event }) => event, colour: ({ status }) => (status === 'error' ? 'red' : undefined) },
+  { title: 'ACTOR', value: actorOf, isFlexible: true },
+  { title: 'TARGET', value: ({ target = '' }) => target },
+  { title: 'FROM', value: ({ ip = '' }) => ip },
+  { title: 'ID', value: ({ id }) => id },
+]
+
+function actorOf({ actor: { type, id, email } }: AuditEntry): string {
+  return email ?? id ?? type
+}
+
+async function list({ client, ...context }: Context, { limit, since: startTime, until: endTime, ...filters }: ListOptions): Promise<void> {
+  const wanted = present({ ...filters, startTime, endTime })
+  const page = await allPages((query) => client.call('listAuditLogs', { query: { ...query, ...wanted } }), limit)
+  printList({ client, ...context }, { page, row: ({ auditLog }) => auditLog, columns, empty: 'No such entries.' })
+}
+
+async function follow(context: Context, filters: Filters): Promise<void> {
+  const { client, io, isJson } = context
+  if (!isJson) context.note('Following the audit log; Ctrl-C ends it.')
+  await followAudit({
+    client,
+    filters: present(filters),
+    onEntry: (entry) => context.print(isJson ? cleanJsonLine(entry) : lineOf(entry)),
+    signal: io.interrupted,
+  })
+  io.interrupted.throwIfAborted()
+}
+
+const lineOf = (entry: AuditEntry): string =>
+  clean`${entry.timestamp}  ${entry.event}  ${actorOf(entry)}  ${entry.target ?? ''}${entry.status === 'error' ? '  (refused)' : ''}`
