@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import type { PasswordResetLink } from '../../shared/account.ts'
 import { AppError } from '../../shared/error.ts'
-import { endAccess } from '../auth/end-access.ts'
+import { endSignIns } from '../auth/end-access.ts'
 import { hasTwoFactor, removeTwoFactor } from '../auth/two-factor-store.ts'
 import { findUser, type StoredUser } from '../auth/user-store.ts'
 import type { Context } from '../context.ts'
@@ -56,7 +56,7 @@ export function resetTwoFactor(db: Database, actor: Actor, memberId: string): St
   refuseForeignTwoFactor(relation)
   if (!hasTwoFactor(db, user.id)) throw new AppError('conflict', 'This member has no two-factor sign-in: the password is enough.')
   removeTwoFactor(db, user.id)
-  endAccess(db, user.id)
+  endSignIns(db, user.id)
   return user
 }
 

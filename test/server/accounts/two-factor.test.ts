@@ -12,7 +12,10 @@ let server: TestServer
 let workspaceId: string
 let now = Date.now()
 beforeAll(async () => {
-  server = await startTestServer({ parts: { now: () => now }, env: { CP_LOGIN_LIMIT: '4', CP_TRUSTED_PROXIES: '127.0.0.1', CP_REGISTRATION: 'open' } })
+  server = await startTestServer({
+    parts: { now: () => now },
+    env: { CP_LOGIN_LIMIT: '4', CP_TRUSTED_PROXIES: '127.0.0.1', CP_REGISTRATION: 'open' },
+  })
   workspaceId = await defaultWorkspaceId(server)
 })
 afterAll(() => server.close())
