@@ -29,10 +29,13 @@ export interface HostOptions {
 /** @throws AppError `not_configured` when the programs that every start needs are missing. */
 export async function probeHost({ label, cgroupRoot, isNetworkShared = false, areNamespacesOff = false }: HostOptions): Promise<Host> {
   const isRoot = process.getuid?.() === 0
-  await Promise.all(['setsid', 'setpriv'].map(requireTool))
-  const cgroups = openCgroups(label, cgroupRoot)
   const ability = isNetworkShared ? { reason: 'CP_INSTANCE_SUBNET is off' } : isRoot ? probeNetwork() : { reason: NOT_ROOT_NETWORK }
-  const [namespaces, network] = await Promise.all([areNamespacesOff ? OFF : probeNamespaces(isRoot ? 'machine' : 'user'), ability])
+  const [namespaces, network] = await Promise.all([
+    areNamespacesOff ? OFF : probeNamespaces(isRoot ? 'machine' : 'user'),
+    ability,
+    ...['setsid', 'setpriv'].map(requireTool),
+  ])
+  const cgroups = openCgroups(label, cgroupRoot)
   return { isRoot, cgroups, namespaces, network: typeof namespaces === 'string' ? network : namespaces }
 }
 
