@@ -4,7 +4,6 @@ import { diskFull, isDiskFull } from '../files/disk-full.ts'
 import { type ExtractLimits, refuseArchive } from './extract-rules.ts'
 import { extractTar } from './extract-tar.ts'
 import { type ExtractResult, openExtractTarget } from './extract-target.ts'
-import { extractZip } from './extract-zip.ts'
 
 export type ArchiveFormat = 'tar.gz' | 'zip'
 
@@ -36,7 +35,11 @@ export async function extractArchive(options: ExtractOptions): Promise<ExtractRe
   }
 }
 
-const unpackers = { 'tar.gz': extractTar, zip: extractZip } as const
+/** Archives of `cpctl` are no zips, whose library many a server never needs. */
+const unpackers = {
+  'tar.gz': extractTar,
+  zip: async (...given: Parameters<typeof extractTar>) => (await import('./extract-zip.ts')).extractZip(...given),
+} as const
 
 /** Errors of the system are ours and keep their kind; anything else a parser throws means that the archive is broken. */
 function explain(error: unknown): unknown {
