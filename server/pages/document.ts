@@ -34,18 +34,17 @@ export function documentOf({ title, body, width, viewer }: Shown, host: string):
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${stylePath}">
 </head>
-<body>
+<body${width === 'narrow' && html` class="narrow"`}>
 <a class="skip" href="#main">Skip to content</a>
 <header>
-<span class="brand">cpd</span>
-<span class="host">${host}</span>
+<span class="brand">cpd <span class="host">${host}</span></span>
 ${
   viewer !== undefined &&
   html`<nav aria-label="Account"><a href="/account">Account</a>
 <form method="post" action="/logout"><button class="plain">Log out</button></form></nav>`
 }
 </header>
-<main id="main"${width === 'narrow' && html` class="narrow"`}>
+<main id="main">
 <h1>${title}</h1>
 ${body}
 </main>

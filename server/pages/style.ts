@@ -12,13 +12,13 @@ body{margin:0;min-height:100vh;min-height:100svh;display:flex;flex-direction:col
 font:1rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;overflow-wrap:anywhere}
 header,footer{width:100%;max-width:44rem;margin:0 auto;padding:1rem}
 header{display:flex;flex-wrap:wrap;align-items:center;gap:.25rem 1rem}
-header nav{margin-left:auto;display:flex;align-items:center;gap:.5rem}
+header nav{margin:0 -.5rem 0 auto;display:flex;align-items:center}
 header a,header button{min-height:2.75rem;padding:0 .5rem;display:inline-flex;align-items:center}
-.brand{font-weight:700;padding:0}
-.host{color:var(--quiet);font-size:.875rem}
+.brand{font-weight:700;line-height:1.3}
+.host{display:block;color:var(--quiet);font-size:.875rem;font-weight:400}
 footer{margin-top:auto;color:var(--quiet);font-size:.875rem}
 main{width:100%;max-width:44rem;margin:0 auto;padding:0 1rem 2rem}
-main.narrow{max-width:27rem}
+.narrow>*{max-width:27rem}
 .card{background:var(--card);border:1px solid var(--soft);border-radius:.75rem;padding:1.25rem;margin:0 0 1rem}
 @media (min-width:30rem){.card{padding:1.75rem}}
 h1{font-size:1.5rem;line-height:1.25;margin:0 0 1rem}
@@ -56,10 +56,12 @@ button.plain{width:auto;background:none;border:0;color:var(--accent);text-decora
 dl{margin:0 0 1rem}
 dt{color:var(--quiet);font-size:.875rem}
 dd{margin:0 0 .75rem}
+dd:last-child{margin:0}
 ul.list{list-style:none;margin:0 0 1rem;padding:0}
 ul.list>li{display:flex;flex-wrap:wrap;align-items:center;gap:.5rem 1rem;padding:.75rem 0;border-top:1px solid var(--soft)}
-ul.list>li:first-child{border-top:0}
-ul.list>li>:first-child{flex:1 1 12rem}
+ul.list>li:first-child{border-top:0;padding-top:0}
+ul.list>li:last-child{padding-bottom:0}
+ul.list>li>:first-child{flex:1 1 8rem}
 ul.list form,ul.list .button{flex:0 0 auto;width:auto;margin:0}
 .quiet{color:var(--quiet);font-size:.875rem}
 .code{font:600 1.75rem/1.3 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;letter-spacing:.08em;text-align:center;

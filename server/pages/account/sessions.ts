@@ -2,6 +2,7 @@ import type { Session } from '../../../shared/account.ts'
 import { done, form, hidden, problemSummary } from '../form.ts'
 import { type Html, html } from '../html.ts'
 import { redirect } from '../reply.ts'
+import { clientName } from './client-name.ts'
 import { forViewer, sectionPage, showTime } from './section.ts'
 
 const notices: Readonly<Record<string, string>> = { ended: 'The session has ended.', others_ended: 'All other sessions have ended.' }
@@ -38,12 +39,12 @@ export const endSession = forViewer(async ({ ask, fields }) => {
 const kinds = { browser: 'Browser', device: 'Device' }
 
 const row = ({ id, kind, client, address, lastSeenAt, createdAt, isCurrent }: Session): Html => html`<li><span>
-<strong>${client === '' ? kinds[kind] : client}</strong>${isCurrent && html` <span class="quiet">(this one)</span>`}<br>
+<strong>${clientName(client)}</strong>${isCurrent && html` <span class="quiet">(this one)</span>`}<br>
 <span class="quiet">${kinds[kind]}${address !== '' && `, ${address}`}, since ${showTime(createdAt)}, last seen ${showTime(lastSeenAt)}</span></span>
 ${
   !isCurrent &&
   form({
     action: '/account/sessions',
-    content: html`${hidden('id', id)}<button class="second" aria-label="End the session of ${client === '' ? kinds[kind] : client}">End</button>`,
+    content: html`${hidden('id', id)}<button class="second" aria-label="End the session of ${clientName(client)}">End</button>`,
   })
 }</li>`
