@@ -1,11 +1,14 @@
 import type { Command } from 'commander'
-import type { ApiKey } from '../../shared/api-key.ts'
+import type { ApiKey, ApiKeyDetails } from '../../shared/api-key.ts'
 import type { Context, Start } from '../context.ts'
-import { CliError } from '../error.ts'
+import { resolveKey } from '../keys.ts'
+import { gather } from '../options.ts'
 import { printList } from '../output.ts'
+import { scopeInWords, scopeOf } from '../scope.ts'
 import { present } from '../service-settings.ts'
-import type { Column } from '../table.ts'
+import { type Column, formatFields } from '../table.ts'
 import { clean } from '../terminal-text.ts'
+import { timeAhead } from '../time-ahead.ts'
 
 export function addKeyCommands(program: Command, start: Start): void {
   const keys = program.command('keys').description('API keys of the workspace')
@@ -15,11 +18,18 @@ export function addKeyCommands(program: Command, start: Start): void {
     .description('List API keys')
     .action((_: unknown, command: Command) => list(start(command)))
   keys
+    .command('show')
+    .description('Show a key with what it may touch, its end and its last use')
+    .argument('<key>', 'Name or id')
+    .action((key: string, _: unknown, command: Command) => show(start(command), key))
+  keys
     .command('create')
     .description('Create an API key; it is printed once')
     .argument('<name>', 'What it is for')
     .option('--role <role>', 'Role it has; default: developer, or yours where that may do less')
-    .action((name: string, options: { role?: string }, command: Command) => create(start(command), name, options.role))
+    .option('--service <service>', 'Confine it to this service, by name or id; several comma-joined or repeated', gather)
+    .option('--expires <when>', 'When it ends: a duration such as 90d, or a day such as 2030-01-31')
+    .action((name: string, options: CreateOptions, command: Command) => create(start(command), name, options))
   keys
     .command('revoke')
     .description('Revoke an API key at once')
@@ -39,20 +49,48 @@ async function list(context: Context): Promise<void> {
   printList(context, { page, row: (key) => key, columns, empty: 'No API keys yet. Make one with cpctl keys create <name>.' })
 }
 
+interface CreateOptions {
+  role?: string
+  service?: string[]
+  expires?: string
+}
+
 /** The key alone goes to standard output, so that it can be piped to where it belongs. */
-async function create(context: Context, name: string, role: string | undefined): Promise<void> {
-  const key = await context.client.call('createApiKey', { body: { name, ...present({ role }) } })
+async function create(context: Context, name: string, { role, service = [], expires }: CreateOptions): Promise<void> {
+  const now = context.io.now()
+  const expires_at = expires === undefined ? undefined : timeAhead(expires, { option: '--expires', now })
+  const scope = await scopeOf(context, service)
+  const key = await context.client.call('createApiKey', { body: { name, ...present({ role, scope, expires_at }) } })
   if (context.isJson) return context.printJson(key)
-  context.note(clean`Created ${key.name} (${key.id}, role ${key.role}). Keep the key: it is not shown again.`)
+  const end = expires_at === undefined ? '' : `, until ${expires_at}`
+  const confined = service.length === 0 ? '' : `, for ${[...new Set(service)].join(', ')} only`
+  context.note(clean`Created ${key.name} (${key.id}, role ${key.role}${confined}${end}). Keep the key: it is not shown again.`)
   context.print(clean`${key.secret}`)
 }
 
+async function show(context: Context, nameOrId: string): Promise<void> {
+  const { id } = await resolveKey(context, nameOrId)
+  const key = await context.client.call('getApiKey', { params: { keyId: id } })
+  if (context.isJson) return context.printJson(key)
+  const fields: [string, string][] = [
+    ['Name', key.name],
+    ['Id', key.id],
+    ['Role', key.role],
+    ['May touch', await scopeInWords(context, key.scope)],
+    ['Created', `${key.created_at} by ${key.created_by}`],
+    ['Expires', endOf(key, context.io.now())],
+    ['Last used', key.last_used_at ?? 'never'],
+  ]
+  context.io.stdout.write(formatFields(fields, context.paint))
+}
+
+function endOf({ expires_at }: ApiKeyDetails, now: number): string {
+  if (expires_at === null) return 'never'
+  return Date.parse(expires_at) <= now ? `${expires_at} (over)` : expires_at
+}
+
 async function revoke(context: Context, nameOrId: string): Promise<void> {
-  const found = (await context.client.call('listApiKeys')).filter(({ id, name }) => id === nameOrId || name === nameOrId)
-  const [key, other] = found
-  if (key === undefined) throw new CliError('not_found', `There is no API key ${nameOrId}.`, { hint: 'cpctl keys list shows them.' })
-  if (other !== undefined)
-    throw new CliError('conflict', `Several API keys are named ${nameOrId}.`, { hint: 'Give the id: cpctl keys list shows it.' })
+  const key = await resolveKey(context, nameOrId)
   await context.client.call('revokeApiKey', { params: { keyId: key.id } })
   if (!context.isJson) context.print(clean`Revoked ${key.name} (${key.id}).`)
 }

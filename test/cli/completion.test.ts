@@ -19,7 +19,7 @@ test('bash completes commands, nested commands and options', async () => {
   expect(await offered('sta')).toEqual(['status'])
   expect(await offered('services', 'sc')).toEqual(['scale'])
   expect(await offered('--json', 'services', 'list', '--t')).toEqual(['--type'])
-  expect(await offered('roles', '')).toEqual(['list'])
+  expect(await offered('roles', '')).toEqual(['list', 'show', 'create', 'update', 'delete'])
 })
 
 test('the scripts of all shells name every command', async () => {
