@@ -42,7 +42,8 @@ export function explainBreak(found: Break): AuditFault {
   // Whoever writes without the key can make hashes that fit, for a while.
   const forged = segment.find((one) => !isGenuine(found, one))
   if (forged !== undefined) return faultAt(wasWrittenAs(found, entry, place - 1) ? 'inserted' : 'rewritten', forged)
-  if (next?.sequence === place + 1 && wasWrittenAs(found, next, place)) return faultAt('inserted', entry)
+  const isNextHere = next?.sequence === place + 1 && wasWrittenAs(found, next, place)
+  if (isNextHere && !wasWrittenAs(found, entry, place + 1)) return faultAt('inserted', entry)
   if (!wasWrittenAs(found, entry, place)) return explainContent(found)
   const { id, hash, signature } = entry
   return faultAt(
