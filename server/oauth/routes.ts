@@ -16,10 +16,9 @@ import { completeAtProvider } from './complete.ts'
 import { findIdentityAt, listIdentities, presentIdentity, removeIdentity } from './identity-store.ts'
 import { callbackPathOf, createProviders } from './providers/all.ts'
 import { nameOfAppleForm } from './providers/claims.ts'
-import type { Provider } from './providers/provider.ts'
 import { problemUrl, redirect } from './redirects.ts'
 import { mayUnlink } from './rules.ts'
-import { providerSettingsOf } from './settings.ts'
+import { type ProviderSettings, providerSettingsOf } from './settings.ts'
 
 type OAuthIds = Extract<
   keyof Operations,
@@ -32,25 +31,25 @@ export function createOAuthRoutes({ config, publicUrl, stopping, now }: Context)
   const allowedRanges = config.CP_OUTGOING_ALLOW.flatMap((cidr) => parseIpRange(cidr) ?? [])
   const providerOf = createProviders(publicUrl, { allowedRanges, stopping, now })
   const cookie = createBrowserCookie(publicUrl)
-  const require = (id: string): Promise<Provider> => {
+  const settingsOf = (id: string): ProviderSettings => {
     const settings = configured.find((one) => one.id === id)
     if (settings === undefined) throw unknownProvider()
-    return providerOf(settings)
+    return settings
   }
 
   return {
     listAuthProviders: () => configured.map(({ id, name }) => ({ id, name, authorizeUrl: `${publicUrl}/v1/auth/oauth/${id}` })),
     async beginOAuth({ params, query, request }, context) {
-      const provider = await require(params.provider)
+      const provider = await providerOf(settingsOf(params.provider))
       const { returnTo, inviteToken, link } = query
       return beginAtProvider(context, { provider, cookie, headers: request.headers, returnTo, inviteToken, isLink: link === true })
     },
     async completeOAuth(call, context) {
-      const provider = await require(call.params.provider)
+      const provider = await providerOf(settingsOf(call.params.provider))
       return completeAtProvider(context, { ...call, provider, cookie, fields: call.query, clientAddress: call.clientAddress })
     },
-    async completeOAuthByForm({ params, body }, context) {
-      const { id } = await require(params.provider)
+    completeOAuthByForm({ params, body }, context) {
+      const { id } = settingsOf(params.provider)
       const { state = '', user, ...answered } = body
       const isKept = keepAnswer(context, { provider: id, state }, { ...answered, name: nameOfAppleForm(user) })
       if (!isKept) return redirect(problemUrl(publicUrl, 'oauth_expired', { returnTo: '/', isLink: false }))

@@ -32,6 +32,7 @@ const connecting: Record<string, string> = {
   'server/ingress/streams/piped-connection.ts': 'instances in the route table, at 127.0.0.1 and a port that we have chosen',
   'server/instances/health.ts': 'the address the engine gave the instance, and its port; redirects are not followed',
   'server/mail/mailer.ts': "the mail server: the operator's setting",
+  'server/oauth/providers/apple.ts': "the library's client, given that way out: the operator's issuer in the place of Apple",
   'server/oauth/providers/client.ts': 'hands the library its way out, which is server/outgoing/send.ts',
   'server/oauth/providers/github.ts': "the library's client, given that way out: the operator's GitHub and its API",
   'server/oauth/providers/openid.ts': "the library's client, given that way out: the operator's issuer, and public hosts that it names",

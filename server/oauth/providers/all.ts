@@ -11,7 +11,7 @@ async function createProvider(settings: ProviderSettings, redirectUri: string, d
     case 'google':
       return (await import('./openid.ts')).createOpenIdProvider(settings, redirectUri, deps)
     case 'apple':
-      return (await import('./openid.ts')).createAppleProvider(settings, redirectUri, deps)
+      return (await import('./apple.ts')).createAppleProvider(settings, redirectUri, deps)
   }
 }
 

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type ProviderId, providerIds } from '../../../shared/oauth.ts'
+import { call } from '../../support/client.ts'
+import { ada, asVisitor, grace, mallory, nobody, type OAuthWorld, signInWith, startOAuthWorld } from '../../support/oauth/world.ts'
+
+let world: OAuthWorld
+beforeAll(async () => {
+  world = await startOAuthWorld()
+})
+afterAll(() => world.close())
+
+const ask = <T>(path: string, visitor: Parameters<typeof asVisitor>[1]) => call<T>(world.publicUrl + path, asVisitor(world, visitor))
+
+test('the providers are those that are configured, with where a browser begins', async () => {
+  const { body } = await call(`${world.publicUrl}/v1/auth/providers`)
+  const authorizeUrl = (id: ProviderId) => `${world.publicUrl}/v1/auth/oauth/${id}`
+  expect(body).toEqual([
+    { id: 'github', name: 'GitHub', authorizeUrl: authorizeUrl('github') },
+    { id: 'google', name: 'The Company', authorizeUrl: authorizeUrl('google') },
+    { id: 'apple', name: 'Apple', authorizeUrl: authorizeUrl('apple') },
+  ])
+})
+
+describe('somebody new', () => {
+  test.each(providerIds)('has an account made, with %s, and is known the next time', async (id) => {
+    const fresh = await startOAuthWorld()
+    try {
+      const first = await signInWith(fresh, id, ada)
+      expect(first.path).toBe('/')
+      const me = await call<{ actor: unknown }>(`${fresh.publicUrl}/v1/auth/me`, asVisitor(fresh, first.visitor))
+      expect(me.body).toMatchObject({ actor: { type: 'user', name: 'Ada Lovelace', email: 'ada@example.com' }, role: 'admin' })
+      const again = await signInWith(fresh, id, ada)
+      const sameMe = await call<{ actor: unknown }>(`${fresh.publicUrl}/v1/auth/me`, asVisitor(fresh, again.visitor))
+      expect(sameMe.body.actor).toEqual(me.body.actor)
+      expect(fresh.github.violations).toEqual([])
+      expect(fresh.apple.violations).toEqual([])
+    } finally {
+      await fresh.close()
+    }
+  })
+
+  test('comes to the page that was asked for', async () => {
+    expect((await signInWith(world, 'github', grace, { query: { returnTo: '/device?code=ABCD' } })).path).toBe('/device?code=ABCD')
+  })
+
+  test.each(providerIds)('whose address %s has not verified gets no account', async (id) => {
+    for (const account of [mallory, nobody]) expect((await signInWith(world, id, account)).path).toBe('/login?error=email_unverified')
+  })
+
+  test.each(providerIds)('who goes back at %s is told so', async (id) => {
+    expect((await signInWith(world, id, undefined)).path).toBe('/login?error=oauth_cancelled')
+  })
+})
+
+test('a second provider that vouches for the same proven address leads to the same account', async () => {
+  const first = await signInWith(world, 'github', grace)
+  const second = await signInWith(world, 'google', grace)
+  const third = await signInWith(world, 'apple', grace)
+  const ids = await Promise.all(
+    [first, second, third].map(async ({ visitor }) => (await ask<{ id: string }>('/v1/users', visitor)).body.id),
+  )
+  expect(new Set(ids).size).toBe(1)
+  const identities = await ask<{ identity: { provider: string } }[]>('/v1/auth/identities', third.visitor)
+  expect(identities.body.map(({ identity }) => identity.provider)).toEqual(['apple', 'github', 'google'])
+})
