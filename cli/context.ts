@@ -6,6 +6,7 @@ import { type Credential, readCredentials } from './credentials.ts'
 import { CliError } from './error.ts'
 import type { Io } from './io.ts'
 import { createPaint, type Paint } from './paint.ts'
+import { sessionCookie } from './session-cookie.ts'
 import { cleanJson } from './terminal-text.ts'
 
 /** Options that every command takes. */
@@ -79,8 +80,9 @@ export async function currentServer(context: Pick<Context, 'settings' | 'givenUr
 async function resolveTarget(io: Io, { settings, givenUrl, workspace }: Wanted): Promise<Target> {
   const { url, credential } = await currentServer({ settings, givenUrl })
   const headers = credential === undefined ? {} : credentialHeaders(url, credential)
-  if (workspace === undefined) return { url, headers }
-  const id = isId('workspace', workspace) ? workspace : await workspaceNamed(workspace, { url, headers }, io)
+  const wanted = workspace ?? credential?.workspaceId
+  if (wanted === undefined) return { url, headers }
+  const id = isId('workspace', wanted) ? wanted : await workspaceNamed(wanted, { url, headers }, io)
   return { url, headers: { ...headers, 'x-workspace-id': id } }
 }
 
@@ -90,12 +92,11 @@ export function credentialHeaders(url: string, credential: Credential): Record<s
   return { cookie: `${sessionCookie}=${credential.token}`, origin: new URL(url).origin }
 }
 
-export const sessionCookie = 'cpd_session'
-
 async function workspaceNamed(name: string, target: Target, io: Io): Promise<string> {
   const client = createClient(async () => target, io.interrupted)
   const found = (await client.call('listOwners', { query: { name: [name] } })).find(({ owner }) => owner.name === name)
-  if (found === undefined) throw new CliError('not_found', `There is no workspace named ${name}.`, { hint: 'See cpctl whoami.' })
+  if (found === undefined)
+    throw new CliError('not_found', `There is no workspace named ${name}.`, { hint: 'cpctl workspaces list shows yours.' })
   return found.owner.id
 }
 

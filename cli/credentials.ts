@@ -4,7 +4,12 @@ import { CliError } from './error.ts'
 import { writePrivateFile } from './private-file.ts'
 
 /** What proves who we are to one server, and how it came to be. */
-export type Credential =
+export type Credential = Proof & {
+  /** Chosen with `cpctl workspaces use`: where commands act. */
+  workspaceId?: string
+}
+
+type Proof =
   /** A key that `cpctl login` made for this machine; logout revokes it. */
   | { kind: 'api_key'; token: string; keyId: string; email: string }
   /** A session, for users who may not make keys; logout ends it. */

@@ -1,8 +1,9 @@
 import type { Me } from '../shared/auth.ts'
 import { type Client, createClient } from './client.ts'
-import { type Context, credentialHeaders, sessionCookie } from './context.ts'
+import { type Context, credentialHeaders } from './context.ts'
 import type { Credential } from './credentials.ts'
 import { CliError } from './error.ts'
+import { sessionIn } from './session-cookie.ts'
 
 export interface SignedIn {
   credential: Credential
@@ -56,11 +57,7 @@ async function openSession(context: Context, url: string, { email, password }: {
         cause: error,
       })
     })
-  const token = response.headers
-    .getSetCookie()
-    .map((cookie) => cookie.split(';', 1)[0] ?? '')
-    .find((pair) => pair.startsWith(`${sessionCookie}=`))
-    ?.slice(sessionCookie.length + 1)
+  const token = sessionIn(response.headers)
   if (!token) throw new CliError('internal', `${url} opened no session.`, { hint: 'Check that the URL is that of a cpd server.' })
   return { kind: 'session', token, email }
 }

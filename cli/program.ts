@@ -9,6 +9,7 @@ import { addDeploysCommands } from './commands/deploys.ts'
 import { addDiskCommands } from './commands/disks.ts'
 import { addDomainCommands } from './commands/domains.ts'
 import { addEnvCommands } from './commands/env.ts'
+import { addInviteCommands } from './commands/invites.ts'
 import { addJobCommands } from './commands/jobs.ts'
 import { addKeyCommands } from './commands/keys.ts'
 import { addLogsCommand } from './commands/logs.ts'
@@ -21,7 +22,9 @@ import { addSecretFileCommands } from './commands/secret-files.ts'
 import { addServiceCommands } from './commands/services.ts'
 import { addShellCommand } from './commands/shell.ts'
 import { addStatusCommand } from './commands/status.ts'
+import { addTeamCommands } from './commands/team.ts'
 import { addTopCommand } from './commands/top.ts'
+import { addWorkspaceCommands } from './commands/workspaces.ts'
 import { type GlobalOptions, starter } from './context.ts'
 import { CliError, exitCodes, Interrupted, RemoteExit } from './error.ts'
 import type { Io } from './io.ts'
@@ -57,6 +60,9 @@ const groups = [
   addDiskCommands,
   addDomainCommands,
   addAccountCommands,
+  addWorkspaceCommands,
+  addTeamCommands,
+  addInviteCommands,
   addKeyCommands,
   addRoleCommands,
   addAuditCommands,

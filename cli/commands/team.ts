@@ -1,0 +1,97 @@
+import type { Command } from 'commander'
+import type { TeamMember } from '../../shared/team.ts'
+import type { Context, Start } from '../context.ts'
+import { CliError, usageError } from '../error.ts'
+import { printList } from '../output.ts'
+import { allPages } from '../pages.ts'
+import { confirmByName } from '../prompt.ts'
+import { scopeInBrief, scopeOf } from '../scope.ts'
+import type { Column } from '../table.ts'
+import { clean } from '../terminal-text.ts'
+import { forgetWorkspace } from '../workspaces.ts'
+
+export function addTeamCommands(program: Command, start: Start): void {
+  const team = program.command('team').description('Members of the workspace')
+  team
+    .command('list')
+    .alias('ls')
+    .description('List members and what they may do')
+    .action((_: unknown, command: Command) => list(start(command)))
+  const memberOf = (name: string, description: string) =>
+    team.command(name).description(description).argument('<member>', 'E-mail address or id')
+  memberOf('role', 'Give a member another role')
+    .argument('<role>', 'Name of the role; cpctl roles list shows them')
+    .action((member: string, role: string, _: unknown, command: Command) => changeRole(start(command), member, role))
+  memberOf('scope', 'Confine a member to some services, or let them at the whole workspace')
+    .argument('[service...]', 'Names or ids of the services')
+    .option('--all', 'The whole workspace')
+    .action((member: string, services: string[], options: { all?: boolean }, command: Command) =>
+      changeScope(start(command), member, { services, isAll: options.all === true }),
+    )
+  memberOf('remove', 'Remove a member, and revoke their sessions and keys')
+    .alias('rm')
+    .option('-y, --yes', 'Do not ask')
+    .action((member: string, options: { yes?: boolean }, command: Command) => remove(start(command), member, options.yes === true))
+  team
+    .command('leave')
+    .description('Leave the workspace yourself')
+    .option('-y, --yes', 'Do not ask')
+    .action((options: { yes?: boolean }, command: Command) => leave(start(command), options.yes === true))
+}
+
+const columns: Column<TeamMember>[] = [
+  { title: 'E-MAIL', value: ({ email }) => email, isFlexible: true },
+  { title: 'NAME', value: ({ name }) => name, isFlexible: true },
+  { title: 'ROLE', value: ({ role }) => role },
+  { title: 'SCOPE', value: ({ scope }) => scopeInBrief(scope), isFlexible: true },
+  { title: 'TWO-FACTOR', value: ({ twoFactorEnabled }) => (twoFactorEnabled ? 'on' : 'off') },
+  { title: 'LAST SEEN', value: ({ lastSeenAt }) => lastSeenAt ?? 'never' },
+]
+
+const membersOf = (context: Context) => allPages((query) => context.client.call('listTeamMembers', { query }))
+
+async function list(context: Context): Promise<void> {
+  printList(context, { page: await membersOf(context), row: ({ teamMember }) => teamMember, columns, empty: 'There are no members.' })
+}
+
+async function resolveMember(context: Context, idOrEmail: string): Promise<TeamMember> {
+  const wanted = idOrEmail.toLowerCase()
+  const found = (await membersOf(context)).find(({ teamMember: { id, email } }) => id === idOrEmail || email.toLowerCase() === wanted)
+  if (found === undefined) throw new CliError('not_found', `There is no member ${idOrEmail}.`, { hint: 'cpctl team list shows them.' })
+  return found.teamMember
+}
+
+async function changeRole(context: Context, idOrEmail: string, role: string): Promise<void> {
+  const { id } = await resolveMember(context, idOrEmail)
+  const member = await context.client.call('updateTeamMember', { params: { memberId: id }, body: { role } })
+  if (context.isJson) return context.printJson(member)
+  context.print(clean`${member.email} has the role ${member.role} now.`)
+}
+
+async function changeScope(context: Context, idOrEmail: string, wanted: { services: string[]; isAll: boolean }): Promise<void> {
+  if (wanted.isAll === wanted.services.length > 0)
+    throw usageError('Name the services, or give --all for the whole workspace.', 'Run cpctl team scope --help.')
+  const { id } = await resolveMember(context, idOrEmail)
+  const scope = (await scopeOf(context, wanted.services)) ?? null
+  const member = await context.client.call('updateTeamMember', { params: { memberId: id }, body: { scope } })
+  if (context.isJson) return context.printJson(member)
+  const where = wanted.isAll ? 'the whole workspace' : wanted.services.join(', ')
+  context.print(clean`${member.email} may be at ${where} now, as ${member.role}.`)
+}
+
+async function remove(context: Context, idOrEmail: string, isConfirmed: boolean): Promise<void> {
+  const member = await resolveMember(context, idOrEmail)
+  if (!isConfirmed) context.note('Their sessions end at once, and the API keys and invites they made here are revoked.')
+  await confirmByName(context, member.email, isConfirmed)
+  await context.client.call('removeTeamMember', { params: { memberId: member.id } })
+  if (!context.isJson) context.print(clean`Removed ${member.email}.`)
+}
+
+async function leave(context: Context, isConfirmed: boolean): Promise<void> {
+  const { workspace } = await context.client.call('me')
+  if (!isConfirmed) context.note('The API keys and invites you made there are revoked, and only an invite lets you back in.')
+  await confirmByName(context, workspace.name, isConfirmed)
+  await context.client.call('leaveTeam')
+  await forgetWorkspace(context, workspace.id)
+  if (!context.isJson) context.print(clean`You left ${workspace.name}.`)
+}
