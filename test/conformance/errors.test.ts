@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newKeySecret } from '../../server/api-keys/secret.ts'
 import { type CallOptions, call } from '../support/client.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 import { expectConventions, expectError } from './expect-error.ts'
@@ -162,7 +163,7 @@ test('an unexpected error is logged with its cause and shown as internal', async
   expect(broken).toBeInstanceOf(Error)
   const other = await startTestServer()
   other.db.run('DROP TABLE api_keys')
-  const body = expectError(await call(`${other.url}/v1/auth/me`, { token: 'cpk_any' }), 'internal')
+  const body = expectError(await call(`${other.url}/v1/auth/me`, { token: newKeySecret() }), 'internal')
   expect(body.message).toContain(body.id)
   expect(other.logged.join('')).toContain('no such table: api_keys')
   await other.close()

@@ -43,6 +43,12 @@ const creations: Partial<Record<OperationId, () => Promise<Creation>>> = {
     other: { json: { name: 'twice' } },
     count: () => countOf('/v1/api-keys'),
   }),
+  createRole: async () => ({
+    path: '/v1/roles',
+    first: { json: { name: `once ${crypto.randomUUID()}`, permissions: ['services.read'] } },
+    other: { json: { name: 'twice', permissions: ['services.read'] } },
+    count: () => countOf('/v1/roles?limit=100'),
+  }),
   createService: async () => ({
     path: '/v1/services',
     first: { json: { type: 'web_service', name: 'once' } },
