@@ -105,7 +105,8 @@ interface Beginning {
 export function beginSession(db: Database, user: StoredUser, { place, now, workspaceId }: Beginning): SignIn {
   const member = workspaceId === undefined ? findFirstMembership(db, user.id) : findMembership(db, user.id, workspaceId)
   const workspace = member === undefined ? undefined : findWorkspace(db, member.workspaceId)
-  if (workspace === undefined) throw new AppError('forbidden', 'You are not a member of any workspace. Ask for an invitation.')
+  if (workspace === undefined)
+    throw new AppError('forbidden', 'You are in no workspace. Ask for an invite: its link lets you in with your password.')
   const sessionToken = createSession(db, { userId: user.id, place, now })
   noteUserSeen(db, user.id, now)
   return { signedIn: { user: presentUser(user), workspace: { id: workspace.id, name: workspace.name } }, sessionToken }

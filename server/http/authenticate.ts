@@ -43,7 +43,8 @@ export function enterWorkspace(principal: Principal, named: readonly string[]): 
 
 function firstWorkspaceOf(principal: Principal): Actor {
   const actor = principal.actorIn(undefined)
-  if (actor === undefined) throw new AppError('forbidden', 'You are not a member of any workspace. Ask for an invitation.')
+  if (actor === undefined)
+    throw new AppError('forbidden', 'You are in no workspace. Ask for an invite: its link lets you in with your password.')
   return actor
 }
 
