@@ -81,7 +81,11 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   holdExclusively(db)
   const sealer = openSealer(paths.masterKey, findSealed(db))
   const audit = openAuditLog({ db, signer: openAuditSigner(paths.auditKey), log, now })
-  const firstStart = await seedFirstStart({ db, config, now })
+  const firstStart = await seedFirstStart({
+    ...{ db, config, now },
+    onSeeded: ({ userId, workspaceId, email }) =>
+      audit.system({ event: 'server.first_started', workspaceId, target: userId, metadata: { email, version } }),
+  })
   await ensureSelfToolchain({ dir: paths.toolchain, executable: options.executable })
   const engine = await openEngine({ paths, config, log })
   const logs = openLogs(paths, log)

@@ -53,7 +53,8 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     startDiskGuard(context)
     sweepInBackground(context)
     const missingGuarantees = [...(await context.engine.guarantees()), context.diskQuota.guarantee].filter(({ holds }) => !holds)
-    if (!options.isOnTrial) concludeUpgrade(context.paths, context.log)
+    const upgraded = options.isOnTrial ? undefined : concludeUpgrade(context.paths, context.log)
+    if (upgraded !== undefined) context.audit.tell({ event: 'server.upgraded', metadata: { ...upgraded } })
     const backUp = (folder: string) => backUpControl(context.db, folder)
     return { address, publicUrl: context.publicUrl, firstStart, missingGuarantees, backUp, close: closeAll }
   } catch (error) {

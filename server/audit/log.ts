@@ -5,6 +5,7 @@ import { describeError, type ServerLog } from '../server-log.ts'
 import { appendEntry, type NewEntry } from './chain.ts'
 import { masked } from './mask.ts'
 import type { AuditSigner } from './signer.ts'
+import { chainsThereAre } from './store.ts'
 
 /** A change that no request asked for. */
 export interface SystemChange {
@@ -50,6 +51,8 @@ export function openAuditLog(parts: { db: Database; signer: AuditSigner; log: Se
       ...(target !== undefined && { target }),
       metadata: masked(metadata) as Record<string, unknown>,
     })
+  // Who verifies is told from which entry on another key has signed; this says that it was no mistake of theirs.
+  if (signer.isNew) for (const workspaceId of chainsThereAre(db)) system({ event: 'audit_log.key_replaced', workspaceId })
   return {
     publicKey: signer.publicKey,
     append,

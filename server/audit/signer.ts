@@ -9,6 +9,8 @@ export interface AuditSigner {
   sign(text: string): string
   /** Raw, base64. */
   publicKey: string
+  /** Whether the key was made just now. */
+  isNew: boolean
 }
 
 /**
@@ -18,10 +20,11 @@ export interface AuditSigner {
  * @throws AppError unavailable when the file holds no key, or others may read it.
  */
 export function openAuditSigner(keyFile: string): AuditSigner {
-  if (!existsSync(keyFile)) {
+  const isNew = !existsSync(keyFile)
+  if (isNew) {
     writeSecretFile(keyFile, generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString())
   }
-  return createAuditSigner(parseKey(readSecretFile(keyFile), keyFile))
+  return { ...signerWith(parseKey(readSecretFile(keyFile), keyFile)), isNew }
 }
 
 function parseKey(pem: string, keyFile: string): KeyObject {
@@ -36,7 +39,7 @@ function parseKey(pem: string, keyFile: string): KeyObject {
 
 const RAW_KEY_BYTES = 32
 
-function createAuditSigner(key: KeyObject): AuditSigner {
+function signerWith(key: KeyObject): Omit<AuditSigner, 'isNew'> {
   const spki = createPublicKey(key).export({ type: 'spki', format: 'der' })
   return {
     sign: (text) => sign(null, Buffer.from(text), key).toString('base64'),

@@ -21,12 +21,14 @@ interface SeedDeps {
   db: Database
   config: Pick<Config, 'CP_ADMIN_EMAIL' | 'CP_ADMIN_PASSWORD'>
   now(): number
+  /** Called in the transaction that makes them. */
+  onSeeded?(seeded: Seeded & { email: string }): void
 }
 
 const GENERATED_PASSWORD_BYTES = 15
 
 /** Makes the default workspace and its administrator; undefined when an earlier start has. All of it or nothing is written. */
-export async function seedFirstStart({ db, config, now }: SeedDeps): Promise<FirstStart | undefined> {
+export async function seedFirstStart({ db, config, now, onSeeded }: SeedDeps): Promise<FirstStart | undefined> {
   if (readSeeded(db) !== undefined) return undefined
   const generatedPassword = config.CP_ADMIN_PASSWORD === undefined ? generatePassword() : undefined
   const passwordHash = await hashPassword(config.CP_ADMIN_PASSWORD ?? generatedPassword ?? '')
@@ -38,6 +40,7 @@ export async function seedFirstStart({ db, config, now }: SeedDeps): Promise<Fir
     insertUser(db, { id: seeded.userId, email, name: 'Administrator', passwordHash, createdAt })
     insertMember(db, { ...seeded, role: 'admin', createdAt })
     db.query("INSERT INTO meta (key, value) VALUES ('seeded', ?)").run(JSON.stringify(seeded))
+    onSeeded?.({ ...seeded, email })
   }).immediate()
   return { email, generatedPassword }
 }

@@ -22,7 +22,7 @@ import {
   type StoredCertificate,
 } from './store.ts'
 
-type OutcomeContext = Pick<Context, 'db' | 'now' | 'log'>
+type OutcomeContext = Pick<Context, 'db' | 'audit' | 'now' | 'log'>
 
 /** Puts what the authority has issued into use, or has it revoked when nobody wants it any more. */
 export function keepIssued(context: OutcomeContext, host: string, { certificateId: id, chain, keySealed, directory }: Issued): void {
@@ -39,6 +39,9 @@ export function keepIssued(context: OutcomeContext, host: string, { certificateI
     replaceCertificate(db, certificate)
     const details = { domain: host, issuer: facts.issuer, expiresAt }
     tell(context, order.serviceId, { type: isRenewal ? 'certificate_renewed' : 'certificate_issued', details })
+    const workspaceId = order.serviceId === null ? undefined : serviceById(db, order.serviceId)?.workspaceId
+    const event = isRenewal ? 'certificate.renewed' : 'certificate.issued'
+    context.audit.system({ event, ...(workspaceId !== undefined && { workspaceId }), target: id, metadata: details })
   })()
   log.info('certificate obtained', { host, issuer: facts.issuer, expiresAt })
 }

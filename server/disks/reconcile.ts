@@ -132,6 +132,9 @@ async function remove(context: Context, disk: StoredDisk): Promise<void> {
   context.db.transaction(() => {
     removeDiskRow(context.db, disk.id)
     tellOfDisk(context, disk, 'disk_deleted')
+    const { id: target, name, workspaceId, serviceId, keptUntil } = disk
+    const reason = keptUntil === null ? 'on request' : 'its service was deleted, and it was kept for as long as promised'
+    context.audit.system({ event: 'disk.removed', workspaceId, target, metadata: { name, serviceId, reason } })
   })()
 }
 

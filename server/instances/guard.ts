@@ -91,6 +91,8 @@ export function flipBack(context: Context, service: StoredService, verdict: stri
     recordEvent(context.db, { service, type: 'cutover_reverted', details, now })
     endDeploy(context, { deploy, service }, { status: 'update_failed', reason })
     updateDeploy(context.db, previous.deployId, { status: 'live' }, now)
+    const told = { serviceId: service.id, toDeployId: previous.deployId, reason }
+    context.audit.system({ event: 'deploy.taken_back', workspaceId: service.workspaceId, target: deploy.id, metadata: told })
   })()
 }
 

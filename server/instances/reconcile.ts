@@ -183,5 +183,9 @@ async function removeService(context: Context, service: StoredService): Promise<
   await context.metrics.removeService(service.id)
   await rm(servicePathsOf(context.paths, service.id).root, { recursive: true, force: true })
   await context.diskQuota.lift(service)
-  removeServiceRow(context.db, service.id)
+  const { id: target, name, workspaceId } = service
+  context.db.transaction(() => {
+    removeServiceRow(context.db, target)
+    context.audit.system({ event: 'service.removed', workspaceId, target, metadata: { name } })
+  })()
 }

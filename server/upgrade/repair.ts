@@ -60,10 +60,11 @@ export async function rollBack(paths: Paths, journal: UpgradeJournal, reason: st
   return writeJournal(paths.upgradeJournal, { ...journal, step: 'rolled_back', reason: told })
 }
 
-/** The control plane is ready: an upgrade that has replaced the executable is over. */
-export function concludeUpgrade(paths: Paths, log: ServerLog): void {
+/** The control plane is ready: an upgrade that has replaced the executable is over. Tells which versions, if there was one. */
+export function concludeUpgrade(paths: Paths, log: ServerLog): Pick<UpgradeJournal, 'from' | 'to'> | undefined {
   const journal = readJournal(paths.upgradeJournal)
-  if (journal?.step !== 'commit') return
+  if (journal?.step !== 'commit') return undefined
   writeJournal(paths.upgradeJournal, { ...journal, step: 'done' })
   log.info('upgraded', { from: journal.from, to: journal.to })
+  return { from: journal.from, to: journal.to }
 }
