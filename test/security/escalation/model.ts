@@ -1,0 +1,112 @@
+/**
+ * What one workspace's people, keys, invites and roles are, and what the rules say of each move, written without a look at the server.
+ * A move gives the status that the server is to answer; a move that succeeds changes the state.
+ */
+import { builtInRoles, type Permission, workspaceWide } from '../../../shared/permission.ts'
+
+export type Scope = readonly string[] | null
+
+export interface Holder {
+  role: string
+  scope: Scope
+}
+
+export interface Key extends Holder {
+  /** The user whose membership it hangs on. */
+  madeBy: string
+}
+
+export interface Invite extends Holder {
+  /** Who may accept it. */
+  user: string
+  inviter: Subject
+}
+
+/** Who acts: a person with a session, or a key. */
+export interface Subject {
+  kind: 'user' | 'key'
+  id: string
+}
+
+export interface State {
+  /** Custom roles by id. */
+  roles: Map<string, { name: string; permissions: readonly Permission[] }>
+  members: Map<string, Holder>
+  keys: Map<string, Key>
+  invites: Map<string, Invite>
+  /** Users whose session was ended; it is begun anew between moves. */
+  signedOut: Set<string>
+}
+
+export const emptyState = (): State => ({ roles: new Map(), members: new Map(), keys: new Map(), invites: new Map(), signedOut: new Set() })
+
+export const copyOf = (state: State): State => ({
+  roles: new Map(state.roles),
+  members: new Map(state.members),
+  keys: new Map(state.keys),
+  invites: new Map(state.invites),
+  signedOut: new Set(state.signedOut),
+})
+
+/** What a role of this name holds; undefined when there is none. */
+export function permissionsOfRole(state: State, name: string): readonly Permission[] | undefined {
+  if (name in builtInRoles) return builtInRoles[name as keyof typeof builtInRoles].permissions
+  return [...state.roles.values()].find((role) => role.name === name)?.permissions
+}
+
+export const holderOf = (state: State, { kind, id }: Subject): Holder | undefined => (kind === 'user' ? state.members : state.keys).get(id)
+
+/** What somebody may do now; undefined for who is neither member nor key. */
+export function heldBy(state: State, subject: Subject): ReadonlySet<Permission> | undefined {
+  const holder = holderOf(state, subject)
+  if (holder === undefined) return undefined
+  const all = permissionsOfRole(state, holder.role) ?? []
+  return new Set(holder.scope === null ? all : all.filter((permission) => !workspaceWide.has(permission)))
+}
+
+/** Whether the subject may hand out a role: they hold all of it, and are confined to nothing. */
+export function mayHandOut(state: State, subject: Subject, permissions: readonly Permission[]): boolean {
+  const held = heldBy(state, subject)
+  return holderOf(state, subject)?.scope === null && permissions.every((permission) => held?.has(permission))
+}
+
+const isAdministrator = (holder: Holder | undefined): boolean => holder?.role === 'admin' && holder.scope === null
+
+export const administratorsIn = ({ members }: State): number => [...members.values()].filter(isAdministrator).length
+
+export const isLastAdministrator = (state: State, user: string): boolean =>
+  isAdministrator(state.members.get(user)) && administratorsIn(state) === 1
+
+/** Takes a member out, with everything that hangs on them. */
+export function takeOut(state: State, user: string): void {
+  state.members.delete(user)
+  const keys = [...state.keys].filter(([, { madeBy }]) => madeBy === user).map(([id]) => id)
+  for (const id of keys) state.keys.delete(id)
+  for (const [id, { inviter }] of [...state.invites]) {
+    if ((inviter.kind === 'user' && inviter.id === user) || (inviter.kind === 'key' && keys.includes(inviter.id))) state.invites.delete(id)
+  }
+}
+
+/** Everything as lines, to be compared with what the database holds. */
+export function linesOf({ roles, members, keys, invites }: State): string[] {
+  const held = ({ role, scope }: Holder) => `${role} ${scope === null ? 'everywhere' : `in ${[...scope].sort().join(',')}`}`
+  return [
+    ...[...roles].map(([id, { name, permissions }]) => `role ${id} ${name}: ${[...permissions].sort().join(',')}`),
+    ...[...members].map(([id, holder]) => `member ${id}: ${held(holder)}`),
+    ...[...keys].map(([id, key]) => `key ${id} of ${key.madeBy}: ${held(key)}`),
+    ...[...invites].map(([id, invite]) => `invite ${id} to ${invite.user} by ${invite.inviter.id}: ${held(invite)}`),
+  ].sort()
+}
+
+/** Who gained what from one state to the next: `[subject, permission]`. */
+export function gains(before: State, after: State): { subject: Subject; permissions: Permission[] }[] {
+  const subjects: Subject[] = [
+    ...[...after.members.keys()].map((id): Subject => ({ kind: 'user', id })),
+    ...[...after.keys.keys()].map((id): Subject => ({ kind: 'key', id })),
+  ]
+  return subjects.flatMap((subject) => {
+    const had = heldBy(before, subject)
+    const permissions = [...(heldBy(after, subject) ?? [])].filter((permission) => !had?.has(permission))
+    return permissions.length === 0 ? [] : [{ subject, permissions }]
+  })
+}
