@@ -6,8 +6,9 @@ export interface Visitor {
   follow(page: Page, until?: (url: string) => boolean): Promise<Page>
   /** Sends the form of a page with the button of this value. */
   press(page: Page, value?: string): Promise<Page>
+  /** Keeps the cookies that an answer sets. */
+  keep(host: string, headers: Headers): void
   cookie(host: string, name: string): string | undefined
-  forget(host: string, name: string): void
 }
 
 export interface Page {
@@ -37,12 +38,7 @@ export function createVisitor(): Visitor {
         headers: { ...headers, cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
         ...(form === undefined ? {} : { body: new URLSearchParams(form) }),
       })
-      for (const line of response.headers.getSetCookie()) {
-        const { name, value, maxAge, expires } = Bun.Cookie.parse(line)
-        const isOver = maxAge === 0 || value === '' || (expires !== undefined && new Date(expires).getTime() < Date.now())
-        if (isOver) cookies.delete(name)
-        else cookies.set(name, value)
-      }
+      visitor.keep(new URL(url).host, response.headers)
       const location = response.headers.get('location')
       const target = location === null ? undefined : new URL(location, url).href
       return { url, status: response.status, headers: response.headers, text: await response.text(), location: target }
@@ -65,8 +61,16 @@ export function createVisitor(): Visitor {
       const url = action === undefined ? page.url : plain(action)
       return visitor.open(url, { form, headers: { origin: new URL(page.url).origin } })
     },
+    keep(host, headers) {
+      const cookies = cookiesOf(host)
+      for (const line of headers.getSetCookie()) {
+        const { name, value, maxAge, expires } = Bun.Cookie.parse(line)
+        const isOver = maxAge === 0 || value === '' || (expires !== undefined && new Date(expires).getTime() < Date.now())
+        if (isOver) cookies.delete(name)
+        else cookies.set(name, value)
+      }
+    },
     cookie: (host, name) => jar.get(host)?.get(name),
-    forget: (host, name) => void jar.get(host)?.delete(name),
   }
   return visitor
 }
