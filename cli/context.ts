@@ -3,6 +3,8 @@ import { isId } from '../shared/id.ts'
 import { type Client, createClient, type Target } from './client.ts'
 import { DEFAULT_URL, type Settings, serverUrl, settingsOf } from './config.ts'
 import { type Credential, readCredentials } from './credentials.ts'
+import { renewed } from './device/renew.ts'
+import { renewalOf } from './device/tokens.ts'
 import { CliError } from './error.ts'
 import type { Io } from './io.ts'
 import { createPaint, type Paint } from './paint.ts'
@@ -49,7 +51,7 @@ export function createContext(io: Io, options: GlobalOptions): Context {
     settings,
     givenUrl,
     client: createClient(
-      onceOnly(() => resolveTarget(io, { settings, givenUrl, workspace })),
+      whileGood(io, () => resolveTarget(io, { settings, givenUrl, workspace })),
       io.interrupted,
     ),
     paint: createPaint(isColoured(io, settings)),
@@ -68,17 +70,35 @@ interface Wanted {
   workspace: string | undefined
 }
 
-/** The server that is talked to: given, else the one last logged in to, else the local one. */
-export async function currentServer(context: Pick<Context, 'settings' | 'givenUrl'>): Promise<{ url: string; credential?: Credential }> {
-  const stored = await readCredentials(context.settings.credentialsPath)
+/** The server that is talked to: given, else the one last logged in to, else the local one. @throws CliError when its login has ended. */
+export async function currentServer(
+  context: Pick<Context, 'io' | 'settings' | 'givenUrl'>,
+): Promise<{ url: string; credential?: Credential }> {
+  const path = context.settings.credentialsPath
+  const stored = await readCredentials(path)
   const url = context.givenUrl ?? stored.current ?? DEFAULT_URL
   const { token } = context.settings
   const credential = token === undefined ? stored.servers[url] : ({ kind: 'token', token } as const)
-  return credential === undefined ? { url } : { url, credential }
+  if (credential === undefined) return { url }
+  return { url, credential: credential.kind === 'device' ? await renewed({ io: context.io, path, url }, credential) : credential }
 }
 
-async function resolveTarget(io: Io, { settings, givenUrl, workspace }: Wanted): Promise<Target> {
-  const { url, credential } = await currentServer({ settings, givenUrl })
+interface Resolved {
+  target: Target
+  /** When it is to be resolved again, in milliseconds since 1970. */
+  goodUntil: number
+}
+
+async function resolveTarget(io: Io, { settings, givenUrl, workspace }: Wanted): Promise<Resolved> {
+  const { url, credential } = await currentServer({ io, settings, givenUrl })
+  const goodUntil = credential?.kind === 'device' ? renewalOf(credential) : Number.POSITIVE_INFINITY
+  return { target: await targetIn(io, { url, credential, workspace }), goodUntil }
+}
+
+async function targetIn(
+  io: Io,
+  { url, credential, workspace }: { url: string; credential: Credential | undefined; workspace: string | undefined },
+): Promise<Target> {
   const headers = credential === undefined ? {} : credentialHeaders(url, credential)
   const wanted = workspace ?? credential?.workspaceId
   if (wanted === undefined) return { url, headers }
@@ -100,10 +120,11 @@ async function workspaceNamed(name: string, target: Target, io: Io): Promise<str
   return found.owner.id
 }
 
-function onceOnly<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined
-  return () => {
-    made ??= make()
-    return made
+/** What was resolved once, until it is good no longer: a command may last longer than its token. */
+function whileGood({ now }: Pick<Io, 'now'>, resolve: () => Promise<Resolved>): () => Promise<Target> {
+  let held: Promise<Resolved> | undefined
+  return async () => {
+    if (held === undefined || (await held).goodUntil <= now()) held = resolve()
+    return (await held).target
   }
 }

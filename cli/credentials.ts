@@ -14,6 +14,8 @@ type Proof =
   | { kind: 'api_key'; token: string; keyId: string; email: string }
   /** A session, for users who may not make keys; logout ends it. */
   | { kind: 'session'; token: string; email: string }
+  /** Tokens of a login that was confirmed in a browser, which renew themselves; logout ends it. Times in milliseconds. */
+  | { kind: 'device'; token: string; refreshToken: string; expiresAt: number; lifetimeMs: number; email: string }
   /** A token that the user brought; logout only forgets it. */
   | { kind: 'token'; token: string }
 

@@ -3,6 +3,7 @@ import { type Client, createClient } from './client.ts'
 import { type Context, credentialHeaders } from './context.ts'
 import type { Credential } from './credentials.ts'
 import { CliError } from './error.ts'
+import { withCode } from './one-time-code.ts'
 import { sessionIn } from './session-cookie.ts'
 
 export interface SignedIn {
@@ -35,7 +36,7 @@ export async function loginByToken(context: Context, url: string, token: string)
  * Logs in with a password and exchanges the session for an API key of this machine, which can be seen and revoked by name.
  * Users who may not make keys keep the session.
  */
-export async function loginByPassword(context: Context, url: string, account: { email: string; password: string }): Promise<SignedIn> {
+export async function loginByPassword(context: Context, url: string, account: PasswordLogin): Promise<SignedIn> {
   const session = await openSession(context, url, account)
   const client = clientWith(context, url, session)
   const me = await client.call('me')
@@ -46,20 +47,41 @@ export async function loginByPassword(context: Context, url: string, account: { 
   return { credential: { kind: 'api_key', token: key.secret, keyId: key.id, email: account.email }, me }
 }
 
-async function openSession(context: Context, url: string, { email, password }: { email: string; password: string }): Promise<Credential> {
-  const response = await clientWith(context, url)
-    .respond('login', { body: { email, password } })
-    .catch((error: unknown) => {
-      if (!(error instanceof CliError) || error.code !== 'unauthorized') throw error
-      throw new CliError('unauthorized', error.message, {
-        id: error.body.id,
-        hint: 'Check the e-mail address and the password.',
-        cause: error,
-      })
-    })
+export interface PasswordLogin {
+  email: string
+  password: string
+  /** Code given beforehand; without one it is asked for when the server wants it. */
+  otp?: string | undefined
+  /** Told when the sign-in took a code. */
+  onCode?(): void
+}
+
+/** Opens a session. @throws CliError unauthorized for a wrong password or code. */
+export async function openSession(
+  context: Context,
+  url: string,
+  { email, password, otp: given, onCode }: PasswordLogin,
+): Promise<SessionCredential> {
+  const client = clientWith(context, url)
+  const response = await withCode(context, given, (otp) => {
+    if (otp !== undefined) onCode?.()
+    return client.respond('login', { body: { email, password, ...(otp === undefined ? {} : { otp }) } }).catch(explained)
+  })
   const token = sessionIn(response.headers)
   if (!token) throw new CliError('internal', `${url} opened no session.`, { hint: 'Check that the URL is that of a cpd server.' })
   return { kind: 'session', token, email }
+}
+
+type SessionCredential = Extract<Credential, { kind: 'session' }>
+
+function explained(error: unknown): never {
+  if (!(error instanceof CliError) || error.code !== 'unauthorized') throw error
+  const { id, details } = error.body
+  throw new CliError('unauthorized', error.message, {
+    id,
+    ...(details === undefined ? { hint: 'Check the e-mail address and the password.' } : { details }),
+    cause: error,
+  })
 }
 
 /** Ends what login began. @throws CliError when the server could not be told. */
@@ -68,6 +90,7 @@ export async function endLogin(context: Context, url: string, credential: Creden
   const ended = async () => {
     if (credential.kind === 'api_key') await client.call('revokeApiKey', { params: { keyId: credential.keyId } })
     if (credential.kind === 'session') await client.call('logout')
+    if (credential.kind === 'device') await client.call('revokeDeviceToken', { body: { token: credential.refreshToken } })
   }
   await ended().catch((error: unknown) => {
     // Revoked or expired already.

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { credential as checkedToken, DEFAULT_URL } from '../config.ts'
 import { type Context, currentServer, type Start } from '../context.ts'
 import { type Credential, readCredentials, writeCredentials } from '../credentials.ts'
+import { loginByDevice } from '../device/login.ts'
 import { CliError, usageError } from '../error.ts'
 import { endLogin, loginByPassword, loginByToken, type SignedIn } from '../login.ts'
 import { ask } from '../prompt.ts'
@@ -9,8 +10,10 @@ import { formatFields } from '../table.ts'
 import { clean } from '../terminal-text.ts'
 
 interface LoginOptions {
+  device?: boolean
   email?: string
   passwordStdin?: boolean
+  otp?: string
   token?: string
   tokenStdin?: boolean
 }
@@ -19,8 +22,10 @@ export function addAccountCommands(program: Command, start: Start): void {
   program
     .command('login')
     .description('Log in to a server and remember it')
+    .option('--device', 'Confirm the login in a browser, on this machine or another (the default on a terminal)')
     .option('--email <address>', 'E-mail address of the account')
     .option('--password-stdin', 'Read the password from standard input')
+    .option('--otp <code>', 'Code of the authenticator app, or a recovery code, for an account that has two-factor sign-in')
     .option('--token <token>', 'Use this API key instead of a password')
     .option('--token-stdin', 'Read the API key from standard input')
     .action((options: LoginOptions, command: Command) => login(start(command), options))
@@ -57,14 +62,31 @@ async function endEarlierLogin(context: Context, url: string, earlier: Credentia
 async function signIn(context: Context, url: string, options: LoginOptions): Promise<SignedIn> {
   if (options.token !== undefined) return loginByToken(context, url, checkedToken(options.token, '--token'))
   if (options.tokenStdin) return loginByToken(context, url, checkedToken(await piped(context, '--token-stdin'), 'Standard input'))
-  if (isInClear(url)) context.note(`Warning: the password travels to ${url} unencrypted. Use https, or log in with --token.`)
-  const instead = 'Give --email and --password-stdin, or --token-stdin.'
+  if (isInClear(url)) context.note(`Warning: the login travels to ${url} unencrypted. Use https.`)
+  return (await signInByDevice(context, url, options)) ?? signInByPassword(context, url, options)
+}
+
+/** Undefined where a password is wanted, or the server knows nothing else. */
+async function signInByDevice(
+  context: Context,
+  url: string,
+  { device, email, passwordStdin }: LoginOptions,
+): Promise<SignedIn | undefined> {
+  const isWanted = device === true || (context.io.stdin.isTty && email === undefined && passwordStdin !== true)
+  const signedIn = isWanted ? await loginByDevice(context, url) : undefined
+  if (device === true && signedIn === undefined)
+    throw new CliError('not_found', `${url} knows no login of devices.`, { hint: 'Log in with --email.' })
+  return signedIn
+}
+
+async function signInByPassword(context: Context, url: string, options: LoginOptions): Promise<SignedIn> {
+  const instead = 'Give --device, --email and --password-stdin, or --token-stdin.'
   const email = options.email ?? (await ask(context, { text: 'E-mail:', instead })).trim()
   const password = options.passwordStdin
     ? (await piped(context, '--password-stdin')).replace(/\r?\n$/, '')
     : await ask(context, { text: 'Password:', isHidden: true, instead })
   if (email === '' || password === '') throw usageError('E-mail and password must not be empty.')
-  return loginByPassword(context, url, { email, password })
+  return loginByPassword(context, url, { email, password, otp: options.otp })
 }
 
 /** A secret from a pipe or file: on a terminal it would be shown while it is typed. */
@@ -126,6 +148,8 @@ function describe(credential: Credential, { settings }: Context): string {
       return `API key of this machine (${credential.keyId})`
     case 'session':
       return 'session'
+    case 'device':
+      return 'login confirmed in a browser'
     case 'token':
       return 'token given at login'
   }

@@ -29,11 +29,12 @@ export interface FollowOptions {
  */
 export async function followLogs(options: FollowOptions): Promise<void> {
   const { client, seen, signal } = options
-  const target = await client.target()
   let attempt = 0
   let hasBeenOpen = false
   let lostAt = performance.now()
   while (!signal.aborted) {
+    // Anew each time: the token may have been renewed meanwhile.
+    const target = await client.target()
     const query = { ...options.filters, startTime: seen.resumeTime() }
     const end = await readLogSocket(target, pathOf(operationOf('subscribeLogs'), { query }), {
       signal,

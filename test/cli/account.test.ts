@@ -46,9 +46,9 @@ const config = async () => JSON.parse(await readFile(configPath(), 'utf8'))
 describe('login', () => {
   test('a password becomes an API key of this machine, kept where only its owner can read', async () => {
     const cli = run()
-    const { exitCode, stdout, stderr } = await cli(['login', '--url', server.url], { typed: ['ada@example.com', 'secret word'] })
+    const { exitCode, stdout, stderr } = await cli(['login', '--url', server.url, '--email', 'ada@example.com'], { typed: ['secret word'] })
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `Logged in to ${server.url} as ada@example.com (admin of Main).\n` })
-    expect(stderr).toBe('E-mail: Password: ')
+    expect(stderr).toBe('Password: ')
     expect(await config()).toEqual({
       current: server.url,
       servers: { [server.url]: { kind: 'api_key', token: 'cpk_made', keyId, email: 'ada@example.com' } },
@@ -110,24 +110,24 @@ describe('login', () => {
     })
   })
 
-  test('a password that would travel in clear is warned about', async () => {
+  test('a login that would travel in clear is warned about', async () => {
     const cli = run()
     const { stderr } = await cli(['login', '--url', 'http://cpd.invalid', '--email', 'a@b', '--password-stdin'], { stdin: 'x' })
-    expect(stderr).toContain('Warning: the password travels to http://cpd.invalid unencrypted.')
+    expect(stderr).toContain('Warning: the login travels to http://cpd.invalid unencrypted.')
   })
 
   test('nobody is asked where there is no terminal', async () => {
     const cli = run()
     const { exitCode, stderr } = await cli(['login', '--url', server.url])
     expect(exitCode).toBe(2)
-    expect(stderr).toContain('Give --email and --password-stdin, or --token-stdin.')
+    expect(stderr).toContain('Give --device, --email and --password-stdin, or --token-stdin.')
   })
 })
 
 describe('whoami and logout', () => {
   test('whoami names server, account, role and credential', async () => {
     const cli = run()
-    await cli(['login', '--url', server.url], { typed: ['ada@example.com', 'secret word'] })
+    await cli(['login', '--url', server.url, '--email', 'ada@example.com'], { typed: ['secret word'] })
     const { stdout } = await cli(['whoami'])
     expect(stdout).toBe(
       [
@@ -147,7 +147,7 @@ describe('whoami and logout', () => {
 
   test('logout revokes the key that login made and forgets it', async () => {
     const cli = run()
-    await cli(['login', '--url', server.url], { typed: ['ada@example.com', 'secret word'] })
+    await cli(['login', '--url', server.url, '--email', 'ada@example.com'], { typed: ['secret word'] })
     const { stdout } = await cli(['logout'])
     expect(stdout).toBe(`Logged out of ${server.url}.\n`)
     expect(server.received.at(-1)).toMatchObject({ id: 'revokeApiKey', params: { keyId } })
@@ -161,7 +161,7 @@ describe('whoami and logout', () => {
         throw new AppError('unavailable', 'Starting.')
       },
     })
-    await cli(['login', '--url', server.url], { typed: ['ada@example.com', 'secret word'] })
+    await cli(['login', '--url', server.url, '--email', 'ada@example.com'], { typed: ['secret word'] })
     const { exitCode, stderr } = await cli(['logout'])
     expect(exitCode).toBe(1)
     expect(stderr).toContain(`cpctl keys revoke ${keyId}`)
@@ -174,6 +174,9 @@ describe('whoami and logout', () => {
     await cli(['whoami'], { env: { CPCTL_URL: server.url, CPCTL_TOKEN: 'cpk_x', CPCTL_WORKSPACE: 'Main' } })
     expect(server.received.at(-1)?.headers.get('x-workspace-id')).toBe(workspaceId)
     const unknown = await cli(['whoami', '--workspace', 'Other'], { env: { CPCTL_URL: server.url, CPCTL_TOKEN: 'cpk_x' } })
-    expect(unknown).toMatchObject({ exitCode: 1, stderr: 'Error: There is no workspace named Other.\nSee cpctl whoami.\n' })
+    expect(unknown).toMatchObject({
+      exitCode: 1,
+      stderr: 'Error: There is no workspace named Other.\ncpctl workspaces list shows yours.\n',
+    })
   })
 })

@@ -1,0 +1,54 @@
+import { createClient } from '../client.ts'
+import { type Credential, readCredentials, writeCredentials } from '../credentials.ts'
+import { CliError } from '../error.ts'
+import type { Io } from '../io.ts'
+import { withLock } from './lock.ts'
+import { type DeviceCredential, exchange, keptTokens, renewalOf } from './tokens.ts'
+
+interface Kept {
+  io: Pick<Io, 'now' | 'interrupted'>
+  /** File of the credentials. */
+  path: string
+  url: string
+}
+
+/**
+ * The credential of a device with tokens that are still good. A refresh token may be shown once: so one process exchanges it, while the
+ * others wait for the outcome, which they find in the file.
+ *
+ * @throws CliError `unauthorized` when the login has ended, or why the server cannot be asked about a token that is good no longer.
+ */
+export async function renewed(kept: Kept, credential: DeviceCredential): Promise<DeviceCredential> {
+  if (!isDue(kept, credential)) return credential
+  return withLock(`${kept.path}.lock`, async () => {
+    const present = await presentOf(kept)
+    if (present === undefined) throw ended(kept.url)
+    return isDue(kept, present) ? exchanged(kept, present) : present
+  })
+}
+
+const isDue = ({ io }: Kept, credential: DeviceCredential): boolean => io.now() >= renewalOf(credential)
+
+async function exchanged({ io, path, url }: Kept, present: DeviceCredential): Promise<DeviceCredential> {
+  const client = createClient(async () => ({ url, headers: {} }), io.interrupted)
+  try {
+    const tokens = await exchange(client, present.refreshToken)
+    if (tokens === undefined) throw ended(url)
+    const next = { ...present, ...keptTokens(tokens, io.now()) }
+    const { servers, ...rest } = await readCredentials(path)
+    await writeCredentials(path, { ...rest, servers: { ...servers, [url]: next } })
+    return next
+  } catch (error) {
+    const isPassing = error instanceof CliError && (error.code === 'unavailable' || error.code === 'rate_limited')
+    if (isPassing && io.now() < present.expiresAt) return present
+    throw error
+  }
+}
+
+async function presentOf({ path, url }: Kept): Promise<DeviceCredential | undefined> {
+  const held: Credential | undefined = (await readCredentials(path)).servers[url]
+  return held?.kind === 'device' ? held : undefined
+}
+
+const ended = (url: string): CliError =>
+  new CliError('unauthorized', `The login to ${url} has ended.`, { hint: 'Log in again: cpctl login' })
