@@ -1,6 +1,6 @@
 import { AppError } from '../../../shared/error.ts'
 import type { Cgroups } from './cgroups.ts'
-import { readStat, signalProcess } from './proc.ts'
+import { type ProcessStat, readStat, signalProcess } from './proc.ts'
 import { groupOf, isTrueWithin, type Processes } from './processes.ts'
 import type { Workload } from './record.ts'
 
@@ -18,8 +18,10 @@ export function freezerBy(cgroups: Cgroups | undefined, processes: Processes): F
   const freezeOnce = (workload: Workload): boolean => {
     const group = groupOf(workload)
     if (cgroups?.setFrozen(group, true)) return cgroups.isFrozen(group)
-    const running = processes.members(workload).filter((pid) => !isStopped(pid))
-    for (const pid of running) signalProcess(pid, 'SIGSTOP')
+    const stats = processes.members(workload).flatMap((pid) => readStat(pid) ?? [])
+    const running = stats.filter((stat) => !isStopped(stat))
+    for (const { pid } of running) signalProcess(pid, 'SIGSTOP')
+    for (const { pid } of awaitedIn(stats)) signalProcess(pid, 'SIGCONT')
     return running.length === 0
   }
   return {
@@ -34,10 +36,19 @@ export function freezerBy(cgroups: Cgroups | undefined, processes: Processes): F
 
 function thaw(cgroups: Cgroups | undefined, processes: Processes, workload: Workload): void {
   if (cgroups?.setFrozen(groupOf(workload), false)) return
-  for (const pid of processes.members(workload)) if (isStopped(pid)) signalProcess(pid, 'SIGCONT')
+  for (const stat of processes.members(workload).flatMap((pid) => readStat(pid) ?? [])) {
+    if (isStopped(stat)) signalProcess(stat.pid, 'SIGCONT')
+  }
 }
 
-function isStopped(pid: number): boolean {
-  const state = readStat(pid)?.state
-  return state === undefined || state === 'T' || state === 't' || state === 'Z'
+const STOPPED = new Set(['T', 't', 'Z'])
+const isStopped = ({ state }: ProcessStat): boolean => STOPPED.has(state)
+
+/**
+ * Stopped processes that have to go on for a moment so that their parents can stop: who has made a child by vfork(2), as shells do, waits in
+ * the kernel, deaf to every signal, until that child has begun its program.
+ */
+export function awaitedIn(stats: readonly ProcessStat[]): ProcessStat[] {
+  const waiting = new Set(stats.filter(({ state }) => state === 'D').map(({ pid }) => pid))
+  return stats.filter(({ state, parentPid }) => state === 'T' && waiting.has(parentPid))
 }
