@@ -40,9 +40,9 @@ export function createDenials({ db, audit, log, now, stopping }: DenialsContext)
   const budget = { sinceAt: now(), written: 0, suppressed: 0 }
   let timer: Timer | undefined
 
-  const write = (workspaceIds: readonly string[], entry: NewEntry): void => {
+  const write = (entry: NewEntry, workspaceIds: () => readonly string[]): void => {
     try {
-      audit.append(workspaceIds, entry)
+      audit.append(workspaceIds(), entry)
     } catch (error) {
       log.error('denied attempt not written down', { requestId: entry.requestId, ...describeError(error) })
     }
@@ -50,7 +50,7 @@ export function createDenials({ db, audit, log, now, stopping }: DenialsContext)
   /** Whether there is room for one more in this hour; tells of the hour before, if something was left out of it. */
   const hasRoom = (): boolean => {
     if (now() - budget.sinceAt >= HOUR_MS) {
-      if (budget.suppressed > 0) write([], suppressedEntry(budget.suppressed))
+      if (budget.suppressed > 0) write(suppressedEntry(budget.suppressed), () => [])
       Object.assign(budget, { sinceAt: now(), written: 0, suppressed: 0 })
     }
     if (budget.written < MAX_ENTRIES_PER_HOUR) budget.written += 1
@@ -61,7 +61,7 @@ export function createDenials({ db, audit, log, now, stopping }: DenialsContext)
     clearInterval(timer)
     timer = undefined
     for (const one of counted.values()) {
-      if (one.repeats > 0 && hasRoom()) write(chainsOf(db, one.first), repeatsEntry(one))
+      if (one.repeats > 0 && hasRoom()) write(repeatsEntry(one), () => chainsOf(db, one.first))
     }
     counted.clear()
   }
@@ -80,14 +80,16 @@ export function createDenials({ db, audit, log, now, stopping }: DenialsContext)
       counted.set(key, { first: attempt, repeats: 0, operations: new Set([attempt.operationId]) })
       timer ??= setTimeout(flush, WINDOW_MS).unref()
       // After the answer: how long it takes must not tell whether there is an account, and in how many workspaces it is.
-      if (hasRoom()) setImmediate(() => write(chainsOf(db, attempt), entryOf(attempt)))
+      if (hasRoom()) setImmediate(() => write(entryOf(attempt), () => chainsOf(db, attempt)))
     },
   }
 }
 
-/** By who it was, or else from where. */
-const keyOf = ({ actor, address, reason, facts }: DeniedAttempt): string =>
-  [reason, actor?.id ?? addressKey(address), facts.target ?? facts.actor?.id ?? '', actor?.workspaceId ?? ''].join(' ')
+/** By who it was, or else from where; a wrong password apart from a wrong token. */
+function keyOf({ actor, address, reason, facts, isAtDoor, operationId }: DeniedAttempt): string {
+  const target = facts.target ?? facts.actor?.id ?? ''
+  return [reason, actor?.id ?? addressKey(address), actor?.workspaceId ?? '', target, isAtDoor ? '' : operationId].join(' ')
+}
 
 /** Of an account, each of its workspaces. */
 function chainsOf(db: Context['db'], { actor, facts }: DeniedAttempt): readonly string[] {

@@ -1,4 +1,5 @@
 import type { Operations } from '../../shared/api.ts'
+import type { AppError } from '../../shared/error.ts'
 import type { BodyOf, Operation, ParamsOf, QueryOf, ReplyOf } from '../../shared/operation.ts'
 import type { Permission } from '../../shared/permission.ts'
 import type { SocketEvents } from './sockets.ts'
@@ -56,6 +57,8 @@ export interface Call<O extends Operation> {
    * @throws AppError as `requireRight`.
    */
   change<T>(apply: () => T): T
+  /** Tells the audit log of a refusal that is answered in another way than as an error: by a page that says so. */
+  deny(error: AppError): void
   /** Adds to what the audit entry of this request tells. */
   note(facts: AuditFacts): void
   /**

@@ -129,6 +129,7 @@ function callOf({ visit, attempt }: Served, admission: Admission, { operation, a
       admission.readmit(workspaceOfBody(body))
       return recordChange(attempt, call, apply)
     },
+    deny: (error) => tellDenied(attempt, visit, error),
     note: (facts) => addFacts(attempt, facts),
     upgrade(events: SocketEvents) {
       const server = parts.server()

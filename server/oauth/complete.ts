@@ -1,4 +1,5 @@
-import type { OAuthProblem } from '../../shared/oauth.ts'
+import { AppError } from '../../shared/error.ts'
+import { type OAuthProblem, oauthProblems } from '../../shared/oauth.ts'
 import { createCookieWriter } from '../auth/cookie.ts'
 import { pendingCookieOf } from '../auth/pending-sign-in.ts'
 import { placeOf } from '../auth/session-place.ts'
@@ -30,6 +31,7 @@ export interface Return {
   clientAddress: string
   change<T>(apply: () => T): T
   note(facts: AuditFacts): void
+  deny(error: AppError): void
 }
 
 type CompleteContext = Pick<Context, 'db' | 'audit' | 'sealer' | 'publicUrl' | 'config' | 'log' | 'now'>
@@ -88,6 +90,7 @@ function signIn(context: CompleteContext, back: Return, { attempt, profile }: Kn
   })
   switch (entered.kind) {
     case 'refused':
+      if (entered.user !== undefined) note({ actor: { type: 'user', id: entered.user.id, email: entered.user.email } })
       return refuse(context, back, { problem: entered.problem, ...aimOf(attempt) })
     case 'code_wanted':
       return redirect(codeUrl(publicUrl, returnTo), [pendingCookieOf(publicUrl, entered.pendingToken)])
@@ -123,11 +126,15 @@ function linkTo(context: CompleteContext, back: Return, { attempt, profile }: Kn
   return redirect(pageUrl(publicUrl, returnTo))
 }
 
+/** What is nobody's attempt at anything: it is told to the person only. */
+const harmless: ReadonlySet<OAuthProblem> = new Set(['oauth_cancelled', 'oauth_unavailable'])
+
 function refuse(
   { publicUrl }: CompleteContext,
-  { note }: Return,
+  { provider, note, deny }: Return,
   { problem, ...aim }: { problem: OAuthProblem; returnTo: string; isLink: boolean },
 ): Response {
-  note({ isUnchanged: true })
+  note({ isUnchanged: true, metadata: { provider: provider.id, problem } })
+  if (!harmless.has(problem)) deny(new AppError('unauthorized', oauthProblems[problem]))
   return redirect(problemUrl(publicUrl, problem, aim))
 }

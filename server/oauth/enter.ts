@@ -26,7 +26,8 @@ export interface Arrival {
 export type Entered =
   | { kind: 'signed_in'; user: StoredUser; sessionToken: string; how: How }
   | { kind: 'code_wanted'; user: StoredUser; pendingToken: string }
-  | { kind: 'refused'; problem: OAuthProblem }
+  /** `user` is whose account it was to be, where there is one. */
+  | { kind: 'refused'; problem: OAuthProblem; user?: StoredUser | undefined }
 
 /** Lets somebody in whom a provider vouches for, as the rules decide. To be called in one transaction. */
 export function enter(context: EnterContext, arrival: Arrival): Entered {
@@ -35,7 +36,7 @@ export function enter(context: EnterContext, arrival: Arrival): Entered {
   const decision = decideSignIn(factsOf(context, arrival))
   switch (decision.kind) {
     case 'refuse':
-      return { kind: 'refused', problem: decision.problem }
+      return { kind: 'refused', problem: decision.problem, user: namesakeOf(context, profile) }
     case 'enter':
       return begin(context, arrival, { userId: decision.userId, how: 'known' })
     case 'link_and_enter':
@@ -52,7 +53,7 @@ export function enter(context: EnterContext, arrival: Arrival): Entered {
 
 function factsOf(context: EnterContext, { profile, provider, inviteToken }: Arrival): SignInFacts {
   const { db, config } = context
-  const namesake = profile.email === undefined ? undefined : findUserByEmail(db, profile.email)
+  const namesake = namesakeOf(context, profile)
   return {
     profile,
     linkedUserId: findIdentity(db, profile.issuer, profile.subject)?.userId,
@@ -66,6 +67,9 @@ function factsOf(context: EnterContext, { profile, provider, inviteToken }: Arri
     isRegistrationOpen: registrationPolicy(config) === 'open',
   }
 }
+
+const namesakeOf = ({ db }: EnterContext, { email }: Profile): StoredUser | undefined =>
+  email === undefined ? undefined : findUserByEmail(db, email)
 
 const emailOfInvite = (context: EnterContext, token: string): string | undefined => ifPossible(() => requireInvite(context, token))?.email
 
@@ -106,7 +110,7 @@ function begin(context: EnterContext, { place, inviteToken }: Arrival, { userId,
   const isJoining = how !== 'invited' && inviteToken !== undefined
   const joined = isJoining ? ifPossible(() => joinByInvite(context, inviteToken, user)) : undefined
   const signIn = ifPossible(() => beginSession(db, user, { place, now: now(), ...(joined && { workspaceId: joined.workspaceId }) }))
-  if (signIn === undefined) return { kind: 'refused', problem: 'no_workspace' }
+  if (signIn === undefined) return { kind: 'refused', problem: 'no_workspace', user }
   return { kind: 'signed_in', user, how: joined === undefined ? how : 'invited', sessionToken: signIn.sessionToken }
 }
 

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ProviderId, providerIds } from '../../../shared/oauth.ts'
 import { call } from '../../support/client.ts'
+import { registerTenant } from '../../support/members.ts'
 import { ada, asVisitor, grace, mallory, nobody, type OAuthWorld, signInWith, startOAuthWorld } from '../../support/oauth/world.ts'
+import { until } from '../../support/until.ts'
 
 let world: OAuthWorld
 beforeAll(async () => {
@@ -62,4 +64,29 @@ test('a second provider that vouches for the same proven address leads to the sa
   expect(new Set(ids).size).toBe(1)
   const identities = await ask<{ identity: { provider: string } }[]>('/v1/auth/identities', third.visitor)
   expect(identities.body.map(({ identity }) => identity.provider)).toEqual(['apple', 'github', 'google'])
+})
+
+describe('the audit log tells', () => {
+  const entries = () =>
+    world.server.db
+      .query<{ event: string; status: string; actor: string | null; metadata: string }, []>(
+        'SELECT event, status, actor_email AS actor, metadata FROM audit_log ORDER BY created_at, seq',
+      )
+      .all()
+
+  test('of a sign-in, by whom and with which provider, without code and state', async () => {
+    await signInWith(world, 'github', grace)
+    const entry = entries().findLast(({ event }) => event === 'user.signed_in_by_provider')
+    expect(entry).toMatchObject({ status: 'success', actor: grace.email })
+    const metadata = JSON.parse(entry?.metadata ?? '{}')
+    expect(metadata).toMatchObject({ provider: 'github', outcome: 'known', request: { code: '[hidden]', state: '[hidden]' } })
+  })
+
+  test('of one that was refused beside an account, in the log of that account', async () => {
+    await registerTenant(world.server, ada.email ?? '')
+    expect((await signInWith(world, 'google', ada)).path).toBe('/login?error=account_exists')
+    const denied = () => entries().find(({ event, metadata }) => event === 'access.denied' && metadata.includes('account_exists'))
+    await until('it is written down', () => denied() !== undefined)
+    expect(JSON.parse(denied()?.metadata ?? '{}')).toMatchObject({ provider: 'google', problem: 'account_exists' })
+  })
 })
