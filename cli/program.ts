@@ -15,11 +15,13 @@ import { addKeyCommands } from './commands/keys.ts'
 import { addLogsCommand } from './commands/logs.ts'
 import { addMetricsCommand } from './commands/metrics.ts'
 import { addOpenCommand } from './commands/open.ts'
+import { addOwnAccountCommands } from './commands/own-account.ts'
 import { addRoleCommands } from './commands/roles.ts'
 import { addRollbackCommand } from './commands/rollback.ts'
 import { addRunCommand } from './commands/run.ts'
 import { addSecretFileCommands } from './commands/secret-files.ts'
 import { addServiceCommands } from './commands/services.ts'
+import { addSessionCommands } from './commands/sessions.ts'
 import { addShellCommand } from './commands/shell.ts'
 import { addStatusCommand } from './commands/status.ts'
 import { addTeamCommands } from './commands/team.ts'
@@ -60,6 +62,8 @@ const groups = [
   addDiskCommands,
   addDomainCommands,
   addAccountCommands,
+  addOwnAccountCommands,
+  addSessionCommands,
   addWorkspaceCommands,
   addTeamCommands,
   addInviteCommands,

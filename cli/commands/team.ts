@@ -1,14 +1,15 @@
 import type { Command } from 'commander'
 import type { TeamMember } from '../../shared/team.ts'
 import type { Context, Start } from '../context.ts'
-import { CliError, usageError } from '../error.ts'
+import { usageError } from '../error.ts'
+import { membersOf, resolveMember } from '../members.ts'
 import { printList } from '../output.ts'
-import { allPages } from '../pages.ts'
 import { confirmByName } from '../prompt.ts'
 import { scopeInBrief, scopeOf } from '../scope.ts'
 import type { Column } from '../table.ts'
 import { clean } from '../terminal-text.ts'
 import { forgetWorkspace } from '../workspaces.ts'
+import { addHelpCommands } from './team-help.ts'
 
 export function addTeamCommands(program: Command, start: Start): void {
   const team = program.command('team').description('Members of the workspace')
@@ -28,6 +29,7 @@ export function addTeamCommands(program: Command, start: Start): void {
     .action((member: string, services: string[], options: { all?: boolean }, command: Command) =>
       changeScope(start(command), member, { services, isAll: options.all === true }),
     )
+  addHelpCommands(team, start)
   memberOf('remove', 'Remove a member, and revoke their sessions and keys')
     .alias('rm')
     .option('-y, --yes', 'Do not ask')
@@ -48,17 +50,8 @@ const columns: Column<TeamMember>[] = [
   { title: 'LAST SEEN', value: ({ lastSeenAt }) => lastSeenAt ?? 'never' },
 ]
 
-const membersOf = (context: Context) => allPages((query) => context.client.call('listTeamMembers', { query }))
-
 async function list(context: Context): Promise<void> {
   printList(context, { page: await membersOf(context), row: ({ teamMember }) => teamMember, columns, empty: 'There are no members.' })
-}
-
-async function resolveMember(context: Context, idOrEmail: string): Promise<TeamMember> {
-  const wanted = idOrEmail.toLowerCase()
-  const found = (await membersOf(context)).find(({ teamMember: { id, email } }) => id === idOrEmail || email.toLowerCase() === wanted)
-  if (found === undefined) throw new CliError('not_found', `There is no member ${idOrEmail}.`, { hint: 'cpctl team list shows them.' })
-  return found.teamMember
 }
 
 async function changeRole(context: Context, idOrEmail: string, role: string): Promise<void> {

@@ -46,6 +46,7 @@ const proofs: Record<string, Record<string, string[]>> = {
   'S12 planted secrets': { 'security/s12-planted-secrets.test.ts': [], 'server/http/idempotency.test.ts': ['answers are kept sealed'] },
   'S13 cookies': {
     'security/s13-cookies.test.ts': [],
+    'security/s13-sessions.test.ts': [],
     'server/auth/sessions.test.ts': [
       'begins with a login whose cookie scripts cannot read and other sites cannot use',
       'has a new id at each login, and the one shown at the login ends',
@@ -55,6 +56,7 @@ const proofs: Record<string, Record<string, string[]>> = {
   },
   'S14 login': {
     'security/s14-login.test.ts': [],
+    'security/s14-second-factor.test.ts': [],
     'server/auth/login-limits.test.ts': ['an account is closed after too many failures, from wherever they come, and in any spelling'],
     'server/http/rate-limit.test.ts': ['a forwarded address counts only from a trusted proxy, and from the right'],
   },

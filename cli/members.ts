@@ -1,0 +1,15 @@
+import type { TeamMember } from '../shared/team.ts'
+import type { Context } from './context.ts'
+import { CliError } from './error.ts'
+import { allPages } from './pages.ts'
+
+/** Everybody in the workspace. */
+export const membersOf = (context: Context) => allPages((query) => context.client.call('listTeamMembers', { query }))
+
+/** The member of this address or id. @throws CliError when there is none. */
+export async function resolveMember(context: Context, idOrEmail: string): Promise<TeamMember> {
+  const wanted = idOrEmail.toLowerCase()
+  const found = (await membersOf(context)).find(({ teamMember: { id, email } }) => id === idOrEmail || email.toLowerCase() === wanted)
+  if (found === undefined) throw new CliError('not_found', `There is no member ${idOrEmail}.`, { hint: 'cpctl team list shows them.' })
+  return found.teamMember
+}
