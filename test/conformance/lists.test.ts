@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type OperationId, operationIds, operationOf } from '../../shared/api.ts'
 import { createService } from '../support/apps.ts'
 import { call } from '../support/client.ts'
-import { joinWorkspace, registerTenant, type Tenant } from '../support/members.ts'
+import { addMember, defaultWorkspaceId, joinWorkspace, registerTenant, type Tenant } from '../support/members.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 import { expectError } from './expect-error.ts'
 
@@ -33,6 +33,7 @@ beforeAll(async () => {
   addJobs(serviceId, { kind: 'one_off', count: 6 })
   addJobs(cronJobId, { kind: 'cron', count: 6 })
   for (let index = 1; index <= 5; index++) await addDisk(`listed-${index}`)
+  await addPeople(4)
   for (const label of ['a', 'b', 'c', 'd', 'e'])
     await call(`${server.url}/v1/services/${serviceId}/custom-domains`, {
       json: { name: `${label}.example.com` },
@@ -78,6 +79,16 @@ async function addDisk(serviceName: string): Promise<void> {
   expect(await call(`${server.url}/v1/disks`, { json, token: server.adminToken })).toMatchObject({ status: 201 })
 }
 
+/** Members beside the administrator, and invites. */
+async function addPeople(count: number): Promise<void> {
+  const workspaceId = await defaultWorkspaceId(server)
+  for (let index = 0; index < count; index++) {
+    await addMember(server, workspaceId, 'viewer')
+    const json = { email: `invited-${index}@example.com`, role: 'viewer' }
+    expect(await call(`${server.url}/v1/team-invites`, { json, token: server.adminToken })).toMatchObject({ status: 201 })
+  }
+}
+
 type Page = Record<string, unknown>[]
 
 interface List {
@@ -91,6 +102,8 @@ interface List {
 const lists: Partial<Record<OperationId, List>> = {
   listOwners: { path: () => '/v1/owners', count: 3, asMember: true },
   listRoles: { path: () => '/v1/roles', count: 4 },
+  listTeamMembers: { path: () => '/v1/team-members', count: 5 },
+  listTeamInvites: { path: () => '/v1/team-invites', count: 4 },
   // The cron job is one more.
   listServices: { path: () => '/v1/services', count: MANY + 1 },
   listEvents: { path: () => `/v1/services/${serviceId}/events`, count: 10 },
