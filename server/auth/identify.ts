@@ -11,7 +11,7 @@ import { permissionsIn } from '../roles/grant.ts'
 import { permissionsWithin } from '../scopes/scope.ts'
 import { findFirstMembership, findMembership, type Membership } from '../workspaces/store.ts'
 import { readSeeded } from './seed.ts'
-import { findSessionUser, type SessionUser } from './session-store.ts'
+import { findSessionUser, findSessionUserById, type SessionUser } from './session-store.ts'
 import { hashToken } from './token.ts'
 import { findUser } from './user-store.ts'
 
@@ -36,7 +36,7 @@ export function createIdentify(deps: IdentifyDeps): Identify {
     const { token } = credential
     const hash = hashToken(token)
     if (isStatic(hash)) return staticPrincipal(db)
-    if (token.startsWith(accessTokenPrefix)) return userPrincipal(db, findSessionUser(db, token, now(), 'device'))
+    if (token.startsWith(accessTokenPrefix)) return devicePrincipal(deps, findSessionUser(db, token, now(), 'device'))
     // What has not the form of a key, or a checksum that does not fit, is in no table.
     return token.startsWith(apiKeyPrefix) && isKeySecret(token) ? keyPrincipal(deps, hash) : undefined
   }
@@ -61,6 +61,14 @@ function userPrincipal(db: Database, user: SessionUser | undefined): Principal |
       return place.requiresTwoFactor && !user.hasTwoFactor ? { ...actor, isTwoFactorMissing: true } : actor
     },
   }
+}
+
+/** Its token lasts an hour, and what it has begun by then as long as the session. */
+function devicePrincipal(deps: IdentifyDeps, user: SessionUser | undefined): Principal | undefined {
+  const { db, now } = deps
+  const principal = userPrincipal(db, user)
+  if (user === undefined || principal === undefined) return undefined
+  return { ...principal, again: () => devicePrincipal(deps, findSessionUserById(db, user.sessionId, now())) }
 }
 
 function keyPrincipal({ db, keyUse, now }: IdentifyDeps, hash: string): Principal | undefined {

@@ -36,7 +36,8 @@ export function admit(visit: Visit, operation: Operation, workspaceIds: readonly
     actor,
     readmit(more) {
       if (access === 'public') return actor
-      const current = actorOf(identified(visit, credential), operation, [...workspaceIds, ...more])
+      const present = principal?.again === undefined ? identified(visit, credential) : principal.again()
+      const current = actorOf(present, operation, [...workspaceIds, ...more])
       refuseNarrowed(actor, current)
       return current
     },

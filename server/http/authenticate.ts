@@ -9,6 +9,8 @@ export interface Principal {
   rateKey: string
   /** The caller in that workspace, or in their first when none is named; undefined where they are no member. */
   actorIn(workspaceId: string | undefined): Actor | undefined
+  /** The same as of now, where the session outlasts the credential that was shown: a WebSocket goes on while a short-lived token ends. */
+  again?(): Principal | undefined
 }
 
 /** Finds whom a token or session belongs to; undefined for one that is unknown, expired or revoked. */

@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { GRANT_MS } from '../../../server/devices/rules.ts'
+import { defaultSocketTimings } from '../../../server/http/sockets.ts'
 import { type DeviceGrant, type DeviceTokens, deviceGrantType, refreshGrantType } from '../../../shared/device.ts'
 import { call, cookieOf, type Reply } from '../../support/client.ts'
 import { addMember, defaultWorkspaceId, makeKey } from '../../support/members.ts'
 import { startTestServer, type TestServer, testAdmin } from '../../support/server.ts'
+import { openSocket } from '../../support/socket.ts'
 
 /** As Render's CLI sends it: JSON that is called a form. */
 const renderForm = { 'content-type': 'application/x-www-form-urlencoded', 'user-agent': 'render-cli/2.1.0' }
@@ -177,6 +179,22 @@ describe('the tokens of a device', () => {
     server.db.query('DELETE FROM users WHERE id = ?').run(member.userId)
     expect((await me(access_token)).status).toBe(401)
   })
+
+  test('do for what has begun by then: its WebSockets outlast the token, and end with the session', async () => {
+    const tokens = await loggedIn()
+    const service = await call<{ service: { id: string } }>(`${server.url}/v1/services`, {
+      json: { type: 'web_service', name: 'followed' },
+      token: tokens.access_token,
+    })
+    const path = `/v1/logs/subscribe?resource=${service.body.service.id}`
+    const socket = await openSocket(server.url + path, { authorization: `Bearer ${tokens.access_token}` })
+    const next = (await refresh(tokens.refresh_token)).body
+    await Bun.sleep(defaultSocketTimings.recheckMs + 1000)
+    expect(socket.readyState).toBe(WebSocket.OPEN)
+    const closed = new Promise((resolve) => socket.addEventListener('close', resolve))
+    await post('/oauth/revoke', { token: next.refresh_token })
+    await closed
+  }, 30_000)
 
   test('are no session cookies, and the cookie is no token', async () => {
     const { access_token, refresh_token } = await loggedIn()
