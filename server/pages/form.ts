@@ -24,7 +24,7 @@ interface Field {
 /** One input with its label, its hint, and what was wrong with it. */
 export function field(field: Field, problem?: Problem): Html {
   const { name, label, type = 'text', autocomplete, value = '', hint, inputmode } = field
-  const wrong = problem?.fields[name]
+  const wrong = problem !== undefined && Object.hasOwn(problem.fields, name) ? problem.fields[name] : undefined
   const described = [hint !== undefined && `${name}-hint`, wrong !== undefined && `${name}-problem`].filter((id) => id !== false).join(' ')
   return html`<div class="field">
 <label for="${name}">${label}</label>
@@ -52,7 +52,8 @@ ${wrong.length === 0 ? html`<p>${problem.message}</p>` : wrong.map((link) => htm
 }
 
 /** The API says what is wrong with a field in a sentence, or in the rest of one. */
-const sentenceOf = (name: string, message: string): string => (/^[a-z]/.test(message) ? `${labels[name] ?? name} ${message}` : message)
+const sentenceOf = (name: string, message: string): string =>
+  /^[a-z]/.test(message) ? `${Object.hasOwn(labels, name) ? labels[name] : name} ${message}` : message
 
 /** Something that was done. */
 export const done = (message: string | undefined): Content =>

@@ -7,14 +7,15 @@ import { html } from './html.ts'
 import { providerButtons } from './providers.ts'
 import { type PageReply, redirect, type Shown, show } from './reply.ts'
 import { returnPathOf } from './return-to.ts'
+import { problemIn, type Sentences, sentenceIn } from './sentence.ts'
 import { type PageVisit, problemOf, viewerOf } from './visit.ts'
 
 /** What an address of this page may say, so that no link can put words into our mouth. */
-const notices: Readonly<Record<string, string>> = {
+const notices: Sentences = {
   logged_out: 'You are logged out.',
   password_set: 'The new password is set, and every session has ended. Log in with it.',
 }
-const problems: Readonly<Record<string, string>> = {
+const problems: Sentences = {
   ...oauthProblems,
   code_expired: 'The login took too long. Begin again.',
 }
@@ -30,13 +31,9 @@ interface LoginView {
 export async function showLogin(visit: PageVisit): Promise<PageReply> {
   const { searchParams } = visit.url
   const returnTo = returnPathOf(searchParams.get('returnTo'))
-  const error = problems[searchParams.get('error') ?? '']
-  if (error === undefined && viewerOf(visit) !== undefined) return redirect(returnTo)
-  return loginPage(visit, {
-    returnTo,
-    notice: notices[searchParams.get('notice') ?? ''],
-    problem: error === undefined ? undefined : { message: error, fields: {} },
-  })
+  const problem = problemIn(problems, searchParams.get('error'))
+  if (problem === undefined && viewerOf(visit) !== undefined) return redirect(returnTo)
+  return loginPage(visit, { returnTo, notice: sentenceIn(notices, searchParams.get('notice')), problem })
 }
 
 export async function logIn(visit: PageVisit): Promise<PageReply> {

@@ -3,17 +3,18 @@ import { findMembership } from '../../workspaces/store.ts'
 import { done, problemSummary } from '../form.ts'
 import { type Html, html } from '../html.ts'
 import { show } from '../reply.ts'
+import { problemIn, type Sentences, sentenceIn } from '../sentence.ts'
 import type { PageVisit } from '../visit.ts'
 import { identityList } from './identities.ts'
 import { forViewer } from './section.ts'
 
-const notices: Readonly<Record<string, string>> = {
+const notices: Sentences = {
   joined: 'You have joined the workspace.',
   password_changed: 'The password is changed. All other sessions have ended.',
   two_factor_off: 'Two-factor sign-in is off.',
   unlinked: 'The account of the provider is unlinked.',
 }
-const problems: Readonly<Record<string, string>> = {
+const problems: Sentences = {
   ...oauthProblems,
   not_unlinked: 'It was not unlinked: it is the only way to sign in to your account, or it is gone already. Set a password first.',
 }
@@ -21,13 +22,12 @@ const problems: Readonly<Record<string, string>> = {
 /** The account at a glance, with the ways to everything that can be done about it. */
 export const showAccount = forViewer(async (visit, viewer) => {
   const { searchParams } = visit.url
-  const error = problems[searchParams.get('error') ?? '']
   return show({
     title: 'Your account',
     viewer: viewer.email,
     width: 'wide',
-    body: html`${done(notices[searchParams.get('notice') ?? ''])}
-${problemSummary(error === undefined ? undefined : { message: error, fields: {} })}
+    body: html`${done(sentenceIn(notices, searchParams.get('notice')))}
+${problemSummary(problemIn(problems, searchParams.get('error')))}
 <section class="card" aria-labelledby="profile"><h2 id="profile">Profile</h2>
 <dl><dt>Name</dt><dd>${viewer.name}</dd><dt>E-mail</dt><dd>${viewer.email}</dd></dl></section>
 <section class="card" aria-labelledby="security"><h2 id="security">Security</h2>

@@ -2,25 +2,25 @@ import type { Session } from '../../../shared/account.ts'
 import { done, form, hidden, problemSummary } from '../form.ts'
 import { type Html, html } from '../html.ts'
 import { redirect } from '../reply.ts'
+import { problemIn, type Sentences, sentenceIn } from '../sentence.ts'
 import { clientName } from './client-name.ts'
 import { forViewer, sectionPage, showTime } from './section.ts'
 
-const notices: Readonly<Record<string, string>> = { ended: 'The session has ended.', others_ended: 'All other sessions have ended.' }
-const problems: Readonly<Record<string, string>> = { gone: 'That session had ended already.' }
+const notices: Sentences = { ended: 'The session has ended.', others_ended: 'All other sessions have ended.' }
+const problems: Sentences = { gone: 'That session had ended already.' }
 const MOST_SESSIONS = '100'
 
 export const showSessions = forViewer(async ({ ask, url }, viewer) => {
   const listed = await ask('listSessions', { query: { limit: MOST_SESSIONS } })
   const sessions = listed.isDone ? listed.body.map(({ session }) => session) : []
-  const problem = problems[url.searchParams.get('error') ?? '']
   const others = form({
     action: '/account/sessions',
     content: html`${hidden('id', 'others')}<button class="grave">End all other sessions</button>`,
   })
   return sectionPage(viewer, {
     title: 'Sessions',
-    body: html`${done(notices[url.searchParams.get('notice') ?? ''])}
-${problemSummary(problem === undefined ? undefined : { message: problem, fields: {} })}
+    body: html`${done(sentenceIn(notices, url.searchParams.get('notice')))}
+${problemSummary(problemIn(problems, url.searchParams.get('error')))}
 <ul class="list">${sessions.map(row)}</ul>
 ${sessions.length > 1 && others}`,
   })
