@@ -27,7 +27,7 @@ export interface MadeLink {
 export function makeResetLink({ db, publicUrl, mailer, now }: HelpContext, actor: Actor, memberId: string): MadeLink {
   const { user, ...relation } = requireHelpable(db, actor, memberId)
   const way = linkWayOf({ ...relation, isMailConfigured: mailer.isConfigured })
-  const { token, expiresAt } = createReset(db, user.id, now())
+  const { token, expiresAt } = createReset(db, user.id, now(), way)
   const url = resetUrl(publicUrl, token)
   const askedBy = actor.type === 'static_token' ? 'The operator of the server' : `An administrator (${actor.name})`
   return { user, way, url, expiresAt, mail: resetMail(user.email, { url, publicUrl, askedBy }) }
@@ -61,7 +61,8 @@ export function resetTwoFactor(db: Database, actor: Actor, memberId: string): St
 }
 
 /**
- * The account of a member whom the caller may help back in, because they may do nothing that the caller may not.
+ * The account that the caller may help back in: of a member who may do nothing that the caller may not. The operator also helps those
+ * who are in no workspace any more, whom nobody else could: with an invite, they come back.
  *
  * @throws AppError `not_found` for who is no member, `forbidden` for one who may do more.
  */
@@ -70,18 +71,15 @@ function requireHelpable(
   actor: Actor,
   memberId: string,
 ): { user: StoredUser; isOperator: boolean; isSelf: boolean; isElsewhere: boolean } {
+  const isOperator = actor.type === 'static_token'
   const place = findMembership(db, memberId, actor.workspaceId)
-  const user = place === undefined ? undefined : findUser(db, memberId)
-  if (place === undefined || user === undefined) {
+  const isElsewhere = isInOtherWorkspace(db, memberId, actor.workspaceId)
+  const user = findUser(db, memberId)
+  if (user === undefined || (place === undefined && (!isOperator || isElsewhere))) {
     throw new AppError('not_found', 'There is no member with this id. GET /v1/team-members lists them.')
   }
-  refuseEscalation(actor, { name: place.role, permissions: permissionsIn(db, actor.workspaceId, place.role) })
-  return {
-    user,
-    isOperator: actor.type === 'static_token',
-    isSelf: actor.type === 'user' && actor.id === user.id,
-    isElsewhere: isInOtherWorkspace(db, user.id, actor.workspaceId),
-  }
+  if (place !== undefined) refuseEscalation(actor, { name: place.role, permissions: permissionsIn(db, actor.workspaceId, place.role) })
+  return { user, isOperator, isSelf: actor.type === 'user' && actor.id === user.id, isElsewhere }
 }
 
 const isInOtherWorkspace = (db: Database, userId: string, workspaceId: string): boolean =>

@@ -1,5 +1,6 @@
 import type { Operations } from '../../shared/api.ts'
 import { AppError } from '../../shared/error.ts'
+import { proveEmailByLink } from '../auth/email-proof.ts'
 import { endAccess } from '../auth/end-access.ts'
 import { hashPassword } from '../auth/password.ts'
 import { countersOf } from '../auth/sign-in.ts'
@@ -12,7 +13,7 @@ import { describeError } from '../server-log.ts'
 import { listWorkspacesOf } from '../workspaces/store.ts'
 import { deliverLink, makeResetLink, resetTwoFactor } from './help-member.ts'
 import { resetMail, resetUrl } from './reset-mail.ts'
-import { createReset, findReset } from './reset-store.ts'
+import { createReset, findReset, wasMailed } from './reset-store.ts'
 
 type ResetIds = Extract<keyof Operations, 'requestPasswordReset' | 'confirmPasswordReset' | 'resetMemberPassword' | 'resetMemberTwoFactor'>
 
@@ -49,6 +50,7 @@ export function createResetRoutes({ now }: Pick<Context, 'now'>): Handlers<Reset
       const user = change(() => {
         const owner = requireReset(db, body.token, present())
         setPasswordHash(db, owner.id, passwordHash)
+        if (wasMailed(db, body.token)) proveEmailByLink(db, owner.id, present())
         endAccess(db, owner.id)
         note({ actor: { type: 'user', id: owner.id, email: owner.email }, target: owner.id })
         return owner
@@ -76,7 +78,7 @@ export function createResetRoutes({ now }: Pick<Context, 'now'>): Handlers<Reset
 function prepareMail({ db, publicUrl, now }: Context, email: string): { mail: Mail; facts: AuditFacts } | undefined {
   const user = findUserByEmail(db, email)
   if (user === undefined) return undefined
-  const url = resetUrl(publicUrl, createReset(db, user.id, now()).token)
+  const url = resetUrl(publicUrl, createReset(db, user.id, now(), 'mailed').token)
   return {
     mail: resetMail(user.email, { url, publicUrl, askedBy: 'Somebody, perhaps you,' }),
     facts: { target: user.id, workspaceIds: listWorkspacesOf(db, user.id).map(({ id }) => id) },

@@ -31,12 +31,3 @@ export function openOwnWorkspace(
   insertMember(db, { workspaceId, userId, role: 'admin', createdAt })
   return workspaceId
 }
-
-/** Notes that mail to the account's address reaches its owner. */
-export function proveEmail(db: Database, userId: string, now: number): void {
-  db.query('UPDATE users SET email_proven_at = coalesce(email_proven_at, $now) WHERE id = $userId').run({ userId, now })
-}
-
-/** Whether that was ever shown. */
-export const isEmailProven = (db: Database, userId: string): boolean =>
-  db.query<{ found: 1 }, [string]>('SELECT 1 AS found FROM users WHERE id = ? AND email_proven_at IS NOT NULL').get(userId) !== null

@@ -1,6 +1,7 @@
 import { AppError } from '../../shared/error.ts'
 import type { OAuthProblem, ProviderId } from '../../shared/oauth.ts'
-import { isEmailProven, openAccount, openOwnWorkspace, proveEmail } from '../auth/open-account.ts'
+import { isEmailProven, proveEmail } from '../auth/email-proof.ts'
+import { openAccount, openOwnWorkspace } from '../auth/open-account.ts'
 import { beginPendingSignIn } from '../auth/pending-sign-in.ts'
 import { registrationPolicy } from '../auth/registration-policy.ts'
 import type { SessionPlace } from '../auth/session-store.ts'

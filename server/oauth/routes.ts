@@ -68,10 +68,10 @@ export function createOAuthRoutes({ config, publicUrl, stopping, now }: Context)
     },
     listIdentities({ actor, query }, { db }) {
       const page = { after: idAfter(query.cursor), limit: query.limit ?? DEFAULT_PAGE_ITEMS }
-      return pageOf('identity', listIdentities(db, userIdOf(actor), page).map(presentIdentity), ({ provider }) => [provider])
+      return pageOf('identity', listIdentities(db, actor.id, page).map(presentIdentity), ({ provider }) => [provider])
     },
     unlinkIdentity({ actor, params, note }, { db }) {
-      const provider = unlink(db, userIdOf(actor), params.provider)
+      const provider = unlink(db, actor.id, params.provider)
       note({ target: actor.id, metadata: { provider } })
       return answer(204, undefined)
     },
@@ -80,9 +80,6 @@ export function createOAuthRoutes({ config, publicUrl, stopping, now }: Context)
 
 const unknownProvider = (): AppError =>
   new AppError('not_found', 'There is no sign-in with this provider here. GET /v1/auth/providers lists those there are.')
-
-/** A key or the static token has no accounts at providers, and is not given those of whoever is behind it. */
-const userIdOf = (actor: Actor): string => (actor.type === 'user' ? actor.id : '')
 
 function unlink(db: Context['db'], userId: string, provider: string): ProviderId {
   const identity = isProviderId(provider) ? findIdentityAt(db, userId, provider) : undefined

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { proveEmail } from '../../server/auth/open-account.ts'
+import { proveEmail } from '../../server/auth/email-proof.ts'
 import { ATTEMPT_MS } from '../../server/oauth/attempt-store.ts'
 import { type ProviderId, providerIds } from '../../shared/oauth.ts'
 import { call } from '../support/client.ts'

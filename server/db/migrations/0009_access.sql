@@ -66,6 +66,8 @@ CREATE TABLE recovery_codes (
 CREATE TABLE password_resets (
   token_hash TEXT PRIMARY KEY,
   user_id TEXT NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+  -- Whether the link went to the mailbox of the account and nowhere else.
+  is_mailed INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL
 ) STRICT;
