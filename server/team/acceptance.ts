@@ -1,4 +1,4 @@
-import { accessTokenPrefix } from '../../shared/device.ts'
+import type { Operations } from '../../shared/api.ts'
 import { AppError, invalidValue } from '../../shared/error.ts'
 import type { TeamInviteAccept } from '../../shared/team.ts'
 import { openAccount } from '../auth/open-account.ts'
@@ -20,6 +20,8 @@ import type { StoredInvite } from './invite-store.ts'
 /** The request of somebody who accepts: the parts of it that count. */
 export type AcceptCall = Pick<Call<never>, 'request' | 'clientAddress' | 'change' | 'note'> & { body: TeamInviteAccept }
 
+type SessionCall = Pick<Call<Operations['acceptTeamInvite']>, 'request' | 'actor'>
+
 /** Somebody who shows a session. */
 export interface SessionShown {
   user: SessionUser
@@ -28,21 +30,20 @@ export interface SessionShown {
 }
 
 /**
- * Whose session the request shows; undefined without one, and for a cookie that is over: what a browser still has lying about.
+ * Whose session the request shows; undefined without one, and for one that is over: what a browser still has lying about.
  *
- * @throws AppError `forbidden` for other credentials, which are nobody who could join.
+ * @throws AppError `forbidden` for keys and the static token, which are nobody who could join.
  */
-export function sessionShown({ db, now }: Pick<Context, 'db' | 'now'>, request: Request): SessionShown | undefined {
+export function sessionShown({ db, now }: Pick<Context, 'db' | 'now'>, { request, actor }: SessionCall): SessionShown | undefined {
+  if (actor !== undefined && actor.type !== 'user')
+    throw new AppError('forbidden', 'An invite is accepted by a person: with a session, or with name and password.')
   const credential = credentialOf(request.headers)
-  if (credential.kind === 'none') return undefined
   if (credential.kind === 'session') {
     const user = findSessionUser(db, credential.token, now())
     return user && { user, cookieToken: credential.token }
   }
-  const isDevice = credential.kind === 'bearer' && credential.token.startsWith(accessTokenPrefix)
-  const user = isDevice ? findSessionUser(db, credential.token, now(), 'device') : undefined
-  if (user === undefined) throw new AppError('forbidden', 'An invite is accepted by a person: with a session, or with name and password.')
-  return { user, cookieToken: undefined }
+  const user = credential.kind === 'bearer' ? findSessionUser(db, credential.token, now(), 'device') : undefined
+  return user && { user, cookieToken: undefined }
 }
 
 /** Counts attempts by address, as logins are: a token is no more to be guessed than a password. */

@@ -40,7 +40,7 @@ export function createInviteRoutes({
       note({ target: id, metadata: { email, role } })
     },
     async acceptTeamInvite(call, context) {
-      const session = sessionShown(context, call.request)
+      const session = sessionShown(context, call)
       return await counted(throttle, call.clientAddress, async () => {
         if (session === undefined) {
           const { signedIn, sessionToken } = await acceptByPassword(context, call)

@@ -3,13 +3,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type OperationId, operationIds, operationOf } from '../../shared/api.ts'
 import type { CallOptions } from '../support/client.ts'
 import { call } from '../support/client.ts'
+import { defaultWorkspaceId } from '../support/members.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 import { expectError } from './expect-error.ts'
-import { requestOf } from './requests.ts'
+import { type PathIds, requestOf } from './requests.ts'
 
 let server: TestServer
+/** Others' workspaces are refused at the door, before any body is read. */
+let ownIds: PathIds
 beforeAll(async () => {
   server = await startTestServer({ env: { CP_LOGIN_LIMIT: '100000' } })
+  ownIds = { ownerId: await defaultWorkspaceId(server) }
 })
 afterAll(() => server.close())
 
@@ -18,7 +22,7 @@ const withBody = operationIds.filter((id) => operationOf(id).body !== undefined)
 const credential = (id: OperationId): CallOptions => (operationOf(id).access === 'public' ? {} : { token: server.adminToken })
 
 const send = (id: OperationId, options: CallOptions) => {
-  const { path, options: base } = requestOf(id)
+  const { path, options: base } = requestOf(id, ownIds)
   return call(server.url + path, { method: base.method ?? 'POST', ...credential(id), ...options })
 }
 
