@@ -22,7 +22,7 @@ const WINDOW_MS = 60_000
 /** In all workspaces together; what is refused beyond is counted. */
 export const MAX_ENTRIES_PER_HOUR = 1000
 const HOUR_MS = 60 * 60_000
-/** Whose repeats are counted at once; those of others are told as one. */
+/** Whose repeats are counted at once; others are among what was left out. */
 const MAX_COUNTED = 2000
 const MAX_OPERATIONS = 20
 const MAX_PATH_CHARS = 200
@@ -53,9 +53,12 @@ export function createDenials({ db, audit, log, now, stopping }: DenialsContext)
       if (budget.suppressed > 0) write(suppressedEntry(budget.suppressed), () => [])
       Object.assign(budget, { sinceAt: now(), written: 0, suppressed: 0 })
     }
-    if (budget.written < MAX_ENTRIES_PER_HOUR) budget.written += 1
-    else budget.suppressed += 1
-    return budget.suppressed === 0
+    if (budget.written >= MAX_ENTRIES_PER_HOUR) {
+      budget.suppressed += 1
+      return false
+    }
+    budget.written += 1
+    return true
   }
   const flush = (): void => {
     clearInterval(timer)
@@ -71,10 +74,14 @@ export function createDenials({ db, audit, log, now, stopping }: DenialsContext)
     flush,
     tell(attempt) {
       const key = keyOf(attempt)
-      const known = counted.get(key) ?? (counted.size >= MAX_COUNTED ? [...counted.values()].at(-1) : undefined)
+      const known = counted.get(key)
       if (known !== undefined) {
         known.repeats += 1
         if (known.operations.size < MAX_OPERATIONS) known.operations.add(attempt.operationId)
+        return
+      }
+      if (counted.size >= MAX_COUNTED) {
+        budget.suppressed += 1
         return
       }
       counted.set(key, { first: attempt, repeats: 0, operations: new Set([attempt.operationId]) })

@@ -67,8 +67,8 @@ function settled<T>({ operationId }: Attempt, reply: T): T {
 export function tellDenied(attempt: Attempt, visit: Visit, error: unknown): void {
   if (!(error instanceof AppError) || !isDenial(attempt, visit, error)) return
   const { request, requestId } = visit
-  const { operationId, facts } = attempt
-  const asked = { operationId, method: request.method, path: new URL(request.url).pathname, requestId, address: visit.address() }
+  const { operationId, isAtDoor, facts } = attempt
+  const asked = { operationId, isAtDoor, method: request.method, path: new URL(request.url).pathname, requestId, address: visit.address() }
   attempt.audit.denied({ ...asked, reason: error.code, message: error.message, actor: callerOf(visit), facts })
 }
 

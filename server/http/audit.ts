@@ -22,6 +22,8 @@ export interface DeniedAttempt {
   method: string
   path: string
   reason: ErrorCode
+  /** Whether for who called, and not for what they sent: a token that is none, not a password that is wrong. */
+  isAtDoor: boolean
   message: string
   actor: Actor | undefined
   /** Address of the client. */
