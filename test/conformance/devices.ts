@@ -47,7 +47,14 @@ export const deviceCases: Record<DeviceIds, (world: World) => Promise<SuccessCas
     return [anonymous(200, '/v1/token/refresh/', refresh), anonymous(400, '/v1/token/refresh', refresh)]
   },
   revokeDeviceToken: async (world) => [anonymous(204, '/v1/oauth/revoke', { token: (await tokensOf(world)).access_token })],
-  getDeviceRequest: async (world) => [{ status: 200, path: `/v1/device-requests?code=${(await newGrant(world)).user_code}` }],
+  getDeviceRequest: async (world) => [
+    {
+      status: 200,
+      path: `/v1/device-requests?code=${(await newGrant(world)).user_code}`,
+      options: await approval(world),
+      isAnonymous: true,
+    },
+  ],
   answerDeviceRequest: async (world) => [
     {
       status: 200,

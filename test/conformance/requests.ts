@@ -16,6 +16,7 @@ const unknownIds: PathIds = {
   memberId: 'usr-00000000000000000000',
   sessionId: 'ses-00000000000000000000',
   inviteId: 'inv-00000000000000000000',
+  roleId: 'rol-00000000000000000000',
   key: 'SOME_KEY',
   diskId: 'dsk-00000000000000000000',
   snapshotKey: 'snp-00000000000000000000',

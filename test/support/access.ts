@@ -32,3 +32,16 @@ export function beginSession({ db }: TestServer, userId: string): string {
   ).run({ id: newId('session', now), userId, hash: hashToken(token), now, expiresAt: now + SESSION_MS })
   return `cpd_session=${token}`
 }
+
+/** Adds a person straight in the database, as a member with a role. They have no password. */
+export function addPerson({ server: { db }, workspaceId }: { server: TestServer; workspaceId: string }, role: string): string {
+  const now = Date.now()
+  const userId = newId('user', now)
+  db.query("INSERT INTO users (id, email, name, password_hash, created_at) VALUES (?, ?, 'Somebody', '', ?)").run(
+    userId,
+    `${userId}@example.com`,
+    now,
+  )
+  db.query('INSERT INTO members (workspace_id, user_id, role, created_at) VALUES (?, ?, ?, ?)').run(workspaceId, userId, role, now)
+  return userId
+}

@@ -6,6 +6,7 @@ import { addRole, beginSession } from '../../support/access.ts'
 import { type CallOptions, call, cookieOf } from '../../support/client.ts'
 import { addMember, makeKey } from '../../support/members.ts'
 import { testAdmin } from '../../support/server.ts'
+import { expected } from './expected.ts'
 import { isOfService } from './request.ts'
 import type { Place } from './things.ts'
 
@@ -17,8 +18,13 @@ export interface Caller {
   name: string
   /** What the request carries; given what it names, as a scope is set anew for each. */
   credentials(ids: PathIds): CallOptions
+  /** Of a person's session. */
+  userId?: string
   verdict(id: OperationId): Verdict
 }
+
+/** As `allowed`, for a key: it has no account. */
+const allowedToKey = (id: OperationId, held: readonly Permission[]): Verdict => (expected[id].isPersonal ? 403 : allowed(id, held))
 
 /** The rule of every operation: public is for all, `authenticated` for all who are somebody, the rest for who holds it. */
 function allowed(id: OperationId, held: readonly Permission[]): Verdict {
@@ -75,11 +81,11 @@ async function builtInCallers(place: Place): Promise<Caller[]> {
   const { server, token } = place
   const holder = async (name: string, role: string, held: readonly Permission[]): Promise<Caller> => {
     const { secret } = await makeKey(server, role, token)
-    return { name, credentials: () => ({ token: secret }), verdict: (id) => allowed(id, held) }
+    return { name, credentials: () => ({ token: secret }), verdict: (id) => allowedToKey(id, held) }
   }
   const roles = Object.keys(builtInRoles) as BuiltInRole[]
   return [
-    { name: 'the static token', credentials: () => ({ token }), verdict: () => 'let in' },
+    { name: 'the static token', credentials: () => ({ token }), verdict: (id) => allowedToKey(id, permissionNames) },
     ...(await Promise.all(roles.map((role) => holder(`a key of the role ${role}`, role, builtInRoles[role].permissions)))),
     await customHolder(place, 'a key of a role that holds nothing', []),
   ]
@@ -103,7 +109,7 @@ export async function makeCustomCallers(place: Place): Promise<ReadonlyMap<Permi
 
 async function customHolder(place: Place, name: string, held: readonly Permission[]): Promise<Caller> {
   const { secret } = await makeKey(place.server, addRole(place, held), place.token)
-  return { name, credentials: () => ({ token: secret }), verdict: (id) => allowed(id, held) }
+  return { name, credentials: () => ({ token: secret }), verdict: (id) => allowedToKey(id, held) }
 }
 
 /** Keys of administrators that are confined: to the service that the request is about, and to another. */
@@ -123,12 +129,12 @@ async function scopedCallers({ server, token }: Place): Promise<Caller[]> {
     {
       name: 'an administrator confined to the service',
       credentials: ({ serviceId }) => scopedTo(serviceId ?? other),
-      verdict: (id) => allowed(id, confined),
+      verdict: (id) => allowedToKey(id, confined),
     },
     {
       name: 'an administrator confined to another service',
       credentials: () => scopedTo(other),
-      verdict: (id) => (allowed(id, confined) === 'let in' && isOfService(id) ? 404 : allowed(id, confined)),
+      verdict: (id) => (allowedToKey(id, confined) === 'let in' && isOfService(id) ? 404 : allowedToKey(id, confined)),
     },
   ]
 }
@@ -142,7 +148,14 @@ async function sessions({ server, workspaceId }: Place): Promise<Caller[]> {
     name: string,
   ): Promise<Caller> => {
     const { userId } = await addMember(server, workspaceId, role)
-    return { name, credentials: () => ({ cookie: beginSession(server, userId), headers }), verdict }
+    const credentials = (): CallOptions => {
+      // Who has left is back at the next request.
+      server.db
+        .query('INSERT OR IGNORE INTO members (workspace_id, user_id, role, created_at) VALUES (?, ?, ?, 1)')
+        .run(workspaceId, userId, role)
+      return { cookie: beginSession(server, userId), headers }
+    }
+    return { name, userId, credentials, verdict }
   }
   const own = { origin: server.url }
   const foreign = { origin: 'https://evil.example' }

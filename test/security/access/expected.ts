@@ -1,12 +1,19 @@
 import type { OperationId } from '../../../shared/api.ts'
 import type { Access } from '../../../shared/operation.ts'
 import type { PathIds } from '../../conformance/requests.ts'
+import { memberPassword } from '../../support/members.ts'
 
 /** What one operation is to answer. The permission stands here a second time on purpose: who changes it elsewhere must mean it. */
 export interface Expected {
   needs: Access
   /** For whoever is let in, on things of their own workspace that were made for this request. */
   status: number
+  /** About the account of a person: keys and tokens are refused, whatever they hold. */
+  isPersonal?: true
+  /** A list that is narrowed: what is out of the caller's scope is left out of it, and not refused. */
+  isFilter?: true
+  /** For a key that is let in, where that is another. */
+  withKey?: number
   /** Things that the query or body names, beside those of the path. */
   uses?: readonly string[]
   query?(ids: PathIds): string
@@ -15,6 +22,12 @@ export interface Expected {
 
 const service = { query: ({ serviceId = '' }: PathIds) => `?resource=${serviceId}`, uses: ['serviceId'] }
 const measured: Expected = { needs: 'metrics.read', status: 200, ...service }
+const person = (status: number, more: Omit<Expected, 'needs' | 'status'> = {}): Expected => ({
+  needs: 'authenticated',
+  status,
+  isPersonal: true,
+  ...more,
+})
 const read = (needs: Access): Expected => ({ needs, status: 200 })
 const entry = (needs: Access, status: number, more: Omit<Expected, 'needs' | 'status'> = {}): Expected => ({ needs, status, ...more })
 
@@ -22,7 +35,7 @@ const entry = (needs: Access, status: number, more: Omit<Expected, 'needs' | 'st
  * Every operation, with what it needs and what it answers to who has that, on a server that runs nothing: where something would have to
  * run, the answer is a conflict.
  */
-export const expected: Partial<Record<OperationId, Expected>> = {
+export const expected: Record<OperationId, Expected> = {
   register: entry('public', 201, { json: () => ({ email: `${crypto.randomUUID()}@example.com`, password: 'another horse battery' }) }),
   login: entry('public', 401),
   logout: entry('public', 204),
@@ -70,7 +83,7 @@ export const expected: Partial<Record<OperationId, Expected>> = {
   runCronJob: entry('jobs.run', 409),
   listCronJobRuns: read('services.read'),
   cancelCronJobRuns: entry('jobs.run', 204),
-  listDisks: entry('services.read', 200, { uses: ['diskId'], query: ({ serviceId }) => `?serviceId=${serviceId}` }),
+  listDisks: entry('services.read', 200, { isFilter: true, uses: ['diskId'], query: ({ serviceId }) => `?serviceId=${serviceId}` }),
   createDisk: entry('disks.manage', 201, {
     uses: ['serviceId'],
     json: ({ serviceId }) => ({ serviceId, name: 'data', mountPath: '/var/data', sizeGB: 1 }),
@@ -106,4 +119,55 @@ export const expected: Partial<Record<OperationId, Expected>> = {
   queryCpuLimit: measured,
   queryMemoryLimit: measured,
   scrapeMetrics: read('metrics.read'),
+  listSessions: person(200),
+  endSession: person(204),
+  endOtherSessions: person(204),
+  changePassword: person(400, { json: () => ({ currentPassword: memberPassword, newPassword: memberPassword }) }),
+  requestPasswordReset: entry('public', 202, { json: () => ({ email: `${crypto.randomUUID()}@example.com` }) }),
+  confirmPasswordReset: entry('public', 404),
+  getTwoFactor: person(200),
+  beginTwoFactor: person(200, { json: () => ({ password: memberPassword }) }),
+  confirmTwoFactor: person(400),
+  renewRecoveryCodes: person(409, { json: () => ({ password: memberPassword, otp: '000000' }) }),
+  removeTwoFactor: person(409, { json: () => ({ password: memberPassword, otp: '000000' }) }),
+  resetMemberPassword: entry('team.manage', 201),
+  resetMemberTwoFactor: entry('team.manage', 409),
+  listAuthProviders: read('public'),
+  beginOAuth: entry('public', 404),
+  completeOAuth: entry('public', 404),
+  completeOAuthByForm: entry('public', 404),
+  finishSignIn: entry('public', 401),
+  listIdentities: person(200),
+  unlinkIdentity: person(404),
+  createDeviceGrant: entry('public', 200),
+  redeemDeviceGrant: entry('public', 400),
+  refreshDeviceToken: entry('public', 400),
+  revokeDeviceToken: entry('public', 204),
+  getDeviceRequest: person(404),
+  answerDeviceRequest: person(404),
+  // A key is of one workspace, so it can be in no other.
+  createWorkspace: entry('workspaces.create', 201, { json: () => ({ name: 'made' }), withKey: 403 }),
+  getWorkspace: read('workspace.read'),
+  updateWorkspace: entry('workspace.manage', 200, { json: () => ({ name: 'Default' }) }),
+  deleteWorkspace: entry('workspace.manage', 409, { query: () => '?confirm=Default' }),
+  listTeamMembers: read('team.read'),
+  updateTeamMember: entry('team.manage', 200, { uses: ['emptyRole'], json: ({ emptyRole }) => ({ role: emptyRole }) }),
+  removeTeamMember: entry('team.manage', 204),
+  leaveTeam: person(204),
+  listOwnerMembers: read('team.read'),
+  listTeamInvites: read('team.manage'),
+  createTeamInvite: entry('team.manage', 201, {
+    uses: ['emptyRole'],
+    json: ({ emptyRole }) => ({ email: `${crypto.randomUUID()}@example.com`, role: emptyRole }),
+  }),
+  deleteTeamInvite: entry('team.manage', 204),
+  acceptTeamInvite: entry('public', 404, { json: () => ({ token: 'never-given-out', name: 'Somebody', password: memberPassword }) }),
+  getApiKey: read('apikeys.manage'),
+  createRole: entry('roles.manage', 201, { json: () => ({ name: crypto.randomUUID(), permissions: ['roles.manage'] }) }),
+  updateRole: entry('roles.manage', 200, { json: () => ({ description: 'changed' }) }),
+  deleteRole: entry('roles.manage', 204),
+  listAuditLogs: read('audit.read'),
+  listOwnerAuditLogs: read('audit.read'),
+  exportAuditLogs: read('audit.read'),
+  getAuditCheckpoint: read('audit.read'),
 }

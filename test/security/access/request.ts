@@ -11,11 +11,12 @@ const isCron = (path: string): boolean => path.startsWith('/v1/cron-jobs/')
 export function namedBy(id: OperationId): string[] {
   const { path } = operationOf(id)
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
-  return [...inPath, ...(expected[id]?.uses ?? [])]
+  return [...inPath, ...(expected[id].uses ?? [])]
 }
 
 /** Whether the request is about one service, so that a scope lets it through or not. */
-export const isOfService = (id: OperationId): boolean => namedBy(id).some((name) => name !== 'ownerId' && !workspaceThings.has(name))
+export const isOfService = (id: OperationId): boolean =>
+  !expected[id].isFilter && namedBy(id).some((name) => name !== 'ownerId' && !workspaceThings.has(name))
 const workspaceThings: ReadonlySet<string> = new Set(['keyId', 'roleId', 'memberId', 'inviteId', 'sessionId', 'provider'])
 
 /** Things for one request of the operation. */
@@ -28,7 +29,7 @@ export async function makeThings(id: OperationId, things: Things): Promise<PathI
 /** The request, on these things. */
 export function requestOn(id: OperationId, ids: PathIds): { path: string; options: CallOptions } {
   const { path, options } = requestOf(id, ids)
-  const { query, json } = expected[id] ?? {}
+  const { query, json } = expected[id]
   return {
     path: query === undefined ? path : `${path.split('?')[0]}${query(ids)}`,
     options: json === undefined ? options : { ...options, json: json(ids) },

@@ -6,7 +6,7 @@ import { newId } from '../../../server/id.ts'
 import { insertJob } from '../../../server/jobs/store.ts'
 import { insertSource } from '../../../server/sources/store.ts'
 import type { PathIds } from '../../conformance/requests.ts'
-import { addRole } from '../../support/access.ts'
+import { addPerson, addRole, beginSession } from '../../support/access.ts'
 import { call } from '../../support/client.ts'
 import type { TestServer } from '../../support/server.ts'
 
@@ -15,6 +15,8 @@ export interface Place {
   server: TestServer
   workspaceId: string
   token: string
+  /** Who asks, where things are a person's own. */
+  userId?: string
 }
 
 /** Makes one thing of each kind that a path, query or body can name, for one request alone; all of them are the place's own. */
@@ -123,6 +125,23 @@ const makers: Record<string, Maker> = {
     return host
   },
   emptyRole: (place) => addRole(place, []),
+  memberId: (place) => addPerson(place, addRole(place, [])),
+  async inviteId(place) {
+    const email = `${crypto.randomUUID()}@example.com`
+    return String((await create(place, '/v1/team-invites', { email, role: addRole(place, []) })).id)
+  },
+  roleId(place) {
+    const name = addRole(place, [])
+    return place.server.db.query<{ id: string }, [string]>('SELECT id FROM roles WHERE name = ?').get(name)?.id ?? ''
+  },
+  sessionId(place) {
+    const userId = place.userId ?? addPerson(place, 'viewer')
+    beginSession(place.server, userId)
+    return (
+      place.server.db.query<{ id: string }, [string]>('SELECT id FROM sessions WHERE user_id = ? ORDER BY rowid DESC').get(userId)?.id ?? ''
+    )
+  },
+  provider: () => 'github',
   keyId: async (place) => String((await create(place, '/v1/api-keys', { name: nextName(), role: 'viewer' })).id),
 }
 
