@@ -1,3 +1,4 @@
+import { isId } from '../shared/id.ts'
 import type { TeamMember } from '../shared/team.ts'
 import type { Context } from './context.ts'
 import { CliError } from './error.ts'
@@ -12,4 +13,9 @@ export async function resolveMember(context: Context, idOrEmail: string): Promis
   const found = (await membersOf(context)).find(({ teamMember: { id, email } }) => id === idOrEmail || email.toLowerCase() === wanted)
   if (found === undefined) throw new CliError('not_found', `There is no member ${idOrEmail}.`, { hint: 'cpctl team list shows them.' })
   return found.teamMember
+}
+
+/** The id of a member, or an id as it stands: the operator helps accounts that are members of nothing any more. */
+export async function resolveAccount(context: Context, idOrEmail: string): Promise<{ id: string; email: string }> {
+  return isId('user', idOrEmail) ? { id: idOrEmail, email: idOrEmail } : resolveMember(context, idOrEmail)
 }

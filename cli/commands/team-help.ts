@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { Context, Start } from '../context.ts'
-import { resolveMember } from '../members.ts'
+import { resolveAccount } from '../members.ts'
 import { confirmByName } from '../prompt.ts'
 import { clean } from '../terminal-text.ts'
 
@@ -21,7 +21,7 @@ export function addHelpCommands(team: Command, start: Start): void {
 
 /** The link alone goes to standard output, so that it can be piped to where it is sent. */
 async function resetPassword(context: Context, idOrEmail: string): Promise<void> {
-  const { id, email } = await resolveMember(context, idOrEmail)
+  const { id, email } = await resolveAccount(context, idOrEmail)
   const link = await context.client.call('resetMemberPassword', { params: { memberId: id } })
   if (context.isJson) return context.printJson(link)
   if (link.emailed) context.note(clean`A mail with the link is on its way to ${email}.`)
@@ -31,7 +31,7 @@ async function resetPassword(context: Context, idOrEmail: string): Promise<void>
 }
 
 async function resetTwoFactor(context: Context, idOrEmail: string, isConfirmed: boolean): Promise<void> {
-  const { id, email } = await resolveMember(context, idOrEmail)
+  const { id, email } = await resolveAccount(context, idOrEmail)
   await confirmByName(context, email, isConfirmed)
   await context.client.call('resetMemberTwoFactor', { params: { memberId: id } })
   if (context.isJson) return context.printJson({})

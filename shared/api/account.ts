@@ -152,7 +152,7 @@ export const accountOperations = defineOperations({
     tag: 'Team',
     summary: 'Make a link with which a member sets a new password',
     description:
-      'Only for members who may do nothing that the caller may not. The link of an account that is in other workspaces too goes to its mailbox alone. The static token gets the link of every member of its workspace.',
+      'Only for members who may do nothing that the caller may not. The link of an account that is in other workspaces too goes to its mailbox alone. The static token gets the link of every member of its workspace, and of accounts that are in none any more.',
     params: MemberParams,
     responses: { 201: PasswordResetLink },
     errors: ['not_found', 'conflict'],

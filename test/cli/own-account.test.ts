@@ -252,7 +252,7 @@ describe('team', () => {
   test('reset-password says that a mail is on its way where the link is not ours to see', async () => {
     const cli = run({ ...answers, resetMemberPassword: () => ({ expiresAt: '2026-02-01T13:00:00.000Z', emailed: true }) })
     const { stdout, stderr } = await cli(['team', 'reset-password', userId], key)
-    expect({ stdout, stderr }).toEqual({ stdout: '', stderr: 'A mail with the link is on its way to ada@example.com.\n' })
+    expect({ stdout, stderr }).toEqual({ stdout: '', stderr: `A mail with the link is on its way to ${userId}.\n` })
   })
 
   test('reset-two-factor asks before it takes the second factor away', async () => {

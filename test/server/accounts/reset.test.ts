@@ -218,7 +218,15 @@ describe('the operator, with the static token', () => {
     expect(cookieOf(reply)).toMatch(/^cpd_session=/)
   })
 
-  test('and nobody who is no member there', async () => {
+  test('and of an account that is in no workspace any more', async () => {
+    const tenant = await registerTenant(silent, 'nowhere@example.com')
+    silent.db.query('DELETE FROM members WHERE user_id = ?').run(tenant.userId)
+    const { secret } = await makeKey(silent, 'admin')
+    expectError(await resetPassword(tenant.userId, secret, silent), 'not_found')
+    expect((await resetPassword(tenant.userId, silent.adminToken, silent)).status).toBe(201)
+  })
+
+  test('and of nobody who is in other workspaces alone', async () => {
     const tenant = await registerTenant(silent, 'not-here@example.com')
     expectError(await resetPassword(tenant.userId, silent.adminToken, silent), 'not_found')
   })

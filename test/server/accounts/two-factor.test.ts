@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { refuseLockingOneselfOut } from '../../../server/accounts/two-factor-rule.ts'
 import type { TwoFactorState } from '../../../shared/account.ts'
 import { expectError } from '../../conformance/expect-error.ts'
 import { call } from '../../support/client.ts'
@@ -184,12 +183,5 @@ describe('a workspace that requires a second factor', () => {
     expect((await call(`${server.url}/v1/services`, { token: tenant.token })).status).toBe(200)
     await enableTwoFactor(server, { ...tenant, password: memberPassword }, () => now)
     expect((await services()).status).toBe(200)
-  })
-
-  test('is not made by who would be locked out', async () => {
-    const without = await addMember(server, workspaceId, 'admin')
-    expect(() => refuseLockingOneselfOut(server.db, { type: 'user', id: without.userId })).toThrow(/lock you out/)
-    refuseLockingOneselfOut(server.db, { type: 'user', id: (await enabledMember()).userId })
-    refuseLockingOneselfOut(server.db, { type: 'api_key', id: 'key-00000000000000000000' })
   })
 })
