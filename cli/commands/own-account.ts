@@ -6,6 +6,7 @@ import { askCode } from '../one-time-code.ts'
 import { asOneself, type OwnAccountOptions, withOwnAccountOptions } from '../own-account.ts'
 import { formatFields } from '../table.ts'
 import { clean } from '../terminal-text.ts'
+import { addIdentityCommands } from './identities.ts'
 
 type Action = (context: Context, options: OwnAccountOptions) => Promise<void>
 
@@ -17,6 +18,7 @@ export function addOwnAccountCommands(program: Command, start: Start): void {
     )
   add(account, ['show', 'Show your account and how it is protected'], show)
   add(account, ['password', 'Change your password; every other session ends'], changePassword)
+  addIdentityCommands(account, start)
   const twoFactor = account.command('two-factor').description('A second factor for signing in')
   add(twoFactor, ['enable', 'Set up an authenticator app'], enable)
   add(twoFactor, ['disable', 'Sign in with the password alone again'], disable)
