@@ -11,7 +11,11 @@ export const ApiKeyCreate = StrictObject({
   name: Type.String({ minLength: 1, maxLength: 100, pattern: `^${visibleChar}*$`, examples: ['ci'] }),
   role: Type.Optional(RoleName),
   scope: Type.Optional(ScopeInput),
-  expires_at: Type.Optional(Type.Union([TimeInput, Type.Null()], { description: 'When it ends; null or left out is never' })),
+  expires_at: Type.Optional(
+    Type.Union([TimeInput, Type.Null()], {
+      description: 'When it ends; null or left out is never, or with the key it is made with',
+    }),
+  ),
 })
 export type ApiKeyCreate = Static<typeof ApiKeyCreate>
 

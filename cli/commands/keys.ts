@@ -1,9 +1,11 @@
 import type { Command } from 'commander'
 import type { ApiKey, ApiKeyDetails } from '../../shared/api-key.ts'
 import type { Context, Start } from '../context.ts'
+import { CliError } from '../error.ts'
 import { resolveKey } from '../keys.ts'
 import { gather } from '../options.ts'
 import { printList } from '../output.ts'
+import { resolveRole } from '../roles.ts'
 import { scopeInWords, scopeOf } from '../scope.ts'
 import { present } from '../service-settings.ts'
 import { type Column, formatFields } from '../table.ts'
@@ -60,12 +62,20 @@ async function create(context: Context, name: string, { role, service = [], expi
   const now = context.io.now()
   const expires_at = expires === undefined ? undefined : timeAhead(expires, { option: '--expires', now })
   const scope = await scopeOf(context, service)
-  const key = await context.client.call('createApiKey', { body: { name, ...present({ role, scope, expires_at }) } })
+  const making = context.client.call('createApiKey', { body: { name, ...present({ role, scope, expires_at }) } })
+  const key = await making.catch((error: unknown) => explainRole(context, role, error))
   if (context.isJson) return context.printJson(key)
   const end = expires_at === undefined ? '' : `, until ${expires_at}`
   const confined = service.length === 0 ? '' : `, for ${[...new Set(service)].join(', ')} only`
   context.note(clean`Created ${key.name} (${key.id}, role ${key.role}${confined}${end}). Keep the key: it is not shown again.`)
   context.print(clean`${key.secret}`)
+}
+
+/** Where there is no such role, the nearest one is told. */
+async function explainRole(context: Context, role: string | undefined, error: unknown): Promise<never> {
+  const isRoleUnknown = error instanceof CliError && error.body.details?.some(({ path }) => path === '/role') === true
+  if (role !== undefined && isRoleUnknown) await resolveRole(context, role)
+  throw error
 }
 
 async function show(context: Context, nameOrId: string): Promise<void> {

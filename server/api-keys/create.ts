@@ -20,15 +20,16 @@ export function createKey(db: Database, maker: Actor, wanted: ApiKeyCreate, now:
   const { workspaceId } = maker
   const role = requireRole(db, workspaceId, wanted.role ?? defaultKeyRole(maker))
   refuseEscalation(maker, role)
+  const makersKey = maker.type === 'api_key' ? findKey(db, workspaceId, maker.id) : undefined
   const key: StoredKey = {
     id: newId('apiKey', now),
     workspaceId,
     name: wanted.name,
     role: role.name,
     scope: requireScope(db, workspaceId, wanted.scope),
-    createdBy: userBehind(db, maker),
+    createdBy: userBehind(maker, makersKey),
     createdAt: now,
-    expiresAt: endOf(wanted.expires_at, now),
+    expiresAt: endOf(wanted.expires_at, { now, latest: makersKey?.expiresAt ?? null }),
     lastUsedAt: null,
   }
   const secret = newKeySecret()
@@ -37,14 +38,16 @@ export function createKey(db: Database, maker: Actor, wanted: ApiKeyCreate, now:
 }
 
 /** A key made with a key belongs to the user of that one, so that it ends with their membership. */
-function userBehind(db: Database, maker: Actor): string {
-  if (maker.type === 'static_token') return staticTokenMaker
-  return maker.type === 'api_key' ? (findKey(db, maker.workspaceId, maker.id)?.createdBy ?? maker.id) : maker.id
+function userBehind({ type, id }: Actor, makersKey: StoredKey | undefined): string {
+  return type === 'static_token' ? staticTokenMaker : (makersKey?.createdBy ?? id)
 }
 
-function endOf(wanted: string | null | undefined, now: number): number | null {
-  if (wanted == null) return null
+/** A key made with a key does not outlive that one: else its end would bind nobody. */
+function endOf(wanted: string | null | undefined, { now, latest }: { now: number; latest: number | null }): number | null {
+  if (wanted == null) return latest
   const end = Date.parse(wanted)
+  if (latest !== null && end > latest)
+    throw invalidValue('/expires_at', `The key you use ends at ${new Date(latest).toISOString()}, and this one cannot end after it.`)
   if (end <= now) throw invalidValue('/expires_at', 'The end of the key is past. Give a time to come, or none for a key without end.')
   return end
 }

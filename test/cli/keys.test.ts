@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { timeAhead } from '../../cli/time-ahead.ts'
 import type { ApiKeyDetails } from '../../shared/api-key.ts'
+import { invalidValue } from '../../shared/error.ts'
 import { exampleService, keyId, pageOf, serviceId } from './examples.ts'
 import type { Answers } from './fake-server.ts'
 import { serverPerTest } from './server-per-test.ts'
@@ -66,6 +67,20 @@ describe('keys', () => {
       name: 'ci',
       scope: { serviceIds: [serviceId] },
       expires_at: '2026-05-02T12:00:00.000Z',
+    })
+  })
+
+  test('for a role that there is not are answered with the nearest', async () => {
+    const role = { id: 'rol-0b1c2d3e4f5g6h7i8j9k', description: '', permissions: [], builtIn: true, createdAt: '', updatedAt: '' }
+    const run = on({
+      listRoles: () => pageOf('role', [{ ...role, name: 'developer' }]),
+      createApiKey: () => {
+        throw invalidValue('/role', 'There is no role "developr".')
+      },
+    })
+    expect(await run('keys', 'create', 'ci', '--role', 'developr')).toMatchObject({
+      exitCode: 1,
+      stderr: 'Error: There is no role developr.\nDid you mean developer? cpctl roles list shows them all.\n',
     })
   })
 

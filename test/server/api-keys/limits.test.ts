@@ -50,6 +50,19 @@ describe('the end of a key', () => {
     expect(performance.now() - endedAt).toBeLessThan(5000)
   })
 
+  test('is no later than that of the key it was made with', async () => {
+    const { secret } = (await create({ name: 'lender', role: 'admin', expires_at: isoAfter(DAY_MS) })).body
+    for (const expires_at of [undefined, null, isoAfter(DAY_MS)]) {
+      const { body } = await create({ name: 'lent', expires_at }, { token: secret })
+      expect((await details(body.id)).expires_at).toBe(isoAfter(DAY_MS))
+    }
+    const { message } = expectError(
+      await create({ name: 'longer', expires_at: isoAfter(DAY_MS + 1) }, { token: secret }),
+      'validation_failed',
+    )
+    expect(message).toContain(isoAfter(DAY_MS))
+  })
+
   test('is none unless it is given, and lies ahead', async () => {
     for (const expires_at of [undefined, null]) {
       const { body } = await create({ name: 'endless', expires_at })
