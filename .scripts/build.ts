@@ -2,16 +2,17 @@
 import { mkdir } from 'node:fs/promises'
 
 await mkdir('dist', { recursive: true })
-await compile('server/main.ts', 'dist/cpd', { bytecode: false })
-// Bytecode halves the start of a program that is started for every command.
-await compile('cli/main.ts', 'dist/cpctl', { bytecode: true })
+await compile('server/main.ts', 'dist/cpd')
+await compile('cli/main.ts', 'dist/cpctl')
 
-async function compile(entry: string, outfile: string, { bytecode }: { bytecode: boolean }): Promise<void> {
+/** With bytecode, for a tenth more of size: less than half of the time to start, and a tenth less memory of `cpd serve` and its ingress. */
+async function compile(entry: string, outfile: string): Promise<void> {
   const result = await Bun.build({
     entrypoints: [entry],
     compile: { outfile, autoloadDotenv: false, autoloadBunfig: false },
     minify: true,
-    ...(bytecode ? { bytecode, format: 'cjs' as const } : {}),
+    bytecode: true,
+    format: 'cjs',
   })
   for (const message of result.logs) console.error(message)
   if (!result.success) process.exit(1)
