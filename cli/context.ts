@@ -7,6 +7,7 @@ import { renewed } from './device/renew.ts'
 import { renewalOf } from './device/tokens.ts'
 import { CliError } from './error.ts'
 import type { Io } from './io.ts'
+import { allPages } from './pages.ts'
 import { createPaint, type Paint } from './paint.ts'
 import { sessionCookie } from './session-cookie.ts'
 import { cleanJson } from './terminal-text.ts'
@@ -114,9 +115,14 @@ export function credentialHeaders(url: string, credential: Credential): Record<s
 
 async function workspaceNamed(name: string, target: Target, io: Io): Promise<string> {
   const client = createClient(async () => target, io.interrupted)
-  const found = (await client.call('listOwners', { query: { name: [name] } })).find(({ owner }) => owner.name === name)
+  // A comma separates values of a filter, so a name that holds one has to be looked for among all.
+  const filter = name.includes(',') ? {} : { name: [name] }
+  const page = await allPages((query) => client.call('listOwners', { query: { ...query, ...filter } }))
+  const [found, other] = page.filter(({ owner }) => owner.name === name)
   if (found === undefined)
     throw new CliError('not_found', `There is no workspace named ${name}.`, { hint: 'cpctl workspaces list shows yours.' })
+  if (other !== undefined)
+    throw new CliError('conflict', `Several workspaces are named ${name}.`, { hint: 'Give the id: cpctl workspaces list shows it.' })
   return found.owner.id
 }
 

@@ -171,6 +171,12 @@ describe('workspaces', () => {
     await done('workspaces', 'create', 'Twin')
     await done('workspaces', 'create', 'Twin')
     expect(await run(['workspaces', 'use', 'Twin'])).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('Give the id') })
+    expect(await run(['services', 'list', '--workspace', 'Twin'])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('Give the id'),
+    })
+    await done('workspaces', 'create', 'One, two')
+    expect((await done('workspaces', 'show', '--workspace', 'One, two')).stdout).toContain('One, two')
     expect(await run(['workspaces', 'use', 'None'])).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('workspaces list') })
     const env = { CPCTL_URL: server.url, CPCTL_TOKEN: server.adminToken }
     expect(await run(['workspaces', 'use', 'Default'], { env })).toMatchObject({

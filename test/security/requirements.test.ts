@@ -25,6 +25,12 @@ const proofs: Record<string, Record<string, string[]>> = {
       'a member without apikeys.manage makes no keys',
       'is the own role where that holds less than a developer',
     ],
+    'server/team/members.test.ts': [
+      'nobody changes, removes or makes somebody who may do more than they',
+      'the last administrator is neither demoted, scoped nor removed, and cannot leave',
+      'of two administrators who demote each other at once, one stays',
+    ],
+    'server/team/invites.test.ts': ['nobody invites with more than they have, or takes back the invite of somebody above'],
   },
   'S8 revocation': {
     'security/s08-revocation.test.ts': [],
@@ -45,6 +51,7 @@ const proofs: Record<string, Record<string, string[]>> = {
   'S11 fresh installs': { 'security/s11-fresh-installs.test.ts': [] },
   'S12 planted secrets': { 'security/s12-planted-secrets.test.ts': [], 'server/http/idempotency.test.ts': ['answers are kept sealed'] },
   'S13 cookies': {
+    'server/team/members.test.ts': ['who is removed is out: their sessions, sockets, keys, the keys of these keys, and invites'],
     'security/s13-cookies.test.ts': [],
     'security/s13-sessions.test.ts': [],
     'server/auth/sessions.test.ts': [
@@ -60,7 +67,15 @@ const proofs: Record<string, Record<string, string[]>> = {
     'server/auth/login-limits.test.ts': ['an account is closed after too many failures, from wherever they come, and in any spelling'],
     'server/http/rate-limit.test.ts': ['a forwarded address counts only from a trusted proxy, and from the right'],
   },
-  'S15 links': { 'security/s15-host-header.test.ts': [] },
+  'S15 links': {
+    'security/s15-host-header.test.ts': [],
+    'server/team/invites.test.ts': ['an invite shows its link once, under the public URL, and keeps the token as a hash only'],
+    'server/team/accept.test.ts': [
+      'the invite of somebody else is refused, and stays good',
+      'it is accepted once, also by two clients at once',
+      'after seven days it has expired',
+    ],
+  },
   'S17 archives': {
     'security/s17-archives.test.ts': [],
     'server/sources/extract.test.ts': ['with %s is refused and leaves nothing behind'],
