@@ -27,7 +27,7 @@ export interface MadeLink {
 export function makeResetLink({ db, publicUrl, mailer, now }: HelpContext, actor: Actor, memberId: string): MadeLink {
   const { user, ...relation } = requireHelpable(db, actor, memberId)
   const way = linkWayOf({ ...relation, isMailConfigured: mailer.isConfigured })
-  const { token, expiresAt } = createReset(db, user.id, now(), way)
+  const { token, expiresAt } = createReset(db, { userId: user.id, way }, now())
   const url = resetUrl(publicUrl, token)
   const askedBy = actor.type === 'static_token' ? 'The operator of the server' : `An administrator (${actor.name})`
   return { user, way, url, expiresAt, mail: resetMail(user.email, { url, publicUrl, askedBy }) }

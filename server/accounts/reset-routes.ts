@@ -78,7 +78,7 @@ export function createResetRoutes({ now }: Pick<Context, 'now'>): Handlers<Reset
 function prepareMail({ db, publicUrl, now }: Context, email: string): { mail: Mail; facts: AuditFacts } | undefined {
   const user = findUserByEmail(db, email)
   if (user === undefined) return undefined
-  const url = resetUrl(publicUrl, createReset(db, user.id, now(), 'mailed').token)
+  const url = resetUrl(publicUrl, createReset(db, { userId: user.id, way: 'mailed' }, now()).token)
   return {
     mail: resetMail(user.email, { url, publicUrl, askedBy: 'Somebody, perhaps you,' }),
     facts: { target: user.id, workspaceIds: listWorkspacesOf(db, user.id).map(({ id }) => id) },

@@ -14,7 +14,7 @@ export interface NewReset {
  * Makes a token with which the user's password can be set, once. It is given here only, and stored as a hash. One that goes to the mailbox
  * of the account and nowhere else shows, when it is used, that the address is its owner's.
  */
-export function createReset(db: Database, userId: string, now: number, way: LinkWay = 'shown'): NewReset {
+export function createReset(db: Database, { userId, way }: { userId: string; way: LinkWay }, now: number): NewReset {
   const token = newSessionToken()
   const expiresAt = now + RESET_MS
   db.query('DELETE FROM password_resets WHERE expires_at <= ?').run(now)

@@ -41,7 +41,7 @@ export const accountCases: Record<keyof typeof accountOperations, Prepare> = {
     { status: 202, path: '/v1/auth/password-reset', options: { json: { email: 'nobody@example.com' } }, isAnonymous: true },
   ],
   confirmPasswordReset: async (world) => {
-    const { token } = createReset(world.platform.db, (await newMember(world)).userId, Date.now())
+    const { token } = createReset(world.platform.db, { userId: (await newMember(world)).userId, way: 'shown' }, Date.now())
     const json = { token, password: 'a third horse battery' }
     return [{ status: 204, path: '/v1/auth/password-reset/confirm', options: { json }, isAnonymous: true }]
   },

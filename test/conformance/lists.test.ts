@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type OperationId, operationIds, operationOf } from '../../shared/api.ts'
+import { beginSession } from '../support/access.ts'
 import { createService } from '../support/apps.ts'
 import { call } from '../support/client.ts'
 import { addMember, defaultWorkspaceId, joinWorkspace, registerTenant, type Tenant } from '../support/members.ts'
@@ -39,6 +40,7 @@ beforeAll(async () => {
       json: { name: `${label}.example.com` },
       token: server.adminToken,
     })
+  for (let index = 0; index < 3; index++) beginSession(server, member.userId)
   for (const name of ['second', 'third']) {
     const other = await registerTenant(server, `${name}@example.com`)
     joinWorkspace(server, { userId: member.userId, workspaceId: other.workspaceId, role: 'viewer' })
@@ -101,6 +103,7 @@ interface List {
 /** Every operation that pages, with a list that has several. */
 const lists: Partial<Record<OperationId, List>> = {
   listOwners: { path: () => '/v1/owners', count: 3, asMember: true },
+  listSessions: { path: () => '/v1/sessions', count: 4, asMember: true },
   listRoles: { path: () => '/v1/roles', count: 4 },
   listTeamMembers: { path: () => '/v1/team-members', count: 5 },
   listTeamInvites: { path: () => '/v1/team-invites', count: 4 },

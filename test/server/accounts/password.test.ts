@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createReset } from '../../../server/accounts/reset-store.ts'
 import { expectError } from '../../conformance/expect-error.ts'
 import { call, cookieOf } from '../../support/client.ts'
 import { addMember, defaultWorkspaceId, makeKey, memberPassword } from '../../support/members.ts'
@@ -73,8 +74,7 @@ describe('a change of the password', () => {
 
   test('ends pending links and devices that were let in and have not come yet', async () => {
     const { userId, cookie } = await member()
-    const insert = `INSERT INTO password_resets (token_hash, user_id, created_at, expires_at) VALUES ('h-${userId}', ?, 0, 9e15)`
-    server.db.query(insert).run(userId)
+    createReset(server.db, { userId, way: 'shown' }, Date.now())
     await change(cookie, { currentPassword: memberPassword, newPassword })
     expect(server.db.query('SELECT * FROM password_resets WHERE user_id = ?').all(userId)).toEqual([])
   })
