@@ -65,7 +65,9 @@ function expectSuccess({ responses, plain }: Operation, status: number, reply: R
   }
   const textType = plain === true ? 'text/plain; version=0.0.4; charset=utf-8' : plain
   expect(reply.headers.get('content-type')).toBe(textType ?? 'application/json; charset=utf-8')
-  expectShape(schema, reply.body)
+  // Errors that an operation declares are ours; their id is that of the request.
+  if (status >= 400) expect(createChecker(closed(schema)).problemsOf(reply.body)).toEqual([])
+  else expectShape(schema, reply.body)
 }
 
 test.each(['subscribeLogs', 'openShell'] as const)('%s: the handshake of a holder of the permission is accepted', async (id) => {
