@@ -29,6 +29,9 @@ export interface RunningServer {
   close(): Promise<void>
 }
 
+/** By then everything has been looked at once, and what that took of memory is garbage, which would otherwise stay while nothing happens. */
+const START_OVER_MS = 2000
+
 /** Starts the control plane on its data directory, with the ingress beside it. */
 export async function startServer(options: ServeOptions): Promise<RunningServer> {
   const { context, work, firstStart, close } = await compose(options)
@@ -52,6 +55,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     startHousekeeping(context)
     startDiskGuard(context)
     sweepInBackground(context)
+    setTimeout(() => Bun.gc(true), START_OVER_MS).unref()
     const missingGuarantees = [...(await context.engine.guarantees()), context.diskQuota.guarantee].filter(({ holds }) => !holds)
     const upgraded = options.isOnTrial ? undefined : concludeUpgrade(context.paths, context.log)
     if (upgraded !== undefined) context.audit.tell({ event: 'server.upgraded', metadata: { ...upgraded } })
