@@ -66,9 +66,16 @@ function rowsOf(
   for (const [index, actor] of actors.entries()) values[`actor${index}`] = actor
   return db
     .query<EntryRow, [Record<string, string | number>]>(
-      `SELECT ${columns} FROM audit_log WHERE ${conditions.join(' AND ')} ORDER BY seq ${order} LIMIT $limit`,
+      `SELECT ${columns} FROM audit_log ${indexFor(event, actors)} WHERE ${conditions.join(' AND ')} ORDER BY seq ${order} LIMIT $limit`,
     )
     .all(values)
+}
+
+/** Named, as SQLite would rather walk along the chain, all of it where what is looked for is rare. */
+function indexFor(event: string | undefined, [actor]: readonly string[]): string {
+  if (event !== undefined) return 'INDEXED BY audit_log_by_event'
+  if (actor === undefined) return ''
+  return actor.includes('@') ? 'INDEXED BY audit_log_by_email' : 'INDEXED BY audit_log_by_actor'
 }
 
 /** No id has an @, and every e-mail address has one. */

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { auditCommand } from './audit.ts'
 import { configCommand } from './config.ts'
 import { doctorCommand } from './doctor.ts'
 import { installCommand, uninstallCommand } from './install.ts'
@@ -17,6 +18,7 @@ export const controlCommands = (): Command[] => [
   uninstallCommand(),
   configCommand(),
   doctorCommand(),
+  auditCommand(),
 ]
 
 /** What cpd starts itself. */

@@ -12,6 +12,7 @@ const names = [
   'sleep',
   'metrics',
   'density',
+  'audit',
 ] as const
 
 const wanted = process.argv.slice(2)
