@@ -56,7 +56,7 @@ const clamped = (limit: unknown, { 'x-clamped': most = MAX_PAGE_ITEMS }: TSchema
   typeof limit === 'number' ? Math.min(limit, most as number) : limit
 
 function readerOf(schema: TSchema): (value: string) => unknown {
-  if (schema.type === 'integer') return (value) => (/^-?\d{1,15}$/.test(value) ? Number(value) : value)
+  if (schema.type === 'integer') return (value) => (/^-?\d{1,100}$/.test(value) ? Number(value) : value)
   if (schema.type === 'boolean') return (value) => (value === 'true' || value === 'false' ? value === 'true' : value)
   return (value) => value
 }

@@ -81,6 +81,9 @@ function argumentsOf({ url, token, seed, examplesPerOperation, phases, operation
   ]
 }
 
+/** What may be answered to what breaks the schema. */
+const refused = ['400', '401', '403', '404', '405', '409', '413', '415', '429', '431', '501', '503']
+
 /** Rules between fields, or on what exists, that no schema tells: what fits the schema may still be refused as 400, saying why. */
 function refusesMore(id: OperationId): boolean {
   const { body, webSocket, path, stream } = operationOf(id)
@@ -94,6 +97,10 @@ const rulesBeyondSchema: ReadonlySet<OperationId> = new Set<OperationId>([
   'completeOAuthByForm',
   'redeemDeviceGrant',
   'refreshDeviceToken',
+  // A role is one that there is.
+  'createApiKey',
+  'createTeamInvite',
+  'updateTeamMember',
 ])
 
 /** What may be answered to what fits the schema; 431 is of Bun, to a head that is too large. */
@@ -102,6 +109,7 @@ const accepted = ['2xx', '3xx', '401', '403', '404', '409', '429', '431', '501',
 const settings = (): string => `hooks = ${JSON.stringify(HOOKS)}
 
 [checks]
+negative_data_rejection.expected-statuses = ${JSON.stringify(refused)}
 positive_data_acceptance.expected-statuses = ${JSON.stringify(accepted)}
 
 [[operations]]

@@ -21,6 +21,7 @@ const proofs: Record<string, Record<string, string[]>> = {
     'security/s06-other-workspaces.test.ts': [],
   },
   'S7 nobody grants what they lack': {
+    'security/s07-escalation.test.ts': [],
     'server/api-keys/api-keys.test.ts': [
       'a member without apikeys.manage makes no keys',
       'is the own role where that holds less than a developer',
@@ -37,6 +38,7 @@ const proofs: Record<string, Record<string, string[]>> = {
     'server/api-keys/api-keys.test.ts': ['a key works in its own workspace only, and cannot be revoked from another'],
   },
   'S9 static token': {
+    'security/s09-static-token.test.ts': [],
     'security/s12-planted-secrets.test.ts': ['S9: the static token is compared in constant time, by its hash'],
     'server/auth/first-start.test.ts': ['the static token is the seeded administrator, under the same checks, and stands nowhere'],
   },
@@ -76,6 +78,7 @@ const proofs: Record<string, Record<string, string[]>> = {
       'after seven days it has expired',
     ],
   },
+  'S16 sign-in through providers': { 'security/s16-oauth.test.ts': [] },
   'S17 archives': {
     'security/s17-archives.test.ts': [],
     'server/sources/extract.test.ts': ['with %s is refused and leaves nothing behind'],
@@ -96,6 +99,8 @@ const proofs: Record<string, Record<string, string[]>> = {
     'conformance/bad-input.test.ts': ['that is cut off in the middle leaves nothing behind'],
   },
   'S21 inert names': {
+    'security/s21-inert-names.test.ts': [],
+    'server/pages/security.test.ts': ['S21: names with markup are text in every page'],
     'e2e/swagger.test.ts': ['shows names that look like markup as text'],
     'server/health/health.test.ts': ['keeps markup inert'],
     'cli/logs.test.ts': ['control sequences in a line never reach the terminal'],
