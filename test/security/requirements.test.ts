@@ -40,7 +40,7 @@ const proofs: Record<string, Record<string, string[]>> = {
   'S9 static token': {
     'security/s09-static-token.test.ts': [],
     'security/s12-planted-secrets.test.ts': ['S9: the static token is compared in constant time, by its hash'],
-    'server/auth/first-start.test.ts': ['the static token is the seeded administrator, under the same checks, and stands nowhere'],
+    'server/auth/first-start.test.ts': ['the static token is the administrator of the default workspace, under the same checks, and stands nowhere'],
   },
   'S10 WebSockets': {
     'security/s10-shell.test.ts': [],
