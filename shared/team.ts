@@ -56,7 +56,10 @@ export const TeamInviteCreated = Type.Object({
   ...inviteFields,
   acceptUrl: Type.String({ description: 'Page on which the invite is accepted, with the token in it' }),
   token: Type.String({ description: 'Shown once, never again' }),
-  emailed: Type.Boolean({ description: 'Whether the mail server has taken a mail with the link; false where none is configured' }),
+  emailed: Type.Boolean({
+    description:
+      'Whether the mail server has taken a mail with the link; false where none is configured, and after too many mails in a short time',
+  }),
 })
 export type TeamInviteCreated = Static<typeof TeamInviteCreated>
 

@@ -9,6 +9,7 @@ import { findWorkspace } from '../workspaces/store.ts'
 import { acceptAsUser, acceptByPassword, counted, sessionShown } from './acceptance.ts'
 import { listInvites, presentInvite } from './invite-store.ts'
 import { acceptUrlOf, createInvite, inviteMail, type NewInvite, withdrawInvite } from './invites.ts'
+import { createMailLimit } from './mail-limit.ts'
 
 type InviteIds = Extract<keyof Operations, 'listTeamInvites' | 'createTeamInvite' | 'deleteTeamInvite' | 'acceptTeamInvite'>
 
@@ -19,6 +20,7 @@ export function createInviteRoutes({
 }: Pick<Context, 'config' | 'publicUrl' | 'now'>): Handlers<InviteIds, Context> {
   const cookie = createCookieWriter(publicUrl)
   const throttle = createLoginThrottle(config.CP_LOGIN_LIMIT, now, 'Too many invites that were none.')
+  const mayMail = createMailLimit(now)
   return {
     listTeamInvites({ actor, query }, { db }) {
       const page = { beforeId: idAfter(query.cursor), limit: query.limit ?? DEFAULT_PAGE_ITEMS }
@@ -32,7 +34,7 @@ export function createInviteRoutes({
         return created
       })
       const acceptUrl = acceptUrlOf(publicUrl, made.token)
-      const emailed = await sendInvite(context, actor, { ...made, acceptUrl })
+      const emailed = mayMail(actor.workspaceId, body.email) && (await sendInvite(context, actor, { ...made, acceptUrl }))
       return { ...presentInvite(made.invite), acceptUrl, token: made.token, emailed }
     },
     deleteTeamInvite({ actor, params, note }, { db }) {

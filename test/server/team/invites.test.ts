@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { MAX_MAILS_OF_WORKSPACE, MAX_MAILS_TO_ADDRESS } from '../../../server/team/mail-limit.ts'
 import { expectError } from '../../conformance/expect-error.ts'
 import { createService } from '../../support/apps.ts'
 import { type Mailbox, startMailbox } from '../../support/mailbox.ts'
@@ -160,4 +161,22 @@ test('the same Idempotency-Key gives the same link, and one mail', async () => {
   const [first, second] = [await ask(), await ask()]
   expect(second.body).toEqual(first.body)
   expect(mailbox.mails).toHaveLength(1)
+})
+
+test('mails to one address, or of one workspace, are not sent without end; the links are given all the same', async () => {
+  await server.close()
+  mailbox = await startMailbox()
+  await start(mailbox.env)
+  const emailed: boolean[] = []
+  for (let count = 0; count < MAX_MAILS_TO_ADDRESS + 1; count++) {
+    const made = await invite(server, { email: count % 2 === 0 ? 'ada@example.com' : 'ADA@example.com', role: 'viewer' })
+    emailed.push(made.emailed)
+    await send(server, `/team-invites/${made.id}`, admin, { method: 'DELETE' })
+  }
+  expect(emailed).toEqual([...Array<boolean>(MAX_MAILS_TO_ADDRESS).fill(true), false])
+  for (let count = MAX_MAILS_TO_ADDRESS; count < MAX_MAILS_OF_WORKSPACE; count++)
+    expect((await invite(server, { email: `a${count}@example.com`, role: 'viewer' })).emailed).toBe(true)
+  expect((await invite(server, { email: 'one-more@example.com', role: 'viewer' })).emailed).toBe(false)
+  now += DAY_MS
+  expect((await invite(server, { email: 'later@example.com', role: 'viewer' })).emailed).toBe(true)
 })
