@@ -32,7 +32,7 @@ export async function register(context: RegisterContext, wanted: Registration): 
   refuseRegistration(context.config, inviteToken !== undefined)
   const counter = addressCounterOf(place.address)
   logins.begin([counter])
-  if (inviteToken !== undefined) requireInvite(context, inviteToken)
+  if (inviteToken !== undefined) requireInvited(context, inviteToken, wanted.email)
   const passwordHash = await hashPassword(wanted.password)
   const signedIn = wanted.change(() => {
     if (findUserByEmail(db, wanted.email) !== undefined)
@@ -47,4 +47,11 @@ export async function register(context: RegisterContext, wanted: Registration): 
   })
   logins.takeBack(counter)
   return signedIn
+}
+
+/** Said before any account is looked up: an invite is no way to find out who else has one. */
+function requireInvited(context: RegisterContext, inviteToken: string, email: string): void {
+  const invite = requireInvite(context, inviteToken)
+  if (invite.email.toLowerCase() === email.toLowerCase()) return
+  throw new AppError('forbidden', 'The invite is for another e-mail address. Register with the one that it was sent to.')
 }

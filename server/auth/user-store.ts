@@ -26,7 +26,7 @@ export function insertUser(db: Database, user: NewUser): void {
   })
 }
 
-/** Replaces the hash of a password that was just verified, by one of today's cost. */
+/** Replaces the hash of an account's password. */
 export function setPasswordHash(db: Database, id: string, passwordHash: string): void {
   db.query('UPDATE users SET password_hash = $passwordHash WHERE id = $id').run({ id, passwordHash })
 }
