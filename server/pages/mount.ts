@@ -1,6 +1,7 @@
 import type { Elysia } from 'elysia'
 import { AppError } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
+import { openAttempt, tellDenied } from '../http/attempt.ts'
 import type { Dispatch } from '../http/dispatch.ts'
 import { readForm } from '../http/form-body.ts'
 import { BODY_DEADLINE_MS } from '../http/json-body.ts'
@@ -44,6 +45,7 @@ export function mountPages(elysia: Elysia, parts: HttpParts, { dispatch, context
 async function serve(visit: Visit, parts: PageParts, { page, isForm }: { page: Page; isForm?: true }): Promise<Response> {
   const host = new URL(parts.context.publicUrl).host
   const reply = await answer(visit, parts, { page, isForm: isForm === true }).catch((error: unknown) => {
+    tellDenied(openAttempt('page', visit.parts.audit), visit, error)
     if (!(error instanceof AppError)) visit.parts.log.error('page_failed', { requestId: visit.requestId, ...describeError(error) })
     return failurePage(error, visit.requestId)
   })

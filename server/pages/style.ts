@@ -53,6 +53,7 @@ button.plain{width:auto;background:none;border:0;color:var(--accent);text-decora
 .notice.bad{background:var(--bad-card);color:var(--bad)}
 .notice a{color:inherit}
 .notice ul{margin:.25rem 0 0;padding-left:1.25rem}
+time{white-space:nowrap}
 dl{margin:0 0 1rem}
 dt{color:var(--quiet);font-size:.875rem}
 dd{margin:0 0 .75rem}

@@ -40,7 +40,7 @@ const kinds = { browser: 'Browser', device: 'Device' }
 
 const row = ({ id, kind, client, address, lastSeenAt, createdAt, isCurrent }: Session): Html => html`<li><span>
 <strong>${clientName(client)}</strong>${isCurrent && html` <span class="quiet">(this one)</span>`}<br>
-<span class="quiet">${kinds[kind]}${address !== '' && `, ${address}`}, since ${showTime(createdAt)}, last seen ${showTime(lastSeenAt)}</span></span>
+<span class="quiet">${kinds[kind]}${address !== '' && ` at ${address}`}<br>Since ${showTime(createdAt)}<br>Seen ${showTime(lastSeenAt)}</span></span>
 ${
   !isCurrent &&
   form({

@@ -163,3 +163,19 @@ test('logins through the page count against the same limit as those through the 
   expect(text).toContain('Too many')
   expect(text).toContain('role="alert"')
 })
+
+test('a form is in the audit log as the call of the API that it makes, and as an attempt where it is refused', async () => {
+  const fresh = await startTestServer()
+  const visitor = browse(fresh)
+  const login = await visitor.post('/login', credentials)
+  await visitor.post('/account/sessions', { id: 'others' }, { origin: 'https://evil.example' })
+  const entries = async () => {
+    const logs = await call<{ auditLog: unknown }[]>(`${fresh.url}/v1/audit-logs?limit=100`, { token: fresh.adminToken })
+    return logs.body.map(({ auditLog }) => auditLog)
+  }
+  const entered = { event: 'user.signed_in', ip: '127.0.0.1', requestId: login.headers.get('x-request-id') }
+  expect(await entries()).toContainEqual(expect.objectContaining(entered))
+  const metadata = expect.objectContaining({ operation: 'page', path: '/account/sessions' })
+  await expect.poll(entries).toContainEqual(expect.objectContaining({ event: 'access.denied', metadata }))
+  await fresh.close()
+})
