@@ -14,7 +14,7 @@ export const isPlatformKey = (key: string): boolean => key === 'PORT' || key.sta
 export const EnvKey = Type.String({ pattern: envKeyPattern, description: 'Name of the variable', examples: ['DATABASE_URL'] })
 
 /** NUL cannot stand in a process environment. */
-const EnvValue = Type.String({ maxLength: MAX_VALUE_CHARS, pattern: '^[^\\u0000]*$', examples: ['postgres://…'] })
+const EnvValue = Type.String({ maxLength: MAX_VALUE_CHARS, pattern: '^[^\\u0000]*$', examples: ['postgres://…'], 'x-secret': true })
 
 export const EnvVarInput = StrictObject({
   key: EnvKey,
@@ -36,7 +36,7 @@ export type PlatformEnvVar = Static<typeof PlatformEnvVar>
 /** A file name, not a path: it is put into the secret folder and beside the app. */
 export const SecretFileName = Type.String({ pattern: '^(?!\\.{1,2}$)[A-Za-z0-9._-]{1,128}$', examples: ['service-account.json'] })
 
-export const SecretFileInput = StrictObject({ name: SecretFileName, content: Type.String({ maxLength: MAX_FILE_CHARS }) })
+export const SecretFileInput = StrictObject({ name: SecretFileName, content: Type.String({ maxLength: MAX_FILE_CHARS, 'x-secret': true }) })
 export type SecretFileInput = Static<typeof SecretFileInput>
 
 /** `content` is `""` and `hidden` true for callers without `env.read`. */

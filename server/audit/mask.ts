@@ -5,7 +5,7 @@ export const HIDDEN = '[hidden]'
 
 /** Names under which secrets travel, in whichever letter case and with whatever around them. */
 const secretName =
-  /pass(word|phrase|wd)|secret|token|otp\b|^(otp|code|codes|value|content|command|pem|certificate)$|(private|api|access|signing|encryption).?key|credential|authorization|cookie|recovery|verifier|nonce|_?hash$/i
+  /pass(word|phrase|wd)|secret|token|otp\b|^(otp|code|codes|value|content|command|pem|certificate)$|(private|api|access|signing|encryption).?key|credential|authorization|cookie|recovery|(device|user).?code|verifier|nonce|_?hash$/i
 /** Names and passwords in URLs. */
 const urlCredentials = /([a-z][a-z0-9+.-]*:\/\/)[^/\s@]*@/gi
 

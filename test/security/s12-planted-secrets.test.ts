@@ -7,6 +7,7 @@ import { type CallOptions, call, cookieOf } from '../support/client.ts'
 import { makeKey, memberPassword, registerTenant } from '../support/members.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
 import { testAdmin, testStaticToken } from '../support/server.ts'
+import { openSocket } from '../support/socket.ts'
 import { allCommandLines, filesWith } from './data-files.ts'
 
 let platform: Platform
@@ -147,6 +148,26 @@ test('S12: errors do not repeat what was sent', () => {
 
 test("S9, S12: the server's own log holds no secret", () => {
   expect(secretsIn(platform.logged.join(''))).toEqual([])
+})
+
+test('S12: no audit entry of any workspace holds a secret, whatever was asked for', async () => {
+  const secret = planted['environment value'] ?? ''
+  const send = (path: string, options: CallOptions) => call(platform.url + path, { token: platform.adminToken, ...options })
+  const json = [{ key: 'SECRET', value: secret }]
+  await send(`/v1/services/${serviceId}/env-vars`, { method: 'PUT', json })
+  await send(`/v1/services/${serviceId}/secret-files`, { method: 'PUT', json: [{ name: 'secret.txt', content: planted['secret file'] }] })
+  await send('/v1/auth/login', { json: { ...testAdmin, otp: '123456' } })
+  await send(`/v1/team-invites/accept`, { json: { token: secret, name: 'N', password: secret } })
+  await send('/v1/device-token', { json: { grant_type: 'urn:ietf:params:oauth:grant-type:device_code', device_code: secret } })
+  const shell = await openSocket(`${platform.url}/v1/services/${serviceId}/shell?command=echo%20${secret}`, {
+    authorization: `Bearer ${platform.adminToken}`,
+  })
+  shell.close()
+  const events = platform.db.query<{ event: string }, []>('SELECT DISTINCT event FROM audit_log').all()
+  expect(events.map(({ event }) => event)).toEqual(expect.arrayContaining(['env_vars.replaced', 'shell.opened', 'access.denied']))
+  expect(secretsIn(JSON.stringify(platform.db.query('SELECT * FROM audit_log').all()))).toEqual([])
+  const opened = platform.db.query<{ target: string }, []>("SELECT target FROM audit_log WHERE event = 'shell.opened'").get()
+  expect(opened?.target).toBe(serviceId)
 })
 
 test('S9, S12: no process was ever started with a secret in its arguments', () => {
