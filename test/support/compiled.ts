@@ -20,7 +20,8 @@ export interface CompiledOptions {
   /** The whole environment in place of that of the tests. */
   baseEnv?: Record<string, string>
   cwd?: string
-  /** Of the ingress, where somebody else has to know it before. */
+  /** Of the API and the ingress, where somebody else has to know them before. */
+  apiPort?: number
   ingressPort?: number
 }
 
@@ -66,7 +67,8 @@ export async function startCompiled(options: CompiledOptions = {}): Promise<Comp
   const { cpd, cpctl } = options.executables ?? builtExecutables
   const home = mkdtempSync(join(tmpdir(), 'cpd-e2e-'))
   const dataDir = join(home, 'data')
-  const [apiPort = 0, freePort = 0] = freePorts(2)
+  const [freeApiPort = 0, freePort = 0] = freePorts(2)
+  const apiPort = options.apiPort ?? freeApiPort
   const ingressPort = options.ingressPort ?? freePort
   const token = `static-token-${crypto.randomUUID()}`
   const baseEnv = options.baseEnv ?? ownEnv()

@@ -12,7 +12,8 @@ export const ada: ProviderAccount = { id: '1001', name: 'Ada Lovelace', email: '
 export const grace: ProviderAccount = { id: '1002', name: 'Grace Hopper', email: 'grace@example.com', isVerified: true }
 export const mallory: ProviderAccount = { id: '1003', name: 'Mallory Unverified', email: 'victim@example.com', isVerified: false }
 export const nobody: ProviderAccount = { id: '1004', name: 'No Address', isVerified: false }
-const accounts = [ada, grace, mallory, nobody]
+export const katherine: ProviderAccount = { id: '1005', name: 'Katherine Johnson', email: 'katherine@example.com', isVerified: true }
+const accounts = [ada, grace, mallory, nobody, katherine]
 
 /** The three providers, and where each of them sends people back to. */
 export interface Providers {
