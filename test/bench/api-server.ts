@@ -4,7 +4,7 @@ import { makeKey } from '../support/members.ts'
 import { startTestServer } from '../support/server.ts'
 
 if (import.meta.main) {
-  const server = await startTestServer()
+  const server = await startTestServer({ env: { CP_LOGIN_LIMIT: '1000000' } })
   const created = await call<{ service: { id: string } }>(`${server.url}/v1/services`, {
     json: { type: 'web_service', name: 'web', serviceDetails: { runtime: 'node', plan: 'starter', healthCheckPath: '/health' } },
     token: server.adminToken,

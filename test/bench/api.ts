@@ -9,13 +9,8 @@ const GOAL_P99_MS = 10
 
 /** Authenticated GET of one service with an API key at 64 connections, against a bare Bun.serve that sends the same JSON. */
 export async function run(): Promise<void> {
-  const child = Bun.spawn([process.execPath, join(import.meta.dirname, 'api-server.ts')], {
-    stdin: 'pipe',
-    stdout: 'pipe',
-    stderr: 'inherit',
-  })
+  const { port, barePort, path, token, stop } = await startServerOfBench()
   try {
-    const { port, barePort, path, token } = JSON.parse(await firstLine(child.stdout))
     const request = `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\n\r\n`
     const measure = async (target: number): Promise<LoadResult> => {
       const load = { host: '127.0.0.1', port: target, request, connections: CONNECTIONS }
@@ -26,8 +21,33 @@ export async function run(): Promise<void> {
     const api = await measure(port)
     report(bare, api)
   } finally {
-    child.stdin?.end()
-    await child.exited
+    await stop()
+  }
+}
+
+/** A server in a process of its own, with one service; beside it a bare one that sends the same JSON. */
+export interface ServerOfBench {
+  port: number
+  barePort: number
+  /** Of the service. */
+  path: string
+  /** A viewer's key. */
+  token: string
+  stop(): Promise<void>
+}
+
+export async function startServerOfBench(): Promise<ServerOfBench> {
+  const child = Bun.spawn([process.execPath, join(import.meta.dirname, 'api-server.ts')], {
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  return {
+    ...(JSON.parse(await firstLine(child.stdout)) as Omit<ServerOfBench, 'stop'>),
+    async stop() {
+      child.stdin?.end()
+      await child.exited
+    },
   }
 }
 

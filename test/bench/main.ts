@@ -3,6 +3,7 @@ const names = [
   'deploy',
   'instance-start',
   'api',
+  'auth',
   'idle',
   'logs',
   'cli-start',
