@@ -169,6 +169,16 @@ describe('taking the second factor away', () => {
   })
 })
 
+test('an account without a password shows itself by a sign-in of the last ten minutes', async () => {
+  const { userId, email, cookie } = await addMember(server, workspaceId, 'developer')
+  server.db.query("UPDATE users SET password_hash = '' WHERE id = ?").run(userId)
+  expectError(await login(email, undefined, fresh(), ''), 'unauthorized')
+  const begin = () => fromPage(server, '/auth/two-factor', cookie, { json: {}, headers: fresh() })
+  expect((await begin()).status).toBe(200)
+  now += 11 * 60_000
+  expect(expectError(await begin(), 'forbidden').message).toMatch(/sign in anew/)
+})
+
 describe('a workspace that requires a second factor', () => {
   test('lets users without do what needs no permission, and set theirs up', async () => {
     const tenant = await registerTenant(server, 'strict@example.com')
