@@ -66,8 +66,6 @@ export const oauthProblems = {
 
 export type OAuthProblem = keyof typeof oauthProblems
 
-export const isOAuthProblem = (text: string): text is OAuthProblem => Object.hasOwn(oauthProblems, text)
-
 /** Where a link ends unless it is told otherwise. */
 export const ACCOUNT_PATH = '/account'
 /** Where a sign-in that still needs its second factor goes on. */

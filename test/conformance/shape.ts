@@ -2,6 +2,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { expect } from 'vitest'
 import { createChecker } from '../../server/http/validate.ts'
 import { idPrefix, instanceIdPattern } from '../../shared/id.ts'
+import { isProviderId } from '../../shared/oauth.ts'
 
 /** The schema with every object closed: a key that the table does not name is wrong. */
 export function closed(schema: TSchema): TSchema {
@@ -44,6 +45,6 @@ function expectForm(key: string, text: string, { path, isLog }: { path: string; 
   if (/^(createdAt|updatedAt|startedAt|finishedAt|created_at|expiresAt)$/.test(key)) expect(text, context).toMatch(timeForm)
   if (key === 'timestamp') expect(text, context).toMatch(isLog ? logTimeForm : timeForm)
   if (/^(next(Start|End)Time)$/.test(key)) expect(text, context).toMatch(logTimeForm)
-  if (key === 'id' && !isLog) expect(idForm.test(text) || instanceForm.test(text), context).toBe(true)
+  if (key === 'id' && !isLog) expect(idForm.test(text) || instanceForm.test(text) || isProviderId(text), context).toBe(true)
   if (/^(serviceId|deployId|sourceId|ownerId|fromDeployId|toDeployId|rollbackOf)$/.test(key)) expect(text, context).toMatch(idForm)
 }

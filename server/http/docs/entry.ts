@@ -92,7 +92,7 @@ function successesOf({ responses, html, plain }: Operation, components: Componen
             ? { [plain === true ? 'text/plain' : plain]: { schema: { type: 'string' } } }
             : jsonContent(schema, components)
       const content = json === undefined ? {} : { content: { ...json, ...page } }
-      return [status, { description: STATUS_CODES[status] ?? 'Success', headers: responseHeaders, ...content }]
+      return [status, { description: STATUS_CODES[status] ?? 'Success', headers: headersFor(status), ...content }]
     }),
   )
 }
@@ -139,6 +139,10 @@ export const headerComponents = Object.fromEntries(
   Object.entries(headerNames).map(([name, description]) => [name, { description, schema: { type: 'string' as const } }]),
 )
 const responseHeaders = Object.fromEntries(Object.keys(headerNames).map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+
+/** A redirect says where to. */
+const headersFor = (status: string): JsonObject =>
+  status.startsWith('3') ? { ...responseHeaders, Location: { description: 'Where to go on', schema: { type: 'string' } } } : responseHeaders
 
 const jsonContent = (schema: TSchema, components: Components): JsonObject => ({
   'application/json': { schema: toOpenApiSchema(schema, components), example: exampleOf(schema) },
