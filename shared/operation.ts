@@ -39,8 +39,11 @@ export interface Operation {
   responses: Record<number, TSchema | null>
   /** Errors beyond those every route can give (400, 401, 403, 404 of a workspace, 429, 500, 503). */
   errors?: readonly ErrorCode[]
-  /** Takes a secret that could be guessed: it counts against the limit on sign-ins. Public changing operations do so anyway. */
-  takesSecret?: true
+  /**
+   * Takes a secret that could be guessed: it counts against the limit on sign-ins. Public changing operations do so unless they say no:
+   * a device that waits asks every few seconds, with a secret that nobody guesses.
+   */
+  takesSecret?: boolean
   /** Browsers are sent here by pages of other sites. Cookies count for nothing, so that those pages act for nobody. */
   isCrossSite?: true
   /** POSTs that create honour `Idempotency-Key`. */

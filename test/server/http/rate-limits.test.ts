@@ -15,10 +15,10 @@ describe('each kind of operation', () => {
   test('is known from the table', () => {
     const classes = new Map<string, string[]>()
     for (const id of operationIds) classes.set(rateClassOf(operationOf(id)), [...(classes.get(rateClassOf(operationOf(id))) ?? []), id])
-    expect(classes.get('sign-in')).toEqual(expect.arrayContaining(['register', 'login']))
+    expect(classes.get('sign-in')).toEqual(expect.arrayContaining(['register', 'login', 'createDeviceGrant', 'answerDeviceRequest']))
     expect(classes.get('deploy')).toEqual(expect.arrayContaining(['uploadSource', 'createDeploy', 'rollback']))
     expect(classes.get('read')).toEqual(expect.arrayContaining(['getService', 'openShell', 'health']))
-    expect(classes.get('write')).toEqual(expect.arrayContaining(['createService', 'replaceEnvVars', 'revokeApiKey']))
+    expect(classes.get('write')).toEqual(expect.arrayContaining(['createService', 'replaceEnvVars', 'revokeApiKey', 'redeemDeviceGrant']))
   })
 
   test('has its own limit beside that of all requests, and the headers tell the one that has least left', () => {
