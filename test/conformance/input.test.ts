@@ -22,7 +22,8 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 const json = { 'content-type': 'application/json' }
-const withBody = operationIds.filter((id) => operationOf(id).body !== undefined)
+// What the pages of others send may hold more than we know; their answers are tried in server/oauth.
+const withBody = operationIds.filter((id) => operationOf(id).body !== undefined && !operationOf(id).isCrossSite)
 
 function credential(id: OperationId): CallOptions {
   const { access, usersOnly } = operationOf(id)

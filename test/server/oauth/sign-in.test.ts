@@ -66,6 +66,18 @@ test('a second provider that vouches for the same proven address leads to the sa
   expect(identities.body.map(({ identity }) => identity.provider)).toEqual(['apple', 'github', 'google'])
 })
 
+test('a form of a provider that is none is refused, and one that holds more than we know is taken', async () => {
+  const send = async (raw: string, type = 'application/x-www-form-urlencoded') =>
+    (await call(`${world.publicUrl}/v1/auth/oauth/apple/callback`, { raw, headers: { 'content-type': type } })).status
+  expect(await send('state=a&state=b')).toBe(400)
+  expect(await send(`state=${'x'.repeat(5000)}`)).toBe(400)
+  expect(await send('{"state":', 'application/json')).toBe(400)
+  expect(await send('['.repeat(100_000), 'application/json')).toBe(400)
+  expect(await send('state=a', 'text/plain')).toBe(415)
+  expect(await send(`state=${'x'.repeat(1024 * 1024)}`)).toBe(413)
+  expect(await send('state=a&code=b&something=new')).toBe(303)
+})
+
 describe('the audit log tells', () => {
   const entries = () =>
     world.server.db
