@@ -30,3 +30,10 @@ export function holdersOf(db: Database, role: { workspaceId: string; name: strin
 
 const inWords = (one: string, holders: readonly Holder[], count: number): string =>
   `${count} ${one}${count === 1 ? '' : 's'} (${holders.map(({ name }) => name).join(', ')}${count > holders.length ? ', …' : ''})`
+
+/** Ids of the users who hold a role as members. */
+export const membersWith = (db: Database, { workspaceId, name }: { workspaceId: string; name: string }): string[] =>
+  db
+    .query<{ userId: string }, [string, string]>('SELECT user_id AS userId FROM members WHERE workspace_id = ? AND role = ?')
+    .all(workspaceId, name)
+    .map(({ userId }) => userId)

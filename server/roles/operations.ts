@@ -1,11 +1,13 @@
 import { AppError, invalidValue } from '../../shared/error.ts'
 import type { Permission } from '../../shared/permission.ts'
 import type { RoleCreate, RolePatch } from '../../shared/role.ts'
+import { revokeKeysBeyond } from '../api-keys/beyond.ts'
+import type { StoredKey } from '../api-keys/store.ts'
 import type { Context } from '../context.ts'
 import type { Actor } from '../http/call.ts'
 import { newId } from '../id.ts'
 import { refuseEscalation } from './grant.ts'
-import { holdersOf } from './holders.ts'
+import { holdersOf, membersWith } from './holders.ts'
 import { builtInRole, isBuiltInRoleId } from './rules.ts'
 import { countRoles, deleteRole, findRole, findRoleByName, insertRole, type StoredRole, updateRole } from './store.ts'
 
@@ -34,13 +36,19 @@ export function createRole({ db, now }: RoleContext, maker: Actor, { name, descr
   return made
 }
 
+/** A role as changed, and the keys of its members that could do more than these may now. */
+export interface ChangedRole {
+  role: StoredRole
+  revokedKeys: readonly StoredKey[]
+}
+
 /**
- * Changes a role for everyone who holds it, from their next request on.
+ * Changes a role for everyone who holds it, from their next request on. Keys of its members that go beyond it are revoked.
  *
  * @throws AppError `not_found`, `forbidden` for a built-in role and for permissions, before or after, that the editor lacks, `conflict` for
  * a name that is taken.
  */
-export function changeRole({ db, now }: RoleContext, editor: Actor, { id, patch }: { id: string; patch: RolePatch }): StoredRole {
+export function changeRole({ db, now }: RoleContext, editor: Actor, { id, patch }: { id: string; patch: RolePatch }): ChangedRole {
   const change = db.transaction(() => {
     const before = requireOwnRole(db, editor, id)
     const role: StoredRole = {
@@ -54,7 +62,8 @@ export function changeRole({ db, now }: RoleContext, editor: Actor, { id, patch 
     refuseEscalation(editor, role)
     refuseTakenName(db, role)
     updateRole(db, role, before.name)
-    return role
+    const revokedKeys = membersWith(db, role).flatMap((userId) => revokeKeysBeyond(db, role.workspaceId, userId))
+    return { role, revokedKeys }
   })
   return change()
 }

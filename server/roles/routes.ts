@@ -18,7 +18,11 @@ export const roleRoutes: Handlers<RoleIds, Context> = {
     return pageOf('role', rolesAfter(db, actor.workspaceId, page), ({ id }) => [id])
   },
   createRole: ({ actor, body }, context) => presentRole(createRole(context, actor, body)),
-  updateRole: ({ actor, params, body }, context) => presentRole(changeRole(context, actor, { id: params.roleId, patch: body })),
+  updateRole({ actor, params, body, note }, context) {
+    const { role, revokedKeys } = changeRole(context, actor, { id: params.roleId, patch: body })
+    if (revokedKeys.length > 0) note({ metadata: { revokedKeys: revokedKeys.map(({ id, name }) => ({ id, name })) } })
+    return presentRole(role)
+  },
   deleteRole({ actor, params }, context) {
     removeRole(context, actor, params.roleId)
   },

@@ -12,7 +12,11 @@ export const memberRoutes: Handlers<MemberIds, Context> = {
     const page = { beforeId: idAfter(query.cursor), limit: query.limit ?? DEFAULT_PAGE_ITEMS }
     return pageOf('teamMember', listMembers(db, actor.workspaceId, page).map(presentMember), ({ id }) => [id])
   },
-  updateTeamMember: ({ actor, params, body }, { db }) => presentMember(changeMember(db, actor, params.memberId, body)),
+  updateTeamMember({ actor, params, body, note }, { db }) {
+    const { member, revokedKeys } = changeMember(db, actor, params.memberId, body)
+    if (revokedKeys.length > 0) note({ metadata: { revokedKeys: revokedKeys.map(({ id, name }) => ({ id, name })) } })
+    return presentMember(member)
+  },
   removeTeamMember({ actor, params, note }, { db }) {
     note({ metadata: { ...removeMember(db, actor, params.memberId) } })
   },

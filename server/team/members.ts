@@ -5,6 +5,8 @@
 import type { Database } from 'bun:sqlite'
 import { AppError } from '../../shared/error.ts'
 import type { TeamMemberPatch } from '../../shared/team.ts'
+import { revokeKeysBeyond } from '../api-keys/beyond.ts'
+import type { StoredKey } from '../api-keys/store.ts'
 import { endAccess } from '../auth/end-access.ts'
 import type { Actor } from '../http/call.ts'
 import { permissionsIn, refuseEscalation, requireRole } from '../roles/grant.ts'
@@ -20,12 +22,18 @@ export function requireMember(db: Database, workspaceId: string, userId: string)
   return member
 }
 
+/** A member as changed, and the keys of theirs that could do more than they may now. */
+export interface ChangedMember {
+  member: StoredMember
+  revokedKeys: readonly StoredKey[]
+}
+
 /**
- * Gives a member another role or scope.
+ * Gives a member another role or scope, and revokes those of their keys that go beyond it.
  *
  * @throws AppError `forbidden` for a member, or a role, that may do more than the caller; `conflict` for the last administrator.
  */
-export function changeMember(db: Database, actor: Actor, userId: string, patch: TeamMemberPatch): StoredMember {
+export function changeMember(db: Database, actor: Actor, userId: string, patch: TeamMemberPatch): ChangedMember {
   const { workspaceId } = actor
   const member = requireMember(db, workspaceId, userId)
   refuseHigher(db, actor, member)
@@ -34,7 +42,7 @@ export function changeMember(db: Database, actor: Actor, userId: string, patch: 
   const changed = { ...member, role, scope }
   if (!isAdministrator(changed)) refuseLastAdministrator(db, workspaceId, member)
   updateMember(db, workspaceId, changed)
-  return changed
+  return { member: changed, revokedKeys: revokeKeysBeyond(db, workspaceId, userId) }
 }
 
 /**

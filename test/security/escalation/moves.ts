@@ -68,6 +68,7 @@ const outcomes: { [K in Exclude<Move['kind'], 'accept'>]: (state: State, move: O
     if (before === undefined) return 404
     if (!mayHandOut(state, by, before.permissions) || !mayHandOut(state, by, permissions)) return 403
     state.roles.set(role, { ...before, permissions })
+    for (const [user, member] of state.members) if (member.role === before.name) revokeKeysBeyond(state, user)
     return 200
   },
   renameRole(state, { by, role, name }) {
@@ -105,6 +106,7 @@ const outcomes: { [K in Exclude<Move['kind'], 'accept'>]: (state: State, move: O
     const staysAdministrator = changed.role === 'admin' && changed.scope === null
     if (!staysAdministrator && isLastAdministrator(state, user)) return 409
     state.members.set(user, changed)
+    revokeKeysBeyond(state, user)
     return 200
   },
   removeMember(state, { by, user }) {
@@ -166,6 +168,19 @@ function accept(state: State, { by, invite: id }: Of<'accept'>): number {
   state.invites.delete(id)
   state.members.set(by.id, { role: invite.role, scope: invite.scope })
   return 200
+}
+
+/** Whoever was given less keeps no key that can do more. */
+function revokeKeysBeyond(state: State, user: string): void {
+  const maker = state.members.get(user)
+  if (maker === undefined) return
+  const held = heldBy(state, { kind: 'user', id: user }) ?? new Set()
+  for (const [id, key] of state.keys) {
+    if (key.madeBy !== user) continue
+    const isWider = maker.scope !== null && (key.scope === null || key.scope.some((service) => !maker.scope?.includes(service)))
+    const may = heldBy(state, { kind: 'key', id }) ?? new Set()
+    if (isWider || [...may].some((permission) => !held.has(permission))) state.keys.delete(id)
+  }
 }
 
 function refusalOfRole(state: State, by: Subject, name: string): number | undefined {

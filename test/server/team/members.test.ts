@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { expectError } from '../../conformance/expect-error.ts'
 import { createService } from '../../support/apps.ts'
 import { call } from '../../support/client.ts'
@@ -173,4 +173,50 @@ test('who leaves takes their keys along and stays signed in to their other works
   expect((await send(server, '/services', { cookie: tenant.cookie })).status).toBe(200)
   expectError(await leave({ token: tenant.token }), 'forbidden')
   expectError(await leave(admin), 'forbidden')
+})
+
+describe('keys that go beyond what their maker may still do', () => {
+  const makeBy = async (cookie: string, json: object) =>
+    (await send<{ id: string; secret: string }>(server, '/api-keys', { cookie }, { json })).body
+  const works = async ({ secret }: { secret: string }) => (await send(server, '/auth/me', { token: secret })).status === 200
+
+  test('are revoked when the maker is given a smaller role, and told in the log', async () => {
+    const { userId, cookie } = await addMember(server, workspaceId, 'admin')
+    const [small, large] = [await makeBy(cookie, { name: 'small', role: 'viewer' }), await makeBy(cookie, { name: 'large', role: 'admin' })]
+    expect((await change(userId, { role: 'developer' })).status).toBe(200)
+    expect([await works(small), await works(large)]).toEqual([true, false])
+    const entries = await send<{ auditLog: { metadata: object } }[]>(server, '/audit-logs?event=member.updated', admin)
+    expect(entries.body[0]?.auditLog.metadata).toMatchObject({ revokedKeys: [{ id: large.id, name: 'large' }] })
+  })
+
+  test('are revoked when the maker is confined to some services', async () => {
+    const [inside, outside] = [await createService(server, { name: 'one' }), await createService(server, { name: 'other' })]
+    const { userId, cookie } = await addMember(server, workspaceId, 'admin')
+    const keyOf = (serviceId: string) => makeBy(cookie, { name: serviceId, role: 'viewer', scope: { serviceIds: [serviceId] } })
+    const [kept, lost, whole] = [await keyOf(inside), await keyOf(outside), await makeBy(cookie, { name: 'whole', role: 'viewer' })]
+    await change(userId, { scope: { serviceIds: [inside] } })
+    expect([await works(kept), await works(lost), await works(whole)]).toEqual([true, false, false])
+  })
+
+  test('are revoked when the role of the maker shrinks', async () => {
+    const role = await send<{ id: string }>(server, '/roles', admin, {
+      json: {
+        name: 'ops',
+        permissions: [
+          'apikeys.manage',
+          'services.read',
+          'logs.read',
+          'deploys.read',
+          'metrics.read',
+          'workspace.read',
+          'roles.read',
+          'team.read',
+        ],
+      },
+    })
+    const { cookie } = await addMember(server, workspaceId, 'ops')
+    const [viewer, ops] = [await makeBy(cookie, { name: 'viewer', role: 'viewer' }), await makeBy(cookie, { name: 'ops', role: 'ops' })]
+    await send(server, `/roles/${role.body.id}`, admin, { method: 'PATCH', json: { permissions: ['apikeys.manage', 'services.read'] } })
+    expect([await works(viewer), await works(ops)]).toEqual([false, true])
+  })
 })
