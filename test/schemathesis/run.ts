@@ -16,6 +16,8 @@ export interface Examination {
   /** Requests for each operation in the phase that makes them up at random. */
   examplesPerOperation: number
   phases: readonly ('examples' | 'coverage' | 'fuzzing' | 'stateful')[]
+  /** Without what breaks the schemas, which is most of it. */
+  isPositiveOnly?: boolean
   /** Of all operations when it is left out. */
   operations?: readonly OperationId[]
   timeoutMs: number
@@ -30,7 +32,7 @@ export interface Findings {
 
 interface Report {
   complete: boolean
-  operations: { tested: number }
+  operations: { selected: number }
   test_cases: { generated: number }
   failures: { code: string; title: string; operations: string[] }[]
   errors: unknown[]
@@ -60,7 +62,10 @@ export async function examine(examination: Examination): Promise<Findings> {
   }
 }
 
-function argumentsOf({ url, token, seed, examplesPerOperation, phases, operations = [] }: Examination, folder: string): string[] {
+function argumentsOf(
+  { url, token, seed, examplesPerOperation, phases, isPositiveOnly, operations = [] }: Examination,
+  folder: string,
+): string[] {
   return [
     ...[
       '--config-file',
@@ -76,6 +81,7 @@ function argumentsOf({ url, token, seed, examplesPerOperation, phases, operation
     ...['--phases', phases.join(','), '--max-examples', String(examplesPerOperation), '--seed', String(seed), '--no-shrink'],
     ...['--generation-database', 'none', '--suppress-health-check', 'all', '--max-failures', '1000', '--output-truncate', 'true'],
     ...['--report', 'json', '--report-json-path', join(folder, 'report.json')],
+    ...['--mode', isPositiveOnly ? 'positive' : 'all'],
     ...(token === undefined ? [] : ['--header', `Authorization: Bearer ${token}`]),
     ...operations.flatMap((id) => ['--include-operation-id', id]),
   ]
@@ -122,7 +128,7 @@ function findingsOf({ complete, operations, test_cases, failures, errors }: Repo
   const broken = complete ? [] : ['It did not come to its end']
   return {
     requests: test_cases.generated,
-    operations: operations.tested,
+    operations: operations.selected,
     failures: [
       ...broken,
       ...failures.map(({ code, title, operations: where }) => `${code} ${title}: ${where.join(', ')}`),
