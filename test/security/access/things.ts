@@ -158,8 +158,6 @@ const needs: Record<string, string> = {
   certificate: 'domainId',
 }
 
-export const canMake = (name: string): boolean => name in makers
-
 export const thingsOf = (place: Place): Things => ({
   async of(names) {
     const made: Made = {}
