@@ -8,7 +8,10 @@ export function bodiesWith(schema: TSchema, payload: string): unknown[] {
 
 function variants(schema: TSchema, example: unknown, payload: string): unknown[] {
   if (schema.type === 'string' || schema['x-unsupported'] === true) return [payload]
-  if (Array.isArray(schema.anyOf)) return [payload]
+  if (Array.isArray(schema.anyOf)) {
+    const within = (schema.anyOf as TSchema[]).filter(({ type }) => type === 'object' || type === 'array')
+    return [payload, ...within.flatMap((one) => variants(one, exampleOf(one), payload))]
+  }
   if (schema.type === 'array') return variants(schema.items as TSchema, exampleOf(schema.items as TSchema), payload).map((item) => [item])
   if (schema.type !== 'object') return [payload]
   const base = isRecord(example) ? example : {}
