@@ -103,6 +103,9 @@ const rulesBeyondSchema: ReadonlySet<OperationId> = new Set<OperationId>([
   'completeOAuthByForm',
   'redeemDeviceGrant',
   'refreshDeviceToken',
+  // A disk is mounted where nothing else stands.
+  'createDisk',
+  'updateDisk',
   // A role is one that there is.
   'createApiKey',
   'createTeamInvite',
