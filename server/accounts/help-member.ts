@@ -6,6 +6,7 @@ import { hasTwoFactor, removeTwoFactor } from '../auth/two-factor-store.ts'
 import { findUser, type StoredUser } from '../auth/user-store.ts'
 import type { Context } from '../context.ts'
 import type { Actor } from '../http/call.ts'
+import { deliver } from '../mail/deliver.ts'
 import type { Mail } from '../mail/mailer.ts'
 import { permissionsIn, refuseEscalation } from '../roles/grant.ts'
 import { findMembership } from '../workspaces/store.ts'
@@ -35,19 +36,10 @@ export function makeResetLink({ db, publicUrl, mailer, now }: HelpContext, actor
 
 /** Sends the link to the account, where mail is configured. @throws AppError `unavailable` when nobody would have got it. */
 export async function deliverLink({ mailer, log }: Pick<Context, 'mailer' | 'log'>, link: MadeLink): Promise<PasswordResetLink> {
-  let emailed = false
-  if (mailer.isConfigured) {
-    emailed = await mailer.send(link.mail).then(
-      () => true,
-      (error: unknown) => {
-        if (link.way === 'mailed') throw error
-        log.error('password_reset_not_mailed', { reason: error instanceof Error ? error.message : String(error) })
-        return false
-      },
-    )
-  }
   const expiresAt = new Date(link.expiresAt).toISOString()
-  return link.way === 'shown' ? { url: link.url, expiresAt, emailed } : { expiresAt, emailed }
+  if (link.way === 'shown') return { url: link.url, expiresAt, emailed: await deliver({ mailer, log }, link.mail) }
+  await mailer.send(link.mail)
+  return { expiresAt, emailed: true }
 }
 
 /** Switches a member's second factor off, and ends their sessions. @throws AppError as `requireHelpable` and `refuseForeignTwoFactor`. */

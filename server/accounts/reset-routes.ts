@@ -8,8 +8,8 @@ import { createLoginThrottle } from '../auth/throttle.ts'
 import { findUser, findUserByEmail, type StoredUser, setPasswordHash } from '../auth/user-store.ts'
 import type { Context } from '../context.ts'
 import { type AuditFacts, answer, type Handlers } from '../http/call.ts'
+import { deliver } from '../mail/deliver.ts'
 import type { Mail } from '../mail/mailer.ts'
-import { describeError } from '../server-log.ts'
 import { listWorkspacesOf } from '../workspaces/store.ts'
 import { deliverLink, makeResetLink, resetTwoFactor } from './help-member.ts'
 import { resetMail, resetUrl } from './reset-mail.ts'
@@ -40,7 +40,8 @@ export function createResetRoutes({ now }: Pick<Context, 'now'>): Handlers<Reset
         return prepared?.mail
       })
       await answered
-      if (mail !== undefined) sendLater(context, mail)
+      // Not waited for: how long the mail server takes would tell that there is an account.
+      if (mail !== undefined) void deliver(context, mail)
       return answer(202, { message: context.mailer.isConfigured ? onItsWay : noMail })
     },
     async confirmPasswordReset({ body, clientAddress, change, note }, { db, logins, now: present }) {
@@ -83,10 +84,6 @@ function prepareMail({ db, publicUrl, now }: Context, email: string): { mail: Ma
     mail: resetMail(user.email, { url, publicUrl, askedBy: 'Somebody, perhaps you,' }),
     facts: { target: user.id, workspaceIds: listWorkspacesOf(db, user.id).map(({ id }) => id) },
   }
-}
-
-function sendLater({ mailer, log }: Context, mail: Mail): void {
-  mailer.send(mail).catch((error: unknown) => log.error('password_reset_not_mailed', describeError(error)))
 }
 
 function requireReset(db: Context['db'], token: string, now: number): StoredUser {
