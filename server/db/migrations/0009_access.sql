@@ -17,6 +17,10 @@ ALTER TABLE workspaces ADD COLUMN requires_two_factor INTEGER NOT NULL DEFAULT 0
 -- Set when deletion begins: nobody enters it from then on. The row goes when nothing of it is left.
 ALTER TABLE workspaces ADD COLUMN deleted_at INTEGER;
 
+-- In the order in which a user's first workspace is looked for, with every request of theirs: sorting them costs more than all the rest.
+DROP INDEX members_by_user;
+CREATE INDEX members_by_user ON members (user_id, created_at, workspace_id);
+
 -- JSON array of ids of services that a member or key is confined to; null is the whole workspace.
 ALTER TABLE members ADD COLUMN scope TEXT;
 ALTER TABLE api_keys ADD COLUMN scope TEXT;
