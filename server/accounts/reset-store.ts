@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import { hashToken, newSessionToken } from '../auth/token.ts'
+import { hashToken, newToken } from '../auth/token.ts'
 import type { LinkWay } from './reset-rules.ts'
 
 /** How long a link to set a new password is good for. */
@@ -15,7 +15,7 @@ export interface NewReset {
  * of the account and nowhere else shows, when it is used, that the address is its owner's.
  */
 export function createReset(db: Database, { userId, way }: { userId: string; way: LinkWay }, now: number): NewReset {
-  const token = newSessionToken()
+  const token = newToken()
   const expiresAt = now + RESET_MS
   db.query('DELETE FROM password_resets WHERE expires_at <= ?').run(now)
   db.query(

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import type { Session } from '../../shared/account.ts'
-import { hashToken } from '../auth/token.ts'
+import { findSession, type SessionRef } from '../auth/session-store.ts'
 import { credentialOf } from '../http/credential.ts'
 
 interface ListedSession {
@@ -30,13 +30,9 @@ export const deleteSessionById = (db: Database, userId: string, sessionId: strin
   db.query('DELETE FROM sessions WHERE id = $sessionId AND user_id = $userId').run({ userId, sessionId }).changes === 1
 
 /** The session that a request shows, by cookie or by access token of a device; undefined for other credentials. */
-export function sessionOf(db: Database, request: Request): { id: string; createdAt: number } | undefined {
+export function sessionOf(db: Database, request: Request): SessionRef | undefined {
   const credential = credentialOf(request.headers)
-  if (credential.kind !== 'session' && credential.kind !== 'bearer') return undefined
-  const find = db.query<{ id: string; createdAt: number }, [string]>(
-    'SELECT id, created_at AS createdAt FROM sessions WHERE token_hash = ?',
-  )
-  return find.get(hashToken(credential.token)) ?? undefined
+  return credential.kind === 'session' || credential.kind === 'bearer' ? findSession(db, credential.token) : undefined
 }
 
 /** A session as its user sees it. */

@@ -1,15 +1,14 @@
 import { apiKeyPrefix } from '../../shared/api-key.ts'
+import { randomLetters } from '../auth/random-letters.ts'
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 /** 62^30 is 178 bits. */
 const RANDOM_LETTERS = 30
 const CHECKSUM_LETTERS = 6
-/** The largest multiple of 62 in a byte: bytes from here on would favour the first letters. */
-const FAIR_BYTES = 248
 
 /** A new secret: prefix, 30 random letters, and a checksum by which a scanner knows a real key from a look-alike. */
 export function newKeySecret(): string {
-  const random = randomLetters(RANDOM_LETTERS)
+  const random = randomLetters(base62, RANDOM_LETTERS)
   return `${apiKeyPrefix}${random}${checksumOf(random)}`
 }
 
@@ -18,16 +17,6 @@ export function isKeySecret(text: string): boolean {
   if (!text.startsWith(apiKeyPrefix) || text.length !== apiKeyPrefix.length + RANDOM_LETTERS + CHECKSUM_LETTERS) return false
   const random = text.slice(apiKeyPrefix.length, -CHECKSUM_LETTERS)
   return text.endsWith(checksumOf(random))
-}
-
-function randomLetters(count: number): string {
-  let letters = ''
-  while (letters.length < count) {
-    for (const byte of crypto.getRandomValues(new Uint8Array(count))) {
-      if (byte < FAIR_BYTES && letters.length < count) letters += base62.charAt(byte % base62.length)
-    }
-  }
-  return letters
 }
 
 /** CRC-32 in base 62, 6 letters. */

@@ -7,7 +7,7 @@ import { AppError } from '../../shared/error.ts'
 import type { SecondFactorUsed } from './second-factor.ts'
 import type { SessionPlace } from './session-store.ts'
 import { beginSession, countersOf, requireSecondFactor, type SignIn, type SignInDeps } from './sign-in.ts'
-import { hashToken, newSessionToken } from './token.ts'
+import { hashToken, newToken } from './token.ts'
 import { findUser, type StoredUser } from './user-store.ts'
 
 /** How long a code is waited for. */
@@ -17,7 +17,7 @@ const pendingCookie = 'cpd_pending'
 
 /** Notes that the user has shown the first factor, and gives the token to go on with. */
 export function beginPendingSignIn(db: Database, userId: string, now: number): string {
-  const token = newSessionToken()
+  const token = newToken()
   db.query('DELETE FROM pending_sign_ins WHERE expires_at <= ?').run(now)
   db.query('INSERT INTO pending_sign_ins (token_hash, user_id, created_at, expires_at) VALUES ($hash, $userId, $now, $expiresAt)').run({
     hash: hashToken(token),

@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import { newId } from '../id.ts'
 import { insertMember, insertWorkspace } from '../workspaces/store.ts'
 import { hashPassword } from './password.ts'
+import { newToken } from './token.ts'
 import { insertUser } from './user-store.ts'
 
 /** The workspace and administrator that every installation begins with. */
@@ -30,7 +31,7 @@ const GENERATED_PASSWORD_BYTES = 15
 /** Makes the default workspace and its administrator; undefined when an earlier start has. All of it or nothing is written. */
 export async function seedFirstStart({ db, config, now, onSeeded }: SeedDeps): Promise<FirstStart | undefined> {
   if (readSeeded(db) !== undefined) return undefined
-  const generatedPassword = config.CP_ADMIN_PASSWORD === undefined ? generatePassword() : undefined
+  const generatedPassword = config.CP_ADMIN_PASSWORD === undefined ? newToken(GENERATED_PASSWORD_BYTES) : undefined
   const passwordHash = await hashPassword(config.CP_ADMIN_PASSWORD ?? generatedPassword ?? '')
   const email = config.CP_ADMIN_EMAIL
   const createdAt = now()
@@ -51,5 +52,3 @@ export function readSeeded(db: Database): Seeded | undefined {
   // Our own text, written by seedFirstStart.
   return row === null ? undefined : (JSON.parse(row.value) as Seeded)
 }
-
-const generatePassword = (): string => Buffer.from(crypto.getRandomValues(new Uint8Array(GENERATED_PASSWORD_BYTES))).toString('base64url')

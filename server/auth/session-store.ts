@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import type { User } from '../../shared/auth.ts'
 import { newId } from '../id.ts'
-import { hashToken, newSessionToken } from './token.ts'
+import { hashToken, newToken } from './token.ts'
 
 /** How long a session lasts; it ends then, used or not. */
 export const SESSION_DAYS = 30
@@ -24,7 +24,7 @@ export interface SessionUser extends User {
 
 /** Begins a browser's session and gives its token, which is stored only as a hash. Sessions that have ended are cleared away. */
 export function createSession(db: Database, { userId, place, now }: { userId: string; place: SessionPlace; now: number }): string {
-  const token = newSessionToken()
+  const token = newToken()
   forgetEndedSessions(db, now)
   db.query(
     `INSERT INTO sessions (id, user_id, kind, token_hash, address, client, created_at, last_seen_at, expires_at)
@@ -60,6 +60,16 @@ export function findSessionUserById(db: Database, sessionId: string, now: number
   const row = db.query<SessionRow, [string, number]>(`${sessions} WHERE id = ? AND expires_at > ?`).get(sessionId, now)
   return row === null ? undefined : seen(db, row, now)
 }
+
+/** Which session it is, and since when (ms since 1970). */
+export interface SessionRef {
+  id: string
+  createdAt: number
+}
+
+/** The session that a token, of a browser or a device, is of; whether it is over is not looked at. */
+export const findSession = (db: Database, token: string): SessionRef | undefined =>
+  db.query<SessionRef, [string]>('SELECT id, created_at AS createdAt FROM sessions WHERE token_hash = ?').get(hashToken(token)) ?? undefined
 
 /** The user is looked up apart: asked with every request, a join would cost eight microseconds more. */
 function seen(db: Database, { sessionId, userId, lastSeenAt }: SessionRow, now: number): SessionUser | undefined {

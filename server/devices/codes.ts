@@ -1,22 +1,22 @@
 import { accessTokenPrefix, refreshTokenPrefix, userCodeAlphabet, userCodeLetters } from '../../shared/device.ts'
-import { hashToken } from '../auth/token.ts'
+import { randomLetters } from '../auth/random-letters.ts'
+import { hashToken, newToken } from '../auth/token.ts'
 
-const SECRET_BYTES = 32
 const FAMILY_BYTES = 16
 /** Letters of base64url that hold as many bytes. */
 const FAMILY_LETTERS = Math.ceil((FAMILY_BYTES * 8) / 6)
 
-const randomText = (bytes: number): string => Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString('base64url')
-
 /** What a device asks with: 256 random bits. */
-export const newDeviceCode = (): string => randomText(SECRET_BYTES)
+export const newDeviceCode = (): string => newToken()
 
-export const newAccessToken = (): string => accessTokenPrefix + randomText(SECRET_BYTES)
+/** What a device shows with its requests, by a prefix that tells it from an API key. */
+export const newAccessToken = (): string => accessTokenPrefix + newToken()
 
 /** What all refresh tokens of one session begin with, so that each of them is known again. */
-export const newRefreshFamily = (): string => randomText(FAMILY_BYTES)
+export const newRefreshFamily = (): string => newToken(FAMILY_BYTES)
 
-export const newRefreshToken = (family: string): string => refreshTokenPrefix + family + randomText(SECRET_BYTES)
+/** What a device gets its next tokens with, once. */
+export const newRefreshToken = (family: string): string => refreshTokenPrefix + family + newToken()
 
 /** The family that a refresh token says to be of; undefined for text that is none. */
 export function refreshFamilyOf(token: string): string | undefined {
@@ -24,18 +24,8 @@ export function refreshFamilyOf(token: string): string | undefined {
   return token.startsWith(refreshTokenPrefix) && family.length === FAMILY_LETTERS ? family : undefined
 }
 
+/** The form in which a family is stored: with a prefix, so that it is no hash of a token. */
 export const hashFamily = (family: string): string => hashToken(`family ${family}`)
 
-/** The largest multiple of the alphabet in a byte: bytes from here on would favour the first letters. */
-const FAIR_BYTES = 256 - (256 % userCodeAlphabet.length)
-
 /** What a user compares or types: 34 random bits, which last ten minutes behind a throttle. */
-export function newUserCode(): string {
-  let code = ''
-  while (code.length < userCodeLetters) {
-    for (const byte of crypto.getRandomValues(new Uint8Array(userCodeLetters))) {
-      if (byte < FAIR_BYTES && code.length < userCodeLetters) code += userCodeAlphabet.charAt(byte % userCodeAlphabet.length)
-    }
-  }
-  return code
-}
+export const newUserCode = (): string => randomLetters(userCodeAlphabet, userCodeLetters)

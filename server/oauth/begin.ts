@@ -1,12 +1,12 @@
 import { ACCOUNT_PATH, isOwnPath, type OAuthProblem } from '../../shared/oauth.ts'
-import { findSessionUser } from '../auth/session-store.ts'
-import { hashToken, newSessionToken } from '../auth/token.ts'
+import { findSession, findSessionUser } from '../auth/session-store.ts'
+import { newToken } from '../auth/token.ts'
 import type { Context } from '../context.ts'
 import { credentialOf } from '../http/credential.ts'
 import { requireOwnOrigin } from '../http/origin.ts'
 import { describeError } from '../server-log.ts'
 import { insertAttempt } from './attempt-store.ts'
-import { type BrowserCookie, newBrowserToken } from './browser-cookie.ts'
+import type { BrowserCookie } from './browser-cookie.ts'
 import { problemOfExchange } from './problem.ts'
 import type { Provider, Secrets } from './providers/provider.ts'
 import { HOME_PATH, problemUrl, redirect } from './redirects.ts'
@@ -30,7 +30,7 @@ export async function beginAtProvider(context: BeginContext, beginning: Beginnin
   const refuse = (problem: OAuthProblem) => redirect(problemUrl(context.publicUrl, problem, { returnTo, isLink }))
   const linkUserId = isLink ? userToLink(context, headers) : undefined
   if (isLink && linkUserId === undefined) return refuse('link_needs_login')
-  const secrets: Secrets = { state: newSessionToken(), nonce: newSessionToken(), verifier: newSessionToken() }
+  const secrets: Secrets = { state: newToken(), nonce: newToken(), verifier: newToken() }
   let location: URL
   try {
     location = await provider.authorizationUrl(secrets)
@@ -38,7 +38,8 @@ export async function beginAtProvider(context: BeginContext, beginning: Beginnin
     context.log.error('sign-in provider not usable', { provider: provider.id, ...describeError(error) })
     return refuse(problemOfExchange(error))
   }
-  const browserToken = cookie.read(headers) ?? newBrowserToken()
+  // One token serves all attempts of a browser, so that two tabs do not end each other's.
+  const browserToken = cookie.read(headers) ?? newToken()
   insertAttempt(context, browserToken, { provider: provider.id, secrets, linkUserId, inviteToken, returnTo })
   return redirect(location.href, [cookie.write(browserToken)])
 }
@@ -59,10 +60,8 @@ function userToLink({ db, publicUrl, now }: BeginContext, headers: Headers): str
   const credential = credentialOf(headers)
   if (credential.kind !== 'session' || !isFromOwnPage(headers, publicUrl)) return undefined
   const user = findSessionUser(db, credential.token, now())
-  const session = db
-    .query<{ createdAt: number }, [string]>('SELECT created_at AS createdAt FROM sessions WHERE token_hash = ?')
-    .get(hashToken(credential.token))
-  const isYoung = session !== null && now() - session.createdAt <= LINK_SESSION_MS
+  const session = findSession(db, credential.token)
+  const isYoung = session !== undefined && now() - session.createdAt <= LINK_SESSION_MS
   return isYoung ? user?.id : undefined
 }
 

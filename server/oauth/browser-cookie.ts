@@ -1,6 +1,5 @@
 /** Longer than an attempt lasts, so that what is late is told apart from what began elsewhere by nobody but us. */
 const COOKIE_SECONDS = 900
-const TOKEN_BYTES = 32
 
 /** The cookie by which a sign-in at a provider is known to end in the browser where it began. */
 export interface BrowserCookie {
@@ -23,6 +22,3 @@ export function createBrowserCookie(publicUrl: string): BrowserCookie {
       new Bun.Cookie(name, token, { path: '/', httpOnly: true, sameSite: 'lax', secure, maxAge: COOKIE_SECONDS }).toString(),
   }
 }
-
-/** One token serves all attempts of a browser, so that two tabs do not end each other's. */
-export const newBrowserToken = (): string => Buffer.from(crypto.getRandomValues(new Uint8Array(TOKEN_BYTES))).toString('base64url')

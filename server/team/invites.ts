@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { AppError } from '../../shared/error.ts'
 import { INVITE_DAYS, type TeamInviteCreate } from '../../shared/team.ts'
-import { hashToken, newSessionToken } from '../auth/token.ts'
+import { hashToken, newToken } from '../auth/token.ts'
 import type { Actor } from '../http/call.ts'
 import { newId } from '../id.ts'
 import type { Mail } from '../mail/mailer.ts'
@@ -31,7 +31,7 @@ export function createInvite(db: Database, inviter: Actor, wanted: TeamInviteCre
   if (isMemberAddress(db, workspaceId, wanted.email))
     throw new AppError('conflict', `${wanted.email} is a member already. PATCH /v1/team-members/{id} changes the role.`)
   makeRoom(db, workspaceId, wanted.email, now)
-  const token = newSessionToken()
+  const token = newToken()
   const invite: StoredInvite = {
     id: newId('invite', now),
     workspaceId,

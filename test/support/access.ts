@@ -1,4 +1,4 @@
-import { hashToken, newSessionToken } from '../../server/auth/token.ts'
+import { hashToken, newToken } from '../../server/auth/token.ts'
 import { newId } from '../../server/id.ts'
 import { insertRole } from '../../server/roles/store.ts'
 import type { Permission } from '../../shared/permission.ts'
@@ -24,7 +24,7 @@ export function addRole({ server, workspaceId }: { server: TestServer; workspace
 
 /** Begins a session straight in the database and gives its cookie: logging in takes a hash each time. */
 export function beginSession({ db }: TestServer, userId: string): string {
-  const token = newSessionToken()
+  const token = newToken()
   const now = Date.now()
   db.query(
     `INSERT INTO sessions (id, user_id, kind, token_hash, address, client, created_at, last_seen_at, expires_at)
