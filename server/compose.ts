@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { openAuditLog } from './audit/log.ts'
 import { openAuditSigner } from './audit/signer.ts'
 import { type FirstStart, seedFirstStart } from './auth/seed.ts'
-import { createLoginThrottle } from './auth/throttle.ts'
+import { createThrottle } from './auth/throttle.ts'
 import { ensureSelfToolchain } from './builders/self-toolchain.ts'
 import { acmeSettingsOf } from './certificates/settings.ts'
 import { type Config, ownArguments, ownEnvironment, publicUrlOf } from './config.ts'
@@ -105,7 +105,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     publicUrl,
     machine,
     mailer,
-    logins: createLoginThrottle(config.CP_LOGIN_LIMIT, now),
+    logins: createThrottle(config.CP_LOGIN_LIMIT, now),
     exitReasons: createExitReasons(),
     shells: createShellSeats(),
     diskQuota,

@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import type { AppError } from '../shared/error.ts'
 import type { AuditLog } from './audit/log.ts'
-import type { LoginThrottle } from './auth/throttle.ts'
+import type { Throttle } from './auth/throttle.ts'
 import type { Config } from './config.ts'
 import type { DiskQuota } from './disk-space/quota.ts'
 import type { Engine } from './engines/port.ts'
@@ -69,7 +69,7 @@ export interface Context {
   readonly log: ServerLog
   readonly mailer: Mailer
   /** Counts failed sign-ins, by whatever way they come. */
-  readonly logins: LoginThrottle
+  readonly logins: Throttle
   readonly exitReasons: ExitReasons
   readonly diskQuota: DiskQuota
   readonly shells: ShellSeats

@@ -4,7 +4,7 @@ import { proveEmailByLink } from '../auth/email-proof.ts'
 import { endAccess } from '../auth/end-access.ts'
 import { hashPassword } from '../auth/password.ts'
 import { countersOf } from '../auth/sign-in.ts'
-import { createLoginThrottle } from '../auth/throttle.ts'
+import { createThrottle } from '../auth/throttle.ts'
 import { findUser, findUserByEmail, type StoredUser, setPasswordHash } from '../auth/user-store.ts'
 import type { Context } from '../context.ts'
 import { type AuditFacts, answer, type Handlers } from '../http/call.ts'
@@ -29,7 +29,7 @@ const noMail =
 
 /** Ways back in for those who have lost a password or a second factor. */
 export function createResetRoutes({ now }: Pick<Context, 'now'>): Handlers<ResetIds, Context> {
-  const requests = createLoginThrottle(RESET_LIMIT, now, 'Too many links were asked for.')
+  const requests = createThrottle(RESET_LIMIT, now, 'Too many links were asked for.')
   return {
     async requestPasswordReset({ body, clientAddress, change, note }, context) {
       requests.begin(countersOf(body.email, clientAddress))

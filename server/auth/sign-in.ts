@@ -6,12 +6,12 @@ import { findFirstMembership, findMembership, findWorkspace } from '../workspace
 import { hashPassword, isStaleHash, verifyPassword } from './password.ts'
 import { type SecondFactorDeps, type SecondFactorUsed, secondFactorWanted, secondFactorWrong, takeSecondFactor } from './second-factor.ts'
 import { createSession, noteUserSeen, type SessionPlace } from './session-store.ts'
-import type { LoginThrottle } from './throttle.ts'
+import type { Throttle } from './throttle.ts'
 import { hasTwoFactor } from './two-factor-store.ts'
 import { findUser, findUserByEmail, presentUser, type StoredUser, setPasswordHash } from './user-store.ts'
 
 export interface SignInDeps extends SecondFactorDeps {
-  logins: LoginThrottle
+  logins: Throttle
 }
 
 export interface SignIn {

@@ -1,11 +1,12 @@
 import { AppError } from '../../shared/error.ts'
 
-/** Failed logins are counted for this long. */
-export const LOGIN_WINDOW_MS = 15 * 60_000
+/** Attempts are counted for this long. */
+export const THROTTLE_WINDOW_MS = 15 * 60_000
 /** Counters kept; beyond, the oldest are forgotten so that memory stays bounded. */
 const MAX_COUNTERS = 50_000
 
-export interface LoginThrottle {
+/** Bounds what can be guessed, or asked for, by whoever is counted under a key: an account, an address. */
+export interface Throttle {
   /**
    * Counts an attempt for each key before its outcome is known, so that many at once cannot slip through together.
    *
@@ -24,11 +25,11 @@ interface Counter {
 }
 
 /** Counts in memory: a restart forgives, and cannot be caused by whom it would help. `refusal` is what is said to who has none left. */
-export function createLoginThrottle(limit: number, now: () => number, refusal = 'Too many failed logins.'): LoginThrottle {
+export function createThrottle(limit: number, now: () => number, refusal = 'Too many failed logins.'): Throttle {
   const counters = new Map<string, Counter>()
   const current = (key: string): Counter | undefined => {
     const counter = counters.get(key)
-    if (counter === undefined || now() - counter.since < LOGIN_WINDOW_MS) return counter
+    if (counter === undefined || now() - counter.since < THROTTLE_WINDOW_MS) return counter
     counters.delete(key)
     return undefined
   }
@@ -36,7 +37,7 @@ export function createLoginThrottle(limit: number, now: () => number, refusal = 
     begin(keys) {
       for (const key of keys) {
         const counter = current(key)
-        if (counter !== undefined && counter.failures >= limit) throw tooMany(refusal, counter.since + LOGIN_WINDOW_MS - now())
+        if (counter !== undefined && counter.failures >= limit) throw tooMany(refusal, counter.since + THROTTLE_WINDOW_MS - now())
       }
       for (const key of keys) {
         const counter = current(key)
@@ -56,7 +57,9 @@ export function createLoginThrottle(limit: number, now: () => number, refusal = 
 function tooMany(refusal: string, waitMs: number): AppError {
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000))
   const minutes = Math.ceil(retryAfterSeconds / 60)
-  return new AppError('rate_limited', `${refusal} Try again in ${minutes} minutes.`, { retryAfterSeconds })
+  return new AppError('rate_limited', `${refusal} Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`, {
+    retryAfterSeconds,
+  })
 }
 
 function forgetOldest(counters: Map<string, Counter>): void {

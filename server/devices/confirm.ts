@@ -2,14 +2,14 @@ import type { Database } from 'bun:sqlite'
 import { type DeviceRequest, showUserCode, userCodeOf } from '../../shared/device.ts'
 import { AppError } from '../../shared/error.ts'
 import { addressCounterOf } from '../auth/sign-in.ts'
-import type { LoginThrottle } from '../auth/throttle.ts'
+import type { Throttle } from '../auth/throttle.ts'
 import type { Actor } from '../http/call.ts'
 import { findMembership, listWorkspacesOf } from '../workspaces/store.ts'
 import { answerGrant, findGrantByUserCode, type StoredGrant } from './grant-store.ts'
 
 interface ConfirmDeps {
   db: Database
-  throttle: LoginThrottle
+  throttle: Throttle
   now(): number
 }
 

@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite'
 import type { Operations } from '../../shared/api.ts'
 import { deviceGrantType, type OAuthErrorCode, refreshGrantType } from '../../shared/device.ts'
 import type { Operation } from '../../shared/operation.ts'
-import { createLoginThrottle } from '../auth/throttle.ts'
+import { createThrottle } from '../auth/throttle.ts'
 import { findUser } from '../auth/user-store.ts'
 import type { Context } from '../context.ts'
 import { answer, type Call, type Handlers } from '../http/call.ts'
@@ -19,7 +19,7 @@ type DeviceIds = Extract<
 
 /** Logins of devices. Made once a server, because the counters of wrong codes belong to it. */
 export function createDeviceRoutes({ config, now }: Pick<Context, 'config' | 'now'>): Handlers<DeviceIds, Context> {
-  const throttle = createLoginThrottle(config.CP_LOGIN_LIMIT, now)
+  const throttle = createThrottle(config.CP_LOGIN_LIMIT, now)
 
   return {
     createDeviceGrant: ({ body, request, clientAddress }, context) =>

@@ -7,7 +7,7 @@ import { refuseRegistration } from '../auth/registration-policy.ts'
 import { placeOf } from '../auth/session-place.ts'
 import { findSessionUser, type SessionUser } from '../auth/session-store.ts'
 import { beginSession, type SignIn, signIn } from '../auth/sign-in.ts'
-import type { LoginThrottle } from '../auth/throttle.ts'
+import type { Throttle } from '../auth/throttle.ts'
 import { findUserByEmail, type StoredUser } from '../auth/user-store.ts'
 import type { Context } from '../context.ts'
 import type { Call } from '../http/call.ts'
@@ -47,7 +47,7 @@ export function sessionShown({ db, now }: Pick<Context, 'db' | 'now'>, { request
 }
 
 /** Counts attempts by address, as logins are: a token is no more to be guessed than a password. */
-export async function counted<T>(throttle: LoginThrottle, address: string, accept: () => Promise<T>): Promise<T> {
+export async function counted<T>(throttle: Throttle, address: string, accept: () => Promise<T>): Promise<T> {
   const counter = addressKey(address)
   throttle.begin([counter])
   const result = await accept()

@@ -1,6 +1,6 @@
 import type { Operations } from '../../shared/api.ts'
 import { createCookieWriter } from '../auth/cookie.ts'
-import { createLoginThrottle } from '../auth/throttle.ts'
+import { createThrottle } from '../auth/throttle.ts'
 import type { Context } from '../context.ts'
 import { type Actor, answer, type Handlers } from '../http/call.ts'
 import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../http/page.ts'
@@ -19,7 +19,7 @@ export function createInviteRoutes({
   now,
 }: Pick<Context, 'config' | 'publicUrl' | 'now'>): Handlers<InviteIds, Context> {
   const cookie = createCookieWriter(publicUrl)
-  const throttle = createLoginThrottle(config.CP_LOGIN_LIMIT, now, 'Too many invites that were none.')
+  const throttle = createThrottle(config.CP_LOGIN_LIMIT, now, 'Too many invites that were none.')
   const mayMail = createMailLimit(now)
   return {
     listTeamInvites({ actor, query }, { db }) {

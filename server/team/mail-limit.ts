@@ -1,5 +1,5 @@
 import { AppError } from '../../shared/error.ts'
-import { createLoginThrottle } from '../auth/throttle.ts'
+import { createThrottle } from '../auth/throttle.ts'
 
 /** Mails with invites in a quarter of an hour: of one workspace, and to one address from all of them. */
 export const MAX_MAILS_OF_WORKSPACE = 50
@@ -10,8 +10,8 @@ export type MailLimit = (workspaceId: string, email: string) => boolean
 
 /** Where anybody may register, anybody has a workspace: its invites are not to become letters to strangers in the operator's name. */
 export function createMailLimit(now: () => number): MailLimit {
-  const ofWorkspace = createLoginThrottle(MAX_MAILS_OF_WORKSPACE, now)
-  const toAddress = createLoginThrottle(MAX_MAILS_TO_ADDRESS, now)
+  const ofWorkspace = createThrottle(MAX_MAILS_OF_WORKSPACE, now)
+  const toAddress = createThrottle(MAX_MAILS_TO_ADDRESS, now)
   return (workspaceId, email) => {
     try {
       toAddress.begin([email.toLowerCase()])

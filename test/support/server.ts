@@ -3,7 +3,7 @@ import { createApp } from '../../server/app.ts'
 import { openAuditLog } from '../../server/audit/log.ts'
 import { openAuditSigner } from '../../server/audit/signer.ts'
 import { seedFirstStart } from '../../server/auth/seed.ts'
-import { createLoginThrottle } from '../../server/auth/throttle.ts'
+import { createThrottle } from '../../server/auth/throttle.ts'
 import { readConfig } from '../../server/config.ts'
 import type { Context } from '../../server/context.ts'
 import { migrateDatabase } from '../../server/db/migrate.ts'
@@ -89,7 +89,7 @@ export async function startTestServer({ env = {}, parts = {} }: TestServerOption
     diskQuota: noQuota('a test limits nobody'),
     machine: largeMachine,
     mailer: createMailer(mailSettingsOf(config)),
-    logins: createLoginThrottle(config.CP_LOGIN_LIMIT, parts.now ?? Date.now),
+    logins: createThrottle(config.CP_LOGIN_LIMIT, parts.now ?? Date.now),
     log,
     metrics: createMetrics(samples, { latest: () => undefined, totals: () => new Map(), lagMs: () => 0 }, new AbortController().signal),
     work: idleWork,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { isStaleHash, passwordCost, unknownAccountHash } from '../../../server/auth/password.ts'
-import { createLoginThrottle, LOGIN_WINDOW_MS } from '../../../server/auth/throttle.ts'
+import { createThrottle, THROTTLE_WINDOW_MS } from '../../../server/auth/throttle.ts'
 import { expectError } from '../../conformance/expect-error.ts'
 import { call } from '../../support/client.ts'
 import { startTestServer, type TestServer, testAdmin } from '../../support/server.ts'
@@ -67,9 +67,9 @@ test('a password hashed at another cost is hashed anew at the next login', async
 
 test('failures are forgotten after their window', () => {
   let now = 0
-  const throttle = createLoginThrottle(1, () => now)
+  const throttle = createThrottle(1, () => now)
   throttle.begin(['a'])
   expect(() => throttle.begin(['a'])).toThrow(/15 minutes/)
-  now = LOGIN_WINDOW_MS
+  now = THROTTLE_WINDOW_MS
   throttle.begin(['a'])
 })
