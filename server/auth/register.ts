@@ -1,7 +1,7 @@
 import type { RegisterBody } from '../../shared/auth.ts'
 import { AppError } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
-import { joinByInvite, requireInvite } from '../team/accept.ts'
+import { joinByInvite, requireInvite } from '../team/join.ts'
 import { openAccount, openOwnWorkspace } from './open-account.ts'
 import { hashPassword } from './password.ts'
 import { type RegistrationSettings, refuseRegistration } from './registration-policy.ts'

@@ -14,8 +14,8 @@ import type { Call } from '../http/call.ts'
 import { addressKey } from '../http/client-address.ts'
 import { credentialOf } from '../http/credential.ts'
 import { findFirstMembership, findWorkspace } from '../workspaces/store.ts'
-import { joinByInvite, requireInvite } from './accept.ts'
 import type { StoredInvite } from './invite-store.ts'
+import { joinByInvite, requireInvite } from './join.ts'
 
 /** The request of somebody who accepts: the parts of it that count. */
 export type AcceptCall = Pick<Call<never>, 'request' | 'clientAddress' | 'change' | 'note'> & { body: TeamInviteAccept }
