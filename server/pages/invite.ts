@@ -1,9 +1,9 @@
-import { minPasswordChars } from '../../shared/auth.ts'
 import { AppError, errorStatus } from '../../shared/error.ts'
 import { findUserByEmail } from '../auth/user-store.ts'
 import type { StoredInvite } from '../team/invite-store.ts'
 import { requireInvite } from '../team/join.ts'
 import { findFirstMembership, findWorkspace } from '../workspaces/store.ts'
+import { newPasswordField, secondFactorField } from './fields.ts'
 import { field, form, hidden, type Problem, problemSummary } from './form.ts'
 import { type Html, html } from './html.ts'
 import { providerButtons } from './providers.ts'
@@ -84,27 +84,14 @@ ${await providerButtons(visit, { inviteToken: view.token, returnTo: '/account' }
 const newAccount = ({ token, problem }: InviteView, email: string): Html => html`${hidden('token', token)}
 ${knownEmail(email)}
 ${field({ name: 'name', label: 'Your name', autocomplete: 'name', maxLength: 100, isOptional: true, hasFocus: true }, problem)}
-${field(
-  {
-    name: 'password',
-    label: 'New password',
-    type: 'password',
-    hint: `At least ${minPasswordChars} characters`,
-    autocomplete: 'new-password',
-    minLength: minPasswordChars,
-  },
-  problem,
-)}
+${newPasswordField({ name: 'password' }, problem)}
 <button>Make an account and join</button>`
 
 const oldAccount = ({ token, problem, isCodeWanted }: InviteView, email: string): Html => html`${hidden('token', token)}
 <p>You have an account with this address. Its password is wanted.</p>
 ${knownEmail(email)}
 ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', hasFocus: true }, problem)}
-${
-  isCodeWanted === true &&
-  field({ name: 'otp', label: 'Code', hint: 'Of your authenticator app, or a recovery code', autocomplete: 'one-time-code' }, problem)
-}
+${isCodeWanted === true && secondFactorField({}, problem)}
 <button>Join</button>`
 
 /** Password managers file the password under it. It is not sent: the invite says whose account it is. */

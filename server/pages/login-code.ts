@@ -1,5 +1,6 @@
 import { findPendingUser, pendingTokenOf } from '../auth/pending-sign-in.ts'
-import { field, form, hidden, type Problem, problemSummary } from './form.ts'
+import { secondFactorField } from './fields.ts'
+import { form, hidden, type Problem, problemSummary } from './form.ts'
 import { html } from './html.ts'
 import { type PageReply, redirect, type Shown, show } from './reply.ts'
 import { returnPathOf } from './return-to.ts'
@@ -27,17 +28,7 @@ const begunAnew = (returnTo: string): PageReply => redirect(`/login?error=code_e
 
 function codePage(returnTo: string, { problem, status = 200 }: { problem?: Problem; status?: number } = {}): Shown {
   const content = html`${hidden('returnTo', returnTo)}
-${field(
-  {
-    name: 'otp',
-    label: 'Code',
-    hint: 'Six digits of your authenticator app, or a recovery code',
-    autocomplete: 'one-time-code',
-    hasFocus: true,
-    maxLength: 40,
-  },
-  problem,
-)}
+${secondFactorField({ hasFocus: true }, problem)}
 <button>Log in</button>`
   return show({
     title: 'Enter the code',

@@ -1,4 +1,4 @@
-import { minPasswordChars } from '../../shared/auth.ts'
+import { newPasswordField } from './fields.ts'
 import { done, field, form, hidden, type Problem, problemSummary } from './form.ts'
 import { html } from './html.ts'
 import { type PageReply, redirect, type Shown, show } from './reply.ts'
@@ -45,18 +45,7 @@ ${field({ name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username
 
 function newPasswordPage(token: string, { problem, status = 200 }: ResetView): Shown {
   const content = html`${hidden('token', token)}
-${field(
-  {
-    name: 'password',
-    label: 'New password',
-    type: 'password',
-    hint: `At least ${minPasswordChars} characters`,
-    autocomplete: 'new-password',
-    minLength: minPasswordChars,
-    hasFocus: true,
-  },
-  problem,
-)}
+${newPasswordField({ name: 'password', hasFocus: true }, problem)}
 <button>Set the password</button>`
   return show({
     title: 'Set a new password',

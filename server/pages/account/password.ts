@@ -1,5 +1,5 @@
-import { minPasswordChars } from '../../../shared/auth.ts'
 import type { SessionUser } from '../../auth/session-store.ts'
+import { newPasswordField } from '../fields.ts'
 import { field, form, type Problem, problemSummary } from '../form.ts'
 import { html } from '../html.ts'
 import { type PageReply, redirect } from '../reply.ts'
@@ -18,17 +18,7 @@ export const changePassword = forViewer(async ({ ask, fields }, viewer) => {
 function passwordPage(viewer: SessionUser, { problem, status = 200 }: { problem?: Problem; status?: number } = {}): PageReply {
   const content = html`<input type="email" value="${viewer.email}" autocomplete="username" hidden readonly>
 ${field({ name: 'currentPassword', label: 'Present password', type: 'password', autocomplete: 'current-password', hasFocus: true }, problem)}
-${field(
-  {
-    name: 'newPassword',
-    label: 'New password',
-    type: 'password',
-    hint: `At least ${minPasswordChars} characters`,
-    autocomplete: 'new-password',
-    minLength: minPasswordChars,
-  },
-  problem,
-)}
+${newPasswordField({ name: 'newPassword' }, problem)}
 <p class="quiet">All other sessions, of browsers and devices, end.</p>
 <button>Change the password</button>`
   return sectionPage(viewer, {

@@ -1,5 +1,6 @@
 import type { SessionUser } from '../../auth/session-store.ts'
-import { field, form, type Problem, problemSummary } from '../form.ts'
+import { secondFactorField } from '../fields.ts'
+import { form, type Problem, problemSummary } from '../form.ts'
 import { type Html, html } from '../html.ts'
 import { type PageReply, redirect } from '../reply.ts'
 import { type PageVisit, problemOf } from '../visit.ts'
@@ -48,14 +49,7 @@ interface View {
 
 function proofPage(visit: PageVisit, viewer: SessionUser, { purpose, problem, status = 200 }: View): PageReply {
   const { title, explanation, button } = words[purpose]
-  const code = {
-    name: 'otp',
-    label: 'Code',
-    hint: 'Six digits of your authenticator app, or a recovery code',
-    autocomplete: 'one-time-code',
-    maxLength: 40,
-  }
-  const content = html`${passwordField(visit, viewer, problem)}${field(code, problem)}${button}`
+  const content = html`${passwordField(visit, viewer, problem)}${secondFactorField({}, problem)}${button}`
   return sectionPage(viewer, {
     title,
     status,
