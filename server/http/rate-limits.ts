@@ -37,11 +37,13 @@ export function createRateLimits({ requests, writes, deploys, signIns }: RateSet
   const limiterOf = (perMinute: number): RateLimiter | undefined =>
     perMinute === 0 || requests === 0 ? undefined : createRateLimiter(perMinute, now)
   const all = createRateLimiter(requests, now)
-  const write = limiterOf(writes)
-  const deploy = limiterOf(deploys)
-  const signIn = limiterOf(signIns)
+  const ofClass: Record<RateClass, RateLimiter | undefined> = {
+    read: undefined,
+    write: limiterOf(writes),
+    deploy: limiterOf(deploys),
+    'sign-in': limiterOf(signIns),
+  }
   const guess = limiterOf(signIns)
-  const keyOf = (request: Pick<Counted, 'credential' | 'address'>) => request.credential ?? request.address()
 
   return {
     take(request) {
@@ -51,16 +53,23 @@ export function createRateLimits({ requests, writes, deploys, signIns }: RateSet
         if (limiter !== undefined && states.at(-1)?.retryAfterSeconds === undefined) states.push(limiter.take(key))
       }
       if (request.isGuess) count(guess, request.address())
-      if (request.class === 'write') count(write, keyOf(request))
-      if (request.class === 'deploy') count(deploy, keyOf(request))
-      if (request.class === 'sign-in') {
-        count(signIn, request.address())
-        if (request.credential !== undefined) count(signIn, request.credential)
-      }
+      for (const key of keysOf[request.class](request)) count(ofClass[request.class], key)
       return states.reduce(nearestEnd)
     },
     peek: (request) => all.peek(keyOf(request)),
   }
+}
+
+type Caller = Pick<Counted, 'credential' | 'address'>
+
+const keyOf = ({ credential, address }: Caller): string => credential ?? address()
+
+/** Whom a request of each class is counted against, beside the limit on all. */
+const keysOf: Record<RateClass, (caller: Caller) => string[]> = {
+  read: () => [],
+  write: (caller) => [keyOf(caller)],
+  deploy: (caller) => [keyOf(caller)],
+  'sign-in': ({ credential, address }) => [address(), ...(credential === undefined ? [] : [credential])],
 }
 
 function nearestEnd(one: RateState, other: RateState): RateState {

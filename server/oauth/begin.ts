@@ -1,3 +1,4 @@
+import { invitePathOf } from '../../shared/invite-token.ts'
 import { ACCOUNT_PATH, isOwnPath, type OAuthProblem } from '../../shared/oauth.ts'
 import { findSession, findSessionUser } from '../auth/session-store.ts'
 import { newToken } from '../auth/token.ts'
@@ -48,7 +49,7 @@ export async function beginAtProvider(context: BeginContext, beginning: Beginnin
 function pathOf({ returnTo, inviteToken, isLink }: Beginning): string {
   if (returnTo !== undefined && isOwnPath(returnTo)) return returnTo
   if (isLink) return ACCOUNT_PATH
-  return inviteToken === undefined ? HOME_PATH : `/invite?${new URLSearchParams({ token: inviteToken })}`
+  return inviteToken === undefined ? HOME_PATH : invitePathOf(inviteToken)
 }
 
 /**

@@ -1,4 +1,5 @@
 import { AppError, errorStatus } from '../../shared/error.ts'
+import { invitePathOf } from '../../shared/invite-token.ts'
 import { findUserByEmail } from '../auth/user-store.ts'
 import type { StoredInvite } from '../team/invite-store.ts'
 import { requireInvite } from '../team/join.ts'
@@ -67,7 +68,7 @@ const unusablePage = (visit: PageVisit, { message, code }: AppError): PageReply 
 function viewersWay({ context }: PageVisit, { token }: InviteView, { invite, viewerId }: { invite: StoredInvite; viewerId: string }): Html {
   if (findUserByEmail(context.db, invite.email)?.id === viewerId)
     return form({ action: '/invite', content: html`${hidden('token', token)}<button>Join</button>` })
-  const content = html`${hidden('returnTo', pathOf(token))}<button>Log out and go on</button>`
+  const content = html`${hidden('returnTo', invitePathOf(token))}<button>Log out and go on</button>`
   return html`<p>You are logged in with another address.</p>${form({ action: '/logout', content })}`
 }
 
@@ -76,7 +77,7 @@ async function strangersWay(visit: PageVisit, view: InviteView, { email }: Store
   const { db } = visit.context
   const owner = findUserByEmail(db, email)
   if (owner !== undefined && findFirstMembership(db, owner.id) !== undefined)
-    return html`<a class="button" href="/login?returnTo=${encodeURIComponent(pathOf(view.token))}">Log in to join</a>`
+    return html`<a class="button" href="/login?returnTo=${encodeURIComponent(invitePathOf(view.token))}">Log in to join</a>`
   return html`${form({ action: '/invite', content: owner === undefined ? newAccount(view, email) : oldAccount(view, email) })}
 ${await providerButtons(visit, { inviteToken: view.token, returnTo: '/account' })}`
 }
@@ -97,5 +98,3 @@ ${isCodeWanted === true && secondFactorField({}, problem)}
 /** Password managers file the password under it. It is not sent: the invite says whose account it is. */
 const knownEmail = (email: string): Html =>
   html`<div class="field"><label for="email">E-mail</label><input id="email" type="email" autocomplete="username" value="${email}" readonly></div>`
-
-const pathOf = (token: string): string => `/invite?token=${encodeURIComponent(token)}`

@@ -32,9 +32,10 @@ export function mountPages(elysia: Elysia, parts: HttpParts, { dispatch, context
     void elysia.route(method, path, ({ request }) => answer(openVisit(request, parts)), { parse: 'none' })
   for (const [path, { get, post }] of Object.entries(pages)) {
     if (get !== undefined) {
-      for (const method of ['GET', 'HEAD']) route(method, path, (visit) => serve(visit, { dispatch, context }, { page: get }))
+      for (const method of ['GET', 'HEAD'])
+        route(method, path, (visit) => serve(visit, { dispatch, context }, { page: get, read: nothing }))
     }
-    if (post !== undefined) route('POST', path, (visit) => serve(visit, { dispatch, context }, { page: post, isForm: true }))
+    if (post !== undefined) route('POST', path, (visit) => serve(visit, { dispatch, context }, { page: post, read: readOwnForm }))
   }
   for (const method of ['GET', 'HEAD']) {
     route(method, '/', async (visit) => respondAs(visit.head(), responseOf(redirect('/account'), '')))
@@ -42,9 +43,25 @@ export function mountPages(elysia: Elysia, parts: HttpParts, { dispatch, context
   }
 }
 
-async function serve(visit: Visit, parts: PageParts, { page, isForm }: { page: Page; isForm?: true }): Promise<Response> {
+/** The fields that a request to a page brings. */
+type ReadFields = (visit: Visit) => Promise<Record<string, string>>
+
+const nothing: ReadFields = async () => ({})
+
+const readOwnForm: ReadFields = ({ request, parts }) => {
+  // Before anything is read: what another site makes a browser send is no business of ours, a login neither.
+  requireOwnOrigin(request.headers, parts.ownOrigins())
+  return readForm(request, FORM_LIMITS)
+}
+
+interface Method {
+  page: Page
+  read: ReadFields
+}
+
+async function serve(visit: Visit, parts: PageParts, method: Method): Promise<Response> {
   const host = new URL(parts.context.publicUrl).host
-  const reply = await answer(visit, parts, { page, isForm: isForm === true }).catch((error: unknown) => {
+  const reply = await answer(visit, parts, method).catch((error: unknown) => {
     tellDenied(openAttempt('page', visit.parts.audit), visit, error)
     if (!(error instanceof AppError)) visit.parts.log.error('page_failed', { requestId: visit.requestId, ...describeError(error) })
     return failurePage(error, visit.requestId)
@@ -52,12 +69,9 @@ async function serve(visit: Visit, parts: PageParts, { page, isForm }: { page: P
   return respondAs(visit.head(), responseOf(reply, host))
 }
 
-async function answer(visit: Visit, parts: PageParts, { page, isForm }: { page: Page; isForm: boolean }): Promise<PageReply> {
+async function answer(visit: Visit, parts: PageParts, { page, read }: Method): Promise<PageReply> {
   visit.count(uncredited)
-  if (!isForm) return page(openPageVisit(visit, {}, parts))
-  // Before anything is read: what another site makes a browser send is no business of ours, a login neither.
-  requireOwnOrigin(visit.request.headers, visit.parts.ownOrigins())
-  return page(openPageVisit(visit, await readForm(visit.request, FORM_LIMITS), parts))
+  return page(openPageVisit(visit, await read(visit), parts))
 }
 
 function responseOf(reply: PageReply, host: string): Response {

@@ -1,4 +1,5 @@
 import type { Operations } from '../../shared/api.ts'
+import { invitePathOf } from '../../shared/invite-token.ts'
 import { createCookieWriter } from '../auth/cookie.ts'
 import { createThrottle } from '../auth/throttle.ts'
 import type { Context } from '../context.ts'
@@ -8,7 +9,7 @@ import { deliver } from '../mail/deliver.ts'
 import { findWorkspace } from '../workspaces/store.ts'
 import { acceptAsUser, acceptByPassword, counted, sessionShown } from './acceptance.ts'
 import { listInvites, presentInvite } from './invite-store.ts'
-import { acceptUrlOf, createInvite, inviteMail, type NewInvite, withdrawInvite } from './invites.ts'
+import { createInvite, inviteMail, type NewInvite, withdrawInvite } from './invites.ts'
 import { createMailLimit } from './mail-limit.ts'
 
 type InviteIds = Extract<keyof Operations, 'listTeamInvites' | 'createTeamInvite' | 'deleteTeamInvite' | 'acceptTeamInvite'>
@@ -33,7 +34,7 @@ export function createInviteRoutes({
         note({ target: id, metadata: { email, role, scope } })
         return created
       })
-      const acceptUrl = acceptUrlOf(publicUrl, made.token)
+      const acceptUrl = publicUrl + invitePathOf(made.token)
       const emailed = mayMail(actor.workspaceId, body.email) && (await sendInvite(context, actor, { ...made, acceptUrl }))
       return { ...presentInvite(made.invite), acceptUrl, token: made.token, emailed }
     },

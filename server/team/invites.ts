@@ -69,9 +69,6 @@ export function withdrawInvite(db: Database, actor: Actor, id: string): StoredIn
   return invite
 }
 
-/** The page on which an invite is accepted. */
-export const acceptUrlOf = (publicUrl: string, token: string): string => `${publicUrl}/invite?token=${encodeURIComponent(token)}`
-
 /** What the one invited is written. */
 export function inviteMail(
   { email, expiresAt }: StoredInvite,
