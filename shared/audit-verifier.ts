@@ -31,6 +31,7 @@ export interface ChainVerifier {
 /** Entries for each signature that is checked. */
 const SEGMENT_ENTRIES = 1000
 
+/** Verifies the entries given to `add` in their order; `end` tells what came of it. It stops at the first fault. */
 export function createChainVerifier(options: VerifierOptions): ChainVerifier {
   let entries = 0
   let last: Accepted | undefined

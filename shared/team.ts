@@ -9,6 +9,8 @@ import { Scope, ScopeInput } from './scope.ts'
 /** How long an invite is good for. */
 export const INVITE_DAYS = 7
 
+export const MemberParams = Type.Object({ memberId: Type.String({ description: 'Id of the user' }) })
+
 export const TeamMember = Type.Object({
   id: Id('user'),
   userId: Id('user'),

@@ -22,6 +22,7 @@ interface Secret {
 /** A value that is compared, and never shown: whether it changed may be told, not what it is. */
 export const hidden = (value: unknown): Secret => ({ [secret]: value })
 
+/** Whether a value is one that `hidden` made. */
 export const isHidden = (value: unknown): value is Secret => typeof value === 'object' && value !== null && secret in value
 
 /** What tells one hidden value from another; never to be shown. */

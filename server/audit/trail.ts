@@ -1,3 +1,15 @@
+/**
+ * How a request comes into the audit log. Every operation that may change something has an event (events.ts; the compiler refuses one
+ * without), and its change is made here, in one transaction with its entry: if the entry cannot be written, nothing has changed, and if
+ * the change fails, there is no entry. A process that dies in between leaves both or neither.
+ *
+ * What an entry tells comes from four sources: the request, its fields masked by their schema and by their names (mask.ts); what was
+ * changed, as the difference of two looks at it (snapshots.ts, differences.ts); the handler, for what shows only on the way (`note`); and
+ * the actor, or whom the handler has found to be acting. An entry is appended to the chain of each workspace that it concerns (chain.ts,
+ * log.ts). A change that comes to nothing leaves none.
+ *
+ * Refusals are told after the answer and bounded (denials.ts), because whoever is refused decides how many there are.
+ */
 import type { OperationId } from '../../shared/api.ts'
 import { operationOf } from '../../shared/api.ts'
 import type { Operation } from '../../shared/operation.ts'

@@ -38,4 +38,5 @@ const refused = 'The code is wrong, expired or was used before. Wait for the nex
 export const secondFactorWanted = (): AppError =>
   new AppError('unauthorized', askedFor, { details: [{ path: '/otp', message: 'is wanted' }] })
 
+/** It was given, and is not right. */
 export const secondFactorWrong = (): AppError => new AppError('unauthorized', refused, { details: [{ path: '/otp', message: refused }] })

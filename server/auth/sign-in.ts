@@ -37,6 +37,7 @@ export const countersOf = (email: string, address: string): [account: string, ad
   addressCounterOf(address),
 ]
 
+/** What attempts of one network address are counted by: of IPv6, of its network. */
 export const addressCounterOf = (address: string): string => `address:${addressKey(address)}`
 
 /**

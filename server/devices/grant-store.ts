@@ -45,9 +45,11 @@ export const findGrantByUserCode = (db: Database, userCode: string, now: number)
     .query<StoredGrant, [string, number]>(`SELECT ${columns} FROM device_grants WHERE user_code = ? AND expires_at > ?`)
     .get(userCode, now) ?? undefined
 
+/** Whether a grant has this code, also one that is over and still remembered. */
 export const isUserCodeTaken = (db: Database, userCode: string): boolean =>
   db.query('SELECT 1 FROM device_grants WHERE user_code = ?').get(userCode) !== null
 
+/** Notes when a device has asked last, by which its next poll is judged. */
 export function notePoll(db: Database, deviceCode: string, now: number): void {
   db.query('UPDATE device_grants SET polled_at = ? WHERE device_hash = ?').run(now, hashToken(deviceCode))
 }

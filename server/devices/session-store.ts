@@ -1,3 +1,11 @@
+/**
+ * Sessions of devices: an access token that lasts an hour, and a refresh token that is exchanged for the next pair.
+ *
+ * All refresh tokens of a session begin with the same random family, so that one that was spent before is still known: whoever shows it
+ * has a copy, or somebody else has, and the session ends for both. Only the hashes of the family, of the present refresh token and of the
+ * present access token are kept, and an exchange replaces the last two: older access tokens end with it. The session itself ends 90 days
+ * after its login, however often it is refreshed.
+ */
 import type { Database } from 'bun:sqlite'
 import type { DeviceTokens } from '../../shared/device.ts'
 import { forgetEndedSessions } from '../auth/session-store.ts'

@@ -79,6 +79,7 @@ export interface Answer<T> {
   headers: Record<string, string>
 }
 
+/** Answers with this status and these headers. */
 export const answer = <T>(status: number, body: T, headers: Record<string, string> = {}): Answer<T> => ({
   [answered]: true,
   status,

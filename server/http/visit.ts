@@ -20,6 +20,7 @@ export interface Visit {
 /** How a request counts that belongs to nobody and no operation. */
 export const uncredited: Omit<Counted, 'address'> = { class: 'read', credential: undefined }
 
+/** Begins to follow a request. Whatever costs anything, its address and its limit, is looked up when it is asked for. */
 export function openVisit(request: Request, parts: HttpParts): Visit {
   let address: string | undefined
   let rate: RateState | undefined

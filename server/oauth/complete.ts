@@ -1,3 +1,17 @@
+/**
+ * Signing in through a provider, from its end. The way there:
+ *
+ * 1. begin.ts keeps an attempt under the hash of a new `state`, with nonce, PKCE verifier, where to go and whose account is to be linked,
+ *    bound to a cookie of the browser; then it sends the browser to the provider.
+ * 2. The provider sends the browser back to the callback with a code and the state. Apple has it post a form from its own site, to which
+ *    browsers bring no cookie: that answer is only kept, sealed, and the browser sent on to the same path by GET.
+ * 3. Here the attempt is taken, which one browser can do once: state, provider, cookie and age must fit. Whatever happens from now on,
+ *    no second answer finds it.
+ * 4. The provider exchanges the code for who it is (providers/), everything verified. The rules decide whose account that is (rules.ts),
+ *    and enter.ts does as they say, in one transaction with its audit entry.
+ * 5. The browser goes on to a page of ours: signed in, to the code of a second factor, or with the name of what went wrong. It is shown a
+ *    sentence of a closed list; what the provider said stands in the server's log only.
+ */
 import { AppError } from '../../shared/error.ts'
 import { type OAuthProblem, oauthProblems } from '../../shared/oauth.ts'
 import { createCookieWriter } from '../auth/cookie.ts'

@@ -46,7 +46,7 @@ export function createOAuthRoutes({ config, publicUrl, stopping, now }: Context)
     },
     async completeOAuth(call, context) {
       const provider = await providerOf(settingsOf(call.params.provider))
-      return completeAtProvider(context, { ...call, provider, cookie, fields: call.query, clientAddress: call.clientAddress })
+      return completeAtProvider(context, { ...call, provider, cookie, fields: call.query })
     },
     completeOAuthByForm({ params, body }, context) {
       const { id } = settingsOf(params.provider)

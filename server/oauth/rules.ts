@@ -32,6 +32,7 @@ export type SignInDecision =
 
 const refuse = (problem: OAuthProblem): SignInDecision => ({ kind: 'refuse', problem })
 
+/** Whose account somebody enters whom no session shows: one there is, a new one, or none. */
 export function decideSignIn({ profile, linkedUserId, namesake, invite, isRegistrationOpen }: SignInFacts): SignInDecision {
   if (linkedUserId !== undefined) return { kind: 'enter', userId: linkedUserId }
   const { email, isEmailVerified } = profile
@@ -66,6 +67,7 @@ export interface LinkFacts {
 
 export type LinkDecision = { kind: 'link' } | { kind: 'linked_already' } | { kind: 'refuse'; problem: OAuthProblem }
 
+/** Whether an account at a provider becomes a way into the account of the user who is logged in. */
 export function decideLink({ wantedUserId, sessionUserId, linkedUserId, present, profile }: LinkFacts): LinkDecision {
   if (sessionUserId !== wantedUserId) return { kind: 'refuse', problem: 'link_needs_login' }
   if (linkedUserId === wantedUserId) return { kind: 'linked_already' }

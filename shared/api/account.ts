@@ -15,8 +15,7 @@ import {
 } from '../account.ts'
 import { defineOperations } from '../operation.ts'
 import { PageOf, PageQuery } from '../schema.ts'
-
-const MemberParams = Type.Object({ memberId: Type.String({ description: 'Id of the user' }) })
+import { MemberParams } from '../team.ts'
 
 /** What people do about their own account, and what administrators do to help them back in. */
 export const accountOperations = defineOperations({

@@ -2,9 +2,17 @@ import { Type } from '@sinclair/typebox'
 import { SignedIn } from '../auth.ts'
 import { defineOperations } from '../operation.ts'
 import { PageOf, PageQuery } from '../schema.ts'
-import { OwnerMember, TeamInvite, TeamInviteAccept, TeamInviteCreate, TeamInviteCreated, TeamMember, TeamMemberPatch } from '../team.ts'
+import {
+  MemberParams,
+  OwnerMember,
+  TeamInvite,
+  TeamInviteAccept,
+  TeamInviteCreate,
+  TeamInviteCreated,
+  TeamMember,
+  TeamMemberPatch,
+} from '../team.ts'
 
-const MemberParams = Type.Object({ memberId: Type.String({ description: 'Id of the user' }) })
 const InviteParams = Type.Object({ inviteId: Type.String({ description: 'Id of the invite' }) })
 
 /** Who is in a workspace, and who is asked to join it. */
