@@ -5,6 +5,7 @@ import { OneOf, Time } from './schema.ts'
 export const providerIds = ['github', 'google', 'apple'] as const
 export type ProviderId = (typeof providerIds)[number]
 
+/** Whether the text names a kind of provider, configured or not. */
 export const isProviderId = (text: string): text is ProviderId => (providerIds as readonly string[]).includes(text)
 
 export const AuthProvider = Type.Object({
@@ -39,7 +40,15 @@ export const OwnPath = Type.String({
   examples: ['/account'],
 })
 
-export const isOwnPath = (text: string): boolean => text.length <= MAX_PATH_CHARS && new RegExp(ownPathPattern).test(text)
+/**
+ * Whether a text is such a path, and the one that a browser makes of it: `/account/../v1/…` would lead from a page to the API, whose
+ * addresses do things for who comes from a page of ours.
+ */
+/** Whether a browser may be sent to this text below our own origin. */
+export const isOwnPath = (text: string): boolean =>
+  text.length <= MAX_PATH_CHARS && new RegExp(ownPathPattern).test(text) && isResolved(text) && !/^\/v1(?:[/?#]|$)/i.test(text)
+
+const isResolved = (path: string): boolean => new URL(path, 'http://own.invalid').pathname === path.split(/[?#]/, 1)[0]
 
 /**
  * Why a sign-in or a link through a provider came to nothing: the `error` in the query of the page that the browser is sent to, and the

@@ -100,6 +100,10 @@ describe('a login leads', () => {
     'javascript:alert(1)',
     '/v1/auth/logout',
     '/logout',
+    // A browser resolves these: a link to a provider would be begun from a page of ours, by a session that is young.
+    '/account/../v1/auth/oauth/github?link=true',
+    '/account/%2e%2E/v1/auth/oauth/github?link=true',
+    '/account/./../v1/auth/oauth/github',
   ])('never to %s', async (returnTo) => {
     expect((await browse(server).post('/login', { ...credentials, returnTo })).location).toBe('/account')
     const visitor = await loggedIn()
