@@ -29,6 +29,8 @@ export async function beginAtProvider(context: BeginContext, beginning: Beginnin
   const { provider, cookie, headers, isLink, inviteToken } = beginning
   const returnTo = pathOf(beginning)
   const refuse = (problem: OAuthProblem) => redirect(problemUrl(context.publicUrl, problem, { returnTo, isLink }))
+  if (inviteToken !== undefined && isFromElsewhere(headers, context.publicUrl))
+    return redirect(context.publicUrl + invitePathOf(inviteToken))
   const linkUserId = isLink ? userToLink(context, headers) : undefined
   if (isLink && linkUserId === undefined) return refuse('link_needs_login')
   const secrets: Secrets = { state: newToken(), nonce: newToken(), verifier: newToken() }
@@ -51,6 +53,13 @@ function pathOf({ returnTo, inviteToken, isLink }: Beginning): string {
   if (isLink) return ACCOUNT_PATH
   return inviteToken === undefined ? HOME_PATH : invitePathOf(inviteToken)
 }
+
+/**
+ * Whether a browser says that no page of ours has sent it. An invite is accepted by who has seen what it is to: another site could
+ * otherwise have people join a workspace without a word, whose administrators then decide about their membership and their account.
+ */
+const isFromElsewhere = (headers: Headers, publicUrl: string): boolean =>
+  headers.has('sec-fetch-site') && !isFromOwnPage(headers, publicUrl)
 
 /**
  * Whose account a link is for. A link is a way in for good, so it is begun on a page of ours: another site could otherwise send a browser

@@ -48,3 +48,12 @@ test('a member who was removed comes back by an invite, with the account they ha
   expect(again.path).toBe('/')
   expect((await call(`${world.publicUrl}/v1/users`, asVisitor(world, again.visitor))).body).toMatchObject({ id: body.id })
 })
+
+test.each(['cross-site', 'same-site', 'none'])(
+  'an invite is shown before it is accepted to who comes from elsewhere (%s)',
+  async (site) => {
+    const token = await invite(`${site}@example.com`)
+    const reply = await call(`${world.publicUrl}/v1/auth/oauth/google?inviteToken=${token}`, { headers: { 'sec-fetch-site': site } })
+    expect(reply.headers.get('location')).toBe(`${world.publicUrl}/invite?token=${token}`)
+  },
+)
