@@ -5,6 +5,7 @@ import { countersOf } from '../auth/sign-in.ts'
 import { findUser, type StoredUser } from '../auth/user-store.ts'
 import type { Context } from '../context.ts'
 import type { Actor } from '../http/call.ts'
+import { credentialOf } from '../http/credential.ts'
 import { sessionOf } from './session-list.ts'
 
 /** What is needed of a call by a user. */
@@ -82,11 +83,12 @@ async function requirePassword(user: StoredUser, proof: Proof, takeBack: () => v
   if (!isRight) throw wrongPassword(proof)
 }
 
+/** That of a browser: a device's is as young as the click that let it in, which any old session is enough for. */
 function requireFreshSession({ db, now }: ProofContext, { request }: UserCall, takeBack: () => void): void {
-  const session = sessionOf(db, request)
+  const session = credentialOf(request.headers).kind === 'session' ? sessionOf(db, request) : undefined
   if (session !== undefined && now() - session.createdAt <= FRESH_MS) return
   takeBack()
-  throw new AppError('forbidden', 'This account has no password, so sign in anew first, and do this within 10 minutes.')
+  throw new AppError('forbidden', 'This account has no password, so sign in anew in a browser first, and do this there within 10 minutes.')
 }
 
 const wrongPassword = ({ passwordPath }: Proof): AppError => invalidValue(passwordPath, 'This is not the present password of the account.')

@@ -1,6 +1,6 @@
 import type { Operations } from '../../shared/api.ts'
 import { AppError } from '../../shared/error.ts'
-import { proveEmailByLink } from '../auth/email-proof.ts'
+import { doubtEmail, proveEmailByLink } from '../auth/email-proof.ts'
 import { endAccess } from '../auth/end-access.ts'
 import { hashPassword } from '../auth/password.ts'
 import { countersOf } from '../auth/sign-in.ts'
@@ -52,6 +52,7 @@ export function createResetRoutes({ now }: Pick<Context, 'now'>): Handlers<Reset
         const owner = requireReset(db, body.token, present())
         setPasswordHash(db, owner.id, passwordHash)
         if (wasMailed(db, body.token)) proveEmailByLink(db, owner.id, present())
+        else doubtEmail(db, owner.id)
         endAccess(db, owner.id)
         note({ actor: { type: 'user', id: owner.id, email: owner.email }, target: owner.id })
         return owner

@@ -1,10 +1,10 @@
 import type { Operations } from '../../shared/api.ts'
 import { AppError, invalidValue } from '../../shared/error.ts'
 import { type CookieWriter, createCookieWriter } from '../auth/cookie.ts'
-import { endAccess } from '../auth/end-access.ts'
+import { endAccess, endSignIns } from '../auth/end-access.ts'
 import { hashPassword } from '../auth/password.ts'
 import { placeOf } from '../auth/session-place.ts'
-import { createSession, deleteSessionsOf } from '../auth/session-store.ts'
+import { createSession } from '../auth/session-store.ts'
 import { setPasswordHash } from '../auth/user-store.ts'
 import type { Context } from '../context.ts'
 import { type Answer, answer, type Handlers } from '../http/call.ts'
@@ -38,7 +38,8 @@ export function createAccountRoutes({ publicUrl }: Pick<Context, 'publicUrl'>): 
       return answer(204, undefined, isCurrent && showsCookie(request) ? cookie.clear() : {})
     },
     endOtherSessions({ actor, request }, { db }) {
-      deleteSessionsOf(db, actor.id, sessionOf(db, request)?.id)
+      // With devices that were let in and have not fetched their token: they would be back a moment later.
+      endSignIns(db, actor.id, sessionOf(db, request)?.id)
       return answer(204, undefined)
     },
     async changePassword(call, context) {

@@ -52,8 +52,12 @@ interface NewMember {
   createdAt: number
 }
 
-/** Gives a user a place in a workspace. */
+/**
+ * Gives a user a place in a workspace. Links to set their password that somebody was shown end: administrators get those of accounts that
+ * are in their own workspace alone.
+ */
 export function insertMember(db: Database, { scope, ...member }: NewMember): void {
+  db.query('DELETE FROM password_resets WHERE user_id = ? AND is_mailed = 0').run(member.userId)
   db.query(
     'INSERT INTO members (workspace_id, user_id, role, scope, created_at) VALUES ($workspaceId, $userId, $role, $scope, $createdAt)',
   ).run({ ...member, scope: scopeText(scope) })

@@ -58,6 +58,7 @@ const proofs: Record<string, Record<string, string[]>> = {
     'server/team/members.test.ts': ['who is removed is out: their sessions, sockets, keys, the keys of these keys, and invites'],
     'security/s13-cookies.test.ts': [],
     'security/s13-sessions.test.ts': [],
+    'security/s13-takeover.test.ts': [],
     'server/auth/sessions.test.ts': [
       'begins with a login whose cookie scripts cannot read and other sites cannot use',
       'has a new id at each login, and the one shown at the login ends',
