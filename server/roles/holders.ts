@@ -31,9 +31,12 @@ export function holdersOf(db: Database, role: { workspaceId: string; name: strin
 const inWords = (one: string, holders: readonly Holder[], count: number): string =>
   `${count} ${one}${count === 1 ? '' : 's'} (${holders.map(({ name }) => name).join(', ')}${count > holders.length ? ', …' : ''})`
 
-/** Ids of the users who hold a role as members. */
-export const membersWith = (db: Database, { workspaceId, name }: { workspaceId: string; name: string }): string[] =>
+/** Ids of the users who hold a role as members, or have made a key that holds it. */
+export const usersOf = (db: Database, { workspaceId, name }: { workspaceId: string; name: string }): string[] =>
   db
-    .query<{ userId: string }, [string, string]>('SELECT user_id AS userId FROM members WHERE workspace_id = ? AND role = ?')
-    .all(workspaceId, name)
+    .query<{ userId: string }, Record<string, string>>(
+      `SELECT user_id AS userId FROM members WHERE workspace_id = $workspaceId AND role = $name
+       UNION SELECT created_by FROM api_keys WHERE workspace_id = $workspaceId AND role = $name`,
+    )
+    .all({ workspaceId, name })
     .map(({ userId }) => userId)

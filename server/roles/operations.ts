@@ -7,7 +7,7 @@ import type { Context } from '../context.ts'
 import type { Actor } from '../http/call.ts'
 import { newId } from '../id.ts'
 import { refuseEscalation } from './grant.ts'
-import { holdersOf, membersWith } from './holders.ts'
+import { holdersOf, usersOf } from './holders.ts'
 import { builtInRole, isBuiltInRoleId } from './rules.ts'
 import { countRoles, deleteRole, findRole, findRoleByName, insertRole, type StoredRole, updateRole } from './store.ts'
 
@@ -36,14 +36,15 @@ export function createRole({ db, now }: RoleContext, maker: Actor, { name, descr
   return made
 }
 
-/** A role as changed, and the keys of its members that could do more than these may now. */
+/** A role as changed, and the keys that could do more by it than their makers may now. */
 export interface ChangedRole {
   role: StoredRole
   revokedKeys: readonly StoredKey[]
 }
 
 /**
- * Changes a role for everyone who holds it, from their next request on. Keys of its members that go beyond it are revoked.
+ * Changes a role for everyone who holds it, from their next request on. Keys of its members that go beyond it are revoked, and so are
+ * keys with this role that go beyond their makers now: those hold the secrets, and were given nothing.
  *
  * @throws AppError `not_found`, `forbidden` for a built-in role and for permissions, before or after, that the editor lacks, `conflict` for
  * a name that is taken.
@@ -62,7 +63,7 @@ export function changeRole({ db, now }: RoleContext, editor: Actor, { id, patch 
     refuseEscalation(editor, role)
     refuseTakenName(db, role)
     updateRole(db, role, before.name)
-    const revokedKeys = membersWith(db, role).flatMap((userId) => revokeKeysBeyond(db, role.workspaceId, userId))
+    const revokedKeys = usersOf(db, role).flatMap((userId) => revokeKeysBeyond(db, role.workspaceId, userId))
     return { role, revokedKeys }
   })
   return change()

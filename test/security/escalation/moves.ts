@@ -68,7 +68,8 @@ const outcomes: { [K in Exclude<Move['kind'], 'accept'>]: (state: State, move: O
     if (before === undefined) return 404
     if (!mayHandOut(state, by, before.permissions) || !mayHandOut(state, by, permissions)) return 403
     state.roles.set(role, { ...before, permissions })
-    for (const [user, member] of state.members) if (member.role === before.name) revokeKeysBeyond(state, user)
+    const makers = [...state.keys.values()].filter((key) => key.role === before.name).map(({ madeBy }) => madeBy)
+    for (const [user, member] of state.members) if (member.role === before.name || makers.includes(user)) revokeKeysBeyond(state, user)
     return 200
   },
   renameRole(state, { by, role, name }) {

@@ -219,4 +219,18 @@ describe('keys that go beyond what their maker may still do', () => {
     await send(server, `/roles/${role.body.id}`, admin, { method: 'PATCH', json: { permissions: ['apikeys.manage', 'services.read'] } })
     expect([await works(viewer), await works(ops)]).toEqual([false, true])
   })
+
+  test('are revoked when the role of the key grows beyond its maker', async () => {
+    const held = ['apikeys.manage', 'services.read'] as const
+    await send(server, '/roles', admin, { json: { name: 'key maker', permissions: held } })
+    const pipeline = await send<{ id: string }>(server, '/roles', admin, { json: { name: 'pipeline', permissions: ['services.read'] } })
+    const { cookie } = await addMember(server, workspaceId, 'key maker')
+    const [other, grown] = [await makeBy(cookie, { name: 'o', role: 'key maker' }), await makeBy(cookie, { name: 'p', role: 'pipeline' })]
+    const operators = (await send<{ id: string; secret: string }>(server, '/api-keys', admin, { json: { name: 'op', role: 'pipeline' } }))
+      .body
+    const permissions = ['services.read', 'team.manage']
+    const changed = await send(server, `/roles/${pipeline.body.id}`, admin, { method: 'PATCH', json: { permissions } })
+    expect(changed.status).toBe(200)
+    expect([await works(other), await works(grown), await works(operators)]).toEqual([true, false, true])
+  })
 })
