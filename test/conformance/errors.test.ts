@@ -18,8 +18,7 @@ const json = { 'content-type': 'application/json' }
 describe('the error body is the same', () => {
   test('for paths and methods that do not exist', async () => {
     for (const path of ['/v1', '/v1/nothing', '/v1/services/a/b/c', '/favicon.ico']) expectError(await api(path), 'not_found')
-    expectError(await api('/v1/services', { method: 'PUT' }), 'not_found')
-    expectError(await api('/v1/services', { method: 'OPTIONS' }), 'not_found')
+    for (const method of ['PUT', 'OPTIONS']) expectError(await api('/v1/services', { method }), 'method_not_allowed')
   })
 
   test('for a path that is not valid percent-encoding', async () => {

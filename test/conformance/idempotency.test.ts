@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type OperationId, operationIds, operationOf } from '../../shared/api.ts'
 import { packApp } from '../support/apps.ts'
 import { type CallOptions, call, type Reply } from '../support/client.ts'
+import { addMember } from '../support/members.ts'
 import { makeDisk } from './disks.ts'
 import { expectError } from './expect-error.ts'
 import { makeWorld, type World } from './world.ts'
@@ -33,6 +34,9 @@ const countOf = async (path: string): Promise<number> => {
   return body.length
 }
 
+const rowsIn = (table: 'workspaces' | 'password_resets'): number =>
+  world.platform.db.query<{ count: number }, []>(`SELECT count(*) AS count FROM ${table}`).get()?.count ?? 0
+
 const deploysOf = (serviceId: string) => countOf(`/v1/services/${serviceId}/deploys?limit=100`)
 
 /** Two different requests for every operation that creates. */
@@ -49,6 +53,31 @@ const creations: Partial<Record<OperationId, () => Promise<Creation>>> = {
     other: { json: { name: 'twice', permissions: ['services.read'] } },
     count: () => countOf('/v1/roles?limit=100'),
   }),
+  createWorkspace: async () => ({
+    path: '/v1/workspaces',
+    first: { json: { name: 'once' } },
+    other: { json: { name: 'twice' } },
+    // The token that makes them sees its own only.
+    count: async () => rowsIn('workspaces'),
+  }),
+  createTeamInvite: async () => ({
+    path: '/v1/team-invites',
+    // Of its own each time: an address is invited once.
+    first: { json: { email: `${crypto.randomUUID()}@example.com`, role: 'viewer' } },
+    other: { json: { email: 'twice@example.com', role: 'viewer' } },
+    count: () => countOf('/v1/team-invites?limit=100'),
+  }),
+  resetMemberPassword: async () => {
+    const { userId } = await addMember(world.platform, world.workspaceId, 'viewer')
+    return {
+      path: `/v1/team-members/${userId}/password-reset`,
+      first: { method: 'POST' },
+      // As with snapshots, which take no body either.
+      other: { json: {} },
+      refused: { path: '/v1/team-members/usr-00000000000000000000/password-reset', options: { method: 'POST' } },
+      count: async () => rowsIn('password_resets'),
+    }
+  },
   createService: async () => ({
     path: '/v1/services',
     first: { json: { type: 'web_service', name: 'once' } },

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { putIdentity } from '../../server/oauth/identity-store.ts'
 import { type OperationId, operationIds, operationOf } from '../../shared/api.ts'
+import { type ProviderId, providerIds } from '../../shared/oauth.ts'
 import { beginSession } from '../support/access.ts'
 import { createService } from '../support/apps.ts'
 import { call } from '../support/client.ts'
@@ -40,7 +42,11 @@ beforeAll(async () => {
       json: { name: `${label}.example.com` },
       token: server.adminToken,
     })
-  for (let index = 0; index < 3; index++) beginSession(server, member.userId)
+  for (let index = 0; index < 3; index++) {
+    beginSession(server, member.userId)
+    server.context.audit.system({ event: 'test.event', workspaceId: member.workspaceId, metadata: { index } })
+  }
+  for (const provider of providerIds) linkIdentity(provider)
   for (const name of ['second', 'third']) {
     const other = await registerTenant(server, `${name}@example.com`)
     joinWorkspace(server, { userId: member.userId, workspaceId: other.workspaceId, role: 'viewer' })
@@ -81,6 +87,11 @@ async function addDisk(serviceName: string): Promise<void> {
   expect(await call(`${server.url}/v1/disks`, { json, token: server.adminToken })).toMatchObject({ status: 201 })
 }
 
+function linkIdentity(provider: ProviderId): void {
+  const { userId } = member
+  putIdentity(server.db, { issuer: `https://${provider}.example`, subject: '1', provider, userId, email: null, createdAt: Date.now() })
+}
+
 /** Members beside the administrator, and invites. */
 async function addPeople(count: number): Promise<void> {
   const workspaceId = await defaultWorkspaceId(server)
@@ -95,7 +106,7 @@ type Page = Record<string, unknown>[]
 
 interface List {
   path(): string
-  /** How many items there are at least. */
+  /** How many items there are. */
   count: number
   asMember?: true
 }
@@ -104,6 +115,10 @@ interface List {
 const lists: Partial<Record<OperationId, List>> = {
   listOwners: { path: () => '/v1/owners', count: 3, asMember: true },
   listSessions: { path: () => '/v1/sessions', count: 4, asMember: true },
+  listIdentities: { path: () => '/v1/auth/identities', count: 3, asMember: true },
+  // The member has registered and made a key besides.
+  listAuditLogs: { path: () => '/v1/audit-logs', count: 5, asMember: true },
+  listOwnerAuditLogs: { path: () => `/v1/owners/${member.workspaceId}/audit-logs`, count: 5, asMember: true },
   listRoles: { path: () => '/v1/roles', count: 4 },
   listTeamMembers: { path: () => '/v1/team-members', count: 5 },
   listTeamInvites: { path: () => '/v1/team-invites', count: 4 },
