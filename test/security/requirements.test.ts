@@ -83,6 +83,7 @@ const proofs: Record<string, Record<string, string[]>> = {
   },
   'S16 sign-in through providers': {
     'security/s16-oauth.test.ts': [],
+    'security/s16-accounts.test.ts': [],
     'server/oauth/linking.test.ts': ['a link is not made when somebody else has logged in meanwhile'],
     'server/oauth/second-factor.test.ts': ['has a provider’s word for the first only'],
   },

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { hashLimits } from '../../server/auth/password.ts'
+import { signIn } from '../../server/auth/sign-in.ts'
 import { expectError } from '../conformance/expect-error.ts'
 import { call } from '../support/client.ts'
 import { addMember, defaultWorkspaceId, memberPassword } from '../support/members.ts'
@@ -29,6 +30,14 @@ test('S14: codes are limited for each account, from whatever addresses and howev
   const replies = await Promise.all(Array.from({ length: 12 }, (_, n) => guess(String(n).padStart(6, '0'))))
   expect(replies.filter(({ status }) => status === 401).length).toBeLessThanOrEqual(3)
   expectError(await guess(nextTotp(secret)), 'rate_limited')
+})
+
+test('S14: a password that was changed while it was looked at does not get as far as the code', async () => {
+  const { userId, email } = await guarded()
+  const place = { address: '2001:db8:ffff::1', client: '' }
+  const attempt = signIn(server.context, { email, password: memberPassword, otp: undefined, place, change: (apply) => apply() })
+  server.db.query('UPDATE users SET password_hash = ? WHERE id = ?').run('another', userId)
+  await expect(attempt).rejects.toThrow('The e-mail or the password is wrong.')
 })
 
 test('S14: recovery codes are limited like codes', async () => {

@@ -1,9 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { proveEmail } from '../../server/auth/email-proof.ts'
 import { ATTEMPT_MS } from '../../server/oauth/attempt-store.ts'
-import { type ProviderId, providerIds } from '../../shared/oauth.ts'
+import type { ProviderId } from '../../shared/oauth.ts'
 import { call } from '../support/client.ts'
-import { memberPassword, registerTenant } from '../support/members.ts'
+import { registerTenant } from '../support/members.ts'
 import type { ProviderAccount } from '../support/oauth/account-page.ts'
 import { createVisitor, type Page, type Visitor } from '../support/oauth/visitor.ts'
 import {
@@ -235,51 +234,6 @@ describe('S16: an ID token', () => {
   })
 })
 
-describe('S16: an account with the same address', () => {
-  test.each(providerIds)('is not linked by %s for an address that is not verified', async (id) => {
-    const victim = await registerTenantOnce('victim@example.com')
-    proveEmail(world.server.db, victim, Date.now())
-    const { path, visitor } = await signInWith(world, id, mallory)
-    expect(path).toBe('/login?error=email_unverified')
-    expect(isSignedIn(visitor)).toBe(false)
-  })
-
-  test('that somebody registered beforehand, without showing that the address is theirs, is not given to its owner', async () => {
-    const fresh = await startOAuthWorld()
-    try {
-      await registerTenant(fresh.server, grace.email ?? '')
-      for (const id of providerIds) {
-        const { path, visitor } = await signInWith(fresh, id, grace)
-        expect(path).toBe('/login?error=account_exists')
-        expect(visitor.cookie(new URL(fresh.publicUrl).host, 'cpd_session')).toBeUndefined()
-      }
-      expect(fresh.server.db.query('SELECT count(*) AS n FROM identities').get()).toEqual({ n: 0 })
-    } finally {
-      await fresh.close()
-    }
-  })
-
-  test('is linked once the address was proven, and not to a second account at the same provider', async () => {
-    const fresh = await startOAuthWorld()
-    try {
-      const { userId } = await registerTenant(fresh.server, grace.email ?? '')
-      proveEmail(fresh.server.db, userId, Date.now())
-      const { visitor } = await signInWith(fresh, 'google', grace)
-      expect((await call(`${fresh.publicUrl}/v1/users`, asVisitor(fresh, visitor))).body).toMatchObject({ id: userId })
-      // The company has given the address to somebody else.
-      fresh.server.db.query("UPDATE identities SET subject = 'former'").run()
-      expect((await signInWith(fresh, 'google', grace)).path).toBe('/login?error=account_exists')
-    } finally {
-      await fresh.close()
-    }
-  })
-})
-
-async function registerTenantOnce(email: string): Promise<string> {
-  const known = world.server.db.query<{ id: string }, [string]>('SELECT id FROM users WHERE email = ?').get(email)
-  return known?.id ?? (await registerTenant(world.server, email)).userId
-}
-
 describe('S16: what a page may be returned to', () => {
   test.each(['//evil.example', '/\\evil.example', 'https://evil.example', 'javascript:alert(1)', '/a\nb', '/\t/evil.example', 'evil'])(
     'is a path of ours, not %j',
@@ -311,12 +265,4 @@ test('S16: neither the database nor the log holds a state, verifier or code in c
 test('S16: the cookie of an attempt is out of reach of scripts and of requests that other sites make', async () => {
   const reply = await call(`${world.publicUrl}/v1/auth/oauth/github`)
   expect(reply.headers.get('set-cookie')).toMatch(/^cpd_oauth=[\w-]{43}; Path=\/; Max-Age=900; HttpOnly; SameSite=Lax$/)
-})
-
-test('S16: a login password is no part of an account that a provider made, and none logs in to it', async () => {
-  await signInWith(world, 'github', grace)
-  for (const password of ['', memberPassword]) {
-    const reply = await call(`${world.publicUrl}/v1/auth/login`, { json: { email: grace.email, password } })
-    expect(reply.status).toBe(401)
-  }
 })
