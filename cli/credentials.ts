@@ -19,6 +19,9 @@ type Proof =
   /** A token that the user brought; logout only forgets it. */
   | { kind: 'token'; token: string }
 
+/** Whether it is surely somebody's own: keys are nobody's, and tokens that somebody brought may be. */
+export const isPersonal = ({ kind }: Credential): boolean => kind !== 'api_key' && kind !== 'token'
+
 export interface Credentials {
   /** URL of the server that commands talk to. */
   current?: string

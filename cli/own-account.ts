@@ -5,12 +5,13 @@
 import type { Command } from 'commander'
 import type { Client } from './client.ts'
 import { type Context, currentServer } from './context.ts'
-import { type Credential, readCredentials, writeCredentials } from './credentials.ts'
+import { isPersonal, readCredentials, writeCredentials } from './credentials.ts'
 import { CliError, usageError } from './error.ts'
 import { clientWith, openSession } from './login.ts'
 import { askCode } from './one-time-code.ts'
 import { ask } from './prompt.ts'
 import { sessionIn } from './session-cookie.ts'
+import { clean } from './terminal-text.ts'
 
 export interface OwnAccountOptions {
   email?: string
@@ -47,7 +48,7 @@ export async function asOneself<T>(context: Context, options: OwnAccountOptions,
     return use({ ...secrets, code, client: context.client, adopt: (headers) => store(context, url, sessionIn(headers)) })
   }
   const email = options.email ?? (credential?.kind === 'api_key' ? credential.email : await askEmail(context))
-  context.note(`This is about your account, so sign in to ${email} for this command.`)
+  if (!context.isJson) context.note(clean`This is about your account, so sign in to ${email} for this command.`)
   let isCodeUsed = false
   const session = await openSession(context, url, {
     email,
@@ -70,9 +71,6 @@ export async function asOneself<T>(context: Context, options: OwnAccountOptions,
     })
   }
 }
-
-/** Keys and tokens that somebody brought may be anybody's. */
-const isPersonal = ({ kind }: Credential): boolean => kind !== 'api_key' && kind !== 'token'
 
 async function store(context: Context, url: string, token: string | undefined): Promise<void> {
   const path = context.settings.credentialsPath

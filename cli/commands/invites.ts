@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { TeamInvite } from '../../shared/team.ts'
 import type { Context, Start } from '../context.ts'
 import { CliError } from '../error.ts'
-import { acceptInvite } from '../invites/accept.ts'
+import { acceptInvite, type InvitedAccount } from '../invites/accept.ts'
 import { gather } from '../options.ts'
 import { printList } from '../output.ts'
 import { allPages } from '../pages.ts'
@@ -14,11 +14,6 @@ import { clean } from '../terminal-text.ts'
 interface CreateOptions {
   role: string
   service?: string[]
-}
-
-interface AcceptOptions {
-  name?: string
-  passwordStdin?: boolean
 }
 
 export function addInviteCommands(program: Command, start: Start): void {
@@ -46,8 +41,9 @@ export function addInviteCommands(program: Command, start: Start): void {
     .description('Accept an invite: as the user who is logged in, else with a new account')
     .argument('<link>', 'The link of the invite, or its token')
     .option('--name <name>', 'Name of the new account')
-    .option('--password-stdin', 'Read the password of the new account from standard input')
-    .action((link: string, options: AcceptOptions, command: Command) => acceptInvite(start(command), link, options))
+    .option('--password-stdin', 'Read the password of the account from standard input')
+    .option('--otp <code>', 'Code of the authenticator app, or a recovery code, for an account that has two-factor sign-in')
+    .action((link: string, options: InvitedAccount, command: Command) => acceptInvite(start(command), link, options))
 }
 
 const columns: Column<TeamInvite>[] = [

@@ -116,6 +116,23 @@ describe('invites', () => {
     expect((await done('whoami')).stdout).toContain('developer')
   })
 
+  test('who is in no workspace any more accepts as well, logged in or with the password', async () => {
+    const { cookie, email } = await addMember(server, workspaceId, 'developer')
+    await loggedIn(cookie, email)
+    const invite = async () => {
+      const token = server.adminToken
+      return (await call<{ token: string }>(`${server.url}/v1/team-invites`, { token, json: { email, role: 'viewer' } })).body.token
+    }
+    await done('team', 'leave', '--yes')
+    expect((await done('invites', 'accept', await invite())).stdout).toBe('You are in Default now.\n')
+    await done('team', 'leave', '--yes')
+    await done('logout')
+    const accepting = ['--url', server.url, 'invites', 'accept', await invite()]
+    const { stdout, stderr } = await run(accepting, { typed: ['Somebody', memberPassword] })
+    expect(stderr).toContain('or yours if you have an account here')
+    expect(stdout).toBe(`You are in Default now, and logged in to ${server.url} as ${email}.\n`)
+  })
+
   test('an invite is taken back by its address', async () => {
     await asAdmin()
     await createService(server, { name: 'web' })
