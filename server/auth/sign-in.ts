@@ -59,13 +59,13 @@ export async function signIn(deps: SignInDeps, attempt: Attempt): Promise<SignIn
     if (error instanceof AppError && error.code === 'unavailable') for (const counter of counters) logins.takeBack(counter)
     throw error
   })
+  // The hashes took their time: the password may have been changed, the second factor switched on.
+  if (findUser(db, user.id)?.passwordHash !== user.passwordHash) throw wrongPassword()
   if (attempt.otp === undefined && hasTwoFactor(db, user.id)) {
     for (const counter of counters) logins.takeBack(counter)
     throw secondFactorWanted()
   }
   const result = attempt.change(() => {
-    // The hashes took their time: the password may have been changed, the second factor switched on.
-    if (findUser(db, user.id)?.passwordHash !== user.passwordHash) throw wrongPassword()
     const secondFactor = requireSecondFactor(deps, user.id, attempt.otp)
     if (newHash !== undefined) setPasswordHash(db, user.id, newHash)
     return { ...beginSession(db, user, { place: attempt.place, now: now() }), secondFactor }

@@ -8,7 +8,7 @@ export interface StoredAnswer {
 }
 
 export interface IdempotentRequest {
-  /** Workspace, actor and operation: the same key elsewhere is another key. */
+  /** Workspace, kind and id of the actor, and operation: the same key elsewhere is another key. */
   scope: string
   key: string
   requestHash: string

@@ -93,7 +93,7 @@ async function answerKeyed<C>(
   { call, key }: { call: Call<Operation>; key: string },
 ): Promise<Response> {
   const { actor, request, body } = call
-  const claim = { scope: `${actor?.workspaceId}/${actor?.id}/${route.id}`, key, requestHash: requestHashOf(request, body) }
+  const claim = { scope: `${actor?.workspaceId}/${actor?.type}/${actor?.id}/${route.id}`, key, requestHash: requestHashOf(request, body) }
   const answer = await answerOnce(visit.parts.idempotency, claim, async () =>
     storedAnswerOf(route.present(await perform(attempt, call, route))),
   )

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectError } from '../../conformance/expect-error.ts'
-import { call } from '../../support/client.ts'
+import { call, cookieOf } from '../../support/client.ts'
 import { makeKey } from '../../support/members.ts'
-import { startTestServer, type TestServer } from '../../support/server.ts'
+import { startTestServer, type TestServer, testAdmin } from '../../support/server.ts'
 
 let server: TestServer
 beforeAll(async () => {
@@ -34,6 +34,15 @@ test('the same key of another caller is another key', async () => {
   const other = (await makeKey(server, 'admin')).secret
   const mine = await create('three', 'same')
   const theirs = await create('three', 'same', other)
+  expect(theirs.status).toBe(201)
+  expect(theirs.body.id).not.toBe(mine.body.id)
+})
+
+test('the operator and the account that was seeded are two callers, though the token acts under its id', async () => {
+  const cookie = cookieOf(await call(`${server.url}/v1/auth/login`, { json: testAdmin }))
+  const mine = await create('operator', 'same')
+  const headers = { 'idempotency-key': 'operator', origin: server.url }
+  const theirs = await call<{ id: string }>(`${server.url}/v1/api-keys`, { json: { name: 'same' }, cookie, headers })
   expect(theirs.status).toBe(201)
   expect(theirs.body.id).not.toBe(mine.body.id)
 })
