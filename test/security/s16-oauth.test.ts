@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { ATTEMPT_MS } from '../../server/oauth/attempt-store.ts'
-import type { ProviderId } from '../../shared/oauth.ts'
+import { type ProviderId, providerIds } from '../../shared/oauth.ts'
 import { call } from '../support/client.ts'
 import { registerTenant } from '../support/members.ts'
 import type { ProviderAccount } from '../support/oauth/account-page.ts'
