@@ -20,4 +20,8 @@ export function parseAddress(value: string): Address {
 /** The address as it is written in a URL. */
 export const formatAddress = ({ host, port }: Address): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
 
-export const isLoopback = ({ host }: Address): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
+/** Whether a host, IPv6 without brackets, is this machine itself; nobody is asked about names. */
+export const isLoopbackHost = (host: string): boolean => host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
+
+/** Whether only this machine reaches what listens there. */
+export const isLoopback = ({ host }: Address): boolean => isLoopbackHost(host)

@@ -1,7 +1,7 @@
-import type { Database } from 'bun:sqlite'
 import type { ApiKeyCreate } from '../../shared/api-key.ts'
 import { invalidValue } from '../../shared/error.ts'
 import { hashToken } from '../auth/token.ts'
+import type { Context } from '../context.ts'
 import type { Actor } from '../http/call.ts'
 import { newId } from '../id.ts'
 import { refuseEscalation, requireRole } from '../roles/grant.ts'
@@ -16,7 +16,9 @@ import { findKey, insertKey, type StoredKey, staticTokenMaker } from './store.ts
  * @throws AppError `validation_failed` for a role that does not exist or an end that is past, `not_found` for a scope of strange
  * services, `forbidden` for a role that may do more than the maker.
  */
-export function createKey(db: Database, maker: Actor, wanted: ApiKeyCreate, now: number): { key: StoredKey; secret: string } {
+export function createKey(context: Pick<Context, 'db' | 'now'>, maker: Actor, wanted: ApiKeyCreate): { key: StoredKey; secret: string } {
+  const { db } = context
+  const now = context.now()
   const { workspaceId } = maker
   const role = requireRole(db, workspaceId, wanted.role ?? defaultKeyRole(maker))
   refuseEscalation(maker, role)

@@ -9,8 +9,8 @@ import { deleteKey, findKey, listKeys } from './store.ts'
 type ApiKeyIds = Extract<keyof Operations, 'createApiKey' | 'listApiKeys' | 'getApiKey' | 'revokeApiKey'>
 
 export const apiKeyRoutes: Handlers<ApiKeyIds, Context> = {
-  createApiKey({ actor, body }, { db, now }) {
-    const { key, secret } = createKey(db, actor, body, now())
+  createApiKey({ actor, body }, context) {
+    const { key, secret } = createKey(context, actor, body)
     return { ...presentKey(key), secret }
   },
   listApiKeys: ({ actor }, { db }) => listKeys(db, actor.workspaceId).map(presentKey),

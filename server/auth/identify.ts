@@ -11,7 +11,7 @@ import { permissionsIn } from '../roles/grant.ts'
 import { permissionsWithin } from '../scopes/scope.ts'
 import { findFirstMembership, findMembership, type Membership } from '../workspaces/store.ts'
 import { readSeeded } from './seed.ts'
-import { findSessionUser, findSessionUserById, type SessionUser } from './session-store.ts'
+import { findDeviceUser, findSessionUser, findSessionUserById, type SessionUser } from './session-store.ts'
 import { hashToken } from './token.ts'
 import { findUser } from './user-store.ts'
 
@@ -36,7 +36,7 @@ export function createIdentify(deps: IdentifyDeps): Identify {
     const { token } = credential
     const hash = hashToken(token)
     if (isStatic(hash)) return staticPrincipal(db)
-    if (token.startsWith(accessTokenPrefix)) return devicePrincipal(deps, findSessionUser(db, token, now(), 'device'))
+    if (token.startsWith(accessTokenPrefix)) return devicePrincipal(deps, findDeviceUser(db, token, now()))
     // What has not the form of a key, or a checksum that does not fit, is in no table.
     return token.startsWith(apiKeyPrefix) && isKeySecret(token) ? keyPrincipal(deps, hash) : undefined
   }

@@ -1,5 +1,5 @@
 import { AppError } from '../../shared/error.ts'
-import { isLoopback } from '../address.ts'
+import { isLoopback, isLoopbackHost } from '../address.ts'
 import type { Config } from '../config.ts'
 
 export type RegistrationSettings = Pick<Config, 'CP_REGISTRATION' | 'CP_LISTEN' | 'CP_PUBLIC_URL' | 'CP_TRUSTED_PROXIES'>
@@ -15,7 +15,7 @@ export function registrationPolicy(settings: RegistrationSettings): Registration
 
 /** A public URL or a proxy in front says that others reach us, though we listen on loopback. */
 function isThisMachineAlone({ CP_LISTEN, CP_PUBLIC_URL, CP_TRUSTED_PROXIES }: RegistrationSettings): boolean {
-  const isLocalUrl = CP_PUBLIC_URL === undefined || isLoopback({ host: new URL(CP_PUBLIC_URL).hostname, port: 0 })
+  const isLocalUrl = CP_PUBLIC_URL === undefined || isLoopbackHost(new URL(CP_PUBLIC_URL).hostname)
   return isLoopback(CP_LISTEN) && isLocalUrl && CP_TRUSTED_PROXIES.length === 0
 }
 

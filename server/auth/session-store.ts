@@ -45,8 +45,15 @@ interface UserRow extends User {
 
 const sessions = 'SELECT id AS sessionId, user_id AS userId, last_seen_at AS lastSeenAt FROM sessions'
 
-/** Whose session of this kind it is; undefined when it is unknown or over. That they were seen is noted. */
-export function findSessionUser(db: Database, token: string, now: number, kind: 'browser' | 'device' = 'browser'): SessionUser | undefined {
+/** Whose session of a browser it is; undefined when it is unknown or over. That they were seen is noted. */
+export const findSessionUser = (db: Database, token: string, now: number): SessionUser | undefined =>
+  findUserOf(db, { kind: 'browser', token }, now)
+
+/** The same of a device, by its access token. */
+export const findDeviceUser = (db: Database, token: string, now: number): SessionUser | undefined =>
+  findUserOf(db, { kind: 'device', token }, now)
+
+function findUserOf(db: Database, { kind, token }: { kind: 'browser' | 'device'; token: string }, now: number): SessionUser | undefined {
   const row = db
     .query<SessionRow, [string, string, number, number]>(
       `${sessions} WHERE token_hash = ? AND kind = ? AND expires_at > ? AND (token_expires_at IS NULL OR token_expires_at > ?)`,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Transporter } from 'nodemailer'
 import { AppError } from '../../shared/error.ts'
-import { isLoopback } from '../address.ts'
+import { isLoopbackHost } from '../address.ts'
 import type { MailSettings } from './settings.ts'
 
 /** A plain-text mail to one person. */
@@ -54,7 +54,7 @@ async function openTransport(settings: MailSettings): Promise<Transporter> {
 
 function transportOptions({ server: { host, port, isTlsFromStart, login } }: MailSettings) {
   // On the machine itself nobody stands between us and the server, and its certificate is seldom one that the world trusts.
-  const isLocal = isLoopback({ host, port })
+  const isLocal = isLoopbackHost(host)
   return {
     host,
     port,

@@ -3,6 +3,7 @@
  * networks lead to are where metadata services, databases and our own control sockets answer.
  */
 import { type IpRange, isInRanges, parseIp, parseIpRange } from '../../shared/ip-address.ts'
+import { isLoopbackHost } from '../address.ts'
 import { isPublicAddress } from '../domains/public-addresses.ts'
 
 /** Who says where to, and so what is reachable. */
@@ -18,9 +19,6 @@ const standIns = ['64:ff9b::/96', '2002::/16', '2001::/32', '::/96'].flatMap((ci
 
 /** Host of a URL as a resolver takes it: without the brackets of IPv6. */
 export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase()
-
-/** Whether the host names this machine itself, without asking anybody. */
-export const isLoopbackHost = (host: string): boolean => host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
 
 /** Whether what is sent there travels safely: https, or http within this machine. */
 export const isSafeUrl = (url: URL): boolean =>

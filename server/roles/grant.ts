@@ -21,12 +21,12 @@ const none: ReadonlySet<Permission> = new Set()
 export const permissionsIn = (db: Database, workspaceId: string, role: string): ReadonlySet<Permission> =>
   findGranted(db, workspaceId, role)?.permissions ?? none
 
-/** The role of this name, in any letter case. @throws AppError `validation_failed` when there is none; `path` is the field's. */
-export function requireRole(db: Database, workspaceId: string, name: string, path = '/role'): GrantedRole {
+/** The role of this name, in any letter case. @throws AppError `validation_failed` at /role when there is none. */
+export function requireRole(db: Database, workspaceId: string, name: string): GrantedRole {
   const role = findGranted(db, workspaceId, name)
   if (role !== undefined) return role
   throw new AppError('validation_failed', `There is no role "${name}". GET /v1/roles lists those there are.`, {
-    details: [{ path, message: 'is not the name of a role' }],
+    details: [{ path: '/role', message: 'is not the name of a role' }],
   })
 }
 

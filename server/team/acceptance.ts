@@ -5,7 +5,7 @@ import { openAccount } from '../auth/open-account.ts'
 import { hashPassword } from '../auth/password.ts'
 import { refuseRegistration } from '../auth/registration-policy.ts'
 import { placeOf } from '../auth/session-place.ts'
-import { findSessionUser, type SessionUser } from '../auth/session-store.ts'
+import { findDeviceUser, findSessionUser, type SessionUser } from '../auth/session-store.ts'
 import { beginSession, type SignIn, signIn } from '../auth/sign-in.ts'
 import type { Throttle } from '../auth/throttle.ts'
 import { findUserByEmail, type StoredUser } from '../auth/user-store.ts'
@@ -42,7 +42,7 @@ export function sessionShown({ db, now }: Pick<Context, 'db' | 'now'>, { request
     const user = findSessionUser(db, credential.token, now())
     return user && { user, cookieToken: credential.token }
   }
-  const user = credential.kind === 'bearer' ? findSessionUser(db, credential.token, now(), 'device') : undefined
+  const user = credential.kind === 'bearer' ? findDeviceUser(db, credential.token, now()) : undefined
   return user && { user, cookieToken: undefined }
 }
 

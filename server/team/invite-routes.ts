@@ -29,7 +29,7 @@ export function createInviteRoutes({
     },
     async createTeamInvite({ actor, body, change, note }, context) {
       const made = change(() => {
-        const created = createInvite(context.db, actor, body, context.now())
+        const created = createInvite(context, actor, body)
         const { id, email, role, scope } = presentInvite(created.invite)
         note({ target: id, metadata: { email, role, scope } })
         return created

@@ -2,6 +2,7 @@ import type { Database } from 'bun:sqlite'
 import { AppError } from '../../shared/error.ts'
 import { INVITE_DAYS, type TeamInviteCreate } from '../../shared/team.ts'
 import { hashToken, newToken } from '../auth/token.ts'
+import type { Context } from '../context.ts'
 import type { Actor } from '../http/call.ts'
 import { newId } from '../id.ts'
 import type { Mail } from '../mail/mailer.ts'
@@ -23,14 +24,16 @@ export interface NewInvite {
  *
  * @throws AppError `conflict` for a member, or while an earlier invite is good; `forbidden` for a role that may do more than the caller.
  */
-export function createInvite(db: Database, inviter: Actor, wanted: TeamInviteCreate, now: number): NewInvite {
+export function createInvite(context: Pick<Context, 'db' | 'now'>, inviter: Actor, wanted: TeamInviteCreate): NewInvite {
+  const { db } = context
+  const now = context.now()
   const { workspaceId } = inviter
   const role = requireRole(db, workspaceId, wanted.role)
   refuseEscalation(inviter, role)
   const scope = requireScope(db, workspaceId, wanted.scope)
   if (isMemberAddress(db, workspaceId, wanted.email))
     throw new AppError('conflict', `${wanted.email} is a member already. PATCH /v1/team-members/{id} changes the role.`)
-  makeRoom(db, workspaceId, wanted.email, now)
+  makeRoom(db, { workspaceId, email: wanted.email }, now)
   const token = newToken()
   const invite: StoredInvite = {
     id: newId('invite', now),
@@ -48,7 +51,7 @@ export function createInvite(db: Database, inviter: Actor, wanted: TeamInviteCre
 }
 
 /** An address has one invite; one that has expired makes way. */
-function makeRoom(db: Database, workspaceId: string, email: string, now: number): void {
+function makeRoom(db: Database, { workspaceId, email }: { workspaceId: string; email: string }, now: number): void {
   const earlier = findInviteTo(db, workspaceId, email)
   if (earlier === undefined) return
   if (earlier.expiresAt > now)

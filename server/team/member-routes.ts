@@ -13,7 +13,7 @@ export const memberRoutes: Handlers<MemberIds, Context> = {
     return pageOf('teamMember', listMembers(db, actor.workspaceId, page).map(presentMember), ({ id }) => [id])
   },
   updateTeamMember({ actor, params, body, note }, { db }) {
-    const { member, revokedKeys } = changeMember(db, actor, params.memberId, body)
+    const { member, revokedKeys } = changeMember(db, actor, { userId: params.memberId, patch: body })
     if (revokedKeys.length > 0) note({ metadata: { revokedKeys: revokedKeys.map(({ id, name }) => ({ id, name })) } })
     return presentMember(member)
   },

@@ -33,7 +33,7 @@ export interface ChangedMember {
  *
  * @throws AppError `forbidden` for a member, or a role, that may do more than the caller; `conflict` for the last administrator.
  */
-export function changeMember(db: Database, actor: Actor, userId: string, patch: TeamMemberPatch): ChangedMember {
+export function changeMember(db: Database, actor: Actor, { userId, patch }: { userId: string; patch: TeamMemberPatch }): ChangedMember {
   const { workspaceId } = actor
   const member = requireMember(db, workspaceId, userId)
   refuseHigher(db, actor, member)

@@ -24,7 +24,7 @@ test('whatever set of permissions the maker has, no key may do more', () => {
     const maker: Actor = { type: 'user', id: 'usr-maker', name: 'Maker', workspaceId, role: 'custom', permissions, scope: undefined }
     for (const wanted of [{ name: 'asked', role }, { name: 'default' }]) {
       try {
-        const { key } = createKey(server.db, maker, wanted, Date.now())
+        const { key } = createKey(server.context, maker, wanted)
         expect(holdsAll(permissions, permissionsIn(server.db, workspaceId, key.role))).toBe(true)
       } catch (error) {
         expect(error).toBeInstanceOf(AppError)
