@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { AuditEntry } from '../../shared/audit.ts'
+import { detailsOf } from '../audit/details.ts'
 import { followAudit } from '../audit/follow.ts'
 import { saveExport } from '../audit/save.ts'
 import type { Context, Start } from '../context.ts'
@@ -51,13 +52,14 @@ const columns: Column<AuditEntry>[] = [
   { title: 'TIME', value: ({ timestamp }) => timestamp },
   { title: 'EVENT', value: ({ event }) => event, colour: ({ status }) => (status === 'error' ? 'red' : undefined) },
   { title: 'ACTOR', value: actorOf, isFlexible: true },
-  { title: 'TARGET', value: ({ target = '' }) => target },
+  { title: 'TARGET', value: ({ target = '' }) => target, isFlexible: true },
   { title: 'FROM', value: ({ ip = '' }) => ip },
-  { title: 'ID', value: ({ id }) => id },
+  { title: 'DETAILS', value: detailsOf, isFlexible: true },
 ]
 
+/** Requests without a credential that holds are nobody's. */
 function actorOf({ actor: { type, id, email } }: AuditEntry): string {
-  return email ?? id ?? type
+  return email ?? id ?? (type === 'system' ? type : 'unknown')
 }
 
 async function list({ client, ...context }: Context, { limit, since: startTime, until: endTime, ...filters }: ListOptions): Promise<void> {
@@ -79,4 +81,7 @@ async function follow(context: Context, filters: Filters): Promise<void> {
 }
 
 const lineOf = (entry: AuditEntry): string =>
-  clean`${entry.timestamp}  ${entry.event}  ${actorOf(entry)}  ${entry.target ?? ''}${entry.status === 'error' ? '  (refused)' : ''}`
+  [entry.timestamp, entry.event, actorOf(entry), entry.target, entry.ip, detailsOf(entry)]
+    .filter((part) => part !== undefined && part !== '')
+    .map((part) => clean`${part ?? ''}`)
+    .join('  ')

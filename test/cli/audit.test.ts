@@ -60,12 +60,12 @@ describe('audit list', () => {
   test('shows entries as a table, newest first', async () => {
     const { stdout, exitCode } = await run(['audit', 'list'], { columns: 200 })
     expect(exitCode).toBe(0)
-    expect(stdout.split('\n')[0]).toMatch(/^TIME +EVENT +ACTOR +TARGET +FROM +ID$/)
+    expect(stdout.split('\n')[0]).toMatch(/^TIME +EVENT +ACTOR +TARGET +FROM +DETAILS$/)
     expect(
       stdout
         .split('\n')
         .slice(1, 4)
-        .every((line) => / service\.created +static_token +srv-/.test(line)),
+        .every((line) => / service\.created +static_token +srv-\S+ +\S+ +type=web_service name=(one|two|three)$/.test(line)),
     ).toBe(true)
   })
 
