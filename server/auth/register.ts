@@ -4,7 +4,7 @@ import type { Context } from '../context.ts'
 import { joinByInvite, requireInvite } from '../team/join.ts'
 import { openAccount, openOwnWorkspace } from './open-account.ts'
 import { hashPassword } from './password.ts'
-import { type RegistrationSettings, refuseRegistration } from './registration-policy.ts'
+import { type RegistrationSettings, refuseRegistration, registrationPolicy } from './registration-policy.ts'
 import type { SessionPlace } from './session-store.ts'
 import { addressCounterOf, beginSession, type SignIn } from './sign-in.ts'
 import { findUserByEmail } from './user-store.ts'
@@ -21,7 +21,7 @@ export interface Registration extends RegisterBody {
 
 /**
  * Makes an account and begins a session: in a workspace of its own, or in the one of the invite. Who is invited gets one of their own as
- * well where they name it.
+ * well where they name it, and anybody could have one.
  *
  * @throws AppError `forbidden` for who may not register here, or is not the one invited; `not_found` or `conflict` for an invite that
  * cannot be accepted, `conflict` for an address that has an account, `rate_limited` after too many failures from one network address.
@@ -30,6 +30,7 @@ export async function register(context: RegisterContext, wanted: Registration): 
   const { db, logins, now } = context
   const { inviteToken, place } = wanted
   refuseRegistration(context.config, inviteToken !== undefined)
+  refuseOwnWorkspace(context.config, wanted)
   const counter = addressCounterOf(place.address)
   logins.begin([counter])
   if (inviteToken !== undefined) requireInvited(context, inviteToken, wanted.email)
@@ -47,6 +48,15 @@ export async function register(context: RegisterContext, wanted: Registration): 
   })
   logins.takeBack(counter)
   return signedIn
+}
+
+/** What an invite gives is a place in its workspace: whoever is to have another needs the permission to make one. */
+function refuseOwnWorkspace(settings: RegistrationSettings, { inviteToken, workspaceName = '' }: RegisterBody): void {
+  if (inviteToken === undefined || workspaceName === '' || registrationPolicy(settings) === 'open') return
+  throw new AppError(
+    'forbidden',
+    'Who is invited joins that workspace, and registration is by invitation here. Leave workspaceName out; who may make workspaces does so afterwards, with POST /v1/workspaces.',
+  )
 }
 
 /** Said before any account is looked up: an invite is no way to find out who else has one. */

@@ -36,10 +36,12 @@ describe('registration by invitation', () => {
     expect(await workspacesOf(cookieOf(reply))).toMatchObject([{ id: workspaceId }])
   })
 
-  test('makes one of their own as well where they name it', async () => {
-    const reply = await register('bea@example.com', { inviteToken: await invite('bea@example.com'), workspaceName: 'Of Bea' })
-    expect(reply.body.workspace.id).toBe(workspaceId)
-    expect((await workspacesOf(cookieOf(reply))).map(({ name }) => name).sort()).toEqual(['Default', 'Of Bea'])
+  test('makes nobody the administrator of a workspace of their own', async () => {
+    const inviteToken = await invite('bea@example.com')
+    expectError(await register('bea@example.com', { inviteToken, workspaceName: 'Of Bea' }), 'forbidden')
+    expect(server.db.query("SELECT id FROM workspaces WHERE name = 'Of Bea'").all()).toEqual([])
+    const reply = await register('bea@example.com', { inviteToken })
+    expect((await workspacesOf(cookieOf(reply))).map(({ name }) => name)).toEqual(['Default'])
   })
 
   test('binds the invite to its address, and to one account', async () => {
