@@ -8,7 +8,7 @@ import type { Actor } from '../http/call.ts'
 import { newId } from '../id.ts'
 import { refuseEscalation } from './grant.ts'
 import { holdersOf, usersOf } from './holders.ts'
-import { builtInRole, isBuiltInRoleId } from './rules.ts'
+import { builtInLookAlike, builtInRole, isBuiltInRoleId, roleKey } from './rules.ts'
 import { countRoles, deleteRole, findRole, findRoleByName, insertRole, type StoredRole, updateRole } from './store.ts'
 
 type RoleContext = Pick<Context, 'db' | 'now'>
@@ -96,12 +96,13 @@ function requireOwnRole(db: Context['db'], { workspaceId }: Actor, id: string): 
 
 function named(name: string): { name: string } {
   const trimmed = name.trim()
-  if (trimmed === '') throw invalidValue('/name', 'The name must have a character that can be seen.')
+  if (roleKey(trimmed) === '') throw invalidValue('/name', 'The name must have a character that can be seen.')
   return { name: trimmed }
 }
 
 function refuseTakenName(db: Context['db'], { id, workspaceId, name }: StoredRole): void {
-  if (builtInRole(name) !== undefined) throw new AppError('conflict', `"${name}" is the name of a built-in role. Choose another.`)
+  const known = builtInRole(name) ?? builtInLookAlike(name)
+  if (known !== undefined) throw new AppError('conflict', `"${name}" reads like the built-in role ${known.name}. Choose another.`)
   const holder = findRoleByName(db, workspaceId, name)
   if (holder !== undefined && holder.id !== id)
     throw new AppError(

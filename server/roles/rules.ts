@@ -1,13 +1,20 @@
 import { createHash } from 'node:crypto'
 import { idAlphabet, idPrefix } from '../../shared/id.ts'
+import { skeletonOf } from '../../shared/look-alike.ts'
 import { type BuiltInRole, builtInRoles, holdsAll, type Permission } from '../../shared/permission.ts'
 import type { Role } from '../../shared/role.ts'
 import { memo } from '../memo.ts'
 
 const REMEMBERED_KEYS = 2000
 
-/** By what names of roles are told apart: cases, forms of a letter that look the same, and widths of a space are one. */
-export const roleKey = memo((name: string): string => name.normalize('NFKC').toUpperCase().replace(/\s+/g, ' ').trim(), REMEMBERED_KEYS)
+/** Soft hyphens, fillers and the like, of which nobody sees anything. */
+const unseen = /\p{Default_Ignorable_Code_Point}/gu
+
+/** By what names of roles are told apart: cases, forms of a letter that look the same, what nobody sees, and widths of a space are one. */
+export const roleKey = memo(
+  (name: string): string => name.normalize('NFKC').replace(unseen, '').toUpperCase().replace(/\s+/g, ' ').trim(),
+  REMEMBERED_KEYS,
+)
 
 interface NamedSet {
   name: string
@@ -20,6 +27,13 @@ const builtInByName = new Map(builtIn.flatMap((role) => [[role.name, role] as co
 
 /** The built-in role of this name, in any letter case. */
 export const builtInRole = (name: string): NamedSet | undefined => builtInByName.get(name) ?? builtInByName.get(roleKey(name))
+
+/**
+ * The built-in role that a person would take this name for, written in letters of other scripts perhaps. Members are judged by the name of
+ * their role in every list.
+ */
+export const builtInLookAlike = (name: string): NamedSet | undefined =>
+  builtIn.find((role) => skeletonOf(roleKey(name).toLowerCase()) === skeletonOf(role.name))
 
 /** The role of a key made without one: `developer`, or the maker's own where that does not hold all of a developer's permissions. */
 export function defaultKeyRole(own: { role: string; permissions: ReadonlySet<Permission> }): string {
