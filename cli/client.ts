@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { version } from '../package.json'
 import { type OperationId, type Operations, operationOf } from '../shared/api.ts'
 import type { Operation, ReplyOf } from '../shared/operation.ts'
 import { CliError, errorOfResponse } from './error.ts'
@@ -89,7 +90,7 @@ async function exchange(target: Target, { operation, path, headers, body, signal
     try {
       const response = await fetch(target.url + path, {
         method: operation.method,
-        headers: { accept: 'application/json', ...target.headers, ...headers, ...idempotency },
+        headers: { accept: 'application/json', 'user-agent': `cpctl/${version}`, ...target.headers, ...headers, ...idempotency },
         body: body(),
         redirect: 'manual',
         signal,

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { Session } from '../../shared/account.ts'
+import { clientName } from '../../shared/client-name.ts'
 import type { Context, Start } from '../context.ts'
 import { usageError } from '../error.ts'
 import { printList } from '../output.ts'
@@ -25,7 +26,7 @@ export function addSessionCommands(program: Command, start: Start): void {
 const columns: Column<Session>[] = [
   { title: 'ID', value: ({ id }) => id },
   { title: 'KIND', value: ({ kind, isCurrent }) => (isCurrent ? `${kind} (this one)` : kind) },
-  { title: 'CLIENT', value: ({ client }) => client, isFlexible: true },
+  { title: 'CLIENT', value: ({ client }) => clientName(client), isFlexible: true },
   { title: 'ADDRESS', value: ({ address }) => address },
   { title: 'LAST SEEN', value: ({ lastSeenAt }) => lastSeenAt },
   { title: 'ENDS', value: ({ expiresAt }) => expiresAt },

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { clientName } from '../../../server/pages/account/client-name.ts'
 import { html } from '../../../server/pages/html.ts'
 import { qrCode } from '../../../server/pages/qr-code.ts'
 import { style, stylePath } from '../../../server/pages/style.ts'
+import { clientName } from '../../../shared/client-name.ts'
 import { startTestServer, type TestServer, testAdmin } from '../../support/server.ts'
 import { browse } from './browsing.ts'
 
