@@ -23,6 +23,13 @@ export async function resolveRole(context: Pick<Context, 'client'>, nameOrId: st
   throw new CliError('not_found', `There is no role ${nameOrId}.`, { hint })
 }
 
+/** Where the server knows no such role, the nearest one is told. */
+export async function explainRole(context: Pick<Context, 'client'>, role: string | undefined, error: unknown): Promise<never> {
+  const isRoleUnknown = error instanceof CliError && error.body.details?.some(({ path }) => path === '/role') === true
+  if (role !== undefined && isRoleUnknown) await resolveRole(context, role)
+  throw error
+}
+
 /** The permissions of these names, as the server knows them. @throws CliError naming the nearest for one that is none. */
 export async function checkedPermissions({ client }: Pick<Context, 'client'>, names: readonly string[]): Promise<Permission[]> {
   if (names.length === 0) return []

@@ -1,5 +1,7 @@
 import type { Scope, ScopeInput } from '../shared/scope.ts'
+import type { Client } from './client.ts'
 import type { Context } from './context.ts'
+import { CliError } from './error.ts'
 import { allPages } from './pages.ts'
 import { resolveService } from './resolve.ts'
 
@@ -11,15 +13,23 @@ export async function scopeOf(context: Context, services: readonly string[] | un
   return { serviceIds: [...new Set(serviceIds)] }
 }
 
-/** A scope in a table. */
-export function scopeInBrief(scope: Scope): string {
-  if (scope === null) return 'everything'
-  return scope.serviceIds.length === 0 ? 'nothing (its services were deleted)' : scope.serviceIds.join(' ')
+/** Says these scopes with the names of their services, and with ids where the caller may not see the services. */
+export async function scopesInWords({ client }: Pick<Context, 'client'>, scopes: readonly Scope[]): Promise<(scope: Scope) => string> {
+  const names = scopes.some((scope) => scope !== null && scope.serviceIds.length > 0)
+    ? await serviceNames(client)
+    : new Map<string, string>()
+  return (scope) => {
+    if (scope === null) return 'everything'
+    if (scope.serviceIds.length === 0) return 'nothing (its services were deleted)'
+    return scope.serviceIds.map((id) => names.get(id) ?? id).join(', ')
+  }
 }
 
-/** A scope with the names of its services, where they can be seen. */
-export async function scopeInWords({ client }: Pick<Context, 'client'>, scope: Scope): Promise<string> {
-  if (scope === null || scope.serviceIds.length === 0) return scopeInBrief(scope)
-  const services = (await allPages((query) => client.call('listServices', { query }))).map(({ service }) => service)
-  return scope.serviceIds.map((id) => services.find((service) => service.id === id)?.name ?? id).join(', ')
+async function serviceNames(client: Client): Promise<ReadonlyMap<string, string>> {
+  try {
+    return new Map((await allPages((query) => client.call('listServices', { query }))).map(({ service: { id, name } }) => [id, name]))
+  } catch (error) {
+    if (error instanceof CliError && error.code === 'forbidden') return new Map()
+    throw error
+  }
 }

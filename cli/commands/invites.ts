@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { Scope } from '../../shared/scope.ts'
 import type { TeamInvite } from '../../shared/team.ts'
 import type { Context, Start } from '../context.ts'
 import { CliError } from '../error.ts'
@@ -6,7 +7,8 @@ import { acceptInvite, type InvitedAccount } from '../invites/accept.ts'
 import { gather } from '../options.ts'
 import { printList } from '../output.ts'
 import { allPages } from '../pages.ts'
-import { scopeInBrief, scopeOf } from '../scope.ts'
+import { explainRole } from '../roles.ts'
+import { scopeOf, scopesInWords } from '../scope.ts'
 import { present } from '../service-settings.ts'
 import type { Column } from '../table.ts'
 import { clean } from '../terminal-text.ts'
@@ -28,7 +30,7 @@ export function addInviteCommands(program: Command, start: Start): void {
     .description('Invite somebody; the link is printed once')
     .argument('<email>', 'E-mail address')
     .requiredOption('--role <role>', 'Role they get; cpctl roles list shows them')
-    .option('--service <service>', 'Confine them to this service; may be repeated', gather)
+    .option('--service <service>', 'Confine them to this service, by name or id; several comma-joined or repeated', gather)
     .action((email: string, options: CreateOptions, command: Command) => create(start(command), email, options))
   invites
     .command('delete')
@@ -46,10 +48,10 @@ export function addInviteCommands(program: Command, start: Start): void {
     .action((link: string, options: InvitedAccount, command: Command) => acceptInvite(start(command), link, options))
 }
 
-const columns: Column<TeamInvite>[] = [
+const columnsOf = (inWords: (scope: Scope) => string): Column<TeamInvite>[] => [
   { title: 'E-MAIL', value: ({ email }) => email, isFlexible: true },
   { title: 'ROLE', value: ({ role }) => role },
-  { title: 'SCOPE', value: ({ scope }) => scopeInBrief(scope), isFlexible: true },
+  { title: 'SCOPE', value: ({ scope }) => inWords(scope), isFlexible: true },
   { title: 'EXPIRES', value: ({ expiresAt }) => expiresAt },
   { title: 'ID', value: ({ id }) => id },
 ]
@@ -58,13 +60,21 @@ const invitesOf = (context: Context) => allPages((query) => context.client.call(
 
 async function list(context: Context): Promise<void> {
   const empty = 'No invites are open. Make one with cpctl invites create <email> --role <role>.'
-  printList(context, { page: await invitesOf(context), row: ({ teamInvite }) => teamInvite, columns, empty })
+  const page = await invitesOf(context)
+  const columns = columnsOf(
+    await scopesInWords(
+      context,
+      page.map(({ teamInvite }) => teamInvite.scope),
+    ),
+  )
+  printList(context, { page, row: ({ teamInvite }) => teamInvite, columns, empty })
 }
 
 /** The link alone goes to standard output, so that it can be piped to where it belongs. */
 async function create(context: Context, email: string, { role, service }: CreateOptions): Promise<void> {
   const scope = await scopeOf(context, service ?? [])
-  const invite = await context.client.call('createTeamInvite', { body: { email, role, ...present({ scope }) } })
+  const inviting = context.client.call('createTeamInvite', { body: { email, role, ...present({ scope }) } })
+  const invite = await inviting.catch((error: unknown) => explainRole(context, role, error))
   if (context.isJson) return context.printJson(invite)
   const mailed = invite.emailed ? 'The link was mailed to them' : 'No mail was sent: give them the link'
   context.note(clean`Invited ${invite.email} as ${invite.role}, until ${invite.expiresAt}. ${mailed}. It is not shown again.`)

@@ -1,12 +1,11 @@
 import type { Command } from 'commander'
 import type { ApiKey, ApiKeyDetails } from '../../shared/api-key.ts'
 import type { Context, Start } from '../context.ts'
-import { CliError } from '../error.ts'
 import { resolveKey } from '../keys.ts'
 import { gather } from '../options.ts'
 import { printList } from '../output.ts'
-import { resolveRole } from '../roles.ts'
-import { scopeInWords, scopeOf } from '../scope.ts'
+import { explainRole } from '../roles.ts'
+import { scopeOf, scopesInWords } from '../scope.ts'
 import { present } from '../service-settings.ts'
 import { type Column, formatFields } from '../table.ts'
 import { clean } from '../terminal-text.ts'
@@ -66,16 +65,9 @@ async function create(context: Context, name: string, { role, service = [], expi
   const key = await making.catch((error: unknown) => explainRole(context, role, error))
   if (context.isJson) return context.printJson(key)
   const end = expires_at === undefined ? '' : `, until ${expires_at}`
-  const confined = service.length === 0 ? '' : `, for ${[...new Set(service)].join(', ')} only`
+  const confined = service.length === 0 ? '' : `, only for ${[...new Set(service)].join(', ')}`
   context.note(clean`Created ${key.name} (${key.id}, role ${key.role}${confined}${end}). Keep the key: it is not shown again.`)
   context.print(clean`${key.secret}`)
-}
-
-/** Where there is no such role, the nearest one is told. */
-async function explainRole(context: Context, role: string | undefined, error: unknown): Promise<never> {
-  const isRoleUnknown = error instanceof CliError && error.body.details?.some(({ path }) => path === '/role') === true
-  if (role !== undefined && isRoleUnknown) await resolveRole(context, role)
-  throw error
 }
 
 async function show(context: Context, nameOrId: string): Promise<void> {
@@ -86,7 +78,7 @@ async function show(context: Context, nameOrId: string): Promise<void> {
     ['Name', key.name],
     ['Id', key.id],
     ['Role', key.role],
-    ['May touch', await scopeInWords(context, key.scope)],
+    ['May touch', (await scopesInWords(context, [key.scope]))(key.scope)],
     ['Created', `${key.created_at} by ${key.created_by}`],
     ['Expires', endOf(key, context.io.now())],
     ['Last used', key.last_used_at ?? 'never'],

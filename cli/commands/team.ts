@@ -1,11 +1,13 @@
 import type { Command } from 'commander'
+import type { Scope } from '../../shared/scope.ts'
 import type { TeamMember } from '../../shared/team.ts'
 import type { Context, Start } from '../context.ts'
 import { usageError } from '../error.ts'
 import { membersOf, resolveMember } from '../members.ts'
 import { printList } from '../output.ts'
 import { confirmByName } from '../prompt.ts'
-import { scopeInBrief, scopeOf } from '../scope.ts'
+import { explainRole } from '../roles.ts'
+import { scopeOf, scopesInWords } from '../scope.ts'
 import type { Column } from '../table.ts'
 import { clean } from '../terminal-text.ts'
 import { forgetWorkspace } from '../workspaces.ts'
@@ -41,22 +43,30 @@ export function addTeamCommands(program: Command, start: Start): void {
     .action((options: { yes?: boolean }, command: Command) => leave(start(command), options.yes === true))
 }
 
-const columns: Column<TeamMember>[] = [
+const columnsOf = (inWords: (scope: Scope) => string): Column<TeamMember>[] => [
   { title: 'E-MAIL', value: ({ email }) => email, isFlexible: true },
   { title: 'NAME', value: ({ name }) => name, isFlexible: true },
   { title: 'ROLE', value: ({ role }) => role },
-  { title: 'SCOPE', value: ({ scope }) => scopeInBrief(scope), isFlexible: true },
+  { title: 'SCOPE', value: ({ scope }) => inWords(scope), isFlexible: true },
   { title: 'TWO-FACTOR', value: ({ twoFactorEnabled }) => (twoFactorEnabled ? 'on' : 'off') },
   { title: 'LAST SEEN', value: ({ lastSeenAt }) => lastSeenAt ?? 'never' },
 ]
 
 async function list(context: Context): Promise<void> {
-  printList(context, { page: await membersOf(context), row: ({ teamMember }) => teamMember, columns, empty: 'There are no members.' })
+  const page = await membersOf(context)
+  const columns = columnsOf(
+    await scopesInWords(
+      context,
+      page.map(({ teamMember }) => teamMember.scope),
+    ),
+  )
+  printList(context, { page, row: ({ teamMember }) => teamMember, columns, empty: 'There are no members.' })
 }
 
 async function changeRole(context: Context, idOrEmail: string, role: string): Promise<void> {
   const { id } = await resolveMember(context, idOrEmail)
-  const member = await context.client.call('updateTeamMember', { params: { memberId: id }, body: { role } })
+  const changing = context.client.call('updateTeamMember', { params: { memberId: id }, body: { role } })
+  const member = await changing.catch((error: unknown) => explainRole(context, role, error))
   if (context.isJson) return context.printJson(member)
   context.print(clean`${member.email} has the role ${member.role} now.`)
 }
@@ -81,7 +91,9 @@ async function remove(context: Context, idOrEmail: string, isConfirmed: boolean)
 }
 
 async function leave(context: Context, isConfirmed: boolean): Promise<void> {
-  const { workspace } = await context.client.call('me')
+  const { workspace, actor } = await context.client.call('me')
+  if (actor.type !== 'user')
+    throw usageError('An API key or token is no member of the workspace.', 'Log in as the member with cpctl login --device.')
   if (!isConfirmed) context.note('The API keys and invites you made there are revoked, and only an invite lets you back in.')
   await confirmByName(context, workspace.name, isConfirmed)
   await context.client.call('leaveTeam')

@@ -61,7 +61,7 @@ describe('keys', () => {
     const { stdout, stderr } = await run('keys', 'create', 'ci', '--service', 'web', '--service', 'web', '--expires', '90d')
     expect(stdout).toBe('cpk_new\n')
     expect(stderr).toBe(
-      `Created ci (${keyId}, role developer, for web only, until 2026-05-02T12:00:00.000Z). Keep the key: it is not shown again.\n`,
+      `Created ci (${keyId}, role developer, only for web, until 2026-05-02T12:00:00.000Z). Keep the key: it is not shown again.\n`,
     )
     expect(servers.received().at(-1)?.body).toEqual({
       name: 'ci',

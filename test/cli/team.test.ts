@@ -34,6 +34,9 @@ async function asAdmin(): Promise<void> {
   await loggedIn(cookieOf(await call(`${server.url}/v1/auth/login`, { json: testAdmin })), testAdmin.email)
 }
 
+const keyOfAdmin = async (): Promise<string> =>
+  (await call<{ secret: string }>(`${server.url}/v1/api-keys`, { token: server.adminToken, json: { name: 'ci' } })).body.secret
+
 const run = (argv: string[], options: TerminalOptions = {}) =>
   cpctl(argv, { columns: 200, ...options, env: { XDG_CONFIG_HOME: folder.path, ...options.env } })
 const done = async (...argv: string[]) => {
@@ -50,6 +53,7 @@ describe('team', () => {
     expect((await done('team', 'list')).stdout).toMatch(new RegExp(`${email} +developer +developer +everything +off`))
     expect((await done('team', 'role', email.toUpperCase(), 'viewer')).stdout).toBe(`${email} has the role viewer now.\n`)
     expect((await done('team', 'scope', userId, 'web')).stdout).toBe(`${email} may be at web now, as viewer.\n`)
+    expect((await done('team', 'list')).stdout).toMatch(new RegExp(`${email} +developer +viewer +web +off`))
     expect((await done('team', 'scope', email, '--all')).stdout).toBe(`${email} may be at the whole workspace now, as viewer.\n`)
     const listed = JSON.parse((await done('team', 'list', '--json')).stdout)
     expect(listed[0].teamMember).toMatchObject({ email, role: 'viewer', scope: null })
@@ -66,7 +70,19 @@ describe('team', () => {
     const last = await run(['team', 'role', testAdmin.email, 'viewer'])
     expect(last).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('last administrator') })
     const { email } = await addMember(server, workspaceId, 'developer')
-    expect(await run(['team', 'role', email, 'emperor'])).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('no role') })
+    expect(await run(['team', 'role', email, 'veiwer'])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('Did you mean viewer?'),
+    })
+    expect(await run(['invites', 'create', 'ada@example.com', '--role', 'veiwer'])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('Did you mean viewer?'),
+    })
+    const asKey = { env: { CPCTL_URL: server.url, CPCTL_TOKEN: await keyOfAdmin() } }
+    expect(await run(['team', 'leave', '--yes'], asKey)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('cpctl login --device'),
+    })
     expect(await run(['team', 'scope', email])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--all') })
     expect(await run(['team', 'remove', email])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--yes') })
   })
