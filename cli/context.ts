@@ -9,7 +9,7 @@ import { CliError } from './error.ts'
 import type { Io } from './io.ts'
 import { allPages } from './pages.ts'
 import { createPaint, type Paint } from './paint.ts'
-import { sessionCookie } from './session-cookie.ts'
+import { cookieOfSession } from './session-cookie.ts'
 import { cleanJson } from './terminal-text.ts'
 
 /** Options that every command takes. */
@@ -110,7 +110,7 @@ async function targetIn(
 /** A session travels as a cookie, which the server takes only together with its own origin. */
 export function credentialHeaders(url: string, credential: Credential): Record<string, string> {
   if (credential.kind !== 'session') return { authorization: `Bearer ${credential.token}` }
-  return { cookie: `${sessionCookie}=${credential.token}`, origin: new URL(url).origin }
+  return { cookie: cookieOfSession(credential.token), origin: new URL(url).origin }
 }
 
 async function workspaceNamed(name: string, target: Target, io: Io): Promise<string> {

@@ -26,6 +26,7 @@ import { createAddressReader } from './http/client-address.ts'
 import { createCorsRules } from './http/cors.ts'
 import { mountDocs } from './http/docs/mount-docs.ts'
 import { mountAll } from './http/mount-all.ts'
+import { keepOwnCookies } from './http/own-cookies.ts'
 import type { HttpParts, HttpServer } from './http/parts.ts'
 import { createRateLimits, type RateSettings } from './http/rate-limits.ts'
 import { createSocketHub } from './http/sockets.ts'
@@ -103,14 +104,16 @@ export function createApp(context: Context, { idleTimeoutSeconds = IDLE_TIMEOUT_
   mountPages(elysia, parts, { dispatch, context })
   mountDocs(elysia, parts, { table: operations, version: context.version })
 
+  const receive = parts.isHttps ? (request: Request) => elysia.fetch(keepOwnCookies(request)) : elysia.fetch
+
   return {
-    fetch: async (request) => elysia.fetch(request),
+    fetch: async (request) => receive(request),
     listen(address) {
       server = explained(address, () =>
         Bun.serve({
           hostname: address.host,
           port: address.port,
-          fetch: elysia.fetch,
+          fetch: receive,
           websocket: sockets.handler,
           idleTimeout: idleTimeoutSeconds,
           // Each operation bounds its own body and says so in the form of our errors.

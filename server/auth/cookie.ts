@@ -1,4 +1,5 @@
 import { sessionCookie } from '../http/credential.ts'
+import { browsersNameOf } from '../http/own-cookies.ts'
 import { SESSION_DAYS } from './session-store.ts'
 
 const SESSION_SECONDS = SESSION_DAYS * 24 * 3600
@@ -12,7 +13,13 @@ export interface CookieWriter {
 export function createCookieWriter(publicUrl: string): CookieWriter {
   const secure = publicUrl.startsWith('https:')
   const write = (value: string, maxAge: number) => ({
-    'Set-Cookie': new Bun.Cookie(sessionCookie, value, { path: '/', httpOnly: true, sameSite: 'lax', secure, maxAge }).toString(),
+    'Set-Cookie': new Bun.Cookie(browsersNameOf(sessionCookie, secure), value, {
+      path: '/',
+      httpOnly: true,
+      sameSite: 'lax',
+      secure,
+      maxAge,
+    }).toString(),
   })
   return { set: (token) => write(token, SESSION_SECONDS), clear: () => write('', 0) }
 }

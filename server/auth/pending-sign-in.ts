@@ -4,6 +4,7 @@
  */
 import type { Database } from 'bun:sqlite'
 import { AppError } from '../../shared/error.ts'
+import { browsersNameOf } from '../http/own-cookies.ts'
 import type { SecondFactorUsed } from './second-factor.ts'
 import type { SessionPlace } from './session-store.ts'
 import { beginSession, countersOf, requireSecondFactor, type SignIn, type SignInDeps } from './sign-in.ts'
@@ -83,11 +84,8 @@ export const pendingTokenOf = (headers: Headers): string | undefined =>
   new Bun.CookieMap(headers.get('cookie') ?? '').get(pendingCookie) || undefined
 
 /** The value of Set-Cookie with the token of a sign-in that waits. */
-export const pendingCookieOf = (publicUrl: string, token: string): string =>
-  new Bun.Cookie(pendingCookie, token, {
-    path: '/',
-    httpOnly: true,
-    sameSite: 'lax',
-    secure: publicUrl.startsWith('https:'),
-    maxAge: PENDING_MS / 1000,
-  }).toString()
+export function pendingCookieOf(publicUrl: string, token: string): string {
+  const secure = publicUrl.startsWith('https:')
+  const attributes = { path: '/', httpOnly: true, sameSite: 'lax', secure, maxAge: PENDING_MS / 1000 } as const
+  return new Bun.Cookie(browsersNameOf(pendingCookie, secure), token, attributes).toString()
+}

@@ -1,3 +1,5 @@
+import { browsersNameOf } from '../http/own-cookies.ts'
+
 /** Longer than an attempt lasts, so that what is late is told apart from what began elsewhere by nobody but us. */
 const COOKIE_SECONDS = 900
 
@@ -9,16 +11,20 @@ export interface BrowserCookie {
   write(token: string): string
 }
 
-/**
- * Over https its name has the prefix that keeps other hosts of the same domain from planting one of theirs (RFC 6265bis, section 4.1.3).
- * `Lax`, because a provider's page sends the browser back.
- */
+const browserCookie = 'cpd_oauth'
+
+/** `Lax`, because a provider's page sends the browser back. */
 export function createBrowserCookie(publicUrl: string): BrowserCookie {
   const secure = publicUrl.startsWith('https:')
-  const name = secure ? '__Host-cpd_oauth' : 'cpd_oauth'
   return {
-    read: (headers) => new Bun.CookieMap(headers.get('cookie') ?? '').get(name) || undefined,
+    read: (headers) => new Bun.CookieMap(headers.get('cookie') ?? '').get(browserCookie) || undefined,
     write: (token) =>
-      new Bun.Cookie(name, token, { path: '/', httpOnly: true, sameSite: 'lax', secure, maxAge: COOKIE_SECONDS }).toString(),
+      new Bun.Cookie(browsersNameOf(browserCookie, secure), token, {
+        path: '/',
+        httpOnly: true,
+        sameSite: 'lax',
+        secure,
+        maxAge: COOKIE_SECONDS,
+      }).toString(),
   }
 }

@@ -57,7 +57,7 @@ describe('login', () => {
     expect((await stat(join(folder.path, 'cpctl'))).mode & 0o777).toBe(0o700)
     const made = server.received.find(({ id }) => id === 'createApiKey')
     expect(made?.body).toEqual({ name: 'cpctl@laptop', role: 'admin' })
-    expect(made?.headers.get('cookie')).toBe('cpd_session=s3ss')
+    expect(made?.headers.get('cookie')).toBe('cpd_session=s3ss; __Host-cpd_session=s3ss')
     expect(made?.headers.get('origin')).toBe(server.url)
     expect(server.received.map(({ id }) => id)).toEqual(['login', 'me', 'createApiKey', 'logout'])
   })
@@ -68,7 +68,7 @@ describe('login', () => {
     expect((await config()).servers[server.url]).toEqual({ kind: 'session', token: 's3ss', email: 'ada@example.com' })
     const { stdout } = await cli(['whoami'])
     expect(stdout).toContain('Credential: session\n')
-    expect(server.received.at(-1)?.headers.get('cookie')).toBe('cpd_session=s3ss')
+    expect(server.received.at(-1)?.headers.get('cookie')).toBe('cpd_session=s3ss; __Host-cpd_session=s3ss')
   })
 
   test('a second login on one machine revokes the key of the first', async () => {
@@ -97,7 +97,7 @@ describe('login', () => {
     const cli = run()
     const { exitCode, stderr } = await cli(['login', '--url', server.url, '--email', 'a@b', '--password-stdin'], { stdin: 'no' })
     expect(exitCode).toBe(1)
-    expect(stderr).toBe('Error: Wrong e-mail or password.\nCheck the e-mail address and the password.\n')
+    expect(stderr).toBe('Error: Wrong e-mail or password.\n')
     await expect(stat(configPath())).rejects.toThrow('ENOENT')
   })
 
@@ -166,6 +166,15 @@ describe('whoami and logout', () => {
     expect(exitCode).toBe(1)
     expect(stderr).toContain(`cpctl keys revoke ${keyId}`)
     expect(await config()).toEqual({ servers: {} })
+  })
+
+  test('logout says that a token of the environment goes on', async () => {
+    const cli = run()
+    const env = { CPCTL_URL: server.url, CPCTL_TOKEN: 'cpk_env' }
+    await cli(['login', '--email', 'ada@example.com'], { env, typed: ['secret word'] })
+    expect((await cli(['logout'], { env })).stderr).toContain('CPCTL_TOKEN is set')
+    const piped = await cli(['logout', '--json'], { env })
+    expect(piped).toMatchObject({ exitCode: 0, stdout: '', stderr: '' })
   })
 
   test('a workspace is chosen by name', async () => {

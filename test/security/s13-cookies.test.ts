@@ -66,3 +66,33 @@ test('S13: no answer lets another origin read it', async () => {
     expect(reply.headers.get('cross-origin-resource-policy')).toBe('same-origin')
   }
 })
+
+describe('S13: over https', () => {
+  let secure: TestServer
+  beforeAll(async () => {
+    secure = await startTestServer({ env: { CP_PUBLIC_URL: 'https://cp.example.com' } })
+  })
+  afterAll(() => secure.close())
+  const me = (sent: string) => call(`${secure.url}/v1/auth/me`, { cookie: sent }).then(({ status }) => status)
+
+  test('a session counts under the name only that no other host of our domain can give a cookie', async () => {
+    const reply = await call(`${secure.url}/v1/auth/login`, { json: testAdmin })
+    const own = cookieOf(reply)
+    expect(own).toMatch(/^__Host-cpd_session=[\w-]{43}$/)
+    expect(reply.headers.get('set-cookie')).toMatch(/; Path=\/;.*; Secure/)
+    expect(reply.headers.get('set-cookie')).not.toMatch(/Domain/i)
+    const planted = own.replace('__Host-', '')
+    expect(await me(own)).toBe(200)
+    expect(await me(`a=b; cpd_session=${'x'.repeat(43)}; ${own}`)).toBe(200)
+    for (const sent of [planted, `${planted}; a=b`, `\t${planted}`, planted.replace('=', ' ='), own.replace('__Host-', '__host-')])
+      expect(await me(sent)).toBe(401)
+    const page = await fetch(`${secure.url}/account`, { headers: { cookie: planted }, redirect: 'manual' })
+    expect(page.headers.get('location')).toBe('/login?returnTo=%2Faccount')
+  })
+
+  test('what a cookie of another host holds ends no session at a login', async () => {
+    const own = cookieOf(await call(`${secure.url}/v1/auth/login`, { json: testAdmin }))
+    await call(`${secure.url}/v1/auth/logout`, { method: 'POST', cookie: own.replace('__Host-', '') })
+    expect(await me(own)).toBe(200)
+  })
+})

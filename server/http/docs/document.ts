@@ -37,7 +37,12 @@ export async function buildOpenApiDocument(table: OperationTable, version: strin
           headers: headerComponents,
           securitySchemes: {
             bearer: { type: 'http', scheme: 'bearer', description: 'An API key, or the operator token' },
-            session: { type: 'apiKey', in: 'cookie', name: sessionCookie, description: 'Set by logging in' },
+            session: {
+              type: 'apiKey',
+              in: 'cookie',
+              name: sessionCookie,
+              description: 'Set by logging in; __Host-cpd_session where the public URL is https',
+            },
           },
         },
       },

@@ -215,7 +215,7 @@ describe('the operator, with the static token', () => {
     const json = { token: tokenIn(link.body), password: newPassword }
     expect((await call(`${silent.url}/v1/auth/password-reset/confirm`, { json })).status).toBe(204)
     const reply = await call(`${silent.url}/v1/auth/login`, { json: { email: ada.email, password: newPassword } })
-    expect(cookieOf(reply)).toMatch(/^cpd_session=/)
+    expect(cookieOf(reply)).toMatch(/^__Host-cpd_session=/)
   })
 
   test('and of an account that is in no workspace any more', async () => {
