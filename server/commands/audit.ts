@@ -4,6 +4,7 @@ import { type VerifiedChain, verifyDatabase } from '../audit/verify-database.ts'
 import { openDatabase } from '../db/open.ts'
 import { lockDataDir } from '../lock.ts'
 import { pathsOf } from '../paths.ts'
+import { requireDataDir } from './data-dir.ts'
 import { commandWithSettings, configOf } from './settings.ts'
 
 interface Flags {
@@ -24,6 +25,7 @@ function verifyCommand(): Command {
     const { CP_DATA_DIR, CP_MASTER_KEY_FILE } = configOf(command)
     const { publicKey, json } = command.opts<Flags>()
     const paths = pathsOf(CP_DATA_DIR, CP_MASTER_KEY_FILE)
+    requireDataDir(paths)
     const lock = lockDataDir(paths.lock, paths.data)
     const db = openDatabase(paths.controlDb)
     const key = publicKey ?? openAuditSigner(paths.auditKey).publicKey

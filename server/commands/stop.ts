@@ -1,11 +1,10 @@
-import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
-import { AppError } from '../../shared/error.ts'
 import { openEngine } from '../compose.ts'
 import { createIngressClient } from '../ingress/control-client.ts'
 import { lockDataDir } from '../lock.ts'
 import { pathsOf } from '../paths.ts'
 import { createServerLog } from '../server-log.ts'
+import { requireDataDir } from './data-dir.ts'
 import { commandWithSettings, configOf } from './settings.ts'
 
 const GRACE_MS = 10_000
@@ -16,9 +15,7 @@ export function stopCommand(): Command {
   return command.action(async () => {
     const config = configOf(command)
     const paths = pathsOf(config.CP_DATA_DIR, config.CP_MASTER_KEY_FILE)
-    if (!existsSync(paths.run)) {
-      throw new AppError('not_found', `${paths.data} is not the data directory of a cpd. Give the one that it serves with --data.`)
-    }
+    requireDataDir(paths)
     const lock = lockDataDir(paths.lock, paths.data)
     const engine = await openEngine({ paths, config, log: createServerLog((line) => process.stderr.write(line)) })
     const workloads = await engine.list()
