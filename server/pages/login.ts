@@ -32,8 +32,10 @@ export async function showLogin(visit: PageVisit): Promise<PageReply> {
   const { searchParams } = visit.url
   const returnTo = returnPathOf(searchParams.get('returnTo'))
   const problem = problemIn(problems, searchParams.get('error'))
-  if (problem === undefined && viewerOf(visit) !== undefined) return redirect(returnTo)
-  return loginPage(visit, { returnTo, notice: sentenceIn(notices, searchParams.get('notice')), problem })
+  const notice = sentenceIn(notices, searchParams.get('notice'))
+  // Whoever is told something reads it first: a password that was set may be that of another account than the one logged in.
+  if (problem === undefined && notice === undefined && viewerOf(visit) !== undefined) return redirect(returnTo)
+  return loginPage(visit, { returnTo, notice, problem })
 }
 
 export async function logIn(visit: PageVisit): Promise<PageReply> {

@@ -2,54 +2,58 @@ import { newPasswordField } from './fields.ts'
 import { done, field, form, hidden, type Problem, problemSummary } from './form.ts'
 import { html } from './html.ts'
 import { type PageReply, redirect, type Shown, show } from './reply.ts'
-import { type PageVisit, problemOf } from './visit.ts'
+import { type PageVisit, problemOf, viewerOf } from './visit.ts'
 
 interface ResetView {
   problem?: Problem
   notice?: string
   status?: number
   email?: string
+  viewer: string | undefined
 }
 
 /** Asks for the address of the account, or, with the token of a link, for the new password. */
-export function showReset({ url }: PageVisit): PageReply {
-  const token = url.searchParams.get('token') ?? ''
-  return token === '' ? requestPage({}) : newPasswordPage(token, {})
+export function showReset(visit: PageVisit): PageReply {
+  const token = visit.url.searchParams.get('token') ?? ''
+  const viewer = viewerOf(visit)?.email
+  return token === '' ? requestPage({ viewer }) : newPasswordPage(token, { viewer })
 }
 
 export async function resetPassword(visit: PageVisit): Promise<PageReply> {
   const { token = '', password = '', email = '' } = visit.fields
+  const viewer = viewerOf(visit)?.email
   if (token === '') {
     const requested = await visit.ask('requestPasswordReset', { body: { email } })
-    if (!requested.isDone) return requestPage({ email, problem: problemOf(requested), status: requested.status })
-    return requestPage({ notice: requested.body.message })
+    if (!requested.isDone) return requestPage({ viewer, email, problem: problemOf(requested), status: requested.status })
+    return requestPage({ viewer, notice: requested.body.message })
   }
   const confirmed = await visit.ask('confirmPasswordReset', { body: { token, password } })
   if (confirmed.isDone) return redirect('/login?notice=password_set', confirmed.cookies)
   const problem = problemOf(confirmed)
   const isOfLink = confirmed.error.code === 'not_found' || 'token' in problem.fields
   return isOfLink
-    ? requestPage({ problem: { message: confirmed.error.message, fields: {} }, status: confirmed.status })
-    : newPasswordPage(token, { problem, status: confirmed.status })
+    ? requestPage({ viewer, problem: { message: confirmed.error.message, fields: {} }, status: confirmed.status })
+    : newPasswordPage(token, { viewer, problem, status: confirmed.status })
 }
 
 const backToLogin = html`<p class="quiet"><a href="/login">Back to the login</a></p>`
 
-function requestPage({ problem, notice, status = 200, email = '' }: ResetView): Shown {
+function requestPage({ problem, notice, status = 200, email = '', viewer }: ResetView): Shown {
   const content = html`<p>We send a link to the address of your account.</p>
 ${field({ name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username', value: email, hasFocus: true }, problem)}
 <button>Send the link</button>`
   const body = notice === undefined ? html`${problemSummary(problem)}${form({ action: '/reset-password', content })}` : done(notice)
-  return show({ title: 'Reset your password', status, body: html`<div class="card">${body}</div>${backToLogin}` })
+  return show({ title: 'Reset your password', status, viewer, body: html`<div class="card">${body}</div>${backToLogin}` })
 }
 
-function newPasswordPage(token: string, { problem, status = 200 }: ResetView): Shown {
+function newPasswordPage(token: string, { problem, status = 200, viewer }: ResetView): Shown {
   const content = html`${hidden('token', token)}
 ${newPasswordField({ name: 'password', hasFocus: true }, problem)}
 <button>Set the password</button>`
   return show({
     title: 'Set a new password',
     status,
+    viewer,
     body: html`<div class="card">${problemSummary(problem)}${form({ action: '/reset-password', content })}</div>${backToLogin}`,
   })
 }

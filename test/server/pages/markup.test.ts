@@ -151,6 +151,14 @@ describe('pages over HTTP', () => {
     expect(await browse(server).get('/')).toMatchObject({ status: 303, location: '/account' })
   })
 
+  test('whoever is logged in goes on from the login page, but reads first what a link says was done', async () => {
+    const visitor = browse(server)
+    await visitor.post('/login', { ...testAdmin })
+    expect(await visitor.get('/login')).toMatchObject({ status: 303, location: '/account' })
+    expect((await visitor.get('/login?notice=password_set')).text).toContain('The new password is set')
+    expect((await visitor.get('/reset-password?token=any')).text).toContain(`Logged in as ${testAdmin.email}`)
+  })
+
   test('logging out ends the session on the server', async () => {
     const visitor = browse(server)
     await visitor.post('/login', { ...testAdmin })
