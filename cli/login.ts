@@ -79,7 +79,7 @@ function explained(error: unknown): never {
   const { id, details } = error.body
   throw new CliError('unauthorized', error.message, {
     id,
-    ...(details === undefined ? { hint: 'Check the e-mail address and the password.' } : { details }),
+    ...(details === undefined ? {} : { details }),
     cause: error,
   })
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { credential as checkedToken, DEFAULT_URL } from '../config.ts'
 import { type Context, currentServer, type Start } from '../context.ts'
-import { type Credential, readCredentials, writeCredentials } from '../credentials.ts'
+import { type Credential, type Credentials, readCredentials, writeCredentials } from '../credentials.ts'
 import { loginByDevice } from '../device/login.ts'
 import { CliError, usageError } from '../error.ts'
 import { endLogin, loginByPassword, loginByToken, type SignedIn } from '../login.ts'
@@ -100,18 +100,31 @@ function isInClear(url: string): boolean {
   return protocol === 'http:' && !/^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
 }
 
+interface StoredLogin {
+  path: string
+  stored: Credentials
+  url: string
+  held: Credential
+}
+
 async function logout(context: Context): Promise<void> {
   const path = context.settings.credentialsPath
   const stored = await readCredentials(path)
   const url = context.givenUrl ?? stored.current ?? DEFAULT_URL
   const held = stored.servers[url]
-  if (held === undefined) return context.print(clean`Not logged in to ${url}.`)
+  if (held !== undefined) await forget(context, { path, stored, url, held })
+  if (context.isJson) return
+  context.print(held === undefined ? clean`Not logged in to ${url}.` : clean`Logged out of ${url}.`)
+  if (context.settings.token !== undefined) context.note('CPCTL_TOKEN is set and goes on to be used until it is unset.')
+}
+
+/** Ends a login at the server and here; here even when the server cannot be told. */
+async function forget(context: Context, { path, stored, url, held }: StoredLogin): Promise<void> {
   const ended = await endLogin(context, url, held).catch((error: unknown) => error)
   const { [url]: _, ...servers } = stored.servers
   await writeCredentials(path, { servers, ...(stored.current === undefined || stored.current === url ? {} : { current: stored.current }) })
   if (ended instanceof CliError) throw unrevoked(ended, held)
   if (ended !== undefined) throw ended
-  context.print(clean`Logged out of ${url}.`)
 }
 
 function unrevoked(error: CliError, held: Credential): CliError {

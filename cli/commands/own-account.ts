@@ -72,6 +72,9 @@ const disable: Action = (context, options) =>
     await client.call('removeTwoFactor', { body: { password: await password(), otp: await code() } })
     if (context.isJson) return context.printJson({})
     context.print('Two-factor sign-in is off: the password is enough.')
+    const { requiredBy } = await client.call('getTwoFactor')
+    for (const { name } of requiredBy)
+      context.note(clean`${name} lets in only members with a second factor, so not you until you set one up again.`)
   })
 
 const renewCodes: Action = (context, options) =>

@@ -92,7 +92,7 @@ async function use(context: Context, nameOrId: string): Promise<void> {
   if (workspace === undefined || !(await rememberWorkspace(context, workspace.id)))
     throw usageError(
       'An API key or token belongs to one workspace, and so does what is done with it.',
-      'Log in as a user with cpctl login, or use a key of the other workspace.',
+      'Log in as a user with cpctl login --device, or use a key of the other workspace.',
     )
   if (context.isJson) return context.printJson(workspace)
   const { url } = await currentServer(context)

@@ -90,7 +90,10 @@ function requireOwnRole(db: Context['db'], { workspaceId }: Actor, id: string): 
   const role = findRole(db, workspaceId, id)
   if (role !== undefined) return role
   if (isBuiltInRoleId(id))
-    throw new AppError('forbidden', 'Built-in roles cannot be changed or deleted. Create a role of your own: POST /v1/roles.')
+    throw new AppError(
+      'forbidden',
+      'Built-in roles cannot be changed or deleted. Create a role of your own instead, with the permissions it is to have.',
+    )
   throw new AppError('not_found', `There is no role ${id} in this workspace. GET /v1/roles lists those there are.`)
 }
 

@@ -32,7 +32,10 @@ export function createInvite(context: Pick<Context, 'db' | 'now'>, inviter: Acto
   refuseEscalation(inviter, role)
   const scope = requireScope(db, workspaceId, wanted.scope)
   if (isMemberAddress(db, workspaceId, wanted.email))
-    throw new AppError('conflict', `${wanted.email} is a member already. PATCH /v1/team-members/{id} changes the role.`)
+    throw new AppError(
+      'conflict',
+      `${wanted.email} is a member already. Change their role or scope instead: cpctl team, or PATCH /v1/team-members/{id}.`,
+    )
   makeRoom(db, { workspaceId, email: wanted.email }, now)
   const token = newToken()
   const invite: StoredInvite = {
@@ -57,7 +60,7 @@ function makeRoom(db: Database, { workspaceId, email }: { workspaceId: string; e
   if (earlier.expiresAt > now)
     throw new AppError(
       'conflict',
-      `${earlier.email} has been invited already (${earlier.id}). Delete that invite first if the link is to be sent again.`,
+      `${earlier.email} has been invited already (${earlier.id}). Delete that invite first if they are to get another link.`,
     )
   deleteInvite(db, earlier.id)
 }

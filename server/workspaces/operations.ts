@@ -36,7 +36,10 @@ export function changeWorkspace(context: Pick<Context, 'db'>, actor: Actor, patc
   const workspace = requireDetails(context, actor.workspaceId)
   const { name = workspace.name, requiresTwoFactor = workspace.requiresTwoFactor } = patch
   if (requiresTwoFactor && !workspace.requiresTwoFactor && actor.type === 'user' && !hasTwoFactor(context.db, actor.id))
-    throw new AppError('conflict', 'You have no second factor yourself, so this would lock you out. Set one up first.')
+    throw new AppError(
+      'conflict',
+      'You have no second factor yourself, so this would lock you out. Set one up first, with cpctl account two-factor enable or on your account page.',
+    )
   updateDetails(context.db, { id: workspace.id, name, requiresTwoFactor })
   return requireDetails(context, workspace.id)
 }
