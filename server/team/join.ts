@@ -11,6 +11,7 @@ import { findUserByEmail } from '../auth/user-store.ts'
 import type { Context } from '../context.ts'
 import { permissionsIn } from '../roles/grant.ts'
 import { permissionsWithin } from '../scopes/scope.ts'
+import { refuseManyWorkspaces } from '../workspaces/limit.ts'
 import { findMembership, insertMember } from '../workspaces/store.ts'
 import { deleteInvite, findInviteByHash, type StoredInvite } from './invite-store.ts'
 
@@ -40,7 +41,7 @@ export function requireInvite({ db, audit, now }: AcceptDeps, token: string): St
 /**
  * Makes a user a member by an invite, which is used up. Belongs into the transaction in which the user was made or shown to be who they are.
  *
- * @throws AppError as `requireInvite`; `forbidden` for another user than the one invited, `conflict` for a member.
+ * @throws AppError as `requireInvite`; `forbidden` for another user than the one invited, `conflict` for a member, and for who is in too many workspaces.
  */
 export function joinByInvite(deps: AcceptDeps, token: string, user: { id: string; email: string }): StoredInvite {
   const { db, now } = deps
@@ -50,6 +51,7 @@ export function joinByInvite(deps: AcceptDeps, token: string, user: { id: string
     throw new AppError('forbidden', `The invite is for ${invite.email}, and you are ${user.email}. Log out, and open the link again.`)
   if (findMembership(db, user.id, invite.workspaceId) !== undefined)
     throw new AppError('conflict', 'You are a member of this workspace already.')
+  refuseManyWorkspaces(db, user.id)
   deleteInvite(db, invite.id)
   const { workspaceId, role, scope } = invite
   insertMember(db, { workspaceId, userId: user.id, role, scope, createdAt: now() })

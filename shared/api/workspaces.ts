@@ -35,6 +35,7 @@ export const workspaceOperations = defineOperations({
     description: 'The calling user is its administrator; for the static token that is the administrator seeded at the first start.',
     body: WorkspaceCreate,
     responses: { 201: WorkspaceDetails },
+    errors: ['conflict'],
     creates: true,
   },
   getWorkspace: {

@@ -1,8 +1,11 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { hasTwoFactor } from '../../../server/auth/two-factor-store.ts'
+import { newId } from '../../../server/id.ts'
+import { MAX_WORKSPACES_OF_USER } from '../../../server/workspaces/limit.ts'
+import { insertWorkspace } from '../../../server/workspaces/store.ts'
 import { expectError } from '../../conformance/expect-error.ts'
 import { call, cookieOf } from '../../support/client.ts'
-import { addMember, defaultWorkspaceId, makeKey, memberPassword, registerTenant } from '../../support/members.ts'
+import { addMember, defaultWorkspaceId, joinWorkspace, makeKey, memberPassword, registerTenant } from '../../support/members.ts'
 import { startTestServer, type TestServer, testAdmin } from '../../support/server.ts'
 import { enableTwoFactor } from '../../support/two-factor.ts'
 import { invite, send } from '../team/team.ts'
@@ -126,4 +129,18 @@ test('the logs of the workspace and of the operator tell of its deletion', async
     'workspace.deleted operator',
     'workspace.deleted own',
   ])
+})
+
+test('an account is in a hundred workspaces at most, its own and those of others', async () => {
+  const tenant = await registerTenant(server, 'collector@example.com')
+  for (let count = 1; count < MAX_WORKSPACES_OF_USER; count++) {
+    const id = newId('workspace')
+    insertWorkspace(server.db, { id, name: 'One more', email: tenant.email, createdAt: 0 })
+    joinWorkspace(server, { userId: tenant.userId, workspaceId: id, role: 'admin' })
+  }
+  expectError(await create({ cookie: tenant.cookie }), 'conflict')
+  const { token } = await invite(server, { email: tenant.email, role: 'viewer' })
+  expectError(await send(server, '/team-invites/accept', { cookie: tenant.cookie }, { json: { token } }), 'conflict')
+  expect((await remove(tenant.workspaceId, "collector's workspace", { cookie: tenant.cookie })).status).toBe(204)
+  expect((await create({ cookie: tenant.cookie })).status).toBe(201)
 })
