@@ -21,7 +21,7 @@ export function createUseRecorder({ db, log }: { db: Database; log: ServerLog })
       })()
     } catch (error) {
       // A full disk must not cost anybody a read; the next use is written instead.
-      log.error('key_use_not_noted', describeError(error))
+      log.error('use of a key not noted', describeError(error))
     }
   }
   return {

@@ -51,7 +51,7 @@ export function respondError(head: ReplyHead, error: unknown, log: ServerLog): R
   const shown = shownOf(head, error)
   const status = errorStatus[shown.code]
   if (status === 500 || (shown !== error && status > 500))
-    log.error('request_failed', { requestId: head.requestId, ...describeError(error) })
+    log.error('request failed', { requestId: head.requestId, ...describeError(error) })
   const body: ErrorBody = {
     message: shown.code === 'internal' ? internalMessage(head.requestId) : shown.message,
     code: shown.code,

@@ -63,7 +63,7 @@ async function serve(visit: Visit, parts: PageParts, method: Method): Promise<Re
   const host = new URL(parts.context.publicUrl).host
   const reply = await answer(visit, parts, method).catch((error: unknown) => {
     tellDenied(openAttempt('page', visit.parts.audit), visit, error)
-    if (!(error instanceof AppError)) visit.parts.log.error('page_failed', { requestId: visit.requestId, ...describeError(error) })
+    if (!(error instanceof AppError)) visit.parts.log.error('page failed', { requestId: visit.requestId, ...describeError(error) })
     return failurePage(error, visit.requestId)
   })
   return respondAs(visit.head(), responseOf(reply, host))

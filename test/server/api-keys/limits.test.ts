@@ -192,6 +192,6 @@ describe('what is no key', () => {
     })
     expect(answer).toMatch(/^(HTTP\/1\.1 (400|401|413|431) |$)/)
     expect((await me(server.adminToken)).status).toBe(200)
-    expect(server.logged.join('')).not.toContain('request_failed')
+    expect(server.logged.join('')).not.toContain('request failed')
   })
 })
