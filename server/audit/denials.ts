@@ -5,6 +5,7 @@ import { describeError } from '../server-log.ts'
 import { listWorkspacesOf } from '../workspaces/store.ts'
 import { actorOf } from './actor.ts'
 import type { NewEntry } from './chain.ts'
+import { createBudgets, type DenialBudget, hasRoom } from './denial-budgets.ts'
 import { masked } from './mask.ts'
 
 /**
@@ -19,10 +20,7 @@ export interface Denials {
 
 /** Repeats are counted for this long. */
 const WINDOW_MS = 60_000
-/** In all workspaces together; what is refused beyond is counted. */
-export const MAX_ENTRIES_PER_HOUR = 1000
-const HOUR_MS = 60 * 60_000
-/** Whose repeats are counted at once; others are among what was left out. */
+/** Whose repeats are counted at once in one budget; others are among what was left out. */
 const MAX_COUNTED = 2000
 const MAX_OPERATIONS = 20
 const MAX_PATH_CHARS = 200
@@ -37,7 +35,6 @@ type DenialsContext = Pick<Context, 'db' | 'audit' | 'log' | 'now' | 'stopping'>
 
 export function createDenials({ db, audit, log, now, stopping }: DenialsContext): Denials {
   const counted = new Map<string, Counted>()
-  const budget = { sinceAt: now(), written: 0, suppressed: 0 }
   let timer: Timer | undefined
 
   const write = (entry: NewEntry, workspaceIds: () => readonly string[]): void => {
@@ -47,26 +44,15 @@ export function createDenials({ db, audit, log, now, stopping }: DenialsContext)
       log.error('denied attempt not written down', { requestId: entry.requestId, ...describeError(error) })
     }
   }
-  /** Whether there is room for one more in this hour; tells of the hour before, if something was left out of it. */
-  const hasRoom = (): boolean => {
-    if (now() - budget.sinceAt >= HOUR_MS) {
-      if (budget.suppressed > 0) write(suppressedEntry(budget.suppressed), () => [])
-      Object.assign(budget, { sinceAt: now(), written: 0, suppressed: 0 })
-    }
-    if (budget.written >= MAX_ENTRIES_PER_HOUR) {
-      budget.suppressed += 1
-      return false
-    }
-    budget.written += 1
-    return true
-  }
+  const budgets = createBudgets(now, (budget) => write(suppressedEntry(budget), () => chainsOf(db, budget.first)))
   const flush = (): void => {
     clearInterval(timer)
     timer = undefined
     for (const one of counted.values()) {
-      if (one.repeats > 0 && hasRoom()) write(repeatsEntry(one), () => chainsOf(db, one.first))
+      if (one.repeats > 0 && hasRoom(budgets.of(one.first))) write(repeatsEntry(one), () => chainsOf(db, one.first))
     }
     counted.clear()
+    budgets.countAnew()
   }
   stopping.addEventListener('abort', flush)
 
@@ -80,14 +66,16 @@ export function createDenials({ db, audit, log, now, stopping }: DenialsContext)
         if (known.operations.size < MAX_OPERATIONS) known.operations.add(attempt.operationId)
         return
       }
-      if (counted.size >= MAX_COUNTED) {
+      const budget = budgets.of(attempt)
+      if (budget.counted >= MAX_COUNTED) {
         budget.suppressed += 1
         return
       }
+      budget.counted += 1
       counted.set(key, { first: attempt, repeats: 0, operations: new Set([attempt.operationId]) })
       timer ??= setTimeout(flush, WINDOW_MS).unref()
       // After the answer: how long it takes must not tell whether there is an account, and in how many workspaces it is.
-      if (hasRoom()) setImmediate(() => write(entryOf(attempt), () => chainsOf(db, attempt)))
+      if (hasRoom(budget)) setImmediate(() => write(entryOf(attempt), () => chainsOf(db, attempt)))
     },
   }
 }
@@ -127,9 +115,9 @@ function repeatsEntry({ first, repeats, operations }: Counted): NewEntry {
   return { ...entry, metadata: { reason: metadata.reason, repeats, withinSeconds: WINDOW_MS / 1000, operations: [...operations] } }
 }
 
-const suppressedEntry = (attempts: number): NewEntry => ({
+const suppressedEntry = ({ suppressed: attempts, maxEntries: maxEntriesPerHour }: DenialBudget): NewEntry => ({
   event: 'access.denied_suppressed',
   status: 'error',
   actor: { type: 'system' },
-  metadata: { attempts, maxEntriesPerHour: MAX_ENTRIES_PER_HOUR },
+  metadata: { attempts, maxEntriesPerHour },
 })

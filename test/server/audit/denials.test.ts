@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createDenials, MAX_ENTRIES_PER_HOUR } from '../../../server/audit/denials.ts'
+import { MAX_ENTRIES_OF_ONE, MAX_ENTRIES_PER_HOUR } from '../../../server/audit/denial-budgets.ts'
+import { createDenials } from '../../../server/audit/denials.ts'
 import type { DeniedAttempt } from '../../../server/http/audit.ts'
 import { createServerLog } from '../../../server/server-log.ts'
 import { type LogWorld, openLogWorld } from './log-world.ts'
@@ -92,6 +93,22 @@ test('a flood from everywhere is bounded by the hour, and the next hour tells of
   expect(told).toMatchObject({ event: 'access.denied_suppressed', maxEntriesPerHour: MAX_ENTRIES_PER_HOUR })
   expect(Number((told as Record<string, unknown> | undefined)?.attempts)).toBeGreaterThan(0)
   expect(last).toMatchObject({ event: 'access.denied' })
+})
+
+test('a flood of strangers, or of one account, takes no room of others', () => {
+  const denials = open()
+  for (let host = 0; host < 5000; host++) denials.tell(attempt({ address: `10.0.${host >> 8}.${host & 255}` }))
+  const onAccount = (id: string, address: string) =>
+    attempt({ address, isAtDoor: false, operationId: 'login', facts: { actor: { type: 'user', id, email: `${id}@example.com` } } })
+  for (let host = 0; host < 300; host++) denials.tell(onAccount('usr-1', `10.1.${host >> 8}.${host & 255}`))
+  denials.tell(onAccount('usr-2', '203.0.113.1'))
+  vi.advanceTimersByTime(1)
+  const targets = world.db.query<{ target: string; n: number }, []>('SELECT target, count(*) AS n FROM audit_log GROUP BY target').all()
+  expect(targets).toEqual([
+    { target: null, n: MAX_ENTRIES_PER_HOUR },
+    { target: 'usr-1', n: MAX_ENTRIES_OF_ONE },
+    { target: 'usr-2', n: 1 },
+  ])
 })
 
 test('what was counted is told when the server stops', () => {
