@@ -1,6 +1,9 @@
 import type { Command } from 'commander'
 import type { ApiKey, ApiKeyDetails } from '../../shared/api-key.ts'
+import type { Scope } from '../../shared/scope.ts'
 import type { Context, Start } from '../context.ts'
+import { CliError } from '../error.ts'
+import { ago } from '../figures.ts'
 import { resolveKey } from '../keys.ts'
 import { gather } from '../options.ts'
 import { printList } from '../output.ts'
@@ -10,6 +13,8 @@ import { present } from '../service-settings.ts'
 import { type Column, formatFields } from '../table.ts'
 import { clean } from '../terminal-text.ts'
 import { timeAhead } from '../time-ahead.ts'
+
+const DETAILS_AT_A_TIME = 10
 
 export function addKeyCommands(program: Command, start: Start): void {
   const keys = program.command('keys').description('API keys of the workspace')
@@ -38,16 +43,43 @@ export function addKeyCommands(program: Command, start: Start): void {
     .action((key: string, _: unknown, command: Command) => revoke(start(command), key))
 }
 
-const columns: Column<ApiKey>[] = [
+const columnsOf = (inWords: (scope: Scope) => string, now: number): Column<ApiKeyDetails>[] => [
   { title: 'NAME', value: ({ name }) => name, isFlexible: true },
   { title: 'ROLE', value: ({ role }) => role },
-  { title: 'CREATED', value: ({ created_at }) => created_at },
+  { title: 'SCOPE', value: ({ scope }) => inWords(scope), isFlexible: true },
+  { title: 'EXPIRES', value: (key) => endOf(key, now) },
+  { title: 'LAST USED', value: ({ last_used_at: at }) => (at === null ? 'never' : ago(at, now)) },
   { title: 'ID', value: ({ id }) => id },
 ]
 
+/** The list of the API names keys; what each may touch and whether it is still used is asked of each. */
 async function list(context: Context): Promise<void> {
   const page = await context.client.call('listApiKeys')
-  printList(context, { page, row: (key) => key, columns, empty: 'No API keys yet. Make one with cpctl keys create <name>.' })
+  if (context.isJson) return context.printJson(page)
+  const keys = await detailsOf(context, page)
+  const inWords = await scopesInWords(
+    context,
+    keys.map(({ scope }) => scope),
+  )
+  const columns = columnsOf(inWords, context.io.now())
+  printList(context, { page: keys, row: (key) => key, columns, empty: 'No API keys yet. Make one with cpctl keys create <name>.' })
+}
+
+/** A few at a time; without those that were revoked meanwhile. */
+async function detailsOf({ client }: Context, keys: readonly ApiKey[]): Promise<ApiKeyDetails[]> {
+  const found: ApiKeyDetails[] = []
+  for (let at = 0; at < keys.length; at += DETAILS_AT_A_TIME) {
+    const asked = keys.slice(at, at + DETAILS_AT_A_TIME).map(async ({ id }) => {
+      try {
+        return [await client.call('getApiKey', { params: { keyId: id } })]
+      } catch (error) {
+        if (error instanceof CliError && error.code === 'not_found') return []
+        throw error
+      }
+    })
+    found.push(...(await Promise.all(asked)).flat())
+  }
+  return found
 }
 
 interface CreateOptions {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { timeAhead } from '../../cli/time-ahead.ts'
 import type { ApiKeyDetails } from '../../shared/api-key.ts'
-import { invalidValue } from '../../shared/error.ts'
+import { AppError, invalidValue } from '../../shared/error.ts'
 import { exampleService, keyId, pageOf, serviceId } from './examples.ts'
 import type { Answers } from './fake-server.ts'
 import { serverPerTest } from './server-per-test.ts'
@@ -54,6 +54,29 @@ describe('keys', () => {
     const run = on({ getApiKey: () => details({ scope: { serviceIds: [] } }) })
     expect((await run('keys', 'show', 'ci')).stdout).toContain('nothing (its services were deleted)')
     expect(JSON.parse((await run('keys', 'show', 'ci', '--json')).stdout)).toEqual(details({ scope: { serviceIds: [] } }))
+  })
+
+  test('are listed with what they may touch, their end and their last use, without those that were revoked meanwhile', async () => {
+    const gone = 'key-9b1c2d3e4f5g6h7i8j9k'
+    const run = on({
+      listApiKeys: () => [key, { ...key, id: gone }],
+      getApiKey: ({ params }) => {
+        if (params.keyId === gone) throw new AppError('not_found', 'There is no such key.')
+        return details({
+          scope: { serviceIds: [serviceId] },
+          expires_at: '2026-01-01T00:00:00.000Z',
+          last_used_at: '2026-02-01T11:55:00.000Z',
+        })
+      },
+    })
+    expect((await run('keys', 'list')).stdout).toBe(
+      [
+        'NAME  ROLE       SCOPE  EXPIRES                          LAST USED  ID',
+        `ci    developer  web    2026-01-01T00:00:00.000Z (over)  5m ago     ${keyId}`,
+        '',
+      ].join('\n'),
+    )
+    expect(JSON.parse((await run('keys', 'list', '--json')).stdout)).toEqual([key, { ...key, id: gone }])
   })
 
   test('are made for some services and some time', async () => {

@@ -164,11 +164,12 @@ describe('keys, roles, open and status', () => {
   test('keys are listed, made and revoked by name', async () => {
     const { run } = keeping([], [], {
       listApiKeys: () => [key],
+      getApiKey: () => ({ ...key, scope: null, expires_at: null, last_used_at: null, created_by: 'static_token' }),
       createApiKey: () => ({ ...key, secret: 'cpk_new' }),
       revokeApiKey: () => undefined,
     })
     expect((await run(['keys', 'list'])).stdout).toBe(
-      `NAME  ROLE       CREATED                   ID\nci    developer  2026-02-01T11:00:00.000Z  ${keyId}\n`,
+      `NAME  ROLE       SCOPE       EXPIRES  LAST USED  ID\nci    developer  everything  never    never      ${keyId}\n`,
     )
     const created = await run(['keys', 'create', 'ci', '--role', 'developer'])
     expect(created).toMatchObject({
