@@ -7,11 +7,14 @@ import { Workspace } from './workspace.ts'
 
 export const minPasswordChars = 10
 
+/** A character of an address, each of which a person sees: two that read the same are not to be those of two people. */
+const addressChar = visibleChar.replace('[^', '[^\\s@<>"')
+
 /** One address, no display name; what is before the @ is the mail server's own business. */
 export const Email = Type.String({
   minLength: 3,
   maxLength: 254,
-  pattern: '^[^\\s@<>"\\u0000-\\u001f]+@[^\\s@<>"\\u0000-\\u001f]+$',
+  pattern: `^${addressChar}+@${addressChar}+$`,
   examples: ['ada@example.com'],
 })
 export const NewPassword = Type.String({ minLength: minPasswordChars, maxLength: 1024, examples: ['correct horse battery'] })

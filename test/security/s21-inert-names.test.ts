@@ -79,7 +79,7 @@ test.each(['/account', '/account/sessions', '/account/password', '/account/two-f
 
 test('S21: what is shown to people is taken without control characters', async () => {
   const send = (path: string, json: unknown, method = 'POST') => call(`${server.url}/v1${path}`, { method, json, token: server.adminToken })
-  for (const name of ['a\u001b[2Jb', 'a\u202eb', 'a\u0000b', 'a\nb']) {
+  for (const name of ['a\u001b[2Jb', 'a\u202eb', 'a\u200bb', 'a\u0000b', 'a\nb']) {
     const replies = [
       await send('/api-keys', { name, role: 'viewer' }),
       await send('/roles', { name, permissions: ['services.read'] }),
@@ -88,6 +88,8 @@ test('S21: what is shown to people is taken without control characters', async (
       await send('/workspaces', { name }),
       await send('/auth/register', { email: 'x@example.com', password: 'another horse battery', name }),
       await send('/auth/register', { email: 'x@example.com', password: 'another horse battery', workspaceName: name }),
+      await send('/auth/register', { email: `${name}@example.com`, password: 'another horse battery' }),
+      await send('/team-invites', { email: `x@${name}.example`, role: 'viewer' }),
       await send('/device-grant', { client_id: 'cpctl', client_name: name }),
     ]
     for (const [index, { status }] of replies.entries()) expect({ index, name, status }).toEqual({ index, name, status: 400 })
