@@ -37,6 +37,10 @@ export class CliError extends Error {
 export const usageError = (message: string, hint?: string): CliError =>
   new CliError('bad_request', message, { exitCode: exitCodes.usage, ...(hint === undefined ? {} : { hint }) })
 
+/** Whether it may go as it came: a server that starts anew, or is asked too often. */
+export const isPassing = (error: unknown): boolean =>
+  error instanceof CliError && (error.code === 'unavailable' || error.code === 'rate_limited')
+
 /** The user pressed Ctrl-C. Nothing more is printed. */
 export class Interrupted extends Error {
   constructor() {

@@ -1,5 +1,6 @@
-import { CliError } from './error.ts'
-import { GIVE_UP_MS, sleep } from './logs/follow.ts'
+import { isPassing } from './error.ts'
+import { GIVE_UP_MS } from './logs/follow.ts'
+import { sleep } from './sleep.ts'
 
 /** Something is asked about often at first, as small deploys and jobs take less than a second; times in milliseconds. */
 const QUICK_POLL_MS = 50
@@ -27,8 +28,7 @@ export async function pollUntil<T>(first: T, { ask, isOver, onSeen, interrupted 
       seen = await ask()
       answeredAt = performance.now()
     } catch (error) {
-      const isPassing = error instanceof CliError && (error.code === 'unavailable' || error.code === 'rate_limited')
-      if (!isPassing || performance.now() - answeredAt > GIVE_UP_MS) throw error
+      if (!isPassing(error) || performance.now() - answeredAt > GIVE_UP_MS) throw error
       await sleep(SLOW_POLL_MS, interrupted)
     }
   }

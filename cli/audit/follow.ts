@@ -1,7 +1,8 @@
 import type { AuditEntry } from '../../shared/audit.ts'
 import type { Client } from '../client.ts'
-import { CliError } from '../error.ts'
-import { GIVE_UP_MS, sleep } from '../logs/follow.ts'
+import { isPassing } from '../error.ts'
+import { GIVE_UP_MS } from '../logs/follow.ts'
+import { sleep } from '../sleep.ts'
 
 const POLL_MS = 1000
 const PAGE_ITEMS = 100
@@ -34,8 +35,7 @@ async function pageAfter({ client, filters, signal }: Follow, cursor: string | u
     const query = { ...filters, direction: 'forward' as const, limit: PAGE_ITEMS, ...(cursor !== undefined && { cursor }) }
     return await client.call('listAuditLogs', { query })
   } catch (error) {
-    const isPassing = error instanceof CliError && (error.code === 'unavailable' || error.code === 'rate_limited')
-    if (signal.aborted || (isPassing && performance.now() - answeredAt < GIVE_UP_MS)) return undefined
+    if (signal.aborted || (isPassing(error) && performance.now() - answeredAt < GIVE_UP_MS)) return undefined
     throw error
   }
 }

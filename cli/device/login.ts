@@ -1,9 +1,9 @@
 import { cpctlClientId, type DeviceGrant, type DeviceTokens, deviceGrantType, type OAuthErrorCode } from '../../shared/device.ts'
 import type { Client } from '../client.ts'
 import type { Context } from '../context.ts'
-import { CliError } from '../error.ts'
+import { CliError, isPassing } from '../error.ts'
 import { clientWith, type SignedIn } from '../login.ts'
-import { sleep } from '../logs/follow.ts'
+import { sleep } from '../sleep.ts'
 import { clean } from '../terminal-text.ts'
 import { type DeviceCredential, keptTokens } from './tokens.ts'
 
@@ -67,8 +67,7 @@ async function ask(client: Client, deviceCode: string): Promise<DeviceTokens | O
     if (response.ok) return (await response.json()) as DeviceTokens
     return ((await response.json()) as { error?: OAuthErrorCode }).error ?? 'invalid_grant'
   } catch (error) {
-    const isPassing = error instanceof CliError && (error.code === 'unavailable' || error.code === 'rate_limited')
-    if (isPassing) return 'authorization_pending'
+    if (isPassing(error)) return 'authorization_pending'
     throw error
   }
 }

@@ -1,6 +1,6 @@
 import { createClient } from '../client.ts'
 import { type Credential, readCredentials, writeCredentials } from '../credentials.ts'
-import { CliError } from '../error.ts'
+import { CliError, isPassing } from '../error.ts'
 import type { Io } from '../io.ts'
 import { withLock } from './lock.ts'
 import { type DeviceCredential, exchange, keptTokens, renewalOf } from './tokens.ts'
@@ -39,8 +39,7 @@ async function exchanged({ io, path, url }: Kept, present: DeviceCredential): Pr
     await writeCredentials(path, { ...rest, servers: { ...servers, [url]: next } })
     return next
   } catch (error) {
-    const isPassing = error instanceof CliError && (error.code === 'unavailable' || error.code === 'rate_limited')
-    if (isPassing && io.now() < present.expiresAt) return present
+    if (isPassing(error) && io.now() < present.expiresAt) return present
     throw error
   }
 }

@@ -1,7 +1,7 @@
 import type { CustomDomain } from '../../shared/custom-domain.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../error.ts'
-import { sleep } from '../logs/follow.ts'
+import { sleep } from '../sleep.ts'
 import { clean } from '../terminal-text.ts'
 
 /** How often it is asked whether a look is over, and how long to wait before the next look; in milliseconds. */

@@ -1,8 +1,9 @@
 import { operationOf } from '../../shared/api.ts'
 import type { Log, LogSubscribeQuery } from '../../shared/log.ts'
 import type { Client } from '../client.ts'
-import { CliError } from '../error.ts'
+import { CliError, isPassing } from '../error.ts'
 import { pathOf } from '../request.ts'
+import { sleep } from '../sleep.ts'
 import type { Seen } from './seen.ts'
 import { readLogSocket } from './socket.ts'
 
@@ -61,8 +62,7 @@ async function checkRefusal({ client, filters }: FollowOptions, refusedStatus: n
   try {
     await client.call('listLogs', { query: { ...filters, limit: 1 } })
   } catch (error) {
-    const isPassing = error instanceof CliError && (error.code === 'unavailable' || error.code === 'rate_limited')
-    if (!isPassing || !hasBeenOpen) throw error
+    if (!isPassing(error) || !hasBeenOpen) throw error
     return
   }
   if (!hasBeenOpen && refusedStatus !== undefined && refusedStatus < 500 && refusedStatus !== 429) {
@@ -70,17 +70,4 @@ async function checkRefusal({ client, filters }: FollowOptions, refusedStatus: n
       hint: 'If a proxy stands before it, let WebSockets pass through it.',
     })
   }
-}
-
-/** Waits, or less long when `signal` aborts. */
-export function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, ms)
-  const wake = () => resolve()
-  signal.addEventListener('abort', wake)
-  if (signal.aborted) resolve()
-  return promise.finally(() => {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', wake)
-  })
 }

@@ -26,20 +26,28 @@ export function field(field: Field, problem?: Problem): Html {
   const { name, label, type = 'text', autocomplete, value = '', hint, inputmode } = field
   const wrong = problem !== undefined && Object.hasOwn(problem.fields, name) ? problem.fields[name] : undefined
   const described = [hint !== undefined && `${name}-hint`, wrong !== undefined && `${name}-problem`].filter((id) => id !== false).join(' ')
+  const input = {
+    ...{ id: name, name, type, autocomplete, value, required: field.isOptional !== true, inputmode },
+    // Names of people begin with capitals, and are not in dictionaries.
+    ...(!(type === 'text' && autocomplete === 'name') && { autocapitalize: 'none', spellcheck: 'false' }),
+    ...{ minlength: field.minLength, maxlength: field.maxLength },
+    ...{ 'aria-describedby': described || undefined, 'aria-invalid': wrong === undefined ? undefined : 'true', autofocus: field.hasFocus },
+  }
   return html`<div class="field">
 <label for="${name}">${label}</label>
 ${hint !== undefined && html`<span class="hint" id="${name}-hint">${hint}</span>`}
-<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" value="${value}"${
-    field.isOptional !== true && html` required`
-  }${inputmode !== undefined && html` inputmode="${inputmode}"`}${type !== 'text' || autocomplete !== 'name' ? html` autocapitalize="none" spellcheck="false"` : ''}${
-    field.minLength !== undefined && html` minlength="${field.minLength}"`
-  }${field.maxLength !== undefined && html` maxlength="${field.maxLength}"`}${described !== '' && html` aria-describedby="${described}"`}${
-    wrong !== undefined && html` aria-invalid="true"`
-  }${field.hasFocus === true && html` autofocus`}>
+<input${attributes(input)}>
 ${wrong !== undefined && html`<p class="problem" id="${name}-problem">${wrong}</p>`}
 </div>
 `
 }
+
+/** With a leading space each; one that is false or undefined is left out. */
+const attributes = (values: Readonly<Record<string, string | number | boolean | undefined>>): Content =>
+  Object.entries(values).map(([name, value]) => {
+    if (value === undefined || value === false) return undefined
+    return value === true ? html` ${name}` : html` ${name}="${value}"`
+  })
 
 /** What went wrong, at the top and read out at once, with links to the fields. */
 export function problemSummary(problem: Problem | undefined): Content {
@@ -59,6 +67,7 @@ const sentenceOf = (name: string, message: string): string =>
 export const done = (message: string | undefined): Content =>
   message !== undefined && html`<div class="notice" role="status"><p>${message}</p></div>`
 
+/** A value that the form sends back as it was given. */
 export const hidden = (name: string, value: string): Html => html`<input type="hidden" name="${name}" value="${value}">`
 
 interface Form {
@@ -66,6 +75,7 @@ interface Form {
   content: Content
 }
 
+/** A form that posts to a page of ours. */
 export const form = ({ action, content }: Form): Html => html`<form method="post" action="${action}">${content}</form>`
 
 /** What fields of the API are called on pages. */

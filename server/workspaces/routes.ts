@@ -1,12 +1,11 @@
 import type { Operations } from '../../shared/api.ts'
-import { AppError } from '../../shared/error.ts'
 import { readSeeded } from '../auth/seed.ts'
 import type { Context } from '../context.ts'
 import type { Actor, Handlers } from '../http/call.ts'
 import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../http/page.ts'
 import { presentDetails } from './details-store.ts'
 import { changeWorkspace, createWorkspace, deleteWorkspace, requireDetails } from './operations.ts'
-import { findWorkspace, listWorkspacesOf, presentOwner, type StoredWorkspace } from './store.ts'
+import { listWorkspacesOf, presentOwner, type StoredWorkspace } from './store.ts'
 
 type WorkspaceIds = Extract<
   keyof Operations,
@@ -14,19 +13,17 @@ type WorkspaceIds = Extract<
 >
 
 export const workspaceRoutes: Handlers<WorkspaceIds, Context> = {
-  listOwners({ actor, query }, { db }) {
+  listOwners({ actor, query }, context) {
     const after = idAfter(query.cursor)
     const isWanted = ({ id, name, email }: StoredWorkspace) =>
       (after === undefined || id < after) && (query.name?.includes(name) ?? true) && (query.email?.includes(email) ?? true)
-    const page = visibleTo(db, actor)
+    const page = visibleTo(context, actor)
       .filter(isWanted)
       .slice(0, query.limit ?? DEFAULT_PAGE_ITEMS)
     return pageOf('owner', page.map(presentOwner), ({ id }) => [id])
   },
-  getOwner({ actor }, { db }) {
-    // The path names the workspace, so the actor is in it: others were answered 404 at the door.
-    return presentOwner(ownWorkspace(db, actor))
-  },
+  // The path names the workspace, so the actor is in it: others were answered 404 at the door.
+  getOwner: ({ actor }, context) => presentOwner(requireDetails(context, actor.workspaceId)),
   createWorkspace({ actor, body, note }, context) {
     const workspace = createWorkspace(context, actor, body)
     note({ target: workspace.id, workspaceIds: [actor.workspaceId, workspace.id] })
@@ -43,11 +40,5 @@ export const workspaceRoutes: Handlers<WorkspaceIds, Context> = {
 }
 
 /** A user sees every workspace they are in; a key or the static token only the one it belongs to. */
-const visibleTo = (db: Context['db'], actor: Actor): StoredWorkspace[] =>
-  actor.type === 'user' ? listWorkspacesOf(db, actor.id) : [ownWorkspace(db, actor)]
-
-function ownWorkspace(db: Context['db'], actor: Actor): StoredWorkspace {
-  const workspace = findWorkspace(db, actor.workspaceId)
-  if (workspace === undefined) throw new AppError('not_found', 'There is no workspace with this id that you are a member of.')
-  return workspace
-}
+const visibleTo = (context: Context, actor: Actor): StoredWorkspace[] =>
+  actor.type === 'user' ? listWorkspacesOf(context.db, actor.id) : [requireDetails(context, actor.workspaceId)]
