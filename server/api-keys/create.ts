@@ -1,5 +1,5 @@
 import type { ApiKeyCreate } from '../../shared/api-key.ts'
-import { invalidValue } from '../../shared/error.ts'
+import { AppError, invalidValue } from '../../shared/error.ts'
 import { hashToken } from '../auth/token.ts'
 import type { Context } from '../context.ts'
 import type { Actor } from '../http/call.ts'
@@ -8,13 +8,13 @@ import { refuseEscalation, requireRole } from '../roles/grant.ts'
 import { defaultKeyRole } from '../roles/rules.ts'
 import { requireScope } from '../scopes/store.ts'
 import { newKeySecret } from './secret.ts'
-import { findKey, insertKey, type StoredKey, staticTokenMaker } from './store.ts'
+import { countKeys, findKey, insertKey, type StoredKey, staticTokenMaker } from './store.ts'
 
 /**
  * Makes a key that acts in the maker's workspace. Its secret is given here only.
  *
  * @throws AppError `validation_failed` for a role that does not exist or an end that is past, `not_found` for a scope of strange
- * services, `forbidden` for a role that may do more than the maker.
+ * services, `forbidden` for a role that may do more than the maker, `conflict` where the workspace has too many.
  */
 export function createKey(context: Pick<Context, 'db' | 'now'>, maker: Actor, wanted: ApiKeyCreate): { key: StoredKey; secret: string } {
   const { db } = context
@@ -22,6 +22,7 @@ export function createKey(context: Pick<Context, 'db' | 'now'>, maker: Actor, wa
   const { workspaceId } = maker
   const role = requireRole(db, workspaceId, wanted.role ?? defaultKeyRole(maker))
   refuseEscalation(maker, role)
+  refuseManyKeys(db, workspaceId)
   const makersKey = maker.type === 'api_key' ? findKey(db, workspaceId, maker.id) : undefined
   const key: StoredKey = {
     id: newId('apiKey', now),
@@ -37,6 +38,17 @@ export function createKey(context: Pick<Context, 'db' | 'now'>, maker: Actor, wa
   const secret = newKeySecret()
   insertKey(db, { ...key, secretHash: hashToken(secret) })
   return { key, secret }
+}
+
+/** Lists show them all at once, and a change of a role looks through them. */
+export const MAX_KEYS = 1000
+
+function refuseManyKeys(db: Context['db'], workspaceId: string): void {
+  if (countKeys(db, workspaceId) >= MAX_KEYS)
+    throw new AppError(
+      'conflict',
+      `This workspace has ${MAX_KEYS} API keys, the most there can be. Revoke those that nobody uses any more.`,
+    )
 }
 
 /** A key made with a key belongs to the user of that one, so that it ends with their membership. */

@@ -55,6 +55,10 @@ export const listKeys = (db: Database, workspaceId: string): StoredKey[] =>
     .all(workspaceId)
     .map(present)
 
+/** How many keys a workspace has, those that are over included. */
+export const countKeys = (db: Database, workspaceId: string): number =>
+  db.query<{ count: number }, [string]>('SELECT count(*) AS count FROM api_keys WHERE workspace_id = ?').get(workspaceId)?.count ?? 0
+
 /** Removes a key of this workspace; false when it has none of this id. From then on its secret finds nothing. */
 export function deleteKey(db: Database, workspaceId: string, id: string): boolean {
   return db.query('DELETE FROM api_keys WHERE workspace_id = ? AND id = ?').run(workspaceId, id).changes > 0

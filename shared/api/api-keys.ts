@@ -16,7 +16,7 @@ export const apiKeyOperations = defineOperations({
       'The secret is in this answer and never shown again. Without `role` the key is a `developer`, or has the role of the caller where that holds fewer permissions. Nobody can make a key that may do more than they may. With `scope` it may touch some services only, and nothing of the workspace as a whole.',
     body: ApiKeyCreate,
     responses: { 201: ApiKeyCreated },
-    errors: ['not_found'],
+    errors: ['not_found', 'conflict'],
     creates: true,
   },
   listApiKeys: {

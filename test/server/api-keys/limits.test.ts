@@ -1,8 +1,10 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { MAX_KEYS } from '../../../server/api-keys/create.ts'
 import { newKeySecret } from '../../../server/api-keys/secret.ts'
-import { revokeKeysOf } from '../../../server/api-keys/store.ts'
+import { insertKey, revokeKeysOf } from '../../../server/api-keys/store.ts'
 import { USE_INTERVAL_MS } from '../../../server/api-keys/use-recorder.ts'
+import { newId } from '../../../server/id.ts'
 import type { ApiKeyCreated, ApiKeyDetails } from '../../../shared/api-key.ts'
 import { expectError } from '../../conformance/expect-error.ts'
 import { call } from '../../support/client.ts'
@@ -194,4 +196,16 @@ describe('what is no key', () => {
     expect((await me(server.adminToken)).status).toBe(200)
     expect(server.logged.join('')).not.toContain('request failed')
   })
+})
+
+test('a workspace has a thousand keys at most', async () => {
+  const tenant = await registerTenant(server, 'collector@example.com')
+  const key = { workspaceId: tenant.workspaceId, name: 'k', role: 'viewer', scope: undefined, createdBy: tenant.userId }
+  const times = { createdAt: now, expiresAt: null, lastUsedAt: null }
+  for (let count = 1; count < MAX_KEYS; count++)
+    insertKey(server.db, { ...key, ...times, id: newId('apiKey'), secretHash: `hash ${count}` })
+  const [first] = (await call<{ id: string }[]>(`${server.url}/v1/api-keys`, { token: tenant.token })).body
+  expectError(await create({ name: 'one more' }, { token: tenant.token }), 'conflict')
+  await call(`${server.url}/v1/api-keys/${first?.id}`, { method: 'DELETE', token: tenant.token })
+  expect((await create({ name: 'one more' }, { token: tenant.token })).status).toBe(201)
 })
