@@ -28,16 +28,16 @@ export function admit(visit: Visit, operation: Operation, workspaceIds: readonly
     credential: principal?.rateKey,
     isGuess: access !== 'public' && principal === undefined && (credential.kind === 'bearer' || credential.kind === 'session'),
   })
-  if (access !== 'public') requirePrincipal(principal)
+  if (access !== 'public') requirePrincipal(principal, credential)
   // Browsers send the cookie with a WebSocket handshake from any page, so that GET needs the check as well.
   if (webSocket || (isStateChanging(visit.request.method) && !operation.isCrossSite)) checkOrigin(visit, credential, principal)
-  const actor = access === 'public' ? principal?.actorIn(undefined) : actorOf(principal, operation, workspaceIds)
+  const actor = access === 'public' ? principal?.actorIn(undefined) : actorOf({ principal, credential }, operation, workspaceIds)
   return {
     actor,
     readmit(more) {
       if (access === 'public') return actor
       const present = principal?.again === undefined ? identified(visit, credential) : principal.again()
-      const current = actorOf(present, operation, [...workspaceIds, ...more])
+      const current = actorOf({ principal: present, credential }, operation, [...workspaceIds, ...more])
       refuseNarrowed(actor, current)
       return current
     },
@@ -50,8 +50,13 @@ function identified(visit: Visit, credential: Credential): Principal | undefined
   return credential.kind === 'none' || credential.kind === 'malformed' ? undefined : visit.parts.identify(credential)
 }
 
-function actorOf(principal: Principal | undefined, operation: Operation, workspaceIds: readonly string[]): Actor {
-  const actor = enterWorkspace(requirePrincipal(principal), workspaceIds)
+interface Caller {
+  principal: Principal | undefined
+  credential: Credential
+}
+
+function actorOf({ principal, credential }: Caller, operation: Operation, workspaceIds: readonly string[]): Actor {
+  const actor = enterWorkspace(requirePrincipal(principal, credential), workspaceIds)
   requireAccess(actor, operation)
   return actor
 }

@@ -16,11 +16,17 @@ export interface Principal {
 /** Finds whom a token or session belongs to; undefined for one that is unknown, expired or revoked. */
 export type Identify = (credential: Credential) => Principal | undefined
 
-/** @throws AppError `unauthorized` without a principal. */
-export function requirePrincipal(principal: Principal | undefined): Principal {
-  if (principal === undefined) {
-    throw new AppError('unauthorized', 'Log in, or send a valid API key as "Authorization: Bearer <key>".')
-  }
+/** One sentence for what is unknown, over and revoked: which of them it is concerns nobody who only shows it. */
+const missing: Record<Credential['kind'], string> = {
+  none: 'Log in, or send a valid API key as "Authorization: Bearer <key>".',
+  malformed: 'This Authorization header cannot be read. Send a valid API key as "Authorization: Bearer <key>".',
+  bearer: 'This key or token is unknown, over or revoked. Send a valid API key, or log in again.',
+  session: 'This session is over. Log in again.',
+}
+
+/** @throws AppError `unauthorized` without a principal, saying what was wrong with what the request shows. */
+export function requirePrincipal(principal: Principal | undefined, { kind }: Credential): Principal {
+  if (principal === undefined) throw new AppError('unauthorized', missing[kind])
   return principal
 }
 

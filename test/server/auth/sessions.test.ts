@@ -67,6 +67,15 @@ describe('a session', () => {
     const both = await call(`${server.url}/v1/auth/me`, { cookie, token: server.adminToken })
     expect(both.body).toMatchObject({ actor: { type: 'static_token' } })
   })
+
+  test('who is not let in is told what was wrong with what they showed, and not whether it ever was good', async () => {
+    const told = async (headers: Record<string, string>) =>
+      (await call<{ message: string }>(`${server.url}/v1/auth/me`, { headers })).body.message
+    expect(await told({})).toContain('Log in, or send a valid API key')
+    expect(await told({ authorization: 'Basic YTpi' })).toContain('This Authorization header cannot be read')
+    expect(await told({ authorization: 'Bearer cpk_unknown' })).toContain('unknown, over or revoked')
+    expect(await told({ cookie: 'cpd_session=unknown' })).toContain('This session is over')
+  })
 })
 
 describe('a state-changing request with a cookie', () => {
