@@ -37,6 +37,9 @@ describe('the details of an entry', () => {
     expect(detailsOf(entry({ operation: 'deleteRole', request: { roleId: 'rol-1' }, removed: { id: 'rol-1', name: 'deployer' } }))).toBe(
       'name=deployer',
     )
+    expect(detailsOf(entry({ operation: 'removeTeamMember', removed: { email: 'ada@example.com', role: 'viewer', scope: null } }))).toBe(
+      'email=ada@example.com role=viewer',
+    )
   })
 
   test('say what was refused and why, and how often more', () => {
