@@ -4,6 +4,7 @@ import { expectError } from '../conformance/expect-error.ts'
 import { requestOf } from '../conformance/requests.ts'
 import { call, cookieOf } from '../support/client.ts'
 import { startTestServer, type TestServer, testAdmin } from '../support/server.ts'
+import { openSocket, upgradeHeaders } from '../support/socket.ts'
 
 let server: TestServer
 let cookie: string
@@ -90,7 +91,16 @@ describe('S13: over https', () => {
     expect(page.headers.get('location')).toBe('/login?returnTo=%2Faccount')
   })
 
-  test('what a cookie of another host holds ends no session at a login', async () => {
+  test('and opens WebSockets under that name', async () => {
+    const own = cookieOf(await call(`${secure.url}/v1/auth/login`, { json: testAdmin }))
+    const headers = { cookie: own, origin: 'https://cp.example.com' }
+    const socket = await openSocket(`${secure.url}/v1/logs/subscribe`, headers)
+    socket.close()
+    const planted = { ...upgradeHeaders, ...headers, cookie: own.replace('__Host-', '') }
+    expectError(await call(`${secure.url}/v1/logs/subscribe`, { headers: planted }), 'unauthorized')
+  })
+
+  test('what a cookie of another host holds ends no session', async () => {
     const own = cookieOf(await call(`${secure.url}/v1/auth/login`, { json: testAdmin }))
     await call(`${secure.url}/v1/auth/logout`, { method: 'POST', cookie: own.replace('__Host-', '') })
     expect(await me(own)).toBe(200)
