@@ -94,7 +94,8 @@ describe('keys', () => {
   })
 
   test('for a role that there is not are answered with the nearest', async () => {
-    const role = { id: 'rol-0b1c2d3e4f5g6h7i8j9k', description: '', permissions: [], builtIn: true, createdAt: '', updatedAt: '' }
+    const at = '2026-02-01T11:00:00.000Z'
+    const role = { id: 'rol-0b1c2d3e4f5g6h7i8j9k', description: '', permissions: [], builtIn: true, createdAt: at, updatedAt: at }
     const run = on({
       listRoles: () => pageOf('role', [{ ...role, name: 'developer' }]),
       createApiKey: () => {

@@ -190,8 +190,8 @@ describe('keys, roles, open and status', () => {
       description: '',
       permissions: ['services.read', 'logs.read'],
       builtIn: true,
-      createdAt: '',
-      updatedAt: '',
+      createdAt: '2026-02-01T11:00:00.000Z',
+      updatedAt: '2026-02-01T11:00:00.000Z',
     }
     const { run } = keeping([], [], { listRoles: () => pageOf('role', [role]) })
     expect((await run(['roles', 'list'])).stdout).toBe('NAME    KIND      PERMISSIONS\nviewer  built-in  services.read logs.read\n')
