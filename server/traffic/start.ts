@@ -28,7 +28,8 @@ export function startTraffic({
   const feed = startAccessFeed({
     dir: paths.accessLogs,
     collector,
-    hasService: (serviceId) => serviceById(db, serviceId) !== undefined,
+    // One that is being deleted is asked no more: its lines would come after those before were removed.
+    hasService: (serviceId) => serviceById(db, serviceId)?.deletedAt === null,
     onError: (error) => log.error('access log not read', describeError(error)),
   })
   return {
