@@ -8,7 +8,7 @@ import { type Reading, readInstances, readServices, type ServiceFacts } from './
 import { rolledUntil } from './read.ts'
 import type { TrafficSample } from './samples.ts'
 import { instancesIn, type ServiceSnapshot, type Snapshot, type Totals } from './snapshot.ts'
-import { askedIn, type EntryTally, entryTallies, isEmpty, nothingAsked, shareOf, windowsBetween } from './traffic-of.ts'
+import { askedIn, type EntryTally, entryTallies, isEmpty, NO_SERVICE, nothingAsked, shareOf, windowsBetween } from './traffic-of.ts'
 import { type Before, idleUsage, type ServiceUsage, usageOf } from './usage-of.ts'
 import { type CpuReading, readRemembered, type Sampled, type Sweep, writeSweep } from './write.ts'
 
@@ -60,11 +60,12 @@ export function createSweeper({ db, engine, now, sampler, database }: SweeperOpt
       const heard = listen({ sampler, database, memory, at })
       const atMs = now()
       const spanMs = atMs - memory.usage.atMs
-      const services = servicesOf({ facts: readServices(db), usage: usageOf(at, readings, memory.usage), heard, at, spanMs, readings })
+      const facts = readServices(db)
+      const services = servicesOf({ facts, usage: usageOf(at, readings, memory.usage), heard, at, spanMs, readings })
       const traffic = heard === undefined ? [] : trafficSamples(services, heard, at)
       memory.usage = beforeOf(atMs, readings)
       latest = { atMs, services }
-      store(database, memory, { usage: usageSamples(services), traffic, readings, heard, atMs })
+      store(database, memory, { usage: usageSamples(services), traffic, readings, heard, facts, atMs })
       if (heard === undefined) return
       memory.traffic.accept(heard.entries, atMs)
       memory.trafficAtMs = heard.atMs
@@ -137,18 +138,26 @@ function servicesOf({ facts, usage, heard, at, spanMs, readings }: Looked): Map<
 
 interface Stored extends Pick<Sweep, 'usage' | 'traffic' | 'readings'> {
   heard: Heard | undefined
+  facts: readonly ServiceFacts[]
   atMs: number
 }
 
-function store(database: MetricsDatabase, memory: Memory, { heard, atMs, ...samples }: Stored): void {
+function store(database: MetricsDatabase, memory: Memory, { heard, facts, atMs, ...samples }: Stored): void {
   try {
-    const { changed, gone } = heard === undefined ? { changed: [], gone: [] } : memory.traffic.changes(heard.entries, atMs)
+    const { changed, gone } =
+      heard === undefined ? { changed: [], gone: [] } : memory.traffic.changes(ofServices(heard.entries, facts), atMs)
     const sweep = { ...samples, changedTallies: changed, goneTallies: gone, trafficAtMs: heard?.atMs ?? memory.trafficAtMs }
     database.use((opened) => writeSweep(opened, sweep))
   } catch (error) {
     memory.traffic.doubt()
     throw error
   }
+}
+
+/** Without what the ingress still counts of a service that was deleted: its samples are removed once, and nothing of it is to come after. */
+function ofServices(entries: readonly EntryTally[], facts: readonly ServiceFacts[]): EntryTally[] {
+  const there = new Set([NO_SERVICE, ...facts.map(({ id }) => id)])
+  return entries.filter(({ service }) => there.has(service))
 }
 
 function addTo(totals: Map<string, Tally>, news: ReadonlyMap<string, Tally>): void {
