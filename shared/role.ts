@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Id } from './id.ts'
 import { permissionNames } from './permission.ts'
-import { OneOf, StrictObject, ToldOneOf, visibleChar } from './schema.ts'
+import { OneOf, StrictObject, Time, ToldOneOf, visibleChar } from './schema.ts'
 
 /** Text with at least one character that is no space: roles are named without those around. */
 const notBlank = `^${visibleChar}*${visibleChar.replace('[^', '[^\\s')}${visibleChar}*$`
@@ -16,8 +16,8 @@ export const Role = Type.Object({
   description: Type.String(),
   permissions: Type.Array(OneOf(permissionNames)),
   builtIn: Type.Boolean(),
-  createdAt: Type.String(),
-  updatedAt: Type.String(),
+  createdAt: Time,
+  updatedAt: Time,
 })
 export type Role = Static<typeof Role>
 
