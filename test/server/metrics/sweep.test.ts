@@ -150,6 +150,9 @@ describe('requests', () => {
     expect([requestsIn(a), requestsIn(b)]).toEqual([1, 0])
     expect(requestsOfTally(sweeper.totals().get(NO_SERVICE))).toBe(8)
     expect(sweeper.latest()?.services.has(b)).toBe(false)
+    // Nor is anything remembered of these, which nobody would remove again.
+    const entries = store.database.use(({ db: samples }) => samples.query<{ entry: string }, []>('SELECT entry FROM tallies').all())
+    expect(entries.map(({ entry }) => entry).sort()).toEqual(['', `${a}-1`])
   })
 
   test('are not known, and not zero, while the ingress does not answer', async () => {
