@@ -166,7 +166,8 @@ function ownEnv(): Record<string, string> {
   )
 }
 
-function killQuietly(pid: number): void {
+/** SIGKILL to a process that may have ended by itself. */
+export function killQuietly(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
