@@ -102,7 +102,7 @@ export function parseStaticToken(value: string): string | undefined {
 
 export function parseAdminPassword(value: string): string | undefined {
   if (value === '') return undefined
-  if (value.length < minPasswordChars) throw new Error(`must have at least ${minPasswordChars} characters`)
+  if ([...value].length < minPasswordChars) throw new Error(`must have at least ${minPasswordChars} characters`)
   return value
 }
 

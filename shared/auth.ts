@@ -17,7 +17,13 @@ export const Email = Type.String({
   pattern: `^${addressChar}+@${addressChar}+$`,
   examples: ['ada@example.com'],
 })
-export const NewPassword = Type.String({ minLength: minPasswordChars, maxLength: 1024, examples: ['correct horse battery'] })
+/** Characters are counted as people and JSON Schema do, which the format sees to: some are two units of a JavaScript string. */
+export const NewPassword = Type.String({
+  minLength: minPasswordChars,
+  format: 'password',
+  maxLength: 1024,
+  examples: ['correct horse battery'],
+})
 export const DisplayName = Type.String({ maxLength: 100, pattern: `^${visibleChar}*$` })
 
 export const RegisterBody = StrictObject({

@@ -1,6 +1,7 @@
 import { FormatRegistry, Kind, type TSchema, TypeRegistry } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { type ValueError, ValueErrorType } from '@sinclair/typebox/errors'
+import { minPasswordChars } from '../../shared/auth.ts'
 import type { ErrorDetail } from '../../shared/error.ts'
 import { unsupportedFields } from '../../shared/schema.ts'
 
@@ -17,6 +18,7 @@ const MAX_DETAILS = 20
 TypeRegistry.Set<{ enum?: unknown[] }>('Unsafe', (schema, value) => schema.enum?.includes(value) ?? true)
 // Patterns tell how a time is written, this whether there is such a time: no 13th month, no 25th hour.
 FormatRegistry.Set('date-time', (text) => !Number.isNaN(Date.parse(text)))
+FormatRegistry.Set('password', (text) => [...text].length >= minPasswordChars)
 
 export function createChecker(schema: TSchema): Checker {
   let compiled: TypeCheck<TSchema> | undefined
@@ -55,7 +57,7 @@ function messageOf({ type, message, schema, value }: ValueError): string {
     case ValueErrorType.StringPattern:
       return `does not have the form wanted here${exampleOf(schema)}`
     case ValueErrorType.StringFormat:
-      return 'is not a time that exists'
+      return schema.format === 'password' ? `must have at least ${minPasswordChars} characters` : 'is not a time that exists'
     case ValueErrorType.Union:
       return `has none of the forms accepted here${exampleOf((schema.anyOf as TSchema[]).find(({ examples }) => Array.isArray(examples)) ?? schema)}`
     case ValueErrorType.StringMinLength:

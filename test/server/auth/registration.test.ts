@@ -76,3 +76,13 @@ test('where registration is closed nobody makes an account, invited or not', asy
   expect(closed.db.query('SELECT count(*) AS n FROM users').get()).toEqual({ n: 1 })
   await closed.close()
 })
+
+test('the characters of a password are counted as people count them', async () => {
+  const email = 'fox@example.com'
+  const token = await invite(email)
+  const registerWith = (password: string) => call(`${server.url}/v1/auth/register`, { json: { email, password, inviteToken: token } })
+  expect(expectError(await registerWith('🦊'.repeat(9)), 'validation_failed').details).toEqual([
+    { path: '/password', message: 'must have at least 10 characters' },
+  ])
+  expect((await registerWith('🦊'.repeat(10))).status).toBe(201)
+})
