@@ -1,10 +1,12 @@
 import { FormatRegistry, type TSchema, TypeRegistry } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { type OperationId, operationIds, operationOf } from '../../shared/api.ts'
+import { minPasswordChars } from '../../shared/auth.ts'
 import { AppError, type ErrorBody, errorStatus } from '../../shared/error.ts'
 
 // TypeBox leaves the checking of formats, and of shapes spelled out as JSON Schema, to whoever uses them.
 FormatRegistry.Set('date-time', (text) => !Number.isNaN(Date.parse(text)))
+FormatRegistry.Set('password', (text) => [...text].length >= minPasswordChars)
 TypeRegistry.Set('Unsafe', (schema: { enum?: unknown[] }, value) => schema.enum?.includes(value) ?? true)
 
 export interface Received {

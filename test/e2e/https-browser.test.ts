@@ -112,6 +112,7 @@ describe.each(['http-01', 'tls-alpn-01'])('a custom domain with a certificate by
         const heard = []
         socket.onmessage = ({ data }) => { heard.push(data); if (heard.length === 1) socket.send('over wss'); else resolve(heard) }
         socket.onerror = () => reject(new Error('The socket failed'))
+        socket.onclose = () => reject(new Error('The socket was closed'))
       })`,
       )
       expect(echoed).toEqual(['hello 1', 'over wss'])
