@@ -44,8 +44,7 @@ export async function asOneself<T>(context: Context, options: OwnAccountOptions,
   const { url, credential } = await currentServer(context)
   const secrets = secretsOf(context, options)
   if (credential !== undefined && isPersonal(credential)) {
-    const code = () => secrets.code(false)
-    return use({ ...secrets, code, client: context.client, adopt: (headers) => store(context, url, sessionIn(headers)) })
+    return use({ ...secrets, client: context.client, adopt: (headers) => store(context, url, sessionIn(headers)) })
   }
   const email = options.email ?? (credential?.kind === 'api_key' ? credential.email : await askEmail(context))
   if (!context.isJson) context.note(clean`This is about your account, so sign in to ${email} for this command.`)
@@ -64,7 +63,7 @@ export async function asOneself<T>(context: Context, options: OwnAccountOptions,
     live.token = sessionIn(headers) ?? live.token
   }
   try {
-    return await use({ ...secrets, code: () => secrets.code(isCodeUsed), client, adopt })
+    return await use({ ...secrets, code: () => (isCodeUsed ? secrets.nextCode() : secrets.code()), client, adopt })
   } finally {
     await client.call('logout').catch((error: unknown) => {
       if (!(error instanceof CliError)) throw error
@@ -105,10 +104,9 @@ function secretsOf(context: Context, { passwordStdin, otp }: OwnAccountOptions) 
       if (!passwordStdin && (await secret('New password again:')) !== typed) throw usageError('The two do not match: nothing was changed.')
       return typed
     },
-    code: async (isAnotherWanted: boolean): Promise<string> => {
-      if (isAnotherWanted) return askCode(context, 'The next code of the app (the one before has signed you in), or a recovery code:')
-      return otp ?? askCode(context, 'Code of your authenticator app, or a recovery code:')
-    },
+    code: async () => otp ?? askCode(context, 'Code of your authenticator app, or a recovery code:'),
+    /** None is taken twice. */
+    nextCode: () => askCode(context, 'The next code of the app (the one before has signed you in), or a recovery code:'),
   }
 }
 
