@@ -1,9 +1,11 @@
+import { AppError } from '../../shared/error.ts'
 import { type PackageJson, readPackageJson } from './package-json.ts'
 import { choosePackageManager, type PackageManager } from './package-manager.ts'
 import type { BuildPlan, BuildStep, DetectInput } from './plan.ts'
 import type { SourceView } from './source-view.ts'
 import { declaredStart, requireStart, shellWord } from './start-command.ts'
 import { mergeTools, requireTool, type Tool } from './tool.ts'
+import { describeUnsupported } from './unsupported.ts'
 
 const EMPTY_PACKAGE: PackageJson = { scripts: {}, main: undefined, packageManager: undefined, hasDependencies: false }
 
@@ -81,7 +83,11 @@ function notesOf(pkg: PackageJson, manager: PackageManager, node: Tool | undefin
 function startOf(input: DetectInput, { pkg, manager }: JavascriptProject): string {
   const entry = findEntry(input.files, pkg)
   const detected = pkg.scripts.start ? startScript(pkg, pkg.scripts.start, manager) : entry && startEntry(input, entry)
-  return requireStart(declaredStart(input) ?? detected, 'add a "start" script to package.json')
+  const start = declaredStart(input) ?? detected
+  const unsupported = start === undefined ? describeUnsupported(input.files) : undefined
+  // A package.json for the front end alone, as Rails and Laravel have one.
+  if (unsupported !== undefined) throw new AppError('bad_request', unsupported)
+  return requireStart(start, 'add a "start" script to package.json')
 }
 
 /** The script's own text, which saves the package manager's process beside the app, unless something hangs on it being run by one. */

@@ -7,6 +7,7 @@ import { detectStatic } from './detect-static.ts'
 import { type BuildPlan, type DetectInput, planWithoutToolchain } from './plan.ts'
 import type { SourceView } from './source-view.ts'
 import { declaredStart } from './start-command.ts'
+import { describeUnsupported, noteUnsupported } from './unsupported.ts'
 
 /** How each runtime is recognised and planned, in the order in which a source is asked. package.json comes first: many Go and
  * Python projects hold one for their front end, but those name their runtime or a Procfile. */
@@ -30,18 +31,29 @@ const detectors: readonly {
 export function detectBuild(input: DetectInput): BuildPlan {
   const { files, settings } = input
   if (settings.type === 'static_site') return detectStatic(input)
+  const start = declaredStart(input)
+  refuseDeno(input, start)
   const detector = detectors.find(({ runtimes, matches }) =>
     settings.runtime === undefined ? matches(files) : runtimes.includes(settings.runtime),
   )
   if (detector !== undefined) return detector.plan(input)
-  const start = declaredStart(input)
-  if (start !== undefined) return { ...planWithoutToolchain('shell', settings.buildCommand), startCommand: start }
+  if (start !== undefined) {
+    return { ...planWithoutToolchain('shell', settings.buildCommand), startCommand: start, notes: noteUnsupported(files) }
+  }
+  throw new AppError('bad_request', notRecognised(files))
+}
+
+/** Its main.ts looks like an app for Bun, which would fail at the first call of Deno's own. */
+function refuseDeno({ files, settings }: DetectInput, start: string | undefined): void {
+  if (settings.runtime !== undefined || start !== undefined || files.has('package.json')) return
+  if (!files.has('deno.json') && !files.has('deno.jsonc')) return
   throw new AppError('bad_request', notRecognised(files))
 }
 
 function notRecognised(files: SourceView): string {
   if (files.has('index.html')) return 'This source is a plain website: create it as a static_site, or set startCommand'
-  const unsupported = ['Gemfile', 'mix.exs', 'Dockerfile'].find((path) => files.has(path))
-  if (unsupported !== undefined) return `${unsupported} cannot be built by this server's engine: set buildCommand and startCommand`
-  return 'Nothing was found that says how to start this source: add a package.json, requirements.txt, go.mod, Cargo.toml or Procfile, set rootDir to the folder that holds it, or set startCommand'
+  return (
+    describeUnsupported(files) ??
+    'Nothing was found that says how to start this source: add a package.json, requirements.txt, go.mod, Cargo.toml or Procfile, set rootDir to the folder that holds it, or set startCommand'
+  )
 }

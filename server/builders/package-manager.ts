@@ -83,7 +83,7 @@ function bun({ isLocked, reason }: Project): PackageManager {
 
 /** Run through npx, which fetches the very version with npm's own settings for registries and certificates. */
 function pnpm({ files, pkg, isLocked, reason }: Project): PackageManager {
-  const version = versionOf(pkg, 'pnpm') ?? pnpmVersion(files.read('pnpm-lock.yaml'))
+  const version = versionOf(pkg, 'pnpm') ?? pnpmVersion(files.head('pnpm-lock.yaml'))
   const command = `npx --yes ${shellWord(`pnpm@${version}`)}`
   return {
     name: 'pnpm',
@@ -97,7 +97,7 @@ function pnpm({ files, pkg, isLocked, reason }: Project): PackageManager {
 }
 
 function yarn(project: Project): PackageManager {
-  const lock = project.files.read('yarn.lock')
+  const lock = project.files.head('yarn.lock')
   const isClassic = versionOf(project.pkg, 'yarn')?.startsWith('1.') ?? (lock === undefined || lock.includes('# yarn lockfile v1'))
   return isClassic ? yarnClassic(project) : yarnBerry(project)
 }

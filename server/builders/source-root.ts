@@ -13,6 +13,12 @@ const MARKERS = [
   'Procfile',
   'Gemfile',
   'mix.exs',
+  'composer.json',
+  'index.php',
+  'deno.json',
+  'pom.xml',
+  'compose.yaml',
+  'docker-compose.yml',
   'Dockerfile',
   'index.html',
 ]

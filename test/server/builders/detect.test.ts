@@ -213,6 +213,15 @@ describe('a source', () => {
     })
   })
 
+  test('of another stack is started by the command of its owner, with a word in the log', () => {
+    const plan = detect({ Gemfile: '', Procfile: 'web: bundle exec puma\n' })
+    expect(plan).toMatchObject({ runtime: 'shell', startCommand: 'bundle exec puma' })
+    expect(plan.notes).toEqual(['This is a Ruby app (Gemfile): buildCommand has to install what it needs.'])
+    expect(detect({ 'deno.json': '', 'main.ts': '' }, { startCommand: 'deno run main.ts' }).startCommand).toBe('deno run main.ts')
+    expect(detect({ 'deno.json': '', 'main.ts': '' }, { runtime: 'bun' }).runtime).toBe('bun')
+    expect(detect({ 'composer.json': '{}', 'package.json': json(start) }).startCommand).toBe('node app.js')
+  })
+
   test('is planned for the runtime its service names', () => {
     expect(detect({ 'package.json': '{}', 'go.mod': '', 'main.go': '' }, { runtime: 'go' }).runtime).toBe('go')
     expect(detect({ 'package.json': json(start) }, { runtime: 'bun' }).runtime).toBe('bun')
@@ -223,7 +232,16 @@ describe('a source', () => {
     [{ 'package.json': '[1' }, 'package.json is not a JSON object'],
     [{ 'requirements.txt': 'x' }, 'No start command: add a Procfile'],
     [{ 'index.html': '' }, 'create it as a static_site'],
-    [{ Gemfile: '' }, 'Gemfile cannot be built'],
+    [{ 'composer.json': '{}', 'package.json': json({ scripts: { build: 'vite build' } }) }, 'This is a PHP app (composer.json)'],
+    [{ 'index.php': '' }, 'This is a PHP app (index.php), which cpd does not build by itself: where the operator has installed PHP'],
+    [{ Gemfile: '', Dockerfile: '', 'package.json': '{}' }, 'This is a Ruby app (Gemfile)'],
+    [{ 'Shop.csproj': '', 'Program.cs': '' }, 'This is a .NET app (Shop.csproj)'],
+    [{ 'Shop.sln': '', 'src/Shop/Shop.csproj': '' }, 'This is a .NET app (Shop.sln)'],
+    [{ 'deno.json': '{}', 'main.ts': '' }, 'This is a Deno app (deno.json)'],
+    [{ 'mix.exs': '' }, 'This is an Elixir app (mix.exs)'],
+    [{ 'pom.xml': '' }, 'This is a Java app (pom.xml)'],
+    [{ 'docker-compose.yml': '', 'api/Dockerfile': '' }, 'This is a Compose project (docker-compose.yml)'],
+    [{ Dockerfile: '' }, 'This is an app with a Dockerfile (Dockerfile), which cpd does not build by itself: no images are built'],
     [{ 'README.md': '' }, 'Nothing was found that says how to start'],
   ])('%j says what is missing', (files, message) => {
     expect(() => detect(files)).toThrow(message)

@@ -6,12 +6,15 @@ export function sourceOf(contents: Record<string, string>): SourceView {
   return {
     has: (path) => Object.hasOwn(contents, path),
     read: (path) => contents[path],
-    folders: (path) => {
-      const below = path === '.' ? '' : `${path}/`
-      const paths = Object.keys(contents).filter((name) => name.startsWith(below))
-      const rest = paths.map((name) => name.slice(below.length).split('/'))
-      return [...new Set(rest.filter((parts) => parts.length > 1).map(([name]) => name ?? ''))].sort()
-    },
+    head: (path) => contents[path],
+    names: (path) => partsBelow(path).flatMap(([name, ...rest]) => (name !== undefined && rest.length === 0 ? [name] : [])),
+    folders: (path) => [...new Set(partsBelow(path).flatMap(([name, ...rest]) => (name !== undefined && rest.length > 0 ? [name] : [])))],
+  }
+
+  function partsBelow(path: string): string[][] {
+    const below = path === '.' ? '' : `${path}/`
+    const paths = Object.keys(contents).filter((name) => name.startsWith(below))
+    return paths.sort().map((name) => name.slice(below.length).split('/'))
   }
 }
 
