@@ -43,7 +43,7 @@ export const JobCreate = StrictObject(
       description: 'A shell command line, run in the folder of the live release',
       examples: ['npm run migrate'],
     }),
-    planId: Type.Optional(OneOf(planNames, 'What it may use; default: the plan of the service')),
+    planId: Type.Optional(OneOf([...planNames, ''], 'What it may use; default, and where empty: the plan of the service')),
   },
   { examples: [{ startCommand: 'npm run migrate' }] },
 )

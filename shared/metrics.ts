@@ -51,7 +51,7 @@ const range = {
   startTime: Type.Optional(MetricTime),
   endTime: Type.Optional(MetricTime),
   resolutionSeconds: Type.Optional(
-    Type.Integer({
+    Type.Number({
       minimum: 1,
       maximum: 31_622_400,
       description: 'Length of a step. Rounded up to what is kept of that time and to at most 2,000 steps',

@@ -1,5 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import { AppError, type ErrorDetail } from '../../shared/error.ts'
+import { withoutNulls } from '../../shared/null-fields.ts'
 import type { Operation } from '../../shared/operation.ts'
 import { readFormOrJson } from './form-body.ts'
 import { type BodyLimits, readJsonBody } from './json-body.ts'
@@ -42,8 +43,9 @@ export function createInputReader(operation: Operation, limits: BodyLimits): Inp
       const body = operation.form ? await readFormOrJson(request, limits) : await readJsonBody(request, limits)
       if (body === undefined && operation.bodyOptional) return undefined
       if (body === undefined) throw new AppError('bad_request', 'This operation needs a JSON body.')
-      refuse(checkBody, body)
-      return body
+      const given = withoutNulls(operation.body as TSchema, body)
+      refuse(checkBody, given)
+      return given
     },
   }
 }

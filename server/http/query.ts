@@ -14,7 +14,7 @@ interface Field {
 }
 
 /**
- * Arrays are taken comma-joined and repeated, integers and booleans from their text; empty values count as absent; keys the
+ * Arrays are taken comma-joined and repeated, numbers and booleans from their text; empty values count as absent; keys the
  * schema does not name are left alone. `limit` is clamped and defaults apply.
  */
 export function createQueryReader(schema: TObject): QueryReader {
@@ -57,6 +57,7 @@ const clamped = (limit: unknown, { 'x-clamped': most = MAX_PAGE_ITEMS }: TSchema
 
 function readerOf(schema: TSchema): (value: string) => unknown {
   if (schema.type === 'integer') return (value) => (/^-?\d{1,100}$/.test(value) ? Number(value) : value)
+  if (schema.type === 'number') return (value) => (/^-?\d{1,100}(\.\d{1,100})?$/.test(value) ? Number(value) : value)
   if (schema.type === 'boolean') return (value) => (value === 'true' || value === 'false' ? value === 'true' : value)
   return (value) => value
 }

@@ -65,8 +65,10 @@ function messageOf({ type, message, schema, value }: ValueError): string {
     case ValueErrorType.StringMaxLength:
       return `must have at most ${schema.maxLength} characters`
     case ValueErrorType.IntegerMinimum:
+    case ValueErrorType.NumberMinimum:
       return `must be at least ${schema.minimum}`
     case ValueErrorType.IntegerMaximum:
+    case ValueErrorType.NumberMaximum:
       return `must be at most ${schema.maximum}`
     case ValueErrorType.ArrayMinItems:
       return `must have at least ${schema.minItems} ${schema.minItems === 1 ? 'item' : 'items'}`
@@ -80,6 +82,7 @@ function messageOf({ type, message, schema, value }: ValueError): string {
 const typeMessages: Partial<Record<ValueErrorType, string>> = {
   [ValueErrorType.String]: 'must be a string',
   [ValueErrorType.Integer]: 'must be a whole number',
+  [ValueErrorType.Number]: 'must be a number',
   [ValueErrorType.Boolean]: 'must be true or false',
   [ValueErrorType.Array]: 'must be an array',
   [ValueErrorType.Object]: 'must be an object',

@@ -16,8 +16,8 @@ import { insertJob, jobById, type NewJob, openJobs, type StoredJob } from './sto
  */
 export function createJob(context: Context, service: StoredService, { startCommand, planId, by }: JobCreate & { by: string }): StoredJob {
   if (service.type === 'static_site') throw new AppError('conflict', 'A static site has nothing to run a job in: it is files only.')
-  if (planId !== undefined) refuseLargePlan(context.machine, { name: planId, label: 'plan', sizes: plans, path: '/planId' })
-  const job = { kind: 'one_off', startCommand, plan: planId ?? null, triggeredBy: by } as const
+  if (planId) refuseLargePlan(context.machine, { name: planId, label: 'plan', sizes: plans, path: '/planId' })
+  const job = { kind: 'one_off', startCommand, plan: planId || null, triggeredBy: by } as const
   return enqueue(context, service, job)
 }
 

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { TSchema } from '@sinclair/typebox'
 import { ErrorBody, type ErrorCode, errorStatus } from '../../../shared/error.ts'
+import { acceptingNulls } from '../../../shared/null-fields.ts'
 import type { Operation } from '../../../shared/operation.ts'
 import { idempotencyKeyPattern } from '../idempotency.ts'
 import { type Components, exampleOf, type JsonObject, toOpenApiSchema } from './schema.ts'
@@ -71,9 +72,9 @@ function requestBodyOf({ body, bodyOptional, form, stream }: Operation, componen
     return { required: true, description: `At most ${stream.maxBytes} bytes by default (${stream.description}).`, content }
   }
   if (body === undefined) return undefined
-  const json = jsonContent(body, components)
-  const asForm = form ? { 'application/x-www-form-urlencoded': { schema: toOpenApiSchema(body, components) } } : {}
-  return { required: !bodyOptional, content: { ...json, ...asForm } }
+  const schema = toOpenApiSchema(acceptingNulls(body), components)
+  const asForm = form ? { 'application/x-www-form-urlencoded': { schema } } : {}
+  return { required: !bodyOptional, content: { 'application/json': { schema, example: exampleOf(body) }, ...asForm } }
 }
 
 function binarySchema(contentType: string): JsonObject {

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createService } from '../support/apps.ts'
+import { call, type Reply } from '../support/client.ts'
+import { defaultWorkspaceId } from '../support/members.ts'
+import { startTestServer, type TestServer } from '../support/server.ts'
+
+/**
+ * Requests of Render's own CLI, Terraform provider, MCP server and Python SDK, in the form in which they send them: bodies as Go's
+ * encoder writes them, nulls and empty strings included.
+ */
+let server: TestServer
+let ownerId: string
+beforeAll(async () => {
+  server = await startTestServer()
+  ownerId = await defaultWorkspaceId(server)
+})
+afterAll(() => server.close())
+
+type Json = Record<string, unknown>
+
+const send = <T = Json>(method: string, path: string, json?: unknown): Promise<Reply<T>> =>
+  call<T>(`${server.url}/v1${path}`, { method, token: server.adminToken, ...(json === undefined ? {} : { json }) })
+const get = <T = Json>(path: string) => send<T>('GET', path)
+
+describe('null and empty', () => {
+  test('in place of lists, as Go writes a slice that was never made', async () => {
+    const json = {
+      autoDeploy: 'no',
+      envVars: null,
+      name: 'site-of-nulls',
+      ownerId,
+      rootDir: '',
+      secretFiles: null,
+      serviceDetails: { buildCommand: 'true', headers: null, routes: null, ipAllowList: null, previews: {}, publishPath: 'dist' },
+      type: 'static_site',
+    }
+    const { status, body } = await send<{ service: Json & { id: string; serviceDetails: Json } }>('POST', '/services', json)
+    expect({ status, message: (body as Json).message }).toEqual({ status: 201, message: undefined })
+    expect(body.service.serviceDetails).toMatchObject({ headers: [], routes: [] })
+    expect(await send('PATCH', `/services/${body.service.id}`, { serviceDetails: { routes: null } })).toMatchObject({ status: 200 })
+  })
+
+  test('as the whole body of PUT env-vars and secret-files: the provider of Terraform without any', async () => {
+    const id = await createService(server, { name: 'emptied', envVars: [{ key: 'A', value: '1' }] })
+    for (const what of ['env-vars', 'secret-files'])
+      expect(await call(`${server.url}/v1/services/${id}/${what}`, { ...nullBody, token: server.adminToken })).toMatchObject({
+        status: 200,
+        body: [],
+      })
+    expect((await get(`/services/${id}/env-vars`)).body).toEqual([])
+  })
+
+  test.each(['', null])('as the plan of a job (%j), which the CLI sends where none is chosen', async (planId) => {
+    const id = await createService(server, { name: `jobs of ${planId === null ? 'null' : 'nothing'}` })
+    const { status, body } = await send('POST', `/services/${id}/jobs`, { planId, startCommand: 'true' })
+    // Nothing is live, which is the next thing that is looked at.
+    expect({ status, code: body.code }).toEqual({ status: 409, code: 'conflict' })
+  })
+
+  test('as a cursor: the provider of Terraform asks for the first page by it', async () => {
+    for (const path of ['/services', '/disks', '/audit-logs', '/roles'])
+      expect(await get(`${path}?cursor=&limit=100`)).toMatchObject({ status: 200 })
+  })
+})
+
+const nullBody = { method: 'PUT', raw: 'null', headers: { 'content-type': 'application/json' } }
+
+describe('metrics', () => {
+  test('take a resolution with a fraction, as Python writes every number', async () => {
+    const id = await createService(server, { name: 'measured' })
+    for (const resolution of ['60.0', '60', '0.5e2', '90.5']) {
+      const { status } = await get(`/metrics/cpu?resource=${id}&resolutionSeconds=${resolution}`)
+      expect({ resolution, status }).toEqual({ resolution, status: resolution.includes('e') ? 400 : 200 })
+    }
+  })
+})
