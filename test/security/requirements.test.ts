@@ -128,6 +128,7 @@ const proofs: Record<string, Record<string, string[]>> = {
     'engines/contract.ts': ['forking without end stays within the limit and can be stopped', 'a memory hog is killed and told as such'],
   },
   'S23 deletion': { 'security/s23-deletion.test.ts': [] },
+  'S29 kernel objects': { 'security/s29-connections.test.ts': [] },
 }
 
 describe.each(Object.entries(proofs))('%s', (_, files) => {

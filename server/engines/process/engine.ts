@@ -7,6 +7,7 @@ import { freezerBy } from './freezer.ts'
 import { guaranteesOf, type Host, probeHost, usableCgroups } from './host.ts'
 import { installKeeper } from './launcher.ts'
 import { freeze, inspect, type LifecycleContext, remove, runTask, startInstance, stop, thaw } from './lifecycle.ts'
+import { CONNECTIONS_PER_INSTANCE } from './network/connection-table.ts'
 import { exposeLoopback, siblingConnections } from './network/instance-ports.ts'
 import type { Networks } from './network/networks.ts'
 import { openNetworks } from './network/own-networks.ts'
@@ -41,6 +42,8 @@ export interface NetworkChoice {
   subnet?: string
   /** Ports of this machine that every workload may reach: the ingress's. */
   publicPorts?: readonly number[]
+  /** How many connections one instance may have begun. */
+  connectionsPerInstance?: number
 }
 
 const ADOPTION_DEADLINE_MS = 10_000
@@ -145,8 +148,18 @@ function openNetworksOf({ network: ability }: Host, { records, stateDir, network
   const adopted = running.map(({ id }) => ({ id, recordDir: records.dirOf(id) }))
   const directory = join(stateDir, 'network')
   if ('reason' in ability) return openSharedNetwork({ directory, adopted })
-  const { subnet, publicPorts = [] } = network ?? {}
-  return openNetworks({ directory, adopted, publicPorts, hasTimeouts: ability.hasTimeouts, log, ...(subnet !== undefined && { subnet }) })
+  const { subnet, publicPorts = [], connectionsPerInstance: most = CONNECTIONS_PER_INSTANCE } = network ?? {}
+  const connectionsPerInstance = ability.hasCounts ? most : undefined
+  const { hasTimeouts } = ability
+  return openNetworks({
+    directory,
+    adopted,
+    publicPorts,
+    hasTimeouts,
+    connectionsPerInstance,
+    log,
+    ...(subnet !== undefined && { subnet }),
+  })
 }
 
 /** Terminals are nobody's to find: they end with whoever opened them. */

@@ -5,6 +5,7 @@ import type { Guarantee } from '../port.ts'
 import type { Controller } from './cgroup-layout.ts'
 import { type Cgroups, openCgroups } from './cgroups.ts'
 import { type Namespaces, PROCESS_NAMESPACE } from './launch.ts'
+import { tableAdvice } from './network/connection-table.ts'
 import { type NetworkAbility, probeNetwork } from './network/probe.ts'
 
 /** What this machine lets us do, found out once by trying. A missing part has its reason in its place. */
@@ -117,8 +118,14 @@ function networkGuarantees(network: NetworkAbility): Guarantee[] {
     guarantee('own-network', 'Instances have a network of their own: two on the same port never meet', reason),
     guarantee('private-network', 'Private services are reached by services of their workspace only', reason),
     guarantee('no-control-egress', "Services reach neither the platform's ports nor the machine's own, nor a cloud's metadata", reason),
+    guarantee('connection-limit', "No service can fill the machine's table of connections", reason ?? countAdvice(network)),
     guarantee('internet', 'Services reach the internet', blockedBy === undefined ? undefined : advice),
   ]
+}
+
+function countAdvice(network: NetworkAbility): string | undefined {
+  const cannotCount = 'the kernel does not count connections by address; load the module nft_connlimit'
+  return 'hasCounts' in network && !network.hasCounts ? cannotCount : tableAdvice()
 }
 
 function withoutController(cgroups: Host['cgroups'], controller: Controller): string | undefined {

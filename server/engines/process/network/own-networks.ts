@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { AppError, messageOf } from '../../../../shared/error.ts'
 import type { LinkedService } from '../../port.ts'
 import { gatewayOf, INSTANCE_ADDRESSES, instanceAddress, parseSubnet, virtualAddress } from './addresses.ts'
+import { enlargeTable } from './connection-table.ts'
 import { type KernelTable, openKernelTable } from './kernel-table.ts'
 import { type NamedAddress, type NameFiles, openNameFiles, writeInPlace } from './name-files.ts'
 import { type LinkSettings, makeNamespace, type Namespace } from './namespace.ts'
@@ -29,6 +30,7 @@ export interface NetworkOptions {
   /** Ports of this machine that every instance may reach: the ingress's. */
   publicPorts: readonly number[]
   hasTimeouts: boolean
+  connectionsPerInstance: number | undefined
   /** Workloads of this run of the machine, and where their records are. */
   adopted: readonly { id: string; recordDir: string }[]
   log: (message: string) => void
@@ -102,6 +104,7 @@ async function openParts(options: NetworkOptions): Promise<Parts> {
     publicPorts: options.publicPorts,
     localResolvers: resolver.local,
     hasTimeouts: options.hasTimeouts,
+    connectionsPerInstance: options.connectionsPerInstance,
   }
   const isLoopbackNeeded = resolver.local.some((address) => address.startsWith('127.'))
   const pool = poolOf({ linkPrefix, subnet, mtu, hasIpv6: existsSync('/proc/sys/net/ipv6'), isLoopbackNeeded }, seats, log)
@@ -112,6 +115,7 @@ async function openParts(options: NetworkOptions): Promise<Parts> {
   names.write(namesOf({ claim }, links))
   const onError = (error: unknown) => log(`The network rules were set anew: ${messageOf(error)}`)
   const table = await openKernelTable({ rules, members, destinations: destinationsOf({ claim, seats }, links), onError })
+  enlargeTable()
   return { options, claim, table, pool, names, seats }
 }
 

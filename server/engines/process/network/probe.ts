@@ -8,6 +8,8 @@ export type NetworkAbility =
   | {
       /** The kernel can be told to forget connections that are over. */
       hasTimeouts: boolean
+      /** The kernel counts the connections of an address. */
+      hasCounts: boolean
       /** Why instances may not reach the internet: another firewall's rules. */
       blockedBy?: string
     }
@@ -38,18 +40,27 @@ ct timeout set "brief"
 }
 `
 
+const COUNTS = `table inet probe {
+set begun { type ipv4_addr; size 65535; flags dynamic; }
+chain a { type filter hook forward priority filter; policy accept;
+ct state new add @begun { ip saddr ct count over 8192 } drop
+}
+}
+`
+
 export async function probeNetwork(): Promise<NetworkAbility> {
   const inNew = (argv: string[], input: string) => attempt(['unshare', '--net', ...argv], input)
-  const [link, entering, rules, timeouts, blockedBy] = await Promise.all([
+  const [link, entering, rules, timeouts, counts, blockedBy] = await Promise.all([
     inNew(['ip', '-batch', '-'], batchOf(LINK)),
     attempt(['nsenter', '--net=/proc/self/ns/net', 'true'], ''),
     inNew(['nft', '-f', '-'], RULES),
     inNew(['nft', '-f', '-'], TIMEOUTS),
+    inNew(['nft', '-f', '-'], COUNTS),
     findForwardDrop(),
   ])
   const problem = link ?? entering ?? rules
   if (problem !== undefined) return { reason: `${problem}; install iproute2 and nftables, and in a container allow CAP_NET_ADMIN` }
-  return { hasTimeouts: timeouts === undefined, ...(blockedBy !== undefined && { blockedBy }) }
+  return { hasTimeouts: timeouts === undefined, hasCounts: counts === undefined, ...(blockedBy !== undefined && { blockedBy }) }
 }
 
 async function attempt(argv: readonly string[], input: string): Promise<string | undefined> {

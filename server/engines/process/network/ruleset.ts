@@ -28,6 +28,8 @@ export interface Rules {
   localResolvers: readonly string[]
   /** Whether this kernel lets us shorten how long it remembers connections that are over. */
   hasTimeouts: boolean
+  /** How many connections an instance may have begun; undefined where this kernel cannot count them. */
+  connectionsPerInstance: number | undefined
 }
 
 /** Addresses of instances and the private network each belongs to. */
@@ -107,6 +109,13 @@ export const removeDestination = (table: string, virtual: string): string[] => [
 const TIMEOUTS =
   'ct timeout brief { protocol tcp; policy = { close : 1, time_wait : 2, last_ack : 10, close_wait : 60, fin_wait : 60, established : 86400 }; }'
 
+/** Connections that an address has begun, be they answered or not. The kernel forgets those that are over at each look (nft(8), ct count). */
+const COUNTED = 'set begun { type ipv4_addr; size 65535; flags dynamic; }'
+
+function countedIn({ connectionsPerInstance: most }: Rules): string[] {
+  return most === undefined ? [] : [`ct state new add @begun { ip saddr ct count over ${most} } goto refuse`]
+}
+
 function frame(rules: Rules): string[] {
   const { subnet, linkPrefix, publicPorts } = rules
   const toIngress = publicPorts.length > 0 ? [`tcp dport { ${[...new Set(publicPorts)].join(', ')} }`] : []
@@ -114,6 +123,7 @@ function frame(rules: Rules): string[] {
   const brief = rules.hasTimeouts ? [...toIngress, `iifname ${ours}`].map((what) => `${what} ct timeout set "brief"`) : []
   return [
     ...(rules.hasTimeouts ? [TIMEOUTS] : []),
+    COUNTED,
     'map members { type ipv4_addr : verdict; }',
     'map services { type ipv4_addr : verdict; }',
     'set itself { type ipv4_addr . ipv4_addr; }',
@@ -122,6 +132,7 @@ function frame(rules: Rules): string[] {
     ...chain('from_instance', [
       'ct state established,related accept',
       'ct state invalid drop',
+      ...countedIn(rules),
       `ip daddr ${subnet.cidr} ip saddr vmap @members`,
       `ip daddr ${subnet.cidr} goto refuse`,
       'ip daddr @never goto refuse',
@@ -142,6 +153,7 @@ function frame(rules: Rules): string[] {
     ...hook('to_host', 'input priority filter', [
       `iifname != ${ours} accept`,
       'ct state established,related accept',
+      ...countedIn(rules),
       ...toIngress.map((what) => `${what} accept`),
       ...resolverAccess(rules),
       'goto refuse',

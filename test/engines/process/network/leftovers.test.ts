@@ -124,7 +124,14 @@ test('rules that somebody has flushed are set again with the next change', async
 test('a claim in the routes is seen by the next installation, and given back', async () => {
   engine = await createProcessEngine({ stateDir: world.stateDir, label })
   const other = mkdtempSync(join(tmpdir(), 'network-'))
-  const options = { directory: join(other, 'network'), publicPorts: [], hasTimeouts: false, adopted: [], log: () => {} }
+  const options = {
+    directory: join(other, 'network'),
+    publicPorts: [],
+    hasTimeouts: false,
+    connectionsPerInstance: undefined,
+    adopted: [],
+    log: () => {},
+  }
   const networks = await openNetworks(options)
   const own = (await said(['ip', 'route'])).match(/^unreachable \S+/gm) ?? []
   expect(new Set(own).size).toBe(own.length)
@@ -158,7 +165,14 @@ test('what is left of an installation whose data is gone is taken away by anothe
 
 test('a change that the kernel refuses fails for whoever asked for it, and the next one is tried all the same', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'network-'))
-  const networks = await openNetworks({ directory: join(dir, 'network'), publicPorts: [], hasTimeouts: false, adopted: [], log: () => {} })
+  const networks = await openNetworks({
+    directory: join(dir, 'network'),
+    publicPorts: [],
+    hasTimeouts: false,
+    connectionsPerInstance: undefined,
+    adopted: [],
+    log: () => {},
+  })
   const service = { serviceId: 'srv-a', number: 1, networkId: 'net-a', names: ['a'], instanceIds: ['one'] }
   const recordDir = join(dir, 'one')
   mkdirSync(recordDir)

@@ -10,6 +10,7 @@ import {
   parseSubnet,
   virtualAddress,
 } from '../../../../server/engines/process/network/addresses.ts'
+import { entriesFor, tableAdvice } from '../../../../server/engines/process/network/connection-table.ts'
 import { listensOnLoopbackOnly, parseTcpTable } from '../../../../server/engines/process/network/loopback.ts'
 import { openNameFiles, renderHosts, writeInPlace } from '../../../../server/engines/process/network/name-files.ts'
 import { forwardDropIn } from '../../../../server/engines/process/network/probe.ts'
@@ -54,6 +55,7 @@ describe('the rules', () => {
     publicPorts: [80, 443, 80],
     localResolvers: [],
     hasTimeouts: true,
+    connectionsPerInstance: 8192,
   }
   const members = new Map([
     ['10.201.128.1', 'tea-a'],
@@ -67,7 +69,10 @@ describe('the rules', () => {
 
   test.each([
     ['as they are', rules],
-    ['with no port of the ingress and without timeouts', { ...rules, publicPorts: [], hasTimeouts: false }],
+    [
+      'with no port of the ingress and without timeouts',
+      { ...rules, publicPorts: [], hasTimeouts: false, connectionsPerInstance: undefined },
+    ],
     ['with name servers on this machine', { ...rules, localResolvers: ['127.0.0.53', '192.0.2.7'] }],
   ])('%s are taken by the kernel, twice over', async (_, given) => {
     const text = renderTable(given, members, destinations)
@@ -88,6 +93,21 @@ describe('the rules', () => {
   test('tell networks apart whose ids differ in signs that nftables does not know', () => {
     expect(networkChain('tea-a')).not.toBe(networkChain('tea_a'))
     expect(networkChain('tea-a"; flush ruleset')).toMatch(/^net_[0-9a-f]{16}$/)
+  })
+})
+
+describe('the table of connections', () => {
+  const GIB = 1024 ** 3
+
+  test('takes a sixteenth of the memory at most, and holds a million entries at most', () => {
+    expect(entriesFor(GIB)).toBe(209_715)
+    expect(entriesFor(4 * GIB)).toBe(838_860)
+    expect(entriesFor(64 * GIB)).toBe(1_048_576)
+  })
+
+  test('is told of where a few instances could fill it', () => {
+    expect(tableAdvice(65_536)).toMatch(/^the table has room for 65536 connections only; set net\.netfilter\.nf_conntrack_max/)
+    expect(tableAdvice(262_144)).toBeUndefined()
   })
 })
 
