@@ -9,8 +9,8 @@ const config = defineConfig({
     exclude: ['test/fixtures/**'],
     pool: 'threads',
     maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    testTimeout: 120_000,
+    hookTimeout: 240_000,
     // Bun loads our sources itself: vite knows neither SQL nor files as imports.
     server: { deps: { external: [sources] } },
   },

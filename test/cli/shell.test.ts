@@ -40,8 +40,8 @@ interface Terminal {
   type(text: string | Uint8Array): Promise<void>
   resize(columns: number, rows: number): void
   prints(words: string | RegExp): Promise<void>
-  /** What stty says of the terminal now. */
-  modes(): Promise<string>
+  /** Waits until stty says this of the terminal. */
+  hasModes(expected: string): Promise<void>
   close(): void
 }
 
@@ -64,7 +64,7 @@ async function open(args: string[] = ['web'], token?: string): Promise<Terminal 
     child,
     text,
     before,
-    modes,
+    hasModes: async (expected) => void (await until(`the terminal is as ${expected}`, async () => (await modes()) === expected)),
     type: (words) => pty.write(typeof words === 'string' ? Buffer.from(words) : words),
     resize: pty.resize,
     prints: async (words) => {
@@ -94,17 +94,19 @@ describe('in a terminal', () => {
     await shell.type('echo "<$COLOUR $TERM $(stty size | tr " " x)>"\r')
     await shell.prints('<green xterm 33x90>')
     shell.resize(70, 20)
-    await Bun.sleep(300)
-    await shell.type('echo "<$(stty size | tr " " x)>"\r')
-    await shell.prints('<20x70>')
-    await shell.type('sleep 1000\r')
-    await Bun.sleep(300)
+    await until('the shell has the new size', async () => {
+      await shell.type('echo "<$(stty size | tr " " x)>"\r')
+      await Bun.sleep(300)
+      return shell.text().includes('<20x70>')
+    })
+    await shell.type('sleep 7654320\r')
+    await until('it sleeps', () => pidsWith('sleep 7654320').length > 0)
     await shell.type('\u0003')
     await shell.type('echo "<code $?>"\r')
     await shell.prints('<code 130>')
     await shell.type('exit 7\r')
     expect((await shell.child.exited).exitCode).toBe(7)
-    expect(await shell.modes()).toBe(shell.before.replace('rows 33; columns 90', 'rows 20; columns 70'))
+    await shell.hasModes(shell.before.replace('rows 33; columns 90', 'rows 20; columns 70'))
   })
 
   test('a program that fills the screen is passed through, and characters of every kind', async () => {
@@ -143,7 +145,7 @@ describe('in a terminal', () => {
     expect((await shell.child.exited).exitCode).toBe(1)
     await shell.prints('You left the shell')
     expect(shell.text()).toContain('\u001b[?1049l')
-    expect(await shell.modes()).toBe(shell.before)
+    await shell.hasModes(shell.before)
     await until('nothing of it is left', () => pidsWith('sleep 7654321').length === 0)
   })
 
@@ -155,7 +157,7 @@ describe('in a terminal', () => {
     await shell.prints('ready')
     process.kill(await cpctlPid(), signal)
     expect((await shell.child.exited).exitCode).toBe(code)
-    expect(await shell.modes()).toBe(shell.before)
+    await shell.hasModes(shell.before)
     await until('nothing of it is left', () => pidsWith('sleep 7654322').length === 0)
   })
 
@@ -173,7 +175,7 @@ describe('in a terminal', () => {
     await call(`${platform.url}/v1/api-keys/${key.id}`, { method: 'DELETE', token: platform.adminToken })
     expect((await shell.child.exited).exitCode).toBe(1)
     await shell.prints('The shell was ended: The credential was revoked or lost its permission.')
-    expect(await shell.modes()).toBe(shell.before)
+    await shell.hasModes(shell.before)
   })
 })
 

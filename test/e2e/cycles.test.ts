@@ -11,7 +11,7 @@ test('instances and services that were started and ended leave nothing on the ma
   const command = [process.execPath, 'test/soak/main.ts', 'cycles', '--cycles', '20', '--services', '2']
   const { exitCode, stdout, stderr } = await runProcess(command, {
     cwd: root,
-    env: { PATH: process.env['PATH'] ?? '', TMPDIR: tmpdir() },
+    env: { PATH: process.env.PATH ?? '', TMPDIR: tmpdir() },
     timeoutMs: TIMEOUT_MS,
   })
   expect({ exitCode, stdout, stderr }).toMatchObject({ exitCode: 0, stdout: expect.not.stringContaining('FAILED') })

@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { runProcess, type SpawnedProcess, spawnProcess } from '../../server/process/spawn.ts'
 import { call } from './client.ts'
+import { closeInTurn } from './closing.ts'
 import { makeDataDir } from './data-dir.ts'
 import { type IngressPorts, startTestIngress, type TestIngress } from './ingress.ts'
 import { testAdmin, testStaticToken } from './server.ts'
@@ -78,19 +79,21 @@ export async function startControlPlane(
     },
     logged: () => readFileSync(logFile, 'utf8'),
     async close() {
-      await removeServices(plane, data.paths.services)
-      await plane.stop()
-      await ingress.close()
-      if (diskBytes !== undefined) await runProcess(['umount', '--lazy', data.dir])
-      data.remove()
-      rmSync(logFile, { force: true })
+      await closeInTurn({
+        'removing services': () => removeServices(plane, data.paths.services),
+        'stopping the control plane': plane.stop,
+        'closing the ingress': () => ingress.close(),
+        'unmounting the disk': () => diskBytes !== undefined && runProcess(['umount', '--lazy', data.dir]),
+        'removing the data': data.remove,
+        'removing its log': () => rmSync(logFile, { force: true }),
+      })
     },
   }
   await plane.start()
   return plane
 }
 
-const REMOVAL_DEADLINE_MS = 60_000
+const REMOVAL_DEADLINE_MS = 55_000
 
 /** They are out of the list at once; their folders go when nothing of them is left. */
 async function removeServices({ url, adminToken }: ControlPlane, folder: string): Promise<void> {

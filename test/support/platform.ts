@@ -7,6 +7,7 @@ import { unfinishedDeploys } from '../../server/deploys/store.ts'
 import { createServerLog } from '../../server/server-log.ts'
 import { markDeleted } from '../../server/services/store.ts'
 import { recover } from '../../server/work/recover.ts'
+import { closeInTurn } from './closing.ts'
 import { makeDataDir } from './data-dir.ts'
 import { type IngressPorts, startTestIngress, type TestIngress } from './ingress.ts'
 import { largeMachine, type TestServer, testAdmin, testStaticToken } from './server.ts'
@@ -70,16 +71,18 @@ export async function startPlatform(
     logged,
     ingress,
     async close() {
-      await deleteServices(context)
-      await app.stop()
-      await close()
-      await ingress.close()
-      data.remove()
+      await closeInTurn({
+        'removing services': () => deleteServices(context),
+        'stopping the API': () => app.stop(),
+        'closing the parts': close,
+        'closing the ingress': () => ingress.close(),
+        'removing the data': data.remove,
+      })
     },
   }
 }
 
-const DELETION_DEADLINE_MS = 30_000
+const DELETION_DEADLINE_MS = 55_000
 
 /** Has the platform end and remove everything, as it does for a caller. */
 async function deleteServices({ db, work }: Context): Promise<void> {
@@ -90,7 +93,14 @@ async function deleteServices({ db, work }: Context): Promise<void> {
     work.pokeService(id)
   }
   while (db.query('SELECT id FROM services').get() !== null) {
-    if (Date.now() > deadline) throw new Error('The services of the test were not removed')
+    if (Date.now() > deadline) throw new Error(`Services were not removed: ${leftOf(db)}`)
     await sleep(50)
   }
 }
+
+const leftOf = (db: Context['db']): string =>
+  db
+    .query<{ name: string }, []>('SELECT name FROM services')
+    .all()
+    .map(({ name }) => name)
+    .join()

@@ -72,15 +72,23 @@ async function attempt(argv: readonly string[], input: string): Promise<string |
   }
 }
 
-const MAX_RULESET_BYTES = 64 * 1024 * 1024
-
 async function findForwardDrop(): Promise<string | undefined> {
+  for (const chain of forwardDrops(await list('chains'))) {
+    if (!tellsOfOurLinks(await list('table', chain.family, chain.table))) return `${chain.family} ${chain.table} ${chain.name}`
+  }
+  return undefined
+}
+
+/**
+ * Heads of chains, or one table with its rules. The whole set of rules is never read: nft begins it anew whenever somebody changes a table
+ * meanwhile. A machine without nft has a line of its own elsewhere, and a table that has just gone drops nothing.
+ */
+async function list(...what: string[]): Promise<Listing> {
   try {
-    const { exitCode, stdout } = await runProcess(['nft', '-j', 'list', 'ruleset'], { env: systemEnv, maxOutputBytes: MAX_RULESET_BYTES })
-    return exitCode === 0 ? forwardDropIn(JSON.parse(stdout)) : undefined
+    const { exitCode, stdout } = await runProcess(['nft', '-j', 'list', ...what], { env: systemEnv })
+    return exitCode === 0 ? JSON.parse(stdout) : { nftables: [] }
   } catch {
-    // A machine without nft has its own line, and a set of rules beyond all measure is not looked through.
-    return undefined
+    return { nftables: [] }
   }
 }
 
@@ -93,17 +101,16 @@ interface Chain {
 }
 
 interface Listing {
-  nftables: { chain?: Chain; rule?: { family: string; table: string; chain: string; expr: unknown } }[]
+  nftables: { chain?: Chain; rule?: { expr: unknown } }[]
 }
 
 /**
- * The chain of another firewall (Docker's, ufw's, firewalld's) that drops forwarded packets and that nobody has told of our links,
- * in the output of `nft -j list ruleset` (libnftables-json(5)).
+ * The chains of other firewalls (Docker's, ufw's, firewalld's) that drop forwarded packets, in the output of `nft -j list chains`
+ * (libnftables-json(5)).
  */
-export function forwardDropIn({ nftables }: Listing): string | undefined {
-  const dropping = nftables.flatMap(({ chain }) => (chain?.hook === 'forward' && chain.policy === 'drop' ? [chain] : []))
-  const isTold = ({ family, table }: Chain) =>
-    nftables.some(({ rule }) => rule?.family === family && rule.table === table && JSON.stringify(rule.expr).includes('"cpd'))
-  const first = dropping.find((chain) => !isTold(chain))
-  return first && `${first.family} ${first.table} ${first.name}`
-}
+export const forwardDrops = ({ nftables }: Listing): Chain[] =>
+  nftables.flatMap(({ chain }) => (chain?.hook === 'forward' && chain.policy === 'drop' ? [chain] : []))
+
+/** Whether somebody has let our links through, in the output of `nft -j list table`. */
+export const tellsOfOurLinks = ({ nftables }: Listing): boolean =>
+  nftables.some(({ rule }) => JSON.stringify(rule?.expr ?? '').includes('"cpd'))

@@ -13,7 +13,7 @@ import {
 import { entriesFor, tableAdvice } from '../../../../server/engines/process/network/connection-table.ts'
 import { listensOnLoopbackOnly, parseTcpTable } from '../../../../server/engines/process/network/loopback.ts'
 import { openNameFiles, renderHosts, writeInPlace } from '../../../../server/engines/process/network/name-files.ts'
-import { forwardDropIn } from '../../../../server/engines/process/network/probe.ts'
+import { forwardDrops, tellsOfOurLinks } from '../../../../server/engines/process/network/probe.ts'
 import { planResolver } from '../../../../server/engines/process/network/resolver.ts'
 import { networkChain, type Rules, renderTable } from '../../../../server/engines/process/network/ruleset.ts'
 import { networksIn } from '../../../../server/engines/process/network/subnet.ts'
@@ -122,10 +122,9 @@ describe('another firewall', () => {
     },
   })
   test('that drops forwarded packets is named, unless it has been told of our links', () => {
-    expect(forwardDropIn({ nftables: [chain('drop')] })).toBe('ip filter FORWARD')
-    expect(forwardDropIn({ nftables: [chain('drop'), rule('eth0')] })).toBe('ip filter FORWARD')
-    expect(forwardDropIn({ nftables: [chain('drop'), rule('cpd*')] })).toBeUndefined()
-    expect(forwardDropIn({ nftables: [chain('accept'), chain('drop', 'input')] })).toBeUndefined()
+    expect(forwardDrops({ nftables: [chain('drop'), chain('accept'), chain('drop', 'input')] })).toEqual([chain('drop').chain])
+    expect(tellsOfOurLinks({ nftables: [chain('drop'), rule('eth0')] })).toBe(false)
+    expect(tellsOfOurLinks({ nftables: [chain('drop'), rule('cpd*')] })).toBe(true)
   })
 })
 
