@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './.scripts/longest-first.ts'
 
 const sources = new RegExp(`^${import.meta.dirname}/(server|shared|cli)/`)
 
@@ -8,7 +9,8 @@ const config = defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: ['test/fixtures/**'],
     pool: 'threads',
-    maxWorkers: 2,
+    maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     testTimeout: 120_000,
     hookTimeout: 240_000,
     // Bun loads our sources itself: vite knows neither SQL nor files as imports.
