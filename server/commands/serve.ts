@@ -5,8 +5,9 @@ import { AppError } from '../../shared/error.ts'
 import { formatAddress } from '../address.ts'
 import { type Config, ownArguments, ownEnvironment } from '../config.ts'
 import { pathsOf } from '../paths.ts'
+import { surviveErrors } from '../process/survive.ts'
 import { type RunningServer, startServer } from '../serve.ts'
-import { createServerLog, describeError, type ServerLog } from '../server-log.ts'
+import { createServerLog, type ServerLog } from '../server-log.ts'
 import { serveCommands } from '../upgrade/control-server.ts'
 import { TRIAL_FLAG, upgradeInPlace } from '../upgrade/guardian.ts'
 import { readJournal } from '../upgrade/journal.ts'
@@ -22,7 +23,7 @@ export function serveCommand(): Command {
     if (isOnTrial) endWithGuardian()
     const config = configOf(command)
     const log = createServerLog((line) => process.stderr.write(line))
-    process.on('unhandledRejection', (error) => log.error('unhandled rejection', describeError(error)))
+    surviveErrors(log)
     const server = await startServer({ config, version, selfCommand, executable: process.execPath, isOnTrial, log })
     announce(server, config)
     const commands = answerCommands({ server, config, isOnTrial, log })

@@ -2,11 +2,13 @@
 import { createApp } from '../../server/app.ts'
 import { compose } from '../../server/compose.ts'
 import { configOfProcess } from '../../server/config.ts'
+import { surviveErrors } from '../../server/process/survive.ts'
 import { createServerLog } from '../../server/server-log.ts'
 import { recover, sweepFolders } from '../../server/work/recover.ts'
 
 const config = configOfProcess({})
 const log = createServerLog((line) => process.stderr.write(line))
+surviveErrors(log)
 const { context, work, close } = await compose({ config, version: '0.0.0-test', executable: process.execPath, log })
 const app = createApp(context)
 const { port } = app.listen(config.CP_LISTEN)

@@ -1,0 +1,37 @@
+import { describeError, type ServerLog } from '../server-log.ts'
+
+/** Errors that nobody caught, within the window, after which a process is no longer to be trusted. */
+export const MAX_ERRORS = 300
+export const ERROR_WINDOW_MS = 10_000
+/** EX_SOFTWARE of sysexits.h. */
+const EXIT_CODE = 70
+
+/** Says of each error that nobody caught whether to go on: not after too many of them at once. */
+export function createErrorBudget(now: () => number): { mayGoOn(): boolean } {
+  let begunAt = Number.NEGATIVE_INFINITY
+  let count = 0
+  return {
+    mayGoOn() {
+      if (now() - begunAt >= ERROR_WINDOW_MS) {
+        begunAt = now()
+        count = 0
+      }
+      count += 1
+      return count <= MAX_ERRORS
+    },
+  }
+}
+
+/**
+ * What a timer, listener or collected handle throws is logged and ends nothing: apps, the ingress and everybody's requests depend on this
+ * process, and all that it has begun is written down. A burst of errors ends it, so that whoever watches it starts it anew.
+ */
+export function surviveErrors(log: ServerLog): void {
+  const budget = createErrorBudget(() => performance.now())
+  const survive = (event: string) => (error: unknown) => {
+    log.error(event, describeError(error))
+    if (!budget.mayGoOn()) process.exit(EXIT_CODE)
+  }
+  process.on('uncaughtException', survive('uncaught error'))
+  process.on('unhandledRejection', survive('unhandled rejection'))
+}
