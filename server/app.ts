@@ -12,6 +12,8 @@ import { createAuditTrail } from './audit/trail.ts'
 import { createIdentify } from './auth/identify.ts'
 import { createAuthRoutes } from './auth/routes.ts'
 import { certificateRoutes } from './certificates/routes.ts'
+import { type ConnectionGuard, guardConnections } from './connections/guard.ts'
+import type { ConnectionLimits } from './connections/plan.ts'
 import type { Context } from './context.ts'
 import { cronJobRoutes } from './cron-jobs/routes.ts'
 import { deployRoutes } from './deploys/routes.ts'
@@ -61,6 +63,8 @@ const STOP_DEADLINE_MS = 10_000
 export interface AppOptions {
   /** Longest silence on a connection. A body that arrives slower than 16 KiB in this time counts as silent, and ends with it. */
   idleTimeoutSeconds?: number
+  /** In place of those that follow from the descriptors this process may have. */
+  connectionLimits?: Partial<ConnectionLimits>
 }
 
 const IDLE_TIMEOUT_SECONDS = 120
@@ -79,9 +83,11 @@ export interface App {
  *
  * @throws Error when the handlers and the table of operations do not fit each other.
  */
-export function createApp(context: Context, { idleTimeoutSeconds = IDLE_TIMEOUT_SECONDS }: AppOptions = {}): App {
+export function createApp(context: Context, { idleTimeoutSeconds = IDLE_TIMEOUT_SECONDS, connectionLimits = {} }: AppOptions = {}): App {
   const { config, db, log, now, publicUrl } = context
   let server: HttpServer | null = null
+  let guard: ConnectionGuard | undefined
+  const isTrustedProxy = trustedProxies(config.CP_TRUSTED_PROXIES)
   let origins: ReadonlySet<string> = new Set([new URL(publicUrl).origin])
   const sockets = createSocketHub()
   const parts: HttpParts = {
@@ -90,7 +96,7 @@ export function createApp(context: Context, { idleTimeoutSeconds = IDLE_TIMEOUT_
     limits: createRateLimits(rateSettingsOf(config), now),
     cors: createCorsRules(config.CP_CORS_ORIGINS),
     idempotency: createIdempotencyStore(db, context.sealer, now),
-    addressOf: createAddressReader(trustedProxies(config.CP_TRUSTED_PROXIES), context.ingressProof),
+    addressOf: createAddressReader(isTrustedProxy, context.ingressProof),
     ownOrigins: () => origins,
     server: () => server,
     sockets,
@@ -125,6 +131,8 @@ export function createApp(context: Context, { idleTimeoutSeconds = IDLE_TIMEOUT_
       )
       const bound = { host: address.host, port: server.port ?? address.port }
       origins = ownOriginsOf(publicUrl, bound)
+      const perAddress = config.CP_API_CONNECTIONS_PER_ADDRESS
+      guard = guardConnections({ port: bound.port, perAddress, isTrustedProxy, log, limits: connectionLimits })
       return bound
     },
     async stop() {
@@ -133,6 +141,7 @@ export function createApp(context: Context, { idleTimeoutSeconds = IDLE_TIMEOUT_
       const deadline = setTimeout(() => server?.stop(true), STOP_DEADLINE_MS)
       await server.stop()
       clearTimeout(deadline)
+      guard?.stop()
     },
   }
 }

@@ -74,6 +74,11 @@ const settings = {
     help: 'Connections to services that one client address, or one IPv6 /64, may have at a time; 0 is no limit, and trusted proxies have none',
     parse: integer(0, 1e6),
   },
+  CP_API_CONNECTIONS_PER_ADDRESS: {
+    default: '500',
+    help: 'The same for connections to the API',
+    parse: integer(0, 1e6),
+  },
   CP_BASE_DOMAIN: { default: 'localhost', flag: '--base-domain', help: 'Services answer at <slug>.<base domain>', parse: parseDomain },
   CP_PUBLIC_ADDRESSES: {
     default: '',

@@ -30,11 +30,13 @@ export interface ControlPlaneOptions {
   diskBytes?: number
   /** The ingress serves https as well, at these ports. */
   tls?: IngressPorts
+  /** How many descriptors the control plane may have. */
+  descriptors?: number
 }
 
 export async function startControlPlane(
   env: Record<string, string> = {},
-  { diskBytes, tls }: ControlPlaneOptions = {},
+  { diskBytes, tls, descriptors }: ControlPlaneOptions = {},
 ): Promise<ControlPlane> {
   const data = makeDataDir()
   if (diskBytes !== undefined) {
@@ -64,7 +66,8 @@ export async function startControlPlane(
     ingress,
     async start() {
       const script = fileURLToPath(import.meta.resolve('./control-plane-child.ts'))
-      child = spawnProcess([process.execPath, script], { env: settings, stdout: 'pipe', stderr: { appendTo: logFile } })
+      const limited = descriptors === undefined ? [] : ['prlimit', `--nofile=${descriptors}:${descriptors}`]
+      child = spawnProcess([...limited, process.execPath, script], { env: settings, stdout: 'pipe', stderr: { appendTo: logFile } })
       plane.url = await firstLine(child.stdout)
       if (plane.url === '') throw new Error(`The control plane did not start: ${plane.logged()}`)
     },
