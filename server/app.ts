@@ -37,6 +37,7 @@ import { trustedProxies } from './ingress/trusted-proxies.ts'
 import { jobRoutes } from './jobs/routes.ts'
 import { logRoutes } from './logs/routes.ts'
 import { metricRoutes } from './metrics/routes.ts'
+import { emptyListRoutes } from './not-yet/routes.ts'
 import { createOAuthRoutes } from './oauth/routes.ts'
 import { mountPages } from './pages/mount.ts'
 import { listenProblem } from './process/listen-problem.ts'
@@ -182,6 +183,7 @@ function handlersOf(context: Context): Handlers<OperationId, Context> {
     ...cronJobRoutes,
     ...diskRoutes,
     ...domainRoutes,
+    ...emptyListRoutes,
     ...certificateRoutes,
     ...logRoutes,
     ...metricRoutes,

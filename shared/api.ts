@@ -3,6 +3,7 @@ import { apiKeyOperations } from './api/api-keys.ts'
 import { auditOperations } from './api/audit.ts'
 import { authOperations } from './api/auth.ts'
 import { certificateOperations } from './api/certificates.ts'
+import { datastoreOperations } from './api/datastores.ts'
 import { deployOperations } from './api/deploys.ts'
 import { deviceOperations } from './api/device.ts'
 import { diskOperations } from './api/disks.ts'
@@ -12,6 +13,7 @@ import { jobOperations } from './api/jobs.ts'
 import { logOperations } from './api/logs.ts'
 import { metricOperations } from './api/metrics.ts'
 import { oauthOperations } from './api/oauth.ts'
+import { projectOperations } from './api/projects.ts'
 import { roleOperations } from './api/roles.ts'
 import { serviceSettingOperations } from './api/service-settings.ts'
 import { serviceOperations } from './api/services.ts'
@@ -39,6 +41,8 @@ export const operations = {
   ...jobOperations,
   ...diskOperations,
   ...domainOperations,
+  ...projectOperations,
+  ...datastoreOperations,
   ...certificateOperations,
   ...logOperations,
   ...metricOperations,

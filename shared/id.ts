@@ -21,6 +21,9 @@ export const idPrefix = {
   job: 'job',
   disk: 'dsk',
   diskSnapshot: 'snp',
+  project: 'prj',
+  environment: 'evm',
+  keyValue: 'red',
 } as const
 
 export type IdKind = keyof typeof idPrefix

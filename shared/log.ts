@@ -23,6 +23,7 @@ export const Log = Type.Object(
 export type Log = Static<typeof Log>
 
 const wildcard = '* stands for any characters'
+const noSuchLabel = 'No line has one, so none is found'
 
 const filters = {
   ownerId: Type.Optional(Type.String({ maxLength: 64 })),
@@ -34,6 +35,9 @@ const filters = {
   method: Many(Type.String({ maxLength: 32, description: `Of requests; ${wildcard}` })),
   statusCode: Many(Type.String({ maxLength: 8, description: `Of requests, 5* for a class; ${wildcard}` })),
   path: Many(Type.String({ maxLength: 2048, description: `Of requests, without the query; ${wildcard}` })),
+  task: Many(Type.String({ maxLength: 64, description: noSuchLabel })),
+  taskRun: Many(Type.String({ maxLength: 64, description: noSuchLabel })),
+  sandbox: Many(Type.String({ maxLength: 64, description: noSuchLabel })),
   text: Type.Optional(Type.Array(Type.String({ maxLength: 500, description: 'Words that must all stand in the line' }), { maxItems: 20 })),
   startTime: Type.Optional(TimeInput),
   endTime: Type.Optional(TimeInput),

@@ -67,8 +67,8 @@ const resources = {
 }
 const instance = Many(Type.String({ maxLength: 64, description: 'Only these instances' }))
 const requestFilters = {
-  host: Many(Type.String({ maxLength: 256, description: 'Not supported: requests are not counted by host' })),
-  path: Many(Type.String({ maxLength: 2048, description: 'Not supported: requests are not counted by path' })),
+  host: Many(Type.String({ maxLength: 256, description: 'Finds nothing: requests are not counted by host' })),
+  path: Many(Type.String({ maxLength: 2048, description: 'Finds nothing: requests are not counted by path' })),
 }
 
 export const HistoryQuery = Type.Object({ ...range, metric: Many(OneOf(metricNames)) })
@@ -86,7 +86,9 @@ export const RequestQuery = Type.Object({
   ...range,
   ...resources,
   ...requestFilters,
-  aggregateBy: Type.Optional(OneOf(['statusCode', 'host'], 'One series for each class of status (2xx …); host is not supported')),
+  aggregateBy: Type.Optional(
+    OneOf(['statusCode', 'host'], 'statusCode: one series for each class of status (2xx …); host: all hosts in one series'),
+  ),
 })
 export type RequestQuery = Static<typeof RequestQuery>
 export const LatencyQuery = Type.Object({

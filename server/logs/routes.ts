@@ -32,7 +32,7 @@ function filterOf(db: Context['db'], actor: Actor, query: LogSubscribeQuery): Lo
   const startAt = microseconds('startTime', startTime)
   const endAt = microseconds('endTime', endTime)
   return {
-    resource: resource ?? serviceIdsOf(db, actor),
+    resource: isOfNoLine(query) ? [] : (resource ?? serviceIdsOf(db, actor)),
     ...(instance && { instance }),
     ...(level && { level }),
     ...(type && { type }),
@@ -45,6 +45,9 @@ function filterOf(db: Context['db'], actor: Actor, query: LogSubscribeQuery): Lo
     ...(endAt !== undefined && { endAt }),
   }
 }
+/** Labels of what Render has and we do not. */
+const isOfNoLine = ({ task, taskRun, sandbox }: LogSubscribeQuery): boolean =>
+  task !== undefined || taskRun !== undefined || sandbox !== undefined
 
 function microseconds(name: string, time: string | undefined): number | undefined {
   if (time === undefined) return undefined

@@ -23,6 +23,9 @@ type MetricIds = Extract<
   | 'queryInstanceCount'
   | 'queryCpuLimit'
   | 'queryMemoryLimit'
+  | 'queryCpuTarget'
+  | 'queryMemoryTarget'
+  | 'queryActiveConnections'
   | 'scrapeMetrics'
 >
 
@@ -44,16 +47,16 @@ export const metricRoutes: Handlers<MetricIds, Context> = {
   queryCpu: ({ actor, query }, context) => usage(context, actor, { query, metric: 'cpu' }),
   queryMemory: ({ actor, query }, context) => usage(context, actor, { query, metric: 'memory' }),
   queryHttpRequests({ actor, query }, context) {
-    refuseFilters(query)
-    if (query.aggregateBy === 'host')
-      throw refused('aggregateBy', 'must be statusCode: requests are not counted by host. cpctl logs --host shows them')
-    if (query.aggregateBy === undefined) return traffic(context, actor, { query, metric: 'http-requests' })
-    return answerTraffic(context.metrics, questionOf(context, actor, query), requestsByClass)
+    const question = questionOf(context, actor, query)
+    if (isByHostOrPath(query)) return []
+    const series = query.aggregateBy === 'statusCode' ? requestsByClass : (trafficSeries['http-requests'] ?? nothing)
+    return answerTraffic(context.metrics, question, series)
   },
   queryHttpLatency({ actor, query }, context) {
-    refuseFilters(query)
+    const question = questionOf(context, actor, query)
+    if (isByHostOrPath(query)) return []
     const quantiles = (query.quantile ?? [DEFAULT_QUANTILE]).map(Number)
-    return answerTraffic(context.metrics, questionOf(context, actor, query), (labels, samples) =>
+    return answerTraffic(context.metrics, question, (labels, samples) =>
       [...new Set(quantiles)].flatMap((quantile) => latencySeries(labels, samples, quantile)),
     )
   },
@@ -61,6 +64,9 @@ export const metricRoutes: Handlers<MetricIds, Context> = {
   queryInstanceCount: ({ actor, query }, context) => traffic(context, actor, { query, metric: 'instance-count' }),
   queryCpuLimit: ({ actor, query }, context) => traffic(context, actor, { query, metric: 'cpu-limit' }),
   queryMemoryLimit: ({ actor, query }, context) => traffic(context, actor, { query, metric: 'memory-limit' }),
+  queryCpuTarget: ({ actor, query }, context) => notMeasured(context, actor, query),
+  queryMemoryTarget: ({ actor, query }, context) => notMeasured(context, actor, query),
+  queryActiveConnections: ({ actor, query }, context) => notMeasured(context, actor, query),
   scrapeMetrics: ({ actor, request }, context) => scrape(context, actor, request.headers.get('accept')),
 }
 
@@ -114,8 +120,11 @@ function questionOf(context: Context, actor: Actor, { resource, service, startTi
   }
 }
 
-function refuseFilters({ host, path }: { host?: string[]; path?: string[] }): void {
-  const field = host === undefined ? path && 'path' : 'host'
-  if (field !== undefined)
-    throw refused(field, `is not supported: requests are not counted by ${field}. GET /v1/logs?type=request finds them`)
+/** Requests are counted by service and status alone: GET /v1/logs?type=request finds those of a host or path. */
+const isByHostOrPath = ({ host, path }: { host?: string[]; path?: string[] }): boolean => host !== undefined || path !== undefined
+
+/** Nothing, to those who may see the services that are named. */
+function notMeasured(context: Context, actor: Actor, query: Resources): TimeSeries[] {
+  questionOf(context, actor, query)
+  return []
 }

@@ -6,6 +6,8 @@ import { defineOperations } from '../operation.ts'
 const ServiceParams = Type.Object({ serviceId: Id('service') })
 const common = { method: 'GET', access: 'metrics.read', tag: 'Metrics', errors: ['not_found'] } as const
 const series = { responses: { 200: Type.Array(TimeSeries) } }
+/** What clients ask for along with the rest, and fail without. */
+const notMeasured = { ...common, query: MetricQuery, ...series }
 
 /** What services use and are asked for. Values are bare series, without pages. */
 export const metricOperations = defineOperations({
@@ -67,6 +69,13 @@ export const metricOperations = defineOperations({
     summary: 'Bytes that an instance may use',
     query: MetricQuery,
     ...series,
+  },
+  queryCpuTarget: { ...notMeasured, path: '/v1/metrics/cpu-target', summary: 'Processor use that autoscaling aims at: not measured' },
+  queryMemoryTarget: { ...notMeasured, path: '/v1/metrics/memory-target', summary: 'Memory use that autoscaling aims at: not measured' },
+  queryActiveConnections: {
+    ...notMeasured,
+    path: '/v1/metrics/active-connections',
+    summary: 'Connections of datastores: not measured',
   },
   scrapeMetrics: {
     method: 'GET',

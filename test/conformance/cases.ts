@@ -226,6 +226,11 @@ export const successCases: Record<OperationId, Prepare> = {
     await call(world.platform.url + path, { method: 'PUT', json, token: world.platform.adminToken })
     return [send('DELETE', 204, path)]
   },
+  listProjects: ({ workspaceId }) => [get(`/v1/projects?ownerId=${workspaceId}&limit=100`)],
+  listEnvironments: () => [get('/v1/environments?projectId=prj-0b1c2d3e4f5g6h7i8j9k,prj-0b1c2d3e4f5g6h7i8j9l&limit=100')],
+  listPostgres: ({ workspaceId }) => [get(`/v1/postgres?ownerId=${workspaceId}&name=db&includeReplicas=true&suspended=not_suspended`)],
+  listKeyValue: ({ workspaceId }) => [get(`/v1/key-value?ownerId=${workspaceId}`)],
+  listRedis: () => [get('/v1/redis?region=oregon,frankfurt')],
   uploadSource: async (world) => {
     const options = { method: 'POST', raw: await packApp('hello-js'), headers: { 'content-type': 'application/gzip' } }
     return [
@@ -274,6 +279,9 @@ export const successCases: Record<OperationId, Prepare> = {
   queryInstanceCount: measured((id) => `/v1/metrics/instance-count?resource=${id}`),
   queryCpuLimit: measured((id) => `/v1/metrics/cpu-limit?resource=${id}`),
   queryMemoryLimit: measured((id) => `/v1/metrics/memory-limit?resource=${id}`),
+  queryCpuTarget: measured((id) => `/v1/metrics/cpu-target?resource=${id}`),
+  queryMemoryTarget: measured((id) => `/v1/metrics/memory-target?resource=${id}`),
+  queryActiveConnections: measured((id) => `/v1/metrics/active-connections?resource=${id}`),
   scrapeMetrics: measured(() => '/metrics'),
   listLogs: ({ serviceId }) => [
     get(`/v1/logs?resource=${serviceId}&limit=100`),

@@ -134,10 +134,27 @@ const lists: Partial<Record<OperationId, List>> = {
   listSecretFiles: { path: () => `/v1/services/${serviceId}/secret-files`, count: 5 },
 }
 
+/** Lists of what there cannot be yet. */
+const emptyLists: Partial<Record<OperationId, string>> = {
+  listProjects: '/v1/projects',
+  listEnvironments: '/v1/environments',
+  listPostgres: '/v1/postgres',
+  listKeyValue: '/v1/key-value',
+  listRedis: '/v1/redis',
+}
+
+test.each(Object.entries(emptyLists))('%s is empty, and refuses what a list that is not would refuse', async (_, path) => {
+  const ask = (query: string) => call(`${server.url}${path}${query}`, { token: server.adminToken })
+  for (const query of ['', '?limit=100', '?name=a,b&createdAfter=2020-01-01T00:00:00Z', `?cursor=${btoa('["x"]')}`])
+    expect(await ask(query)).toMatchObject({ status: 200, body: [] })
+  for (const query of ['?limit=0', '?cursor=nonsense', '?updatedBefore=yesterday']) expectError(await ask(query), 'validation_failed')
+  expectError(await ask('?ownerId=tea-00000000000000000000'), 'not_found')
+})
+
 const paged = operationIds.filter((id) => 'cursor' in (operationOf(id).query?.properties ?? {}))
 
 test('every operation that takes a cursor has its list here', () => {
-  expect(Object.keys(lists).sort()).toEqual([...paged].sort())
+  expect([...Object.keys(lists), ...Object.keys(emptyLists)].sort()).toEqual([...paged].sort())
 })
 
 describe.each(Object.entries(lists) as [OperationId, List][])('%s', (_, { path, count, asMember }) => {

@@ -74,3 +74,42 @@ describe('metrics', () => {
     }
   })
 })
+
+describe('what is not there yet', () => {
+  test.each([
+    ['CLI: every command that resolves a name', '/projects?limit=100'],
+    ['CLI: environments of projects', '/environments?limit=100&projectId=prj-0b1c2d3e4f5g6h7i8j9k'],
+    ['CLI: services', '/postgres?limit=100'],
+    ['CLI: services', '/key-value'],
+    ['CLI: a name', '/postgres?name=db'],
+    ['Terraform: a name', '/redis?name=cache'],
+  ])('%s: %s', async (_, path) => {
+    const query = `${path.includes('?') ? '&' : '?'}ownerId=${ownerId}`
+    expect(await get(path + query)).toMatchObject({ status: 200, body: [] })
+  })
+
+  test.each(['cpu-target', 'memory-target', 'active-connections'])('MCP get_metrics: %s', async (metric) => {
+    const id = await createService(server, { name: `measured by ${metric}` })
+    const query = `resource=${id}&startTime=2026-11-20T00%3A00%3A00Z&endTime=2026-11-21T00%3A00%3A00Z&resolutionSeconds=60`
+    expect(await get(`/metrics/${metric}?${query}`)).toMatchObject({ status: 200, body: [] })
+  })
+
+  test('MCP get_metrics: requests by host, path and both', async () => {
+    const id = await createService(server, { name: 'asked' })
+    for (const filters of ['aggregateBy=host', 'host=a.example.com&path=%2F', 'path=%2Fa&path=%2Fb&aggregateBy=statusCode'])
+      for (const metric of ['http-requests', 'http-latency', 'bandwidth', 'cpu'])
+        expect(await get(`/metrics/${metric}?resource=${id}&${filters}`)).toMatchObject({ status: 200, body: [] })
+  })
+
+  test('CLI: lines of tasks and sandboxes are none, and not all', async () => {
+    const id = await createService(server, { name: 'with lines' })
+    const line = { timestampMs: Date.now(), resource: id, instance: `${id}-00001`, type: 'app', level: 'info', message: 'a line' } as const
+    server.context.logStore.append([line])
+    expect((await get<{ logs: unknown[] }>(`/logs?ownerId=${ownerId}&resource=${id}`)).body.logs).toHaveLength(1)
+    for (const filter of ['task=tsk-1', 'taskRun=run-1', 'sandbox=sbx-1', 'task=&sandbox=sbx-1']) {
+      const { status, body } = await get<{ logs: unknown[]; hasMore: boolean }>(`/logs?ownerId=${ownerId}&resource=${id}&${filter}`)
+      expect({ filter, status, logs: body.logs, hasMore: body.hasMore }).toEqual({ filter, status: 200, logs: [], hasMore: false })
+      expect((await get(`/logs/values?ownerId=${ownerId}&label=level&resource=${id}&${filter}`)).body).toEqual([])
+    }
+  })
+})

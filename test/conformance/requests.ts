@@ -36,6 +36,9 @@ const neededQuery: Partial<Record<OperationId, string>> = {
   queryInstanceCount: someService,
   queryCpuLimit: someService,
   queryMemoryLimit: someService,
+  queryCpuTarget: someService,
+  queryMemoryTarget: someService,
+  queryActiveConnections: someService,
 }
 
 /** A well-formed request of an operation, out of the examples in the table, with the ids given. */

@@ -114,11 +114,19 @@ describe("Render's queries", () => {
     expect(latency.body.map((one) => labelsOf(one).quantile)).toEqual(['0.5', '0.99'])
   })
 
+  test('find no requests of a host or path, which are not counted, and all hosts together', async () => {
+    for (const path of ['http-requests', 'http-latency'])
+      for (const filter of ['host=a.example.com', 'path=/x', 'path=/x&path=/y'])
+        expect((await ask(`/metrics/${path}?resource=${web}&${filter}`)).body).toEqual([])
+    const { body } = await ask(`/metrics/http-requests?resource=${web}&aggregateBy=host`)
+    expect(body).toEqual((await ask(`/metrics/http-requests?resource=${web}`)).body)
+    expect(body.length).toBe(1)
+    expectError(await ask('/metrics/http-requests?resource=srv-00000000000000000000&host=a'), 'not_found')
+  })
+
   test('refuse what is not counted, by name', async () => {
     for (const [path, field] of [
-      [`/metrics/http-requests?resource=${web}&aggregateBy=host`, '/aggregateBy'],
-      [`/metrics/http-requests?resource=${web}&host=a.example.com`, '/host'],
-      [`/metrics/http-latency?resource=${web}&path=/x`, '/path'],
+      [`/metrics/http-requests?resource=${web}&aggregateBy=day`, '/aggregateBy'],
       [`/metrics/http-latency?resource=${web}&quantile=1.5`, '/quantile/0'],
       [`/metrics/cpu?resource=${web}&aggregationMethod=SUM`, '/aggregationMethod'],
       [`/metrics/cpu?resource=${web}&resolutionSeconds=0`, '/resolutionSeconds'],
