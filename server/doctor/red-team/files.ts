@@ -1,5 +1,7 @@
 import {
   closeSync,
+  fstatSync,
+  ftruncateSync,
   linkSync,
   mkdtempSync,
   openSync,
@@ -53,6 +55,15 @@ export function fileTries(targets: Targets): Try[] {
       title: 'reads disks or memory of the machine as they are',
       guarantee: 'no-privileges',
       attempts: ['/dev/mem', '/dev/kmem', '/dev/port', ...blockDevices()].map((path) => opening(path, 'r')),
+    },
+    {
+      id: 'stretch-output',
+      title: 'sets the length of a file of the control plane through the output it was given',
+      guarantee: 'no-privileges',
+      attempts: [1, 2].map((descriptor) => ({
+        what: `descriptor ${descriptor}`,
+        act: () => setLength(descriptor),
+      })),
     },
     {
       id: 'read-shadow',
@@ -116,3 +127,9 @@ const blockDevices = (): string[] =>
   readdirSync('/dev')
     .map((name) => join('/dev', name))
     .filter((path) => statSync(path, { throwIfNoEntry: false })?.isBlockDevice())
+
+/** To what it is already. */
+function setLength(descriptor: number): string {
+  ftruncateSync(descriptor, fstatSync(descriptor).size)
+  return 'set its length'
+}

@@ -14,6 +14,7 @@ import { type BoundDir, planMounts, renderFstab } from './mount-plan.ts'
 import { HOST_SEAT, type Networks, type Seat } from './network/networks.ts'
 import { groupOf } from './processes.ts'
 import type { Records, Workload } from './record.ts'
+import { openSpool } from './spool.ts'
 import type { Turns } from './turns.ts'
 
 export interface LaunchContext {
@@ -102,17 +103,8 @@ async function launchIn(
     env: spec.env,
     command: spec.command,
   })
-  const streams = spec.attached === undefined ? outputOnly(spec.outputPath) : bothWays(spec.attached.descriptor)
-  const launcher = spawnProcess(argv, {
-    cwd: '/',
-    env,
-    ...streams,
-    stderr: 'pipe',
-    detached: true,
-    ...(birthplace !== undefined && { cgroup: birthplace }),
-  })
-  launcher.unref()
-  const keeper = await readUntilReady(launcher)
+  const streams = openStreams(records, workload, spec)
+  const keeper = await readUntilReady(spawnLauncher({ argv, env, birthplace, streams }))
   if (typeof keeper === 'string')
     throw new AppError('unavailable', `Could not start ${workload.id}: ${keeper.trim() || 'the launcher was killed'}`)
   return keeper
@@ -123,8 +115,43 @@ function cgroupWrites(cgroups: Cgroups, workload: Workload, { spec, isBornInside
   return [...(isBornInside ? [] : cgroups.entryWrites(group)), ...cgroups.lastWrites(group, spec.limits)]
 }
 
-const outputOnly = (outputPath: string) => ({ stdout: { appendTo: outputPath } })
-const bothWays = (descriptor: number) => ({ stdin: descriptor, stdout: descriptor })
+/** Where a workload's output goes, and its input comes from; to be closed once it has them. */
+interface Streams {
+  stdin?: number
+  stdout: number
+  close(): void
+}
+
+function openStreams(records: Records, { id }: Workload, spec: LaunchSpec): Streams {
+  if (spec.attached !== undefined) return { stdin: spec.attached.descriptor, stdout: spec.attached.descriptor, close: () => {} }
+  const { writeEnd, close } = openSpool(records, id, spec.outputPath)
+  return { stdout: writeEnd, close }
+}
+
+interface Launcher {
+  argv: string[]
+  env: Record<string, string>
+  /** The control group it is born in. */
+  birthplace: string | undefined
+  streams: Streams
+}
+
+function spawnLauncher({ argv, env, birthplace: cgroup, streams: { close, ...streams } }: Launcher): SpawnedProcess {
+  try {
+    const launcher = spawnProcess(argv, {
+      cwd: '/',
+      env,
+      ...streams,
+      stderr: 'pipe',
+      detached: true,
+      ...(cgroup !== undefined && { cgroup }),
+    })
+    launcher.unref()
+    return launcher
+  } finally {
+    close()
+  }
+}
 
 function createGroup(cgroups: Cgroups, workload: Workload, limits: Limits): void {
   try {

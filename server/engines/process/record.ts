@@ -10,6 +10,7 @@ import { watchPath } from './watch-path.ts'
  *
  *   about.json   written by the engine before anything is started
  *   keeper       written by a keeper that is the init of a process namespace: it is gone when all of the workload is
+ *   spool        written by the engine before anything is started: what takes the output to its file
  *   process      written by the launcher before the user's command begins
  *   stopping     made by the engine before it asks the workload to end: its children get their time even when the command is gone
  *   exit         completed by the keeper when the workload has ended
@@ -43,6 +44,10 @@ export interface Records {
   processOf(workload: Workload): ProcessStat | undefined
   /** The init of the workload's process namespace; undefined where it has none. */
   keeperOf(workload: Workload): ProcessIdentity | undefined
+  /** Writes down which process takes the workload's output to its file. */
+  noteSpool(id: string, pid: number): void
+  /** That process; undefined where there is none, as for a terminal or one of an earlier version. */
+  spoolOf(workload: Workload): ProcessIdentity | undefined
   markStopping(id: string): void
   exitOf(id: string): RecordedExit | undefined
   /** Calls back when something may have been recorded, until the returned function is called. Where the machine cannot tell, never. */
@@ -62,7 +67,7 @@ export function openRecords(directory: string): Records {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const dirOf = (id: string) => join(directory, id)
   const bootId = readBootId()
-  const statIn = (workload: Workload, name: 'process' | 'keeper') =>
+  const statIn = (workload: Workload, name: 'process' | 'keeper' | 'spool') =>
     workload.bootId === bootId ? parseStat(readText(join(dirOf(workload.id), name))) : undefined
   return {
     bootId,
@@ -76,6 +81,8 @@ export function openRecords(directory: string): Records {
     all: () => readdirSync(directory).flatMap((id) => readAbout(dirOf(id))),
     processOf: (workload) => statIn(workload, 'process'),
     keeperOf: (workload) => statIn(workload, 'keeper'),
+    noteSpool: (id, pid) => writeFileSync(join(dirOf(id), 'spool'), readFileSync(`/proc/${pid}/stat`), { mode: 0o600 }),
+    spoolOf: (workload) => statIn(workload, 'spool'),
     markStopping: (id) => writeFileSync(join(dirOf(id), 'stopping'), '', { mode: 0o600 }),
     exitOf: (id) => readExit(join(dirOf(id), 'exit')),
     watch: (id, onChange) => watchPath(dirOf(id), onChange),

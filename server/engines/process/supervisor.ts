@@ -4,6 +4,7 @@ import type { Cgroups } from './cgroups.ts'
 import { isAlive, type ProcessStat, readStat } from './proc.ts'
 import { groupOf, type Processes } from './processes.ts'
 import type { RecordedExit, Records, Workload } from './record.ts'
+import { drainSpool } from './spool.ts'
 
 /**
  * Knows for each workload whether it runs, by one rule for those we started and those we adopted: its record on disk says how it ended,
@@ -165,6 +166,7 @@ async function settle(one: Supervised, exit: RecordedExit, options: SupervisorOp
   } catch (error) {
     options.log(messageOf(error))
   }
+  await drainSpool(options.records, workload)
   const wasForcedOut = exit.exitCode !== 0 && (options.cgroups?.oomKills(groupOf(workload)) ?? 0) > 0
   const keeperWasKilled = isUnknown(exit) && wasSeenRunning(options.records, workload)
   one.end = { status: 'exited', ...exit, oomKilled: wasForcedOut, ...(keeperWasKilled && { keeperWasKilled: true as const }) }
