@@ -38,10 +38,12 @@ import { jobRoutes } from './jobs/routes.ts'
 import { logRoutes } from './logs/routes.ts'
 import { metricRoutes } from './metrics/routes.ts'
 import { emptyListRoutes } from './not-yet/routes.ts'
+import { notificationRoutes } from './notifications/routes.ts'
 import { createOAuthRoutes } from './oauth/routes.ts'
 import { mountPages } from './pages/mount.ts'
 import { listenProblem } from './process/listen-problem.ts'
 import { roleRoutes } from './roles/routes.ts'
+import { edgeRuleRoutes } from './services/edge-rule-routes.ts'
 import { serviceRoutes } from './services/routes.ts'
 import { settingRoutes } from './services/settings-routes.ts'
 import { createShellRoutes } from './shells/routes.ts'
@@ -178,6 +180,8 @@ function handlersOf(context: Context): Handlers<OperationId, Context> {
     ...createInviteRoutes(context),
     ...serviceRoutes,
     ...settingRoutes,
+    ...edgeRuleRoutes,
+    ...notificationRoutes,
     ...deployRoutes,
     ...jobRoutes,
     ...cronJobRoutes,

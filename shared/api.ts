@@ -8,10 +8,12 @@ import { deployOperations } from './api/deploys.ts'
 import { deviceOperations } from './api/device.ts'
 import { diskOperations } from './api/disks.ts'
 import { domainOperations } from './api/domains.ts'
+import { edgeRuleOperations } from './api/edge-rules.ts'
 import { healthOperations } from './api/health.ts'
 import { jobOperations } from './api/jobs.ts'
 import { logOperations } from './api/logs.ts'
 import { metricOperations } from './api/metrics.ts'
+import { notificationOperations } from './api/notifications.ts'
 import { oauthOperations } from './api/oauth.ts'
 import { projectOperations } from './api/projects.ts'
 import { roleOperations } from './api/roles.ts'
@@ -37,6 +39,8 @@ export const operations = {
   ...roleOperations,
   ...serviceOperations,
   ...serviceSettingOperations,
+  ...edgeRuleOperations,
+  ...notificationOperations,
   ...deployOperations,
   ...jobOperations,
   ...diskOperations,

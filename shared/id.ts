@@ -24,6 +24,8 @@ export const idPrefix = {
   project: 'prj',
   environment: 'evm',
   keyValue: 'red',
+  headerRule: 'hdr',
+  pathRule: 'rdr',
 } as const
 
 export type IdKind = keyof typeof idPrefix

@@ -2,6 +2,7 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { overlapPolicies, ScheduleInput, TimezoneInput } from './cron.ts'
 import { rolloutStrategies } from './deploy.ts'
 import { DiskInput, ServiceDisk } from './disk.ts'
+import { HeaderRule, HeaderRulesInput, PathRule, PathRulesInput } from './edge-rule.ts'
 import { EnvVarInput, maxEnvVars, SecretFileInput } from './env.ts'
 import { Id, instanceIdPattern } from './id.ts'
 import { buildPlanNames, planNames } from './plan.ts'
@@ -40,17 +41,6 @@ const RelativePath = Type.String({
 })
 const UrlPath = Type.String({ maxLength: 1024, pattern: '^/[!-~]*$', examples: ['/health'] })
 
-export const HeaderRule = StrictObject({
-  path: Type.String({ maxLength: 1024, pattern: '^/[!-~]*$', examples: ['/assets/*'] }),
-  name: Type.String({ maxLength: 128, pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", examples: ['Cache-Control'] }),
-  value: Type.String({ maxLength: 4096, pattern: '^[ -~]*$', examples: ['public, max-age=31536000, immutable'] }),
-})
-export const PathRule = StrictObject({
-  type: OneOf(['redirect', 'rewrite']),
-  source: Type.String({ maxLength: 1024, pattern: '^/[!-~]*$', examples: ['/*'] }),
-  destination: Type.String({ maxLength: 1024, pattern: '^(/|https?://)[!-~]*$', examples: ['/index.html'] }),
-})
-
 const EnvSpecificDetails = StrictObject({
   buildCommand: optional(Command),
   startCommand: optional(Command),
@@ -74,8 +64,8 @@ export const ServiceDetailsInput = StrictObject({
   maxShutdownDelaySeconds: optional(Type.Integer({ minimum: 1, maximum: 300 })),
   buildCommand: optional(Command),
   publishPath: optional(RelativePath),
-  headers: optional(Type.Array(HeaderRule, { maxItems: 200 })),
-  routes: optional(Type.Array(PathRule, { maxItems: 200 })),
+  headers: optional(HeaderRulesInput),
+  routes: optional(PathRulesInput),
   ipAllowList: optional(IpAllowListInput),
   schedule: optional(ScheduleInput),
   timezone: optional(TimezoneInput),

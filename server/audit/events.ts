@@ -1,6 +1,18 @@
 import type { Call } from '../http/call.ts'
 import type { AuditEvents } from './event.ts'
-import { diskNow, domainNow, envNow, envVarNow, keyNow, memberNow, roleNow, secretFilesNow, serviceNow, workspaceNow } from './snapshots.ts'
+import {
+  diskNow,
+  domainNow,
+  envNow,
+  envVarNow,
+  keyNow,
+  memberNow,
+  overridesNow,
+  roleNow,
+  secretFilesNow,
+  serviceNow,
+  workspaceNow,
+} from './snapshots.ts'
 
 const service = { target: ({ params }: { params: { serviceId: string } }) => params.serviceId }
 const ofService = { ...service, read: serviceNow }
@@ -74,6 +86,10 @@ export const auditEvents: AuditEvents = {
   setEnvVar: { event: 'env_var.set', ...service, read: envVarNow },
   deleteEnvVar: { event: 'env_var.deleted', ...service, read: envVarNow },
   replaceSecretFiles: { event: 'secret_files.replaced', ...service, read: secretFilesNow },
+
+  replaceHeaders: { event: 'service.headers_replaced', ...ofService, inHandler: true },
+  replaceRoutes: { event: 'service.routes_replaced', ...ofService, inHandler: true },
+  updateNotificationOverrides: { event: 'notification_overrides.updated', ...service, read: overridesNow },
 
   uploadSource: { event: 'source.uploaded', ...service, inHandler: true },
   createDeploy: { event: 'deploy.created', ...made },

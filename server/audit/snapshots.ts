@@ -5,6 +5,7 @@ import { presentDisk } from '../disks/present.ts'
 import { findDisk } from '../disks/store.ts'
 import { findDomain } from '../domains/store.ts'
 import type { Actor } from '../http/call.ts'
+import { overridesOf } from '../notifications/store.ts'
 import { presentRole } from '../roles/present.ts'
 import { findRole } from '../roles/store.ts'
 import { presentScope } from '../scopes/scope.ts'
@@ -48,6 +49,12 @@ export function secretFilesNow({ actor, params }: OfService, context: Context): 
   return (
     service && { secretFiles: Object.fromEntries(listSecretFiles(context, service.id).map(({ name, content }) => [name, hidden(content)])) }
   )
+}
+
+/** Where it differs in what people are told of it. */
+export function overridesNow({ actor, params }: OfService, { db }: Context): Snapshot | undefined {
+  const service = findService(db, actor.workspaceId, params.serviceId)
+  return service && { ...overridesOf(db, service.id) }
 }
 
 /** A disk of the caller's workspace as callers see it. */

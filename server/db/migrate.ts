@@ -11,6 +11,7 @@ import disks from './migrations/0007_disks.sql' with { type: 'text' }
 import sleep from './migrations/0008_sleep.sql' with { type: 'text' }
 import access from './migrations/0009_access.sql' with { type: 'text' }
 import audit from './migrations/0010_audit.sql' with { type: 'text' }
+import clients from './migrations/0011_clients.sql' with { type: 'text' }
 
 /** Numbered, immutable SQL, embedded as text: the package's own folder loader finds no folder in a compiled executable. */
 const migrations: Migration[] = [
@@ -24,6 +25,7 @@ const migrations: Migration[] = [
   { version: 8, up: [sleep], down: '' },
   { version: 9, up: [access], down: '' },
   { version: 10, up: [audit], down: '' },
+  { version: 11, up: [clients], down: '' },
 ]
 
 /**

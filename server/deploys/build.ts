@@ -17,7 +17,7 @@ import { appendOutput } from '../logs/append-output.ts'
 import type { ServicePaths } from '../paths.ts'
 import { readSecrets, type ServiceSecrets } from '../services/env-store.ts'
 import { ensureFolder, ensureServiceFolders, isRoot } from '../services/folders.ts'
-import { type StoredService, updateService } from '../services/store.ts'
+import { type StoredService, serviceById, updateService } from '../services/store.ts'
 import { hashTree } from '../sources/content-hash.ts'
 import { unpackSource } from '../sources/operations.ts'
 import { findSource } from '../sources/store.ts'
@@ -200,11 +200,12 @@ function saveRelease({ context, service, deploy, secrets }: BuildJob, built: Pic
     id: newId('release', now),
     serviceId: service.id,
     sourceId: deploy.sourceId ?? '',
-    settings: service.settings,
     createdAt: now,
   }
   context.db.transaction(() => {
-    insertRelease(context, release, secrets)
+    // Rules at the edge are in force at once, those that were set during the build included.
+    const { headers, routes } = serviceById(context.db, service.id)?.settings ?? service.settings
+    insertRelease(context, { ...release, settings: { ...service.settings, headers, routes } }, secrets)
     updateDeploy(context.db, deploy.id, { releaseId: release.id }, now)
     if (detectedRuntime !== service.detectedRuntime) updateService(context.db, service.id, { detectedRuntime }, now)
   })()

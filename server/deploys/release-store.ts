@@ -14,7 +14,7 @@ export interface Launch {
   readOnlyBinds: string[]
 }
 
-/** What a rollback goes back to. Immutable. */
+/** What a rollback goes back to. Immutable, but for the rules at the edge, which change at once. */
 export interface StoredRelease {
   id: string
   serviceId: string
@@ -72,6 +72,15 @@ export function releaseSecrets({ db, sealer }: SecretRows, releaseId: string): S
   return row === null
     ? { envVars: [], secretFiles: [] }
     : (JSON.parse(sealer.open(row.secrets_sealed, purpose(releaseId))) as ServiceSecrets)
+}
+
+/** Gives a release other rules at the edge: headers and routes. */
+export function setReleaseRules(db: Database, id: string, { headers, routes }: Pick<ServiceSettings, 'headers' | 'routes'>): void {
+  db.query("UPDATE releases SET settings = json_set(settings, '$.headers', json($headers), '$.routes', json($routes)) WHERE id = $id").run({
+    id,
+    headers: JSON.stringify(headers),
+    routes: JSON.stringify(routes),
+  })
 }
 
 /** Forgets a release. Its built files are the pruner's. */

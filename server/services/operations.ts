@@ -109,7 +109,8 @@ export async function patchService(
 /** An ingress that is away for longer gets the routes when it is back: nobody needs to wait for that. */
 const ROUTED_WAIT_MS = 2000
 
-async function untilRouted(context: Context): Promise<void> {
+/** Waits until the ingress goes by what has changed, for a while. */
+export async function untilRouted(context: Context): Promise<void> {
   const published = context.routes.publish().catch((error: unknown) => {
     if (!context.stopping.aborted) context.log.error('routes not published', describeError(error))
   })

@@ -1,11 +1,9 @@
+import type { HeaderRule, PathRule, PathRuleInput } from '../../shared/edge-rule.ts'
 import { AppError, type ErrorDetail } from '../../shared/error.ts'
 import { isReservedHeader } from '../../shared/header-rule.ts'
 import { type BuildPlanName, defaultBuildPlan, defaultPlan, type PlanName } from '../../shared/plan.ts'
 import { defaultShutdownDelaySeconds, type Runtime, type ServiceDetailsInput, type ServiceType } from '../../shared/service.ts'
 import { isNeutralControl } from './controls.ts'
-
-export type HeaderRule = NonNullable<ServiceDetailsInput['headers']>[number]
-export type PathRule = NonNullable<ServiceDetailsInput['routes']>[number]
 
 /** What a release is made with and restored to: everything of a service but its name, its variables and how many of it run. */
 export interface ServiceSettings {
@@ -74,8 +72,14 @@ export function applyDetails(type: ServiceType, settings: ServiceSettings, input
     maxShutdownDelaySeconds: input.maxShutdownDelaySeconds ?? settings.maxShutdownDelaySeconds,
     publishPath: input.publishPath ?? settings.publishPath,
     headers: input.headers ?? settings.headers,
-    routes: input.routes ?? settings.routes,
+    routes: input.routes === undefined ? settings.routes : inOrder(input.routes),
   }
+}
+
+/** Rules as they are tried: by their priorities, and where two have the same, or none, by their places. */
+function inOrder(rules: readonly PathRuleInput[]): PathRule[] {
+  const placed = rules.map(({ priority, ...rule }, place) => ({ rule, priority: priority ?? place }))
+  return placed.toSorted((one, other) => one.priority - other.priority).map(({ rule }) => rule)
 }
 
 /** A value that changes nothing is let pass, as clients of Render's API send it of all types. */

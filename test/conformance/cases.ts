@@ -226,6 +226,26 @@ export const successCases: Record<OperationId, Prepare> = {
     await call(world.platform.url + path, { method: 'PUT', json, token: world.platform.adminToken })
     return [send('DELETE', 204, path)]
   },
+  listHeaders: async (world) => {
+    const path = service(await world.makeService({ serviceDetails: { headers: [{ path: '/*', name: 'X-A', value: '1' }] } }), '/headers')
+    return [get(path)]
+  },
+  replaceHeaders: async (world) => [
+    send('PUT', 200, service(await world.makeService(), '/headers'), [{ path: '/*', name: 'X-A', value: '1' }]),
+  ],
+  listRoutes: async (world) => {
+    const routes = [{ type: 'redirect', source: '/old', destination: '/new' }]
+    return [get(service(await world.makeService({ serviceDetails: { routes } }), '/routes'))]
+  },
+  replaceRoutes: async (world) => {
+    const rules = [{ type: 'rewrite', source: '/*', destination: '/index.html', priority: 0 }]
+    return [send('PUT', 200, service(await world.makeService({ type: 'static_site' }), '/routes'), rules)]
+  },
+  getNotificationOverrides: ({ serviceId }) => [get(`/v1/notification-settings/overrides/services/${serviceId}`)],
+  updateNotificationOverrides: async (world) => {
+    const path = `/v1/notification-settings/overrides/services/${await world.makeService()}`
+    return [send('PATCH', 200, path, {}), send('PATCH', 200, path, { notificationsToSend: 'failure', previewNotificationsEnabled: 'true' })]
+  },
   listProjects: ({ workspaceId }) => [get(`/v1/projects?ownerId=${workspaceId}&limit=100`)],
   listEnvironments: () => [get('/v1/environments?projectId=prj-0b1c2d3e4f5g6h7i8j9k,prj-0b1c2d3e4f5g6h7i8j9l&limit=100')],
   listPostgres: ({ workspaceId }) => [get(`/v1/postgres?ownerId=${workspaceId}&name=db&includeReplicas=true&suspended=not_suspended`)],

@@ -29,6 +29,15 @@ beforeAll(async () => {
     'secret-files',
     names.slice(0, 5).map((name) => ({ name, content: 'x' })),
   )
+  const places = Array.from({ length: 25 }, (_, index) => index)
+  await put(
+    'headers',
+    places.map((place) => ({ path: '/*', name: 'X-Place', value: String(place % 20) })),
+  )
+  await put(
+    'routes',
+    places.map((place) => ({ type: 'redirect', source: `/${place % 20}`, destination: '/' })),
+  )
   for (const count of [2, 3, 4, 5, 6])
     await call(`${server.url}/v1/services/${serviceId}/scale`, { json: { numInstances: count }, token: server.adminToken })
   addDeploys(6)
@@ -131,6 +140,8 @@ const lists: Partial<Record<OperationId, List>> = {
   listDisks: { path: () => '/v1/disks', count: 5 },
   listEnvVars: { path: () => `/v1/services/${serviceId}/env-vars`, count: MANY },
   listCustomDomains: { path: () => `/v1/services/${serviceId}/custom-domains`, count: 5 },
+  listHeaders: { path: () => `/v1/services/${serviceId}/headers`, count: 25 },
+  listRoutes: { path: () => `/v1/services/${serviceId}/routes`, count: 25 },
   listSecretFiles: { path: () => `/v1/services/${serviceId}/secret-files`, count: 5 },
 }
 

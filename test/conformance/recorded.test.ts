@@ -113,3 +113,49 @@ describe('what is not there yet', () => {
     }
   })
 })
+
+describe('Terraform: what is read of every service', () => {
+  test('notification overrides are there from the start, and an empty change changes nothing', async () => {
+    const id = await createService(server, { name: 'told of' })
+    const path = `/notification-settings/overrides/services/${id}`
+    const unset = { serviceId: id, notificationsToSend: 'default', previewNotificationsEnabled: 'default' }
+    expect(await get(path)).toMatchObject({ status: 200, body: unset })
+    expect(await send('PATCH', path, {})).toMatchObject({ status: 200, body: unset })
+    const change = { notificationsToSend: 'failure', previewNotificationsEnabled: 'false' }
+    expect(await send('PATCH', path, change)).toMatchObject({ status: 200, body: { serviceId: id, ...change } })
+    expect(await send('PATCH', path, { notificationsToSend: 'all' })).toMatchObject({ status: 200 })
+    expect((await get(path)).body).toEqual({ serviceId: id, notificationsToSend: 'all', previewNotificationsEnabled: 'false' })
+  })
+
+  test('routes and headers of a static site: wrapped in a list, a bare array as the answer to PUT', async () => {
+    const id = await createService(server, { name: 'ruled', type: 'static_site' })
+    for (const query of ['routes?cursor=&limit=100', 'headers?limit=100'])
+      expect(await get(`/services/${id}/${query}`)).toMatchObject({ status: 200, body: [] })
+    const rules = [
+      { destination: '/b', priority: 1, source: '/a', type: 'redirect' },
+      { destination: '/index.html', priority: 0, source: '/*', type: 'rewrite' },
+    ]
+    const routes = await send<Json[]>('PUT', `/services/${id}/routes`, rules)
+    expect(routes).toMatchObject({
+      status: 200,
+      body: [
+        { ...rules[1], priority: 0 },
+        { ...rules[0], priority: 1 },
+      ],
+    })
+    const header = { name: 'X-Frame-Options', path: '/*', value: 'sameorigin' }
+    const headers = await send<Json[]>('PUT', `/services/${id}/headers`, [header])
+    expect(headers).toMatchObject({ status: 200, body: [{ ...header, id: expect.stringMatching(/^hdr-[0-9a-v]{20}$/) }] })
+    const listed = await get<{ route: Json; cursor: string }[]>(`/services/${id}/routes?limit=1`)
+    expect(listed.body.map(({ route }) => route)).toEqual([routes.body[0]])
+    expect(
+      (await get<{ route: Json }[]>(`/services/${id}/routes?cursor=${listed.body[0]?.cursor}`)).body.map(({ route }) => route),
+    ).toEqual([routes.body[1]])
+    expect(await send('PUT', `/services/${id}/routes`, [])).toMatchObject({ status: 200, body: [] })
+  })
+
+  test('a log stream of its own is not there, with a message', async () => {
+    const id = await createService(server, { name: 'streamed' })
+    expect(await get(`/logs/streams/resource/${id}`)).toMatchObject({ status: 404, body: { message: expect.stringMatching(/./) } })
+  })
+})

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { deployEnd, packApp, upload } from '../../support/apps.ts'
 import { type Platform, startPlatform } from '../../support/platform.ts'
 import { makeService, type TestService } from '../../support/service.ts'
+import { until } from '../../support/until.ts'
 
 let platform: Platform
 let service: TestService
@@ -63,4 +65,52 @@ test('redirects and headers of a web service come with its next release and go w
   await service.ends(body.id)
   expect((await visit('/old')).status).toBe(200)
   expect(await details()).toMatchObject({ routes: [], headers: [], ipAllowList: [{ cidrBlock: '127.0.0.0/8', description: 'here' }] })
+})
+
+describe('PUT of routes and headers', () => {
+  const put = (of: TestService, what: string, json: unknown) => of.ask<{ id: string }[]>(`/${what}`, { method: 'PUT', json })
+  const toNew = { type: 'redirect', source: '/put', destination: '/new' }
+
+  test('is in force when the call returns, in the live release, and goes with a rollback', async () => {
+    const { status, body } = await put(service, 'routes', [toNew])
+    expect({ status, body }).toEqual({ status: 200, body: [{ id: expect.stringMatching(/^rdr-[0-9a-v]{20}$/), ...toNew, priority: 0 }] })
+    await put(service, 'headers', [{ path: '/*', name: 'X-Put', value: '1' }])
+    expect((await visit('/put')).status).toBe(301)
+    const answer = await fetch(`http://${platform.ingress.address}/`, { headers: { host: 'shop.localhost' } })
+    expect(answer.headers.get('x-put')).toBe('1')
+    expect((await service.ask('/routes')).body).toMatchObject([{ route: { id: body[0]?.id, ...toNew }, cursor: expect.any(String) }])
+    await service.goLive('hello-js')
+    expect((await visit('/put')).status).toBe(301)
+    await put(service, 'routes', [])
+    expect((await visit('/put')).status).toBe(200)
+    const rollback = await service.ask<{ id: string }>('/rollback', { method: 'POST', json: {} })
+    await service.ends(rollback.body.id)
+    expect((await visit('/put')).status).toBe(301)
+    expect((await details()).routes).toEqual([toNew])
+  })
+
+  test('while a release is built is in force in that release: Terraform sends it right after the deploy', async () => {
+    const site = await makeService(platform, {
+      name: 'site',
+      type: 'static_site',
+      serviceDetails: { buildCommand: 'sleep 2', publishPath: '.' },
+    })
+    const { body } = await upload(platform, site.id, await packApp('static-plain'))
+    const rewrite = { type: 'rewrite', source: '/*', destination: '/index.html', priority: 0 }
+    await until(
+      'the build has begun',
+      async () => (await site.ask<{ status: string }>(`/deploys/${body.deployId}`)).body.status !== 'queued',
+    )
+    expect((await put(site, 'routes', [rewrite])).status).toBe(200)
+    expect((await deployEnd(platform, site.id, body.deployId)).status).toBe('live')
+    expect((await platform.ingress.visit('site.localhost', '/anywhere')).status).toBe(200)
+  })
+
+  test('of rules that the service cannot have is refused by their place', async () => {
+    const { status, body } = await put(service, 'routes', [toNew, { type: 'rewrite', source: '/*', destination: '/index.html' }])
+    expect({ status, body }).toMatchObject({ status: 400, body: { details: [{ path: '/1/type' }] } })
+    const reserved = [{ path: '/*', name: 'Content-Length', value: '0' }]
+    expect((await put(service, 'headers', reserved)).body).toMatchObject({ details: [{ path: '/0/name' }] })
+    expect((await service.ask('/headers')).body).toHaveLength(1)
+  })
 })

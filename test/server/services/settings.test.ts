@@ -41,7 +41,7 @@ describe('details of a service', () => {
     ['web_service', { publishPath: 'dist', headers: [] }, ['publishPath']],
     [
       'private_service',
-      { headers: [], cutoverGuard: {}, maintenanceMode: { enabled: true } },
+      { headers: [{ path: '/*', name: 'X-A', value: '1' }], routes: [], cutoverGuard: {}, maintenanceMode: { enabled: true } },
       ['headers', 'cutoverGuard', 'maintenanceMode'],
     ],
     ['background_worker', { ipAllowList: [{ cidrBlock: '10.0.0.0/8' }] }, ['ipAllowList']],
