@@ -19,6 +19,7 @@ import type { Sealer } from './secrets/seal.ts'
 import type { ServerLog } from './server-log.ts'
 import type { ShellSeats } from './shells/seats.ts'
 import type { TrafficReader } from './traffic/port.ts'
+import type { Holds } from './work/holds.ts'
 
 /** What routes and work ask for to be done soon; durable intent is in the database before they ask. */
 export interface Work {
@@ -43,6 +44,8 @@ export interface Work {
   /** Has a service not fall asleep until the function returned is called; one that is asleep is not woken by it. */
   keepAwake(serviceId: string): () => void
   isKeptAwake(serviceId: string): boolean
+  /** Disks that a command has, by their services: they are neither replaced nor grown meanwhile. */
+  readonly takenDisks: Holds
   /** Returns when no deploy of the service is being worked on. */
   whenDeploysSettled(serviceId: string): Promise<void>
 }

@@ -35,11 +35,9 @@ export async function settleDeploy(context: Context, deployId: string): Promise<
   context.work.pokeQueue()
 }
 
-/** Of a stop-first update that failed, nothing was left beside it. */
+/** Of a stop-first one that failed after its build, nothing was left beside it. */
 const fallBackLine = ({ status, strategy }: StoredDeploy): string =>
-  status === 'update_failed' && strategy === 'stop_first'
-    ? ' What was live before is started again.'
-    : ' What was live before still serves.'
+  status !== 'build_failed' && strategy === 'stop_first' ? ' What was live before is started again.' : ' What was live before still serves.'
 
 function endingLine(deploy: StoredDeploy): string {
   const reason = deploy.reason === null ? '' : ` ${deploy.reason}`

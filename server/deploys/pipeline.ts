@@ -7,6 +7,7 @@
 import type { DeployStatus } from '../../shared/deploy.ts'
 import { AppError } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
+import type { DiskOfInstance } from '../disks/workload.ts'
 import { recordEvent } from '../events/store.ts'
 import { isDiskFull } from '../files/disk-full.ts'
 import { describeError } from '../server-log.ts'
@@ -14,6 +15,7 @@ import { type StoredService, serviceById } from '../services/store.ts'
 import { unlessAborted } from '../work/unless-aborted.ts'
 import { buildDeploy } from './build.ts'
 import { followDeployLog, tellDeploy } from './deploy-log.ts'
+import { withDisk, withoutDisk } from './disk-gap.ts'
 import { type Ending, endDeploy, settleDeploy } from './finish.ts'
 import { preDeployCommandOf, runPreDeploy } from './pre-deploy.ts'
 import { deployById, type StoredDeploy, updateDeploy } from './store.ts'
@@ -73,11 +75,16 @@ const build: Step = async (context, service, { deploy, signal }) => {
 }
 
 const preDeploy: Step = async (context, service, { deploy, signal }) => {
-  if (deploy.trigger === 'rollback' || deploy.status === 'update_in_progress' || preDeployCommandOf(context, deploy) === '')
-    return undefined
-  const run = () => runPreDeploy(context, service, { deploy, signal })
+  if (deploy.status === 'update_in_progress' || !hasPreDeploy(context, deploy)) return undefined
+  const command = (disk: DiskOfInstance) => runPreDeploy(context, service, { deploy, disk, signal })
+  const isStopFirst = strategyOf(context.db, service.id) === 'stop_first'
+  if (isStopFirst) tellDeploy(context, deploy, 'The pre-deploy command gets the disk, so the old release is stopped before it')
+  const run = () => (isStopFirst ? withDisk(context, service, { signal, run: command }) : withoutDisk(command))
   return attempt(context, service, { deploy, signal, stage: stages.preDeploy, run })
 }
+
+const hasPreDeploy = (context: Context, deploy: StoredDeploy): boolean =>
+  deploy.trigger !== 'rollback' && preDeployCommandOf(context, deploy) !== ''
 
 /** What a stage of a deploy that runs commands of the user is called, while it runs and when it fails. */
 const stages = {
@@ -108,16 +115,16 @@ async function attempt(context: Context, service: StoredService, { deploy, stage
 const beginUpdate: Step = async (context, service, { deploy }) => {
   if (deploy.status !== 'update_in_progress') {
     begin(context, service, { deploy, status: 'update_in_progress', event: undefined })
-    tellDeploy(context, deploy, updateText(context, service))
+    tellDeploy(context, deploy, updateText(context, service, deploy))
   }
   context.work.pokeService(service.id)
   return undefined
 }
 
-function updateText({ db }: Pick<Context, 'db'>, { id, type }: StoredService): string {
+function updateText(context: Context, { id, type }: StoredService, deploy: StoredDeploy): string {
   if (type === 'static_site') return 'Publishing'
   if (type === 'cron_job') return 'From now on it runs by its schedule'
-  return strategyOf(db, id) === 'rolling'
+  return strategyOf(context.db, id) === 'rolling' || hasPreDeploy(context, deploy)
     ? 'Starting the new release'
     : 'Stopping the old release, then starting the new one: the service has a disk'
 }
@@ -132,8 +139,9 @@ function begin(context: Context, service: StoredService, { deploy, status, event
   const now = context.now()
   const details = { deployId: deploy.id }
   context.db.transaction(() => {
-    const started = status === 'update_in_progress' ? { updateStartedAt: now, strategy: strategyOf(context.db, service.id) } : {}
-    updateDeploy(context.db, deploy.id, { status, startedAt: deploy.startedAt ?? now, ...started }, now)
+    const strategy = status === 'build_in_progress' ? {} : { strategy: strategyOf(context.db, service.id) }
+    const started = status === 'update_in_progress' ? { updateStartedAt: now } : {}
+    updateDeploy(context.db, deploy.id, { status, startedAt: deploy.startedAt ?? now, ...strategy, ...started }, now)
     if (deploy.startedAt === null)
       recordEvent(context.db, { service, type: 'deploy_started', details: { ...details, trigger: deploy.trigger }, now })
     if (event !== undefined) recordEvent(context.db, { service, type: event, details, now })
@@ -163,6 +171,8 @@ function endHere(context: Context, service: StoredService, { deploy, failure }: 
     // A deletion of the service may have ended it meanwhile.
     if (current(context, deploy).finishedAt === null) endDeploy(context, { deploy, service }, failure)
   })()
+  // What was stopped for the deploy comes back.
+  context.work.pokeService(service.id)
 }
 
 const current = (context: Context, deploy: StoredDeploy): StoredDeploy => deployById(context.db, deploy.id) ?? deploy

@@ -1,5 +1,6 @@
 import { AppError } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
+import type { DiskOfInstance } from '../disks/workload.ts'
 import { instanceEnv, limitsOf, prepareSecrets, sandboxOf } from '../instances/launch.ts'
 import type { StoredService } from '../services/store.ts'
 import { deployLogPath, tellDeploy } from './deploy-log.ts'
@@ -15,7 +16,7 @@ export function preDeployCommandOf({ db }: Pick<Context, 'db'>, { releaseId }: S
 }
 
 /**
- * Runs the pre-deploy command (migrations, say) in the new release, with its variables, before anything of it starts.
+ * Runs the pre-deploy command (migrations, say) in the new release, with its variables and the disk given, before anything of it starts.
  * It may run a second time when the control plane dies while it runs.
  *
  * @throws AppError saying how it failed; the signal's reason when aborted.
@@ -23,7 +24,7 @@ export function preDeployCommandOf({ db }: Pick<Context, 'db'>, { releaseId }: S
 export async function runPreDeploy(
   context: Context,
   service: StoredService,
-  { deploy, signal }: { deploy: StoredDeploy; signal: AbortSignal },
+  { deploy, disk, signal }: { deploy: StoredDeploy; disk: DiskOfInstance; signal: AbortSignal },
 ): Promise<void> {
   const release = deploy.releaseId === null ? undefined : releaseById(context.db, deploy.releaseId)
   if (release === undefined) throw new AppError('bad_request', 'The release of this deploy is gone. Deploy again.')
@@ -37,8 +38,8 @@ export async function runPreDeploy(
       taskId: `${deploy.id}-pre-deploy`,
       command,
       cwd,
-      env: instanceEnv(context, { service, release, facts }),
-      sandbox: sandboxOf(context, service, [...release.launch.readOnlyBinds, cwd, secretsDir]),
+      env: { ...instanceEnv(context, { service, release, facts }), ...disk.env },
+      sandbox: { ...sandboxOf(context, service, [...release.launch.readOnlyBinds, cwd, secretsDir]), ...disk.sandbox },
       limits: limitsOf(release.settings.plan),
       outputPath: deployLogPath(context, deploy),
       timeoutMs: context.config.CP_BUILD_TIMEOUT_SECONDS * 1000,

@@ -45,10 +45,11 @@ export async function reconcileDisk(context: Context, diskId: string): Promise<n
   return context.now()
 }
 
-/** Instances and jobs that are on their way out have it still, and the kernel may need a moment after the last. */
-function isInUse({ db, paths }: Context, disk: StoredDisk): boolean {
+/** Instances and jobs that are on their way out have it still, as has a pre-deploy command, and the kernel may need a moment after the last. */
+function isInUse({ db, paths, work }: Context, disk: StoredDisk): boolean {
   const users = [...instancesOf(db, disk.serviceId), ...openJobs(db, disk.serviceId).filter(({ phase }) => phase !== 'pending')]
-  return users.length > 0 || (disk.isImage && loopDeviceOf(diskPathsOf(paths, disk.id).image) !== undefined)
+  if (users.length > 0 || work.takenDisks.countOf(disk.serviceId) > 0) return true
+  return disk.isImage && loopDeviceOf(diskPathsOf(paths, disk.id).image) !== undefined
 }
 
 async function change(context: Context, disk: StoredDisk): Promise<void> {

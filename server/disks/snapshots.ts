@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { maxSnapshots, type SnapshotOrigin } from '../../shared/disk.ts'
 import { AppError, messageOf } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
+import { unfinishedDeploys } from '../deploys/store.ts'
 import { newId } from '../id.ts'
 import { instancesOf } from '../instances/store.ts'
 import { loopDeviceOf } from './loop-device.ts'
@@ -125,12 +126,11 @@ async function copyInTime(disk: StoredDisk, { signal, ...copy }: { from: string;
   }
 }
 
-/** Which instances have the disk, and since when. One that is starting has it soon. */
+/** Which instances have the disk, and since when, and which pre-deploy command. One that is starting has it soon. */
 function usesOf({ db }: Context, disk: StoredDisk): string {
-  return instancesOf(db, disk.serviceId)
-    .filter(({ phase }) => phase !== 'pending')
-    .map(({ id, startedAt }) => `${id} ${startedAt}`)
-    .join()
+  const instances = instancesOf(db, disk.serviceId).filter(({ phase }) => phase !== 'pending')
+  const deploys = unfinishedDeploys(db, disk.serviceId).filter(({ strategy }) => strategy === 'stop_first')
+  return [...instances.map(({ id, startedAt }) => `${id} ${startedAt}`), ...deploys.map(({ id, status }) => `${id} ${status}`)].join()
 }
 
 /** What was on a disk before it was restored has its space reserved, until it is copied down to what it holds, if there is room for that. */

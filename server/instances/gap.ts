@@ -11,8 +11,8 @@ import { instanceById } from './store.ts'
 
 /** To be called in the step that takes instances out of the routes, before it does. */
 export function noteLeaving({ db, now }: Pick<Context, 'db' | 'now'>, service: StoredService, instanceIds: readonly string[]): void {
-  const deploy = unfinishedDeploys(db, service.id).find(({ status }) => status === 'update_in_progress')
-  if (deploy?.strategy !== 'stop_first' || deploy.routesLeftAt !== null) return
+  const deploy = unfinishedDeploys(db, service.id).find(({ strategy }) => strategy === 'stop_first')
+  if (deploy === undefined || deploy.routesLeftAt !== null) return
   if (instanceIds.some((id) => instanceById(db, id)?.phase === 'serving')) updateDeploy(db, deploy.id, { routesLeftAt: now() }, now())
 }
 

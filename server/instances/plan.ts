@@ -32,7 +32,7 @@ export interface Situation {
     isDeleted: boolean
     /** Whether the target grows beside the live set, or starts only when everything else of the service is gone. */
     replaces: RolloutStrategy
-    /** Nothing of it may run for now, because the disk that it stands on is being replaced. */
+    /** Nothing of it may run for now, because the disk that it stands on is being replaced, or a pre-deploy command has it. */
     isHalted: boolean
   }
   /** The deploy in update_in_progress, if there is one. */

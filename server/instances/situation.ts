@@ -42,8 +42,12 @@ function diskRules({ db }: Pick<Context, 'db'>, service: StoredService): Pick<Si
   if (disk === undefined) return { replaces: 'rolling', isHalted: false }
   const isRunning = instancesOf(db, service.id).some(({ phase }) => phase !== 'pending')
   const isUsable = disk.status === 'available' || isPreparingRestore(disk)
-  return { replaces: 'stop_first', isHalted: disk.status === 'creating' ? !isRunning : !isUsable }
+  return { replaces: 'stop_first', isHalted: disk.status === 'creating' ? !isRunning : !isUsable || isInPreDeploy(db, service) }
 }
+
+/** The command has the disk to itself, from before the old instance has gone until the deploy goes on or ends. */
+const isInPreDeploy = (db: Context['db'], { id }: StoredService): boolean =>
+  unfinishedDeploys(db, id).some(({ status, strategy }) => status === 'pre_deploy_in_progress' && strategy === 'stop_first')
 
 /** Files are served by the ingress, and what a cron job runs comes and goes. */
 const hasInstances = ({ type }: StoredService): boolean => type !== 'static_site' && type !== 'cron_job'

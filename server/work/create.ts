@@ -1,3 +1,4 @@
+import type { Database } from 'bun:sqlite'
 import { createCertificates } from '../certificates/reconcile.ts'
 import type { AcmeSettings } from '../certificates/settings.ts'
 import type { Context, Work } from '../context.ts'
@@ -31,15 +32,8 @@ export interface RunningWork extends Work {
 
 /** The reconciler of services and the queue of deploys, tied together, and the context that everything else is given. */
 export function createWork(base: Omit<Context, 'work'>, acme: AcmeSettings | undefined): { context: Context; work: RunningWork } {
-  // What the API is asked before the start waits for it: until then, what an earlier control plane left is being looked at.
-  let isStarted = false
+  const { open, onceOpen: onceStarted } = createGate(base.db)
   const keptAwake = createHolds()
-  const onceStarted =
-    <Given extends unknown[]>(act: (...given: Given) => void) =>
-    (...given: Given): void =>
-      afterChange(base.db, () => {
-        if (isStarted) act(...given)
-      })
   const work: RunningWork = {
     pokeService: onceStarted((serviceId: string) => {
       driver.poke(serviceId)
@@ -54,11 +48,12 @@ export function createWork(base: Omit<Context, 'work'>, acme: AcmeSettings | und
     republishCertificates: () => certificates.republish(),
     keepAwake: keptAwake.take,
     isKeptAwake: (serviceId) => keptAwake.countOf(serviceId) > 0,
+    takenDisks: createHolds(),
     interruptDeploy: (deployId, because) => afterChange(base.db, () => queue.interrupt(deployId, because)),
     deployEnded: (deployId) => afterChange(base.db, () => queue.deployEnded(deployId)),
     whenDeploysSettled: (serviceId) => queue.whenSettled(serviceId),
     start() {
-      isStarted = true
+      open()
       const stopListening = context.engine.onExit(pokeOwner)
       publishRoutes(context)
       pokeAll()
@@ -104,6 +99,22 @@ export function createWork(base: Omit<Context, 'work'>, acme: AcmeSettings | und
   }
 
   return { context, work }
+}
+
+/** What the API is asked before the start waits for it: until then, what an earlier control plane left is being looked at. */
+function createGate(db: Database) {
+  let isOpen = false
+  return {
+    open: () => {
+      isOpen = true
+    },
+    onceOpen:
+      <Given extends unknown[]>(act: (...given: Given) => void) =>
+      (...given: Given): void =>
+        afterChange(db, () => {
+          if (isOpen) act(...given)
+        }),
+  }
 }
 
 /** Also of what no reconciler looks at: static sites, and services that are suspended. */

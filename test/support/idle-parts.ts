@@ -3,6 +3,7 @@ import type { Engine } from '../../server/engines/port.ts'
 import type { IngressClient } from '../../server/ingress/control-client.ts'
 import type { RoutePublisher } from '../../server/routing/publish.ts'
 import type { TrafficReader, TrafficWindow } from '../../server/traffic/port.ts'
+import { createHolds } from '../../server/work/holds.ts'
 
 /** An engine that has nothing to run: for tests of the API alone. */
 export const idleEngine: Engine = {
@@ -39,6 +40,7 @@ export const idleWork: Work = {
   interruptDeploy() {},
   keepAwake: () => () => {},
   isKeptAwake: () => false,
+  takenDisks: createHolds(),
   deployEnded() {},
   whenDeploysSettled: async () => {},
   pokeCertificates() {},

@@ -10,7 +10,8 @@ beforeAll(async () => {
 afterAll(() => platform.close())
 
 test('a disk outlives deploys and restarts, comes back from a snapshot and grows, whatever the machine allows', async () => {
-  const { service, disk } = await makeServiceWithDisk(platform, 'anywhere')
+  const preDeployCommand = 'cd "$CPD_DISK_PATH" && { [ -e state ] || echo migrated >state; }'
+  const { service, disk } = await makeServiceWithDisk(platform, 'anywhere', { preDeployCommand })
   const visit = (path: string): Promise<string> =>
     until(`${path} is answered`, async () => {
       const { status, text } = await platform.ingress.visit('anywhere.localhost', path)
@@ -20,6 +21,7 @@ test('a disk outlives deploys and restarts, comes back from a snapshot and grows
   const { root } = JSON.parse(await visit('/where')) as { root: string }
   const isMounted = platform.context.engine.mountsDisks !== 'nowhere'
   expect(root === '/var/data').toBe(isMounted)
+  expect(await visit('/get?state')).toBe('migrated\n')
   await visit('/make')
   const hash = await visit('/hash')
   const second = await service.goLive('hello-js', { ...diskApp, 'note.txt': 'second' })
