@@ -8,8 +8,12 @@ const MAX_VALUE_CHARS = 131_072
 const MAX_FILE_CHARS = 524_288
 export const maxEnvVars = 1000
 
-/** Whether the platform itself gives this variable to every instance, so that a value of the user's would never be seen. */
-export const isPlatformKey = (key: string): boolean => key === 'PORT' || key.startsWith('CPD_')
+/**
+ * Whether the platform itself gives this variable to every instance, so that a value of the user's would never be seen. A private service
+ * may name its own port.
+ */
+export const isPlatformKey = (key: string, type?: string): boolean =>
+  key.startsWith('CPD_') || (key === 'PORT' && type !== 'private_service')
 
 export const EnvKey = Type.String({ pattern: envKeyPattern, description: 'Name of the variable', examples: ['DATABASE_URL'] })
 

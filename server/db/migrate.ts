@@ -12,6 +12,7 @@ import sleep from './migrations/0008_sleep.sql' with { type: 'text' }
 import access from './migrations/0009_access.sql' with { type: 'text' }
 import audit from './migrations/0010_audit.sql' with { type: 'text' }
 import clients from './migrations/0011_clients.sql' with { type: 'text' }
+import ports from './migrations/0012_ports.sql' with { type: 'text' }
 
 /** Numbered, immutable SQL, embedded as text: the package's own folder loader finds no folder in a compiled executable. */
 const migrations: Migration[] = [
@@ -26,6 +27,7 @@ const migrations: Migration[] = [
   { version: 9, up: [access], down: '' },
   { version: 10, up: [audit], down: '' },
   { version: 11, up: [clients], down: '' },
+  { version: 12, up: [ports], down: '' },
 ]
 
 /**

@@ -116,6 +116,13 @@ export interface LinkedService {
   instanceIds: string[]
 }
 
+/** A TCP port that an instance listens on. */
+export interface Listener {
+  port: number
+  /** Whether it can be connected to at the instance's address; at 127.0.0.1 only, see `exposeLoopback`; or at `::1` and the like only. */
+  reach: 'address' | 'loopback' | 'nowhere'
+}
+
 export type InstanceState =
   | {
       status: 'running'
@@ -233,6 +240,9 @@ export interface Engine {
    * whether there is such a port. Idempotent, and cheap as long as there is nothing to do.
    */
   exposeLoopback(instanceId: string, port: number): Promise<boolean>
+
+  /** The TCP ports that a running instance listens on now, lowest first; none where that cannot be told. */
+  listeners(instanceId: string): Promise<Listener[]>
 
   /** Open connections to a port of an instance from anybody but this machine itself: from its siblings. 0 where that cannot be told. */
   siblingConnections(instanceId: string, port: number): Promise<number>

@@ -13,6 +13,8 @@ export interface HealthCheck {
   host: string
   /** Who must be listening; undefined where the address is the instance's alone, and where all services run as one user. */
   uid: number | undefined
+  /** What `path` answered last; 0 for no answer. */
+  lastStatus?: number
   /** Called each time that nobody accepts: whether it listens where it cannot be reached, somebody else finds out. */
   refused?(): Promise<void>
 }
@@ -54,7 +56,8 @@ async function acceptsConnection({ address, port, uid, refused }: HealthCheck): 
 }
 
 /** One GET spoken by hand: `fetch` would go through a proxy that our own environment names, even to this machine. */
-async function answersWell({ address, port, path, host }: HealthCheck, signal: AbortSignal): Promise<boolean> {
+async function answersWell(check: HealthCheck, signal: AbortSignal): Promise<boolean> {
+  const { address, port, path, host } = check
   const status = await new Promise<number>((resolve) => {
     const giveUp = AbortSignal.any([signal, AbortSignal.timeout(TRY_TIMEOUT_MS)])
     let head = ''
@@ -77,6 +80,7 @@ async function answersWell({ address, port, path, host }: HealthCheck, signal: A
       },
     }).catch(() => resolve(0))
   })
+  check.lastStatus = status
   return status >= 200 && status < 400
 }
 

@@ -11,6 +11,7 @@ import { type ServicePaths, servicePathsOf } from '../paths.ts'
 import { ensureFolder, ensureServiceFolders, isRoot } from '../services/folders.ts'
 import { type InstanceFacts, platformEnv } from '../services/platform-env.ts'
 import type { StoredService } from '../services/store.ts'
+import { givenPortOf } from './given-port.ts'
 import type { StoredInstance } from './store.ts'
 
 const MIB = 1024 * 1024
@@ -23,7 +24,8 @@ export async function prepareInstance(
   context: Context,
   { service, release, instance }: { service: StoredService; release: StoredRelease; instance: StoredInstance },
 ): Promise<InstanceSpec> {
-  const { id, deployId, port } = instance
+  const { id, deployId } = instance
+  const port = givenPortOf(context, instance)
   return await prepareWorkload(context, { service, release, workload: { id, deployId, port } })
 }
 

@@ -198,6 +198,8 @@ function failureOf(situation: Situation, mine: readonly StoredInstance[]): strin
     const times = limit === 1 ? '' : `, ${crashed.exits.length} times`
     return `${describeExit(crashed)} before it was healthy${times}. See its logs.`
   }
+  const misplaced = mine.find((instance) => instance.misplaced !== null)
+  if (misplaced !== undefined) return misplaced.misplaced ?? undefined
   if (situation.now < deadlineOf(situation)) return undefined
   const seconds = Math.round(situation.healthTimeoutMs / 1000)
   const died = mine.find((instance) => instance.exits.length > 0)

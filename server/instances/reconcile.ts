@@ -13,6 +13,7 @@ import { servicePathsOf } from '../paths.ts'
 import { removeServiceRow, type StoredService, serviceById, updateService } from '../services/store.ts'
 import type { Background } from './background.ts'
 import { noteArrival, noteLeaving } from './gap.ts'
+import { ownPortOf } from './given-port.ts'
 import { endGuard, flipBack } from './guard.ts'
 import { observeInstance } from './observe.ts'
 import { type Action, type InstanceSet, nextDueAt, planService } from './plan.ts'
@@ -114,13 +115,15 @@ async function act(context: Context, service: StoredService, action: Action): Pr
 async function createInstance(context: Context, service: StoredService, set: InstanceSet): Promise<void> {
   const releaseId = deployById(context.db, set.deployId)?.releaseId
   if (releaseId == null) return
-  const port = await choosePort(context)
+  const ownPort = ownPortOf(context, service, releaseId)
+  const port = await choosePort(context, { releaseId, ownPort })
   insertInstance(context.db, {
     ...set,
     id: newInstanceId(service.id),
     serviceId: service.id,
     releaseId,
     port,
+    ownPort,
     createdAt: context.now(),
   })
 }

@@ -6,13 +6,13 @@ import { describeError } from '../server-log.ts'
 import type { StoredService } from '../services/store.ts'
 import { prepareInstance } from './launch.ts'
 import { noteAddress, recordExit } from './observe.ts'
-import { instanceById, type StoredInstance, takenPorts, updateInstance } from './store.ts'
+import { instanceById, portOfRelease, type StoredInstance, takenPorts, updateInstance } from './store.ts'
 
 /** Starts an instance that is due. What cannot be started counts as having died: it is tried again after a pause. */
 export async function startInstance(context: Context, service: StoredService, instanceId: string): Promise<void> {
   if (instanceById(context.db, instanceId)?.phase !== 'pending') return
   await settlePort(context, instanceId)
-  updateInstance(context.db, instanceId, { phase: 'starting', startedAt: context.now() })
+  updateInstance(context.db, instanceId, { phase: 'starting', misplaced: null, startedAt: context.now() })
   const instance = instanceById(context.db, instanceId)
   const release = instance && releaseById(context.db, instance.releaseId)
   if (instance === undefined || release === undefined) return
@@ -40,17 +40,20 @@ async function forgetEarlierRun({ engine }: Context, instanceId: string): Promis
   if (state?.status === 'exited') await engine.remove(instanceId)
 }
 
-/** The port of an instance that is yet to be made. */
-export async function choosePort({ engine, db }: Pick<Context, 'engine' | 'db'>): Promise<number> {
-  return engine.hasOwnNetworks ? INTERNAL_PORT : await findFreePort(INSTANCE_PORTS, takenPorts(db))
+/** The port of an instance that is yet to be made, beginning with that at which others of its release are reached. */
+export async function choosePort(
+  { engine, db }: Pick<Context, 'engine' | 'db'>,
+  { releaseId, ownPort }: Pick<StoredInstance, 'releaseId' | 'ownPort'>,
+): Promise<number> {
+  if (!engine.hasOwnNetworks) return await findFreePort(INSTANCE_PORTS, takenPorts(db))
+  return portOfRelease(db, releaseId) ?? ownPort ?? INTERNAL_PORT
 }
 
 /** Another program may have taken the port since it was chosen or while the instance was down, or networks may no longer be what they were. */
 async function settlePort(context: Context, instanceId: string): Promise<void> {
   const instance = instanceById(context.db, instanceId)
   if (instance === undefined) return
-  const isRight = context.engine.hasOwnNetworks
-    ? instance.port === INTERNAL_PORT
-    : instance.port !== INTERNAL_PORT && isPortFree(instance.port)
-  updateInstance(context.db, instanceId, { address: null, ...(isRight ? {} : { port: await choosePort(context) }) })
+  const isFromShared = instance.port >= INSTANCE_PORTS.first && instance.port <= INSTANCE_PORTS.last
+  const isRight = context.engine.hasOwnNetworks ? !isFromShared : instance.port !== INTERNAL_PORT && isPortFree(instance.port)
+  updateInstance(context.db, instanceId, { address: null, ...(isRight ? {} : { port: await choosePort(context, instance) }) })
 }

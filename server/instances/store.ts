@@ -25,7 +25,12 @@ export interface StoredInstance {
   generation: number
   /** Where its port is reached; null until it runs. */
   address: string | null
+  /** Where it is reached: what it was told to listen on, or what it was seen to listen on instead. */
   port: number
+  /** The port that the variables of a private service name. */
+  ownPort: number | null
+  /** Why the port that it listens on cannot be used, as a sentence. */
+  misplaced: string | null
   phase: InstancePhase
   restarts: number
   /** The latest, oldest first. */
@@ -46,6 +51,8 @@ interface InstanceRow {
   generation: number
   address: string | null
   port: number
+  own_port: number | null
+  misplaced: string | null
   phase: InstancePhase
   restarts: number
   exits: string
@@ -56,13 +63,16 @@ interface InstanceRow {
   created_at: number
 }
 
-export type NewInstance = Pick<StoredInstance, 'id' | 'serviceId' | 'deployId' | 'releaseId' | 'generation' | 'port' | 'createdAt'>
+export type NewInstance = Pick<
+  StoredInstance,
+  'id' | 'serviceId' | 'deployId' | 'releaseId' | 'generation' | 'port' | 'ownPort' | 'createdAt'
+>
 
 /** Writes down that an instance is to be started, due at once. */
 export function insertInstance(db: Database, instance: NewInstance): void {
   db.query(
-    `INSERT INTO instances (id, service_id, deploy_id, release_id, generation, port, phase, start_at, created_at)
-     VALUES ($id, $serviceId, $deployId, $releaseId, $generation, $port, 'pending', $createdAt, $createdAt)`,
+    `INSERT INTO instances (id, service_id, deploy_id, release_id, generation, port, own_port, phase, start_at, created_at)
+     VALUES ($id, $serviceId, $deployId, $releaseId, $generation, $port, $ownPort, 'pending', $createdAt, $createdAt)`,
   ).run({ ...instance })
 }
 
@@ -92,6 +102,12 @@ export function takenPorts(db: Database): Set<number> {
   )
 }
 
+/** The port at which healthy instances of a release are reached; undefined while there are none. */
+export const portOfRelease = (db: Database, releaseId: string): number | undefined =>
+  db
+    .query<{ port: number }, [string]>(`SELECT port FROM instances WHERE release_id = ? AND phase IN ('ready', 'serving') LIMIT 1`)
+    .get(releaseId)?.port
+
 /** Whether there are instances of anything. */
 export const hasInstances = (db: Database): boolean => db.query('SELECT 1 FROM instances LIMIT 1').get() !== null
 
@@ -101,7 +117,10 @@ export function holdBackInstances(db: Database, serviceId: string, until: number
 }
 
 export type InstanceChange = Partial<
-  Pick<StoredInstance, 'phase' | 'address' | 'port' | 'restarts' | 'exits' | 'startAt' | 'drainingAt' | 'frozenAt' | 'startedAt'>
+  Pick<
+    StoredInstance,
+    'phase' | 'address' | 'port' | 'misplaced' | 'restarts' | 'exits' | 'startAt' | 'drainingAt' | 'frozenAt' | 'startedAt'
+  >
 >
 
 /** Changes what is named and nothing else; nothing when the instance is gone. */
@@ -110,13 +129,14 @@ export function updateInstance(db: Database, id: string, change: InstanceChange)
   if (current === undefined) return
   const next = { ...current, ...change }
   db.query(
-    `UPDATE instances SET phase = $phase, address = $address, port = $port, restarts = $restarts, exits = $exits, start_at = $startAt,
+    `UPDATE instances SET phase = $phase, address = $address, port = $port, misplaced = $misplaced, restarts = $restarts, exits = $exits, start_at = $startAt,
      draining_at = $drainingAt, frozen_at = $frozenAt, started_at = $startedAt WHERE id = $id`,
   ).run({
     id,
     phase: next.phase,
     address: next.address,
     port: next.port,
+    misplaced: next.misplaced,
     restarts: next.restarts,
     exits: JSON.stringify(next.exits),
     startAt: next.startAt,
@@ -139,6 +159,8 @@ const present = (row: InstanceRow): StoredInstance => ({
   generation: row.generation,
   address: row.address,
   port: row.port,
+  ownPort: row.own_port,
+  misplaced: row.misplaced,
   phase: row.phase,
   restarts: row.restarts,
   exits: JSON.parse(row.exits) as InstanceExit[],

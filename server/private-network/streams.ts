@@ -10,12 +10,27 @@ import { listeningServices } from './links.ts'
  */
 export function streamsOf({ db, engine }: { db: Database; engine: { hasOwnNetworks: boolean } }): Stream[] {
   if (engine.hasOwnNetworks) return []
-  const portOf = db.query<{ address: string | null; port: number }, [string]>('SELECT address, port FROM instances WHERE id = ?')
+  const rowOf = db.query<TargetRow, [string]>('SELECT address, port, own_port FROM instances WHERE id = ?')
   return listeningServices(db).flatMap(({ uid, instanceIds }) => {
-    const targets = instanceIds.flatMap((instanceId) => {
-      const row = portOf.get(instanceId)
-      return row === null ? [] : [{ instanceId, host: row.address ?? SHARED_ADDRESS, port: row.port }]
+    const rows = instanceIds.flatMap((instanceId) => {
+      const row = rowOf.get(instanceId)
+      return row === null ? [] : [{ instanceId, row }]
     })
-    return targets.length === 0 ? [] : [{ listen: { host: loopbackAddress(uid), port: INTERNAL_PORT }, targets }]
+    const targets = rows.map(({ instanceId, row }) => ({ instanceId, host: row.address ?? SHARED_ADDRESS, port: row.port }))
+    const ports = targets.length === 0 ? [] : portsOf(rows.map(({ row }) => row))
+    return ports.map((port) => ({ listen: { host: loopbackAddress(uid), port }, targets }))
   })
+}
+
+interface TargetRow {
+  address: string | null
+  port: number
+  own_port: number | null
+}
+
+/** The port of all, and the one that the service's variables name, unless an instance listens there itself: then it is reached as it is. */
+function portsOf(rows: readonly TargetRow[]): number[] {
+  const named = rows.find(({ own_port }) => own_port !== null)?.own_port
+  const isTaken = rows.some(({ port }) => port === named)
+  return named == null || isTaken ? [INTERNAL_PORT] : [...new Set([INTERNAL_PORT, named])]
 }

@@ -2,6 +2,7 @@ import type { Database } from 'bun:sqlite'
 import { randomBytes } from 'node:crypto'
 import { isPlatformKey } from '../../shared/env.ts'
 import { AppError, invalidValue } from '../../shared/error.ts'
+import type { ServiceType } from '../../shared/service.ts'
 import type { Sealer } from '../secrets/seal.ts'
 
 /** What env vars and secret files need: the rows are sealed, each for its own place. */
@@ -29,21 +30,32 @@ export interface ServiceSecrets {
 const GENERATED_BYTES = 32
 
 /** The variables as they are to be stored: each with its value, or one made for it. @throws AppError validation_failed */
-export function resolveEnvInput(inputs: readonly { key: string; value?: string; generateValue?: boolean }[]): EnvEntry[] {
+export function resolveEnvInput(
+  inputs: readonly { key: string; value?: string; generateValue?: boolean }[],
+  type: ServiceType,
+): EnvEntry[] {
   const keys = new Set<string>()
   return inputs.map((input, index) => {
     const fail = (message: string) => invalidValue(`/${index}/key`, message)
     if (keys.has(input.key)) throw fail(`${input.key} stands there twice.`)
-    if (isPlatformKey(input.key)) throw fail(platformKeyMessage(input.key))
+    if (isPlatformKey(input.key, type)) throw fail(platformKeyMessage(input.key))
     keys.add(input.key)
-    return { key: input.key, value: resolveValue(input, () => fail(`${input.key} needs either a value or generateValue: true.`)) }
+    const value = resolveValue(input, () => fail(`${input.key} needs either a value or generateValue: true.`))
+    if (!isUsable(input.key, value)) throw invalidValue(`/${index}/value`, PORT_MESSAGE)
+    return { key: input.key, value }
   })
 }
 
-/** @throws AppError validation_failed for a variable that the platform gives and would overwrite. */
-export function refusePlatformKey(key: string): void {
-  if (isPlatformKey(key)) throw new AppError('validation_failed', platformKeyMessage(key))
+/** @throws AppError validation_failed for a variable that the platform gives and would overwrite, and for a port that is none. */
+export function refuseUnusable({ key, value }: EnvEntry, type: ServiceType): void {
+  if (isPlatformKey(key, type)) throw new AppError('validation_failed', platformKeyMessage(key))
+  if (!isUsable(key, value)) throw new AppError('validation_failed', PORT_MESSAGE)
 }
+
+const PORT_MESSAGE = 'PORT must be a number from 1024 to 65535: services may not open lower ports.'
+
+const isUsable = (key: string, value: string): boolean =>
+  key !== 'PORT' || (/^[1-9]\d{3,4}$/.test(value) && Number(value) >= 1024 && Number(value) <= 65_535)
 
 const platformKeyMessage = (key: string): string => `${key} is given to every instance by the platform. Leave it out.`
 

@@ -35,7 +35,7 @@ export function createService(context: Context, workspaceId: string, body: Servi
   refuseTooLarge(context.machine, defaultSettings, settings)
   const controls = applyControls(defaultControls, body.serviceDetails ?? {})
   if (body.type === 'cron_job') requireSchedule(controls)
-  const envVars = resolveEnvInput(body.envVars ?? [])
+  const envVars = resolveEnvInput(body.envVars ?? [], body.type)
   const secretFiles = body.secretFiles ?? []
   refuseSameNames(secretFiles)
   const numInstances = body.serviceDetails?.numInstances ?? 1

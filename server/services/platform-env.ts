@@ -71,7 +71,10 @@ const perInstance: InstanceFacts = {
   secretsDir: '(own to each release)',
 }
 
-const portNote = ({ engine }: Pick<Context, 'engine'>): string => (engine.hasOwnNetworks ? String(INTERNAL_PORT) : '(own to each instance)')
+function portNote({ engine }: Pick<Context, 'engine'>, { type }: StoredService): string {
+  if (!engine.hasOwnNetworks) return '(own to each instance)'
+  return type === 'private_service' ? `${INTERNAL_PORT}, unless you set PORT yourself` : String(INTERNAL_PORT)
+}
 
 /** The same for people: what differs between instances stands as a note in brackets. */
 export function describePlatformEnv(
@@ -82,7 +85,7 @@ export function describePlatformEnv(
   const described = varsOf(service).map(({ key, description, value }) => ({
     key,
     description,
-    value: key === 'PORT' ? portNote(context) : value(service, perInstance, context),
+    value: key === 'PORT' ? portNote(context, service) : value(service, perInstance, context),
   }))
   const disk = Object.entries(diskEnv(context, service.id)).map(([key, value]) => ({ key, description: 'Folder of the disk', value }))
   return [...described, ...disk]

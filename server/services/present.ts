@@ -1,3 +1,4 @@
+import type { Database } from 'bun:sqlite'
 import { region, type Service, type ServiceDetails } from '../../shared/service.ts'
 import { formatAddress } from '../address.ts'
 import { hasCertificate } from '../certificates/store.ts'
@@ -5,6 +6,7 @@ import type { Context } from '../context.ts'
 import { findCronJob } from '../cron-jobs/store.ts'
 import { presentServiceDisk } from '../disks/present.ts'
 import { diskOfService } from '../disks/store.ts'
+import { SHARED_ADDRESS } from '../engines/loopback-address.ts'
 import { memo } from '../memo.ts'
 import { INTERNAL_PORT } from '../private-network/internal-port.ts'
 import type { ServiceSettings } from './settings.ts'
@@ -98,7 +100,7 @@ function reachedBy(context: Pick<Context, 'config' | 'db'>, service: StoredServi
     case 'web_service':
       return { ...edgeOf(service), ...controls, ...asleepOf(service), openPorts: openPortsOf(service), url: urlOf(context, service.slug) }
     case 'private_service':
-      return { openPorts: openPortsOf(service), url: formatAddress({ host: internalHostOf(service), port: INTERNAL_PORT }) }
+      return privateReachOf(context, service)
     case 'cron_job':
       return { ...cron, ...timesOf(context, service) }
     default:
@@ -116,8 +118,23 @@ function timesOf({ db }: Pick<Context, 'db'>, { id }: StoredService): Pick<Servi
   }
 }
 
-const openPortsOf = ({ liveDeployId, suspendedAt }: StoredService): NonNullable<ServiceDetails['openPorts']> =>
-  liveDeployId === null || suspendedAt !== null ? [] : [{ port: INTERNAL_PORT, protocol: 'TCP' }]
+function privateReachOf({ db }: Pick<Context, 'db'>, service: StoredService): Partial<ServiceDetails> {
+  const port = livePortOf(db, service)
+  return { openPorts: openPortsOf(service, port), url: formatAddress({ host: internalHostOf(service), port }) }
+}
+
+/** Where all share the machine's network, one port leads to those of all instances. */
+function livePortOf(db: Database, { id, liveDeployId, liveGeneration }: StoredService): number {
+  const live = db
+    .query<{ address: string | null; port: number }, [string, string | null, number]>(
+      `SELECT address, port FROM instances WHERE service_id = ? AND deploy_id = ? AND generation = ? AND phase IN ('ready', 'serving') LIMIT 1`,
+    )
+    .get(id, liveDeployId, liveGeneration)
+  return live === null || live.address === null || live.address === SHARED_ADDRESS ? INTERNAL_PORT : live.port
+}
+
+const openPortsOf = ({ liveDeployId, suspendedAt }: StoredService, port = INTERNAL_PORT): NonNullable<ServiceDetails['openPorts']> =>
+  liveDeployId === null || suspendedAt !== null ? [] : [{ port, protocol: 'TCP' }]
 
 const edgeOf = ({ settings: { healthCheckPath, headers, routes } }: StoredService): Partial<ServiceDetails> => ({
   healthCheckPath,

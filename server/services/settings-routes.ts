@@ -10,8 +10,8 @@ import {
   findEnv,
   listEnv,
   listSecretFiles,
-  refusePlatformKey,
   refuseSameNames,
+  refuseUnusable,
   replaceEnv,
   replaceSecretFiles,
   resolveEnvInput,
@@ -47,8 +47,8 @@ export const settingRoutes: Handlers<SettingIds, Context> = {
     )
   },
   replaceEnvVars({ actor, params, body }, context) {
-    const { id } = requireService(context, actor, params.serviceId)
-    replaceEnv(context, id, resolveEnvInput(body))
+    const { id, type } = requireService(context, actor, params.serviceId)
+    replaceEnv(context, id, resolveEnvInput(body, type))
     return presentEnv(actor, listEnv(context, id))
   },
   getEnvVar({ actor, params }, context) {
@@ -58,10 +58,10 @@ export const settingRoutes: Handlers<SettingIds, Context> = {
     return shownEnv(actor, { key: params.key, value })
   },
   setEnvVar({ actor, params, body }, context) {
-    const { id } = requireService(context, actor, params.serviceId)
-    refusePlatformKey(params.key)
+    const { id, type } = requireService(context, actor, params.serviceId)
     const fail = () => new AppError('validation_failed', 'Give either a value or generateValue: true.')
     const entry = { key: params.key, value: resolveValue(body, fail) }
+    refuseUnusable(entry, type)
     setEnv(context, id, entry)
     return shownEnv(actor, entry)
   },

@@ -23,6 +23,7 @@ export const idleEngine: Engine = {
   thaw: async () => {},
   link: async () => {},
   exposeLoopback: async () => false,
+  listeners: async () => [],
   siblingConnections: async () => 0,
   usage: async () => undefined,
   removeService: async () => {},

@@ -21,8 +21,8 @@ require('node:http').createServer(async (request, response) => {
 `
 
 /** Answers everything with its own words. */
-const greeter = (words: string): string => `
-const server = require('node:http').createServer((request, response) => response.end(${JSON.stringify(words)})).listen(process.env.PORT)
+const greeter = (words: string, port: string): string => `
+const server = require('node:http').createServer((request, response) => response.end(${JSON.stringify(words)})).listen(${port})
 process.on('SIGTERM', () => server.close(() => process.exit(0)))
 `
 
@@ -36,7 +36,8 @@ const appOf = async (code: string) =>
 
 export const proberApp = (): Promise<Uint8Array<ArrayBuffer>> => appOf(PROBER)
 
-export const greeterApp = (words: string): Promise<Uint8Array<ArrayBuffer>> => appOf(greeter(words))
+/** `port` is an expression of the app's own. */
+export const greeterApp = (words: string, port = 'process.env.PORT'): Promise<Uint8Array<ArrayBuffer>> => appOf(greeter(words, port))
 
 /** What a prober is told at each of these places. */
 export async function probe(platform: Pick<Platform, 'ingress'>, host: string, places: string[]): Promise<Record<string, string>> {

@@ -9,6 +9,7 @@ import { installKeeper } from './launcher.ts'
 import { freeze, inspect, type LifecycleContext, remove, runTask, startInstance, stop, thaw } from './lifecycle.ts'
 import { CONNECTIONS_PER_INSTANCE } from './network/connection-table.ts'
 import { exposeLoopback, siblingConnections } from './network/instance-ports.ts'
+import { listenersOf } from './network/listeners.ts'
 import type { Networks } from './network/networks.ts'
 import { openNetworks } from './network/own-networks.ts'
 import { openSharedNetwork } from './network/shared-network.ts'
@@ -74,6 +75,7 @@ export async function createProcessEngine(options: ProcessEngineOptions): Promis
     thaw: (id) => thaw(context, id),
     link: (services) => context.networks.link(services),
     exposeLoopback: (id, port) => exposeLoopback(context, id, port),
+    listeners: async (id) => listenersOf(context, id),
     siblingConnections: async (id, port) => siblingConnections(context, id, port),
     usage: async (id) => {
       const one = supervisor.get(id)

@@ -66,6 +66,8 @@ export function instance(id: string, phase: InstancePhase = 'serving', changes: 
     generation: 0,
     address: null,
     port: 20_000,
+    ownPort: null,
+    misplaced: null,
     phase,
     restarts: 0,
     exits: [],

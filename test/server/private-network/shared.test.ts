@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createService, deployApp } from '../../support/apps.ts'
 import { call } from '../../support/client.ts'
+import { freePorts } from '../../support/free-ports.ts'
 import { type Platform, startPlatform } from '../../support/platform.ts'
 import { greeterApp, probe, proberApp } from '../../support/prober.ts'
+import { until } from '../../support/until.ts'
 
 let platform: Platform
 beforeAll(async () => {
@@ -20,6 +22,19 @@ test('where all share the network of the machine, siblings reach a service by it
   expect(await ask()).toEqual(['connected two'])
   const { body } = await call<{ serviceDetails: { url: string } }>(`${platform.url}/v1/services/${backend}`, { token: platform.adminToken })
   expect(body.serviceDetails.url).toBe('backend:10000')
+})
+
+test('there, too, an app is found at the port where it listens of its own accord', { timeout: 120_000 }, async () => {
+  const [port = 0] = freePorts(1)
+  const store = await createService(platform, {
+    name: 'store',
+    type: 'private_service',
+    envVars: [{ key: 'PORT', value: '6380' }],
+  })
+  await deployApp(platform, store, await greeterApp('by its own port', String(port)))
+  await deployApp(platform, await createService(platform, { name: 'asks' }), await proberApp())
+  const ask = async () => Object.values(await probe(platform, 'asks.localhost', ['store:10000', `store:${port}`, 'store:6380']))
+  await until('all ways lead there', async () => new Set(await ask()).size === 1 && (await ask())[0] === 'connected by its own port')
 })
 
 test('what cannot be promised there is said', async () => {

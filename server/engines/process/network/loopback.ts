@@ -10,6 +10,8 @@ export interface TcpSocket {
   isListening: boolean
   /** Somebody has connected, and has an answer to come perhaps. */
   isOpen: boolean
+  /** Which the descriptors of its processes name. */
+  inode: number
 }
 
 const LISTENING = '0A'
@@ -22,7 +24,7 @@ export function parseTcpTable(text: string): TcpSocket[] {
     .split('\n')
     .slice(1)
     .flatMap((line) => {
-      const [, local = '', remote = '', state = ''] = line.trim().split(/\s+/)
+      const [, local = '', remote = '', state = '', , , , , , inode] = line.trim().split(/\s+/)
       const [localHex = '', portHex] = local.split(':')
       if (portHex === undefined) return []
       return {
@@ -31,6 +33,7 @@ export function parseTcpTable(text: string): TcpSocket[] {
         remoteAddress: addressIn(remote.split(':')[0] ?? ''),
         isListening: state === LISTENING,
         isOpen: OPEN.includes(state),
+        inode: Number(inode),
       }
     })
 }

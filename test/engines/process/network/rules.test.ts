@@ -198,8 +198,8 @@ test('a table of sockets tells who listens on loopback only, and who is connecte
     ].join('\n'),
   )
   expect(v4).toEqual([
-    { localAddress: '127.0.0.1', localPort: 10_000, remoteAddress: '0.0.0.0', isListening: true, isOpen: false },
-    { localAddress: '10.201.128.10', localPort: 10_000, remoteAddress: '10.201.128.1', isListening: false, isOpen: true },
+    { localAddress: '127.0.0.1', localPort: 10_000, remoteAddress: '0.0.0.0', isListening: true, isOpen: false, inode: 1 },
+    { localAddress: '10.201.128.10', localPort: 10_000, remoteAddress: '10.201.128.1', isListening: false, isOpen: true, inode: 1 },
   ])
   expect(listensOnLoopbackOnly(v4, 10_000)).toBe(true)
   expect(listensOnLoopbackOnly(v4, 80)).toBe(false)

@@ -1,0 +1,63 @@
+import { readdirSync, readlinkSync } from 'node:fs'
+import type { Listener } from '../../port.ts'
+import type { LifecycleContext } from '../lifecycle.ts'
+import { socketsOf, type TcpSocket } from './loopback.ts'
+import { HOST_SEAT } from './networks.ts'
+
+/** See `Engine.listeners`. In the machine's network those are its own whose descriptors its processes have. */
+export function listenersOf({ supervisor, records, processes, networks }: LifecycleContext, id: string): Listener[] {
+  const one = supervisor.get(id)
+  const leader = one === undefined || one.end !== undefined ? undefined : records.processOf(one.workload)
+  if (one === undefined || leader === undefined) return []
+  const sockets = socketsOf(leader.pid).filter(({ isListening }) => isListening)
+  const address = networks.addressOf(id)
+  if (address !== HOST_SEAT.address) return listenersAmong(sockets, address)
+  const inodes = socketInodesOf(processes.members(one.workload))
+  return listenersAmong(
+    sockets.filter(({ inode }) => inodes.has(inode)),
+    address,
+  )
+}
+
+/** One for each port, with the best of the ways in which it is reached by whoever connects to `address`. */
+export function listenersAmong(sockets: readonly TcpSocket[], address: string): Listener[] {
+  const byPort = Map.groupBy(sockets, ({ localPort }) => localPort)
+  return [...byPort]
+    .map(([port, all]) => ({ port, reach: bestOf(all.map(({ localAddress }) => reachOf(localAddress, address))) }))
+    .toSorted((a, b) => a.port - b.port)
+}
+
+const EVERYWHERE = ['0.0.0.0', '::']
+
+function reachOf(localAddress: string, address: string): Listener['reach'] {
+  if (EVERYWHERE.includes(localAddress) || (localAddress === address && !address.startsWith('127.'))) return 'address'
+  return localAddress.startsWith('127.') ? 'loopback' : 'nowhere'
+}
+
+const bestOf = (all: readonly Listener['reach'][]): Listener['reach'] =>
+  (['address', 'loopback'] as const).find((reach) => all.includes(reach)) ?? 'nowhere'
+
+/** An app may have any number of processes and descriptors; one that listens has so much beside it seldom. */
+const MOST_PROCESSES = 64
+const MOST_DESCRIPTORS = 2000
+
+function socketInodesOf(pids: readonly number[]): Set<number> {
+  const links = pids.slice(0, MOST_PROCESSES).flatMap((pid) => descriptorsOf(pid).map((name) => linkAt(`/proc/${pid}/fd/${name}`)))
+  return new Set(links.flatMap((link) => /^socket:\[(\d+)\]$/.exec(link)?.[1] ?? []).map(Number))
+}
+
+function descriptorsOf(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).slice(0, MOST_DESCRIPTORS)
+  } catch {
+    return []
+  }
+}
+
+function linkAt(path: string): string {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return ''
+  }
+}
