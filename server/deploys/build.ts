@@ -9,6 +9,7 @@ import { findSourceRoot } from '../builders/source-root.ts'
 import { openSourceView } from '../builders/source-view.ts'
 import { DEFAULT_TOOLCHAIN_PATH, findToolchains, ownHomes } from '../builders/toolchains.ts'
 import type { Context } from '../context.ts'
+import { requireRoom, whileThereIsRoom } from '../disk-space/room.ts'
 import { chownTree } from '../files/chown-tree.ts'
 import { freezeFolder, freezeTree } from '../files/freeze-tree.ts'
 import { newId } from '../id.ts'
@@ -74,12 +75,15 @@ export async function buildDeploy(
       log: (line) => appendOutput(deployLogPath(context, deploy), `${line}\n`),
       signal,
     })
+    requireRoom(context, needOf('the release'))
     const artifact = await keepArtifact(job, built.artifactDir)
     saveRelease(job, { artifact, launch: launchOf(plan) })
   } finally {
     await rm(dir, { recursive: true, force: true })
   }
 }
+
+const needOf = (what: string) => ({ what, advice: 'Its operator has to free some. Deploy again when that is done.' })
 
 async function prepareFolders({ context, service, deploy, own, dir, signal }: BuildJob): Promise<void> {
   const source = deploy.sourceId === null ? undefined : findSource(context.db, service.id, deploy.sourceId)
@@ -90,7 +94,9 @@ async function prepareFolders({ context, service, deploy, own, dir, signal }: Bu
   }
   await rm(dir, { recursive: true, force: true })
   await ensureFolder(dir, 0o710, { uid: 0, gid: service.uid })
-  await unpackSource(context, source, { into: join(dir, 'source'), signal })
+  await whileThereIsRoom(context, needOf('a build'), (short) =>
+    unpackSource(context, source, { into: join(dir, 'source'), signal: AbortSignal.any([signal, short]) }),
+  )
   if (isRoot) await chownTree(join(dir, 'source'), service.uid, service.uid)
 }
 

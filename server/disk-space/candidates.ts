@@ -34,7 +34,7 @@ function serviceCandidate({ db, paths }: Pick<Given, 'db' | 'paths'>, service: S
   const own = servicePathsOf(paths, service.id)
   const running = instancesOf(db, service.id).at(-1)
   const plan = (running && releaseById(db, running.releaseId)?.settings.plan) ?? service.settings.plan
-  return { id: service.id, kind: 'service', service, folders: [own.home, own.tmp], diskMb: plans[plan].diskMb }
+  return { id: service.id, kind: 'service', service, folders: [own.home, own.tmp, own.output], diskMb: plans[plan].diskMb }
 }
 
 function buildCandidate({ db, paths }: Pick<Given, 'db' | 'paths'>, { id, serviceId }: StoredDeploy): Candidate[] {

@@ -1,9 +1,9 @@
 /**
- * Keeps some of the disk free for the control plane and for those who behave, on every file system: it looks at the free space
- * once a second, which costs next to nothing, and only when that falls under the reserve it measures who holds how much, stops whoever is
+ * Keeps some of the disk free for the control plane and for those who behave, on every file system: it looks at the free space,
+ * and at the room for files, once a second, which costs next to nothing, and only when one falls under its reserve it measures who holds how much, stops whoever is
  * to blame, and repeats that until there is space again. What was stopped stays down as long as there is none.
  */
-import { statfsSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context } from '../context.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
@@ -11,9 +11,10 @@ import { hasInstances } from '../instances/store.ts'
 import { allOpenJobs } from '../jobs/store.ts'
 import { describeError } from '../server-log.ts'
 import { type Candidate, candidatesOf } from './candidates.ts'
-import { allowedOn, chooseHog, type Holder } from './hog.ts'
+import { clearUpAfterFullest } from './clear-up.ts'
+import { allowedOn, chooseHog, type Holder, SMALL_GROWTH } from './hog.ts'
 import { measureFolders, measureRemoved } from './measure.ts'
-import { nextLookMs, reserveBytes, type Space } from './reserve.ts'
+import { nextLookMs, type Shortage, type Spaces, shortageIn, spacesOf, type Unit } from './reserve.ts'
 import { holdBack, stopHog } from './stop.ts'
 
 /** Between two measurements, so that growth shows. */
@@ -28,13 +29,15 @@ interface Watch {
   held: Map<string, number>
   /** Ids of services that stay down until there is space. */
   down: Set<string>
+  /** What there was too little of at the last look. */
+  shortOf: Unit | undefined
   remindedAt: number
 }
 
 /** Watches the disk until the control plane stops. */
 export function startDiskGuard(context: Context): void {
   if (context.config.CP_DISK_RESERVE_MB === 0) return
-  const watch: Watch = { context, held: new Map(), down: new Set(), remindedAt: Number.NEGATIVE_INFINITY }
+  const watch: Watch = { context, held: new Map(), down: new Set(), shortOf: undefined, remindedAt: Number.NEGATIVE_INFINITY }
   keepWatch(watch).catch((error) => {
     if (!context.stopping.aborted) context.log.error('the disk is not watched any more', describeError(error))
   })
@@ -42,28 +45,25 @@ export function startDiskGuard(context: Context): void {
 
 async function keepWatch(watch: Watch): Promise<void> {
   const { context } = watch
+  const settingMb = context.config.CP_DISK_RESERVE_MB
   let before = lookAt(context)
   for (;;) {
     const now = lookAt(context)
-    const reserve = reserveBytes(now, context.config.CP_DISK_RESERVE_MB)
-    const delayMs = now.freeBytes < reserve ? await whileShort(watch, now, reserve) : whileAmple(watch, { before, now, reserve })
+    const shortage = shortageIn(now, settingMb)
+    if (shortage?.unit !== watch.shortOf) watch.held.clear()
+    watch.shortOf = shortage?.unit
+    if (shortage === undefined) watch.down.clear()
+    const delayMs = shortage === undefined ? nextLookMs(before, now, settingMb) : await whileShort(watch, shortage)
     before = now
     await sleep(delayMs, undefined, { signal: context.stopping, ref: false })
   }
 }
 
-function whileAmple(watch: Watch, { before, now, reserve }: { before: Look; now: Look; reserve: number }): number {
-  watch.held.clear()
-  watch.down.clear()
-  return nextLookMs(before, now, reserve)
-}
-
-async function whileShort(watch: Watch, space: Look, reserve: number): Promise<number> {
+async function whileShort(watch: Watch, shortage: Shortage): Promise<number> {
   const { context, down } = watch
   for (const id of down) holdBack(context, id)
-  if (!isUsed(context)) return CALM_MS
   try {
-    return await sweep(watch, space, reserve)
+    return await sweep(watch, shortage)
   } catch (error) {
     context.stopping.throwIfAborted()
     context.log.error('the disk could not be measured', describeError(error))
@@ -75,56 +75,63 @@ async function whileShort(watch: Watch, space: Look, reserve: number): Promise<n
 const isUsed = ({ db, shells }: Context): boolean =>
   hasInstances(db) || unfinishedDeploys(db).length > 0 || allOpenJobs(db).length > 0 || shells.serviceIds().length > 0
 
-/** Measures, and stops one. Returns when to look again. */
-async function sweep(watch: Watch, space: Look, reserve: number): Promise<number> {
+/** Measures, and stops one, or else clears up after one. Returns when to look again. */
+async function sweep(watch: Watch, shortage: Shortage): Promise<number> {
   const { context, held, down } = watch
-  const candidates = await candidatesOf(context)
-  const holders = await measure(watch, candidates, space)
-  const hog = chooseHog(holders)
+  const candidates = isUsed(context) ? await candidatesOf(context) : []
+  const holders = await measure(watch, candidates, shortage)
+  const hog = chooseHog(holders, SMALL_GROWTH[shortage.unit])
   const isFirst = held.size === 0
-  for (const { id, heldBytes } of holders) held.set(id, heldBytes)
+  for (const { id, held: amount } of holders) held.set(id, amount)
   const candidate = candidates.find(({ id }) => id === hog?.id)
   if (hog === undefined || candidate === undefined) {
-    if (isFirst) return BETWEEN_SWEEPS_MS
-    remind(watch, space, reserve)
+    if (isFirst && holders.length > 0) return BETWEEN_SWEEPS_MS
+    if (context.now() - watch.remindedAt < REMIND_MS) return CALM_MS
+    if (await clearUpAfterFullest(context, shortage.unit)) return BETWEEN_SWEEPS_MS
+    remind(watch, shortage)
     return CALM_MS
   }
-  context.log.error('the disk is short of space', { freeBytes: space.freeBytes, reserveBytes: reserve, stopped: hog.id })
+  context.log.error('the disk is short of space', { ...told(shortage), stopped: hog.id })
   if (hog.kind === 'service') down.add(hog.id)
-  await stopHog(context, candidate, { hog, space, reserve })
+  await stopHog(context, candidate, { hog, shortage })
   held.delete(hog.id)
   return BETWEEN_SWEEPS_MS
 }
 
-async function measure({ context, held, down }: Watch, candidates: readonly Candidate[], space: Look): Promise<Holder[]> {
+async function measure({ context, held, down }: Watch, candidates: readonly Candidate[], shortage: Shortage): Promise<Holder[]> {
+  const { unit } = shortage
   const folders = await measureFolders(
     candidates.flatMap((candidate) => candidate.folders),
+    unit,
     context.stopping,
   )
   const services = candidates.filter(({ kind }) => kind === 'service')
-  const removed = measureRemoved(new Set(services.map(({ service }) => service.uid)), space.device)
+  const uids = new Set(services.map(({ service }) => service.uid))
+  const removed = unit === 'bytes' ? measureRemoved(uids, statSync(context.paths.services).dev) : new Map<number, number>()
   return candidates.map(({ id, kind, service, folders: own, diskMb }) => ({
     id,
     kind,
-    heldBytes: own.reduce((sum, folder) => sum + (folders.get(folder) ?? 0), kind === 'service' ? (removed.get(service.uid) ?? 0) : 0),
-    heldBeforeBytes: held.get(id),
+    held: own.reduce((sum, folder) => sum + (folders.get(folder) ?? 0), kind === 'service' ? (removed.get(service.uid) ?? 0) : 0),
+    heldBefore: held.get(id),
     // What was stopped is not stopped again for what it holds: somebody may be in its shell to clear it up.
-    allowedBytes: down.has(id) ? Number.POSITIVE_INFINITY : allowedOn(space.totalBytes, diskMb),
+    allowed: down.has(id) ? Number.POSITIVE_INFINITY : allowedOn(shortage, diskMb),
     isUnmeasured: kind === 'service' && !down.has(id) && own.some((folder) => !folders.has(folder)),
   }))
 }
 
-function remind(watch: Watch, { freeBytes }: Space, reserve: number): void {
+function remind(watch: Watch, shortage: Shortage): void {
   const { log, paths, now } = watch.context
-  if (now() - watch.remindedAt < REMIND_MS) return
   watch.remindedAt = now()
-  const message = `The disk of ${paths.data} is short of space and no service is to blame. Free some, or deploys will fail.`
-  log.error(message, { freeBytes, reserveBytes: reserve })
+  const message = `The disk of ${paths.data} is short of ${NAMES[shortage.unit]} and no service is to blame. Free some, or deploys will fail.`
+  log.error(message, told(shortage))
 }
 
-type Look = Space & { at: number; device: number }
+const NAMES: Record<Unit, string> = { bytes: 'space', files: 'room for files' }
 
-function lookAt({ paths }: Pick<Context, 'paths'>): Look {
-  const { bsize, blocks, bavail } = statfsSync(paths.services)
-  return { totalBytes: blocks * bsize, freeBytes: bavail * bsize, at: performance.now(), device: statSync(paths.services).dev }
-}
+const told = ({ unit, free, reserve }: Shortage) =>
+  unit === 'bytes' ? { freeBytes: free, reserveBytes: reserve } : { freeFiles: free, reserveFiles: Math.ceil(reserve) }
+
+const lookAt = ({ paths }: Pick<Context, 'paths'>): Spaces & { at: number } => ({
+  ...spacesOf(paths.services),
+  at: performance.now(),
+})

@@ -2,39 +2,47 @@ import { readdirSync, readlinkSync, statSync } from 'node:fs'
 import { AppError } from '../../shared/error.ts'
 import { runProcess } from '../process/spawn.ts'
 import { systemEnv } from '../process/system-tools.ts'
+import type { Unit } from './reserve.ts'
 
 const MEASURE_TIMEOUT_MS = 5000
 const BLOCK_BYTES = 512
+/** Folders, each by a process of its own. */
+const AT_ONCE = 8
 /** An app can hold millions of files open, and everybody waits while they are looked at: what is found in this time has to do. */
 const REMOVED_TIMEOUT_MS = 1000
 
+/** What `du` counts. */
+const COUNTING: Record<Unit, string> = { bytes: '--block-size=1', files: '--inodes' }
+
 /**
- * How many bytes each of these folders takes on its file system. Folders that cannot be measured in a few seconds are left out: what
+ * How many bytes or files each of these folders takes on its file system. Folders that cannot be measured in a few seconds are left out: what
  * fills a disk fast has few and large files.
  *
  * @throws the signal's reason when aborted.
  */
-export async function measureFolders(folders: readonly string[], signal: AbortSignal): Promise<Map<string, number>> {
+export async function measureFolders(folders: readonly string[], unit: Unit, signal: AbortSignal): Promise<Map<string, number>> {
   const sizes = new Map<string, number>()
-  await Promise.all(
-    folders.map(async (folder) => {
-      const bytes = await measureFolder(folder, signal)
-      if (bytes !== undefined) sizes.set(folder, bytes)
-    }),
-  )
+  const waiting = [...folders]
+  const measureNext = async () => {
+    for (let folder = waiting.shift(); folder !== undefined; folder = waiting.shift()) {
+      const held = await measureFolder(folder, unit, signal)
+      if (held !== undefined) sizes.set(folder, held)
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, measureNext))
   return sizes
 }
 
-async function measureFolder(folder: string, signal: AbortSignal): Promise<number | undefined> {
+async function measureFolder(folder: string, unit: Unit, signal: AbortSignal): Promise<number | undefined> {
   try {
     // A file that vanishes meanwhile makes du fail, after it has told the sum.
-    const { stdout } = await runProcess(['du', '-s', '-x', '--block-size=1', '--', folder], {
+    const { stdout } = await runProcess(['du', '-s', '-x', COUNTING[unit], '--', folder], {
       env: systemEnv,
       signal,
       timeoutMs: MEASURE_TIMEOUT_MS,
     })
-    const bytes = Number.parseInt(stdout, 10)
-    return Number.isNaN(bytes) ? undefined : bytes
+    const held = Number.parseInt(stdout, 10)
+    return Number.isNaN(held) ? undefined : held
   } catch (error) {
     if (error instanceof AppError) return undefined
     throw error

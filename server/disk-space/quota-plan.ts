@@ -4,7 +4,7 @@ import type { Mount } from './mounts.ts'
 
 const KIB_PER_MIB = 1024
 /** So many files for each MiB: a folder of a large app's packages has about 50. */
-const FILES_PER_MIB = 128
+export const FILES_PER_MIB = 128
 
 /** What a service's user may have on the disk: what its plan gives its instances, and what its build plan gives its builds. */
 export const quotaMb = ({ plan, buildPlan }: Pick<ServiceSettings, 'plan' | 'buildPlan'>): number =>

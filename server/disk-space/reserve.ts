@@ -1,31 +1,73 @@
-/** A file system, in bytes. `freeBytes` is what everybody may still take, root's own share not counted. */
+import { statfsSync } from 'node:fs'
+
+/** What a file system can run out of. */
+export type Unit = 'bytes' | 'files'
+
+/** How much of it there is. `free` is what everybody may still take, root's own share not counted. */
 export interface Space {
-  totalBytes: number
-  freeBytes: number
+  total: number
+  free: number
+}
+
+export type Spaces = Record<Unit, Space>
+
+/** What the file system of a path has. One that makes room for files as they come (btrfs) tells of none: a total of 0. */
+export function spacesOf(path: string): Spaces {
+  const { bsize, blocks, bavail, files, ffree } = statfsSync(path)
+  return { bytes: { total: blocks * bsize, free: bavail * bsize }, files: { total: files, free: ffree } }
 }
 
 const MIB = 1024 * 1024
 const DEFAULT_RESERVE_BYTES = 1024 * MIB
+const LEAST_RESERVE_FILES = 20_000
 const RESERVE_SHARE = 0.02
-/** Of a small file system a GiB would be all. */
+/** Of a small file system the default would be all. */
 const MAX_RESERVE_SHARE = 0.1
 
 /** How much is to stay free: the setting where there is one, else 1 GiB or 2 % of the file system, but never more than a tenth of it. */
-export function reserveBytes({ totalBytes }: Pick<Space, 'totalBytes'>, settingMb: number | undefined): number {
-  if (settingMb !== undefined) return Math.min(settingMb * MIB, totalBytes / 2)
-  return Math.min(Math.max(DEFAULT_RESERVE_BYTES, totalBytes * RESERVE_SHARE), totalBytes * MAX_RESERVE_SHARE)
+export function reserveBytes(total: number, settingMb: number | undefined): number {
+  if (settingMb !== undefined) return Math.min(settingMb * MIB, total / 2)
+  return Math.min(Math.max(DEFAULT_RESERVE_BYTES, total * RESERVE_SHARE), total * MAX_RESERVE_SHARE)
+}
+
+/** For how many files there is to stay room: 20,000 or 2 %, but never more than a tenth; none where the operator wants no reserve. */
+export function reserveFiles(total: number, settingMb: number | undefined): number {
+  if (settingMb === 0) return 0
+  return Math.min(Math.max(LEAST_RESERVE_FILES, total * RESERVE_SHARE), total * MAX_RESERVE_SHARE)
+}
+
+/** How much of each is to stay free on a file system. */
+export const reserveOf = (spaces: Spaces, settingMb: number | undefined): Record<Unit, number> => ({
+  bytes: reserveBytes(spaces.bytes.total, settingMb),
+  files: reserveFiles(spaces.files.total, settingMb),
+})
+
+/** What there is too little of. */
+export interface Shortage extends Space {
+  unit: Unit
+  reserve: number
+}
+
+/** What is below its reserve, space before files; undefined when nothing is. */
+export function shortageIn(spaces: Spaces, settingMb: number | undefined): Shortage | undefined {
+  const reserve = reserveOf(spaces, settingMb)
+  const unit = (['bytes', 'files'] as const).find((one) => spaces[one].free < reserve[one])
+  return unit === undefined ? undefined : { ...spaces[unit], unit, reserve: reserve[unit] }
 }
 
 const CALM_MS = 1000
 const QUICK_MS = 50
 
 /**
- * When to look again: every second, and sooner the sooner the free space would be down to the reserve if it went on falling as
- * it did since the last look.
+ * When to look again: every second, and sooner the sooner the free space, or that for files, would be down to the reserve if it went
+ * on falling as it did since the last look.
  */
-export function nextLookMs(before: Space & { at: number }, now: Space & { at: number }, reserve: number): number {
-  const fallenBytes = before.freeBytes - now.freeBytes
-  if (fallenBytes <= 0) return CALM_MS
-  const leftMs = ((now.freeBytes - reserve) / fallenBytes) * Math.max(1, now.at - before.at)
-  return Math.min(CALM_MS, Math.max(QUICK_MS, leftMs / 2))
+export function nextLookMs(before: Spaces & { at: number }, now: Spaces & { at: number }, settingMb: number | undefined): number {
+  const reserve = reserveOf(now, settingMb)
+  const passedMs = Math.max(1, now.at - before.at)
+  const untilShort = (unit: Unit) => {
+    const fallen = before[unit].free - now[unit].free
+    return fallen <= 0 ? Number.POSITIVE_INFINITY : ((now[unit].free - reserve[unit]) / fallen) * passedMs
+  }
+  return Math.min(CALM_MS, Math.max(QUICK_MS, Math.min(untilShort('bytes'), untilShort('files')) / 2))
 }

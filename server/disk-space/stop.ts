@@ -9,7 +9,7 @@ import { ensureFolder, ensureServiceFolders } from '../services/folders.ts'
 import type { StoredService } from '../services/store.ts'
 import type { Candidate } from './candidates.ts'
 import type { Holder } from './hog.ts'
-import type { Space } from './reserve.ts'
+import type { Shortage } from './reserve.ts'
 
 const MIB = 1024 * 1024
 /** How long a service that was stopped waits at least, again and again, while there is no space. */
@@ -17,8 +17,7 @@ const HELD_BACK_MS = 10_000
 
 interface Found {
   hog: Holder
-  space: Space
-  reserve: number
+  shortage: Shortage
 }
 
 /** Stops who fills the disk, says so where its people look, and frees what may be freed: /tmp of a service, folder and cache of a build. */
@@ -50,8 +49,10 @@ async function stopBuild({ work, paths }: Context, { id, service, folders }: Can
   if (folders.includes(cache)) await discard(paths, service, cache)
 }
 
-const figures = ({ hog, space, reserve }: Found): string =>
-  `${mib(space.freeBytes)} were left of it, where ${mib(reserve)} must stay free, and it held ${mib(hog.heldBytes)}`
+const figures = ({ hog, shortage: { unit, free, reserve } }: Found): string =>
+  unit === 'bytes'
+    ? `${mib(free)} were left of it, where ${mib(reserve)} must stay free, and it held ${mib(hog.held)}`
+    : `room for ${free} files was left on it, where room for ${Math.ceil(reserve)} must stay, and it held ${hog.held} files`
 
 const mib = (bytes: number): string => `${Math.round(bytes / MIB)} MB`
 

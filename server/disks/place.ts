@@ -1,7 +1,7 @@
-import { lstatSync, realpathSync, statfsSync } from 'node:fs'
+import { lstatSync, realpathSync } from 'node:fs'
 import { AppError, invalidValue } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
-import { reserveBytes } from '../disk-space/reserve.ts'
+import { roomOf } from '../disk-space/room.ts'
 import { folderToCover } from '../files/mount-place.ts'
 import { mountPathProblem, sizeProblem, topFolderOf } from './rules.ts'
 
@@ -42,12 +42,6 @@ export function refuseBadSize(
   { sizeGb, given }: { sizeGb: number; given: number },
   at: At,
 ): void {
-  const problem = sizeProblem(sizeGb, { given, freeBytes: bytesToGive(context) })
+  const problem = sizeProblem(sizeGb, { given, freeBytes: roomOf(context).bytes })
   if (problem !== undefined) throw invalidValue(at('sizeGB'), problem)
-}
-
-/** What of the server's disk can be given away, in bytes: what is free but for the reserve. */
-export function bytesToGive({ paths, config }: Pick<Context, 'paths' | 'config'>): number {
-  const { blocks, bavail, bsize } = statfsSync(paths.data)
-  return bavail * bsize - reserveBytes({ totalBytes: blocks * bsize }, config.CP_DISK_RESERVE_MB)
 }

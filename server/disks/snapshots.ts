@@ -4,12 +4,12 @@ import { maxSnapshots, type SnapshotOrigin } from '../../shared/disk.ts'
 import { AppError, messageOf } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
+import { whileThereIsRoom } from '../disk-space/room.ts'
 import { newId } from '../id.ts'
 import { instancesOf } from '../instances/store.ts'
 import { loopDeviceOf } from './loop-device.ts'
 import { withMountedImage } from './mounted-image.ts'
 import { diskPathsOf } from './paths.ts'
-import { bytesToGive } from './place.ts'
 import { insertSnapshot, removeSnapshotRow, type StoredSnapshot, snapshotExpiresAt, snapshotsOf, updateSnapshot } from './snapshot-store.ts'
 import { contentOf, copyContent, removeSnapshotFiles, sizeOnServer } from './storage.ts'
 import type { StoredDisk } from './store.ts'
@@ -38,7 +38,7 @@ export async function takeSnapshot(context: Context, disk: StoredDisk, { key, or
   const own = diskPathsOf(context.paths, disk.id)
   const target = join(own.snapshots, key)
   try {
-    await whileThereIsRoom(context, (signal) =>
+    await copyInRoom(context, (signal) =>
       disk.isImage ? copyImage(context, disk, { target, signal }) : copyContent(disk, { from: own.folder, to: target, signal }),
     )
     const sizeBytes = await sizeOnServer(target)
@@ -58,26 +58,11 @@ export async function takeSnapshot(context: Context, disk: StoredDisk, { key, or
   }
 }
 
-const ROOM_LOOK_MS = 100
+const need = { what: 'the snapshot', advice: 'Delete older ones, or free some space.' }
 
 /** A copy that takes what the server needs is given up: the apps on it need that more. */
-async function whileThereIsRoom(context: Context, copy: (signal: AbortSignal) => Promise<void>): Promise<void> {
-  const short = new AbortController()
-  const look = () => {
-    if (bytesToGive(context) <= 0)
-      short.abort(
-        new AppError('unavailable', "There is no room for the snapshot on the server's disk. Delete older ones, or free some space."),
-      )
-  }
-  look()
-  short.signal.throwIfAborted()
-  const timer = setInterval(look, ROOM_LOOK_MS)
-  try {
-    await copy(AbortSignal.any([short.signal, context.stopping]))
-  } finally {
-    clearInterval(timer)
-  }
-}
+const copyInRoom = (context: Context, copy: (signal: AbortSignal) => Promise<void>): Promise<void> =>
+  whileThereIsRoom(context, need, (short) => copy(AbortSignal.any([short, context.stopping])))
 
 interface Copy {
   target: string
@@ -138,7 +123,7 @@ export async function compactReplaced(context: Context, disk: StoredDisk): Promi
   const { snapshots } = diskPathsOf(context.paths, disk.id)
   for (const { key } of snapshotsOf(context.db, disk.id).filter((one) => one.status === 'available' && one.sizeBytes === null)) {
     const path = join(snapshots, key)
-    if (disk.isImage) await whileThereIsRoom(context, (signal) => copyContent(disk, { from: path, to: path, signal })).catch(() => {})
+    if (disk.isImage) await copyInRoom(context, (signal) => copyContent(disk, { from: path, to: path, signal })).catch(() => {})
     context.stopping.throwIfAborted()
     updateSnapshot(context.db, key, { status: 'available', sizeBytes: await sizeOnServer(path) })
   }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Source } from '../../shared/deploy.ts'
 import { AppError } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
+import { whileThereIsRoom } from '../disk-space/room.ts'
 import { newId } from '../id.ts'
 import { servicePathsOf } from '../paths.ts'
 import { ensureServiceFolders } from '../services/folders.ts'
@@ -37,9 +38,14 @@ const unpackedDir = (context: Pick<Context, 'paths'>, source: Pick<StoredSource,
  * Takes an uploaded archive in: streamed to disk, unpacked once to see that it can be, and kept. Nothing stays of one that is refused.
  *
  * @throws AppError bad_request, payload_too_large or unsupported_media_type, saying what is wrong with it; not_found when the service
- * was deleted meanwhile.
+ * was deleted meanwhile; unavailable when it would take of the space that the server keeps free.
  */
-export async function takeSource<T>(context: Context, upload: Upload<T>): Promise<T> {
+export function takeSource<T>(context: Context, upload: Upload<T>): Promise<T> {
+  const need = { what: 'the upload', advice: 'Its operator has to free some; nothing was kept.', bytes: upload.expectedBytes }
+  return whileThereIsRoom(context, need, (short) => take(context, { ...upload, signal: AbortSignal.any([upload.signal, short]) }))
+}
+
+async function take<T>(context: Context, upload: Upload<T>): Promise<T> {
   const { service, signal } = upload
   const { uploads } = context.paths
   const received = await receiveUpload({ ...upload, maxBytes: context.config.CP_UPLOAD_MAX_MB * MIB, uploadsDir: uploads })
