@@ -14,18 +14,21 @@ export interface Settings {
   url: string | undefined
   token: string | undefined
   workspace: string | undefined
+  /** Name of the stored login to use. */
+  context: string | undefined
   /** File that holds the servers logged in to. */
   credentialsPath: string
   isColourRefused: boolean
 }
 
 export function settingsOf(env: Environment): Settings {
-  const { CPCTL_URL, CPCTL_TOKEN, CPCTL_WORKSPACE, XDG_CONFIG_HOME } = env
+  const { CPCTL_URL, CPCTL_TOKEN, CPCTL_WORKSPACE, CPCTL_CONTEXT, XDG_CONFIG_HOME } = env
   const base = XDG_CONFIG_HOME?.startsWith('/') ? XDG_CONFIG_HOME : join(env.HOME || homedir(), '.config')
   return {
     url: CPCTL_URL ? serverUrl(CPCTL_URL, 'CPCTL_URL') : undefined,
     token: CPCTL_TOKEN ? credential(CPCTL_TOKEN, 'CPCTL_TOKEN') : undefined,
     workspace: CPCTL_WORKSPACE || undefined,
+    context: CPCTL_CONTEXT || undefined,
     credentialsPath: join(base, 'cpctl', 'config.json'),
     isColourRefused: Boolean(env.NO_COLOR) || env.TERM === 'dumb',
   }

@@ -2,10 +2,10 @@ import type { Command } from 'commander'
 import { isId } from '../shared/id.ts'
 import { type Client, createClient, type Target } from './client.ts'
 import { DEFAULT_URL, type Settings, serverUrl, settingsOf } from './config.ts'
-import { type Credential, readCredentials } from './credentials.ts'
+import { type Credential, findLogin, readCredentials } from './credentials.ts'
 import { renewed } from './device/renew.ts'
 import { renewalOf } from './device/tokens.ts'
-import { CliError } from './error.ts'
+import { CliError, usageError } from './error.ts'
 import type { Io } from './io.ts'
 import { allPages } from './pages.ts'
 import { createPaint, type Paint } from './paint.ts'
@@ -16,6 +16,7 @@ import { cleanJson } from './terminal-text.ts'
 export interface GlobalOptions {
   url?: string
   workspace?: string
+  context?: string
   json?: boolean
 }
 
@@ -28,6 +29,8 @@ export interface Context {
   isJson: boolean
   /** URL given on the command line or by the environment. */
   givenUrl: string | undefined
+  /** Name of a stored login, given on the command line or by the environment. */
+  givenContext: string | undefined
   /** To standard output, with a line end. */
   print(line: string): void
   /** To standard error, with a line end: progress and remarks, which are no part of the result. */
@@ -46,13 +49,15 @@ export const starter =
 export function createContext(io: Io, options: GlobalOptions): Context {
   const settings = settingsOf(io.env)
   const givenUrl = options.url === undefined ? settings.url : serverUrl(options.url, '--url')
+  const givenContext = options.context ?? (options.url === undefined ? settings.context : undefined)
   const workspace = options.workspace ?? settings.workspace
   return {
     io,
     settings,
     givenUrl,
+    givenContext,
     client: createClient(
-      whileGood(io, () => resolveTarget(io, { settings, givenUrl, workspace })),
+      whileGood(io, () => resolveTarget(io, { settings, givenUrl, givenContext, workspace })),
       io.interrupted,
     ),
     paint: createPaint(isColoured(io, settings)),
@@ -68,20 +73,39 @@ export const isColoured = (io: Io, settings: Pick<Settings, 'isColourRefused'>):
 interface Wanted {
   settings: Settings
   givenUrl: string | undefined
+  givenContext: string | undefined
   workspace: string | undefined
 }
 
-/** The server that is talked to: given, else the one last logged in to, else the local one. @throws CliError when its login has ended. */
-export async function currentServer(
-  context: Pick<Context, 'io' | 'settings' | 'givenUrl'>,
-): Promise<{ url: string; credential?: Credential }> {
-  const path = context.settings.credentialsPath
-  const stored = await readCredentials(path)
-  const url = context.givenUrl ?? stored.current ?? DEFAULT_URL
-  const { token } = context.settings
-  const credential = token === undefined ? stored.servers[url] : ({ kind: 'token', token } as const)
-  if (credential === undefined) return { url }
-  return { url, credential: credential.kind === 'device' ? await renewed({ io: context.io, path, url }, credential) : credential }
+/** The server that is talked to, and the stored login that is used there, if one is. */
+export interface CurrentServer {
+  url: string
+  /** Name of the stored login. */
+  name?: string
+  credential?: Credential
+}
+
+/**
+ * The server that is talked to: given, else that of the context given or in use, else the local one.
+ *
+ * @throws CliError when its login has ended, or there is no such context, or it is one of another server.
+ */
+export async function currentServer(context: Pick<Context, 'io' | 'settings' | 'givenUrl' | 'givenContext'>): Promise<CurrentServer> {
+  const { io, settings, givenUrl, givenContext } = context
+  const path = settings.credentialsPath
+  const login = findLogin(await readCredentials(path), { name: givenContext, url: givenUrl })
+  if (givenContext !== undefined) requireContext(login, { name: givenContext, url: givenUrl })
+  const url = givenUrl ?? login?.url ?? DEFAULT_URL
+  if (settings.token !== undefined) return { url, credential: { kind: 'token', token: settings.token } }
+  if (login === undefined) return { url }
+  const { name, credential } = login
+  return { url, name, credential: credential.kind === 'device' ? await renewed({ io, path, name, url }, credential) : credential }
+}
+
+function requireContext(login: { url: string } | undefined, { name, url }: { name: string; url: string | undefined }): void {
+  if (login === undefined) throw new CliError('not_found', `There is no context ${name}.`, { hint: 'cpctl context list shows them.' })
+  if (url !== undefined && login.url !== url)
+    throw usageError(`The context ${name} is of ${login.url}, not of ${url}.`, 'Give one of the two.')
 }
 
 interface Resolved {
@@ -90,8 +114,8 @@ interface Resolved {
   goodUntil: number
 }
 
-async function resolveTarget(io: Io, { settings, givenUrl, workspace }: Wanted): Promise<Resolved> {
-  const { url, credential } = await currentServer({ io, settings, givenUrl })
+async function resolveTarget(io: Io, { workspace, ...wanted }: Wanted): Promise<Resolved> {
+  const { url, credential } = await currentServer({ io, ...wanted })
   const goodUntil = credential?.kind === 'device' ? renewalOf(credential) : Number.POSITIVE_INFINITY
   return { target: await targetIn(io, { url, credential, workspace }), goodUntil }
 }

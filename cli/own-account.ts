@@ -5,7 +5,7 @@
 import type { Command } from 'commander'
 import type { Client } from './client.ts'
 import { type Context, currentServer } from './context.ts'
-import { isPersonal, readCredentials, writeCredentials } from './credentials.ts'
+import { isPersonal, readCredentials, withLogin, writeCredentials } from './credentials.ts'
 import { CliError, usageError } from './error.ts'
 import { clientWith, openSession } from './login.ts'
 import { askCode } from './one-time-code.ts'
@@ -41,10 +41,10 @@ export const withOwnAccountOptions = (command: Command): Command =>
 
 /** Runs `use` as the person, and ends the session again where it was begun for this. */
 export async function asOneself<T>(context: Context, options: OwnAccountOptions, use: (account: OwnAccount) => Promise<T>): Promise<T> {
-  const { url, credential } = await currentServer(context)
+  const { url, name, credential } = await currentServer(context)
   const secrets = secretsOf(context, options)
   if (credential !== undefined && isPersonal(credential)) {
-    return use({ ...secrets, client: context.client, adopt: (headers) => store(context, url, sessionIn(headers)) })
+    return use({ ...secrets, client: context.client, adopt: (headers) => store(context, name, sessionIn(headers)) })
   }
   const email = options.email ?? (credential?.kind === 'api_key' ? credential.email : await askEmail(context))
   if (!context.isJson) context.note(clean`This is about your account, so sign in to ${email} for this command.`)
@@ -71,12 +71,13 @@ export async function asOneself<T>(context: Context, options: OwnAccountOptions,
   }
 }
 
-async function store(context: Context, url: string, token: string | undefined): Promise<void> {
+async function store(context: Context, name: string | undefined, token: string | undefined): Promise<void> {
   const path = context.settings.credentialsPath
   const stored = await readCredentials(path)
-  const held = stored.servers[url]
-  if (token === undefined || held?.kind !== 'session') return
-  await writeCredentials(path, { ...stored, servers: { ...stored.servers, [url]: { ...held, token } } })
+  const held = name === undefined ? undefined : stored.contexts[name]
+  if (name === undefined || held === undefined || token === undefined) return
+  if (held.credential.kind !== 'session') return
+  await writeCredentials(path, withLogin(stored, name, { ...held, credential: { ...held.credential, token } }))
 }
 
 const askEmail = async (context: Context): Promise<string> =>

@@ -3,6 +3,7 @@ import { version } from '../package.json'
 import { addAccountCommands } from './commands/account.ts'
 import { addAuditCommands } from './commands/audit.ts'
 import { addCompletionCommand } from './commands/completion.ts'
+import { addContextCommands } from './commands/context.ts'
 import { addCronCommands } from './commands/cron.ts'
 import { addDeployCommand } from './commands/deploy.ts'
 import { addDeploysCommands } from './commands/deploys.ts'
@@ -62,6 +63,7 @@ const groups = [
   addDiskCommands,
   addDomainCommands,
   addAccountCommands,
+  addContextCommands,
   addOwnAccountCommands,
   addSessionCommands,
   addWorkspaceCommands,
@@ -79,6 +81,7 @@ export function createProgram(io: Io): Command {
     .description('Deploy and operate services on your own server.')
     .version(version, '-V, --version', 'Print the version')
     .option('--url <url>', 'Server to talk to (CPCTL_URL)')
+    .option('--context <name>', 'Stored login to use (CPCTL_CONTEXT); cpctl context list shows them')
     .option('--workspace <name>', 'Workspace, by name or id (CPCTL_WORKSPACE)')
     .option('--json', 'Print the JSON of the API, for scripts')
     .helpOption('-h, --help', 'Print help')

@@ -1,7 +1,7 @@
 import type { Owner } from '../shared/workspace.ts'
 import type { Client } from './client.ts'
 import { type Context, currentServer } from './context.ts'
-import { readCredentials, writeCredentials } from './credentials.ts'
+import { readCredentials, withLogin, writeCredentials } from './credentials.ts'
 import { CliError } from './error.ts'
 import { clientWith } from './login.ts'
 import { allPages } from './pages.ts'
@@ -32,20 +32,21 @@ export async function resolveWorkspace(context: Context, nameOrId: string): Prom
 
 /** Has the following commands to this server act in a workspace; false where no login is stored that could. */
 export async function rememberWorkspace(context: Context, workspaceId: string): Promise<boolean> {
-  const { url, credential } = await currentServer(context)
+  const { name, credential } = await currentServer(context)
   const stored = await readCredentials(context.settings.credentialsPath)
-  const held = stored.servers[url]
-  if (held === undefined || held.token !== credential?.token) return false
-  await writeCredentials(context.settings.credentialsPath, { ...stored, servers: { ...stored.servers, [url]: { ...held, workspaceId } } })
+  const held = name === undefined ? undefined : stored.contexts[name]
+  if (name === undefined || held === undefined || held.credential.token !== credential?.token) return false
+  const login = { ...held, credential: { ...held.credential, workspaceId } }
+  await writeCredentials(context.settings.credentialsPath, withLogin(stored, name, login))
   return true
 }
 
 /** Has them act in the first workspace again, where this one was in use. */
 export async function forgetWorkspace(context: Context, workspaceId: string): Promise<void> {
-  const { url } = await currentServer(context)
+  const { name } = await currentServer(context)
   const stored = await readCredentials(context.settings.credentialsPath)
-  const held = stored.servers[url]
-  if (held?.workspaceId !== workspaceId) return
-  const { workspaceId: _, ...rest } = held
-  await writeCredentials(context.settings.credentialsPath, { ...stored, servers: { ...stored.servers, [url]: rest } })
+  const held = name === undefined ? undefined : stored.contexts[name]
+  if (name === undefined || held?.credential.workspaceId !== workspaceId) return
+  const { workspaceId: _, ...credential } = held.credential
+  await writeCredentials(context.settings.credentialsPath, withLogin(stored, name, { ...held, credential }))
 }

@@ -1,7 +1,16 @@
 import type { Command } from 'commander'
 import { credential as checkedToken, DEFAULT_URL } from '../config.ts'
 import { type Context, currentServer, type Start } from '../context.ts'
-import { type Credential, type Credentials, readCredentials, writeCredentials } from '../credentials.ts'
+import {
+  type Credential,
+  findLogin,
+  freeNameFor,
+  type NamedContext,
+  readCredentials,
+  withLogin,
+  withoutLogin,
+  writeCredentials,
+} from '../credentials.ts'
 import { loginByDevice } from '../device/login.ts'
 import { CliError, usageError } from '../error.ts'
 import { endLogin, loginByPassword, loginByToken, type SignedIn } from '../login.ts'
@@ -40,13 +49,16 @@ export function addAccountCommands(program: Command, start: Start): void {
 }
 
 async function login(context: Context, options: LoginOptions): Promise<void> {
-  const stored = await readCredentials(context.settings.credentialsPath)
-  const url = context.givenUrl ?? stored.current ?? DEFAULT_URL
+  const path = context.settings.credentialsPath
+  const stored = await readCredentials(path)
+  const wanted = { name: context.givenContext, url: context.givenUrl }
+  const earlier = findLogin(stored, wanted)
+  const url = context.givenUrl ?? earlier?.url ?? findLogin(stored, {})?.url ?? DEFAULT_URL
   const { credential, me } = await signIn(context, url, options)
-  await writeCredentials(context.settings.credentialsPath, { current: url, servers: { ...stored.servers, [url]: credential } })
-  const earlier = stored.servers[url]
-  if (earlier !== undefined && earlier.token !== credential.token) await endEarlierLogin(context, url, earlier)
-  if (context.isJson) return context.printJson({ url, ...me })
+  const name = context.givenContext ?? earlier?.name ?? freeNameFor(stored, url)
+  await writeCredentials(path, { ...withLogin(stored, name, { url, credential }), current: name })
+  if (earlier?.url === url && earlier.credential.token !== credential.token) await endEarlierLogin(context, url, earlier.credential)
+  if (context.isJson) return context.printJson({ url, context: name, ...me })
   context.print(clean`Logged in to ${url} as ${me.actor.email ?? me.actor.name} (${me.role} of ${me.workspace.name}).`)
   if (context.settings.token !== undefined) context.note('CPCTL_TOKEN is set and wins over this login until it is unset.')
 }
@@ -100,30 +112,22 @@ function isInClear(url: string): boolean {
   return protocol === 'http:' && !/^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
 }
 
-interface StoredLogin {
-  path: string
-  stored: Credentials
-  url: string
-  held: Credential
-}
-
 async function logout(context: Context): Promise<void> {
-  const path = context.settings.credentialsPath
-  const stored = await readCredentials(path)
-  const url = context.givenUrl ?? stored.current ?? DEFAULT_URL
-  const held = stored.servers[url]
-  if (held !== undefined) await forget(context, { path, stored, url, held })
+  const stored = await readCredentials(context.settings.credentialsPath)
+  const held = findLogin(stored, { name: context.givenContext, url: context.givenUrl })
+  const url = held?.url ?? context.givenUrl ?? DEFAULT_URL
+  if (held !== undefined) await forgetLogin(context, held)
   if (context.isJson) return
   context.print(held === undefined ? clean`Not logged in to ${url}.` : clean`Logged out of ${url}.`)
   if (context.settings.token !== undefined) context.note('CPCTL_TOKEN is set and goes on to be used until it is unset.')
 }
 
-/** Ends a login at the server and here; here even when the server cannot be told. */
-async function forget(context: Context, { path, stored, url, held }: StoredLogin): Promise<void> {
-  const ended = await endLogin(context, url, held).catch((error: unknown) => error)
-  const { [url]: _, ...servers } = stored.servers
-  await writeCredentials(path, { servers, ...(stored.current === undefined || stored.current === url ? {} : { current: stored.current }) })
-  if (ended instanceof CliError) throw unrevoked(ended, held)
+/** Ends a login at the server and here; here even when the server cannot be told. @throws CliError when the server could not. */
+export async function forgetLogin(context: Context, { name, url, credential }: NamedContext & { name: string }): Promise<void> {
+  const path = context.settings.credentialsPath
+  const ended = await endLogin(context, url, credential).catch((error: unknown) => error)
+  await writeCredentials(path, withoutLogin(await readCredentials(path), name))
+  if (ended instanceof CliError) throw unrevoked(ended, credential)
   if (ended !== undefined) throw ended
 }
 
@@ -136,15 +140,16 @@ function unrevoked(error: CliError, held: Credential): CliError {
 }
 
 async function whoami(context: Context): Promise<void> {
-  const { url, credential } = await currentServer(context)
+  const { url, name, credential } = await currentServer(context)
   const me = await context.client.call('me')
   if (context.isJson) return context.printJson(me)
   context.io.stdout.write(
     formatFields(
       [
         ['Server', url],
+        ['Context', name],
         ['Name', me.actor.name],
-        ['E-mail', me.actor.email],
+        ['E-mail', me.actor.email ?? emailOf(credential)],
         ['Workspace', `${me.workspace.name} (${me.workspace.id})`],
         ['Role', me.role],
         ['Credential', credential && describe(credential, context)],
@@ -153,6 +158,9 @@ async function whoami(context: Context): Promise<void> {
     ),
   )
 }
+
+const emailOf = (credential: Credential | undefined): string | undefined =>
+  credential !== undefined && 'email' in credential ? credential.email || undefined : undefined
 
 function describe(credential: Credential, { settings }: Context): string {
   if (settings.token !== undefined) return 'token from CPCTL_TOKEN'

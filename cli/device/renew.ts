@@ -1,5 +1,5 @@
 import { createClient } from '../client.ts'
-import { type Credential, readCredentials, writeCredentials } from '../credentials.ts'
+import { readCredentials, withLogin, writeCredentials } from '../credentials.ts'
 import { CliError, isPassing } from '../error.ts'
 import type { Io } from '../io.ts'
 import { withLock } from './lock.ts'
@@ -9,6 +9,8 @@ interface Kept {
   io: Pick<Io, 'now' | 'interrupted'>
   /** File of the credentials. */
   path: string
+  /** Of the context. */
+  name: string
   url: string
 }
 
@@ -29,14 +31,13 @@ export async function renewed(kept: Kept, credential: DeviceCredential): Promise
 
 const isDue = ({ io }: Kept, credential: DeviceCredential): boolean => io.now() >= renewalOf(credential)
 
-async function exchanged({ io, path, url }: Kept, present: DeviceCredential): Promise<DeviceCredential> {
+async function exchanged({ io, path, name, url }: Kept, present: DeviceCredential): Promise<DeviceCredential> {
   const client = createClient(async () => ({ url, headers: {} }), io.interrupted)
   try {
     const tokens = await exchange(client, present.refreshToken)
     if (tokens === undefined) throw ended(url)
     const next = { ...present, ...keptTokens(tokens, io.now()) }
-    const { servers, ...rest } = await readCredentials(path)
-    await writeCredentials(path, { ...rest, servers: { ...servers, [url]: next } })
+    await writeCredentials(path, withLogin(await readCredentials(path), name, { url, credential: next }))
     return next
   } catch (error) {
     if (isPassing(error) && io.now() < present.expiresAt) return present
@@ -44,8 +45,8 @@ async function exchanged({ io, path, url }: Kept, present: DeviceCredential): Pr
   }
 }
 
-async function presentOf({ path, url }: Kept): Promise<DeviceCredential | undefined> {
-  const held: Credential | undefined = (await readCredentials(path)).servers[url]
+async function presentOf({ path, name }: Kept): Promise<DeviceCredential | undefined> {
+  const held = (await readCredentials(path)).contexts[name]?.credential
   return held?.kind === 'device' ? held : undefined
 }
 

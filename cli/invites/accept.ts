@@ -1,5 +1,5 @@
 import { type Context, currentServer } from '../context.ts'
-import { type Credential, isPersonal, readCredentials, writeCredentials } from '../credentials.ts'
+import { type Credential, findLogin, freeNameFor, isPersonal, readCredentials, withLogin, writeCredentials } from '../credentials.ts'
 import { CliError, usageError } from '../error.ts'
 import { clientWith } from '../login.ts'
 import { withCode } from '../one-time-code.ts'
@@ -57,8 +57,9 @@ async function acceptByPassword(context: Context, { url, token }: { url: string;
   const { user, workspace } = (await response.json()) as { user: { email: string }; workspace: { name: string } }
   const path = context.settings.credentialsPath
   const stored = await readCredentials(path)
-  const servers = { ...stored.servers, [url]: { kind: 'session' as const, token: session, email: user.email } }
-  await writeCredentials(path, { ...stored, current: url, servers })
+  const key = findLogin(stored, { url })?.name ?? freeNameFor(stored, url)
+  const login = { url, credential: { kind: 'session' as const, token: session, email: user.email } }
+  await writeCredentials(path, { ...withLogin(stored, key, login), current: key })
   if (context.isJson) return context.printJson({ user, workspace })
   context.print(clean`You are in ${workspace.name} now, and logged in to ${url} as ${user.email}.`)
 }

@@ -41,6 +41,7 @@ const run = (answers: Answers = account) => {
     cpctl(argv, { ...options, env: { XDG_CONFIG_HOME: folder.path, ...options.env } })
 }
 const configPath = () => join(folder.path, 'cpctl', 'config.json')
+const host = () => new URL(server.url).host
 const config = async () => JSON.parse(await readFile(configPath(), 'utf8'))
 
 describe('login', () => {
@@ -50,8 +51,8 @@ describe('login', () => {
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `Logged in to ${server.url} as ada@example.com (admin of Main).\n` })
     expect(stderr).toBe('Password: ')
     expect(await config()).toEqual({
-      current: server.url,
-      servers: { [server.url]: { kind: 'api_key', token: 'cpk_made', keyId, email: 'ada@example.com' } },
+      current: host(),
+      contexts: { [host()]: { url: server.url, credential: { kind: 'api_key', token: 'cpk_made', keyId, email: 'ada@example.com' } } },
     })
     expect((await stat(configPath())).mode & 0o777).toBe(0o600)
     expect((await stat(join(folder.path, 'cpctl'))).mode & 0o777).toBe(0o700)
@@ -65,7 +66,11 @@ describe('login', () => {
   test('a user who may not make keys keeps the session', async () => {
     const cli = run({ ...account, me: () => exampleMe({ role: 'viewer', permissions: ['services.read'] }) })
     await cli(['login', '--url', server.url, '--email', 'ada@example.com', '--password-stdin'], { stdin: 'secret word\n' })
-    expect((await config()).servers[server.url]).toEqual({ kind: 'session', token: 's3ss', email: 'ada@example.com' })
+    expect((await config()).contexts[host()]?.credential).toEqual({
+      kind: 'session',
+      token: 's3ss',
+      email: 'ada@example.com',
+    })
     const { stdout } = await cli(['whoami'])
     expect(stdout).toContain('Credential: session\n')
     expect(server.received.at(-1)?.headers.get('cookie')).toBe('cpd_session=s3ss; __Host-cpd_session=s3ss')
@@ -79,7 +84,7 @@ describe('login', () => {
     await cli(again, { stdin: 'secret word' })
     const revoked = server.received.filter(({ id }) => id === 'revokeApiKey')
     expect(revoked.map(({ params, headers }) => [params.keyId, headers.get('authorization')])).toEqual([[keyId, 'Bearer cpk_1']])
-    expect((await config()).servers[server.url].token).toBe('cpk_2')
+    expect((await config()).contexts[host()]?.credential.token).toBe('cpk_2')
     await cli(['login', '--url', server.url, '--token', 'cpk_2'])
     expect(server.received.filter(({ id }) => id === 'revokeApiKey')).toHaveLength(1)
   })
@@ -88,7 +93,7 @@ describe('login', () => {
     const cli = run()
     const { exitCode } = await cli(['login', '--url', server.url, '--token-stdin'], { stdin: 'cpk_mine\n' })
     expect(exitCode).toBe(0)
-    expect((await config()).servers[server.url]).toEqual({ kind: 'token', token: 'cpk_mine' })
+    expect((await config()).contexts[host()]?.credential).toEqual({ kind: 'token', token: 'cpk_mine' })
     await cli(['whoami'])
     expect(server.received.at(-1)?.headers.get('authorization')).toBe('Bearer cpk_mine')
   })
@@ -132,6 +137,7 @@ describe('whoami and logout', () => {
     expect(stdout).toBe(
       [
         `Server:     ${server.url}`,
+        `Context:    ${host()}`,
         'Name:       Ada',
         'E-mail:     ada@example.com',
         `Workspace:  Main (${workspaceId})`,
@@ -151,7 +157,7 @@ describe('whoami and logout', () => {
     const { stdout } = await cli(['logout'])
     expect(stdout).toBe(`Logged out of ${server.url}.\n`)
     expect(server.received.at(-1)).toMatchObject({ id: 'revokeApiKey', params: { keyId } })
-    expect(await config()).toEqual({ servers: {} })
+    expect(await config()).toEqual({ contexts: {} })
   })
 
   test('a key that could not be revoked is named', async () => {
@@ -165,7 +171,7 @@ describe('whoami and logout', () => {
     const { exitCode, stderr } = await cli(['logout'])
     expect(exitCode).toBe(1)
     expect(stderr).toContain(`cpctl keys revoke ${keyId}`)
-    expect(await config()).toEqual({ servers: {} })
+    expect(await config()).toEqual({ contexts: {} })
   })
 
   test('logout says that a token of the environment goes on', async () => {

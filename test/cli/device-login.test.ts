@@ -51,7 +51,7 @@ const start = (answers: Answers) => {
     cpctl(argv, { ...options, env: { XDG_CONFIG_HOME: folder.path, ...options.env } })
 }
 const configPath = () => join(folder.path, 'cpctl', 'config.json')
-const stored = async () => JSON.parse(await readFile(configPath(), 'utf8')).servers[server.url]
+const stored = async () => JSON.parse(await readFile(configPath(), 'utf8')).contexts[new URL(server.url).host]?.credential
 const login = () => ['login', '--url', server.url]
 const kept = (expiresAt: number) => ({
   kind: 'device',

@@ -49,7 +49,8 @@ const run = (answers: Answers) => {
   return (argv: string[], options: TerminalOptions = {}) =>
     cpctl(argv, { ...options, env: { XDG_CONFIG_HOME: folder.path, CPCTL_URL: server.url, ...options.env } })
 }
-const stored = async () => JSON.parse(await readFile(join(folder.path, 'cpctl', 'config.json'), 'utf8')).servers[server.url]
+const stored = async () =>
+  JSON.parse(await readFile(join(folder.path, 'cpctl', 'config.json'), 'utf8')).contexts[new URL(server.url).host]?.credential
 const calls = () => server.received.map(({ id }) => id)
 const login = (cli: ReturnType<typeof run>) => cli(['login', '--email', user.email, '--password-stdin'], { stdin: password })
 const key = { env: { CPCTL_TOKEN: 'cpk_key' } }

@@ -184,7 +184,7 @@ describe('workspaces', () => {
     expect((await done('--workspace', 'Default', 'workspaces', 'show')).stdout).toMatch(/Name: +Default/)
     expect((await run(['workspaces', 'delete', 'Third'], { typed: ['third'] })).exitCode).toBe(2)
     expect((await run(['workspaces', 'delete', 'Third'], { typed: ['Third'] })).stdout).toContain('Deleted Third.')
-    expect(JSON.parse(await readFile(config(), 'utf8')).servers[server.url].workspaceId).toBeUndefined()
+    expect(JSON.parse(await readFile(config(), 'utf8')).contexts[new URL(server.url).host]?.credential.workspaceId).toBeUndefined()
     expect((await done('workspaces', 'show')).stdout).toMatch(/Name: +Default/)
   })
 
