@@ -4,7 +4,7 @@ import type { Context } from './context.ts'
 import { CliError, usageError } from './error.ts'
 import { pages } from './pages.ts'
 import { pollUntil } from './poll.ts'
-import { findService } from './resolve.ts'
+import { findService, folderService, type OfService, serviceNamed, splitService } from './resolve.ts'
 
 /** The disk of this id, of this service (by name or id), or of this name. @throws CliError when there is none, or several have the name. */
 export async function resolveDisk(context: Context, given: string): Promise<Disk> {
@@ -27,4 +27,17 @@ export function untilAvailable({ client, io }: Context, disk: Disk): Promise<Dis
     isOver: ({ status }) => status === 'available',
     interrupted: io.interrupted,
   })
+}
+
+/** Help of the argument that names a disk. */
+export const DISK_HELP = "Name, id, or the service that has it; default: the disk of this folder's service"
+
+/** The disk that is meant: by argument, by its service, or that of the folder's service. */
+export const diskNamed = ({ io }: Pick<Context, 'io'>, argument: string | undefined, options: OfService): string =>
+  serviceNamed(argument, options) ?? folderService(io.cwd)
+
+/** The same of a command whose last word is its own. */
+export function diskAndLast(context: Pick<Context, 'io'>, words: readonly string[], options: OfService): { disk: string; last: string } {
+  const { name, rest } = splitService(words, 1, options)
+  return { disk: diskNamed(context, name, {}), last: rest[0] ?? '' }
 }

@@ -138,4 +138,12 @@ export type Uploaded = Static<typeof Uploaded>
 /** Default of the largest upload accepted, in bytes. */
 export const defaultMaxUploadBytes = 512 * 1024 * 1024
 
+/** What one upload may be, as the operator has set it. Sizes in bytes. */
+export const UploadLimits = Type.Object({
+  maxBytes: Type.Integer({ description: 'Of the archive' }),
+  maxUnpackedBytes: Type.Integer({ description: 'Of the files in it, together' }),
+  maxFiles: Type.Integer({ description: 'Files, links and folders together' }),
+})
+export type UploadLimits = Static<typeof UploadLimits>
+
 export const uploadTypes = ['application/gzip', 'application/zip', 'multipart/form-data'] as const

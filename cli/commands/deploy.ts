@@ -7,7 +7,8 @@ import type { Context, Start } from '../context.ts'
 import { awaitDeploy } from '../deploying/outcome.ts'
 import { CliError, usageError } from '../error.ts'
 import { gatherWhole, untilProvenOption } from '../options.ts'
-import { findService, folderService } from '../resolve.ts'
+import { ask } from '../prompt.ts'
+import { findService, folderService, resolveService } from '../resolve.ts'
 import {
   addSettingOptions,
   parseEnvFile,
@@ -19,6 +20,7 @@ import {
 } from '../service-settings.ts'
 import { detectType } from '../source/detect.ts'
 import type { SourceFile } from '../source/files.ts'
+import { dotenvFiles } from '../source/secrets.ts'
 import { clean } from '../terminal-text.ts'
 
 interface DeployOptions extends SettingOptions {
@@ -50,6 +52,7 @@ async function deploy(context: Context, folder: string, options: DeployOptions):
   // Packing is needed by this command only: the others start faster without its packages.
   const [{ sourceFiles }, { uploadSource }] = await Promise.all([import('../source/files.ts'), import('../deploying/upload.ts')])
   const files = await sourceFiles(root)
+  warnOfSecrets(context, files)
   const service = await prepareService(context, { wanted: options.service ?? folderService(root), options, envVars, files })
   const deployId = await uploadSource(context, { serviceId: service.id, files })
   await awaitDeploy(context, { service, deployId, isDetached: options.detach === true, untilProven: options.untilProven === true })
@@ -79,11 +82,32 @@ async function prepareService(context: Context, wanted: Wanted): Promise<Service
   if (isId('service', wanted.wanted)) {
     throw new CliError('not_found', `There is no service ${wanted.wanted}.`, { hint: 'cpctl services list shows them.' })
   }
-  return createService(context, wanted)
+  return chooseService(context, wanted)
+}
+
+/** On a terminal nobody makes a service by mistake: a folder that stands for none may belong to one of another name. */
+async function chooseService(context: Context, wanted: Wanted): Promise<Service> {
+  const { wanted: name, options } = wanted
+  if (options.service !== undefined || context.isJson || !context.io.stdin.isTty) return createService(context, wanted)
+  const text = clean`There is no service ${name}. Enter makes it; or type the name of the one to deploy to:`
+  const answer = (await ask(context, { text, instead: 'Give --service.' })).trim()
+  if (answer === '' || answer === name) return createService(context, wanted)
+  const service = await resolveService(context, answer)
+  context.note(clean`Next time: cpctl deploy --service ${service.name}`)
+  return updateService(context, service, wanted)
+}
+
+function warnOfSecrets({ note }: Context, files: readonly SourceFile[]): void {
+  const [first, ...others] = dotenvFiles(files)
+  if (first === undefined) return
+  const names = others.length === 0 ? first : `${first} and ${others.length} more`
+  note(
+    clean`Warning: ${names} goes along with the source. Leave it out with a line in .cpignore, and set its variables with cpctl env import.`,
+  )
 }
 
 async function createService(context: Context, { wanted: name, options, envVars, files }: Wanted): Promise<Service> {
-  const type = options.type ?? detectType(files, options.rootDir)
+  const type = options.type ?? (await detectType(files, options.rootDir))
   const body = { type, name, ...settingsInput(type, options), ...(envVars.length > 0 ? { envVars } : {}) }
   const { service } = await context.client.call('createService', { body })
   if (!context.isJson) context.note(clean`Created ${service.type} ${service.name} (${service.id})`)

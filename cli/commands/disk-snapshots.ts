@@ -1,34 +1,46 @@
 import type { Command } from 'commander'
 import type { Disk, DiskSnapshot } from '../../shared/disk.ts'
 import type { Context, Start } from '../context.ts'
-import { resolveDisk, untilAvailable } from '../disks.ts'
+import { DISK_HELP, diskAndLast, diskNamed, resolveDisk, untilAvailable } from '../disks.ts'
 import { CliError } from '../error.ts'
 import { ago, formatSize } from '../figures.ts'
 import { printTable } from '../output.ts'
 import { pollUntil } from '../poll.ts'
 import { confirmByName } from '../prompt.ts'
+import { addServiceOption, type OfService } from '../resolve.ts'
 import type { Column } from '../table.ts'
 import { clean } from '../terminal-text.ts'
 
 export function addSnapshotCommands(disks: Command, start: Start): void {
-  const of = (name: string, description: string) =>
-    disks.command(name).description(description).argument('<disk>', 'Name, id, or the service that has it')
-  of('snapshots', 'List the snapshots of a disk').action((disk: string, _: unknown, command: Command) => list(start(command), disk))
+  const add = (name: string, description: string) => addServiceOption(disks.command(name).description(description))
+  const of = (name: string, description: string) => add(name, description).argument('[disk]', DISK_HELP)
+  const ofSnapshot = (name: string, description: string) =>
+    add(name, description)
+      .usage('[options] [disk] <snapshot>')
+      .argument('<words...>', 'Key of the snapshot; a word before it names the disk, or the service that has it')
+      .option('-y, --yes', 'Do not ask')
+  of('snapshots', 'List the snapshots of a disk').action((disk: string | undefined, options: OfService, command: Command) => {
+    const context = start(command)
+    return list(context, diskNamed(context, disk, options))
+  })
   of('snapshot', 'Take a snapshot of a disk now; writes to it wait meanwhile')
     .option('-d, --detach', 'Do not wait until it is there')
-    .action((disk: string, options: { detach?: boolean }, command: Command) => take(start(command), disk, options.detach === true))
-  of('restore', 'Restore a disk from a snapshot; its service is stopped for a moment, and what was on it becomes a snapshot')
-    .argument('<snapshot>', 'Key of the snapshot')
-    .option('-y, --yes', 'Do not ask')
-    .action((disk: string, key: string, options: { yes?: boolean }, command: Command) =>
-      restore(start(command), { disk, key }, options.yes === true),
-    )
-  of('delete-snapshot', 'Delete a snapshot')
-    .argument('<snapshot>', 'Key of the snapshot')
-    .option('-y, --yes', 'Do not ask')
-    .action((disk: string, key: string, options: { yes?: boolean }, command: Command) =>
-      remove(start(command), { disk, key }, options.yes === true),
-    )
+    .action((disk: string | undefined, options: OfService & { detach?: boolean }, command: Command) => {
+      const context = start(command)
+      return take(context, diskNamed(context, disk, options), options.detach === true)
+    })
+  const acting =
+    (act: (context: Context, named: Named, isConfirmed: boolean) => Promise<void>) =>
+    (words: string[], options: OfService & { yes?: boolean }, command: Command): Promise<void> => {
+      const context = start(command)
+      const { disk, last: key } = diskAndLast(context, words, options)
+      return act(context, { disk, key }, options.yes === true)
+    }
+  ofSnapshot(
+    'restore',
+    'Restore a disk from a snapshot; its service is stopped for a moment, and what was on it becomes a snapshot',
+  ).action(acting(restore))
+  ofSnapshot('delete-snapshot', 'Delete a snapshot').action(acting(remove))
 }
 
 const columnsAt = (now: number): Column<DiskSnapshot>[] => [

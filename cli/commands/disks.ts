@@ -2,13 +2,13 @@ import type { Command } from 'commander'
 import { type Disk, keptDiskDays, maxSizeGb, minSizeGb } from '../../shared/disk.ts'
 import type { Context, Start } from '../context.ts'
 import { parseDisk } from '../disk-option.ts'
-import { resolveDisk, untilAvailable } from '../disks.ts'
+import { DISK_HELP, diskAndLast, diskNamed, resolveDisk, untilAvailable } from '../disks.ts'
 import { CliError, usageError } from '../error.ts'
 import { wholeNumber } from '../options.ts'
 import { printList } from '../output.ts'
 import { allPages } from '../pages.ts'
 import { confirmByName } from '../prompt.ts'
-import { resolveService } from '../resolve.ts'
+import { addServiceOption, type OfService, resolveService, serviceNamed, splitService } from '../resolve.ts'
 import { present } from '../service-settings.ts'
 import { type Column, formatFields } from '../table.ts'
 import { clean } from '../terminal-text.ts'
@@ -16,31 +16,45 @@ import { addSnapshotCommands } from './disk-snapshots.ts'
 
 export function addDiskCommands(program: Command, start: Start): void {
   const disks = program.command('disks').alias('disk').description('Persistent disks of services and their snapshots')
-  const of = (name: string, description: string) =>
-    disks.command(name).description(description).argument('<disk>', 'Name, id, or the service that has it')
-  disks
-    .command('list')
+  const add = (name: string, description: string) => addServiceOption(disks.command(name).description(description))
+  const of = (name: string, description: string) => add(name, description).argument('[disk]', DISK_HELP)
+  add('list', 'List disks, those kept of deleted services among them')
     .alias('ls')
-    .description('List disks, those kept of deleted services among them')
-    .action((_: unknown, command: Command) => list(start(command)))
-  of('get', 'Show a disk').action((disk: string, _: unknown, command: Command) => get(start(command), disk))
+    .argument('[service]', 'Only the disk of this service')
+    .action((service: string | undefined, options: OfService, command: Command) => list(start(command), serviceNamed(service, options)))
+  of('get', 'Show a disk').action((disk: string | undefined, options: OfService, command: Command) => {
+    const context = start(command)
+    return get(context, diskNamed(context, disk, options))
+  })
+  add('create', 'Give a service a disk; it is mounted at the next deploy or restart')
+    .usage('[options] [service] <disk>')
+    .argument('<words...>', 'Name, mount path and size in GB, such as data:/var/data:10; a word before it names the service')
+    .action((words: string[], options: OfService, command: Command) => {
+      const { name, rest } = splitService(words, 1, options)
+      return create(start(command), name, rest[0] ?? '')
+    })
+  add('resize', 'Grow a disk; its service is stopped for a moment')
+    .usage('[options] [disk] <gigabytes>')
+    .argument('<words...>', 'New size in GB; a word before it names the disk, or the service that has it')
+    .action((words: string[], options: OfService, command: Command) => {
+      const context = start(command)
+      const { disk, last } = diskAndLast(context, words, options)
+      return resize(context, disk, sizeIn(last))
+    })
   disks
-    .command('create')
-    .description('Give a service a disk; it is mounted at the next deploy or restart')
-    .argument('<service>', 'Name or id')
-    .argument('<disk>', 'Name, mount path and size in GB, such as data:/var/data:10')
-    .action((service: string, disk: string, _: unknown, command: Command) => create(start(command), service, disk))
-  of('resize', 'Grow a disk; its service is stopped for a moment')
-    .argument('<gigabytes>', 'New size in GB', wholeNumber(minSizeGb, maxSizeGb))
-    .action((disk: string, sizeGB: number, _: unknown, command: Command) => resize(start(command), disk, sizeGB))
-  of('update', 'Rename a disk, mount it at another path, or give a kept one to another service')
+    .command('update')
+    .description('Rename a disk, mount it at another path, or give a kept one to another service')
+    .argument('<disk>', 'Name, id, or the service that has it')
     .option('--name <name>', 'New name')
     .option('--path <path>', 'New mount path, from the next deploy or restart on')
     .option('--service <service>', 'Service that is to have the kept disk of a deleted one')
     .action((disk: string, options: UpdateOptions, command: Command) => update(start(command), disk, options))
   of('delete', 'Delete a disk with everything on it and its snapshots')
     .option('-y, --yes', 'Do not ask')
-    .action((disk: string, options: { yes?: boolean }, command: Command) => remove(start(command), disk, options.yes === true))
+    .action((disk: string | undefined, options: OfService & { yes?: boolean }, command: Command) => {
+      const context = start(command)
+      return remove(context, diskNamed(context, disk, options), options.yes === true)
+    })
   addSnapshotCommands(disks, start)
 }
 
@@ -57,8 +71,19 @@ function stateOf({ status, expiresAt }: Disk): string {
   return status === 'available' && expiresAt !== undefined ? `kept until ${expiresAt.slice(0, 10)}` : status
 }
 
-async function list(context: Context): Promise<void> {
-  const page = await allPages((query) => context.client.call('listDisks', { query }))
+/** @throws CliError with the usage exit code. */
+function sizeIn(text: string): number {
+  try {
+    return wholeNumber(minSizeGb, maxSizeGb)(text)
+  } catch {
+    throw usageError(`${text} is no size of a disk: give a whole number of GB from ${minSizeGb} to ${maxSizeGb}.`)
+  }
+}
+
+async function list(context: Context, name: string | undefined): Promise<void> {
+  const service = name === undefined ? undefined : await resolveService(context, name)
+  const all = await allPages((query) => context.client.call('listDisks', { query }))
+  const page = service === undefined ? all : all.filter(({ disk }) => disk.serviceId === service.id)
   printList(context, {
     page,
     row: ({ disk }) => disk,
@@ -85,7 +110,7 @@ async function get(context: Context, name: string): Promise<void> {
   context.io.stdout.write(formatFields(fields, context.paint))
 }
 
-async function create(context: Context, serviceName: string, text: string): Promise<void> {
+async function create(context: Context, serviceName: string | undefined, text: string): Promise<void> {
   const given = parseDisk(text)
   const service = await resolveService(context, serviceName)
   const disk = await context.client.call('createDisk', { body: { serviceId: service.id, ...given } })

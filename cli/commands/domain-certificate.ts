@@ -1,18 +1,14 @@
 import type { Command } from 'commander'
 import type { Context, Start } from '../context.ts'
+import { domainIn, type NamedDomain } from '../domains/named.ts'
 import { usageError } from '../error.ts'
-import { resolveService } from '../resolve.ts'
+import { addServiceOption, type OfService, resolveService } from '../resolve.ts'
 import { clean } from '../terminal-text.ts'
 import { textOf } from './env.ts'
 
-interface SetOptions {
+interface SetOptions extends OfService {
   cert: string
   key: string
-}
-
-interface Named {
-  service: string
-  domain: string
 }
 
 /** Below `cpctl domains`. */
@@ -21,21 +17,19 @@ export function addDomainCertificateCommands(domains: Command, start: Start): vo
     .command('certificate')
     .description('A certificate of your own for a domain; others are obtained by themselves')
   const of = (name: string, description: string) =>
-    certificate
-      .command(name)
-      .description(description)
-      .argument('<service>', 'Name or id')
-      .argument('<domain>', 'Host name, or id of the domain')
+    addServiceOption(certificate.command(name).description(description))
+      .usage('[options] [service] <domain>')
+      .argument('<words...>', 'Host name, or id of the domain; a word before it names the service')
   of('set', 'Use a certificate of your own from now on')
     .requiredOption('--cert <file>', "The chain as PEM, the domain's own certificate first, or - for standard input")
     .requiredOption('--key <file>', 'Its key as PEM, not encrypted, or - for standard input')
-    .action((service: string, domain: string, options: SetOptions, command: Command) => set(start(command), { service, domain }, options))
+    .action((words: string[], options: SetOptions, command: Command) => set(start(command), domainIn(words, options), options))
   of('remove', 'Use it no longer; one is obtained in its place')
     .alias('rm')
-    .action((service: string, domain: string, _: unknown, command: Command) => remove(start(command), { service, domain }))
+    .action((words: string[], options: OfService, command: Command) => remove(start(command), domainIn(words, options)))
 }
 
-async function set(context: Context, named: Named, options: SetOptions): Promise<void> {
+async function set(context: Context, named: NamedDomain, options: SetOptions): Promise<void> {
   if (options.cert === '-' && options.key === '-') throw usageError('Only one of --cert and --key can be standard input.')
   const body = { certificate: await textOf(context, options.cert), privateKey: await textOf(context, options.key) }
   const service = await resolveService(context, named.service)
@@ -46,7 +40,7 @@ async function set(context: Context, named: Named, options: SetOptions): Promise
   )
 }
 
-async function remove(context: Context, named: Named): Promise<void> {
+async function remove(context: Context, named: NamedDomain): Promise<void> {
   const service = await resolveService(context, named.service)
   await context.client.call('removeDomainCertificate', { params: { serviceId: service.id, domainId: named.domain } })
   if (!context.isJson) context.print(clean`Your certificate of ${named.domain} is removed. One is obtained in its place.`)

@@ -3,11 +3,12 @@ import type { CustomDomain, DnsRecord } from '../../shared/custom-domain.ts'
 import type { Service } from '../../shared/service.ts'
 import type { Context, Start } from '../context.ts'
 import { awaitVerification } from '../domains/await-verification.ts'
+import { domainIn, type NamedDomain } from '../domains/named.ts'
 import { durationOption } from '../options.ts'
 import { printList, printTable } from '../output.ts'
 import { allPages } from '../pages.ts'
 import { confirmByName } from '../prompt.ts'
-import { resolveService } from '../resolve.ts'
+import { addServiceOption, type OfService, resolveService, serviceNamed } from '../resolve.ts'
 import type { Column } from '../table.ts'
 import { clean } from '../terminal-text.ts'
 import { addDomainCertificateCommands } from './domain-certificate.ts'
@@ -16,36 +17,32 @@ const DEFAULT_WAIT = '10m'
 
 export function addDomainCommands(program: Command, start: Start): void {
   const domains = program.command('domains').description('Host names of your own that lead to a service')
-  domains
-    .command('list')
+  const add = (name: string, description: string) => addServiceOption(domains.command(name).description(description))
+  add('list', 'List the domains of a service')
     .alias('ls')
-    .description('List the domains of a service')
     .argument('[service]', 'Name or id; default: the one named after this folder')
     .option('--records', 'Print the DNS records to set instead')
-    .action((service: string | undefined, options: { records?: boolean }, command: Command) => list(start(command), service, options))
+    .action((service: string | undefined, options: OfService & { records?: boolean }, command: Command) =>
+      list(start(command), serviceNamed(service, options), options),
+    )
   const addOf = (name: string, description: string) =>
-    domains
-      .command(name)
-      .description(description)
-      .argument('<service>', 'Name or id')
-      .argument('<domain>', 'Host name, or id of the domain')
-  domains
-    .command('add')
-    .description('Add a domain, and print the DNS records to set')
-    .argument('<service>', 'Name or id')
-    .argument('<domain>', 'Host name, such as www.example.com')
-    .action((service: string, domain: string, _: unknown, command: Command) => add(start(command), service, domain))
+    add(name, description)
+      .usage('[options] [service] <domain>')
+      .argument('<words...>', 'Host name, or id of the domain; a word before it names the service')
+  addOf('add', 'Add a domain, and print the DNS records to set').action((words: string[], options: OfService, command: Command) =>
+    addDomain(start(command), domainIn(words, options)),
+  )
   addOf('verify', 'Have the DNS of a domain looked at now')
     .option('--wait', 'Go on until it is verified, and tell what was found')
     .option('--timeout <duration>', 'Longest time to wait', durationOption, durationOption(DEFAULT_WAIT))
-    .action((service: string, domain: string, options: VerifyOptions, command: Command) =>
-      verify(start(command), { service, domain }, options),
+    .action((words: string[], options: OfService & VerifyOptions, command: Command) =>
+      verify(start(command), domainIn(words, options), options),
     )
   addOf('remove', 'Remove a domain: it leads to the service no longer')
     .alias('rm')
     .option('-y, --yes', 'Do not ask')
-    .action((service: string, domain: string, options: { yes?: boolean }, command: Command) =>
-      remove(start(command), { service, domain }, options.yes === true),
+    .action((words: string[], options: OfService & { yes?: boolean }, command: Command) =>
+      remove(start(command), domainIn(words, options), options.yes === true),
     )
   addDomainCertificateCommands(domains, start)
 }
@@ -80,7 +77,7 @@ async function list(context: Context, name: string | undefined, { records }: { r
   )
 }
 
-async function add(context: Context, serviceName: string, name: string): Promise<void> {
+async function addDomain(context: Context, { service: serviceName, domain: name }: NamedDomain): Promise<void> {
   const service = await resolveService(context, serviceName)
   const added = await context.client.call('createCustomDomain', { params: { serviceId: service.id }, body: { name } })
   if (context.isJson) return context.printJson(added)
@@ -111,12 +108,7 @@ interface VerifyOptions {
   timeout: number
 }
 
-interface Named {
-  service: string
-  domain: string
-}
-
-async function verify(context: Context, named: Named, { wait, timeout }: VerifyOptions): Promise<void> {
+async function verify(context: Context, named: NamedDomain, { wait, timeout }: VerifyOptions): Promise<void> {
   const service = await resolveService(context, named.service)
   const params = { serviceId: service.id, domainId: named.domain }
   if (!wait) {
@@ -130,7 +122,7 @@ async function verify(context: Context, named: Named, { wait, timeout }: VerifyO
   context.print(clean`${domain.name} is verified: ${domain.lastCheck?.message ?? 'it was before.'}`)
 }
 
-async function remove(context: Context, named: Named, isConfirmed: boolean): Promise<void> {
+async function remove(context: Context, named: NamedDomain, isConfirmed: boolean): Promise<void> {
   const service = await resolveService(context, named.service)
   const domain = await context.client.call('getCustomDomain', { params: { serviceId: service.id, domainId: named.domain } })
   await confirmByName(context, domain.name, isConfirmed)

@@ -8,14 +8,10 @@ import { awaitDeploy } from '../deploying/outcome.ts'
 import { CliError, usageError } from '../error.ts'
 import { printList } from '../output.ts'
 import { allPages } from '../pages.ts'
-import { resolveService } from '../resolve.ts'
-import { parseEnvFile, parsePairs, withoutPlatformKeys } from '../service-settings.ts'
+import { addServiceOption, type OfService, resolveService, serviceNamed, splitService } from '../resolve.ts'
+import { parseEnvFile, parsePairs, present, withoutPlatformKeys } from '../service-settings.ts'
 import type { Column } from '../table.ts'
 import { clean, cleanLines } from '../terminal-text.ts'
-
-interface OfService {
-  service?: string
-}
 
 interface ChangeOptions extends OfService {
   deploy?: boolean
@@ -23,30 +19,60 @@ interface ChangeOptions extends OfService {
 
 export function addEnvCommands(program: Command, start: Start): void {
   const env = program.command('env').description('Environment variables of a service')
-  const add = (name: string, description: string) =>
-    env.command(name).description(description).option('-s, --service <service>', 'Name or id; default: the one named after this folder')
+  const add = (name: string, description: string) => addServiceOption(env.command(name).description(description))
+  const addOf = (name: string, description: string) => add(name, description).argument('[service]', SERVICE_HELP)
   const addChange = (name: string, description: string) =>
     add(name, description).option('--deploy', 'Deploy afterwards, so that it takes effect')
-  add('list', 'List variables')
+  addOf('list', 'List variables')
     .alias('ls')
     .option('--show', 'Show the values')
-    .action((options: OfService & { show?: boolean }, command: Command) => list(start(command), options))
+    .action((service: string | undefined, options: OfService & { show?: boolean }, command: Command) =>
+      list(start(command), { ...options, ...named(service, options) }),
+    )
   addChange('set', 'Add or change variables')
-    .argument('<KEY=value...>', 'Variables')
-    .action((pairs: string[], options: ChangeOptions, command: Command) => set(start(command), parsePairs(pairs), options))
+    .usage('[options] [service] <KEY=value...>')
+    .argument('<words...>', 'Variables; a first word without = names the service')
+    .action((words: string[], options: ChangeOptions, command: Command) => {
+      const { service, rest } = splitWords(words, options, (word) => !word.includes('='))
+      return set(start(command), parsePairs(rest), { ...options, ...service })
+    })
   addChange('unset', 'Remove variables')
-    .argument('<KEY...>', 'Names')
-    .action((keys: string[], options: ChangeOptions, command: Command) => unset(start(command), keys, options))
+    .usage('[options] [service] <KEY...>')
+    .argument('<words...>', 'Names of variables; a first word in small letters before others names the service')
+    .action((words: string[], options: ChangeOptions, command: Command) => {
+      const { service, rest } = splitWords(words, options, (word) => words.length > 1 && !/^[A-Z_][A-Z0-9_]*$/.test(word))
+      return unset(start(command), rest, { ...options, ...service })
+    })
   addChange('import', 'Add or change the variables of a .env file')
-    .argument('<file>', 'The file, or - for standard input')
+    .usage('[options] [service] <file>')
+    .argument('<words...>', 'The file, or - for standard input; a word before it names the service')
     .option('--replace', 'Remove every other variable')
-    .action((file: string, options: ImportOptions, command: Command) => importFile(start(command), file, options))
-  add('platform', 'List the variables that the platform itself gives, which win over those of the same name').action(
-    (options: OfService, command: Command) => listPlatform(start(command), options),
+    .action((words: string[], options: ImportOptions, command: Command) => {
+      const { name, rest } = splitService(words, 1, options)
+      return importFile(start(command), rest[0] ?? '-', { ...options, ...present({ service: name }) })
+    })
+  addOf('platform', 'List the variables that the platform itself gives, which win over those of the same name').action(
+    (service: string | undefined, options: OfService, command: Command) => listPlatform(start(command), named(service, options)),
   )
-  add('export', 'Print the variables in .env format, with their values').action((options: OfService, command: Command) =>
-    exportAll(start(command), options),
+  addOf('export', 'Print the variables in .env format, with their values').action(
+    (service: string | undefined, options: OfService, command: Command) => exportAll(start(command), named(service, options)),
   )
+}
+
+const SERVICE_HELP = 'Name or id; default: the one named after this folder'
+
+const named = (argument: string | undefined, options: OfService): OfService => present({ service: serviceNamed(argument, options) })
+
+/** The words without the first, where that names the service. */
+function splitWords(
+  words: readonly string[],
+  options: OfService,
+  isService: (word: string) => boolean,
+): { service: OfService; rest: string[] } {
+  const [first = '', ...rest] = words
+  if (!isService(first)) return { service: named(undefined, options), rest: [...words] }
+  if (rest.length === 0) throw usageError(`${first} is not KEY=value.`)
+  return { service: named(first, options), rest }
 }
 
 const variablesOf = (context: Context, service: Service) =>
@@ -84,8 +110,19 @@ async function set(context: Context, pairs: { key: string; value: string }[], op
 }
 
 async function setAll({ client }: Context, service: Service, pairs: { key: string; value: string }[]): Promise<void> {
-  for (const { key, value } of pairs) await client.call('setEnvVar', { params: { serviceId: service.id, key }, body: { value } })
+  for (const { key, value } of pairs) {
+    const setting = client.call('setEnvVar', { params: { serviceId: service.id, key }, body: { value } })
+    await setting.catch((error: unknown) => {
+      throw error instanceof CliError ? naming(key, error) : error
+    })
+  }
 }
+
+/** With the variable it is about, where the message leaves that out. */
+const naming = (key: string, error: CliError): CliError =>
+  error.message.includes(key)
+    ? error
+    : new CliError(error.code, `${key}: ${error.message}`, { ...error.body, cause: error, ...present({ hint: error.hint }) })
 
 async function unset(context: Context, keys: string[], options: ChangeOptions): Promise<void> {
   const service = await resolveService(context, options.service)

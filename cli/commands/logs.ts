@@ -7,7 +7,7 @@ import { lastLogs, logsSince } from '../logs/history.ts'
 import { formatLog } from '../logs/line.ts'
 import { createSeen, type Seen } from '../logs/seen.ts'
 import { gather, gatherOf, gatherWhole, timeBefore, wholeNumber } from '../options.ts'
-import { resolveService } from '../resolve.ts'
+import { addServiceOption, type OfService, resolveService, serviceNamed } from '../resolve.ts'
 import { present } from '../service-settings.ts'
 import { cleanJsonLine } from '../terminal-text.ts'
 
@@ -15,7 +15,7 @@ export const DEFAULT_LINES = 100
 const MAX_LINES = 1_000_000
 const BEGINNING = '1970-01-01T00:00:00.000Z'
 
-interface LogsOptions {
+interface LogsOptions extends OfService {
   follow?: boolean
   since?: string
   until?: string
@@ -32,8 +32,7 @@ interface LogsOptions {
 
 export function addLogsCommand(program: Command, start: Start): void {
   const time = timeBefore(Date.now)
-  program
-    .command('logs')
+  addServiceOption(program.command('logs'))
     .description('Show what a service wrote, and follow it')
     .argument('[service]', 'Name or id; default: the one named after this folder')
     .option('-f, --follow', 'Go on with new lines as they come')
@@ -57,7 +56,7 @@ export function addLogsCommand(program: Command, start: Start): void {
 
 async function logs(context: Context, name: string | undefined, options: LogsOptions): Promise<void> {
   const { client, io } = context
-  const service = await resolveService(context, name)
+  const service = await resolveService(context, serviceNamed(name, options))
   const { search: text, instance, level, since: startTime, until: endTime } = options
   const filters = { resource: [service.id], ...present({ text, instance, level }), ...requestFilters(options) }
   const show = (log: Log) => {

@@ -2,6 +2,7 @@ import type { Context } from '../context.ts'
 import { CliError } from '../error.ts'
 import type { SourceFile } from '../source/files.ts'
 import { packSource } from '../source/pack.ts'
+import { remedyFor, requireFit } from './fit.ts'
 import { type Progress, uploadProgress } from './progress.ts'
 
 /** How long the server may take nothing of the upload, and how long it may check what it got, in milliseconds. */
@@ -17,6 +18,7 @@ const hint = 'The service was suspended meanwhile: resume it, then run cpctl dep
 
 /** Sends the files as a tar.gz and starts a deploy of them. @returns the deploy's id. */
 export async function uploadSource(context: Context, { serviceId, files }: Upload): Promise<string> {
+  await requireFit(context, files)
   const totalBytes = files.reduce((sum, file) => sum + (file.kind === 'file' ? file.sizeBytes : 0), 0)
   const progress = uploadProgress(context, { fileCount: files.length, totalBytes })
   const failure = new AbortController()
@@ -31,11 +33,16 @@ export async function uploadSource(context: Context, { serviceId, files }: Uploa
     })
     if (uploaded.deployId === undefined) throw new CliError('internal', 'The server took the source and started no deploy of it.', { hint })
     return uploaded.deployId
+  } catch (error) {
+    throw error instanceof CliError && error.code === 'payload_too_large' && error.hint === undefined ? withLargest(error, files) : error
   } finally {
     watchdog.stop()
     progress.end()
   }
 }
+
+const withLargest = (cause: CliError, files: readonly SourceFile[]): CliError =>
+  new CliError(cause.code, cause.message, { cause, id: cause.body.id, hint: remedyFor(files) })
 
 interface Watchdog {
   /** Something went out: as long again. */

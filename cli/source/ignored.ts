@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path'
 import ignore, { type Ignore } from 'ignore'
 
 /** Never part of a source: history, and what is installed or made anew from it. */
-const alwaysIgnored: ReadonlySet<string> = new Set(['.git', '.hg', '.svn', 'node_modules', '.venv', '__pycache__', '.DS_Store'])
+const alwaysIgnored: ReadonlySet<string> = new Set(['.git', '.hg', '.svn', 'node_modules', '.venv', 'venv', '__pycache__', '.DS_Store'])
 
 /** Files with patterns, the later winning over the earlier. `.cpignore` speaks only to us, so it has the last word. */
 const patternFiles = ['.gitignore', '.cpignore'] as const

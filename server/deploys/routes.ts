@@ -5,14 +5,17 @@ import type { Context } from '../context.ts'
 import { type Actor, answer, type Handlers } from '../http/call.ts'
 import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../http/page.ts'
 import { requireService } from '../services/require.ts'
-import { presentSource, takeSource } from '../sources/operations.ts'
+import { presentSource, takeSource, uploadLimits } from '../sources/operations.ts'
 import { cancelDeploy, createDeploy, findRollbackTarget, noSuchDeploy, rollBack, secretsOf } from './operations.ts'
 import { pruneReleases } from './prune.ts'
 import { differencesOf } from './rollback-plan.ts'
 import { findDeploy, listDeploys } from './store.ts'
 import { strategyOf } from './strategy.ts'
 
-type DeployIds = Extract<keyof Operations, 'uploadSource' | 'listDeploys' | 'createDeploy' | 'getDeploy' | 'cancelDeploy' | 'rollback'>
+type DeployIds = Extract<
+  keyof Operations,
+  'uploadSource' | 'getUploadLimits' | 'listDeploys' | 'createDeploy' | 'getDeploy' | 'cancelDeploy' | 'rollback'
+>
 
 /** A person's session deploys by hand, a key deploys by the API. */
 const triggerOf = (actor: Actor): 'manual' | 'api' => (actor.type === 'user' ? 'manual' : 'api')
@@ -44,6 +47,8 @@ export const deployRoutes: Handlers<DeployIds, Context> = {
     if (deploy === undefined) await pruneReleases(context, service.id)
     return { source: presentSource(source), ...(deploy === undefined ? {} : { deployId: deploy.id }) }
   },
+
+  getUploadLimits: (_, context) => uploadLimits(context),
 
   listDeploys({ actor, params, query }, context) {
     const { id } = requireService(context, actor, params.serviceId)

@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Source } from '../../shared/deploy.ts'
+import type { Source, UploadLimits } from '../../shared/deploy.ts'
 import { AppError } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
 import { whileThereIsRoom } from '../disk-space/room.ts'
@@ -101,7 +101,13 @@ export async function unpackSource(
 /** A source as the API sends it. */
 export const presentSource = ({ id, sha256, sizeBytes, fileCount }: StoredSource): Source => ({ id, sha256, sizeBytes, fileCount })
 
-const extractLimits = (context: Context): typeof DEFAULT_EXTRACT_LIMITS => ({
+/** What the operator lets one upload be. */
+export function uploadLimits(context: Pick<Context, 'config'>): UploadLimits {
+  const { maxBytes: maxUnpackedBytes, maxFiles } = extractLimits(context)
+  return { maxBytes: context.config.CP_UPLOAD_MAX_MB * MIB, maxUnpackedBytes, maxFiles }
+}
+
+const extractLimits = (context: Pick<Context, 'config'>): typeof DEFAULT_EXTRACT_LIMITS => ({
   ...DEFAULT_EXTRACT_LIMITS,
   maxBytes: context.config.CP_SOURCE_MAX_MB * MIB,
 })

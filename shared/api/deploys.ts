@@ -1,5 +1,15 @@
 import { Type } from '@sinclair/typebox'
-import { Deploy, DeployCreate, DeployQuery, defaultMaxUploadBytes, RollbackBody, RollbackPlan, Uploaded, uploadTypes } from '../deploy.ts'
+import {
+  Deploy,
+  DeployCreate,
+  DeployQuery,
+  defaultMaxUploadBytes,
+  RollbackBody,
+  RollbackPlan,
+  Uploaded,
+  UploadLimits,
+  uploadTypes,
+} from '../deploy.ts'
 import { defineOperations } from '../operation.ts'
 import { OneOf, PageOf } from '../schema.ts'
 
@@ -21,6 +31,14 @@ export const deployOperations = defineOperations({
     responses: { 201: Uploaded },
     errors: ['not_found', 'conflict', 'payload_too_large', 'unsupported_media_type'],
     creates: true,
+  },
+  getUploadLimits: {
+    method: 'GET',
+    path: '/v1/upload-limits',
+    access: 'deploys.read',
+    tag: 'Deploys',
+    summary: 'How large an upload may be',
+    responses: { 200: UploadLimits },
   },
   listDeploys: {
     method: 'GET',

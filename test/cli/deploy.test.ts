@@ -228,6 +228,34 @@ describe('deploy', () => {
     expect((await run(['deploy'])).stderr).toContain('Error: The source is larger than 512 MB.')
   })
 
+  test('on a terminal a folder that stands for no service asks which is meant', async () => {
+    const { run } = platform({
+      existing: [exampleService({ name: 'site' })],
+      answers: { updateService: () => exampleService({ name: 'site' }) },
+    })
+    const other = await run(['deploy'], { typed: ['site'] })
+    expect(other.stderr).toContain('There is no service web. Enter makes it; or type the name of the one to deploy to:')
+    expect(other.stderr).toContain('Next time: cpctl deploy --service site\n')
+    expect(called('createService')).toEqual([])
+    expect((await run(['deploy'], { typed: [''] })).exitCode).toBe(0)
+    expect(called('createService')[0]?.body).toMatchObject({ name: 'web' })
+  })
+
+  test('more than the server takes is refused before it is sent, with the largest files', async () => {
+    const { run } = platform({ answers: { getUploadLimits: () => ({ maxBytes: 1, maxUnpackedBytes: 1, maxFiles: 9 }) } })
+    const { exitCode, stderr } = await run(['deploy'])
+    expect(exitCode).toBe(1)
+    expect(stderr).toContain('Error: The folder holds 2 B, and this server takes 1 B at most.\nThe largest files:\n')
+    expect(stderr).toContain('2 B  package.json\n')
+    expect(called('uploadSource')).toEqual([])
+  })
+
+  test('a .env that goes along is warned of', async () => {
+    await writeFile(join(folder.path, 'web/.env'), 'A=1')
+    const { run } = platform()
+    expect((await run(['deploy'])).stderr).toContain('Warning: .env goes along with the source.')
+  })
+
   test('a terminal sees a progress bar', async () => {
     const { run } = platform()
     const { stderr } = await run(['deploy'], { isTty: true })

@@ -4,10 +4,12 @@ import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { extract } from 'tar-stream'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { excessOf, remedyFor } from '../../cli/deploying/fit.ts'
 import type { CliError } from '../../cli/error.ts'
-import { detectType } from '../../cli/source/detect.ts'
+import { detectType, type PackageJson, typeOf } from '../../cli/source/detect.ts'
 import { type SourceFile, sourceFiles } from '../../cli/source/files.ts'
 import { packSource } from '../../cli/source/pack.ts'
+import { dotenvFiles } from '../../cli/source/secrets.ts'
 import { temporaryFolder } from './terminal.ts'
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>
@@ -34,6 +36,7 @@ describe('what is part of a source', () => {
       'web/node_modules/b.js': '',
       'web/app.js': '',
       '.venv/x': '',
+      'venv/bin/python': '',
       'a.py': '',
       '__pycache__/a.pyc': '',
     })
@@ -182,10 +185,80 @@ describe('the archive', () => {
   })
 })
 
-test('a page without a program is a static site', () => {
+describe('what a new service is', () => {
   const files = (...names: string[]): SourceFile[] => names.map((path) => ({ kind: 'link', path, target: '', modifiedAt: new Date() }))
-  expect(detectType(files('index.html', 'style.css'))).toBe('static_site')
-  expect(detectType(files('index.html', 'package.json'))).toBe('web_service')
-  expect(detectType(files('main.go', 'go.mod'))).toBe('web_service')
-  expect(detectType(files('site/index.html', 'package.json'), 'site')).toBe('static_site')
+  const made = (packageJson: PackageJson) => typeOf(new Set(['package.json', 'index.html']), packageJson)
+
+  test('a page without a program is a static site', async () => {
+    expect(await detectType(files('index.html', 'style.css'))).toBe('static_site')
+    expect(await detectType(files('index.html', 'package.json'))).toBe('web_service')
+    expect(await detectType(files('main.go', 'go.mod'))).toBe('web_service')
+    expect(await detectType(files('site/index.html', 'package.json'), 'site')).toBe('static_site')
+  })
+
+  test('a package.json is read where the source says it stands', async () => {
+    await write({ 'web/package.json': '{"scripts":{"build":"vite build"},"devDependencies":{"vite":"7.0.0"}}', 'package.json': 'broken' })
+    expect(await detectType(await sourceFiles(folder.path), 'web')).toBe('static_site')
+    expect(await detectType(await sourceFiles(folder.path))).toBe('web_service')
+  })
+
+  test.each<[string, PackageJson]>([
+    ['Vite', { scripts: { build: 'vite build', dev: 'vite' }, devDependencies: { vite: '7' } }],
+    ['Astro', { scripts: { build: 'astro build', start: 'astro dev' }, dependencies: { astro: '5' } }],
+    [
+      'Create React App',
+      { scripts: { build: 'react-scripts build', start: 'react-scripts start' }, dependencies: { 'react-scripts': '5' } },
+    ],
+    [
+      'SvelteKit with static pages',
+      { scripts: { build: 'vite build' }, devDependencies: { vite: '7', '@sveltejs/kit': '2', '@sveltejs/adapter-static': '3' } },
+    ],
+  ])('%s makes a site', (_, packageJson) => expect(made(packageJson)).toBe('static_site'))
+
+  test.each<[string, PackageJson]>([
+    ['Next.js', { scripts: { build: 'next build', start: 'next start' }, dependencies: { next: '16' } }],
+    ['SvelteKit', { scripts: { build: 'vite build' }, devDependencies: { vite: '7', '@sveltejs/kit': '2' } }],
+    ['Express beside Vite', { scripts: { build: 'vite build', start: 'node server.js' }, dependencies: { express: '5', vite: '7' } }],
+    ['a start script of its own', { scripts: { build: 'vite build', start: 'node server.js' }, devDependencies: { vite: '7' } }],
+    ['nothing to build', { dependencies: { vite: '7' } }],
+  ])('%s is a program', (_, packageJson) => expect(made(packageJson)).toBe('web_service'))
+})
+
+test('variables for local work are told from examples of them', () => {
+  const files = ['.env', 'api/.env.production', '.env.example', '.envrc', 'env', 'x.env'].map(
+    (path) => ({ kind: 'link', path, target: '', modifiedAt: new Date() }) as const,
+  )
+  expect(dotenvFiles(files)).toEqual(['.env', 'api/.env.production'])
+})
+
+describe('what is more than an upload may be', () => {
+  const file = (path: string, sizeBytes: number): SourceFile => ({
+    kind: 'file',
+    path,
+    absolutePath: path,
+    sizeBytes,
+    isExecutable: false,
+    modifiedAt: new Date(),
+  })
+  const limits = { maxBytes: 1, maxUnpackedBytes: 3 * 1024 * 1024, maxFiles: 7 }
+
+  test('is told before it is sent, with the five largest files', () => {
+    const files = [1, 2, 3, 4, 5, 6].map((megabytes) => file(`${megabytes}.bin`, megabytes * 1024 * 1024))
+    expect(excessOf(files, limits)).toBe('The folder holds 21.0 MB, and this server takes 3.0 MB at most.')
+    expect(
+      remedyFor(files)
+        .split('\n')
+        .slice(1, 6)
+        .map((line) => line.trim()),
+    ).toEqual(['6.0 MB  6.bin', '5.0 MB  5.bin', '4.0 MB  4.bin', '3.0 MB  3.bin', '2.0 MB  2.bin'])
+  })
+  test('also when the files are many', () => {
+    expect(
+      excessOf(
+        Array.from({ length: 8 }, (_, number) => file(`${number}`, 1)),
+        limits,
+      ),
+    ).toContain('8 files, and this server takes 7')
+    expect(excessOf([file('a', 1)], limits)).toBeUndefined()
+  })
 })

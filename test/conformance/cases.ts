@@ -108,6 +108,7 @@ export const successCases: Record<OperationId, Prepare> = {
   getApiKey: async (world) => [get(`/v1/api-keys/${await world.makeKey()}`)],
   revokeApiKey: async (world) => [send('DELETE', 204, `/v1/api-keys/${await world.makeKey()}`)],
   listPermissions: () => [get('/v1/permissions')],
+  getUploadLimits: () => [get('/v1/upload-limits')],
   listRoles: () => [get('/v1/roles')],
   createRole: () => [send('POST', 201, '/v1/roles', { name: 'made', permissions: ['services.read'] })],
   updateRole: async (world) => [send('PATCH', 200, await rolePath(world), { name: 'renamed', permissions: ['logs.read'] })],

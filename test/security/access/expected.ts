@@ -76,6 +76,7 @@ export const expected: Record<OperationId, Expected> = {
   replaceRoutes: entry('services.update', 200, { json: () => [{ type: 'redirect', source: '/a', destination: '/b' }] }),
   getNotificationOverrides: read('services.read'),
   updateNotificationOverrides: entry('services.update', 200, { json: () => ({ notificationsToSend: 'none' }) }),
+  getUploadLimits: read('deploys.read'),
   uploadSource: entry('deploys.create', 415),
   listDeploys: read('deploys.read'),
   createDeploy: entry('deploys.create', 201, { uses: ['sourceId'], json: ({ sourceId }) => ({ sourceId }) }),
