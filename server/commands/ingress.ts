@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { parseAddress } from '../address.ts'
 import { inheritedListeners } from '../config.ts'
 import { runIngress } from '../ingress/main.ts'
+import { surviveUncaught } from '../ingress/survival.ts'
 import { openSealer } from '../secrets/seal.ts'
 import { version } from './self.ts'
 
@@ -31,6 +32,8 @@ export function ingressCommand(): Command {
     .option('--access-log <folder>', 'Where a line for each request is put')
     .option('--trust <cidr...>', 'Proxies whose forwarded headers count', [])
     .action(async (flags: IngressFlags) => {
+      const log = (line: string) => void process.stdout.write(`${new Date().toISOString()} ${line}\n`)
+      surviveUncaught(log)
       const ingress = await runIngress({
         listen: parseAddress(flags.listen),
         controlSocketPath: flags.socket,
@@ -45,7 +48,7 @@ export function ingressCommand(): Command {
         trustedProxies: flags.trust,
         ...(flags.accessLog === undefined ? {} : { accessLogDir: flags.accessLog }),
         ...(flags.connectionsPerAddress === undefined ? {} : { limits: { maxConnectionsPerAddress: Number(flags.connectionsPerAddress) } }),
-        log: (line) => process.stdout.write(`${new Date().toISOString()} ${line}\n`),
+        log,
       })
       for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void ingress.close())
       await ingress.closed

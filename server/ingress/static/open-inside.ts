@@ -10,10 +10,14 @@ const absentCodes = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EACC
 export async function openInside(root: string, path: string): Promise<FileHandle | undefined> {
   const handle = await openIfThere(path)
   if (handle === undefined) return undefined
-  const [realRoot, realFile] = await Promise.all([realpath(root), readlink(`/proc/self/fd/${handle.fd}`)])
-  if (realFile === realRoot || realFile.startsWith(`${realRoot}/`)) return handle
-  await handle.close()
-  return undefined
+  let isInside = false
+  try {
+    const [realRoot, realFile] = await Promise.all([realpath(root), readlink(`/proc/self/fd/${handle.fd}`)])
+    isInside = realFile === realRoot || realFile.startsWith(`${realRoot}/`)
+  } finally {
+    if (!isInside) await handle.close()
+  }
+  return isInside ? handle : undefined
 }
 
 async function openIfThere(path: string): Promise<FileHandle | undefined> {
