@@ -21,6 +21,8 @@ export interface Exchange {
   clientEnded(): void
   /** There is nobody left to answer. Nothing may be called on the client after this. */
   clientGone(): void
+  /** Request bytes that it has taken and that nobody has taken from it. */
+  readonly keptBytes?: number
 }
 
 /** The head of an answer of our own. */
@@ -65,6 +67,13 @@ export interface ClientSide {
   writeLocalHead(head: LocalHead, isKeptAlive: boolean): void
   /** Bytes of the answer's body. */
   write(bytes: Buffer, from?: number, to?: number): void
+  /**
+   * How much of a body that can be had again at any time is worth fetching now; where that is nothing, `clientDrained` tells when to
+   * ask again.
+   */
+  askRoom(): number
+  /** Writes of such a body what goes out at once, and returns how much that was: the rest waits where it came from. */
+  offer(bytes: Buffer, from: number, to: number): number
   /** What stood behind a chunked body whose payload alone was given: goes out with `finish`. */
   forwardTrailers(fields: readonly Field[]): void
   /** What is written from now on goes out together at the matching `release`. */

@@ -11,13 +11,15 @@ export interface IngressLimits {
   maxFields: number
   /** Of one request; 0 is no limit. */
   maxBodyBytes: number
+  /** What may wait in memory for clients to take it, or for instances to take it from them: of all connections. */
+  maxUnsentBytes: number
   /** From the first byte of a request's head to its last; further bytes do not extend it. */
   headTimeoutMs: number
   /** Of a connection between two requests. */
   keepAliveMs: number
   /** Without a byte of a request body that is being waited for. */
   bodyIdleMs: number
-  /** Without a byte taken by a client that has some to take. */
+  /** In which a client that has some to take must take a little of it: see `MIN_PROGRESS_BYTES` for the windows of HTTP/2. */
   writeIdleMs: number
   connectTimeoutMs: number
   /** Without a byte from an upstream that owes an answer. */
@@ -59,6 +61,7 @@ export const defaultIngressLimits: IngressLimits = {
   maxTargetBytes: 16 * 1024,
   maxFields: 128,
   maxBodyBytes: 0,
+  maxUnsentBytes: 256 * 1024 * 1024,
   headTimeoutMs: 15 * SECOND,
   keepAliveMs: 75 * SECOND,
   bodyIdleMs: MINUTE,

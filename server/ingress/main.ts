@@ -30,6 +30,7 @@ import { createTlsSide, type TlsOptions, type TlsSide } from './tls/tls-side.ts'
 import type { Served } from './traffic/counters.ts'
 import { createTraffic, type IngressTraffic } from './traffic/traffic.ts'
 import { trustedProxies } from './trusted-proxies.ts'
+import { Unsent } from './unsent.ts'
 
 export interface IngressOptions {
   listen: { host: string; port: number }
@@ -103,7 +104,8 @@ export async function runIngress(options: IngressOptions): Promise<RunningIngres
       },
       answer: router.answer.bind(router),
     })
-    const context = { limits, deadlines, isTrusted, answer, finished: traffic.finished }
+    const unsent = new Unsent(limits.maxUnsentBytes, isTrusted)
+    const context = { limits, deadlines, unsent, isTrusted, answer, finished: traffic.finished }
     listeners = openListeners({
       listen: options.listen,
       listenTls: options.tls?.listen,

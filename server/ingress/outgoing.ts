@@ -26,6 +26,8 @@ export class Outgoing {
   /** Set while what is written is held back to be sent together. */
   #room: Buffer | undefined
   #holds = 0
+  /** Set while the kernel has not taken all that it was offered. */
+  #isShort = false
   #roomBytes = 0
   #isEnding = false
   #isClosed = false
@@ -40,6 +42,15 @@ export class Outgoing {
 
   get isFull(): boolean {
     return this.#queuedBytes >= HIGH_WATER_BYTES
+  }
+
+  /** Whether something waits for the kernel, here or where it is offered from. */
+  get isStalled(): boolean {
+    return this.#isShort || !this.isEmpty
+  }
+
+  get queuedBytes(): number {
+    return this.#queuedBytes
   }
 
   /** Takes a head as latin1 text. */
@@ -64,6 +75,20 @@ export class Outgoing {
     }
   }
 
+  /** Takes what goes out at once, or fits behind a held head, and returns how much that was. `flush` is the time to offer the rest. */
+  offer(bytes: Buffer, from: number, to: number): number {
+    const room = this.#room
+    if (room !== undefined && this.#roomBytes > 0) {
+      const count = Math.min(to - from, room.length - this.#roomBytes)
+      bytes.copy(room, this.#roomBytes, from, from + count)
+      this.#roomBytes += count
+      return count
+    }
+    const sent = this.#sendNow(bytes, from, to - from)
+    if (sent < to - from) this.#isShort = true
+    return sent
+  }
+
   /** What is written from now on goes out together at the matching `release`: a head and the start of its body make one packet. */
   hold(): void {
     if (this.#holds === 0) this.#room = freeRooms.pop() ?? Buffer.allocUnsafeSlow(ROOM_BYTES)
@@ -82,6 +107,7 @@ export class Outgoing {
 
   /** Sends what the kernel takes; to be called on `drain`. */
   flush(): void {
+    this.#isShort = false
     for (let bytes = this.#queue[0]; bytes !== undefined; bytes = this.#queue[0]) {
       const written = this.#socket.write(bytes, 0, bytes.length)
       if (written < 0) {
@@ -127,8 +153,9 @@ export class Outgoing {
     return count
   }
 
+  /** A small rest must not keep alive all that it came with. */
   #wait(bytes: Buffer): void {
-    this.#queue.push(bytes)
+    this.#queue.push(bytes.length * 2 < bytes.buffer.byteLength ? Buffer.from(bytes) : bytes)
     this.#queuedBytes += bytes.length
   }
 

@@ -129,7 +129,10 @@ const proofs: Record<string, Record<string, string[]>> = {
   },
   'S23 deletion': { 'security/s23-deletion.test.ts': [] },
   'S29 kernel objects': { 'security/s29-connections.test.ts': [] },
-  'S27 bounds of what clients make us keep': { 'security/s27-half-open.test.ts': [] },
+  'S27 bounds of what clients make us keep': {
+    'security/s27-half-open.test.ts': [],
+    'security/s27-closed-windows.test.ts': [],
+  },
   'S34 no throw ends a process': {
     'security/s27-half-open.test.ts': ['leave the control plane running and answering'],
     'server/process/survive.test.ts': ['errors that nobody caught end a process only in a burst'],

@@ -3,6 +3,7 @@ import type { ClientSide, Exchange } from '../exchange.ts'
 import type { IngressLimits } from '../limits.ts'
 import type { RequestHead } from '../message/request-head.ts'
 import type { RequestNote } from '../request-note.ts'
+import type { Unsent } from '../unsent.ts'
 
 /** A client's connection, whatever protocol it speaks, as the listener sees it. */
 export interface Connection {
@@ -24,6 +25,7 @@ export interface Connection {
 export interface ClientContext {
   readonly limits: IngressLimits
   readonly deadlines: Deadlines
+  readonly unsent: Unsent
   /** Set once the ingress is to end: no connection is kept alive any more. */
   readonly isEnding: boolean
   isTrusted(address: string): boolean

@@ -12,6 +12,7 @@ import { Outgoing } from '../outgoing.ts'
 import { pageResponse } from '../page.ts'
 import { RequestNote } from '../request-note.ts'
 import { respond } from '../respond.ts'
+import type { Account } from '../unsent.ts'
 import type { ClientContext, ClientSocket, Connection } from './client-context.ts'
 
 /**
@@ -23,6 +24,9 @@ export type Phase = 'head' | 'request' | 'tunnel' | 'closing' | 'closed'
 /** How a request is answered whose head was not understood. */
 const unknownRequest = { method: 'GET', minorVersion: 1 } as const
 
+/** Of a body that is fetched as it goes out. */
+const OFFER_BYTES = 256 * 1024
+const RETRY_AFTER_SECONDS = 5
 /** Received but unused bytes from which on the client is made to wait. */
 const PAUSE_BYTES = 64 * 1024
 
@@ -35,6 +39,7 @@ export class ClientConnection implements Connection, Deadlined, ClientSide {
   readonly #context: ClientContext
   readonly #out: Outgoing
   readonly #reader: RequestReader
+  readonly #account: Account
   readonly address: string
   readonly isTrusted: boolean
   readonly scheme: 'http' | 'https'
@@ -50,6 +55,8 @@ export class ClientConnection implements Connection, Deadlined, ClientSide {
   #isNoted = true
   #isPumping = false
   #isPaused = false
+  /** Whether it makes us keep more than may be. */
+  #isTooMuch = false
   /** When what is being waited for began, by the clock of the deadlines. */
   #phaseAt: number
   #stalledAt = 0
@@ -63,6 +70,7 @@ export class ClientConnection implements Connection, Deadlined, ClientSide {
     this.#reader = new RequestReader(context.limits)
     this.address = socket.remoteAddress.replace(/^::ffff:(?=\d+\.)/, '')
     this.isTrusted = context.isTrusted(this.address)
+    this.#account = context.unsent.open(this.address)
     this.origin = new RequestOrigin(this)
     this.#phaseAt = context.deadlines.now
     context.deadlines.add(this)
@@ -107,6 +115,7 @@ export class ClientConnection implements Connection, Deadlined, ClientSide {
     if (this.#phase === 'closed') return
     this.#phase = 'closed'
     this.#context.deadlines.delete(this)
+    this.#account.close()
     this.#leaveExchange()
     this.note.isCutOff = true
     this.#finished()
@@ -114,7 +123,7 @@ export class ClientConnection implements Connection, Deadlined, ClientSide {
   }
 
   expired(): void {
-    if (!this.#out.isEmpty || this.#phase === 'closing') {
+    if (this.#isTooMuch || this.#out.isStalled || this.#phase === 'closing') {
       this.#drop()
       return
     }
@@ -185,6 +194,18 @@ export class ClientConnection implements Connection, Deadlined, ClientSide {
     this.#rebalance()
   }
 
+  askRoom(): number {
+    return this.#out.isStalled ? 0 : OFFER_BYTES
+  }
+
+  offer(bytes: Buffer, from: number, to: number): number {
+    this.#willWrite()
+    const count = this.#out.offer(bytes, from, to)
+    this.note.sentBytes += count
+    this.#rebalance()
+    return count
+  }
+
   /** HTTP/1.0 has none, and with chunks they have gone already. */
   forwardTrailers(): void {}
 
@@ -245,7 +266,7 @@ export class ClientConnection implements Connection, Deadlined, ClientSide {
 
   /** The client's time to take what is written begins with the first of it. */
   #willWrite(): void {
-    if (this.#out.isEmpty) this.#stalledAt = this.#context.deadlines.now
+    if (!this.#out.isStalled) this.#stalledAt = this.#context.deadlines.now
   }
 
   /** Tells of the request once. */
@@ -305,6 +326,7 @@ export class ClientConnection implements Connection, Deadlined, ClientSide {
     this.#isRequestWhole = head.framing.kind === 'none'
     this.#isAnswerBegun = false
     this.#isAnswerOver = false
+    if (this.#account.isCrowded) throw new BadMessage(503, 'too much of what you asked for is still waiting for you')
     if (head.framing.kind === 'length') this.#refuseLargeBody(head.framing.bytes)
     const exchange = this.#context.answer(head, this)
     if (!this.#isAnswerOver && this.#phase === 'request') this.#exchange = exchange
@@ -347,6 +369,7 @@ export class ClientConnection implements Connection, Deadlined, ClientSide {
       status: reason.status,
       title: STATUS_CODES[reason.status] ?? 'Bad Request',
       text: `This request was refused: ${reason.message}.`,
+      ...(reason.status === 503 && { retryAfterSeconds: RETRY_AFTER_SECONDS }),
     }
     respond(this, this.#asked().method, pageResponse(page, undefined))
   }
@@ -379,7 +402,17 @@ export class ClientConnection implements Connection, Deadlined, ClientSide {
       if (mustPause) this.#socket.pause()
       else this.#socket.resume()
     }
-    this.deadlineAt = this.#out.isEmpty ? this.#phaseAt + this.#patienceMs() : this.#stalledAt + this.#context.limits.writeIdleMs
+    if (!this.#account.set(this.#keptBytes())) this.#isTooMuch = true
+    this.deadlineAt = this.#deadline()
+  }
+
+  #keptBytes(): number {
+    return this.#out.queuedBytes + this.#reader.bufferedBytes + (this.#exchange?.keptBytes ?? 0)
+  }
+
+  #deadline(): number {
+    if (this.#isTooMuch) return this.#context.deadlines.now
+    return this.#out.isStalled ? this.#stalledAt + this.#context.limits.writeIdleMs : this.#phaseAt + this.#patienceMs()
   }
 
   /** How long the present phase may last; a request's own time is up to whoever answers it. */

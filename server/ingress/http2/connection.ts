@@ -1,6 +1,7 @@
 import type { ClientContext, ClientSocket, Connection } from '../client/client-context.ts'
 import type { Deadlined } from '../deadlines.ts'
 import { RequestOrigin } from '../message/forward-request.ts'
+import type { Account } from '../unsent.ts'
 import { DataSender } from './data-sender.ts'
 import { LARGEST_STREAM_ID } from './frame.ts'
 import { FrameIntake, type IntakeOwner } from './frame-intake.ts'
@@ -15,6 +16,9 @@ import { atEndOfTurn, type TurnMember } from './turn.ts'
 const STREAM_WINDOW_BYTES = 256 * 1024
 /** Unread answers from which on nothing more is read from a client: it cannot make us answer without end. */
 const PAUSE_BYTES = 64 * 1024
+
+/** So much waits that there is no room for further streams. Instances were made to wait long before. */
+const CROWDED_BYTES = 8 * 1024 * 1024
 
 /**
  * Where a connection stands: serving; asking the client for no more requests, while those on their way are still taken; taking none any
@@ -39,9 +43,12 @@ export class Http2Connection implements Connection, Deadlined, IntakeOwner, Turn
   readonly #writer: FrameWriter
   readonly #streams = new StreamTable()
   readonly #intake: FrameIntake
+  readonly #account: Account
   #phase: Phase = 'open'
   #isPaused = false
   #isTurnAsked = false
+  /** Whether it makes us keep more than may be. */
+  #isTooMuch = false
   /** By the clock of the deadlines: when this phase, the present head and the present silence of the client's socket began. */
   #phaseAt: number
   #headAt: number
@@ -58,6 +65,7 @@ export class Http2Connection implements Connection, Deadlined, IntakeOwner, Turn
     this.scheme = scheme
     this.address = socket.remoteAddress.replace(/^::ffff:(?=\d+\.)/, '')
     this.isTrusted = context.isTrusted(this.address)
+    this.#account = context.unsent.open(this.address)
     this.origin = new RequestOrigin(this)
     const wake = () => this.wake()
     this.#outbox = new Outbox(socket, wake)
@@ -106,6 +114,7 @@ export class Http2Connection implements Connection, Deadlined, IntakeOwner, Turn
     if (this.#phase === 'closed') return
     this.#phase = 'closed'
     this.#intake.stop()
+    this.#account.close()
     this.context.deadlines.delete(this)
     for (const stream of this.#streams.all()) stream.breakOff()
     this.context.left(this)
@@ -133,6 +142,10 @@ export class Http2Connection implements Connection, Deadlined, IntakeOwner, Turn
 
   expired(): void {
     this.deadlineAt = 0
+    if (this.#isTooMuch) {
+      this.drop()
+      return
+    }
     if (this.#outbox.isStuck) {
       if (this.#isLate(this.#stalledAt, 'writeIdleMs')) this.drop()
     } else if (this.#phase === 'closing') {
@@ -143,6 +156,10 @@ export class Http2Connection implements Connection, Deadlined, IntakeOwner, Turn
   }
 
   // What streams ask for.
+
+  get isCrowded(): boolean {
+    return this.#account.isCrowded || this.#keptBytes >= CROWDED_BYTES
+  }
 
   used(bytes: number): void {
     const increment = this.#intake.used(bytes)
@@ -193,6 +210,11 @@ export class Http2Connection implements Connection, Deadlined, IntakeOwner, Turn
     return this.#phase === 'closing' || this.#phase === 'closed'
   }
 
+  /** For the client to take it, or for instances to take it from the client. */
+  get #keptBytes(): number {
+    return this.sender.waitingBytes + this.#intake.heldBytes
+  }
+
   /** Looks whether the client, or one of its streams, takes too long. */
   #check(): void {
     if (this.#intake.isInsideHead && this.#isLate(this.#headAt, 'headTimeoutMs')) {
@@ -238,6 +260,7 @@ export class Http2Connection implements Connection, Deadlined, IntakeOwner, Turn
 
   #rebalance(): void {
     if (this.#phase === 'closed') return
+    if (!this.#account.set(this.#keptBytes)) this.#isTooMuch = true
     const mustPause = this.#phase !== 'closing' && this.#outbox.isStuck && this.#outbox.waitingBytes >= PAUSE_BYTES
     if (mustPause === this.#isPaused) return
     this.#isPaused = mustPause

@@ -31,6 +31,8 @@ const IDLE_FRAMES_PER_USEFUL = 4
 
 /** What the connection does at the client's word. */
 export interface IntakeOwner extends StreamHost {
+  /** Whether the client, or its address, makes us keep so much that it gets nothing new. */
+  readonly isCrowded: boolean
   /** The windows have changed: more may be sent. */
   wake(): void
   /** The client has answered our PING: it has heard all that was sent before. */
@@ -81,6 +83,11 @@ export class FrameIntake {
     for (const stream of this.#touched) stream.deliver()
     for (const stream of this.#touched) stream.keep()
     this.#touched.clear()
+  }
+
+  /** What the client has sent and nobody has used yet. */
+  get heldBytes(): number {
+    return this.#window.heldBytes
   }
 
   /** Nothing more is to be taken. */
@@ -202,6 +209,7 @@ export class FrameIntake {
     }
     this.#streams.begun(streamId)
     if (this.#streams.size >= this.#owner.context.limits.maxStreams) throw new StreamError(ErrorCode.refusedStream, 'too many streams')
+    if (this.#owner.isCrowded) throw new StreamError(ErrorCode.refusedStream, 'too much waits for the client')
     this.earn()
     const stream = new Http2Stream(streamId, this.#owner, isLast)
     try {

@@ -9,6 +9,11 @@ export class ReceiveWindow {
     this.#leftBytes = sizeBytes
   }
 
+  /** What has been taken and not been used yet. */
+  get heldBytes(): number {
+    return this.#sizeBytes - this.#leftBytes - this.#usedBytes
+  }
+
   /** Whether the peer was allowed to send so much. */
   take(bytes: number): boolean {
     this.#leftBytes -= bytes

@@ -21,6 +21,9 @@ import { agreementProblem } from './websocket-key.ts'
 /** Of the many streams that are nothing but a head. */
 const NO_INPUT = StreamInput.ended()
 
+/** A window that is opened byte by byte is no progress: this much must go out in the time that a client may keep us waiting. */
+const MIN_PROGRESS_BYTES = 16 * 1024
+
 /** Where a stream stands: its request is being answered; it waits to become a tunnel; it is one; its answer is known and leaves; it is over. */
 type Phase = 'request' | 'handshake' | 'tunnel' | 'leaving' | 'over'
 
@@ -46,6 +49,10 @@ export class Http2Stream implements ClientSide, OutputOwner {
   /** When what is being waited for began, by the clock of the deadlines. */
   #inputAt: number
   #outputAt: number
+  /** Since then. */
+  #progressBytes = 0
+  /** Whose room the client gets back when whoever answers has really used it. */
+  #unusedBytes = 0
 
   /** `isWhole` tells that nothing follows its head. */
   constructor(id: number, host: StreamHost, isWhole: boolean) {
@@ -228,8 +235,20 @@ export class Http2Stream implements ClientSide, OutputOwner {
     const count = to - from
     this.note.sentBytes += count
     this.#owedBytes -= count
-    if (!this.#output.isWaiting) this.#outputAt = this.#host.context.deadlines.now
+    this.#willWait()
     if (!this.#output.isEnded) this.#output.write(bytes, { from, to }, this.#owedBytes <= 0)
+  }
+
+  askRoom(): number {
+    return this.#phase === 'over' ? 0 : this.#output.askRoom()
+  }
+
+  offer(bytes: Buffer, from: number, to: number): number {
+    if (this.#phase === 'over' || this.#output.isEnded) return to - from
+    const count = this.#output.offer(bytes, { from, to }, this.#owedBytes <= to - from)
+    this.note.sentBytes += count
+    this.#owedBytes -= count
+    return count
   }
 
   forwardTrailers(fields: readonly Field[]): void {
@@ -248,7 +267,7 @@ export class Http2Stream implements ClientSide, OutputOwner {
     const wasTunnel = this.#phase === 'tunnel'
     this.#phase = 'leaving'
     this.#outputAt = this.#host.context.deadlines.now
-    this.#host.used(this.#input.clear())
+    this.#forget()
     this.#output.end(this.#trailers)
     if (!wasTunnel) this.#settle()
   }
@@ -260,6 +279,7 @@ export class Http2Stream implements ClientSide, OutputOwner {
 
   poke(): void {
     this.#inputAt = this.#host.context.deadlines.now
+    this.#giveBackUnused()
     this.deliver()
   }
 
@@ -288,12 +308,23 @@ export class Http2Stream implements ClientSide, OutputOwner {
     if (this.#phase === 'leaving') this.#settle()
   }
 
-  dataSent(isStingy: boolean): void {
-    this.#outputAt = this.#host.context.deadlines.now
+  dataSent(count: number, isStingy: boolean): void {
+    this.#progressBytes += count
+    if (this.#progressBytes >= MIN_PROGRESS_BYTES) this.#progressed()
     this.#host.dataSent(isStingy)
   }
 
   // How it goes on.
+
+  #progressed(): void {
+    this.#outputAt = this.#host.context.deadlines.now
+    this.#progressBytes = 0
+  }
+
+  /** The client's time to take what is written begins with the first of it. */
+  #willWait(): void {
+    if (!this.#output.isWaiting) this.#progressed()
+  }
 
   #ask(head: RequestHead): void {
     const exchange = this.#host.context.answer(head, this)
@@ -314,7 +345,8 @@ export class Http2Stream implements ClientSide, OutputOwner {
     if (isEnd) this.#isEndDelivered = true
     const bytes = this.#input.takeAll()
     if (bytes.length > 0) this.#exchange?.body(bytes)
-    this.#giveBack(receivedBytes)
+    this.#unusedBytes += receivedBytes
+    if (this.#exchange?.wantsBody ?? true) this.#giveBackUnused()
     if (!isEnd) return
     if (this.#phase === 'tunnel') {
       this.#exchange?.clientEnded()
@@ -322,6 +354,12 @@ export class Http2Stream implements ClientSide, OutputOwner {
       this.#isRequestWhole = true
       this.#exchange?.bodyEnd()
     }
+  }
+
+  #giveBackUnused(): void {
+    const bytes = this.#unusedBytes
+    this.#unusedBytes = 0
+    this.#giveBack(bytes)
   }
 
   #giveBack(bytes: number): void {
@@ -334,6 +372,7 @@ export class Http2Stream implements ClientSide, OutputOwner {
 
   #begun(status: number, block: HpackEncoder): void {
     this.#isAnswerBegun = true
+    this.#progressed()
     this.note.status = status
     const isAll = this.#owedBytes === 0 && this.#phase !== 'tunnel'
     this.#host.sender.writer.headers(this.id, block, isAll)
@@ -373,10 +412,16 @@ export class Http2Stream implements ClientSide, OutputOwner {
     exchange?.clientGone()
   }
 
+  /** What was received is of no use any more. */
+  #forget(): void {
+    this.#host.used(this.#input.clear() + this.#unusedBytes)
+    this.#unusedBytes = 0
+  }
+
   #over(state: 'ended' | 'reset'): void {
     if (this.#phase === 'over') return
     this.#phase = 'over'
-    this.#host.used(this.#input.clear())
+    this.#forget()
     this.#output.drop()
     this.#finished()
     this.#host.over(this.id, state)

@@ -31,6 +31,8 @@ export interface ProxiedRequest {
 /** May be sent again when nobody knows whether it arrived (RFC 9110 section 9.2.2). */
 const idempotentMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
 const RETRY_AFTER_SECONDS = 5
+/** Of one request: more than any client knows what to do with. */
+const MAX_INTERIM = 10
 
 /**
  * One request on its way through an instance. Until a connection stands, another instance may be tried, as nothing has been sent.
@@ -55,6 +57,7 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse, Payload
   /** The head waits for the start of the body, which has mostly come with it: they make one packet. */
   #isHeadHeld = false
   #response: ResponseHead | undefined
+  #interimCount = 0
   #isKeptAlive = false
 
   constructor(context: ProxyContext, { head, client, name, headers, proof, targetsOf }: ProxiedRequest) {
@@ -77,6 +80,10 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse, Payload
 
   get wantsBody(): boolean {
     return this.#isConnected && !(this.#connection?.isFull ?? false)
+  }
+
+  get keptBytes(): number {
+    return this.#connection?.queuedBytes ?? 0
   }
 
   body(bytes: Buffer, from?: number, to?: number): void {
@@ -133,11 +140,7 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse, Payload
     } finally {
       this.#client.release()
     }
-    if (this.#client.isFull) {
-      this.#connection?.pause()
-      // The instance owes nothing while its client is slow.
-      this.#setDeadline(NEVER)
-    }
+    this.#waitForClient()
   }
 
   onPayload(payload: Buffer): void {
@@ -210,6 +213,14 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse, Payload
       this.#client.poke()
     }
     this.#expectAnswer()
+    this.#waitForClient()
+  }
+
+  /** An instance is not read from while its client has enough, and owes nothing meanwhile. */
+  #waitForClient(): void {
+    if (this.#connection === undefined || !this.#client.isFull) return
+    this.#connection.pause()
+    this.#setDeadline(NEVER)
   }
 
   #writeHead(): void {
@@ -250,6 +261,7 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse, Payload
   #take(event: ResponseEvent): void {
     switch (event.kind) {
       case 'interim':
+        if (++this.#interimCount > MAX_INTERIM) throw new BadMessage(502, `it sends more than ${MAX_INTERIM} interim answers`)
         this.#client.forwardInterim(event.head)
         return
       case 'switch':

@@ -48,6 +48,10 @@ export class Tunnel implements Exchange, UpstreamUser, TargetUse {
     return !this.#connection.isFull
   }
 
+  get keptBytes(): number {
+    return this.#connection.queuedBytes
+  }
+
   body(bytes: Buffer, from?: number, to?: number): void {
     this.#connection.write(bytes, from, to)
     this.#stirred()

@@ -67,6 +67,10 @@ export class UpstreamConnection implements Deadlined {
     return this.#out?.isFull ?? false
   }
 
+  get queuedBytes(): number {
+    return this.#out?.queuedBytes ?? 0
+  }
+
   writeHead(head: string): void {
     this.#out?.writeHead(head)
   }

@@ -9,10 +9,13 @@ interface Entry<V> {
 export class ByteCache<V> {
   readonly #maxBytes: number
   readonly #entries = new Map<string, Entry<V>>()
+  readonly #onLeave: (value: V) => void
   #sizeBytes = 0
 
-  constructor(maxBytes: number) {
+  /** `onLeave` hears of each value that had to go. */
+  constructor(maxBytes: number, onLeave: (value: V) => void = () => {}) {
     this.#maxBytes = maxBytes
+    this.#onLeave = onLeave
   }
 
   get(key: string): V | undefined {
@@ -35,7 +38,10 @@ export class ByteCache<V> {
     for (const [key, entry] of this.#entries) {
       if (this.#sizeBytes + sizeBytes <= this.#maxBytes) return
       this.#delete(key)
-      if (!entry.isUsed) continue
+      if (!entry.isUsed) {
+        this.#onLeave(entry.value)
+        continue
+      }
       entry.isUsed = false
       this.#entries.set(key, entry)
       this.#sizeBytes += entry.sizeBytes

@@ -116,11 +116,11 @@ export class StaticExchange implements Exchange {
     }
     const sending = { client, head, isKeptAlive, range }
     if (form.pieces !== undefined) {
-      const body = new KeptBody(sending, form.pieces)
+      const body = new KeptBody(sending, form.pieces, this.#files.holdings)
       this.#body = body
       body.start()
     } else {
-      const body = new ReadBody(sending, this.#files.open(known.file))
+      const body = new ReadBody(sending, this.#files.openFiles, this.#files.readable(known.file))
       this.#body = body
       body.send().catch((error) => this.#failed(error))
     }

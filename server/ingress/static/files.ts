@@ -1,10 +1,14 @@
 import type { FileHandle } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { ByteCache } from './byte-cache.ts'
 import { contentTypeOf, isCompressible } from './content-type.ts'
 import { type Coding, compress, type Encoding, encodedSuffix } from './encoding.ts'
+import { Holdings } from './holdings.ts'
+import { OpenFiles, type Readable } from './open-files.ts'
 import { openInside } from './open-inside.ts'
 import { PIECE_BYTES, type Pieces, readPieces, toPieces } from './pieces.ts'
+import { Turns } from './turns.ts'
 
 /** A release of a static site. It never changes, so what was read of it once holds for as long as it is served. */
 export interface Release {
@@ -37,6 +41,13 @@ const LOADING_BYTES = 16 * 1024 * 1024
 const COMPRESSED_FROM_BYTES = 1024
 const COMPRESSED_TO_BYTES = 1024 * 1024
 
+/** What the cache has let go of and slow clients still take. */
+const GONE_BYTES = 64 * 1024 * 1024
+/** Sites take turns; half of the processors stay for those who only read. What cannot wait is sent as it is. */
+const COMPRESSIONS = { running: Math.max(1, availableParallelism() >> 1), waitingPerOwner: 4, waiting: 32 }
+/** Each has a descriptor, and most of them a file in memory. */
+const SEARCHES = { running: 32, waitingPerOwner: 20_000, waiting: 40_000 }
+
 /** Kept where there is no smaller form. */
 export const NOT_WORTH_IT: Pieces = { sizeBytes: 0, parts: [] }
 
@@ -44,7 +55,11 @@ export const NOT_WORTH_IT: Pieces = { sizeBytes: 0, parts: [] }
 export class StaticFiles {
   readonly log: (line: string) => void
   readonly #found = new ByteCache<Found>(FOUND_BYTES)
-  readonly #content = new ByteCache<Pieces>(CONTENT_BYTES)
+  readonly holdings = new Holdings(GONE_BYTES)
+  readonly openFiles = new OpenFiles()
+  readonly #content = new ByteCache<Pieces>(CONTENT_BYTES, (pieces) => this.holdings.left(pieces))
+  readonly #compressions = new Turns(COMPRESSIONS)
+  readonly #searches = new Turns(SEARCHES)
   readonly #loading = new Map<string, Promise<Pieces>>()
   #loadingBytes = 0
 
@@ -57,12 +72,18 @@ export class StaticFiles {
     const key = keyOf(release, path)
     const known = this.#found.get(key)
     if (known !== undefined) return known
+    const search = this.#searches.run(release.root, () => this.#search(release, path, key))
+    if (search === undefined) throw new Error('too much is asked for at once')
+    return search
+  }
+
+  async #search(release: Release, path: string, key: string): Promise<Found | undefined> {
     const handle = await openInside(release.root, join(release.root, path))
     if (handle === undefined) return undefined
     try {
       const found = await inspect(handle, release, path)
       if (found !== undefined) this.#found.set(key, found, ENTRY_BYTES + 2 * key.length)
-      if (found?.kind === 'file' && found.file.sizeBytes <= PIECE_BYTES)
+      if (found?.kind === 'file' && found.file.sizeBytes <= PIECE_BYTES && !this.holdings.isFull)
         this.#keep(found.file.keys.identity, await readPieces(handle, found.file.sizeBytes))
       return found
     } finally {
@@ -80,21 +101,42 @@ export class StaticFiles {
   async content(file: SiteFile): Promise<Pieces | undefined> {
     const known = this.kept(file, 'identity') ?? this.#loading.get(file.keys.identity)
     if (known !== undefined) return known
-    if (!isKept(file) || this.#loadingBytes + file.sizeBytes > LOADING_BYTES) return undefined
-    return this.#load(file.keys.identity, file.sizeBytes, () => this.#read(file))
+    if (!isKept(file) || this.holdings.isFull || !this.#canLoad(file)) return undefined
+    return this.#load(file.keys.identity, file.sizeBytes, this.#read(file))
   }
 
-  /** The file compressed, by whoever built it or by us; NOT_WORTH_IT where that does not pay. */
-  async encoded(file: SiteFile, encoding: Encoding): Promise<Pieces> {
+  /** The file compressed, by whoever built it or by us; NOT_WORTH_IT where that does not pay, undefined where there is no time for it now. */
+  async encoded(file: SiteFile, encoding: Encoding): Promise<Pieces | undefined> {
     const key = file.keys[encoding]
-    return this.kept(file, encoding) ?? this.#loading.get(key) ?? this.#load(key, 0, () => this.#encode(file, encoding))
+    const known = this.kept(file, encoding) ?? this.#loading.get(key)
+    if (known !== undefined || this.holdings.isFull) return known
+    const ready = await this.find(file.release, [file.path + encodedSuffix[encoding]])
+    const loading = this.#loading.get(key)
+    if (loading !== undefined) return loading
+    if (ready?.kind === 'file' && ready.file.sizeBytes <= COMPRESSED_TO_BYTES) {
+      return this.#canLoad(ready.file) ? this.#load(key, ready.file.sizeBytes, this.#read(ready.file)) : undefined
+    }
+    if (file.sizeBytes > COMPRESSED_TO_BYTES) {
+      this.#keep(key, NOT_WORTH_IT)
+      return NOT_WORTH_IT
+    }
+    const turn = this.#compressions.run(file.release.root, () => this.#compress(file, encoding))
+    return turn && this.#load(key, 0, turn)
   }
 
-  /** Opens a file that was found, to be closed by the caller. */
-  async open(file: SiteFile): Promise<FileHandle> {
+  /** A file that was found, to be read in parts. */
+  readable(file: SiteFile): Readable {
+    return { key: file.keys.identity, open: () => this.#open(file) }
+  }
+
+  async #open(file: SiteFile): Promise<FileHandle> {
     const handle = await openInside(file.release.root, join(file.release.root, file.path))
     if (handle === undefined) throw new Error(`${file.path} has gone from release ${file.release.releaseId}`)
     return handle
+  }
+
+  #canLoad({ sizeBytes }: SiteFile): boolean {
+    return this.#loadingBytes + sizeBytes <= LOADING_BYTES
   }
 
   #keep(key: string, pieces: Pieces): void {
@@ -102,8 +144,7 @@ export class StaticFiles {
   }
 
   /** Whoever asks for the same meanwhile waits for the same. */
-  async #load(key: string, sizeBytes: number, read: () => Promise<Pieces>): Promise<Pieces> {
-    const loading = read()
+  async #load(key: string, sizeBytes: number, loading: Promise<Pieces>): Promise<Pieces> {
     this.#loading.set(key, loading)
     this.#loadingBytes += sizeBytes
     try {
@@ -116,10 +157,7 @@ export class StaticFiles {
     }
   }
 
-  async #encode(file: SiteFile, encoding: Encoding): Promise<Pieces> {
-    const ready = await this.find(file.release, [file.path + encodedSuffix[encoding]])
-    if (ready?.kind === 'file' && ready.file.sizeBytes <= COMPRESSED_TO_BYTES) return this.#read(ready.file)
-    if (file.sizeBytes > COMPRESSED_TO_BYTES) return NOT_WORTH_IT
+  async #compress(file: SiteFile, encoding: Encoding): Promise<Pieces> {
     const { parts } = await this.#read(file)
     const bytes = await compress(Buffer.concat(parts), encoding)
     return bytes.length < file.sizeBytes ? toPieces(bytes) : NOT_WORTH_IT
@@ -128,7 +166,7 @@ export class StaticFiles {
   async #read(file: SiteFile): Promise<Pieces> {
     const kept = this.kept(file, 'identity')
     if (kept !== undefined) return kept
-    const handle = await this.open(file)
+    const handle = await this.#open(file)
     try {
       return await readPieces(handle, file.sizeBytes)
     } finally {

@@ -33,6 +33,7 @@ export async function loadForm(files: StaticFiles, file: SiteFile, { codings, is
   for (const coding of codings) {
     if (coding === 'identity') break
     const pieces = await files.encoded(file, coding)
+    if (pieces === undefined) break
     if (pieces !== NOT_WORTH_IT) return { coding, sizeBytes: pieces.sizeBytes, pieces }
   }
   return asItIs(file, isWhole ? await files.content(file) : files.kept(file, 'identity'))

@@ -9,6 +9,7 @@ import type { RequestNote } from '../../../../server/ingress/request-note.ts'
 import type { Route } from '../../../../server/ingress/route-table.ts'
 import { Router } from '../../../../server/ingress/router.ts'
 import { StaticFiles } from '../../../../server/ingress/static/files.ts'
+import { Unsent } from '../../../../server/ingress/unsent.ts'
 
 /** What is kept of a request that is over. */
 export interface Finished {
@@ -27,6 +28,7 @@ export interface Http2World {
   logged: string[]
   connections: Set<Connection>
   targets: Targets
+  unsent: Unsent
   publish(hosts: Record<string, Route>): void
   setEnding(): void
   close(): void
@@ -38,6 +40,7 @@ export function startHttp2World(limits: Partial<IngressLimits> = {}): Http2World
   const allLimits = { ...defaultIngressLimits, tickMs: TEST_TICK_MS, ...limits }
   const deadlines = new Deadlines(allLimits.tickMs)
   const targets = new Targets()
+  const unsent = new Unsent(allLimits.maxUnsentBytes, () => false)
   const logged: string[] = []
   const finished: Finished[] = []
   const connections = new Set<Connection>()
@@ -52,6 +55,7 @@ export function startHttp2World(limits: Partial<IngressLimits> = {}): Http2World
   const context: ClientContext = {
     limits: allLimits,
     deadlines,
+    unsent,
     get isEnding() {
       return isEnding
     },
@@ -86,6 +90,7 @@ export function startHttp2World(limits: Partial<IngressLimits> = {}): Http2World
     logged,
     connections,
     targets,
+    unsent,
     publish: (hosts) => router.apply({ version: ++version, hosts }),
     setEnding: () => {
       isEnding = true
