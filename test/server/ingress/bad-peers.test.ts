@@ -162,7 +162,7 @@ describe('bad instances', () => {
 describe('bad clients', () => {
   const chunkedPost = 'POST /up HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n'
   const echo: UpstreamScript = (socket, text) => {
-    if (text.endsWith('0\r\n\r\n') || (text.startsWith('GET ') && text.endsWith('\r\n\r\n'))) socket.write(ok('fine'))
+    if (text.endsWith('\r\n0\r\n\r\n') || (text.startsWith('GET ') && text.endsWith('\r\n\r\n'))) socket.write(ok('fine'))
   }
 
   test.each(['reset', 'closed on their side'] as const)(
