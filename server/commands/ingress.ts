@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { parseAddress } from '../address.ts'
 import { inheritedListeners } from '../config.ts'
 import { runIngress } from '../ingress/main.ts'
-import { surviveUncaught } from '../ingress/survival.ts'
+import { surviveErrors } from '../process/survive.ts'
 import { openSealer } from '../secrets/seal.ts'
 import { version } from './self.ts'
 
@@ -33,7 +33,7 @@ export function ingressCommand(): Command {
     .option('--trust <cidr...>', 'Proxies whose forwarded headers count', [])
     .action(async (flags: IngressFlags) => {
       const log = (line: string) => void process.stdout.write(`${new Date().toISOString()} ${line}\n`)
-      surviveUncaught(log)
+      surviveErrors({ error: (event, details) => log(`${event}: ${JSON.stringify(details)}`) })
       const ingress = await runIngress({
         listen: parseAddress(flags.listen),
         controlSocketPath: flags.socket,

@@ -26,7 +26,7 @@ export function createErrorBudget(now: () => number): { mayGoOn(): boolean } {
  * What a timer, listener or collected handle throws is logged and ends nothing: apps, the ingress and everybody's requests depend on this
  * process, and all that it has begun is written down. A burst of errors ends it, so that whoever watches it starts it anew.
  */
-export function surviveErrors(log: ServerLog): void {
+export function surviveErrors(log: Pick<ServerLog, 'error'>): void {
   const budget = createErrorBudget(() => performance.now())
   const survive = (event: string) => (error: unknown) => {
     log.error(event, describeError(error))
