@@ -1,8 +1,10 @@
 import type { Database } from 'bun:sqlite'
+import type { LogType } from '../../shared/log.ts'
+import { excessIn } from './shares.ts'
 
 export interface Retention {
   maxAgeDays: number
-  /** Of the text of one service's lines; on disk they take about a fifth of it. */
+  /** Of the text of one service's lines, of which each type has its share; on disk they take about a fifth of it. */
   maxBytesPerService: number
 }
 
@@ -54,6 +56,7 @@ const resources = (db: Database): string[] =>
     .map((row) => row.resource)
 
 const ofResource = 'stream IN (SELECT id FROM streams WHERE resource = $resource)'
+const ofType = 'stream = (SELECT id FROM streams WHERE resource = $resource AND type = $type)'
 
 interface DoomedChunk {
   last_seq: number
@@ -61,27 +64,36 @@ interface DoomedChunk {
   bytes: number
 }
 
-const oldestSql = `SELECT last_seq, stream, bytes FROM chunks WHERE ${ofResource} AND max_at < $before ORDER BY max_at, last_seq LIMIT $count`
+const oldestSql = (streams: string) =>
+  `SELECT last_seq, stream, bytes FROM chunks WHERE ${streams} AND max_at < $before ORDER BY max_at, last_seq LIMIT $count`
 
-const oldestChunks = (db: Database, resource: string, before: number): DoomedChunk[] =>
-  db.query<DoomedChunk, Record<string, string | number>>(oldestSql).all({ resource, before, count: CHUNKS_PER_STEP })
-
-const deleteOld = (db: Database, resource: string, before: number): number => deleteChunks(db, oldestChunks(db, resource, before))
+function deleteOld(db: Database, resource: string, before: number): number {
+  const query = db.query<DoomedChunk, Record<string, string | number>>(oldestSql(ofResource))
+  return deleteChunks(db, query.all({ resource, before, count: CHUNKS_PER_STEP }))
+}
 
 function deleteExcess(db: Database, resource: string, maxBytes: number): number {
-  const held = db
-    .query<{ bytes: number }, { resource: string }>(
-      `SELECT coalesce(sum(bytes), 0) AS bytes FROM chunks INDEXED BY chunks_backward WHERE ${ofResource}`,
-    )
-    .get({ resource })
-  let excess = (held?.bytes ?? 0) - maxBytes
+  const excess = excessIn(heldOf(db, resource), maxBytes)
+  if (excess === undefined) return 0
+  const query = db.query<DoomedChunk, Record<string, string | number>>(oldestSql(ofType))
   const doomed: DoomedChunk[] = []
-  for (const chunk of excess > 0 ? oldestChunks(db, resource, Number.MAX_SAFE_INTEGER) : []) {
-    if (excess <= 0) break
+  let left = excess.bytes
+  for (const chunk of query.all({ resource, type: excess.type, before: Number.MAX_SAFE_INTEGER, count: CHUNKS_PER_STEP })) {
+    if (left <= 0) break
     doomed.push(chunk)
-    excess -= chunk.bytes
+    left -= chunk.bytes
   }
   return deleteChunks(db, doomed)
+}
+
+function heldOf(db: Database, resource: string): Record<LogType, number> {
+  const rows = db
+    .query<{ type: LogType; bytes: number }, { resource: string }>(
+      `SELECT type, coalesce(sum(bytes), 0) AS bytes FROM streams JOIN chunks INDEXED BY chunks_backward ON stream = streams.id
+       WHERE resource = $resource GROUP BY type`,
+    )
+    .all({ resource })
+  return { app: 0, request: 0, build: 0, ...Object.fromEntries(rows.map(({ type, bytes }) => [type, bytes])) }
 }
 
 function deleteChunks(db: Database, doomed: readonly DoomedChunk[]): number {

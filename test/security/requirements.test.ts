@@ -137,6 +137,7 @@ const proofs: Record<string, Record<string, string[]>> = {
     'security/s27-half-open.test.ts': ['leave the control plane running and answering'],
     'server/process/survive.test.ts': ['errors that nobody caught end a process only in a burst'],
   },
+  'S32 one workspace beside others': { 'security/s32-log-shares.test.ts': [] },
   'S31 the reserve': { 'security/s31-output.test.ts': [], 'security/s31-reserve.test.ts': [] },
 }
 
