@@ -296,3 +296,12 @@ function guardIn(row: ServiceRow): StoredGuard | null {
   if (deployId === null || generation === null || startedAt === null || until === null || guard_baseline === null) return null
   return { previous: { deployId, generation }, startedAt, until, baseline: JSON.parse(guard_baseline) as Figures }
 }
+
+/** Whose service each is, by its id, those that are being deleted included. */
+export const workspacesOfServices = (db: Database): Map<string, string> =>
+  new Map(
+    db
+      .query<{ id: string; workspaceId: string }, []>('SELECT id, workspace_id AS workspaceId FROM services')
+      .all()
+      .map(({ id, workspaceId }) => [id, workspaceId]),
+  )

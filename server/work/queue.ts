@@ -4,7 +4,9 @@ import type { Context } from '../context.ts'
 import { runDeploy } from '../deploys/pipeline.ts'
 import { type StoredDeploy, unfinishedDeploys } from '../deploys/store.ts'
 import { describeError } from '../server-log.ts'
-import { chooseDeploys } from './choose.ts'
+import { workspacesOfServices } from '../services/store.ts'
+import { countWorkspaces } from '../workspaces/store.ts'
+import { chooseDeploys, placesOfEach } from './choose.ts'
 
 /** Works on deploys: one at a time for a service, a bounded number of builds in all. The queue itself is the table of deploys. */
 export interface DeployQueue {
@@ -26,16 +28,33 @@ interface Running {
 
 export function createDeployQueue(context: Context, signal: AbortSignal): DeployQueue {
   const running = new Map<string, Running>()
+  /** By workspace. A restart forgets them, which gives nobody more than their share. */
+  const lastTurns = new Map<string, number>()
+  let turns = 0
 
   function poke(): void {
     if (signal.aborted) return
     const unfinished = unfinishedDeploys(context.db)
-    const chosen = chooseDeploys(unfinished, {
+    const owners = workspacesOfServices(context.db)
+    const owned = (deploy: StoredDeploy) => ({ ...deploy, workspaceId: owners.get(deploy.serviceId) ?? '' })
+    const maxBuilds = context.config.CP_BUILD_CONCURRENCY
+    const places = placesOfEach(maxBuilds, countWorkspaces(context.db))
+    const chosen = chooseDeploys(unfinished.map(owned), {
       // As they are now: one that has its release by now takes no place among the builds any more.
-      busy: [...running.values()].map(({ deploy }) => unfinished.find(({ id }) => id === deploy.id) ?? deploy),
-      maxBuilds: context.config.CP_BUILD_CONCURRENCY,
+      busy: [...running.values()].map(({ deploy }) => owned(unfinished.find(({ id }) => id === deploy.id) ?? deploy)),
+      maxBuilds,
+      placesOf: () => places,
+      lastTurnOf: (workspaceId) => lastTurns.get(workspaceId) ?? 0,
     })
-    for (const deploy of chosen) start(deploy)
+    for (const deploy of chosen) {
+      if (deploy.releaseId === null) noteTurn(deploy.workspaceId)
+      start(deploy)
+    }
+  }
+
+  function noteTurn(workspaceId: string): void {
+    turns += 1
+    lastTurns.set(workspaceId, turns)
   }
 
   function start(deploy: StoredDeploy): void {

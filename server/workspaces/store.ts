@@ -81,3 +81,7 @@ const membershipIn = (row: MembershipRow | null): Membership | undefined =>
 
 /** The workspace as callers see it. */
 export const presentOwner = ({ id, name, email }: StoredWorkspace): Owner => ({ id, name, email, type: 'team' })
+
+/** How many there are on the server, without those that are being deleted. */
+export const countWorkspaces = (db: Database): number =>
+  db.query<{ count: number }, []>('SELECT count(*) AS count FROM workspaces WHERE deleted_at IS NULL').get()?.count ?? 0
