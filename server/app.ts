@@ -42,6 +42,7 @@ import { notificationRoutes } from './notifications/routes.ts'
 import { createOAuthRoutes } from './oauth/routes.ts'
 import { mountPages } from './pages/mount.ts'
 import { listenProblem } from './process/listen-problem.ts'
+import { quotaRoutes } from './quotas/routes.ts'
 import { roleRoutes } from './roles/routes.ts'
 import { edgeRuleRoutes } from './services/edge-rule-routes.ts'
 import { serviceRoutes } from './services/routes.ts'
@@ -176,6 +177,7 @@ function handlersOf(context: Context): Handlers<OperationId, Context> {
     ...apiKeyRoutes,
     ...roleRoutes,
     ...workspaceRoutes,
+    ...quotaRoutes,
     ...memberRoutes,
     ...createInviteRoutes(context),
     ...serviceRoutes,

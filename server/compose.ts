@@ -39,6 +39,7 @@ import { type RunningTraffic, startTraffic } from './traffic/start.ts'
 import { repairUpgrade } from './upgrade/repair.ts'
 import { noteTrial } from './upgrade/trial-process.ts'
 import { createWork, type RunningWork } from './work/create.ts'
+import { createHolds } from './work/holds.ts'
 
 export interface ComposeOptions {
   config: Config
@@ -108,6 +109,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     logins: createThrottle(config.CP_LOGIN_LIMIT, now),
     exitReasons: createExitReasons(),
     shells: createShellSeats(),
+    uploads: createHolds(),
     diskQuota,
     paths,
     ingressProof,

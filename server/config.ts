@@ -20,6 +20,7 @@ import {
   parseProviderUrl,
   parseProxies,
   parsePublicUrl,
+  parseQuotas,
   parseRanges,
   parseResolver,
   parseStaticToken,
@@ -163,6 +164,11 @@ const settings = {
   },
   CP_BUILD_TIMEOUT_SECONDS: { default: '1800', help: 'Longest time one build may take', parse: integer(1, 86_400) },
   CP_BUILD_CONCURRENCY: { default: '2', help: 'Builds at the same time', parse: integer(1, 64) },
+  CP_QUOTAS: {
+    default: '',
+    help: 'What each workspace may have, such as services=20,memoryGb=8, where the operator has set nothing for it',
+    parse: parseQuotas,
+  },
   CP_HEALTH_TIMEOUT_SECONDS: { default: '300', help: 'Longest time a new release may take to become healthy', parse: integer(1, 3600) },
   CP_DRAIN_SECONDS: { default: '30', help: 'Longest time old instances are given to finish their requests', parse: integer(0, 3600) },
   CP_UPLOAD_MAX_MB: { default: String(defaultMaxUploadBytes / MIB), help: 'Largest source upload, in MiB', parse: integer(1, 1e6) },
@@ -254,6 +260,7 @@ export const publicUrlOf = ({ CP_PUBLIC_URL, CP_LISTEN }: Pick<Config, 'CP_PUBLI
 const whenEmpty: Partial<Record<SettingName, (config: Config) => string>> = {
   CP_PUBLIC_URL: publicUrlOf,
   CP_REGISTRATION: () => '(open while only this machine reaches the API, else invite)',
+  CP_QUOTAS: () => '(the usual ones)',
   CP_MASTER_KEY_FILE: ({ CP_DATA_DIR }) => `${CP_DATA_DIR}/master.key`,
   CP_GITHUB_CLIENT_ID: () => '(none: no sign-in with GitHub)',
   CP_GITHUB_URL: () => 'https://github.com',
@@ -321,5 +328,9 @@ function passedToBuilds(patterns: string[], env: Readonly<Record<string, string 
 const printed = (value: unknown): string => {
   if (value === undefined) return ''
   if (Array.isArray(value)) return value.join(',')
-  return typeof value === 'object' && value !== null ? formatAddress(value as Address) : String(value)
+  if (typeof value !== 'object' || value === null) return String(value)
+  if ('host' in value) return formatAddress(value as Address)
+  return Object.entries(value)
+    .map(([name, limit]) => `${name}=${limit}`)
+    .join(',')
 }

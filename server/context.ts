@@ -76,6 +76,8 @@ export interface Context {
   readonly exitReasons: ExitReasons
   readonly diskQuota: DiskQuota
   readonly shells: ShellSeats
+  /** Uploads under way, by workspace. */
+  readonly uploads: Holds
   /** What plans are held against. */
   readonly machine: Machine
   readonly work: Work

@@ -1,6 +1,7 @@
 import { Value } from '@sinclair/typebox/value'
 import { Email, minPasswordChars } from '../shared/auth.ts'
 import { parseIp, parseIpRange } from '../shared/ip-address.ts'
+import { allQuotas, MAX_QUOTA, type QuotaName } from '../shared/quota.ts'
 import { visibleChar } from '../shared/schema.ts'
 import { formatAddress, parseAddress } from './address.ts'
 import { trustedProxies } from './ingress/trusted-proxies.ts'
@@ -120,4 +121,16 @@ export function integer(min: number, max: number): (value: string) => number {
     if (!/^\d+$/.test(value) || number < min || number > max) throw new Error(`"${value}" is not a whole number from ${min} to ${max}`)
     return number
   }
+}
+
+const amount = integer(0, MAX_QUOTA)
+
+/** Limits by name, such as `services=20,memoryGb=8`. */
+export function parseQuotas(value: string): Partial<Record<QuotaName, number>> {
+  const known = oneOf(allQuotas)
+  const pairs = list(value).map((pair) => {
+    const [name = '', limit = ''] = pair.split('=')
+    return [known(name), amount(limit)] as const
+  })
+  return Object.fromEntries(pairs)
 }

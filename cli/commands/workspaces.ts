@@ -1,9 +1,12 @@
 import type { Command } from 'commander'
+import { isId } from '../../shared/id.ts'
+import type { QuotaPatch } from '../../shared/quota.ts'
 import type { Owner } from '../../shared/workspace.ts'
 import { type Context, currentServer, type Start } from '../context.ts'
 import { CliError, usageError } from '../error.ts'
-import { printList } from '../output.ts'
+import { printList, printTable } from '../output.ts'
 import { confirmByName } from '../prompt.ts'
+import { addQuotaOptions, quotaColumns, quotaPatchOf } from '../quotas.ts'
 import { type Column, formatFields } from '../table.ts'
 import { clean } from '../terminal-text.ts'
 import { clientOfNone, forgetWorkspace, ownersOf, rememberWorkspace, resolveWorkspace } from '../workspaces.ts'
@@ -17,7 +20,7 @@ export function addWorkspaceCommands(program: Command, start: Start): void {
     .action((_: unknown, command: Command) => list(start(command)))
   workspaces
     .command('show')
-    .description('Show the workspace in use')
+    .description('Show the workspace in use, and what it may have')
     .action((_: unknown, command: Command) => show(start(command)))
   workspaces
     .command('use')
@@ -39,6 +42,14 @@ export function addWorkspaceCommands(program: Command, start: Start): void {
     .description('Let in only members with a second factor, or everybody again')
     .argument('<on|off>', 'Whether a second factor is required')
     .action((text: string, _: unknown, command: Command) => change(start(command), { requiresTwoFactor: isOn(text) }))
+  addQuotaOptions(
+    workspaces
+      .command('quota')
+      .description('Set what a workspace may have, as the operator: in the workspace of the first start')
+      .argument('<workspace>', 'Id of any workspace, or name of one of yours'),
+  ).action((workspace: string, options: Parameters<typeof quotaPatchOf>[0], command: Command) =>
+    setQuotas(start(command), workspace, quotaPatchOf(options)),
+  )
   workspaces
     .command('delete')
     .alias('rm')
@@ -75,7 +86,8 @@ async function workspaceInUse(context: Context): Promise<string | undefined> {
 async function show(context: Context): Promise<void> {
   const { workspace: inUse } = await context.client.call('me')
   const workspace = await context.client.call('getWorkspace', { params: { ownerId: inUse.id } })
-  if (context.isJson) return context.printJson(workspace)
+  const quotas = await context.client.call('listQuotas', { params: { ownerId: inUse.id } })
+  if (context.isJson) return context.printJson({ ...workspace, quotas })
   const fields: [string, string][] = [
     ['Name', workspace.name],
     ['Id', workspace.id],
@@ -83,7 +95,17 @@ async function show(context: Context): Promise<void> {
     ['Two-factor', workspace.requiresTwoFactor ? 'required of every member' : 'up to each member'],
     ['Created', workspace.createdAt],
   ]
-  context.io.stdout.write(formatFields(fields, context.paint))
+  context.io.stdout.write(`${formatFields(fields, context.paint)}\n`)
+  printTable(context, quotaColumns, quotas)
+}
+
+async function setQuotas(context: Context, nameOrId: string, body: QuotaPatch): Promise<void> {
+  if (Object.keys(body).length === 0) throw usageError('No quota was given.', 'For example: cpctl workspaces quota tea-… --services 100')
+  // The operator need not be in it.
+  const workspaceId = isId('workspace', nameOrId) ? nameOrId : (await resolveWorkspace(context, nameOrId)).id
+  const quotas = await context.client.call('setQuotas', { params: { workspaceId }, body })
+  if (context.isJson) return context.printJson(quotas)
+  printTable(context, quotaColumns, quotas)
 }
 
 async function use(context: Context, nameOrId: string): Promise<void> {

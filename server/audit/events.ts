@@ -69,6 +69,7 @@ export const auditEvents: AuditEvents = {
 
   createWorkspace: { event: 'workspace.created', ...made },
   updateWorkspace: { event: 'workspace.updated', ...ofWorkspace },
+  setQuotas: { event: 'workspace.quotas_set', target: ({ params }) => params.workspaceId },
   deleteWorkspace: { event: 'workspace.deleted', ...ofWorkspace },
 
   createService: {

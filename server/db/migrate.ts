@@ -13,6 +13,7 @@ import access from './migrations/0009_access.sql' with { type: 'text' }
 import audit from './migrations/0010_audit.sql' with { type: 'text' }
 import clients from './migrations/0011_clients.sql' with { type: 'text' }
 import ports from './migrations/0012_ports.sql' with { type: 'text' }
+import quotas from './migrations/0013_quotas.sql' with { type: 'text' }
 
 /** Numbered, immutable SQL, embedded as text: the package's own folder loader finds no folder in a compiled executable. */
 const migrations: Migration[] = [
@@ -28,6 +29,7 @@ const migrations: Migration[] = [
   { version: 10, up: [audit], down: '' },
   { version: 11, up: [clients], down: '' },
   { version: 12, up: [ports], down: '' },
+  { version: 13, up: [quotas], down: '' },
 ]
 
 /**

@@ -3,6 +3,7 @@ import { isDeployRunning } from '../../shared/deploy.ts'
 import { AppError } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
+import { withinQuotas } from '../quotas/keep.ts'
 import { readSecrets } from '../services/env-store.ts'
 import type { StoredService } from '../services/store.ts'
 import { findSource, latestSource } from '../sources/store.ts'
@@ -118,7 +119,7 @@ function enqueue(context: Context, service: StoredService, { release, rollbackOf
   const now = context.now()
   const id = newId('deploy', now)
   const replaced = unfinishedDeploys(context.db, service.id).filter(({ status }) => status === 'queued')
-  context.db.transaction(() => {
+  withinQuotas(context, service.workspaceId, () => {
     for (const waiting of replaced) endDeploy(context, { deploy: waiting, service }, { status: 'canceled', reason: `Replaced by ${id}.` })
     insertDeploy(context.db, {
       ...deploy,
@@ -128,7 +129,7 @@ function enqueue(context: Context, service: StoredService, { release, rollbackOf
       rollbackOf: rollbackOf ?? null,
       createdAt: now,
     })
-  })()
+  })
   context.work.pokeQueue()
   return presented(context, { id, serviceId: service.id })
 }

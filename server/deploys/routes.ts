@@ -4,6 +4,7 @@ import { AppError } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
 import { type Actor, answer, type Handlers } from '../http/call.ts'
 import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../http/page.ts'
+import { requirePlace } from '../quotas/keep.ts'
 import { requireService } from '../services/require.ts'
 import { presentSource, takeSource, uploadLimits } from '../sources/operations.ts'
 import { cancelDeploy, createDeploy, findRollbackTarget, noSuchDeploy, rollBack, secretsOf } from './operations.ts'
@@ -26,6 +27,8 @@ export const deployRoutes: Handlers<DeployIds, Context> = {
     const service = requireService(context, actor, params.serviceId)
     if (request.body === null) throw new AppError('bad_request', 'The body is empty. Send a tar.gz or zip archive.')
     const length = request.headers.get('content-length')
+    requirePlace(context, service.workspaceId, 'uploads')
+    const leave = context.uploads.take(service.workspaceId)
     const { source, deploy } = await takeSource(context, {
       service,
       body: request.body,
@@ -42,7 +45,7 @@ export const deployRoutes: Handlers<DeployIds, Context> = {
         call.note({ metadata: { source: presentSource(source), ...(deploy !== undefined && { deployId: deploy.id }) } })
         return { source, deploy }
       },
-    })
+    }).finally(leave)
     // No deploy will do it: of sources that wait for one, the newest are kept.
     if (deploy === undefined) await pruneReleases(context, service.id)
     return { source: presentSource(source), ...(deploy === undefined ? {} : { deployId: deploy.id }) }

@@ -2,6 +2,7 @@ import { type DiskCreate, type DiskPatch, keptDiskDays } from '../../shared/disk
 import { AppError, invalidValue } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
+import { withinQuotas } from '../quotas/keep.ts'
 import { isWithin } from '../scopes/scope.ts'
 import { requireService, type Viewer } from '../services/require.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
@@ -56,7 +57,7 @@ const hasDisk = ({ name, status }: StoredDisk): string =>
 export function createDisk(context: Context, viewer: Viewer, { serviceId, ...disk }: DiskCreate): StoredDisk {
   const service = requireService(context, viewer, serviceId)
   checkNewDisk(context, service, disk)
-  const made = context.db.transaction(() => addDisk(context, service, disk))()
+  const made = withinQuotas(context, service.workspaceId, () => addDisk(context, service, disk))
   context.work.pokeDisk(made.id)
   return made
 }
@@ -87,7 +88,7 @@ export function changeDisk(context: Context, viewer: Viewer, { disk, patch }: { 
       }
     : {}
   const grown = isGrowing ? { growToGb: sizeGB, status: 'resizing' as const } : {}
-  updateDisk(context.db, disk.id, { name, mountPath, ...grown, ...taken }, context.now())
+  withinQuotas(context, disk.workspaceId, () => updateDisk(context.db, disk.id, { name, mountPath, ...grown, ...taken }, context.now()))
   context.work.pokeDisk(disk.id)
   context.work.pokeService(serviceId)
   return stored(context, disk.id)

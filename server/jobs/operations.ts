@@ -3,6 +3,7 @@ import { type JobCreate, maxOpenJobs } from '../../shared/job.ts'
 import { plans } from '../../shared/plan.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
+import { withinQuotas } from '../quotas/keep.ts'
 import { refuseLargePlan } from '../services/plan-fit.ts'
 import type { StoredService } from '../services/store.ts'
 import { requestStop } from './stop.ts'
@@ -33,7 +34,9 @@ export function enqueue(
     throw new AppError('conflict', `${maxOpenJobs} jobs of this service wait or run already. Wait for some, or cancel some.`)
   const now = context.now()
   const id = newId('job', now)
-  insertJob(context.db, { ...asked, id, serviceId: service.id, dueAt: null, createdAt: now })
+  withinQuotas(context, service.workspaceId, () =>
+    insertJob(context.db, { ...asked, id, serviceId: service.id, dueAt: null, createdAt: now }),
+  )
   context.work.pokeJobs(service.id)
   return requireJob(context, service, { id, kind: asked.kind })
 }

@@ -13,6 +13,7 @@ import { deleteDomainsOf } from '../domains/store.ts'
 import { recordEvent } from '../events/store.ts'
 import { newId } from '../id.ts'
 import { wake } from '../instances/sleep.ts'
+import { withinQuotas } from '../quotas/keep.ts'
 import { dropFromScopes } from '../scopes/store.ts'
 import { describeError } from '../server-log.ts'
 import { applyControls } from './controls.ts'
@@ -42,7 +43,7 @@ export function createService(context: Context, workspaceId: string, body: Servi
   const disk = newDiskOf(context, body, numInstances)
   // Where our own API answers.
   const publicHost = new URL(context.publicUrl).hostname
-  const service = context.db.transaction(() => {
+  const service = withinQuotas(context, workspaceId, () => {
     refuseTakenName(context, workspaceId, { name: body.name })
     const row = { id, workspaceId, name: body.name, type: body.type, numInstances, settings, controls, createdAt: now }
     insertService(context.db, row, (slug) => hostOf(context, slug) === publicHost)
@@ -51,7 +52,7 @@ export function createService(context: Context, workspaceId: string, body: Servi
     const made = requireService(context, { workspaceId, scope: undefined }, id)
     if (disk !== undefined) addDisk(context, made, disk)
     return made
-  })()
+  })
   pokeDiskOf(context, id)
   context.work.pokeCertificates()
   return service
@@ -91,7 +92,7 @@ export async function patchService(
   const numInstances = serviceDetails.numInstances ?? service.numInstances
   if (serviceDetails.disk != null) throw refusedDisk()
   refuseSeveralWithDisk(context, service, numInstances)
-  change(() => {
+  const apply = () => {
     refuseTakenName(context, service.workspaceId, { name, exceptId: service.id })
     updateService(context.db, service.id, { name, settings, controls }, now)
     if (settings.plan !== service.settings.plan) {
@@ -99,7 +100,8 @@ export async function patchService(
       recordEvent(context.db, { service, type: 'plan_changed', details, now })
     }
     if (numInstances !== service.numInstances) resize(context, service, numInstances)
-  })
+  }
+  change(() => withinQuotas(context, service.workspaceId, apply))
   await context.diskQuota.limit({ ...service, settings })
   context.work.pokeService(service.id)
   if (JSON.stringify(controls) !== JSON.stringify(service.controls)) await untilRouted(context)
@@ -122,7 +124,7 @@ export function scaleService(context: Context, service: StoredService, numInstan
   refuseWithoutInstances(service, 'scale')
   if (numInstances === service.numInstances) return
   refuseSeveralWithDisk(context, service, numInstances)
-  context.db.transaction(() => resize(context, service, numInstances))()
+  withinQuotas(context, service.workspaceId, () => resize(context, service, numInstances))
   context.work.pokeService(service.id)
 }
 

@@ -3,6 +3,7 @@ import { AppError } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
 import type { Handlers } from '../http/call.ts'
 import { newShellId } from '../id.ts'
+import { requirePlace } from '../quotas/keep.ts'
 import { describeError } from '../server-log.ts'
 import { requireService } from '../services/require.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
@@ -20,7 +21,9 @@ export function createShellRoutes(context: Context): Handlers<ShellIds, Context>
       const target = shellTargetOf(context, service, query.instance)
       const shell = { shellId: newShellId(service.id), service, actor, instanceId: target.instance?.id }
       const outside = Promise.withResolvers<string>()
-      const giveSeatBack = context.shells.take({ shellId: shell.shellId, serviceId: service.id, end: outside.resolve })
+      requirePlace(context, service.workspaceId, 'shells')
+      const { id: serviceId, workspaceId } = service
+      const giveSeatBack = context.shells.take({ shellId: shell.shellId, serviceId, workspaceId, end: outside.resolve })
       const letSleep = context.work.keepAwake(service.id)
       const leave = () => {
         giveSeatBack()

@@ -9,6 +9,7 @@ const MAX_SHELLS_OF_SERVICE = 10
 export interface SeatedShell {
   shellId: string
   serviceId: string
+  workspaceId: string
   /** Closes the client's socket with this reason, and then what the shell runs. */
   end(reason: string): void
 }
@@ -21,6 +22,8 @@ export interface ShellSeats {
    * @throws AppError conflict when the service, `unavailable` when the server has too many open.
    */
   take(shell: SeatedShell): () => void
+  /** How many a workspace has open. */
+  countOf(workspaceId: string): number
   /** Services that have a shell open. */
   serviceIds(): string[]
   /** Begins the end of all shells of a service. Returns their ids, which their terminals have in the engine. */
@@ -43,6 +46,7 @@ export function createShellSeats(): ShellSeats {
         seated.delete(shell)
       }
     },
+    countOf: (workspaceId) => [...seated].filter((shell) => shell.workspaceId === workspaceId).length,
     serviceIds: () => [...new Set([...seated].map(({ serviceId }) => serviceId))],
     endAll(serviceId, reason) {
       const shells = [...seated].filter((shell) => shell.serviceId === serviceId)

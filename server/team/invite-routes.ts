@@ -6,6 +6,7 @@ import type { Context } from '../context.ts'
 import { type Actor, answer, type Handlers } from '../http/call.ts'
 import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../http/page.ts'
 import { deliver } from '../mail/deliver.ts'
+import { withinQuotas } from '../quotas/keep.ts'
 import { findWorkspace } from '../workspaces/store.ts'
 import { acceptAsUser, acceptByPassword, counted, sessionShown } from './acceptance.ts'
 import { listInvites, presentInvite } from './invite-store.ts'
@@ -29,7 +30,7 @@ export function createInviteRoutes({
     },
     async createTeamInvite({ actor, body, change, note }, context) {
       const made = change(() => {
-        const created = createInvite(context, actor, body)
+        const created = withinQuotas(context, actor.workspaceId, () => createInvite(context, actor, body))
         const { id, email, role, scope } = presentInvite(created.invite)
         note({ target: id, metadata: { email, role, scope } })
         return created

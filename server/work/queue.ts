@@ -3,6 +3,7 @@ import type { AppError } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
 import { runDeploy } from '../deploys/pipeline.ts'
 import { type StoredDeploy, unfinishedDeploys } from '../deploys/store.ts'
+import { limitsIn } from '../quotas/keep.ts'
 import { describeError } from '../server-log.ts'
 import { workspacesOfServices } from '../services/store.ts'
 import { countWorkspaces } from '../workspaces/store.ts'
@@ -43,7 +44,7 @@ export function createDeployQueue(context: Context, signal: AbortSignal): Deploy
       // As they are now: one that has its release by now takes no place among the builds any more.
       busy: [...running.values()].map(({ deploy }) => owned(unfinished.find(({ id }) => id === deploy.id) ?? deploy)),
       maxBuilds,
-      placesOf: () => places,
+      placesOf: (workspaceId) => Math.min(places, limitsIn(context, workspaceId).builds ?? places),
       lastTurnOf: (workspaceId) => lastTurns.get(workspaceId) ?? 0,
     })
     for (const deploy of chosen) {

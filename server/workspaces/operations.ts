@@ -7,6 +7,7 @@ import type { Context } from '../context.ts'
 import { afterChange } from '../db/change.ts'
 import type { Actor } from '../http/call.ts'
 import { newId } from '../id.ts'
+import { requireWorkspaceRoom } from '../quotas/keep.ts'
 import { findDetails, markWorkspaceDeleted, type StoredDetails, updateDetails } from './details-store.ts'
 import { refuseManyWorkspaces } from './limit.ts'
 import { insertMember, insertWorkspace } from './store.ts'
@@ -22,14 +23,19 @@ export function requireDetails({ db }: Pick<Context, 'db'>, id: string): StoredD
 /**
  * Makes a workspace whose administrator is the caller.
  *
- * @throws AppError `forbidden` for a key, which belongs to one workspace, `conflict` for who is in too many.
+ * @throws AppError `forbidden` for a key, which belongs to one workspace, `conflict` for who is in too many, or has made too many.
  */
-export function createWorkspace(context: Pick<Context, 'db' | 'now'>, actor: Actor, { name }: WorkspaceCreate): StoredDetails {
+export function createWorkspace(
+  context: Pick<Context, 'db' | 'now' | 'config' | 'machine'>,
+  actor: Actor,
+  { name }: WorkspaceCreate,
+): StoredDetails {
   const { db, now } = context
   const user = actor.type === 'api_key' ? undefined : findUser(db, actor.id)
   if (user === undefined)
     throw new AppError('forbidden', 'An API key belongs to one workspace, and cannot be the administrator of another. Log in as a user.')
   refuseManyWorkspaces(db, user.id)
+  requireWorkspaceRoom(context, actor.workspaceId, user.email)
   const createdAt = now()
   const id = newId('workspace', createdAt)
   insertWorkspace(db, { id, name, email: user.email, createdAt })

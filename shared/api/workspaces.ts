@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { defineOperations } from '../operation.ts'
+import { Quota, QuotaPatch } from '../quota.ts'
 import { PageOf, PageQuery } from '../schema.ts'
 import { Owner, WorkspaceCreate, WorkspaceDetails, WorkspacePatch } from '../workspace.ts'
 
@@ -59,6 +60,29 @@ export const workspaceOperations = defineOperations({
     body: WorkspacePatch,
     responses: { 200: WorkspaceDetails },
     errors: ['not_found', 'conflict'],
+  },
+  listQuotas: {
+    method: 'GET',
+    path: '/v1/workspaces/:ownerId/quotas',
+    access: 'workspace.read',
+    tag: 'Workspaces',
+    summary: 'What a workspace may have, and what it has',
+    params: WorkspaceParams,
+    responses: { 200: Type.Array(Quota) },
+    errors: ['not_found'],
+  },
+  setQuotas: {
+    method: 'PATCH',
+    path: '/v1/quotas/:workspaceId',
+    access: 'workspace.manage',
+    tag: 'Workspaces',
+    summary: 'Set what a workspace may have',
+    description:
+      'For the operator: whoever has the permission in the workspace of the first start, for any workspace. What a workspace has beyond a lowered limit stays.',
+    params: Type.Object({ workspaceId: Type.String({ description: 'Id of any workspace of this server' }) }),
+    body: QuotaPatch,
+    responses: { 200: Type.Array(Quota) },
+    errors: ['not_found'],
   },
   deleteWorkspace: {
     method: 'DELETE',

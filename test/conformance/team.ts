@@ -19,6 +19,8 @@ type TeamIds = Extract<
   | 'createWorkspace'
   | 'getWorkspace'
   | 'updateWorkspace'
+  | 'listQuotas'
+  | 'setQuotas'
   | 'deleteWorkspace'
 >
 
@@ -90,6 +92,10 @@ export const teamCases: Record<TeamIds, (world: World) => Promise<SuccessCase[]>
   },
   createWorkspace: async () => [{ status: 201, path: '/v1/workspaces', options: { json: { name: 'Another' } } }],
   getWorkspace: async ({ workspaceId }) => [get(`/v1/workspaces/${workspaceId}`)],
+  listQuotas: async ({ workspaceId }) => [get(`/v1/workspaces/${workspaceId}/quotas`)],
+  setQuotas: async ({ workspaceId }) => [
+    { status: 200, path: `/v1/quotas/${workspaceId}`, options: { method: 'PATCH', json: { services: 1000, shells: null } } },
+  ],
   updateWorkspace: async ({ workspaceId }) => [
     {
       status: 200,

@@ -133,6 +133,11 @@ const proofs: Record<string, Record<string, string[]>> = {
     'security/s27-half-open.test.ts': [],
     'security/s27-closed-windows.test.ts': [],
   },
+  'S32 one workspace keeps nobody from anything': {
+    'security/s32-quotas.test.ts': [],
+    'security/s32-build-turns.test.ts': [],
+    'server/work/choose.test.ts': ['with one place they take turns'],
+  },
   'S34 no throw ends a process': {
     'security/s27-half-open.test.ts': ['leave the control plane running and answering'],
     'server/process/survive.test.ts': ['errors that nobody caught end a process only in a burst'],

@@ -5,6 +5,7 @@ import type { PathIds, requestOf } from '../conformance/requests.ts'
 import { addPerson, beginSession } from '../support/access.ts'
 import { type CallOptions, call, type Reply } from '../support/client.ts'
 import { defaultWorkspaceId, registerTenant } from '../support/members.ts'
+import { plentiful } from '../support/quotas.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 import { expected } from './access/expected.ts'
 import { type NamedId, namedIdsOf } from './access/named-ids.ts'
@@ -16,7 +17,7 @@ let own: Place
 let theirs: Place
 let administrator: string
 beforeAll(async () => {
-  server = await startTestServer({ env: { CP_LOGIN_LIMIT: '1000000' } })
+  server = await startTestServer({ env: { CP_LOGIN_LIMIT: '1000000', ...plentiful } })
   own = { server, workspaceId: await defaultWorkspaceId(server), token: server.adminToken }
   const stranger = await registerTenant(server, 'stranger@example.com')
   theirs = { server, workspaceId: stranger.workspaceId, token: stranger.token }
@@ -26,8 +27,8 @@ afterAll(() => server.close())
 
 const guarded = operationIds.filter((id) => operationOf(id).access !== 'public')
 const paramsOf = (id: OperationId): string[] => [...operationOf(id).path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
-/** What is named within a service needs no owner of its own. */
-const namesWithin: ReadonlySet<string> = new Set(['key', 'provider'])
+/** What is named within a service needs no owner of its own; the operator names any workspace. */
+const namesWithin: ReadonlySet<string> = new Set(['key', 'provider', 'workspaceId'])
 
 /** As an administrator, by a key or in person. */
 function send(id: OperationId, { path, options }: { path: string; options: CallOptions }): Promise<Reply> {

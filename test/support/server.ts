@@ -20,6 +20,7 @@ import { createMetrics } from '../../server/metrics/metrics.ts'
 import { openSealer } from '../../server/secrets/seal.ts'
 import { createServerLog } from '../../server/server-log.ts'
 import { createShellSeats } from '../../server/shells/seats.ts'
+import { createHolds } from '../../server/work/holds.ts'
 import { makeDataDir } from './data-dir.ts'
 import { idleEngine, idleIngress, idleRoutes, idleTraffic, idleWork } from './idle-parts.ts'
 
@@ -86,6 +87,7 @@ export async function startTestServer({ env = {}, parts = {} }: TestServerOption
     collector: createCollector({ store: logStore }),
     exitReasons: createExitReasons(),
     shells: createShellSeats(),
+    uploads: createHolds(),
     diskQuota: noQuota('a test limits nobody'),
     machine: largeMachine,
     mailer: createMailer(mailSettingsOf(config)),

@@ -164,6 +164,8 @@ export const expected: Record<OperationId, Expected> = {
   createWorkspace: entry('workspaces.create', 201, { json: () => ({ name: 'made' }), withKey: 403 }),
   getWorkspace: read('workspace.read'),
   updateWorkspace: entry('workspace.manage', 200, { json: () => ({ name: 'Default' }) }),
+  listQuotas: read('workspace.read'),
+  setQuotas: entry('workspace.manage', 200, { json: () => ({ services: null }) }),
   deleteWorkspace: entry('workspace.manage', 409, { query: () => '?confirm=Default' }),
   listTeamMembers: read('team.read'),
   updateTeamMember: entry('team.manage', 200, { uses: ['emptyRole'], json: ({ emptyRole }) => ({ role: emptyRole }) }),

@@ -17,7 +17,7 @@ export function namedBy(id: OperationId): string[] {
 /** Whether the request is about one service, so that a scope lets it through or not. */
 export const isOfService = (id: OperationId): boolean =>
   !expected[id].isFilter && namedBy(id).some((name) => name !== 'ownerId' && !workspaceThings.has(name))
-const workspaceThings: ReadonlySet<string> = new Set(['keyId', 'roleId', 'memberId', 'inviteId', 'sessionId', 'provider'])
+const workspaceThings: ReadonlySet<string> = new Set(['workspaceId', 'keyId', 'roleId', 'memberId', 'inviteId', 'sessionId', 'provider'])
 
 /** Things for one request of the operation. */
 export async function makeThings(id: OperationId, things: Things): Promise<PathIds> {

@@ -50,6 +50,7 @@ const makeService = async (place: Place, changes: Record<string, unknown> = {}):
 /** How each is made, by the name of the parameter that holds its id. Services come first: most others are of one. */
 const makers: Record<string, Maker> = {
   ownerId: ({ workspaceId }) => workspaceId,
+  workspaceId: ({ workspaceId }) => workspaceId,
   cronJobId: (place) => makeService(place, { type: 'cron_job', serviceDetails: { schedule: '@yearly', runtime: 'node' } }),
   serviceId: (place) => makeService(place),
   deployId({ server: { db } }, { serviceId = '' }) {

@@ -55,7 +55,7 @@ test('the static token makes one for the seeded administrator, a key none', asyn
   expectError(await create(await addMember(server, workspaceId, 'developer')), 'forbidden')
 })
 
-test.each(['', 'x'.repeat(101), 'a\nb', 'a\u202eb', 7, null])('the name %j is refused', async (name) => {
+test.each(['', 'x'.repeat(101), 'a\nb', 'a\u202eb', 7])('the name %j is refused', async (name) => {
   expectError(await send(server, '/workspaces', admin, { json: { name } }), 'validation_failed')
   expectError(await patch(workspaceId, { name }), 'validation_failed')
 })
@@ -135,7 +135,7 @@ test('an account is in a hundred workspaces at most, its own and those of others
   const tenant = await registerTenant(server, 'collector@example.com')
   for (let count = 1; count < MAX_WORKSPACES_OF_USER; count++) {
     const id = newId('workspace')
-    insertWorkspace(server.db, { id, name: 'One more', email: tenant.email, createdAt: 0 })
+    insertWorkspace(server.db, { id, name: 'One more', email: 'others@example.com', createdAt: 0 })
     joinWorkspace(server, { userId: tenant.userId, workspaceId: id, role: 'admin' })
   }
   expectError(await create({ cookie: tenant.cookie }), 'conflict')
