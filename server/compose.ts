@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { AppError } from '../shared/error.ts'
 import { openAuditLog } from './audit/log.ts'
 import { openAuditSigner } from './audit/signer.ts'
 import { type FirstStart, seedFirstStart } from './auth/seed.ts'
@@ -12,6 +13,7 @@ import { holdExclusively, openDatabase } from './db/open.ts'
 import { openDiskQuota } from './disk-space/quota.ts'
 import type { Engine } from './engines/port.ts'
 import { createProcessEngine } from './engines/process/engine.ts'
+import { type HostService, parseHostService, wrongHostService } from './engines/process/network/host-services.ts'
 import { ensureDataFolders } from './folders.ts'
 import { createIngressClient } from './ingress/control-client.ts'
 import { createExitReasons } from './instances/exit-reasons.ts'
@@ -72,6 +74,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   const { config, log, version } = options
   const acme = acmeSettingsOf(config)
   providerSettingsOf(config)
+  const hostServices = hostServicesOf(config)
   const mailer = createMailer(mailSettingsOf(config))
   const paths = pathsOf(config.CP_DATA_DIR, config.CP_MASTER_KEY_FILE)
   await ensureDataFolders(paths)
@@ -88,7 +91,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
       audit.system({ event: 'server.first_started', workspaceId, target: userId, metadata: { email, version } }),
   })
   await ensureSelfToolchain({ dir: paths.toolchain, executable: options.executable })
-  const engine = await openEngine({ paths, config, log })
+  const engine = await openEngine({ paths, config, log }, hostServices)
   const logs = openLogs(paths, log)
   const stopper = new AbortController()
   const stopping = stopper.signal
@@ -123,6 +126,15 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   const { context, work } = createWork({ ...base, routes }, acme)
   const parts = { context, work, lock, stopper, traffic, metrics }
   return { context, work, firstStart, close: () => closeAll(parts) }
+}
+
+/** @throws AppError bad_request for one that is no port of this machine, or the API's own. */
+function hostServicesOf({ CP_HOST_SERVICES, CP_LISTEN }: Pick<Config, 'CP_HOST_SERVICES' | 'CP_LISTEN'>): HostService[] {
+  const services = CP_HOST_SERVICES.map(parseHostService)
+  const wrong = wrongHostService(services, [CP_LISTEN.port])
+  if (wrong !== undefined)
+    throw new AppError('bad_request', `CP_HOST_SERVICES: ${wrong}. Name a port of this machine, such as db=127.0.0.1:5432.`)
+  return services
 }
 
 /** Takes the data directory, and first of all brings an upgrade to its end that was cut off. */
@@ -168,7 +180,10 @@ const LABEL_CHARS = 12
  * The engine of this data directory, which takes over what an earlier one left running. The label tells this installation's
  * control groups from those of another on the same machine.
  */
-export async function openEngine({ paths, config, log }: Pick<Context, 'paths' | 'config' | 'log'>): Promise<Engine> {
+export async function openEngine(
+  { paths, config, log }: Pick<Context, 'paths' | 'config' | 'log'>,
+  hostServices: readonly HostService[] = [],
+): Promise<Engine> {
   const label = `cpd-${createHash('sha256').update(paths.data).digest('hex').slice(0, LABEL_CHARS)}`
   const hiddenDirs = [paths.db, paths.run, paths.uploads, paths.disks]
   const { CP_INSTANCE_SUBNET: subnet, CP_INGRESS_HTTP, CP_INGRESS_HTTPS } = config
@@ -178,7 +193,7 @@ export async function openEngine({ paths, config, log }: Pick<Context, 'paths' |
     label,
     hiddenDirs,
     dataDir: paths.data,
-    network: { publicPorts, ...(subnet !== '' && { subnet }) },
+    network: { publicPorts, hostServices, ...(subnet !== '' && { subnet }) },
     log: (message) => log.error('engine', { message }),
   })
 }

@@ -3,6 +3,7 @@ import { defaultMaxUploadBytes } from '../shared/deploy.ts'
 import { AppError } from '../shared/error.ts'
 import { type Address, formatAddress, parseAddress } from './address.ts'
 import { parseSubnet } from './engines/process/network/addresses.ts'
+import { checkHostServices } from './engines/process/network/host-services.ts'
 import { INHERITED_VARIABLE, type InheritedListener, parseInherited } from './ingress/inherited.ts'
 import { parseSender, parseSmtpUrl } from './mail/settings.ts'
 import {
@@ -110,6 +111,11 @@ const settings = {
     default: '',
     help: 'Network of 65536 addresses that instances get theirs from, such as 10.201.0.0/16; off has them all share the network of this machine',
     parse: (value: string) => (value === '' || value === 'off' ? value : parseSubnet(value).cidr),
+  },
+  CP_HOST_SERVICES: {
+    default: '',
+    help: 'Ports of this machine that services reach at <name>.host.internal, such as db=127.0.0.1:5432',
+    parse: (value: string) => checkHostServices(list(value)),
   },
   CP_ENGINE: { default: 'process', flag: '--engine', help: 'What runs the workloads', parse: oneOf(['process']) },
   SERVICE_API_TOKEN: { default: '', secret: true, help: 'Break-glass Bearer token of the seeded administrator', parse: parseStaticToken },
@@ -286,6 +292,7 @@ const whenEmpty: Partial<Record<SettingName, (config: Config) => string>> = {
   CP_ACME_DNS_HOOK: () => '(none)',
   CP_ACME_EAB_KID: () => '(none)',
   CP_INSTANCE_SUBNET: () => '(one that this machine does not use)',
+  CP_HOST_SERVICES: () => '(none)',
   CP_BUILD_PATH: () => '(the usual folders)',
   CP_DISK_RESERVE_MB: () => '(1 GiB or 2 % of the disk, at most a tenth of it)',
 }

@@ -8,6 +8,7 @@ import { guaranteesOf, type Host, probeHost, usableCgroups } from './host.ts'
 import { installKeeper } from './launcher.ts'
 import { freeze, inspect, type LifecycleContext, remove, runTask, startInstance, stop, thaw } from './lifecycle.ts'
 import { CONNECTIONS_PER_INSTANCE } from './network/connection-table.ts'
+import type { HostService } from './network/host-services.ts'
 import { exposeLoopback, siblingConnections } from './network/instance-ports.ts'
 import { listenersOf } from './network/listeners.ts'
 import type { Networks } from './network/networks.ts'
@@ -45,6 +46,8 @@ export interface NetworkChoice {
   publicPorts?: readonly number[]
   /** How many connections one instance may have begun. */
   connectionsPerInstance?: number
+  /** Ports of this machine that the operator has opened to them. */
+  hostServices?: readonly HostService[]
 }
 
 const ADOPTION_DEADLINE_MS = 10_000
@@ -149,14 +152,15 @@ function openNetworksOf({ network: ability }: Host, { records, stateDir, network
   const running = records.all().filter(({ id, bootId }) => bootId === records.bootId && records.exitOf(id) === undefined)
   const adopted = running.map(({ id }) => ({ id, recordDir: records.dirOf(id) }))
   const directory = join(stateDir, 'network')
-  if ('reason' in ability) return openSharedNetwork({ directory, adopted })
-  const { subnet, publicPorts = [], connectionsPerInstance: most = CONNECTIONS_PER_INSTANCE } = network ?? {}
+  const { subnet, publicPorts = [], hostServices = [], connectionsPerInstance: most = CONNECTIONS_PER_INSTANCE } = network ?? {}
+  if ('reason' in ability) return openSharedNetwork({ directory, hostServices, adopted })
   const connectionsPerInstance = ability.hasCounts ? most : undefined
   const { hasTimeouts } = ability
   return openNetworks({
     directory,
     adopted,
     publicPorts,
+    hostServices,
     hasTimeouts,
     connectionsPerInstance,
     log,

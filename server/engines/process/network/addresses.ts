@@ -1,6 +1,6 @@
 /**
- * The addresses of one installation: a /16 of its own, of which `.0.1` is the host as instances see it, the rest of the lower half are
- * services (an address that stays as long as the service does), and the upper half are instances (an address for one life each).
+ * The addresses of one installation: a /16 of its own, of which `.0.1` is the host as instances see it, the rest of `.0` are
+ * ports of the host that are opened to them, the rest of the lower half are services (an address that stays as long as the service does), and the upper half are instances (an address for one life each).
  */
 export interface Subnet {
   /** As in `10.201.0.0/16`. */
@@ -9,6 +9,7 @@ export interface Subnet {
   prefix: string
 }
 
+const FIRST_HOST_SERVICE = 2
 const FIRST_VIRTUAL = 256
 const FIRST_INSTANCE = 32_768
 const LAST_INSTANCE = 65_534
@@ -37,6 +38,9 @@ export const gatewayOf = (subnet: Subnet): string => addressAt(subnet, 1)
 /** The address of a service by its number; two numbers share one only when they are 32,512 apart. */
 export const virtualAddress = (subnet: Subnet, serviceNumber: number): string =>
   addressAt(subnet, FIRST_VIRTUAL + (serviceNumber % (FIRST_INSTANCE - FIRST_VIRTUAL)))
+
+/** The address at which instances reach the port of the host that is named as the `index`th. */
+export const hostServiceAddress = (subnet: Subnet, index: number): string => addressAt(subnet, FIRST_HOST_SERVICE + index)
 
 /** An address for an instance; `index` counts round. */
 export const instanceAddress = (subnet: Subnet, index: number): string =>

@@ -22,12 +22,13 @@ export interface NamedAddress {
 
 const NOBODY = 'none'
 
-export function openNameFiles(directory: string): NameFiles {
+/** `fixed` are known in all networks. */
+export function openNameFiles(directory: string, fixed: readonly NamedAddress[] = []): NameFiles {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   let known: ReadonlyMap<string, readonly NamedAddress[]> = new Map()
   // No id of a network is the word for none.
   const fileOf = (networkId: string | undefined) => join(directory, networkId === undefined ? NOBODY : `of-${networkId}`)
-  const update = (networkId: string | undefined) => writeInPlace(fileOf(networkId), renderHosts(known.get(networkId ?? '') ?? []))
+  const update = (networkId: string | undefined) => writeInPlace(fileOf(networkId), renderHosts(known.get(networkId ?? '') ?? [], fixed))
   const present = () => readdirSync(directory).flatMap((name) => (name.startsWith('of-') ? [name.slice('of-'.length)] : []))
   return {
     pathOf: (networkId) => {
@@ -46,11 +47,15 @@ export function openNameFiles(directory: string): NameFiles {
 }
 
 /** As in hosts(5). `localhost` is one address only: what an app binds by that name is where its peers look for it. */
-export function renderHosts(named: readonly NamedAddress[]): string {
+export function renderHosts(named: readonly NamedAddress[], fixed: readonly NamedAddress[] = []): string {
   const known = named.map(({ address, names }) => [address, ...names.filter(isPlainName)]).filter(({ length }) => length > 1)
   // A service may be called like the machine, and is what its siblings mean then.
   const own = known.some((words) => words.includes(hostname())) ? '' : ` ${hostname()}`
-  const lines = [`127.0.0.1 localhost${own}`, '::1 ip6-localhost ip6-loopback']
+  const lines = [
+    `127.0.0.1 localhost${own}`,
+    '::1 ip6-localhost ip6-loopback',
+    ...fixed.map(({ address, names }) => [address, ...names].join(' ')),
+  ]
   return `${[...lines, ...known.map((words) => words.join(' '))].join('\n')}\n`
 }
 

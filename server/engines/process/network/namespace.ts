@@ -74,7 +74,7 @@ export async function makeNamespace(settings: LinkSettings, address: string): Pr
   }
   try {
     await runTool(['ip', '-batch', '-'], batchOf(outsideCommands(settings, address)))
-    if (settings.isLoopbackNeeded) allowLoopback(`${settings.linkPrefix}${hexOf(address)}`)
+    if (settings.isLoopbackNeeded) allowLoopback(settings.linkPrefix, address)
   } catch (error) {
     release()
     throw error
@@ -106,6 +106,13 @@ async function openInside(commands: readonly string[]): Promise<number> {
 }
 
 /** Which loopback address is reached, and at which port, the rules say. */
-function allowLoopback(link: string): void {
-  writeFileSync(`/proc/sys/net/ipv4/conf/${link}/route_localnet`, '1')
+export function allowLoopback(linkPrefix: string, address: string): void {
+  try {
+    writeFileSync(`/proc/sys/net/ipv4/conf/${linkPrefix}${hexOf(address)}/route_localnet`, '1')
+  } catch (error) {
+    // The link of a workload that has just ended is gone.
+    if (!isMissing(error)) throw error
+  }
 }
+
+const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT'

@@ -9,11 +9,12 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { join } from 'node:path'
 import { AppError, messageOf } from '../../../../shared/error.ts'
 import type { LinkedService } from '../../port.ts'
-import { gatewayOf, INSTANCE_ADDRESSES, instanceAddress, parseSubnet, virtualAddress } from './addresses.ts'
+import { gatewayOf, hostServiceAddress, INSTANCE_ADDRESSES, instanceAddress, parseSubnet, virtualAddress } from './addresses.ts'
 import { enlargeTable } from './connection-table.ts'
+import { type HostService, hostNameOf } from './host-services.ts'
 import { type KernelTable, openKernelTable } from './kernel-table.ts'
 import { type NamedAddress, type NameFiles, openNameFiles, writeInPlace } from './name-files.ts'
-import { type LinkSettings, makeNamespace, type Namespace } from './namespace.ts'
+import { allowLoopback, type LinkSettings, makeNamespace, type Namespace } from './namespace.ts'
 import { HOST_SEAT, type Networks, type Seat, type Workload } from './networks.ts'
 import { createPool, type NamespacePool } from './pool.ts'
 import { register, registeredSubnet, sweepOrphans, unregister } from './registry.ts'
@@ -31,6 +32,7 @@ export interface NetworkOptions {
   publicPorts: readonly number[]
   hasTimeouts: boolean
   connectionsPerInstance: number | undefined
+  hostServices: readonly HostService[]
   /** Workloads of this run of the machine, and where their records are. */
   adopted: readonly { id: string; recordDir: string }[]
   log: (message: string) => void
@@ -105,10 +107,14 @@ async function openParts(options: NetworkOptions): Promise<Parts> {
     localResolvers: resolver.local,
     hasTimeouts: options.hasTimeouts,
     connectionsPerInstance: options.connectionsPerInstance,
+    hostServices: options.hostServices,
   }
-  const isLoopbackNeeded = resolver.local.some((address) => address.startsWith('127.'))
+  const isLoopbackNeeded = [...resolver.local, ...options.hostServices.map(({ address }) => address)].some((one) => one.startsWith('127.'))
+  // What runs already may have been given its link when nothing on loopback was to be reached.
+  if (isLoopbackNeeded) for (const { address } of seats.values()) allowLoopback(linkPrefix, address)
   const pool = poolOf({ linkPrefix, subnet, mtu, hasIpv6: existsSync('/proc/sys/net/ipv6'), isLoopbackNeeded }, seats, log)
-  const names = openNameFiles(join(directory, 'names'))
+  const hosts = options.hostServices.map((one, index) => ({ address: hostServiceAddress(subnet, index), names: [hostNameOf(one)] }))
+  const names = openNameFiles(join(directory, 'names'), hosts)
   const links = readLinks(directory)
   const members = new Map([...seats.values()].flatMap(({ address, networkId }) => (networkId === undefined ? [] : [[address, networkId]])))
   names.keepOnly(new Set(members.values()))

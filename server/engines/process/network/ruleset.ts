@@ -4,6 +4,7 @@
  *
  *   an instance   → its siblings (instances of the same private network), at their own addresses
  *                 → a service's virtual address, which becomes that of one of its instances; afterwards the line above decides
+ *                 → ports of this machine that the operator has opened, each at an address of its own
  *                 → the ports that the ingress serves the world at, and a name server of this machine
  *                 → the world, under the host's address; never the link-local network, where clouds keep their secrets
  *   the host      → every instance, but only as the user that cpd runs as
@@ -13,7 +14,8 @@
  */
 
 import { createHash } from 'node:crypto'
-import { gatewayOf, hexOf, type Subnet } from './addresses.ts'
+import { gatewayOf, hexOf, hostServiceAddress, type Subnet } from './addresses.ts'
+import type { HostService } from './host-services.ts'
 
 export interface Rules {
   table: string
@@ -30,6 +32,8 @@ export interface Rules {
   hasTimeouts: boolean
   /** How many connections an instance may have begun; undefined where this kernel cannot count them. */
   connectionsPerInstance: number | undefined
+  /** Ports of this machine that members of any private network reach. */
+  hostServices: readonly HostService[]
 }
 
 /** Addresses of instances and the private network each belongs to. */
@@ -144,7 +148,12 @@ function frame(rules: Rules): string[] {
       `iifname ${ours} fib saddr . iif oif missing drop`,
     ]),
     ...hook('remembered', 'prerouting priority mangle', brief),
-    ...hook('to_service', 'prerouting priority dstnat', [...resolverRedirect(rules), `iifname ${ours} ip daddr vmap @services`], 'nat'),
+    ...hook(
+      'to_service',
+      'prerouting priority dstnat',
+      [...resolverRedirect(rules), ...toHostServices(rules), `iifname ${ours} ip daddr vmap @services`],
+      'nat',
+    ),
     ...hook('forwarded', 'forward priority filter', [
       `iifname ${ours} jump from_instance`,
       `oifname ${ours} ct state established,related accept`,
@@ -156,8 +165,10 @@ function frame(rules: Rules): string[] {
       ...countedIn(rules),
       ...toIngress.map((what) => `${what} accept`),
       ...resolverAccess(rules),
+      ...rules.hostServices.map(({ address, port }) => `ct status dnat ip daddr ${address} tcp dport ${port} accept`),
       'goto refuse',
     ]),
+    ...arrivingAtHostServices(rules),
     ...hook('from_host', 'output priority filter', [
       `oifname != ${ours} accept`,
       ...(rules.hasTimeouts ? ['ct timeout set "brief"'] : []),
@@ -181,6 +192,21 @@ function resolverRedirect({ localResolvers, linkPrefix, subnet }: Rules): string
   if (loopback === undefined) return []
   const asked = `iifname "${linkPrefix}*" ip daddr ${gatewayOf(subnet)}`
   return ['udp', 'tcp'].map((protocol) => `${asked} ${protocol} dport 53 dnat ip to ${loopback}`)
+}
+
+/** Members are in `itself`, each as a pair: builds are in no private network. */
+const toHostServices = ({ hostServices, linkPrefix, subnet }: Rules): string[] =>
+  hostServices.map(({ address, port }, index) => {
+    const asked = `iifname "${linkPrefix}*" ip saddr . ip saddr @itself ip daddr ${hostServiceAddress(subnet, index)} tcp dport ${port}`
+    return `${asked} dnat ip to ${address}`
+  })
+
+/** What listens on loopback hears from loopback: databases know no other clients there unless they are told. */
+function arrivingAtHostServices({ hostServices, linkPrefix }: Rules): string[] {
+  const rules = hostServices.flatMap(({ address, port }) =>
+    isLoopback(address) ? [`iifname "${linkPrefix}*" ct status dnat ip daddr ${address} tcp dport ${port} snat ip to 127.0.0.1`] : [],
+  )
+  return rules.length === 0 ? [] : hook('as_from_host', 'input priority 100', rules, 'nat')
 }
 
 const resolverAccess = ({ localResolvers }: Rules): string[] =>

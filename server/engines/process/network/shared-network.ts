@@ -1,19 +1,23 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { loopbackAddress } from '../../loopback-address.ts'
+import { type HostService, hostNameOf } from './host-services.ts'
 import { openNameFiles } from './name-files.ts'
 import { HOST_SEAT, type Networks } from './networks.ts'
 import { readSeat } from './seat-record.ts'
 
 export interface SharedNetworkOptions {
   directory: string
+  /** Reached as they are. */
+  hostServices: readonly HostService[]
   /** What runs already, perhaps in a network of its own that it was given before this was chosen. */
   adopted: readonly { id: string; recordDir: string }[]
 }
 
 /** Every workload in the machine's own network. Names are known where it has mounts of its own; whoever forwards is another's matter. */
-export async function openSharedNetwork({ directory, adopted }: SharedNetworkOptions): Promise<Networks> {
-  const names = openNameFiles(join(directory, 'names'))
+export async function openSharedNetwork({ directory, hostServices, adopted }: SharedNetworkOptions): Promise<Networks> {
+  const hosts = hostServices.map((one) => ({ address: one.address, names: [hostNameOf(one)] }))
+  const names = openNameFiles(join(directory, 'names'), hosts)
   const earlier = new Map(adopted.map(({ id, recordDir }) => [id, readSeat(recordDir)?.address ?? HOST_SEAT.address]))
   return {
     areOwn: false,

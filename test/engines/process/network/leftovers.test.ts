@@ -129,6 +129,7 @@ test('a claim in the routes is seen by the next installation, and given back', a
     publicPorts: [],
     hasTimeouts: false,
     connectionsPerInstance: undefined,
+    hostServices: [],
     adopted: [],
     log: () => {},
   }
@@ -170,6 +171,7 @@ test('a change that the kernel refuses fails for whoever asked for it, and the n
     publicPorts: [],
     hasTimeouts: false,
     connectionsPerInstance: undefined,
+    hostServices: [],
     adopted: [],
     log: () => {},
   })

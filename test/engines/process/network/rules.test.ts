@@ -11,6 +11,7 @@ import {
   virtualAddress,
 } from '../../../../server/engines/process/network/addresses.ts'
 import { entriesFor, tableAdvice } from '../../../../server/engines/process/network/connection-table.ts'
+import { checkHostServices, parseHostService, wrongHostService } from '../../../../server/engines/process/network/host-services.ts'
 import { listensOnLoopbackOnly, parseTcpTable } from '../../../../server/engines/process/network/loopback.ts'
 import { openNameFiles, renderHosts, writeInPlace } from '../../../../server/engines/process/network/name-files.ts'
 import { forwardDrops, tellsOfOurLinks } from '../../../../server/engines/process/network/probe.ts'
@@ -56,6 +57,7 @@ describe('the rules', () => {
     localResolvers: [],
     hasTimeouts: true,
     connectionsPerInstance: 8192,
+    hostServices: [],
   }
   const members = new Map([
     ['10.201.128.1', 'tea-a'],
@@ -72,6 +74,16 @@ describe('the rules', () => {
     [
       'with no port of the ingress and without timeouts',
       { ...rules, publicPorts: [], hasTimeouts: false, connectionsPerInstance: undefined },
+    ],
+    [
+      'with ports of this machine',
+      {
+        ...rules,
+        hostServices: [
+          { name: 'db', address: '127.0.0.1', port: 5432 },
+          { name: 'other', address: '192.0.2.7', port: 5432 },
+        ],
+      },
     ],
     ['with name servers on this machine', { ...rules, localResolvers: ['127.0.0.53', '192.0.2.7'] }],
   ])('%s are taken by the kernel, twice over', async (_, given) => {
@@ -108,6 +120,31 @@ describe('the table of connections', () => {
   test('is told of where a few instances could fill it', () => {
     expect(tableAdvice(65_536)).toMatch(/^the table has room for 65536 connections only; set net\.netfilter\.nf_conntrack_max/)
     expect(tableAdvice(262_144)).toBeUndefined()
+  })
+})
+
+describe('ports of this machine', () => {
+  test('are read from the setting, each with a name of its own', () => {
+    expect(parseHostService('db=127.0.0.1:5432')).toEqual({ name: 'db', address: '127.0.0.1', port: 5432 })
+    for (const text of [
+      'db',
+      'db=5432',
+      'db=localhost:5432',
+      'db=127.0.0.1:0',
+      'db=127.0.0.1:70000',
+      'db=300.0.0.1:1',
+      'a.b=127.0.0.1:1',
+      '-a=127.0.0.1:1',
+    ])
+      expect(() => checkHostServices([text])).toThrow(`"${text}" is not a name`)
+    expect(() => checkHostServices(['db=127.0.0.1:1', 'db=127.0.0.1:2'])).toThrow('"db" stands there twice')
+  })
+
+  test('of other machines, and those of the control plane, are refused', () => {
+    const one = (address: string, port: number) => wrongHostService([{ name: 'db', address, port }], [8400])
+    expect(one('127.0.0.1', 5432)).toBeUndefined()
+    expect(one('192.0.2.1', 5432)).toBe('db: 192.0.2.1 is not an address of this machine')
+    expect(one('127.0.0.1', 8400)).toBe("db: port 8400 is the control plane's own")
   })
 })
 
