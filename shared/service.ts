@@ -17,6 +17,7 @@ import {
   Sleep,
   SleepInput,
 } from './service-controls.ts'
+import { AutoDeployTrigger, BuildFilter, labelInputs, RegionInput } from './service-labels.ts'
 
 export const serviceTypes = ['web_service', 'private_service', 'background_worker', 'cron_job', 'static_site'] as const
 export type ServiceType = (typeof serviceTypes)[number]
@@ -27,8 +28,6 @@ export type Runtime = (typeof runtimes)[number]
 
 export const maxInstances = 100
 export const defaultShutdownDelaySeconds = 30
-/** A VM is one region; the name is kept because clients of Render's API require the field. */
-export const region = 'local'
 
 const optional = <T extends TSchema>(schema: T) => Type.Optional(schema)
 
@@ -58,7 +57,7 @@ export const ServiceDetailsInput = StrictObject({
   preDeployCommand: optional(Command),
   plan: optional(OneOf(planNames)),
   buildPlan: optional(OneOf(buildPlanNames)),
-  region: Unsupported(region),
+  region: optional(RegionInput),
   numInstances: optional(Type.Integer({ minimum: 1, maximum: maxInstances, examples: [1] })),
   healthCheckPath: optional(Type.Union([UrlPath, Type.Literal('')])),
   maxShutdownDelaySeconds: optional(Type.Integer({ minimum: 1, maximum: 300 })),
@@ -92,14 +91,9 @@ export const ServiceName = Type.String({
   examples: ['web'],
 })
 
-const neutralBuildFilter = { paths: [], ignoredPaths: [] }
 const sourceSettings = {
-  repo: Unsupported(),
-  branch: Unsupported('main', 'master'),
+  ...labelInputs,
   image: Unsupported(),
-  autoDeploy: Unsupported('no'),
-  autoDeployTrigger: Unsupported('off'),
-  buildFilter: Unsupported(neutralBuildFilter),
   environmentId: Unsupported(),
   notifyOnFail: Unsupported('default'),
 }
@@ -139,7 +133,7 @@ export const ServiceDetails = Type.Object({
   ),
   plan: optional(OneOf(planNames)),
   buildPlan: OneOf(buildPlanNames),
-  region: optional(Type.String()),
+  region: optional(RegionInput),
   numInstances: optional(Type.Integer()),
   healthCheckPath: optional(Type.String()),
   maxShutdownDelaySeconds: optional(Type.Integer()),
@@ -179,7 +173,10 @@ export const Service = Type.Object(
     suspended: OneOf(['suspended', 'not_suspended']),
     suspenders: Type.Array(Type.String()),
     autoDeploy: OneOf(['yes', 'no']),
-    autoDeployTrigger: OneOf(['commit', 'off', 'checksPass']),
+    autoDeployTrigger: AutoDeployTrigger,
+    repo: optional(Type.String()),
+    branch: optional(Type.String()),
+    buildFilter: optional(BuildFilter),
     notifyOnFail: OneOf(['default', 'notify', 'ignore']),
     rootDir: Type.String(),
     serviceDetails: ServiceDetails,

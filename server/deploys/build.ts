@@ -84,9 +84,11 @@ export async function buildDeploy(
 }
 
 const needOf = (what: string) => ({ what, advice: 'Its operator has to free some. Deploy again when that is done.' })
+const noSource = 'The service has no source yet. Upload some with `cpctl deploy`, or with POST /v1/services/{id}/source/upload.'
 
 async function prepareFolders({ context, service, deploy, own, dir, signal }: BuildJob): Promise<void> {
-  const source = deploy.sourceId === null ? undefined : findSource(context.db, service.id, deploy.sourceId)
+  if (deploy.sourceId === null) throw new AppError('bad_request', noSource)
+  const source = findSource(context.db, service.id, deploy.sourceId)
   if (source === undefined) throw new AppError('bad_request', 'The source of this deploy is no longer kept. Upload it again.')
   if (deploy.isCacheCleared) {
     await rm(own.cache, { recursive: true, force: true })

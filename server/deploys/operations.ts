@@ -14,21 +14,24 @@ import { deployById, findDeploy, insertDeploy, previousLive, type StoredDeploy, 
 /**
  * Puts a deploy of the newest source, or of the one named, into the queue. One that waits there already is replaced.
  *
- * @throws AppError conflict without a source or while suspended, not_found for a source of another service.
+ * Without a source it is put there all the same, and its build fails: clients of Render's API deploy after every change.
+ *
+ * @throws AppError conflict while suspended, not_found for a source of another service.
  */
 export function createDeploy(context: Context, service: StoredService, request: DeployCreate & { trigger: DeployTrigger }): Deploy {
   refuseSuspended(service)
-  return request.deployMode === 'deploy_only' ? deployAgain(context, service, request.trigger) : deploySource(context, service, request)
+  const hasAny = service.liveDeployId !== null || latestSource(context.db, service.id) !== undefined
+  const isAgain = request.deployMode === 'deploy_only' && hasAny
+  return isAgain ? deployAgain(context, service, request.trigger) : deploySource(context, service, request)
 }
 
 function deploySource(context: Context, service: StoredService, request: DeployCreate & { trigger: DeployTrigger }): Deploy {
   const { sourceId } = request
   const source = sourceId === undefined ? latestSource(context.db, service.id) : findSource(context.db, service.id, sourceId)
   if (source === undefined && sourceId !== undefined) throw new AppError('not_found', `There is no source ${sourceId} of this service.`)
-  if (source === undefined) throw new AppError('conflict', 'The service has no source yet. Upload one, for example with `cpctl deploy`.')
   return enqueue(context, service, {
     trigger: request.trigger,
-    sourceId: source.id,
+    sourceId: source?.id ?? null,
     isCacheCleared: request.clearCache === 'clear',
     release: () => null,
   })
@@ -108,7 +111,7 @@ export const secretsOf = (context: Context, target: RollbackTarget) => ({
 
 interface Enqueued {
   trigger: DeployTrigger
-  sourceId: string
+  sourceId: string | null
   isCacheCleared: boolean
   rollbackOf?: string
   /** The release, if the deploy needs no build; made in the deploy's own transaction. */

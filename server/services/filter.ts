@@ -1,5 +1,5 @@
 import type { ServiceQuery } from '../../shared/service.ts'
-import { region } from '../../shared/service.ts'
+import { defaultLabels } from '../../shared/service-labels.ts'
 import type { Viewer } from './require.ts'
 
 export interface SqlFilter {
@@ -11,6 +11,10 @@ type Condition = { sql: string; values: Record<string, string | number> } | unde
 
 const nothing: Condition = { sql: '0', values: {} }
 
+/** As it is presented. */
+const shownRuntime =
+  "CASE WHEN type <> 'static_site' THEN coalesce(json_extract(settings, '$.runtime'), nullif(detected_runtime, 'bun'), 'node') END"
+
 /** The conditions of a list of services as SQL over bound values; `beforeId` is the item that the cursor stands for. */
 export function serviceFilter({ workspaceId, scope }: Viewer, query: ServiceQuery, beforeId: string | undefined): SqlFilter {
   const conditions: Condition[] = [
@@ -18,8 +22,8 @@ export function serviceFilter({ workspaceId, scope }: Viewer, query: ServiceQuer
     isOneOf('id', scope && [...scope], 'scope'),
     isOneOf('name', query.name),
     isOneOf('type', query.type),
-    isOneOf("coalesce(json_extract(settings, '$.runtime'), detected_runtime)", query.env, 'env'),
-    query.region === undefined || query.region.includes(region) ? undefined : nothing,
+    isOneOf(shownRuntime, query.env, 'env'),
+    isOneOf(`coalesce(json_extract(labels, '$.region'), '${defaultLabels.region}')`, query.region, 'region'),
     suspension(query.suspended),
     query.environmentId === undefined ? undefined : nothing,
     time('created_at', '<', query.createdBefore, 'createdBefore'),

@@ -4,6 +4,7 @@ import { AppError, invalidValue } from '../../shared/error.ts'
 import { planNames } from '../../shared/plan.ts'
 import type { ServiceCreate, ServicePatch } from '../../shared/service.ts'
 import { defaultControls, type ServiceControls } from '../../shared/service-controls.ts'
+import { defaultLabels } from '../../shared/service-labels.ts'
 import type { Context } from '../context.ts'
 import { endDeploy } from '../deploys/finish.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
@@ -18,6 +19,7 @@ import { dropFromScopes } from '../scopes/store.ts'
 import { describeError } from '../server-log.ts'
 import { applyControls } from './controls.ts'
 import { refuseSameNames, replaceEnv, replaceSecretFiles, resolveEnvInput } from './env-store.ts'
+import { applyLabels } from './labels.ts'
 import { refuseTooLarge } from './plan-fit.ts'
 import { hostOf } from './present.ts'
 import { requireService } from './require.ts'
@@ -36,6 +38,7 @@ export function createService(context: Context, workspaceId: string, body: Servi
   refuseTooLarge(context.machine, defaultSettings, settings)
   const controls = applyControls(defaultControls, body.serviceDetails ?? {})
   if (body.type === 'cron_job') requireSchedule(controls)
+  const labels = applyLabels(defaultLabels, body)
   const envVars = resolveEnvInput(body.envVars ?? [], body.type)
   const secretFiles = body.secretFiles ?? []
   refuseSameNames(secretFiles)
@@ -45,7 +48,7 @@ export function createService(context: Context, workspaceId: string, body: Servi
   const publicHost = new URL(context.publicUrl).hostname
   const service = withinQuotas(context, workspaceId, () => {
     refuseTakenName(context, workspaceId, { name: body.name })
-    const row = { id, workspaceId, name: body.name, type: body.type, numInstances, settings, controls, createdAt: now }
+    const row = { id, workspaceId, name: body.name, type: body.type, numInstances, settings, controls, labels, createdAt: now }
     insertService(context.db, row, (slug) => hostOf(context, slug) === publicHost)
     replaceEnv(context, id, envVars)
     replaceSecretFiles(context, id, secretFiles)
@@ -89,12 +92,13 @@ export async function patchService(
   const settings = applyDetails(service.type, { ...service.settings, rootDir }, serviceDetails)
   refuseTooLarge(context.machine, service.settings, settings)
   const controls = applyControls(service.controls, serviceDetails)
+  const labels = applyLabels(service.labels, body)
   const numInstances = serviceDetails.numInstances ?? service.numInstances
   if (serviceDetails.disk != null) throw refusedDisk()
   refuseSeveralWithDisk(context, service, numInstances)
   const apply = () => {
     refuseTakenName(context, service.workspaceId, { name, exceptId: service.id })
-    updateService(context.db, service.id, { name, settings, controls }, now)
+    updateService(context.db, service.id, { name, settings, controls, labels }, now)
     if (settings.plan !== service.settings.plan) {
       const details = { from: service.settings.plan, to: settings.plan, direction: directionOf(service.settings.plan, settings.plan) }
       recordEvent(context.db, { service, type: 'plan_changed', details, now })

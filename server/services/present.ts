@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import { region, type Service, type ServiceDetails } from '../../shared/service.ts'
+import type { Service, ServiceDetails } from '../../shared/service.ts'
 import { formatAddress } from '../address.ts'
 import { hasCertificate } from '../certificates/store.ts'
 import type { Context } from '../context.ts'
@@ -9,6 +9,7 @@ import { diskOfService } from '../disks/store.ts'
 import { SHARED_ADDRESS } from '../engines/loopback-address.ts'
 import { memo } from '../memo.ts'
 import { INTERNAL_PORT } from '../private-network/internal-port.ts'
+import { presentLabels } from './labels.ts'
 import type { ServiceSettings } from './settings.ts'
 import type { StoredService } from './store.ts'
 
@@ -47,8 +48,7 @@ export function presentService(context: Pick<Context, 'config' | 'db' | 'publicU
     dashboardUrl: `${context.publicUrl}/docs#/Services`,
     suspended: isSuspended ? 'suspended' : 'not_suspended',
     suspenders: isSuspended ? ['user'] : [],
-    autoDeploy: 'no',
-    autoDeployTrigger: 'off',
+    ...presentLabels(service.labels),
     notifyOnFail: 'default',
     rootDir: service.settings.rootDir,
     serviceDetails: detailsOf(context, service),
@@ -67,7 +67,7 @@ function detailsOf(context: Pick<Context, 'config' | 'db'>, service: StoredServi
     envSpecificDetails: nativeDetails(settings),
     plan: settings.plan,
     buildPlan: settings.buildPlan,
-    region,
+    region: service.labels.region,
     ...(type === 'cron_job' ? {} : { numInstances: service.numInstances, ...diskOf(context, service) }),
     maxShutdownDelaySeconds: settings.maxShutdownDelaySeconds,
     ...reachedBy(context, service),
@@ -80,10 +80,13 @@ function diskOf({ db }: Pick<Context, 'db'>, { id }: StoredService): Pick<Servic
   return { disk: presentServiceDisk(disk), deployStrategy: 'stop_first' }
 }
 
-/** Absent until it is set or the first build has found out. */
-function runtimeOf(service: StoredService): Pick<ServiceDetails, 'runtime' | 'env'> {
-  const runtime = service.settings.runtime ?? service.detectedRuntime
-  return runtime === null ? {} : { runtime, env: runtime }
+/**
+ * Always one that Render has, unless ours was chosen: clients refuse to change a service of none, or of one they don't know. Until the
+ * first build has found out it is the most usual.
+ */
+function runtimeOf({ settings, detectedRuntime }: StoredService): Pick<ServiceDetails, 'runtime' | 'env'> {
+  const runtime = settings.runtime ?? (detectedRuntime === 'bun' ? null : detectedRuntime) ?? 'node'
+  return { runtime, env: runtime }
 }
 
 function nativeDetails({

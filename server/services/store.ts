@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import type { Runtime, ServiceType } from '../../shared/service.ts'
 import { defaultControls, type ServiceControls, type SleepMode } from '../../shared/service-controls.ts'
+import { defaultLabels, type ServiceLabels } from '../../shared/service-labels.ts'
 import { slugify } from '../../shared/slug.ts'
 import type { Figures } from '../deploys/guard.ts'
 import { randomLetters } from '../id.ts'
@@ -36,6 +37,8 @@ export interface StoredService {
   settings: ServiceSettings
   /** In force at once, and no part of a release. */
   controls: ServiceControls
+  /** Kept for clients, and no part of a release. */
+  labels: ServiceLabels
   detectedRuntime: Runtime | null
   /** Which generation of instances is wanted; a restart raises it. */
   generation: number
@@ -64,6 +67,7 @@ interface ServiceRow {
   num_instances: number
   settings: string
   controls: string
+  labels: string
   detected_runtime: Runtime | null
   generation: number
   live_deploy_id: string | null
@@ -130,25 +134,26 @@ export function isNameTaken(db: Database, workspaceId: string, name: string, exc
 
 export type NewService = Pick<
   StoredService,
-  'id' | 'workspaceId' | 'name' | 'type' | 'numInstances' | 'settings' | 'controls' | 'createdAt'
+  'id' | 'workspaceId' | 'name' | 'type' | 'numInstances' | 'settings' | 'controls' | 'labels' | 'createdAt'
 >
 
 /** Adds a service with a slug that is neither taken nor reserved, and a user of its own. Belongs into the transaction that checked the name. */
 export function insertService(db: Database, service: NewService, isReserved: (slug: string) => boolean): void {
   db.query(
-    `INSERT INTO services (id, workspace_id, name, slug, type, uid, num_instances, settings, controls, created_at, updated_at)
-     VALUES ($id, $workspaceId, $name, $slug, $type, $uid, $numInstances, $settings, $controls, $createdAt, $createdAt)`,
+    `INSERT INTO services (id, workspace_id, name, slug, type, uid, num_instances, settings, controls, labels, created_at, updated_at)
+     VALUES ($id, $workspaceId, $name, $slug, $type, $uid, $numInstances, $settings, $controls, $labels, $createdAt, $createdAt)`,
   ).run({
     ...service,
     settings: JSON.stringify(service.settings),
     controls: JSON.stringify(service.controls),
+    labels: JSON.stringify(service.labels),
     slug: freeSlug(db, service.name, isReserved),
     uid: nextUid(db),
   })
 }
 
 export type ServiceChange = Partial<
-  Pick<StoredService, 'name' | 'numInstances' | 'settings' | 'controls' | 'detectedRuntime' | 'generation' | 'suspendedAt'>
+  Pick<StoredService, 'name' | 'numInstances' | 'settings' | 'controls' | 'labels' | 'detectedRuntime' | 'generation' | 'suspendedAt'>
 >
 
 /** Changes what is named and nothing else, and marks the service as updated at `now`; nothing when it is gone. */
@@ -157,7 +162,7 @@ export function updateService(db: Database, id: string, change: ServiceChange, n
   if (current === undefined) return
   const next = { ...current, ...change }
   db.query(
-    `UPDATE services SET name = $name, num_instances = $numInstances, settings = $settings, controls = $controls,
+    `UPDATE services SET name = $name, num_instances = $numInstances, settings = $settings, controls = $controls, labels = $labels,
      detected_runtime = $detectedRuntime, generation = $generation, suspended_at = $suspendedAt, updated_at = $now WHERE id = $id`,
   ).run({
     id,
@@ -165,6 +170,7 @@ export function updateService(db: Database, id: string, change: ServiceChange, n
     numInstances: next.numInstances,
     settings: JSON.stringify(next.settings),
     controls: JSON.stringify(next.controls),
+    labels: JSON.stringify(next.labels),
     detectedRuntime: next.detectedRuntime,
     generation: next.generation,
     suspendedAt: next.suspendedAt,
@@ -264,6 +270,11 @@ export const controlsIn = memo(
   REMEMBERED_SETTINGS,
 )
 
+const labelsIn = memo(
+  (text: string): ServiceLabels => Object.freeze({ ...defaultLabels, ...(JSON.parse(text) as Partial<ServiceLabels>) }),
+  REMEMBERED_SETTINGS,
+)
+
 const one = (row: ServiceRow | null): StoredService | undefined => (row === null ? undefined : present(row))
 
 function present(row: ServiceRow): StoredService {
@@ -277,6 +288,7 @@ function present(row: ServiceRow): StoredService {
     numInstances: row.num_instances,
     settings: settingsIn(row.settings),
     controls: controlsIn(row.controls),
+    labels: labelsIn(row.labels),
     detectedRuntime: row.detected_runtime,
     generation: row.generation,
     liveDeployId: row.live_deploy_id,

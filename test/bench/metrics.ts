@@ -21,6 +21,7 @@ import { insertService } from '../../server/services/store.ts'
 import { createSampler } from '../../server/traffic/sampler.ts'
 import { metricNames } from '../../shared/metrics.ts'
 import { defaultControls } from '../../shared/service-controls.ts'
+import { defaultLabels } from '../../shared/service-labels.ts'
 import { makeWorld } from '../engines/world.ts'
 import { countsOf } from '../server/metrics/counts.ts'
 import { packed, trafficSample, usageSample } from '../server/metrics/store.ts'
@@ -188,7 +189,7 @@ function controlDatabase(path: string) {
   db.run("INSERT INTO workspaces (id, name, email, created_at) VALUES ('tea-1', 'w', 'w@x', 0)")
   for (const id of serviceIds) {
     const service = { id, name: id, workspaceId: 'tea-1', type: 'web_service', numInstances: 1, createdAt: 0 } as const
-    insertService(db, { ...service, settings: defaultSettings, controls: defaultControls }, () => false)
+    insertService(db, { ...service, settings: defaultSettings, controls: defaultControls, labels: defaultLabels }, () => false)
   }
   db.run("UPDATE services SET live_deploy_id = 'dep-1'")
   return db

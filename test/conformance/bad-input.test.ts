@@ -40,12 +40,18 @@ describe('a service', () => {
     expectError(await api(`/services/${world.serviceId}/scale`, { json: {} }), 'validation_failed')
   })
 
-  test('without anything live is neither restarted nor rolled back nor deployed', async () => {
+  test('without anything live is neither restarted nor rolled back', async () => {
     const id = await world.makeService()
     expectError(await api(`/services/${id}/restart`, { method: 'POST' }), 'conflict')
     expectError(await api(`/services/${id}/rollback`, { method: 'POST' }), 'conflict')
-    expect(expectError(await api(`/services/${id}/deploys`, { method: 'POST' }), 'conflict').message).toMatch(/source/)
-    expectError(await api(`/services/${id}/deploys`, { json: { deployMode: 'deploy_only' } }), 'conflict')
+  })
+
+  test.each([{}, { deployMode: 'deploy_only' }])('without source is deployed to no avail, and told what to do: %j', async (json) => {
+    const id = await world.makeService()
+    const { status, body } = await api<{ id: string; status: string }>(`/services/${id}/deploys`, { json })
+    expect(status).toBe(201)
+    const { status: ended, reason } = await deployEnd(world.platform, id, body.id)
+    expect({ ended, reason }).toMatchObject({ ended: 'build_failed', reason: expect.stringContaining('cpctl deploy') })
   })
 
   test('that is suspended is neither deployed nor restarted', async () => {

@@ -77,7 +77,7 @@ const unsupported = withBody.flatMap((id) => unsupportedFields(operationOf(id).b
 test('the fields that are known but not supported are found', () => {
   const named = unsupported.map(({ id, pointer }) => `${id} ${pointer}`)
   expect(named).toEqual(
-    expect.arrayContaining(['createService /repo', 'updateService /serviceDetails/autoscaling', 'createDeploy /commitId']),
+    expect.arrayContaining(['createService /environmentId', 'updateService /serviceDetails/autoscaling', 'createDeploy /commitId']),
   )
 })
 

@@ -159,3 +159,117 @@ describe('Terraform: what is read of every service', () => {
     expect(await get(`/logs/streams/resource/${id}`)).toMatchObject({ status: 404, body: { message: expect.stringMatching(/./) } })
   })
 })
+
+describe('what is said of a service is told again', () => {
+  interface Shown extends Json {
+    id: string
+    serviceDetails: Json
+  }
+  let count = 0
+  const create = async (json: Json): Promise<Shown> => {
+    const { status, body } = await send<{ service: Shown }>('POST', '/services', { name: `said-${++count}`, ownerId, ...json })
+    expect({ status, body: status === 201 ? '' : body }).toEqual({ status: 201, body: '' })
+    return body.service
+  }
+  const native = { buildCommand: 'npm install', startCommand: 'npm start' }
+
+  test('Terraform: a web service as it was recorded', async () => {
+    const service = await create({
+      autoDeploy: 'yes',
+      branch: 'main',
+      buildFilter: { ignoredPaths: null, paths: [] },
+      envVars: [{ key: 'key1', value: 'val1' }],
+      repo: 'https://github.com/render-examples/express-hello-world',
+      rootDir: '',
+      serviceDetails: {
+        envSpecificDetails: native,
+        healthCheckPath: '',
+        numInstances: 1,
+        plan: 'starter',
+        preDeployCommand: 'echo hello',
+        previews: {},
+        region: 'oregon',
+        runtime: 'node',
+      },
+      type: 'web_service',
+    })
+    expect(service).toMatchObject({
+      autoDeploy: 'yes',
+      autoDeployTrigger: 'commit',
+      branch: 'main',
+      repo: 'https://github.com/render-examples/express-hello-world',
+      serviceDetails: {
+        env: 'node',
+        runtime: 'node',
+        region: 'oregon',
+        envSpecificDetails: { ...native, preDeployCommand: 'echo hello' },
+      },
+    })
+    expect(service).not.toHaveProperty('buildFilter')
+    expect(await get(`/services?name=${service.name}&ownerId=${ownerId}&type=web_service`)).toMatchObject({
+      body: [{ service: { id: service.id } }],
+    })
+  })
+
+  test.each([
+    [{}, 'no', 'off'],
+    [{ autoDeployTrigger: 'commit' }, 'yes', 'commit'],
+    [{ autoDeployTrigger: 'checksPass', autoDeploy: null }, 'yes', 'checksPass'],
+    [{ autoDeploy: 'no' }, 'no', 'off'],
+    [{ autoDeploy: 'no', autoDeployTrigger: 'commit' }, 'yes', 'commit'],
+  ])('Terraform: %j reads back as %s, %s', async (sent, autoDeploy, autoDeployTrigger) => {
+    expect(await create({ type: 'static_site', ...sent })).toMatchObject({ autoDeploy, autoDeployTrigger })
+  })
+
+  test('Terraform: an update keeps what it does not name, and posts a deploy that answers 201', async () => {
+    const { id } = await create({ type: 'web_service', repo: 'https://github.com/acme/shop', branch: 'release/1', autoDeploy: 'no' })
+    const changes = { buildFilter: { paths: ['src/**'], ignoredPaths: null }, serviceDetails: { previews: {}, healthCheckPath: '' } }
+    const { body } = await send<Shown>('PATCH', `/services/${id}`, changes)
+    expect(body).toMatchObject({ repo: 'https://github.com/acme/shop', branch: 'release/1', autoDeploy: 'no' })
+    expect(body.buildFilter).toEqual({ paths: ['src/**'], ignoredPaths: [] })
+    expect((await send<Shown>('PATCH', `/services/${id}`, { autoDeploy: 'yes', branch: 'main' })).body).toMatchObject({
+      autoDeployTrigger: 'commit',
+      branch: 'main',
+      buildFilter: { paths: ['src/**'] },
+    })
+    expect((await send<Shown>('PATCH', `/services/${id}`, { buildFilter: {} })).body).not.toHaveProperty('buildFilter')
+    expect(await send('POST', `/services/${id}/deploys`, {})).toMatchObject({ status: 201, body: { status: 'queued' } })
+  })
+
+  test.each(['oregon', 'frankfurt', 'singapore', 'ohio', 'virginia'])('Python SDK: the region %s', async (region) => {
+    const { id, serviceDetails } = await create({ type: 'background_worker', serviceDetails: { region, runtime: 'python' } })
+    expect(serviceDetails).toMatchObject({ region, runtime: 'python', env: 'python' })
+    expect((await get<Shown>(`/services/${id}`)).body.serviceDetails.region).toBe(region)
+  })
+
+  test('Python SDK: a region and a runtime that it knows where none was given', async () => {
+    const { serviceDetails } = await create({ type: 'cron_job', serviceDetails: { schedule: '0 3 * * *' } })
+    expect(serviceDetails).toMatchObject({ region: 'oregon', runtime: 'node', env: 'node' })
+    const found = await create({ type: 'private_service' })
+    server.db.query("UPDATE services SET detected_runtime = 'bun' WHERE id = ?").run(found.id)
+    expect((await get<Shown>(`/services/${found.id}`)).body.serviceDetails.runtime).toBe('node')
+    const chosen = await create({ type: 'private_service', serviceDetails: { runtime: 'bun' } })
+    expect(chosen.serviceDetails.runtime).toBe('bun')
+  })
+
+  test('CLI: services create --from another, and an update with an image of nothing', async () => {
+    const { serviceDetails } = await create({ type: 'web_service' })
+    const { region, plan, runtime, envSpecificDetails } = serviceDetails
+    const { id } = await create({ type: 'web_service', serviceDetails: { region, plan, runtime, envSpecificDetails } })
+    const update = { image: { ownerId: '' }, serviceDetails: { runtime, plan: 'starter' } }
+    expect(await send('PATCH', `/services/${id}`, update)).toMatchObject({ status: 200, body: { serviceDetails: { plan: 'starter' } } })
+  })
+
+  test.each([
+    [{ repo: 'https://ada:pa55@github.com/acme/shop' }, '/repo'],
+    [{ repo: '--upload-pack=touch /tmp/x' }, '/repo'],
+    [{ repo: 'ext::sh -c true' }, '/repo'],
+    [{ repo: 'file:///etc' }, '/repo'],
+    [{ branch: '--output=/tmp/x' }, '/branch'],
+    [{ branch: 'a b' }, '/branch'],
+    [{ serviceDetails: { region: 'local' } }, '/serviceDetails/region'],
+  ])('but %j is refused', async (sent, path) => {
+    const json = { type: 'web_service', name: 'refused', ownerId, ...sent }
+    expect(await send('POST', '/services', json)).toMatchObject({ status: 400, body: { details: [{ path }] } })
+  })
+})

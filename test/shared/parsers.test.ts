@@ -117,9 +117,9 @@ describe('fields that are known and not supported', () => {
     const body = {
       type: 'web_service',
       name: 'web',
-      repo: 'https://x',
+      environmentId: 'evm-1',
       serviceDetails: { region: 'oregon', autoscaling: { enabled: true } },
     }
-    expect(unsupportedFields(ServiceCreate, body)).toEqual(['/repo', '/serviceDetails/region', '/serviceDetails/autoscaling'])
+    expect(unsupportedFields(ServiceCreate, body)).toEqual(['/environmentId', '/serviceDetails/autoscaling'])
   })
 })

@@ -27,6 +27,13 @@ function shownIn(value: unknown, name: string, found: Set<string>): Set<string> 
 
 /** Each of these was looked at: it holds no secret. A new field of a request is either hidden, or has to be added here. */
 const harmless = [
+  'repo',
+  'region',
+  'paths',
+  'ignoredPaths',
+  'branch',
+  'autoDeployTrigger',
+  'autoDeploy',
   ...['buildCommand', 'buildPlan', 'cidrBlock', 'clearCache', 'client_id', 'client_name', 'confirm', 'deploy', 'deployId'],
   ...['deployMode', 'description', 'destination', 'diskId', 'domainId', 'email', 'env', 'error', 'expires_at'],
   ...['grant_type', 'healthCheckPath', 'instance', 'instanceId', 'inviteId', 'iss', 'jobId', 'key', 'keyId'],

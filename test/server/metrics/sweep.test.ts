@@ -11,6 +11,7 @@ import { defaultSettings } from '../../../server/services/settings.ts'
 import { insertService, markDeleted } from '../../../server/services/store.ts'
 import { createSampler, type Sampler } from '../../../server/traffic/sampler.ts'
 import { defaultControls } from '../../../shared/service-controls.ts'
+import { defaultLabels } from '../../../shared/service-labels.ts'
 import { idleEngine } from '../../support/idle-parts.ts'
 import { countsOf, requestsOfTally } from './counts.ts'
 import { openTestStore, type TestStore } from './store.ts'
@@ -58,7 +59,7 @@ beforeEach(() => {
     [b, 'b'],
   ] as const) {
     const service = { id, name, workspaceId: 'tea-1', type: 'web_service', numInstances: 1, createdAt: 0 } as const
-    insertService(db, { ...service, settings: defaultSettings, controls: defaultControls }, () => false)
+    insertService(db, { ...service, settings: defaultSettings, controls: defaultControls, labels: defaultLabels }, () => false)
   }
   clock = start * 1000
   boxes = {}
