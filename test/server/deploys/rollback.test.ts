@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { servicePathsOf } from '../../../server/paths.ts'
 import type { Deploy, RollbackPlan } from '../../../shared/deploy.ts'
+import { packApp, upload } from '../../support/apps.ts'
 import { type Platform, startPlatform } from '../../support/platform.ts'
 import { makeService, type TestService } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
@@ -143,6 +144,8 @@ describe('deploy_only', () => {
   })
 
   test('is refused while nothing is live', async () => {
-    expect((await deployOnly(await makeService(platform, { name: 'none-yet' }))).status).toBe(409)
+    const service = await makeService(platform, { name: 'none-yet' })
+    await upload(platform, service.id, await packApp('hello-js'), { query: '?deploy=false' })
+    expect((await deployOnly(service)).status).toBe(409)
   })
 })
