@@ -7,7 +7,6 @@ import { OneOf, StrictObject, visibleChar } from './schema.ts'
  */
 
 export const regions = ['oregon', 'frankfurt', 'singapore', 'ohio', 'virginia'] as const
-export type Region = (typeof regions)[number]
 
 const autoDeployTriggers = ['commit', 'off', 'checksPass'] as const
 
