@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { AppError } from '../../shared/error.ts'
 import { findPublished, pruneSource } from './artifact.ts'
-import { type BuildPlan, type BuildStep, searchPathOf } from './plan.ts'
+import { type BuildPlan, type BuildStep, commandIn, searchPathOf } from './plan.ts'
 
 /** How a step ended; an engine's task result is one. */
 export interface StepExit {
@@ -50,7 +50,7 @@ export async function buildRelease(options: BuildOptions): Promise<BuiltRelease>
   for (const step of plan.steps) {
     signal.throwIfAborted()
     log(`==> ${step.name}: ${firstLine(step.command)}`)
-    const exit = await options.runStep({ ...step, cwd: sourceDir, env })
+    const exit = await options.runStep({ ...step, command: commandIn(step.dir, step.command), cwd: sourceDir, env })
     signal.throwIfAborted()
     if (exit.exitCode !== 0) throw new AppError('bad_request', describeFailure(step, exit))
   }
@@ -64,6 +64,7 @@ export async function buildRelease(options: BuildOptions): Promise<BuiltRelease>
 function describePlan(plan: BuildPlan): string[] {
   return [
     `==> Detected ${plan.runtime}${plan.packageManager === undefined ? '' : ` with ${plan.packageManager}`}`,
+    ...(plan.appDir === undefined ? [] : [`    app: ${plan.appDir}, a member of the workspace above it`]),
     ...plan.steps.map((step) => `    ${step.name}: ${firstLine(step.command)}`),
     ...(plan.startCommand === undefined ? [] : [`    start: ${plan.startCommand}`]),
     ...(plan.publishPaths.length === 0 ? [] : [`    publish: ${plan.publishPaths.join(' or ')}`]),

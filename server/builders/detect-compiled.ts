@@ -1,7 +1,8 @@
 import { AppError } from '../../shared/error.ts'
 import type { BuildPlan, BuildStep, DetectInput } from './plan.ts'
+import { shellWord } from './shell-word.ts'
 import type { SourceView } from './source-view.ts'
-import { declaredStart, requireStart, shellWord } from './start-command.ts'
+import { declaredStart, requireStart } from './start-command.ts'
 import { mergeTools, requireTool } from './tool.ts'
 
 /** Where the program is put, beside the source: templates and other files it reads at run time stay where they are. */

@@ -2,12 +2,14 @@ import { AppError } from '../../shared/error.ts'
 import { type PackageJson, readPackageJson } from './package-json.ts'
 import { choosePackageManager, type PackageManager } from './package-manager.ts'
 import type { BuildPlan, BuildStep, DetectInput } from './plan.ts'
+import { shellWord } from './shell-word.ts'
 import type { SourceView } from './source-view.ts'
-import { declaredStart, requireStart, shellWord } from './start-command.ts'
+import { declaredStart, requireStart } from './start-command.ts'
 import { mergeTools, requireTool, type Tool } from './tool.ts'
 import { describeUnsupported } from './unsupported.ts'
+import { isWorkspaceRoot } from './workspace.ts'
 
-const EMPTY_PACKAGE: PackageJson = { scripts: {}, main: undefined, packageManager: undefined, hasDependencies: false }
+const EMPTY_PACKAGE: PackageJson = { scripts: {}, main: undefined, packageManager: undefined, workspaces: [], hasDependencies: false }
 
 /** Files that start an app whose package.json does not say how, in the order they are tried. */
 const ENTRY_FILES = ['server', 'index', 'app', 'main', 'src/server', 'src/index'].flatMap((name) =>
@@ -26,36 +28,47 @@ export function detectJavascript(input: DetectInput): BuildPlan {
 export interface JavascriptProject {
   pkg: PackageJson
   manager: PackageManager
+  isInstalled: boolean
   /** Everything but the steps and the start command. */
   plan: BuildPlan
 }
 
 /** What installing, building and running the project needs. */
 export function openProject(input: DetectInput): JavascriptProject {
-  const { files, settings, toolchains } = input
+  const { files, toolchains, workspace } = input
   const pkg = readPackageJson(files) ?? EMPTY_PACKAGE
-  const manager = choosePackageManager({ files, pkg, runtime: settings.runtime, toolchains })
+  const manager = managerOf(input, pkg)
   const runtime = javascriptRuntime(input, pkg, manager)
   const { node, npm } = toolchains.tools
   const usesBun = runtime === 'bun' || manager.name === 'bun' || node === undefined || needsBun(input, pkg)
   const tools: Tool[] = [node, npm, usesBun ? requireTool(toolchains, 'bun') : undefined].filter((tool) => tool !== undefined)
   const { pathEntries, env, readOnlyBinds } = mergeTools(tools)
+  const isInstalled = pkg.hasDependencies || isWorkspaceRoot(workspace?.files ?? files)
   return {
     pkg,
     manager,
+    isInstalled,
     plan: {
       runtime,
-      ...(pkg.hasDependencies || pkg.scripts.build ? { packageManager: manager.name } : {}),
+      ...(isInstalled || pkg.scripts.build ? { packageManager: manager.name } : {}),
+      ...(workspace && { appDir: workspace.appDir }),
       steps: [],
       publishPaths: [],
       buildEnv: { ...env, ...manager.env },
       cacheEnv: manager.cacheEnv,
       runtimeEnv: { ...env, NODE_ENV: 'production' },
-      pathEntries: ['node_modules/.bin', ...pathEntries],
+      pathEntries: [...(workspace ? [`${workspace.appDir}/node_modules/.bin`] : []), 'node_modules/.bin', ...pathEntries],
       readOnlyBinds,
-      notes: notesOf(pkg, manager, node),
+      notes: notesOf({ isInstalled, manager, node }),
     },
   }
+}
+
+/** A workspace is installed in its root, by what that says of its package manager. */
+function managerOf({ files, settings, toolchains, workspace }: DetectInput, pkg: PackageJson): PackageManager {
+  const root = workspace && readPackageJson(workspace.files)
+  const locked = root?.packageManager === undefined ? pkg : { ...pkg, packageManager: root.packageManager }
+  return choosePackageManager({ files: workspace?.files ?? files, pkg: locked, runtime: settings.runtime, toolchains })
 }
 
 function javascriptRuntime({ files, settings }: DetectInput, pkg: PackageJson, manager: PackageManager): 'node' | 'bun' {
@@ -65,17 +78,22 @@ function javascriptRuntime({ files, settings }: DetectInput, pkg: PackageJson, m
 }
 
 /** The owner's own build command replaces both the install and the build script. */
-export function javascriptSteps({ settings }: DetectInput, { pkg, manager }: JavascriptProject): BuildStep[] {
-  if (settings.buildCommand) return [{ name: 'build', command: settings.buildCommand }]
+export function javascriptSteps({ settings, workspace }: DetectInput, { pkg, manager, isInstalled }: JavascriptProject): BuildStep[] {
+  const dir = workspace && { dir: workspace.appDir }
+  if (settings.buildCommand) return [{ name: 'build', command: settings.buildCommand, ...dir }]
   return [
-    ...(pkg.hasDependencies ? [{ name: 'install', command: manager.install }] : []),
-    ...(pkg.scripts.build ? [{ name: 'build', command: manager.run('build') }] : []),
+    ...(isInstalled ? [{ name: 'install', command: manager.install }] : []),
+    ...(pkg.scripts.build ? [{ name: 'build', command: manager.run('build'), ...dir }] : []),
   ]
 }
 
-function notesOf(pkg: PackageJson, manager: PackageManager, node: Tool | undefined): string[] {
+interface Notable extends Pick<JavascriptProject, 'manager' | 'isInstalled'> {
+  node: Tool | undefined
+}
+
+function notesOf({ isInstalled, manager, node }: Notable): string[] {
   return [
-    ...(pkg.hasDependencies ? [`Packages come from ${manager.name} (${manager.reason}).`] : ['There are no dependencies to install.']),
+    ...(isInstalled ? [`Packages come from ${manager.name} (${manager.reason}).`] : ['There are no dependencies to install.']),
     ...(node === undefined ? ['There is no Node.js on this server: Bun runs this app, also where it asks for node.'] : []),
   ]
 }

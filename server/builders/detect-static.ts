@@ -1,3 +1,4 @@
+import { join } from 'node:path/posix'
 import { AppError } from '../../shared/error.ts'
 import { javascriptSteps, openProject } from './detect-javascript.ts'
 import { type BuildPlan, type DetectInput, planWithoutToolchain } from './plan.ts'
@@ -22,7 +23,13 @@ export function detectStatic(input: DetectInput): BuildPlan {
   }
   const plan =
     isBuilt && project !== undefined ? { ...project.plan, steps: javascriptSteps(input, project) } : settingsOnly(settings.buildCommand)
-  return { ...plan, runtime: 'static', publishPaths, runtimeEnv: {} }
+  const { appDir } = plan
+  return {
+    ...plan,
+    runtime: 'static',
+    publishPaths: appDir === undefined ? publishPaths : publishPaths.map((path) => join(appDir, path)),
+    runtimeEnv: {},
+  }
 }
 
 const settingsOnly = (buildCommand: string | undefined): BuildPlan => ({

@@ -7,6 +7,8 @@ export interface PackageJson {
   main: string | undefined
   /** As Corepack reads it, e.g. `pnpm@9.1.0`. */
   packageManager: string | undefined
+  /** Patterns of the folders of a workspace. */
+  workspaces: string[]
   /** Whether an install would do anything. */
   hasDependencies: boolean
 }
@@ -24,8 +26,15 @@ export function readPackageJson(files: SourceView): PackageJson | undefined {
     scripts: Object.fromEntries(Object.entries(scripts).filter((entry): entry is [string, string] => typeof entry[1] === 'string')),
     main: typeof parsed.main === 'string' ? parsed.main : undefined,
     packageManager: typeof parsed.packageManager === 'string' ? parsed.packageManager : undefined,
+    workspaces: workspacesOf(parsed.workspaces),
     hasDependencies: dependencyFields.some((field) => isFilled(parsed[field])),
   }
+}
+
+/** A list, or as Yarn has it with settings beside the list. */
+function workspacesOf(field: unknown): string[] {
+  const list = isRecord(field) ? field.packages : field
+  return Array.isArray(list) ? list.filter((pattern) => typeof pattern === 'string') : []
 }
 
 function parseJson(text: string): unknown {

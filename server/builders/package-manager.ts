@@ -1,7 +1,7 @@
 import type { PackageJson } from './package-json.ts'
 import type { BuildPlan } from './plan.ts'
+import { shellWord } from './shell-word.ts'
 import type { SourceView } from './source-view.ts'
-import { shellWord } from './start-command.ts'
 import type { Toolchains } from './tool.ts'
 
 /** How a JavaScript project is installed and its scripts are run. */
@@ -23,6 +23,9 @@ const lockFiles = [
   ['package-lock.json', 'npm'],
   ['npm-shrinkwrap.json', 'npm'],
 ] as const
+
+/** Whether the folder has a lock file of any package manager. */
+export const isLocked = (files: SourceView): boolean => lockFiles.some(([path]) => files.has(path))
 
 interface Choice {
   files: SourceView

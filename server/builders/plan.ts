@@ -1,4 +1,5 @@
 import type { Runtime, ServiceType } from '../../shared/service.ts'
+import { shellWord } from './shell-word.ts'
 import type { SourceView } from './source-view.ts'
 import type { Toolchains } from './tool.ts'
 
@@ -17,12 +18,15 @@ export interface DetectInput {
   files: SourceView
   settings: BuildSettings
   toolchains: Toolchains
+  /** What the app is a member of: `files` are then those of its folder `appDir`, and the workspace's own are here. */
+  workspace?: { files: SourceView; appDir: string }
 }
 
-/** One shell command of a build. It is run inside the service's sandbox, as the service's user, in the root of the source. */
+/** One shell command of a build. It is run inside the service's sandbox, as the service's user, in the root of the source or its folder `dir`. */
 export interface BuildStep {
   name: string
   command: string
+  dir?: string
 }
 
 /** How a source becomes a release, and what the release needs when it runs. */
@@ -31,8 +35,10 @@ export interface BuildPlan {
   runtime: Runtime | 'shell' | 'static'
   packageManager?: 'npm' | 'pnpm' | 'yarn' | 'bun' | 'pip'
   steps: BuildStep[]
-  /** Absent for static sites only. A shell command with the root of the release as its working directory. */
+  /** Absent for static sites only. A shell command with `appDir` of the release as its working directory. */
   startCommand?: string
+  /** The folder of the app in the source and the release, where it is a member of a workspace; absent where it is the root. */
+  appDir?: string
   /** Folders that may hold the built site, the first existing one is published; empty unless static. */
   publishPaths: string[]
   buildEnv: Record<string, string>
@@ -54,6 +60,10 @@ export function searchPathOf(plan: Pick<BuildPlan, 'pathEntries'>, root: string)
   const own = plan.pathEntries.map((entry) => (entry.startsWith('/') ? entry : `${root}/${entry}`))
   return [...new Set([...own, ...SYSTEM_PATH])].join(':')
 }
+
+/** A shell command that is run in a folder below its working directory. Not by the engine, which would enter it as root. */
+export const commandIn = (dir: string | undefined, command: string): string =>
+  dir === undefined ? command : `cd -- ${shellWord(dir)} || exit\n${command}`
 
 /** A plan that needs no toolchain of ours: the user's own build command, if there is one. */
 export const planWithoutToolchain = (runtime: 'shell' | 'static', buildCommand: string | undefined): BuildPlan => ({

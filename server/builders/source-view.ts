@@ -34,6 +34,18 @@ export function openSourceView(dir: string): SourceView {
   }
 }
 
+/** The view of a folder of another view; '' for all of it. */
+export function viewOf(files: SourceView, folder: string): SourceView {
+  const below = (path: string): string => [folder, path].filter((part) => part !== '' && part !== '.').join('/') || '.'
+  return {
+    has: (path) => files.has(below(path)),
+    read: (path) => files.read(below(path)),
+    head: (path) => files.head(below(path)),
+    names: (path) => files.names(below(path)),
+    folders: (path) => files.folders(below(path)),
+  }
+}
+
 interface Resolved {
   real: string
   isFile: boolean

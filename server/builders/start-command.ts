@@ -28,8 +28,3 @@ export function requireStart(command: string | undefined, remedy: string): strin
   if (command !== undefined) return command
   throw new AppError('bad_request', `No start command: ${remedy}, or set startCommand`)
 }
-
-/** One word of a shell command line, whatever it holds. */
-export function shellWord(value: string): string {
-  return /^[\w./:@%+=-]+$/.test(value) && !value.startsWith('-') ? value : `'${value.replaceAll("'", `'\\''`)}'`
-}

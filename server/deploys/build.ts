@@ -6,8 +6,9 @@ import { buildRelease, type RunnableStep, type StepExit } from '../builders/buil
 import { detectBuild } from '../builders/detect.ts'
 import { type BuildPlan, searchPathOf } from '../builders/plan.ts'
 import { findSourceRoot } from '../builders/source-root.ts'
-import { openSourceView } from '../builders/source-view.ts'
+import { openSourceView, viewOf } from '../builders/source-view.ts'
 import { DEFAULT_TOOLCHAIN_PATH, findToolchains, ownHomes } from '../builders/toolchains.ts'
+import { placeInWorkspace } from '../builders/workspace.ts'
 import type { Context } from '../context.ts'
 import { requireRoom, whileThereIsRoom } from '../disk-space/room.ts'
 import { chownTree } from '../files/chown-tree.ts'
@@ -59,12 +60,11 @@ export async function buildDeploy(
   const job = { context, service, deploy, own, dir, secrets: readSecrets(context, service.id), signal }
   try {
     await prepareFolders(job)
-    const root = await findSourceRoot({
-      dir: join(dir, 'source'),
-      rootDir: service.settings.rootDir,
-      publishPath: service.settings.publishPath,
-    })
-    const plan = await planBuild(job, root)
+    const upload = await realpath(join(dir, 'source'))
+    const { rootDir, publishPath } = service.settings
+    const place = placeInWorkspace(openSourceView(upload), relative(upload, await findSourceRoot({ dir: upload, rootDir, publishPath })))
+    const root = join(upload, place.rootDir)
+    const plan = await planBuild(job, { root, appDir: place.appDir })
     warnOfSharedNetwork(job)
     const built = await buildRelease({
       sourceDir: root,
@@ -108,7 +108,7 @@ function warnOfSharedNetwork({ context, deploy }: BuildJob): void {
   appendOutput(deployLogPath(context, deploy), `${sharedNetworkWarning(variable)}\n`)
 }
 
-async function planBuild({ context, service }: BuildJob, root: string): Promise<BuildPlan> {
+async function planBuild({ context, service }: BuildJob, { root, appDir }: { root: string; appDir: string }): Promise<BuildPlan> {
   const { config, paths } = context
   const toolchains = await findToolchains({
     searchPath: [...config.CP_BUILD_PATH, ...DEFAULT_TOOLCHAIN_PATH],
@@ -116,8 +116,10 @@ async function planBuild({ context, service }: BuildJob, root: string): Promise<
     selfToolchainDir: paths.toolchain,
   })
   const { runtime, buildCommand, startCommand, publishPath } = service.settings
+  const files = openSourceView(root)
   return detectBuild({
-    files: openSourceView(root),
+    files: viewOf(files, appDir),
+    ...(appDir !== '' && { workspace: { files, appDir } }),
     settings: {
       type: service.type,
       ...(runtime === null ? {} : { runtime }),
@@ -194,6 +196,7 @@ const isOccupied = (error: unknown): boolean =>
 const launchOf = (plan: BuildPlan): Launch => ({
   runtime: plan.runtime,
   startCommand: plan.startCommand ?? '',
+  ...(plan.appDir !== undefined && { appDir: plan.appDir }),
   env: plan.runtimeEnv,
   pathEntries: plan.pathEntries,
   readOnlyBinds: plan.readOnlyBinds,

@@ -1,4 +1,5 @@
 import { AppError } from '../../shared/error.ts'
+import { commandIn } from '../builders/plan.ts'
 import type { Context } from '../context.ts'
 import type { DiskOfInstance } from '../disks/workload.ts'
 import { instanceEnv, limitsOf, prepareSecrets, sandboxOf } from '../instances/launch.ts'
@@ -36,7 +37,7 @@ export async function runPreDeploy(
   const result = await context.engine.runTask(
     {
       taskId: `${deploy.id}-pre-deploy`,
-      command,
+      command: commandIn(release.launch.appDir, command),
       cwd,
       env: { ...instanceEnv(context, { service, release, facts }), ...disk.env },
       sandbox: { ...sandboxOf(context, service, [...release.launch.readOnlyBinds, cwd, secretsDir]), ...disk.sandbox },

@@ -9,6 +9,8 @@ import type { ServiceSettings } from '../services/settings.ts'
 export interface Launch {
   runtime: BuildPlan['runtime']
   startCommand: string
+  /** The folder of the files in which commands are run; absent for their root. */
+  appDir?: string
   env: Record<string, string>
   pathEntries: string[]
   readOnlyBinds: string[]

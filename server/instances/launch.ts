@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { chmod, chown, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type PlanName, plans } from '../../shared/plan.ts'
-import { searchPathOf } from '../builders/plan.ts'
+import { commandIn, searchPathOf } from '../builders/plan.ts'
 import type { Context } from '../context.ts'
 import { artifactDir, releaseSecrets, type StoredRelease } from '../deploys/release-store.ts'
 import { diskForInstance } from '../disks/workload.ts'
@@ -53,7 +53,7 @@ export async function prepareWorkload(
   return {
     instanceId: id,
     deployId,
-    command,
+    command: commandIn(release.launch.appDir, command),
     cwd: artifactDir(context.paths, release),
     env: { ...instanceEnv(context, { service, release, facts }), ...disk.env },
     sandbox: {

@@ -1,5 +1,6 @@
 import type { ShellQuery } from '../../shared/shell.ts'
 import { defaultShellSize, defaultTerminalName } from '../../shared/shell.ts'
+import { commandIn } from '../builders/plan.ts'
 import type { Context } from '../context.ts'
 import { artifactDir } from '../deploys/release-store.ts'
 import { diskEnv } from '../disks/workload.ts'
@@ -41,7 +42,7 @@ export async function openShellTerminal(context: Context, opening: ShellOpening)
   }
   return await context.engine.openTerminal({
     taskId: shellId,
-    command: query.command ?? DEFAULT_COMMAND,
+    command: commandIn(release.launch.appDir, query.command ?? DEFAULT_COMMAND),
     cwd,
     env: {
       ...instanceEnv(context, { service, release, facts }),

@@ -1,0 +1,94 @@
+/**
+ * Workspaces of npm, pnpm, Yarn and Bun: a folder of many packages with one lock file, and their dependencies hoisted into one node_modules.
+ * A package of one is installed and released with all of it, as what it needs stands above its own folder.
+ */
+import { readPackageJson } from './package-json.ts'
+import { isLocked } from './package-manager.ts'
+import { type SourceView, viewOf } from './source-view.ts'
+
+export interface WorkspacePlace {
+  /** The root of what is built and released, relative to the upload; '' for all of it. */
+  rootDir: string
+  /** The app's own folder below that; '' when it is the root itself. */
+  appDir: string
+}
+
+/** Where the app at `appPath` of an upload is to be built: in the nearest workspace above it that names it as a member, else by itself. */
+export function placeInWorkspace(upload: SourceView, appPath: string): WorkspacePlace {
+  const alone = { rootDir: appPath, appDir: '' }
+  const app = viewOf(upload, appPath)
+  if (!app.has('package.json')) return alone
+  const names = appPath.split('/').filter((name) => name !== '')
+  for (let depth = names.length - 1; depth >= Math.max(0, names.length - MAX_LEVELS_UP); depth--) {
+    const [rootDir, appDir] = [names.slice(0, depth).join('/'), names.slice(depth).join('/')]
+    const root = viewOf(upload, rootDir)
+    if (!isMember(appDir, memberPatterns(root))) continue
+    // One that keeps a lock file while the root has none is installed by that.
+    return isLocked(app) && !isLocked(root) ? alone : { rootDir, appDir }
+  }
+  return alone
+}
+
+/** Whether the folder is the root of a workspace: it is installed though it may have no dependencies of its own. */
+export const isWorkspaceRoot = (files: SourceView): boolean => memberPatterns(files).length > 0
+
+/** More of these were never seen. Patterns are anybody's, and what is matched by a thread that others wait for must be short. */
+const MAX_PATTERNS = 500
+const MAX_STARS = 4
+const MAX_LEVELS_UP = 8
+
+function memberPatterns(root: SourceView): string[] {
+  const patterns = pnpmPackages(root) ?? readPackageJson(root)?.workspaces ?? []
+  return patterns.slice(0, MAX_PATTERNS).filter((pattern) => pattern.split('*').length - 1 <= MAX_STARS)
+}
+
+/** Undefined when there is no pnpm-workspace.yaml. Its one list that matters is flat, in a line or in lines of their own. */
+function pnpmPackages(root: SourceView): string[] | undefined {
+  const lines = root.read('pnpm-workspace.yaml')?.split(/\r?\n/)
+  const at = lines?.findIndex((line) => /^packages\s*:/.test(line)) ?? -1
+  if (lines === undefined || at < 0) return lines && []
+  const inLine = /\[(.*)\]/.exec(lines[at] ?? '')?.[1]
+  if (inLine !== undefined) return inLine.split(',').flatMap(scalarOf)
+  const rest = lines.slice(at + 1)
+  const end = rest.findIndex((line) => !/^\s*(-|#|$)/.test(line))
+  return rest.slice(0, end < 0 ? undefined : end).flatMap((line) => scalarOf(line.replace(/^\s*-/, '')))
+}
+
+const scalarOf = (text: string): string[] => /^\s*(?:'([^']+)'|"([^"]+)"|([^\s#'",]+))/.exec(text)?.slice(1).filter(Boolean) ?? []
+
+function isMember(path: string, patterns: readonly string[]): boolean {
+  const matches = (pattern: string) => matchesPath(partsOf(pattern), partsOf(path))
+  const [included, excluded] = [patterns.filter((one) => !one.startsWith('!')), patterns.filter((one) => one.startsWith('!'))]
+  return included.some(matches) && !excluded.some((pattern) => matches(pattern.slice(1)))
+}
+
+const partsOf = (path: string): string[] => path.split('/').filter((part) => part !== '' && part !== '.')
+
+/** `*` stands for any characters within a name, `**` for any folders. Goes back to the last of them only. */
+function matchesPath(pattern: readonly string[], path: readonly string[]): boolean {
+  return matchesRun(pattern, path, { isAny: (part) => part === '**', fits: matchesName })
+}
+
+const matchesName = (pattern: string, name: string): boolean =>
+  matchesRun([...pattern], [...name], { isAny: (character) => character === '*', fits: (wanted, given) => wanted === given })
+
+interface Run {
+  isAny(wanted: string): boolean
+  fits(wanted: string, given: string): boolean
+}
+
+function matchesRun(pattern: readonly string[], given: readonly string[], { isAny, fits }: Run): boolean {
+  let [at, from, retryAt, retryFrom] = [0, 0, -1, 0]
+  while (from < given.length) {
+    const wanted = pattern[at]
+    if (wanted !== undefined && isAny(wanted)) {
+      ;[retryAt, retryFrom] = [++at, from]
+    } else if (wanted !== undefined && fits(wanted, given[from] ?? '')) {
+      at++
+      from++
+    } else if (retryAt >= 0) {
+      ;[at, from] = [retryAt, ++retryFrom]
+    } else return false
+  }
+  return pattern.slice(at).every(isAny)
+}
