@@ -9,6 +9,7 @@ import { addDeployCommand } from './commands/deploy.ts'
 import { addDeploysCommands } from './commands/deploys.ts'
 import { addDiskCommands } from './commands/disks.ts'
 import { addDomainCommands } from './commands/domains.ts'
+import { addEdgeRuleCommands } from './commands/edge-rules.ts'
 import { addEnvCommands } from './commands/env.ts'
 import { addInviteCommands } from './commands/invites.ts'
 import { addJobCommands } from './commands/jobs.ts'
@@ -30,6 +31,7 @@ import { addTopCommand } from './commands/top.ts'
 import { addWorkspaceCommands } from './commands/workspaces.ts'
 import { type GlobalOptions, starter } from './context.ts'
 import { CliError, exitCodes, Interrupted, RemoteExit } from './error.ts'
+import { flagsBehind } from './flag-names.ts'
 import type { Io } from './io.ts'
 import { cleanJson, cleanLines } from './terminal-text.ts'
 
@@ -40,7 +42,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     await program.parseAsync([...argv], { from: 'user' })
     return exitCodes.ok
   } catch (error) {
-    return report(error, io, argv.includes('--json') || program.opts<GlobalOptions>().json === true)
+    return report(error, io, argv.includes('--json') || program.opts<GlobalOptions>().json === true, argv)
   }
 }
 
@@ -62,6 +64,7 @@ const groups = [
   addSecretFileCommands,
   addDiskCommands,
   addDomainCommands,
+  addEdgeRuleCommands,
   addAccountCommands,
   addContextCommands,
   addOwnAccountCommands,
@@ -102,7 +105,7 @@ export function createProgram(io: Io): Command {
   return program
 }
 
-function report(error: unknown, io: Io, isJson: boolean): number {
+function report(error: unknown, io: Io, isJson: boolean, argv: readonly string[]): number {
   if (error instanceof Interrupted) return exitCodes.interrupted
   if (error instanceof RemoteExit) return error.exitCode
   // Commander has printed help, version or its own message already.
@@ -110,14 +113,19 @@ function report(error: unknown, io: Io, isJson: boolean): number {
   const known =
     error instanceof CliError ? error : new CliError('internal', `Unexpected failure: ${error instanceof Error ? error.message : error}`)
   if (isJson) io.stderr.write(`${cleanJson(known.body)}\n`)
-  else io.stderr.write(explain(known))
+  else io.stderr.write(explain(known, argv))
   return known.exitCode
 }
 
-function explain({ message, hint, body }: CliError): string {
+function explain({ message, hint, body }: CliError, argv: readonly string[]): string {
   const details = (body.details ?? [])
     .filter((detail) => !message.includes(detail.message))
     .map(({ path, message: text }) => `  ${path}: ${text}`)
+  const flags = flagsBehind(
+    (body.details ?? []).map(({ path }) => path),
+    argv,
+  ).filter((flag) => !message.includes(flag))
+  const given = flags.length === 0 ? [] : [`This was given with ${flags.join(', ')}.`]
   const request = body.code === 'internal' && body.id !== '' ? [`Request id for the operator: ${body.id}`] : []
-  return `${cleanLines([`Error: ${message}`, ...details, ...(hint === undefined ? [] : [hint]), ...request].join('\n'))}\n`
+  return `${cleanLines([`Error: ${message}`, ...details, ...given, ...(hint === undefined ? [] : [hint]), ...request].join('\n'))}\n`
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { AuditEntry } from '../../shared/audit.ts'
 import { detailsOf } from '../audit/details.ts'
 import { followAudit } from '../audit/follow.ts'
+import { labelOf, type NameOf, namesIn } from '../audit/names.ts'
 import { saveExport } from '../audit/save.ts'
 import type { Context, Start } from '../context.ts'
 import { gather, timeBefore, wholeNumber } from '../options.ts'
@@ -48,23 +49,29 @@ export function addAuditCommands(program: Command, start: Start): void {
   addVerifyCommand(audit, start)
 }
 
-const columns: Column<AuditEntry>[] = [
+const columnsWith = (nameOf: NameOf): Column<AuditEntry>[] => [
   { title: 'TIME', value: ({ timestamp }) => timestamp },
   { title: 'EVENT', value: ({ event }) => event, colour: ({ status }) => (status === 'error' ? 'red' : undefined) },
-  { title: 'ACTOR', value: actorOf, isFlexible: true },
-  { title: 'TARGET', value: ({ target = '' }) => target, isFlexible: true },
+  { title: 'ACTOR', value: (entry) => actorOf(entry, nameOf), isFlexible: true },
+  { title: 'TARGET', value: (entry) => targetOf(entry, nameOf), isFlexible: true },
   { title: 'FROM', value: ({ ip = '' }) => ip },
   { title: 'DETAILS', value: detailsOf, isFlexible: true },
 ]
 
 /** Requests without a credential that holds are nobody's. */
-function actorOf({ actor: { type, id, email } }: AuditEntry): string {
-  return email ?? id ?? (type === 'system' ? type : 'unknown')
+function actorOf(entry: AuditEntry, nameOf: NameOf): string {
+  const { type, id, email } = entry.actor
+  if (email !== undefined) return email
+  return id === undefined ? (type === 'system' ? type : 'unknown') : labelOf(id, nameOf, { metadata: {} })
 }
+
+const targetOf = (entry: AuditEntry, nameOf: NameOf): string => (entry.target === undefined ? '' : labelOf(entry.target, nameOf, entry))
 
 async function list({ client, ...context }: Context, { limit, since: startTime, until: endTime, ...filters }: ListOptions): Promise<void> {
   const wanted = present({ ...filters, startTime, endTime })
   const page = await allPages((query) => client.call('listAuditLogs', { query: { ...query, ...wanted } }), limit)
+  const entries = page.map(({ auditLog }) => auditLog)
+  const columns = columnsWith(context.isJson ? () => undefined : await namesIn(client, entries))
   printList({ client, ...context }, { page, row: ({ auditLog }) => auditLog, columns, empty: 'No such entries.' })
 }
 
@@ -80,8 +87,11 @@ async function follow(context: Context, filters: Filters): Promise<void> {
   io.interrupted.throwIfAborted()
 }
 
+/** Entries that come one by one are not looked up one by one. */
+const unnamed: NameOf = () => undefined
+
 const lineOf = (entry: AuditEntry): string =>
-  [entry.timestamp, entry.event, actorOf(entry), entry.target, entry.ip, detailsOf(entry)]
+  [entry.timestamp, entry.event, actorOf(entry, unnamed), targetOf(entry, unnamed), entry.ip, detailsOf(entry)]
     .filter((part) => part !== undefined && part !== '')
     .map((part) => clean`${part ?? ''}`)
     .join('  ')

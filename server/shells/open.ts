@@ -9,6 +9,7 @@ import { instanceEnv, limitsOf, prepareSecrets, sandboxOf } from '../instances/l
 import { awaken } from '../instances/sleep.ts'
 import { ensureServiceFolders } from '../services/folders.ts'
 import type { StoredService } from '../services/store.ts'
+import { promptEnv } from './prompt.ts'
 import type { ShellTarget } from './target.ts'
 
 /** Interactive because a terminal is its input; a login shell would forget the PATH that the release was built with. */
@@ -48,6 +49,7 @@ export async function openShellTerminal(context: Context, opening: ShellOpening)
       ...instanceEnv(context, { service, release, facts }),
       ...(instance && diskEnv(context, service.id)),
       TERM: query.term ?? defaultTerminalName,
+      ...(query.command === undefined && promptEnv(service, cwd)),
     },
     sandbox: sandboxOf(context, service, [...release.launch.readOnlyBinds, cwd, secretsDir]),
     limits: limitsOf(release.settings.plan),

@@ -65,7 +65,7 @@ describe('audit list', () => {
       stdout
         .split('\n')
         .slice(1, 4)
-        .every((line) => / service\.created +static_token +srv-\S+ +\S+ +type=web_service name=(one|two|three)$/.test(line)),
+        .every((line) => / service\.created +static_token +(one|two|three) \(srv-\S+\) +\S+ +type=web_service name=\1$/.test(line)),
     ).toBe(true)
   })
 

@@ -56,6 +56,14 @@ describe('a shell', () => {
     expect(exitOf(await run('kill -TERM $$'))).toMatchObject({ type: 'exit', signal: 'SIGTERM' })
   })
 
+  test('has a short prompt: the service, and the folder below its release', async () => {
+    const shell = await openShell(platform, service.id)
+    await shell.prints('web $ ')
+    shell.type('cd /tmp\r')
+    await shell.prints('web/tmp $ ')
+    shell.socket.close()
+  })
+
   test('has the size it is given, and that it is given later', async () => {
     const shell = await open({ columns: 101, rows: 41 })
     shell.type('stty size\n')
