@@ -1,30 +1,61 @@
-import { lstat, readdir, readlink, realpath, rm } from 'node:fs/promises'
-import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { readdir, unlink } from 'node:fs/promises'
+import { join, relative, sep } from 'node:path'
 import { AppError } from '../../shared/error.ts'
+import { lookBeneath } from '../files/tree/beneath.ts'
+import { freezeFolder, freezeTree, type NewOwner } from '../files/tree/freeze.ts'
+import { removeTree } from '../files/tree/remove.ts'
+
+export interface ArtifactOptions {
+  /** Ours, with nothing of the build's user above it; the source is somewhere below. */
+  buildDir: string
+  /** The root of the source, as it was before its user was given it. */
+  sourceDir: string
+  /** The first of these folders that exists is the release; all of the source when there are none. */
+  publishPaths: readonly string[]
+  owner: NewOwner | undefined
+  log: (line: string) => void
+}
+
+/**
+ * Takes what a build has left from its user, and returns the folder to release, frozen: not a path is followed that is not ours by then.
+ *
+ * @throws AppError `bad_request` saying why it cannot be released.
+ */
+export async function takeArtifact({ buildDir, sourceDir, publishPaths, owner, log }: ArtifactOptions): Promise<string> {
+  await freezeWay(buildDir, relative(buildDir, sourceDir), owner)
+  await pruneSource(sourceDir)
+  if (publishPaths.length === 0) {
+    await freezeTree(sourceDir, owner)
+    return sourceDir
+  }
+  const published = findPublished(sourceDir, publishPaths)
+  await freezeWay(sourceDir, published, owner)
+  const folder = join(sourceDir, published)
+  await freezeTree(folder, owner)
+  await settleLinks(folder, log)
+  return folder
+}
+
+/** From the top down, so that each folder is looked at when nobody can exchange it any more. */
+async function freezeWay(from: string, path: string, owner: NewOwner | undefined): Promise<void> {
+  const names = path.split(sep).filter((name) => name !== '')
+  for (const [index] of names.entries()) await freezeFolder(join(from, ...names.slice(0, index + 1)), owner)
+}
 
 /** Version control of the source: no app needs it at run time, and a site must not publish it. */
 const VERSION_CONTROL = ['.git', '.hg', '.svn']
 
-/** Takes out of a built source what no release needs. */
-export async function pruneSource(sourceDir: string): Promise<void> {
-  for (const name of VERSION_CONTROL) await rm(join(sourceDir, name), { recursive: true, force: true })
+async function pruneSource(sourceDir: string): Promise<void> {
+  for (const name of VERSION_CONTROL) await removeTree(join(sourceDir, name))
 }
 
-/**
- * The folder of the built site: the first of `publishPaths` that exists.
- *
- * @throws AppError `bad_request` when none does, it lies outside of the source, or a link in it leads out of it: everybody
- * may read a published folder, so a link could publish any file of this machine.
- */
-export async function findPublished(sourceDir: string, publishPaths: readonly string[]): Promise<string> {
-  const root = await realpath(sourceDir)
+/** The folder of the built site: the first of `publishPaths` that exists, relative to the source and without links. */
+function findPublished(sourceDir: string, publishPaths: readonly string[]): string {
   for (const path of publishPaths) {
-    const folder = await realpath(join(root, path)).catch(() => undefined)
-    if (folder === undefined || !(await lstat(folder)).isDirectory()) continue
-    if (!isInside(folder, root))
+    const found = lookBeneath(sourceDir, path)
+    if (found.kind === 'folder') return found.realPath
+    if (found.kind === 'outside')
       throw new AppError('bad_request', `Build failed: the publish path ${JSON.stringify(path)} leads out of the source`)
-    await refuseOutwardLinks(folder)
-    return folder
   }
   const wanted = publishPaths.map((path) => JSON.stringify(path)).join(', ')
   throw new AppError(
@@ -33,27 +64,24 @@ export async function findPublished(sourceDir: string, publishPaths: readonly st
   )
 }
 
-const isInside = (path: string, root: string): boolean => path === root || path.startsWith(root + sep)
-
-async function refuseOutwardLinks(root: string): Promise<void> {
-  const folders = [root]
+/** Everybody may read a published folder, so a link could publish any file of this machine: none may lead out, now or when its target is made. */
+async function settleLinks(root: string, log: (line: string) => void): Promise<void> {
+  const folders = ['']
   // Not by a recursive readdir: Bun's follows links to folders.
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    for (const entry of await readdir(folder, { withFileTypes: true })) {
-      const path = join(folder, entry.name)
+    for (const entry of await readdir(join(root, folder), { withFileTypes: true })) {
+      const path = folder === '' ? entry.name : `${folder}/${entry.name}`
       if (entry.isDirectory()) folders.push(path)
-      if (entry.isSymbolicLink()) await refuseOutwardLink(path, root)
+      if (entry.isSymbolicLink()) await settleLink(root, path, log)
     }
   }
 }
 
-async function refuseOutwardLink(path: string, root: string): Promise<void> {
-  const target = await readlink(path)
-  const real = await realpath(path).catch(() => resolve(dirname(path), target))
-  if (isAbsolute(target) || !isInside(real, root)) {
-    throw new AppError(
-      'bad_request',
-      `Build failed: ${JSON.stringify(relative(root, path))} is a link that leads out of the published folder`,
-    )
-  }
+async function settleLink(root: string, path: string, log: (line: string) => void): Promise<void> {
+  const { kind } = lookBeneath(root, path)
+  if (kind === 'outside')
+    throw new AppError('bad_request', `Build failed: ${JSON.stringify(path)} is a link that leads out of the published folder`)
+  if (kind === 'file' || kind === 'folder') return
+  log(`    ${JSON.stringify(path)} is a link to nothing and is left out`)
+  await unlink(join(root, path))
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { AppError } from '../../shared/error.ts'
-import { findPublished, pruneSource } from './artifact.ts'
+import { type ArtifactOptions, takeArtifact } from './artifact.ts'
 import { type BuildPlan, type BuildStep, commandIn, searchPathOf } from './plan.ts'
 
 /** How a step ended; an engine's task result is one. */
@@ -18,21 +18,18 @@ export interface RunnableStep extends BuildStep {
   env: Record<string, string>
 }
 
-export interface BuildOptions {
-  /** The root of the source, owned by the service's user. */
-  sourceDir: string
+export interface BuildOptions extends Pick<ArtifactOptions, 'buildDir' | 'sourceDir' | 'owner' | 'log'> {
   /** The service's build cache, absolute, the same in every build. */
   cacheDir: string
   plan: BuildPlan
   /** Over the plan's variables: what the operator passes to builds, then the service's own. PATH and the places of caches cannot be set. */
   env: Record<string, string>
   runStep: (step: RunnableStep) => Promise<StepExit>
-  log: (line: string) => void
   signal: AbortSignal
 }
 
 export interface BuiltRelease {
-  /** The folder that becomes the root of the release. It can be moved to another place. */
+  /** The folder that becomes the root of the release, frozen. It can be moved to another place. */
   artifactDir: string
   startCommand: string | undefined
   runtime: BuildPlan['runtime']
@@ -54,8 +51,7 @@ export async function buildRelease(options: BuildOptions): Promise<BuiltRelease>
     signal.throwIfAborted()
     if (exit.exitCode !== 0) throw new AppError('bad_request', describeFailure(step, exit))
   }
-  await pruneSource(sourceDir)
-  const artifactDir = plan.publishPaths.length === 0 ? sourceDir : await findPublished(sourceDir, plan.publishPaths)
+  const artifactDir = await takeArtifact({ ...options, publishPaths: plan.publishPaths })
   log('==> Build succeeded')
   return { artifactDir, startCommand: plan.startCommand, runtime: plan.runtime }
 }

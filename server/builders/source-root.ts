@@ -1,6 +1,6 @@
-import { lstat, readdir, realpath } from 'node:fs/promises'
-import { join, sep } from 'node:path'
+import { join } from 'node:path'
 import { AppError } from '../../shared/error.ts'
+import { listBeneath, lookBeneath } from '../files/tree/beneath.ts'
 
 /** Files that make a folder look like the root of an app. */
 const MARKERS = [
@@ -38,32 +38,26 @@ interface SourceRootOptions {
  *
  * @throws AppError `bad_request` when `rootDir` is not in the source.
  */
-export async function findSourceRoot({ dir, rootDir, publishPath }: SourceRootOptions): Promise<string> {
-  const wrapper = await findWrapper(dir)
+export function findSourceRoot({ dir, rootDir, publishPath }: SourceRootOptions): string {
+  const wrapper = findWrapper(dir)
   if (rootDir !== '') {
-    const found =
-      (await folderInside(dir, rootDir)) ?? (wrapper === undefined ? undefined : await folderInside(join(dir, wrapper), rootDir))
+    const found = folderInside(dir, rootDir) ?? (wrapper === undefined ? undefined : folderInside(join(dir, wrapper), rootDir))
     if (found === undefined)
       throw new AppError('bad_request', `The source has no folder ${JSON.stringify(rootDir)}: correct rootDir or upload its parent`)
     return found
   }
   if (wrapper === undefined || publishPath?.split('/')[0] === wrapper) return dir
-  const names = await readdir(join(dir, wrapper))
+  const names = listBeneath(dir, wrapper).map(({ name }) => name)
   return MARKERS.some((marker) => names.includes(marker)) ? join(dir, wrapper) : dir
 }
 
 /** The name of the only entry of `dir`, when that is a folder. */
-async function findWrapper(dir: string): Promise<string | undefined> {
-  const [only, ...others] = await readdir(dir, { withFileTypes: true })
-  return only?.isDirectory() && others.length === 0 ? only.name : undefined
+function findWrapper(dir: string): string | undefined {
+  const [only, ...others] = listBeneath(dir, '')
+  return only?.kind === 'folder' && others.length === 0 ? only.name : undefined
 }
 
-async function folderInside(dir: string, path: string): Promise<string | undefined> {
-  try {
-    const [root, found] = await Promise.all([realpath(dir), realpath(join(dir, path))])
-    const isInside = found === root || found.startsWith(root + sep)
-    return isInside && (await lstat(found)).isDirectory() ? found : undefined
-  } catch {
-    return undefined
-  }
+function folderInside(dir: string, path: string): string | undefined {
+  const found = lookBeneath(dir, path)
+  return found.kind === 'folder' ? join(dir, found.realPath) : undefined
 }

@@ -1,6 +1,5 @@
-import { closeSync, type Dirent, openSync, readdirSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs'
-import { join, sep } from 'node:path'
 import { AppError } from '../../shared/error.ts'
+import { headBeneath, listBeneath, lookBeneath } from '../files/tree/beneath.ts'
 
 /** The little that detection reads of a source. Paths are relative to its root, with `/`. */
 export interface SourceView {
@@ -22,15 +21,16 @@ const MAX_READ_BYTES = 1024 * 1024
 const MAX_LOCK_BYTES = 64 * 1024 * 1024
 const HEAD_BYTES = 4096
 
-/** The view of a folder on disk. What a link points to outside of the folder is not seen. */
+/** The view of a folder on disk. What a link points to outside of the folder is not seen, and nothing but files is read. */
 export function openSourceView(dir: string): SourceView {
-  const root = realpathSync(dir)
+  const names = (path: string, areFolders: boolean) =>
+    listBeneath(dir, path).flatMap(({ name, kind }) => (kind === (areFolders ? 'folder' : 'file') ? [name] : []))
   return {
-    has: (path) => resolveInside(root, path)?.isFile === true,
-    read: (path) => readSmall(resolveInside(root, path), path),
-    head: (path) => readHead(resolveInside(root, path), path),
-    names: (path) => listNames(root, path, (entry) => entry.isFile()),
-    folders: (path) => listNames(root, path, (entry) => entry.isDirectory()),
+    has: (path) => lookBeneath(dir, path).kind === 'file',
+    read: (path) => readText(dir, path, { most: MAX_READ_BYTES, wanted: MAX_READ_BYTES }),
+    head: (path) => readText(dir, path, { most: MAX_LOCK_BYTES, wanted: HEAD_BYTES }),
+    names: (path) => names(path, false),
+    folders: (path) => names(path, true),
   }
 }
 
@@ -46,51 +46,10 @@ export function viewOf(files: SourceView, folder: string): SourceView {
   }
 }
 
-interface Resolved {
-  real: string
-  isFile: boolean
-  sizeBytes: number
-}
-
-function resolveInside(root: string, path: string): Resolved | undefined {
-  try {
-    const real = realpathSync(join(root, path))
-    if (real !== root && !real.startsWith(root + sep)) return undefined
-    const stats = statSync(real)
-    return { real, isFile: stats.isFile(), sizeBytes: stats.size }
-  } catch {
-    return undefined
-  }
-}
-
-function readSmall(file: Resolved | undefined, path: string): string | undefined {
-  if (file?.isFile !== true) return undefined
-  refuseLarger(file, path, MAX_READ_BYTES)
-  return readFileSync(file.real, 'utf8')
-}
-
-function readHead(file: Resolved | undefined, path: string): string | undefined {
-  if (file?.isFile !== true) return undefined
-  refuseLarger(file, path, MAX_LOCK_BYTES)
-  const descriptor = openSync(file.real, 'r')
-  try {
-    const bytes = Buffer.alloc(HEAD_BYTES)
-    return bytes.toString('utf8', 0, readSync(descriptor, bytes, 0, HEAD_BYTES, 0))
-  } finally {
-    closeSync(descriptor)
-  }
-}
-
-function refuseLarger({ sizeBytes }: Resolved, path: string, limit: number): void {
-  if (sizeBytes <= limit) return
-  throw new AppError('bad_request', `${path} has ${sizeBytes} bytes, and ${limit} are the most that is read: make it smaller`)
-}
-
-function listNames(root: string, path: string, isWanted: (entry: Dirent) => boolean): string[] {
-  const folder = resolveInside(root, path)
-  if (folder === undefined || folder.isFile) return []
-  return readdirSync(folder.real, { withFileTypes: true })
-    .filter(isWanted)
-    .map((entry) => entry.name)
-    .sort()
+function readText(dir: string, path: string, { most, wanted }: { most: number; wanted: number }): string | undefined {
+  const found = lookBeneath(dir, path)
+  if (found.kind !== 'file') return undefined
+  if (found.sizeBytes > most)
+    throw new AppError('bad_request', `${path} has ${found.sizeBytes} bytes, and ${most} are the most that is read: make it smaller`)
+  return headBeneath(dir, path, wanted)?.toString('utf8')
 }

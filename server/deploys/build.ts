@@ -1,5 +1,5 @@
-import { realpath, rename, rm } from 'node:fs/promises'
-import { join, relative, sep } from 'node:path'
+import { rename } from 'node:fs/promises'
+import { join, relative } from 'node:path'
 import { AppError } from '../../shared/error.ts'
 import { buildPlans } from '../../shared/plan.ts'
 import { buildRelease, type RunnableStep, type StepExit } from '../builders/build.ts'
@@ -11,8 +11,9 @@ import { DEFAULT_TOOLCHAIN_PATH, findToolchains, ownHomes } from '../builders/to
 import { placeInWorkspace } from '../builders/workspace.ts'
 import type { Context } from '../context.ts'
 import { requireRoom, whileThereIsRoom } from '../disk-space/room.ts'
-import { chownTree } from '../files/chown-tree.ts'
-import { freezeFolder, freezeTree } from '../files/freeze-tree.ts'
+import { lookBeneath } from '../files/tree/beneath.ts'
+import { chownTree } from '../files/tree/chown.ts'
+import { removeTree } from '../files/tree/remove.ts'
 import { newId } from '../id.ts'
 import { baseEnv, sandboxOf } from '../instances/launch.ts'
 import { appendOutput } from '../logs/append-output.ts'
@@ -60,14 +61,18 @@ export async function buildDeploy(
   const job = { context, service, deploy, own, dir, secrets: readSecrets(context, service.id), signal }
   try {
     await prepareFolders(job)
-    const upload = await realpath(join(dir, 'source'))
+    const upload = join(dir, 'source')
     const { rootDir, publishPath } = service.settings
-    const place = placeInWorkspace(openSourceView(upload), relative(upload, await findSourceRoot({ dir: upload, rootDir, publishPath })))
+    const place = placeInWorkspace(openSourceView(upload), relative(upload, findSourceRoot({ dir: upload, rootDir, publishPath })))
     const root = join(upload, place.rootDir)
     const plan = await planBuild(job, { root, appDir: place.appDir })
+    // Everything that is to be read of the source was read while nobody else could change it.
+    if (isRoot) await chownTree(upload, service.uid, service.uid)
     warnOfSharedNetwork(job)
     const built = await buildRelease({
+      buildDir: dir,
       sourceDir: root,
+      owner: isRoot ? { uid: 0, gid: service.uid, maker: service.uid } : undefined,
       cacheDir: own.cache,
       plan,
       env: buildEnv(job, plan),
@@ -79,7 +84,7 @@ export async function buildDeploy(
     const artifact = await keepArtifact(job, built.artifactDir)
     saveRelease(job, { artifact, launch: launchOf(plan) })
   } finally {
-    await rm(dir, { recursive: true, force: true })
+    await removeTree(dir)
   }
 }
 
@@ -91,15 +96,14 @@ async function prepareFolders({ context, service, deploy, own, dir, signal }: Bu
   const source = findSource(context.db, service.id, deploy.sourceId)
   if (source === undefined) throw new AppError('bad_request', 'The source of this deploy is no longer kept. Upload it again.')
   if (deploy.isCacheCleared) {
-    await rm(own.cache, { recursive: true, force: true })
+    await removeTree(own.cache)
     await ensureServiceFolders(context.paths, service)
   }
-  await rm(dir, { recursive: true, force: true })
+  await removeTree(dir)
   await ensureFolder(dir, 0o710, { uid: 0, gid: service.uid })
   await whileThereIsRoom(context, needOf('a build'), (short) =>
     unpackSource(context, source, { into: join(dir, 'source'), signal: AbortSignal.any([signal, short]) }),
   )
-  if (isRoot) await chownTree(join(dir, 'source'), service.uid, service.uid)
 }
 
 function warnOfSharedNetwork({ context, deploy }: BuildJob): void {
@@ -145,6 +149,7 @@ function buildEnv({ context, service, deploy, own, secrets }: BuildJob, plan: Bu
 
 async function runStep(job: BuildJob, plan: BuildPlan, step: RunnableStep): Promise<StepExit> {
   const { context, service, deploy, own, dir, signal } = job
+  requireFolder(dir, step.cwd)
   const { cpu, memoryMb, pids } = buildPlans[service.settings.buildPlan]
   // A build is anybody's code from anywhere: it has no business with what runs.
   const { networkId: _, ...sandbox } = sandboxOf(context, service, plan.readOnlyBinds)
@@ -168,26 +173,23 @@ async function runStep(job: BuildJob, plan: BuildPlan, step: RunnableStep): Prom
   )
 }
 
-/** Freezes the built files and moves them to the folder named by their hash. Returns that name. */
-async function keepArtifact({ service, own, dir, signal }: BuildJob, builtDir: string): Promise<string> {
-  const owner = isRoot ? { uid: 0, gid: service.uid } : undefined
-  const [root, built] = await Promise.all([realpath(dir), realpath(builtDir)])
-  for (const folder of foldersBetween(root, built)) await freezeFolder(folder, owner)
-  await freezeTree(built, owner)
-  const artifact = await hashTree(built, { signal })
+/** An earlier step may have put something else into its place, which the launcher would follow as root. */
+function requireFolder(dir: string, folder: string): void {
+  const path = relative(dir, folder)
+  const found = lookBeneath(dir, path)
+  if (found.kind !== 'folder' || found.realPath !== path)
+    throw new AppError('bad_request', 'Build failed: the build has put something else into the place of its own folder')
+}
+
+/** Moves the built files to the folder named by their hash. Returns that name. */
+async function keepArtifact({ own, signal }: BuildJob, builtDir: string): Promise<string> {
+  const artifact = await hashTree(builtDir, { signal })
   const kept = join(own.releases, artifact)
   // The very same files are there already when nothing has changed since an earlier release.
-  await rename(built, kept).catch((error: unknown) => {
+  await rename(builtDir, kept).catch((error: unknown) => {
     if (!isOccupied(error)) throw error
   })
   return artifact
-}
-
-/** The folders below `root` on the way to `built`, from the top down, both left out. */
-function foldersBetween(root: string, built: string): string[] {
-  const names = relative(root, built).split(sep)
-  if (names[0] === '..') throw new AppError('bad_request', 'The build put its files outside of its folder. Deploy again.')
-  return names.slice(0, -1).map((_, index) => join(root, ...names.slice(0, index + 1)))
 }
 
 const isOccupied = (error: unknown): boolean =>

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, renameSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Context } from '../context.ts'
+import { removeTree } from '../files/tree/remove.ts'
 import { instancesOf } from '../instances/store.ts'
 import { openJobs } from '../jobs/store.ts'
 import { servicePathsOf } from '../paths.ts'
@@ -33,7 +33,7 @@ export async function pruneReleases(context: Pruner, serviceId: string): Promise
   moveOthers(own.builds, own.trash, (name) => kept.builds.has(name))
   moveOthers(own.secrets, own.trash, (name) => kept.secrets.has(name.replace(/\.new$/, '')))
   moveOthers(own.sources, own.trash, (name) => kept.sources.has(name.split('.', 1)[0] ?? ''))
-  for (const name of namesIn(own.trash)) await rm(join(own.trash, name), { recursive: true, force: true })
+  for (const name of namesIn(own.trash)) await removeTree(join(own.trash, name))
 }
 
 interface Kept {

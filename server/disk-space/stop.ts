@@ -1,7 +1,8 @@
-import { rename, rm } from 'node:fs/promises'
+import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
+import { removeTree } from '../files/tree/remove.ts'
 import { holdBackInstances, instancesOf } from '../instances/store.ts'
 import { openJobs } from '../jobs/store.ts'
 import { servicePathsOf } from '../paths.ts'
@@ -67,7 +68,7 @@ async function discard(paths: Context['paths'], service: StoredService, folder: 
   const aside = join(trash, crypto.randomUUID())
   await rename(folder, aside)
   await ensureServiceFolders(paths, service)
-  await rm(aside, { recursive: true, force: true })
+  await removeTree(aside)
 }
 
 /** Keeps what is stopped of a service down a little longer. */

@@ -3,11 +3,11 @@
  * before it is begun, can be begun again, and is done only while no instance has the disk, which the plan of the service sees to. Then the
  * snapshots that are due.
  */
-import { rm } from 'node:fs/promises'
 import { AppError } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
 import { IMAGE_ROOT } from '../engines/port.ts'
 import { listEvents } from '../events/store.ts'
+import { removeTree } from '../files/tree/remove.ts'
 import { newId } from '../id.ts'
 import { instancesOf } from '../instances/store.ts'
 import { openJobs } from '../jobs/store.ts'
@@ -129,7 +129,7 @@ async function attach(context: Context, disk: StoredDisk): Promise<void> {
 }
 
 async function remove(context: Context, disk: StoredDisk): Promise<void> {
-  await rm(diskPathsOf(context.paths, disk.id).root, { recursive: true, force: true })
+  await removeTree(diskPathsOf(context.paths, disk.id).root)
   context.db.transaction(() => {
     removeDiskRow(context.db, disk.id)
     tellOfDisk(context, disk, 'disk_deleted')

@@ -8,6 +8,7 @@ import { existsSync } from 'node:fs'
 import { chmod, mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { IMAGE_ROOT } from '../engines/port.ts'
+import { removeTree } from '../files/tree/remove.ts'
 import type { Paths } from '../paths.ts'
 import { ensureFolder } from '../services/folders.ts'
 import { copyFolder } from './copy-folder.ts'
@@ -33,11 +34,11 @@ export const contentOf = (disk: Pick<StoredDisk, 'isImage'>, paths: DiskPaths): 
 export async function makeStorage(paths: Paths, disk: StoredDisk): Promise<void> {
   const own = diskPathsOf(paths, disk.id)
   if (existsSync(contentOf(disk, own))) return
-  await rm(own.root, { recursive: true, force: true })
+  await removeTree(own.root)
   try {
     await layStorage(own, disk)
   } catch (error) {
-    await rm(own.root, { recursive: true, force: true })
+    await removeTree(own.root)
     throw error
   }
 }
@@ -58,7 +59,7 @@ async function makeImage(image: string, { sizeGb, uid }: StoredDisk): Promise<vo
   await ensureFolder(join(skeleton, IMAGE_ROOT), USERS_ALONE, { uid, gid: uid })
   await reserve(image, sizeGb)
   await runTool(['mkfs.ext4', '-q', '-F', '-m', '0', '-E', 'lazy_itable_init=1,lazy_journal_init=1,nodiscard', '-d', skeleton, image])
-  await rm(skeleton, { recursive: true })
+  await removeTree(skeleton)
 }
 
 async function reserve(image: string, sizeGb: number): Promise<void> {
@@ -100,14 +101,14 @@ export async function copyContent(
 ): Promise<void> {
   const fresh = `${to}${FRESH}`
   const options = signal === undefined ? {} : { signal }
-  await rm(fresh, { recursive: true, force: true })
+  await removeTree(fresh)
   try {
     if (isImage) await copyImage(from, fresh, options)
     else await copyFolder(from, fresh, options)
     await runTool(['sync', ...(isImage ? [] : ['--file-system']), fresh], options)
     await rename(fresh, to)
   } catch (error) {
-    await rm(fresh, { recursive: true, force: true })
+    await removeTree(fresh)
     throw error
   }
 }
@@ -151,7 +152,7 @@ export async function prepareRestore(paths: Paths, disk: StoredDisk, snapshotKey
   const own = diskPathsOf(paths, disk.id)
   const ready = `${contentOf(disk, own)}${READY}`
   const snapshot = join(own.snapshots, snapshotKey)
-  await rm(ready, { recursive: true, force: true })
+  await removeTree(ready)
   await copyContent(disk, { from: snapshot, to: ready })
   if (!disk.isImage) return
   try {
@@ -167,7 +168,7 @@ export async function prepareRestore(paths: Paths, disk: StoredDisk, snapshotKey
 /** Removes a snapshot's files. Repeatable. */
 export async function removeSnapshotFiles(paths: Paths, diskId: string, key: string): Promise<void> {
   const { snapshots } = diskPathsOf(paths, diskId)
-  for (const path of [join(snapshots, key), join(snapshots, `${key}${FRESH}`)]) await rm(path, { recursive: true, force: true })
+  for (const path of [join(snapshots, key), join(snapshots, `${key}${FRESH}`)]) await removeTree(path)
 }
 
 /** What a file or folder takes on the server. */

@@ -1,6 +1,7 @@
-import { readdir, rm } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { isId } from '../../shared/id.ts'
 import type { Context } from '../context.ts'
+import { removeTree } from '../files/tree/remove.ts'
 import { diskPathsOf } from './paths.ts'
 import { diskById } from './store.ts'
 
@@ -9,6 +10,6 @@ export async function sweepDisks({ db, paths, stopping }: Pick<Context, 'db' | '
   for (const name of await readdir(paths.disks).catch(() => [])) {
     stopping.throwIfAborted()
     // Whatever else lies there (the lost+found of a disk, say) is not ours.
-    if (isId('disk', name) && diskById(db, name) === undefined) await rm(diskPathsOf(paths, name).root, { recursive: true, force: true })
+    if (isId('disk', name) && diskById(db, name) === undefined) await removeTree(diskPathsOf(paths, name).root)
   }
 }

@@ -41,6 +41,8 @@ export interface Sandbox {
   readOnlyBinds: string[]
   /** Folders inside private homes that are made writable at the same path: a build's own directories and cache. */
   writableBinds?: string[]
+  /** Folders in which it sees only what is bound below them, where workloads see a file system of their own. */
+  coveredDirs?: string[]
   /** The private network whose names the workload knows and whose members it reaches; absent for one that reaches nobody's (a build). */
   networkId?: string
   /** Runs in the machine's own network even where others have one of their own. */

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { chmod, chown, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, chown, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type PlanName, plans } from '../../shared/plan.ts'
 import { commandIn, searchPathOf } from '../builders/plan.ts'
@@ -7,6 +7,7 @@ import type { Context } from '../context.ts'
 import { artifactDir, releaseSecrets, type StoredRelease } from '../deploys/release-store.ts'
 import { diskForInstance } from '../disks/workload.ts'
 import type { InstanceSpec, Limits, Sandbox } from '../engines/port.ts'
+import { removeTree } from '../files/tree/remove.ts'
 import { type ServicePaths, servicePathsOf } from '../paths.ts'
 import { ensureFolder, ensureServiceFolders, isRoot } from '../services/folders.ts'
 import { type InstanceFacts, platformEnv } from '../services/platform-env.ts'
@@ -115,6 +116,7 @@ export function sandboxOf(
     tmpDir: own.tmp,
     readOnlyBinds: [...readOnlyBinds, paths.toolchain],
     writableBinds: [own.home],
+    coveredDirs: [own.builds, own.releases, own.secrets],
   }
 }
 
@@ -145,7 +147,7 @@ async function laySecrets(
   { service, release, dir }: { service: StoredService; release: StoredRelease; dir: string },
 ): Promise<string> {
   const fresh = `${dir}.new`
-  await rm(fresh, { recursive: true, force: true })
+  await removeTree(fresh)
   await ensureFolder(fresh, 0o700, { uid: 0, gid: 0 })
   for (const { name, content } of releaseSecrets(context, release.id).secretFiles) {
     await writeFile(join(fresh, name), content, { mode: USER_READS })

@@ -2,12 +2,12 @@
  * Brings one service to what is wanted of it: observe, plan, act, until the plan is empty. Takes no input but the service's id,
  * may be stopped anywhere and called again at any time; the driver sees to it that only one runs for a service.
  */
-import { rm } from 'node:fs/promises'
 import { isDeployRunning } from '../../shared/deploy.ts'
 import type { Context } from '../context.ts'
 import { endDeploy } from '../deploys/finish.ts'
 import { deployById, unfinishedDeploys } from '../deploys/store.ts'
 import { recordEvent } from '../events/store.ts'
+import { removeTree } from '../files/tree/remove.ts'
 import { newInstanceId } from '../id.ts'
 import { servicePathsOf } from '../paths.ts'
 import { removeServiceRow, type StoredService, serviceById, updateService } from '../services/store.ts'
@@ -184,7 +184,7 @@ async function removeService(context: Context, service: StoredService): Promise<
   await context.engine.removeService(service.id)
   await context.logStore.removeService(service.id)
   await context.metrics.removeService(service.id)
-  await rm(servicePathsOf(context.paths, service.id).root, { recursive: true, force: true })
+  await removeTree(servicePathsOf(context.paths, service.id).root)
   await context.diskQuota.lift(service)
   const { id: target, name, workspaceId } = service
   context.db.transaction(() => {

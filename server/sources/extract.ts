@@ -1,6 +1,6 @@
-import { rm } from 'node:fs/promises'
 import { AppError } from '../../shared/error.ts'
 import { diskFull, isDiskFull } from '../files/disk-full.ts'
+import { removeTree } from '../files/tree/remove.ts'
 import { type ExtractLimits, refuseArchive } from './extract-rules.ts'
 import { extractTar } from './extract-tar.ts'
 import { type ExtractResult, openExtractTarget } from './extract-target.ts'
@@ -29,7 +29,7 @@ export async function extractArchive(options: ExtractOptions): Promise<ExtractRe
     await unpackers[options.format](options, target)
     return await target.finish()
   } catch (error) {
-    await rm(into, { recursive: true, force: true })
+    await removeTree(into)
     signal?.throwIfAborted()
     throw explain(error)
   }

@@ -1,10 +1,11 @@
 import { renameSync } from 'node:fs'
-import { mkdir, rename, rm } from 'node:fs/promises'
+import { mkdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Source, UploadLimits } from '../../shared/deploy.ts'
 import { AppError } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
 import { whileThereIsRoom } from '../disk-space/room.ts'
+import { removeTree } from '../files/tree/remove.ts'
 import { newId } from '../id.ts'
 import { servicePathsOf } from '../paths.ts'
 import { ensureServiceFolders } from '../services/folders.ts'
@@ -69,10 +70,9 @@ async function take<T>(context: Context, upload: Upload<T>): Promise<T> {
       return upload.onKept(source)
     })
   } catch (error) {
-    for (const path of [received.path, into, kept.archive, kept.unpacked]) await rm(path, { recursive: true, force: true })
+    for (const path of [received.path, into, kept.archive, kept.unpacked]) await removeTree(path)
     // The deletion may have been over before we made the service's folders.
-    if (serviceById(context.db, service.id) === undefined)
-      await rm(servicePathsOf(context.paths, service.id).root, { recursive: true, force: true })
+    if (serviceById(context.db, service.id) === undefined) await removeTree(servicePathsOf(context.paths, service.id).root)
     throw error
   }
 }
@@ -87,7 +87,7 @@ export async function unpackSource(
   source: StoredSource,
   { into, signal }: { into: string; signal: AbortSignal },
 ): Promise<void> {
-  await rm(into, { recursive: true, force: true })
+  await removeTree(into)
   await mkdir(join(into, '..'), { recursive: true })
   const isThere = await rename(unpackedDir(context, source), into).then(
     () => true,

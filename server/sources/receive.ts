@@ -2,6 +2,7 @@ import { type FileHandle, lstat, mkdir, open, readdir, rm } from 'node:fs/promis
 import { join } from 'node:path'
 import { AppError } from '../../shared/error.ts'
 import { diskFull, isDiskFull } from '../files/disk-full.ts'
+import { removeTree } from '../files/tree/remove.ts'
 import { writeAll } from '../files/write-all.ts'
 import type { ArchiveFormat } from './extract.ts'
 import { multipartFile } from './receive-multipart.ts'
@@ -66,7 +67,7 @@ export async function sweepUploads(uploadsDir: string, before: number): Promise<
   for (const name of await readdir(uploadsDir)) {
     const path = join(uploadsDir, name)
     const isOld = ((await lstat(path).catch(() => undefined))?.mtimeMs ?? Infinity) < before
-    if (isOld && name.startsWith(TEMPORARY_PREFIX)) await rm(path, { recursive: true, force: true })
+    if (isOld && name.startsWith(TEMPORARY_PREFIX)) await removeTree(path)
   }
 }
 

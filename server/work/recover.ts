@@ -11,6 +11,7 @@ import { endDeploy } from '../deploys/finish.ts'
 import { pruneReleases } from '../deploys/prune.ts'
 import { deployById, unfinishedDeploys, updateDeploy } from '../deploys/store.ts'
 import { sweepDisks } from '../disks/sweep.ts'
+import { removeTree } from '../files/tree/remove.ts'
 import { outputPathOf } from '../instances/launch.ts'
 import { freezeAgain } from '../instances/sleep.ts'
 import { followInstance } from '../instances/start.ts'
@@ -83,7 +84,7 @@ export async function sweepFolders(context: Context): Promise<void> {
     // Whatever else lies there (the lost+found of a disk, say) is not ours.
     if (!isId('service', name)) continue
     // Asked now, not before: a folder is always made after its row.
-    if (serviceById(context.db, name) === undefined) await rm(join(context.paths.services, name), { recursive: true, force: true })
+    if (serviceById(context.db, name) === undefined) await removeTree(join(context.paths.services, name))
     else await sweepService(context, name)
   }
 }

@@ -144,6 +144,16 @@ const proofs: Record<string, Record<string, string[]>> = {
   },
   'S32 one workspace beside others': { 'security/s32-log-shares.test.ts': [] },
   'S31 the reserve': { 'security/s31-output.test.ts': [], 'security/s31-reserve.test.ts': [] },
+  "S25 root in tenants' folders": {
+    'security/s25-hostile-builds.test.ts': [],
+    'server/files/tree/beneath.test.ts': [
+      'a pipe is looked at and never opened',
+      'nothing outside is read while a folder is exchanged for a link',
+    ],
+    'server/files/tree/freeze.test.ts': ['a hard link to a file of somebody else is refused, and the file stays as it is'],
+    'server/files/tree/remove.test.ts': ['nothing outside is removed while a folder is exchanged for a link'],
+  },
+  'S26 own release only': { 'security/s26-own-release-only.test.ts': [] },
 }
 
 describe.each(Object.entries(proofs))('%s', (_, files) => {

@@ -172,11 +172,13 @@ function writeFstab(
 ): string {
   const { sandbox } = spec
   const needed: BoundDir[] = [
-    ...[spec.cwd, sandbox.homeDir, ...(sandbox.writableBinds ?? [])].map((path) => ({ path, isReadOnly: false })),
+    { path: spec.cwd, isReadOnly: sandbox.readOnlyBinds.includes(spec.cwd) },
+    ...[sandbox.homeDir, ...(sandbox.writableBinds ?? [])].map((path) => ({ path, isReadOnly: false })),
     ...sandbox.readOnlyBinds.map((path) => ({ path, isReadOnly: true })),
   ].filter((dir) => existsSync(dir.path))
   const paths = needed.map((dir) => dir.path)
-  const closedDirs = host.isRoot ? closedDirsAbove(paths, sandbox) : dataDir === undefined ? [] : [dataDir]
+  const coveredDirs = (sandbox.coveredDirs ?? []).filter((dir) => existsSync(dir))
+  const closedDirs = host.isRoot ? [...closedDirsAbove(paths, sandbox), ...coveredDirs] : dataDir === undefined ? coveredDirs : [dataDir]
   const path = join(recordDir, 'fstab')
   const disk = sandbox.disk === undefined ? {} : { disk: placeDisk(sandbox.disk) }
   const replacedFiles = [...seat.files, ...(host.isRoot ? writeAccounts(recordDir, sandbox) : [])]

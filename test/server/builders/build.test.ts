@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type BuildOptions, buildRelease, type RunnableStep, type StepExit } from '../../../server/builders/build.ts'
 import type { BuildPlan } from '../../../server/builders/plan.ts'
@@ -36,7 +36,9 @@ const site: BuildPlan = { ...plan, runtime: 'static', steps: [], publishPaths: [
 
 function build(options: Partial<BuildOptions> = {}, exit: StepExit = { exitCode: 0, signal: null }) {
   return buildRelease({
+    buildDir: dirname(sourceDir),
     sourceDir,
+    owner: undefined,
     cacheDir: '/cache',
     plan,
     env: { B: 'given', PATH: '/evil', npm_config_cache: '/root/.npm' },

@@ -52,7 +52,9 @@ export async function openWorkbench(toolchains: Toolchains): Promise<Workbench> 
       const outputs: string[] = []
       const startedAt = performance.now()
       const built = await buildRelease({
+        buildDir: join(box, 'builds'),
         sourceDir,
+        owner: undefined,
         cacheDir: join(box, 'cache'),
         plan,
         env: { ...buildEnv, HOME: home },

@@ -2,7 +2,7 @@ import { lstat, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { chownTree } from '../../../server/files/chown-tree.ts'
+import { chownTree } from '../../../../server/files/tree/chown.ts'
 
 test('everything in a tree changes owner, links themselves included, and nothing they point to', async () => {
   const box = await mkdtemp(join(tmpdir(), 'chown-'))

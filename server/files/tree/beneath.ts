@@ -1,0 +1,136 @@
+/**
+ * Looking into a tree that somebody else may be changing, as a user who may do more than they.
+ *
+ * A path is walked one name at a time, each opened relative to the descriptor of the folder before and never through a link: links are read,
+ * and walked in the same way. So nothing outside of the root is ever opened, whatever is exchanged for a link meanwhile. `O_PATH` opens
+ * nothing that could block or act, a FIFO or a device, and what is read is the very file that was looked at.
+ */
+import { closeSync, constants, fstatSync, openSync, readdirSync, readlinkSync, readSync, type Stats } from 'node:fs'
+
+/** Of `open(2)`; Node.js has no name for it. */
+const O_PATH = 0o10_000_000
+const ITSELF = O_PATH | constants.O_NOFOLLOW
+const ROOT = ITSELF | constants.O_DIRECTORY
+/** As many as Linux follows before it answers ELOOP. */
+const MAX_LINKS_FOLLOWED = 40
+
+/** What a path leads to. `outside`: some step of it leaves the root, even if a later one comes back, or is absolute. */
+export type Beneath =
+  | { kind: 'absent' }
+  | { kind: 'outside' }
+  | { kind: 'file' | 'folder' | 'other'; sizeBytes: number /** Relative to the root, without links; '' for the root. */; realPath: string }
+
+/** Looks at what `path` leads to below the folder `root`, whose own path must be ours. */
+export function lookBeneath(root: string, path: string): Beneath {
+  return walk(root, path, (found) => found)
+}
+
+/** The first `maxBytes` of the file at `path`; undefined where there is no regular file below `root`. */
+export function headBeneath(root: string, path: string, maxBytes: number): Buffer | undefined {
+  return walk(root, path, (found, descriptor) => {
+    if (found.kind !== 'file') return undefined
+    const file = openSync(placeOf(descriptor), constants.O_RDONLY | constants.O_NONBLOCK)
+    try {
+      return readHead(file, Math.min(found.sizeBytes, maxBytes))
+    } finally {
+      closeSync(file)
+    }
+  })
+}
+
+function readHead(file: number, wantedBytes: number): Buffer {
+  const bytes = Buffer.alloc(wantedBytes)
+  let at = 0
+  while (at < wantedBytes) {
+    const count = readSync(file, bytes, at, wantedBytes - at, at)
+    if (count === 0) break
+    at += count
+  }
+  return bytes.subarray(0, at)
+}
+
+/** The entries of the folder at `path`, links told as `other`, sorted; empty where there is no folder below `root`. */
+export function listBeneath(root: string, path: string): { name: string; kind: 'file' | 'folder' | 'other' }[] {
+  return walk(root, path, (found, descriptor) => {
+    if (found.kind !== 'folder') return []
+    const entries = readdirSync(placeOf(descriptor), { withFileTypes: true })
+    return entries.map((entry) => ({ name: entry.name, kind: kindOf(entry) })).sort((a, b) => (a.name < b.name ? -1 : 1))
+  })
+}
+
+interface Reached {
+  name: string
+  descriptor: number
+  stats: Stats
+}
+
+/** `use` is given the descriptor for as long as it runs; -1 where nothing was found. */
+function walk<T>(root: string, path: string, use: (found: Beneath, descriptor: number) => T): T {
+  const way: Reached[] = []
+  try {
+    const descriptor = openSync(root, ROOT)
+    way.push({ name: '', descriptor, stats: fstatSync(descriptor) })
+    const stopped = step(way, path)
+    const last = way.at(-1)
+    if (stopped !== undefined || last === undefined) return use({ kind: stopped ?? 'absent' }, -1)
+    const realPath = way
+      .slice(1)
+      .map(({ name }) => name)
+      .join('/')
+    return use({ kind: kindOf(last.stats), sizeBytes: last.stats.size, realPath }, last.descriptor)
+  } catch (error) {
+    if (isAbsence(error)) return use({ kind: 'absent' }, -1)
+    throw error
+  } finally {
+    for (const { descriptor } of way) closeSync(descriptor)
+  }
+}
+
+/** Goes on from the last of `way` as far as the path leads. Returns what it came to, unless it is there. */
+function step(way: Reached[], path: string): 'absent' | 'outside' | undefined {
+  const pending = path.split('/').reverse()
+  let followed = 0
+  for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
+    if (way.at(-1)?.stats.isDirectory() !== true) return 'absent'
+    if (name === '..' && way.length === 1) return 'outside'
+    const target = take(way, name)
+    if (target === undefined) continue
+    if (target.startsWith('/')) return 'outside'
+    if (++followed > MAX_LINKS_FOLLOWED) return 'absent'
+    pending.push(...target.split('/').reverse())
+  }
+  return undefined
+}
+
+function take(way: Reached[], name: string): string | undefined {
+  if (name === '' || name === '.') return undefined
+  return name === '..' ? leave(way) : enter(way, name)
+}
+
+/** Returns where a link leads, which is not entered. */
+function enter(way: Reached[], name: string): string | undefined {
+  const path = `${placeOf(way.at(-1)?.descriptor ?? -1)}/${name}`
+  const descriptor = openSync(path, ITSELF)
+  const stats = fstatSync(descriptor)
+  way.push({ name, descriptor, stats })
+  if (!stats.isSymbolicLink()) return undefined
+  leave(way)
+  return readlinkSync(path)
+}
+
+function leave(way: Reached[]): undefined {
+  closeSync(way.pop()?.descriptor ?? -1)
+}
+
+/** What is open, under a name: the kernel leads there without looking at the path any more (proc_pid_fd(5)). */
+const placeOf = (descriptor: number): string => `/proc/self/fd/${descriptor}`
+
+function kindOf(stats: Pick<Stats, 'isDirectory' | 'isFile'>): 'file' | 'folder' | 'other' {
+  if (stats.isDirectory()) return 'folder'
+  return stats.isFile() ? 'file' : 'other'
+}
+
+/** EINVAL: what was a link is none any more. */
+const absences: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EACCES', 'EINVAL', 'ENXIO'])
+
+const isAbsence = (error: unknown): boolean => error instanceof Error && 'code' in error && absences.has(error.code)
