@@ -35,6 +35,8 @@ export class Router {
   #routes: ReadonlyMap<string, Route> = new Map()
   #served = new Map<string, Served>()
   #version = EMPTY_ROUTE_TABLE.version
+  /** What was said of the table before. */
+  #told: ReadonlySet<string> = new Set()
   readonly #targetsOf = (host: string): readonly ProxyTarget[] => {
     const route = this.#routes.get(host)
     return route?.kind === 'proxy' ? route.targets : []
@@ -58,6 +60,7 @@ export class Router {
     this.#routes = new Map(Object.entries(table.hosts))
     this.#served = new Map(Object.entries(table.hosts).map(([host, route]) => [host, prepare(route)]))
     this.#version = table.version
+    this.#tellLeftOut()
     this.#parts.parking.follow((host) => this.#routes.get(host)?.kind === 'asleep')
   }
 
@@ -86,6 +89,18 @@ export class Router {
     }
     respond(client, head.method, pageResponse(pageFor(route, head.host), fieldValue(head.fields, 'accept')))
     return undefined
+  }
+
+  /** Once for each service and what is wrong with it: a table comes with each change of any service. */
+  #tellLeftOut(): void {
+    const lines = new Set<string>()
+    for (const { route, policy, site } of this.#served.values()) {
+      const [first, ...others] = [...(policy?.rules.leftOut ?? []), ...(site?.rules.leftOut ?? [])]
+      if (first !== undefined)
+        lines.add(`${route.serviceId}: the patterns of its rules are too long together, so ${first} and ${others.length} more are left out`)
+    }
+    for (const line of lines) if (!this.#told.has(line)) this.#parts.proxy.log(line)
+    this.#told = lines
   }
 
   #isAnsweredBy(policy: CompiledPolicy, request: Omit<PolicyRequest, 'isTrusted'>): boolean {

@@ -1,4 +1,4 @@
-import type { HeaderRule, PathRule, PathRuleInput } from '../../shared/edge-rule.ts'
+import { type HeaderRule, maxPatternChars, type PathRule, type PathRuleInput } from '../../shared/edge-rule.ts'
 import { AppError, type ErrorDetail } from '../../shared/error.ts'
 import { isReservedHeader } from '../../shared/header-rule.ts'
 import { type BuildPlanName, defaultBuildPlan, defaultPlan, type PlanName } from '../../shared/plan.ts'
@@ -90,7 +90,7 @@ function strangers(type: ServiceType, input: ServiceDetailsInput): ErrorDetail[]
 }
 
 function contradictions(type: ServiceType, input: ServiceDetailsInput): ErrorDetail[] {
-  return [...twoRuntimes(input), ...badRewrites(type, input), ...reservedHeaders(input)]
+  return [...twoRuntimes(input), ...badRewrites(type, input), ...reservedHeaders(input), ...longPatterns(input)]
 }
 
 /** A rewrite answers with another file of the site; going to another site is a redirect. An app has no files to rewrite to. */
@@ -112,6 +112,17 @@ function reservedHeaders({ headers = [] }: ServiceDetailsInput): ErrorDetail[] {
       ? [{ path: `/serviceDetails/headers/${index}/name`, message: `${name} frames the message: no rule can set it.` }]
       : [],
   )
+}
+
+/** Each list may be sent without the other, so each has half. */
+function longPatterns({ headers = [], routes = [] }: ServiceDetailsInput): ErrorDetail[] {
+  const lists = { headers: headers.map(({ path }) => path), routes: routes.map(({ source }) => source) }
+  const most = maxPatternChars / 2
+  return Object.entries(lists).flatMap(([key, patterns]) => {
+    const chars = patterns.reduce((sum, pattern) => sum + pattern.length, 0)
+    const message = `The paths of these rules have ${chars} characters together, of ${most} that are possible. Shorten them, or use fewer.`
+    return chars > most ? [{ path: `/serviceDetails/${key}`, message }] : []
+  })
 }
 
 function twoRuntimes(input: ServiceDetailsInput): ErrorDetail[] {

@@ -138,6 +138,10 @@ const proofs: Record<string, Record<string, string[]>> = {
     'security/s32-build-turns.test.ts': [],
     'server/work/choose.test.ts': ['with one place they take turns'],
   },
+  'S28 no long turn of the event loop': {
+    'security/s28-rules.test.ts': [],
+    'server/services/settings.test.ts': ['with rules whose paths are too long together are refused by their list'],
+  },
   'S34 no throw ends a process': {
     'security/s27-half-open.test.ts': ['leave the control plane running and answering'],
     'server/process/survive.test.ts': ['errors that nobody caught end a process only in a burst'],

@@ -9,25 +9,46 @@ export type PathPattern = readonly (readonly string[])[]
 
 export const compilePattern = (pattern: string): PathPattern => pattern.split('*').map(split)
 
+/** Longer paths match no rule. */
+export const MAX_RULE_PATH_CHARS = 4096
+/** About a millisecond: many times what two hundred ordinary rules need. */
+const MAX_STEPS = 20_000
+/** Comparing so many characters at once costs about as much as a step. */
+const CHARS_PER_STEP_LOG2 = 14
+
+/** What all rules together may cost one request: patterns and paths come from different strangers, who may be one. */
+export class MatchBudget {
+  #left = MAX_STEPS
+
+  get used(): number {
+    return MAX_STEPS - this.#left
+  }
+
+  get isSpent(): boolean {
+    return this.#left <= 0
+  }
+
+  spend(steps: number): void {
+    this.#left -= steps
+  }
+}
+
 /**
  * Matches a decoded path against a pattern in which `:name` stands for one segment and `*` for anything, slashes included.
- * Each `*` but the last takes as little as it can, and never reconsiders: patterns and paths come from different strangers, so the
- * time must not grow with more than the product of their lengths.
+ * Each `*` but the last takes as little as it can, and never reconsiders. When the budget is spent, nothing matches any more.
  */
-export function matchPath(pattern: PathPattern, path: string): PathMatch | undefined {
+export function matchPath(pattern: PathPattern, path: string, budget: MatchBudget): PathMatch | undefined {
+  if (path.length > MAX_RULE_PATH_CHARS || budget.isSpent) return undefined
   const match: PathMatch = { named: new Map(), wild: [] }
   const [first = [], ...blocks] = pattern
-  let at = matchBlock(first, path, { from: 0, named: match.named })
+  const search = { path, named: match.named, budget }
+  let at = matchBlock(first, search, 0)
   if (at < 0 || (blocks.length === 0 && at < path.length)) return undefined
   for (const [index, block] of blocks.entries()) {
-    const isLast = index === blocks.length - 1
-    const start = at
-    let end = -1
-    for (; at <= path.length && (end < 0 || (isLast && end < path.length)); at++)
-      end = matchBlock(block, path, { from: at, named: match.named })
-    if (end < 0 || (isLast && end < path.length)) return undefined
-    match.wild.push(path.slice(start, at - 1))
-    at = end
+    const found = index < blocks.length - 1 ? findBlock(block, search, at) : findLastBlock(block, search, at)
+    if (found === undefined) return undefined
+    match.wild.push(path.slice(at, found.from))
+    at = found.to
   }
   return match
 }
@@ -57,10 +78,53 @@ function split(pattern: string): string[] {
   return pattern.split(/(\*|(?<=\/):[A-Za-z0-9_]+)/).filter((part) => part !== '')
 }
 
+interface Search {
+  path: string
+  named: Map<string, string>
+  budget: MatchBudget
+}
+
+interface Found {
+  from: number
+  to: number
+}
+
+/** Where a stretch of pattern without `*` matches first, from `at` on. */
+function findBlock(block: readonly string[], search: Search, at: number): Found | undefined {
+  for (let from = literalAt(block, search, at); from >= 0; from = literalAt(block, search, from + 1)) {
+    const to = matchBlock(block, search, from)
+    if (to >= 0) return { from, to }
+  }
+  return undefined
+}
+
+/** Where the last one matches so that nothing is left of the path behind it. */
+function findLastBlock(block: readonly string[], search: Search, at: number): Found | undefined {
+  const { path } = search
+  if (block.length <= 1) {
+    const from = path.length - (block[0] ?? '').length
+    return from >= at && matchBlock(block, search, from) >= 0 ? { from, to: path.length } : undefined
+  }
+  for (let from = literalAt(block, search, at); from >= 0; from = literalAt(block, search, from + 1)) {
+    if (matchBlock(block, search, from) === path.length) return { from, to: path.length }
+  }
+  return undefined
+}
+
+/** Where the literal that a stretch begins with stands next, or -1. */
+function literalAt([literal = '']: readonly string[], { path, budget }: Search, at: number): number {
+  if (budget.isSpent) return -1
+  const found = path.indexOf(literal, at)
+  const scanned = (found < 0 ? path.length : found) - at
+  budget.spend(1 + ((scanned * literal.length) >> CHARS_PER_STEP_LOG2))
+  return found
+}
+
 /** Where a stretch of pattern without `*` ends that begins at `from`, or -1 when it does not match there. */
-function matchBlock(block: readonly string[], path: string, { from, named }: { from: number; named: Map<string, string> }): number {
+function matchBlock(block: readonly string[], { path, named, budget }: Search, from: number): number {
   let at = from
   for (const part of block) {
+    budget.spend(1)
     if (isName(part)) {
       const slash = path.indexOf('/', at)
       const end = slash < 0 ? path.length : slash

@@ -1,5 +1,5 @@
 import type { StaticRoute } from '../route-table.ts'
-import { fillPath, matchPath } from '../rules/path-pattern.ts'
+import { fillPath, MatchBudget, matchPath } from '../rules/path-pattern.ts'
 import { type CompiledRule, compileRules, DEFAULT_REDIRECT, type PathRules, redirectOf } from '../rules/path-rules.ts'
 import { ByteCache } from './byte-cache.ts'
 import type { Coding } from './encoding.ts'
@@ -56,8 +56,9 @@ export async function locate(files: StaticFiles, { route, rules }: Site, path: R
   if (redirect !== undefined) return { kind: 'redirect', ...redirect }
   const found = await findFile(files, route, path)
   if (found !== undefined) return found
+  const budget = new MatchBudget()
   for (const rule of rules.rewrites) {
-    const rewritten = rewrite(rule, plainPath)
+    const rewritten = rewrite(rule, plainPath, budget)
     const target = rewritten && (await findFile(files, route, rewritten))
     if (target?.kind === 'file') return target
   }
@@ -71,8 +72,8 @@ export function decodedPath({ segments, hasTrailingSlash }: RequestPath): string
   return hasTrailingSlash && segments.length > 0 ? `${path}/` : path
 }
 
-function rewrite(rule: CompiledRule, path: string): RequestPath | undefined {
-  const match = matchPath(rule.pattern, path)
+function rewrite(rule: CompiledRule, path: string, budget: MatchBudget): RequestPath | undefined {
+  const match = matchPath(rule.pattern, path, budget)
   return match && parseRequestPath(fillPath(rule.destination, match))
 }
 

@@ -29,6 +29,14 @@ describe('details of a service', () => {
     const settings = { ...defaultSettings, preDeployCommand: './migrate', healthCheckPath: '/health' }
     expect(applyDetails('web_service', settings, { preDeployCommand: '', healthCheckPath: '' })).toEqual(defaultSettings)
   })
+  test('with rules whose paths are too long together are refused by their list', () => {
+    const path = `/${'a'.repeat(1023)}`
+    const routes = (count: number) => Array(count).fill({ type: 'redirect', source: path, destination: '/x' })
+    expect(refusal({ routes: routes(8) }, 'web_service')).toEqual([])
+    expect(refusal({ routes: routes(9) }, 'web_service')).toEqual(['/serviceDetails/routes'])
+    const headers = Array(9).fill({ path, name: 'X-A', value: '' })
+    expect(refusal({ headers }, 'static_site')).toEqual(['/serviceDetails/headers'])
+  })
   test('take env for runtime, and refuse two that differ', () => {
     expect(apply({ env: 'go' }).runtime).toBe('go')
     expect(apply({ env: 'go', runtime: 'go' }).runtime).toBe('go')
