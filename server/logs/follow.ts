@@ -1,12 +1,13 @@
 import type { SocketEvents } from '../http/sockets.ts'
 import type { LogFilter } from './filter.ts'
 import type { LogHub, Subscription } from './hub.ts'
-import { toWire } from './wire.ts'
+import { frameOf } from './wire.ts'
 
 const SERVER_ERROR = 1011
+const TRY_AGAIN_LATER = 1013
 
-/** Sends lines to one WebSocket: history from the filter's start, if it has one, then live. Closing it frees the subscription. */
-export function followLogs(hub: LogHub, filter: LogFilter): SocketEvents {
+/** Sends lines to one WebSocket: history from the filter's start, if it has one, then live. Closing it frees the subscription, and the seat. */
+export function followLogs(hub: LogHub, filter: LogFilter, giveSeatBack: () => void): SocketEvents {
   const ending = new AbortController()
   let subscription: Subscription | undefined
   return {
@@ -17,15 +18,19 @@ export function followLogs(hub: LogHub, filter: LogFilter): SocketEvents {
         signal: ending.signal,
         sink: {
           send(line) {
-            const outcome = socket.send(JSON.stringify(toWire(line)))
+            const outcome = socket.send(frameOf(line))
             if (outcome === 'dropped') ending.abort()
             return outcome === 'sent'
           },
         },
         onError: () => socket.close(SERVER_ERROR, 'The logs could not be read; connect again'),
+        onTooSlow: () => socket.close(TRY_AGAIN_LATER, 'No line was taken for a minute; connect again, from the last one'),
       })
     },
     drained: () => subscription?.resume(),
-    closed: () => ending.abort(),
+    closed: () => {
+      ending.abort()
+      giveSeatBack()
+    },
   }
 }

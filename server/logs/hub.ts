@@ -1,11 +1,16 @@
 /**
  * Live lines for subscribers. A subscriber is a number: every line before it has been dealt with. While it is behind, lines
- * come from the store, in order of arrival; once it has caught up they come as they are stored. Changing over is one
- * synchronous step, so nothing is lost or doubled. A subscriber that cannot take more is simply behind again: nothing is
- * buffered for it, however slow it is.
+ * come from the store, in order of arrival; once it has caught up they come from the newest lines, which all share. Changing over is
+ * one synchronous step, so nothing is lost or doubled. A subscriber that cannot take more is simply behind again: nothing is
+ * buffered for it, however slow it is; and one that takes nothing for a minute is ended.
+ *
+ * However many there are and however much is written, a turn of the event loop hands lines out for a few milliseconds, and each gets
+ * its part in turn.
  */
 import { compileFilter, type LineTest, type LogFilter, matches } from './filter.ts'
 import type { LogLine } from './line.ts'
+import { createRecentLines } from './recent.ts'
+import { createFollowSeats } from './seats.ts'
 import type { LogStore } from './store.ts'
 
 interface LogSink {
@@ -22,6 +27,8 @@ export interface SubscribeOptions {
   signal: AbortSignal
   /** The store could not be read, or the sink threw; the subscription has ended. */
   onError?: (error: unknown) => void
+  /** It took nothing for too long, and has ended. */
+  onTooSlow?: () => void
 }
 
 export interface Subscription {
@@ -31,6 +38,8 @@ export interface Subscription {
 
 export interface LogHub {
   subscribe(options: SubscribeOptions): Subscription
+  /** Counts a client who is to subscribe; see createFollowSeats. */
+  takeSeat: ReturnType<typeof createFollowSeats>
   /** How many subscriptions there are. */
   size(): number
   /** Ends all subscriptions. */
@@ -38,6 +47,12 @@ export interface LogHub {
 }
 
 const LINES_PER_READ = 500
+/** Of those at a time that read from the store, each of which takes up to 8 ms of a turn. */
+const READERS_AT_ONCE = 2
+const RECENT_LINES = 5000
+const LINES_PER_PART = 100
+const TURN_MS = 5
+const SLOWEST_MS = 60_000
 
 type Phase = 'reading' | 'live' | 'full' | 'ended'
 
@@ -48,12 +63,16 @@ interface Subscriber {
   /** Removed lines up to this one are no news to the subscriber. */
   knownGapSeq: number
   phase: Phase
+  /** Since when it has taken nothing, while it is full. */
+  fullAt: number
   /** Aborts when the subscription ends for whatever reason. */
   ending: AbortController
 }
 
-export function createLogHub(store: LogStore): LogHub {
+export function createLogHub(store: LogStore, slowestMs = SLOWEST_MS): LogHub {
   const subscribers = new Set<Subscriber>()
+  const recent = createRecentLines(store.nextSeq(), RECENT_LINES)
+  const readTurns = createReadTurns(READERS_AT_ONCE)
 
   const end = (subscriber: Subscriber) => {
     subscriber.phase = 'ended'
@@ -67,21 +86,39 @@ export function createLogHub(store: LogStore): LogHub {
   }
   const start = (subscriber: Subscriber) => {
     subscriber.phase = 'reading'
-    catchUp(store, subscriber).catch((error: unknown) => fail(subscriber, error))
+    catchUp(store, subscriber, readTurns).then(
+      () => pumpSoon(),
+      (error: unknown) => fail(subscriber, error),
+    )
   }
 
-  const stopListening = store.listen((lines) => {
-    for (const subscriber of subscribers) {
-      if (subscriber.phase !== 'live') continue
-      try {
-        deliver(subscriber, lines)
-      } catch (error) {
-        fail(subscriber, error)
-      }
+  /** Gives one that is live its next lines. */
+  const advance = (subscriber: Subscriber) => {
+    const lines = recent.from(subscriber.nextSeq, LINES_PER_PART)
+    if (lines === undefined) return start(subscriber)
+    if (lines.length === 0) subscriber.nextSeq = store.nextSeq()
+    try {
+      deliver(subscriber, lines)
+    } catch (error) {
+      fail(subscriber, error)
     }
+  }
+  const isDue = ({ phase, nextSeq }: Subscriber) => phase === 'live' && nextSeq < store.nextSeq()
+  const pumpSoon = createPump(subscribers, { isDue, advance })
+  const stopListening = store.listen((lines) => {
+    recent.push(lines)
+    pumpSoon()
   })
+  const timer = setInterval(() => {
+    for (const subscriber of slowOnes(subscribers, slowestMs)) {
+      end(subscriber)
+      subscriber.options.onTooSlow?.()
+    }
+  }, slowestMs / 4)
+  timer.unref()
 
   return {
+    takeSeat: createFollowSeats(),
     subscribe(options) {
       const test = compileFilter(options.filter)
       const subscriber: Subscriber = {
@@ -90,6 +127,7 @@ export function createLogHub(store: LogStore): LogHub {
         nextSeq: firstSeq(store, options.from),
         knownGapSeq: options.from === 'start' ? store.prunedSeq(test) : 0,
         phase: 'reading',
+        fullAt: 0,
         ending: new AbortController(),
       }
       if (options.signal.aborted) return { resume: () => {} }
@@ -106,8 +144,56 @@ export function createLogHub(store: LogStore): LogHub {
     size: () => subscribers.size,
     close() {
       stopListening()
+      clearInterval(timer)
       for (const subscriber of [...subscribers]) end(subscriber)
     },
+  }
+}
+
+function slowOnes(subscribers: ReadonlySet<Subscriber>, slowestMs: number): Subscriber[] {
+  const before = performance.now() - slowestMs
+  return [...subscribers].filter(({ phase, fullAt }) => phase === 'full' && fullAt < before)
+}
+
+/** Hands out parts to those that are due, for a few milliseconds in a turn of the event loop, as long as there are any. */
+function createPump(
+  subscribers: Set<Subscriber>,
+  { isDue, advance }: { isDue(subscriber: Subscriber): boolean; advance(subscriber: Subscriber): void },
+): () => void {
+  let isWaiting = false
+  const pump = () => {
+    isWaiting = false
+    const until = performance.now() + TURN_MS
+    for (const subscriber of [...subscribers].filter(isDue)) {
+      if (performance.now() >= until) break
+      advance(subscriber)
+      // Whoever had a part is last in the next turn.
+      if (subscribers.delete(subscriber)) subscribers.add(subscriber)
+    }
+    if (subscribers.values().some(isDue)) pumpSoon()
+  }
+  const pumpSoon = () => {
+    if (isWaiting || subscribers.size === 0) return
+    isWaiting = true
+    setImmediate(pump)
+  }
+  return pumpSoon
+}
+
+type ReadTurns = <T>(read: () => Promise<T>) => Promise<T>
+
+function createReadTurns(atOnce: number): ReadTurns {
+  const waiting: (() => void)[] = []
+  let inUse = 0
+  return async (read) => {
+    while (inUse >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve))
+    inUse++
+    try {
+      return await read()
+    } finally {
+      inUse--
+      waiting.shift()?.()
+    }
   }
 }
 
@@ -117,7 +203,7 @@ function firstSeq(store: LogStore, from: SubscribeOptions['from']): number {
 }
 
 /** Reads from the store until nothing is missing, the sink is full, or the subscription ends. */
-async function catchUp(store: LogStore, subscriber: Subscriber): Promise<void> {
+async function catchUp(store: LogStore, subscriber: Subscriber, takeTurn: ReadTurns): Promise<void> {
   const { test, ending } = subscriber
   while (subscriber.phase === 'reading') {
     const untilSeq = store.nextSeq()
@@ -125,7 +211,8 @@ async function catchUp(store: LogStore, subscriber: Subscriber): Promise<void> {
       subscriber.phase = 'live'
       return
     }
-    const page = await store.readArrival({ test, fromSeq: subscriber.nextSeq, untilSeq, limit: LINES_PER_READ }, ending.signal)
+    const request = { test, fromSeq: subscriber.nextSeq, untilSeq, limit: LINES_PER_READ }
+    const page = await takeTurn(() => store.readArrival(request, ending.signal))
     // Asked after reading, so that what has gone in between is told too.
     if (subscriber.phase !== 'reading' || !tellOfGap(store, subscriber)) return
     if (deliver(subscriber, page.lines)) subscriber.nextSeq = page.nextSeq
@@ -157,6 +244,9 @@ function deliver(subscriber: Subscriber, lines: readonly LogLine[]): boolean {
 
 function accepts(subscriber: Subscriber, takesMore: boolean): boolean {
   if (subscriber.phase === 'ended') return false
-  if (!takesMore) subscriber.phase = 'full'
+  if (!takesMore) {
+    subscriber.phase = 'full'
+    subscriber.fullAt = performance.now()
+  }
   return takesMore
 }

@@ -19,7 +19,14 @@ export const logRoutes: Handlers<LogIds, Context> = {
   },
   listLogValues: ({ actor, query }, { db, logStore }) => logStore.values(query.label, filterOf(db, actor, query)),
   subscribeLogs({ actor, query, upgrade }, { db, logHub }) {
-    upgrade(followLogs(logHub, filterOf(db, actor, query)))
+    const filter = filterOf(db, actor, query)
+    const giveSeatBack = logHub.takeSeat(actor)
+    try {
+      upgrade(followLogs(logHub, filter, giveSeatBack))
+    } catch (error) {
+      giveSeatBack()
+      throw error
+    }
   },
 }
 

@@ -22,6 +22,17 @@ export function toWire(line: LogLine): Log {
   }
 }
 
+const frames = new WeakMap<LogLine, string>()
+
+/** A line as the subscription socket sends it. Many may follow the same lines, so each is written once. */
+export function frameOf(line: LogLine): string {
+  const known = frames.get(line)
+  if (known !== undefined) return known
+  const frame = JSON.stringify(toWire(line))
+  frames.set(line, frame)
+  return frame
+}
+
 export const toWirePage = (page: LogPageResult): LogPage => ({
   hasMore: page.hasMore,
   nextStartTime: formatLogTime(page.nextStartAt),

@@ -130,6 +130,7 @@ const proofs: Record<string, Record<string, string[]>> = {
   'S23 deletion': { 'security/s23-deletion.test.ts': [] },
   'S29 kernel objects': { 'security/s29-connections.test.ts': [] },
   'S27 bounds of what clients make us keep': {
+    'security/s27-log-followers.test.ts': [],
     'security/s27-half-open.test.ts': [],
     'security/s27-closed-windows.test.ts': [],
   },
