@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { overlapPolicies, ScheduleInput, TimezoneInput } from './cron.ts'
-import { rolloutStrategies } from './deploy.ts'
+import { deployStatuses, rolloutStrategies } from './deploy.ts'
 import { DiskInput, ServiceDisk } from './disk.ts'
 import { HeaderRule, HeaderRulesInput, PathRule, PathRulesInput } from './edge-rule.ts'
 import { EnvVarInput, maxEnvVars, SecretFileInput } from './env.ts'
@@ -180,6 +180,9 @@ export const Service = Type.Object(
     notifyOnFail: OneOf(['default', 'notify', 'ignore']),
     rootDir: Type.String(),
     serviceDetails: ServiceDetails,
+    latestDeployStatus: optional(
+      OneOf([...deployStatuses, 'none'], 'Only while nothing of it has been live yet: how its latest deploy stands'),
+    ),
   },
   { $id: 'Service' },
 )

@@ -76,8 +76,9 @@ const serviceColumns = ({ io }: Context): Column<Service>[] => [
   { title: 'URL', value: ({ serviceDetails }) => serviceDetails.url ?? '-', isFlexible: true },
 ]
 
-function stateOf({ suspended, serviceDetails }: Service): string {
+function stateOf({ suspended, serviceDetails, latestDeployStatus }: Service): string {
   if (suspended === 'suspended') return 'suspended'
+  if (latestDeployStatus !== undefined) return latestDeployStatus === 'none' ? 'not deployed' : latestDeployStatus.replaceAll('_', ' ')
   if (serviceDetails.maintenanceMode?.enabled) return 'maintenance'
   return serviceDetails.asleepAt === undefined ? 'active' : 'asleep'
 }

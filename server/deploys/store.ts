@@ -231,3 +231,8 @@ function presentDeploy(row: DeployRow): Deploy {
     ...(row.guard_until == null ? {} : { guardedUntil: iso(row.guard_until) }),
   }
 }
+
+/** How the latest deploy of a service stands, or undefined when there was none. */
+export const latestDeployStatus = (db: Database, serviceId: string): DeployStatus | undefined =>
+  db.query<{ status: DeployStatus }, [string]>('SELECT status FROM deploys WHERE service_id = ? ORDER BY id DESC LIMIT 1').get(serviceId)
+    ?.status

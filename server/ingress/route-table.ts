@@ -64,7 +64,7 @@ export const Route = Type.Union([
   Type.Object({ kind: Type.Literal('suspended'), ...named }),
   /** Requests wait until a newer table says otherwise. */
   Type.Object({ kind: Type.Literal('asleep'), ...named }),
-  Type.Object({ kind: Type.Literal('unavailable'), ...named }),
+  Type.Object({ kind: Type.Literal('unavailable'), ...named, isUndeployed: Type.Optional(Type.Literal(true)) }),
 ])
 export type Route = Static<typeof Route>
 export type StaticRoute = Extract<Route, { kind: 'static' }>

@@ -124,6 +124,10 @@ function pageFor(route: Route | undefined, host: string): Page {
     const text = `${route.name} has been suspended. It answers again once it is resumed.`
     return { status: 503, title: 'Service Suspended', text, retryAfterSeconds: SUSPENDED_RETRY_SECONDS }
   }
+  if (route.kind === 'unavailable' && route.isUndeployed) {
+    const text = `${route.name} has never been live: no deploy of it has succeeded so far. The log of its latest deploy tells why.`
+    return { status: 503, title: 'Not Deployed', text, retryAfterSeconds: SUSPENDED_RETRY_SECONDS }
+  }
   const text = `${route.name} is not live yet, or one release is just taking the place of another. Try again in a moment.`
   return { status: 503, title: 'Service Unavailable', text, retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS }
 }

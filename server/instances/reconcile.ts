@@ -15,6 +15,7 @@ import type { Background } from './background.ts'
 import { noteArrival, noteLeaving } from './gap.ts'
 import { ownPortOf } from './given-port.ts'
 import { endGuard, flipBack } from './guard.ts'
+import { reasonWithLastWords } from './last-words.ts'
 import { observeInstance } from './observe.ts'
 import { type Action, type InstanceSet, nextDueAt, planService } from './plan.ts'
 import { situationOf } from './situation.ts'
@@ -87,7 +88,7 @@ async function act(context: Context, service: StoredService, action: Action): Pr
     case 'drain':
       return await beginDrain(context, service, action.instanceIds)
     case 'fail_candidate':
-      return endCandidate(context, service, action.deployId, { status: 'update_failed', reason: action.reason })
+      return endCandidate(context, service, action.deployId, { status: 'update_failed', reason: reasonWithLastWords(context, action) })
     case 'cancel_candidate':
       return endCandidate(context, service, action.deployId, { status: 'canceled', reason: action.reason })
     case 'abandon_restart':

@@ -34,7 +34,7 @@ export function routeOf(service: RoutedService): Route {
   const policy = policyOf(service)
   const named = { serviceId: service.id, name: service.name, ...(policy && { policy }) }
   if (service.isSuspended) return { kind: 'suspended', ...named }
-  if (service.release === undefined) return { kind: 'unavailable', ...named }
+  if (service.release === undefined) return { kind: 'unavailable', ...named, isUndeployed: true }
   if (service.type === 'static_site') {
     const { settings, id, artifactDir: root } = service.release
     return { kind: 'static', ...named, releaseId: id, root, headers: settings.headers, rules: settings.routes }

@@ -4,6 +4,7 @@ import { formatAddress } from '../address.ts'
 import { hasCertificate } from '../certificates/store.ts'
 import type { Context } from '../context.ts'
 import { findCronJob } from '../cron-jobs/store.ts'
+import { latestDeployStatus } from '../deploys/store.ts'
 import { presentServiceDisk } from '../disks/present.ts'
 import { diskOfService } from '../disks/store.ts'
 import { SHARED_ADDRESS } from '../engines/loopback-address.ts'
@@ -52,6 +53,7 @@ export function presentService(context: Pick<Context, 'config' | 'db' | 'publicU
     notifyOnFail: 'default',
     rootDir: service.settings.rootDir,
     serviceDetails: detailsOf(context, service),
+    ...(service.liveDeployId === null ? { latestDeployStatus: latestDeployStatus(context.db, service.id) ?? 'none' } : {}),
   }
 }
 

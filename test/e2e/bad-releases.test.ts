@@ -22,7 +22,7 @@ const badReleases: BadRelease[] = [
     title: 'a release that crashes',
     app: 'crashes',
     status: 'update_failed',
-    reason: /^It exited with code 1 before it was healthy, 3 times\. See its logs\.$/,
+    reason: /^It exited with code 1 before it was healthy, 3 times\. See its logs\. It last said: /,
   },
   {
     title: 'a release that answers its health check with 500',

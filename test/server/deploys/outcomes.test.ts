@@ -72,7 +72,7 @@ const failing: Failing[] = [
     name: 'crashes',
     app: 'crashes',
     status: 'update_failed',
-    reason: /^It exited with code 1 before it was healthy, 3 times\. See its logs\.$/,
+    reason: /^It exited with code 1 before it was healthy, 3 times\. See its logs\. It last said: .*[^ ]$/,
   },
   {
     fact: 'a release that answers its health check with an error',

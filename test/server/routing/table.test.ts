@@ -39,7 +39,7 @@ describe('the route of a service', () => {
     expect(routeOf(service({ instances }))).toEqual({ kind: 'proxy', ...named, targets: [] })
   })
   test('says that it is not available yet while nothing has been live or started', () => {
-    expect(routeOf(service({ release: undefined }))).toEqual({ kind: 'unavailable', ...named })
+    expect(routeOf(service({ release: undefined }))).toEqual({ kind: 'unavailable', ...named, isUndeployed: true })
     expect(routeOf(service({ instances: [instance('a', 'starting')] }))).toEqual({ kind: 'unavailable', ...named })
   })
   test('has requests wait while it is asleep, and while it starts after it was woken, but not once that has failed', () => {
