@@ -4,26 +4,28 @@ import { type FileHandle, open, readlink, realpath } from 'node:fs/promises'
 const absentCodes = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EACCES', 'ENXIO'])
 
 /**
- * Opens what lies at `path` for reading, or nothing when it is absent or its links lead out of `root`.
- * The kernel is asked where the opened file really is, so nothing can be swapped between the check and the use.
+ * Opens what lies at `path` for reading, or nothing when it is absent or its links lead out of `root`: these are followed before anything is
+ * opened, as opening alone makes some devices and pipes act. The kernel is asked where the opened file really is, so nothing can be
+ * swapped between the check and the use.
  */
 export async function openInside(root: string, path: string): Promise<FileHandle | undefined> {
-  const handle = await openIfThere(path)
+  const [realRoot, realFile] = await Promise.all([realpath(root), ifThere(realpath(path))])
+  if (realFile === undefined || (realFile !== realRoot && !realFile.startsWith(`${realRoot}/`))) return undefined
+  // Without O_NONBLOCK a named pipe in a release would hold a thread for ever.
+  const handle = await ifThere(open(realFile, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW))
   if (handle === undefined) return undefined
-  let isInside = false
+  let isSame = false
   try {
-    const [realRoot, realFile] = await Promise.all([realpath(root), readlink(`/proc/self/fd/${handle.fd}`)])
-    isInside = realFile === realRoot || realFile.startsWith(`${realRoot}/`)
+    isSame = (await readlink(`/proc/self/fd/${handle.fd}`)) === realFile
   } finally {
-    if (!isInside) await handle.close()
+    if (!isSame) await handle.close()
   }
-  return isInside ? handle : undefined
+  return isSame ? handle : undefined
 }
 
-async function openIfThere(path: string): Promise<FileHandle | undefined> {
+async function ifThere<T>(found: Promise<T>): Promise<T | undefined> {
   try {
-    // Without O_NONBLOCK a named pipe in a release would hold a thread for ever.
-    return await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    return await found
   } catch (error) {
     if (error instanceof Error && 'code' in error && absentCodes.has(String(error.code))) return undefined
     throw error

@@ -112,6 +112,19 @@ describe('the build of a site', () => {
     expect((await build({ plan: site })).artifactDir).toBe(join(sourceDir, 'build'))
   })
 
+  test('S25: leaves out links to nothing, which could come to lead somewhere, and says so', async () => {
+    await mkdir(join(sourceDir, 'dist/deep'), { recursive: true })
+    await symlink('deep', join(sourceDir, 'dist/link'))
+    await symlink('link/later', join(sourceDir, 'dist/dangling'))
+    await symlink('dangling', join(sourceDir, 'dist/to-dangling'))
+    const { artifactDir } = await build({ plan: site })
+    expect((await readdir(artifactDir)).sort()).toEqual(['deep', 'link'])
+    expect(log.filter((line) => line.includes('is a link to nothing and is left out')).sort()).toEqual([
+      '    "dangling" is a link to nothing and is left out',
+      '    "to-dangling" is a link to nothing and is left out',
+    ])
+  })
+
   test('without any of them says what to set', async () => {
     await writeFile(join(sourceDir, 'dist'), 'a file')
     await expect(build({ plan: site })).rejects.toThrow('the build has made no folder "dist", "build"; set publishPath')
