@@ -3,24 +3,30 @@ import { networkOf } from './seats.ts'
 /** What waits in memory because of the clients of one address: for them to take it, or for an instance to take it from them. */
 interface Share {
   bytes: number
-  accounts: number
+  accounts: Set<Owner>
   /** Trusted proxies speak for many. */
   isTrusted: boolean
+}
+
+interface Owner {
+  bytes: number
+  isEvicted: boolean
+  evict(): void
 }
 
 /** What one connection makes us keep. */
 export interface Account {
   /** Whether new requests of this address are to be refused until some of what waits has gone. */
   readonly isCrowded: boolean
-  /** It keeps so much now. Whether that may stay so. */
-  set(bytes: number): boolean
+  /** It keeps so much now. Where that is too much, `evict` is called: of this connection, or of one that keeps far more. */
+  set(bytes: number): void
   close(): void
 }
 
 /**
- * Shares out the memory in which bytes may wait. One address may have half of what is left, so that there is always something left
- * for another, however many have come before (the dynamic threshold of Choudhury and Hahne, 1998). From half of its share on an
- * address gets no new requests; beyond the share the connection that went too far is to end.
+ * Shares out the memory in which bytes may wait. One address may have half of what is left (the dynamic threshold of Choudhury and
+ * Hahne, 1998). From half of its share on it gets no new requests; beyond the share the connection that went too far is to end, unless
+ * there is another address that has more than twice as much, which then loses the connection that keeps most.
  */
 export class Unsent {
   readonly #maxBytes: number
@@ -37,38 +43,54 @@ export class Unsent {
     return this.#totalBytes
   }
 
-  open(address: string): Account {
+  /** `evict` is to end the connection soon, not at once: it may be called in the midst of whatever it does. */
+  open(address: string, evict: () => void): Account {
     const isTrusted = this.#isTrusted(address)
     const key = isTrusted ? '' : networkOf(address)
-    const share = this.#shares.get(key) ?? { bytes: 0, accounts: 0, isTrusted }
+    const share = this.#shares.get(key) ?? { bytes: 0, accounts: new Set(), isTrusted }
+    const owner: Owner = { bytes: 0, isEvicted: false, evict }
     this.#shares.set(key, share)
-    share.accounts++
-    let own = 0
+    share.accounts.add(owner)
     const move = (bytes: number) => {
-      share.bytes += bytes - own
-      this.#totalBytes += bytes - own
-      own = bytes
+      const change = bytes - owner.bytes
+      owner.bytes = bytes
+      share.bytes += change
+      this.#totalBytes += change
+      return change
     }
     const roomOf = () => this.#roomFor(share)
     return {
       get isCrowded() {
         return share.bytes * 2 > roomOf()
       },
-      set(bytes) {
-        if (bytes === own) return true
-        const grows = bytes > own
-        move(bytes)
-        return !grows || share.bytes <= roomOf()
+      set: (bytes) => {
+        if (bytes !== owner.bytes && move(bytes) > 0 && share.bytes > roomOf()) this.#makeRoom(share, owner)
       },
       close: () => {
         move(0)
-        if (--share.accounts === 0) this.#shares.delete(key)
+        share.accounts.delete(owner)
+        if (share.accounts.size === 0) this.#shares.delete(key)
       },
     }
+  }
+
+  #makeRoom(share: Share, owner: Owner): void {
+    const largest = mostOf(this.#shares.values(), ({ isTrusted }) => !isTrusted)
+    const isOther = largest !== undefined && largest !== share && largest.bytes > 2 * share.bytes
+    const victim = isOther ? mostOf(largest.accounts, ({ isEvicted }) => !isEvicted) : owner
+    if (victim === undefined) return
+    victim.isEvicted = true
+    victim.evict()
   }
 
   #roomFor({ isTrusted }: Share): number {
     const left = Math.max(0, this.#maxBytes - this.#totalBytes)
     return isTrusted ? left : left / 2
   }
+}
+
+function mostOf<T extends { bytes: number }>(all: Iterable<T>, isMeant: (one: T) => boolean): T | undefined {
+  let most: T | undefined
+  for (const one of all) if (isMeant(one) && one.bytes > (most?.bytes ?? -1)) most = one
+  return most
 }

@@ -133,6 +133,7 @@ const proofs: Record<string, Record<string, string[]>> = {
     'security/s27-log-followers.test.ts': [],
     'security/s27-half-open.test.ts': [],
     'security/s27-closed-windows.test.ts': [],
+    'security/s27-unread-answers.test.ts': [],
   },
   'S32 one workspace keeps nobody from anything': {
     'security/s32-quotas.test.ts': [],
@@ -141,9 +142,11 @@ const proofs: Record<string, Record<string, string[]>> = {
   },
   'S28 no long turn of the event loop': {
     'security/s28-rules.test.ts': [],
+    'security/s28-compression.test.ts': [],
     'server/services/settings.test.ts': ['with rules whose paths are too long together are refused by their list'],
   },
   'S34 no throw ends a process': {
+    'security/s34-ingress.test.ts': [],
     'security/s27-half-open.test.ts': ['leave the control plane running and answering'],
     'server/process/survive.test.ts': ['errors that nobody caught end a process only in a burst'],
   },

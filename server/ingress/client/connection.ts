@@ -70,7 +70,7 @@ export class ClientConnection implements Connection, Deadlined, ClientSide {
     this.#reader = new RequestReader(context.limits)
     this.address = socket.remoteAddress.replace(/^::ffff:(?=\d+\.)/, '')
     this.isTrusted = context.isTrusted(this.address)
-    this.#account = context.unsent.open(this.address)
+    this.#account = context.unsent.open(this.address, () => this.#evicted())
     this.origin = new RequestOrigin(this)
     this.#phaseAt = context.deadlines.now
     context.deadlines.add(this)
@@ -402,8 +402,13 @@ export class ClientConnection implements Connection, Deadlined, ClientSide {
       if (mustPause) this.#socket.pause()
       else this.#socket.resume()
     }
-    if (!this.#account.set(this.#keptBytes())) this.#isTooMuch = true
+    this.#account.set(this.#keptBytes())
     this.deadlineAt = this.#deadline()
+  }
+
+  #evicted(): void {
+    this.#isTooMuch = true
+    this.deadlineAt = this.#context.deadlines.now
   }
 
   #keptBytes(): number {

@@ -65,7 +65,9 @@ export class Http2Connection implements Connection, Deadlined, IntakeOwner, Turn
     this.scheme = scheme
     this.address = socket.remoteAddress.replace(/^::ffff:(?=\d+\.)/, '')
     this.isTrusted = context.isTrusted(this.address)
-    this.#account = context.unsent.open(this.address)
+    this.#account = context.unsent.open(this.address, () => {
+      this.#isTooMuch = true
+    })
     this.origin = new RequestOrigin(this)
     const wake = () => this.wake()
     this.#outbox = new Outbox(socket, wake)
@@ -260,7 +262,7 @@ export class Http2Connection implements Connection, Deadlined, IntakeOwner, Turn
 
   #rebalance(): void {
     if (this.#phase === 'closed') return
-    if (!this.#account.set(this.#keptBytes)) this.#isTooMuch = true
+    this.#account.set(this.#keptBytes)
     const mustPause = this.#phase !== 'closing' && this.#outbox.isStuck && this.#outbox.waitingBytes >= PAUSE_BYTES
     if (mustPause === this.#isPaused) return
     this.#isPaused = mustPause
