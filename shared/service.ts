@@ -219,7 +219,7 @@ export const Instance = Type.Object({
     instanceStatuses,
     'standby: of the release before, kept for the way back while the new one is watched; asleep: frozen until the next request',
   ),
-  startedAt: Type.Union([Time, Type.Null()]),
+  startedAt: optional(Time),
   restarts: Type.Integer({ description: 'How often it was started again after it died' }),
 })
 export type Instance = Static<typeof Instance>

@@ -3,7 +3,7 @@ import { DisplayName, Email, NewPassword, Otp } from './auth.ts'
 import { Id } from './id.ts'
 import { InviteToken } from './invite-token.ts'
 import { RoleName } from './role.ts'
-import { StrictObject, Time } from './schema.ts'
+import { OneOf, StrictObject, Time } from './schema.ts'
 import { Scope, ScopeInput } from './scope.ts'
 
 /** How long an invite is good for. */
@@ -25,13 +25,17 @@ export const TeamMember = Type.Object({
 })
 export type TeamMember = Static<typeof TeamMember>
 
+/** What Render calls roles: each role of ours is told as one of these, and one that a workspace made as the contributor's. */
+const ownerRoles = ['ADMIN', 'DEVELOPER', 'WORKSPACE_CONTRIBUTOR', 'WORKSPACE_BILLING', 'WORKSPACE_VIEWER'] as const
+export type OwnerRole = (typeof ownerRoles)[number]
+
 /** A member in the form of /v1/owners/:ownerId/members. */
 export const OwnerMember = Type.Object({
   userId: Id('user'),
   name: Type.String(),
   email: Type.String(),
   status: Type.Literal('active'),
-  role: Type.String(),
+  role: OneOf(ownerRoles),
   mfaEnabled: Type.Boolean(),
 })
 export type OwnerMember = Static<typeof OwnerMember>

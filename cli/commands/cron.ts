@@ -88,7 +88,7 @@ const runColumns = ({ io }: Context): Column<CronJobRun>[] => [
   { title: 'STATUS', value: ({ status }) => status, colour: ({ status }) => statusColours[status] },
   { title: 'EXIT', value: ({ exitCode }) => exitCode?.toString() ?? '-', align: 'right' },
   { title: 'TRIGGERED BY', value: ({ triggeredBy }) => triggeredBy },
-  { title: 'STARTED', value: ({ startedAt }) => (startedAt === null ? '-' : ago(startedAt, io.now())) },
+  { title: 'STARTED', value: ({ startedAt }) => (startedAt === undefined ? '-' : ago(startedAt, io.now())) },
   { title: 'TOOK', value: tookOf, align: 'right' },
   { title: 'REASON', value: ({ reason }) => reason ?? '', isFlexible: true },
 ]

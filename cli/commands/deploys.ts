@@ -79,7 +79,7 @@ function statusColour({ status }: Deploy): keyof Paint | undefined {
 }
 
 const tookOf = ({ createdAt, finishedAt }: Deploy): string =>
-  finishedAt === null ? '-' : formatTook(Date.parse(finishedAt) - Date.parse(createdAt))
+  finishedAt === undefined ? '-' : formatTook(Date.parse(finishedAt) - Date.parse(createdAt))
 
 async function get(context: Context, deployId: string, options: OfService): Promise<void> {
   const { service, deploy } = await findDeploy(context, deployId, options)
@@ -93,8 +93,8 @@ async function get(context: Context, deployId: string, options: OfService): Prom
     ['Source', deploy.source?.id],
     ['Rollback of', deploy.rollbackOf],
     ['Created', deploy.createdAt],
-    ['Started', deploy.startedAt ?? undefined],
-    ['Finished', deploy.finishedAt ?? undefined],
+    ['Started', deploy.startedAt],
+    ['Finished', deploy.finishedAt],
     ['Took', tookOf(deploy)],
     ['Watched until', deploy.guardedUntil],
   ]

@@ -78,7 +78,7 @@ const statusColours: Record<JobStatus, keyof Paint> = {
 
 /** How long its processes lived. */
 export const tookOf = ({ startedAt, finishedAt }: Pick<Job, 'startedAt' | 'finishedAt'>): string =>
-  startedAt === null || finishedAt === null ? '-' : formatTook(Date.parse(finishedAt) - Date.parse(startedAt))
+  startedAt === undefined || finishedAt === undefined ? '-' : formatTook(Date.parse(finishedAt) - Date.parse(startedAt))
 
 async function get(context: Context, jobId: string, options: OfService): Promise<void> {
   const { service, job } = await findJob(context, jobId, options)
@@ -92,8 +92,8 @@ async function get(context: Context, jobId: string, options: OfService): Promise
     ['Reason', job.reason],
     ['Plan', job.planId],
     ['Created', job.createdAt],
-    ['Started', job.startedAt ?? undefined],
-    ['Finished', job.finishedAt ?? undefined],
+    ['Started', job.startedAt],
+    ['Finished', job.finishedAt],
     ['Took', tookOf(job)],
   ]
   context.io.stdout.write(formatFields(fields, context.paint))

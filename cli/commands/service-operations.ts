@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander'
-import type { Event } from '../../shared/event.ts'
+import { type Event, eventTypes } from '../../shared/event.ts'
 import { type Instance, maxInstances } from '../../shared/service.ts'
 import type { Context, Start } from '../context.ts'
 import { ago } from '../figures.ts'
@@ -100,7 +100,7 @@ async function instances(context: Context, name: string | undefined): Promise<vo
 const instanceColumns = ({ io }: Context): Column<Instance>[] => [
   { title: 'INSTANCE', value: ({ id }) => id },
   { title: 'STATUS', value: ({ status }) => status, colour: ({ status }) => statusColour[status] },
-  { title: 'STARTED', value: ({ startedAt }) => (startedAt === null ? '-' : ago(startedAt, io.now())) },
+  { title: 'STARTED', value: ({ startedAt }) => (startedAt === undefined ? '-' : ago(startedAt, io.now())) },
   { title: 'RESTARTS', value: ({ restarts }) => String(restarts), align: 'right' },
 ]
 
@@ -117,7 +117,8 @@ const statusColour = {
 
 async function events(context: Context, name: string | undefined, limit: number): Promise<void> {
   const service = await resolveService(context, name)
-  const page = await allPages((query) => context.client.call('listEvents', { params: { serviceId: service.id }, query }), limit)
+  const params = { serviceId: service.id }
+  const page = await allPages((query) => context.client.call('listEvents', { params, query: { ...query, type: [...eventTypes] } }), limit)
   const empty = clean`Nothing has happened to ${service.name} yet.`
   printList(context, { page, row: ({ event }) => event, columns: eventColumns, empty })
 }

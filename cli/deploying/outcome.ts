@@ -75,7 +75,7 @@ function conclude(context: Context, service: Service, deploy: Deploy): void {
 }
 
 function sayWatched(context: Context, { guardedUntil, finishedAt }: Deploy): void {
-  if (guardedUntil === undefined || finishedAt === null || context.isJson) return
+  if (guardedUntil === undefined || finishedAt === undefined || context.isJson) return
   const seconds = Math.round((Date.parse(guardedUntil) - Date.parse(finishedAt)) / 1000)
   context.note(`It is watched for ${seconds} s: if it does far worse than the release before, that one comes back by itself.`)
 }

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import type { Event, EventQuery, EventType } from '../../shared/event.ts'
+import { type Event, type EventQuery, type EventType, wellKnownEventTypes } from '../../shared/event.ts'
 import { newId } from '../id.ts'
 
 interface EventRow {
@@ -46,19 +46,19 @@ export function findEvent(db: Database, workspaceId: string, id: string): Event 
   return row === null ? undefined : present(row)
 }
 
-/** Events of a service, newest first, those before `beforeId` when it is given. */
+/** Events of a service of the types named, else of the well-known ones; newest first, those before `beforeId` when it is given. */
 export function listEvents(db: Database, serviceId: string, query: EventQuery & { beforeId: string | undefined; limit: number }): Event[] {
   return db
     .query<EventRow, Record<string, string | number | null>>(
       `SELECT * FROM events WHERE service_id = $serviceId
-       AND ($types IS NULL OR type IN (SELECT value FROM json_each($types)))
+       AND type IN (SELECT value FROM json_each($types))
        AND created_at >= $startTime AND created_at <= $endTime
        AND ($beforeId IS NULL OR id < $beforeId)
        ORDER BY id DESC LIMIT $limit`,
     )
     .all({
       serviceId,
-      types: query.type === undefined ? null : JSON.stringify(query.type),
+      types: JSON.stringify(query.type ?? wellKnownEventTypes),
       startTime: query.startTime === undefined ? 0 : Date.parse(query.startTime),
       endTime: query.endTime === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(query.endTime),
       beforeId: query.beforeId ?? null,

@@ -49,8 +49,8 @@ export const presentRun = (job: StoredJob): CronJobRun => ({
 
 function endOf({ startedAt, finishedAt, exitCode, reason }: StoredJob): Pick<Job, 'startedAt' | 'finishedAt' | 'exitCode' | 'reason'> {
   return {
-    startedAt: startedAt === null ? null : iso(startedAt),
-    finishedAt: finishedAt === null ? null : iso(finishedAt),
+    ...(startedAt === null ? {} : { startedAt: iso(startedAt) }),
+    ...(finishedAt === null ? {} : { finishedAt: iso(finishedAt) }),
     ...(exitCode === null ? {} : { exitCode }),
     ...(reason === null ? {} : { reason }),
   }

@@ -97,7 +97,7 @@ function presentInstance(instance: StoredInstance, service: StoredService, now: 
     id: instance.id,
     createdAt: new Date(instance.createdAt).toISOString(),
     status: statusOf(instance, service, now),
-    startedAt: instance.startedAt === null ? null : new Date(instance.startedAt).toISOString(),
+    ...(instance.startedAt === null ? {} : { startedAt: new Date(instance.startedAt).toISOString() }),
     restarts: instance.restarts,
   }
 }

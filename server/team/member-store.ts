@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import type { OwnerMember, TeamMember } from '../../shared/team.ts'
+import type { OwnerMember, OwnerRole, TeamMember } from '../../shared/team.ts'
 import { presentScope, type ServiceScope, scopeIn, scopeText } from '../scopes/scope.ts'
 
 /** A user's place in a workspace. Times are milliseconds since 1970. */
@@ -87,13 +87,20 @@ export function presentMember({ userId, name, email, role, scope, hasTwoFactor, 
   }
 }
 
+const ownerRoleOf: Readonly<Record<string, OwnerRole>> = {
+  admin: 'ADMIN',
+  developer: 'DEVELOPER',
+  billing: 'WORKSPACE_BILLING',
+  viewer: 'WORKSPACE_VIEWER',
+}
+
 /** The member in the form of /v1/owners/:ownerId/members. */
 export const presentOwnerMember = ({ userId, name, email, role, hasTwoFactor }: StoredMember): OwnerMember => ({
   userId,
   name,
   email,
   status: 'active',
-  role,
+  role: ownerRoleOf[role] ?? 'WORKSPACE_CONTRIBUTOR',
   mfaEnabled: hasTwoFactor,
 })
 

@@ -32,8 +32,6 @@ const cronRun = (fields: Partial<CronJobRun> = {}): CronJobRun => ({
   id: 'job-0b1c2d3e4f5g6h7i8j9k',
   status: 'pending',
   createdAt: '2026-02-01T11:59:00.000Z',
-  startedAt: null,
-  finishedAt: null,
   triggeredBy: 'schedule',
   ...fields,
 })

@@ -69,7 +69,8 @@ function platform({
       },
       getDeploy: () => {
         const status = left.length > 1 ? (left.shift() as DeployStatus) : (left[0] as DeployStatus)
-        return exampleDeploy({ status, ...(left.length > 1 || status !== statuses.at(-1) ? { finishedAt: null } : ended) })
+        const { finishedAt: _, ...running } = exampleDeploy({ status })
+        return left.length > 1 || status !== statuses.at(-1) ? running : exampleDeploy({ status, ...ended })
       },
       listLogs: () => ({
         hasMore: false,

@@ -103,7 +103,8 @@ async function read({ id, params }: Matched, request: Request, url: URL): Promis
   for (const name of new Set(url.searchParams.keys())) {
     const schema = operation.query?.properties[name]
     const values = url.searchParams.getAll(name)
-    query[name] = schema?.type === 'array' ? values : schema?.type === 'integer' ? Number(values[0]) : values[0]
+    const isNumber = schema?.type === 'integer' || schema?.type === 'number'
+    query[name] = schema?.type === 'array' ? values : isNumber ? Number(values[0]) : values[0]
   }
   return { id, params, query, body: isJson ? await request.json() : undefined, headers: request.headers, request }
 }

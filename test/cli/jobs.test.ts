@@ -21,8 +21,6 @@ const job = (fields: Partial<Job> = {}): Job => ({
   planId: 'starter',
   status: 'pending',
   createdAt: '2026-02-01T11:59:00.000Z',
-  startedAt: null,
-  finishedAt: null,
   ...fields,
 })
 const over = (fields: Partial<Job> = {}): Job =>

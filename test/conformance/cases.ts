@@ -144,7 +144,7 @@ export const successCases: Record<OperationId, Prepare> = {
   },
   scaleService: async (world) => [send('POST', 202, service(await world.makeService(), '/scale'), { numInstances: 2 })],
   listInstances: ({ serviceId }) => [get(service(serviceId, '/instances'))],
-  listEvents: ({ serviceId }) => [get(service(serviceId, '/events'))],
+  listEvents: ({ serviceId }) => [get(service(serviceId, '/events')), get(service(serviceId, '/events?type=custom_domain_added'))],
   getEvent: ({ eventId }) => [get(`/v1/events/${eventId}`)],
   listPlatformEnv: ({ serviceId }) => [get(service(serviceId, '/platform-env'))],
   listEnvVars: ({ serviceId }) => [get(service(serviceId, '/env-vars'))],

@@ -133,7 +133,7 @@ const lists: Partial<Record<OperationId, List>> = {
   listTeamInvites: { path: () => '/v1/team-invites', count: 4 },
   // The cron job is one more.
   listServices: { path: () => '/v1/services', count: MANY + 1 },
-  listEvents: { path: () => `/v1/services/${serviceId}/events`, count: 10 },
+  listEvents: { path: () => `/v1/services/${serviceId}/events`, count: 5 },
   listDeploys: { path: () => `/v1/services/${serviceId}/deploys`, count: 6 },
   listJobs: { path: () => `/v1/services/${serviceId}/jobs`, count: 6 },
   listCronJobRuns: { path: () => `/v1/cron-jobs/${cronJobId}/runs`, count: 6 },

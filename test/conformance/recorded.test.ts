@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createService } from '../support/apps.ts'
 import { call, type Reply } from '../support/client.ts'
-import { defaultWorkspaceId } from '../support/members.ts'
+import { addMember, defaultWorkspaceId } from '../support/members.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
 /**
@@ -271,5 +271,41 @@ describe('what is said of a service is told again', () => {
   ])('but %j is refused', async (sent, path) => {
     const json = { type: 'web_service', name: 'refused', ownerId, ...sent }
     expect(await send('POST', '/services', json)).toMatchObject({ status: 400, body: { details: [{ path }] } })
+  })
+})
+
+describe('Python SDK: closed lists and absent times', () => {
+  test('events that only we have are shown to whoever names them', async () => {
+    const id = await createService(server, { name: 'eventful' })
+    await send('POST', `/services/${id}/custom-domains`, { name: 'eventful.example.com' })
+    await send('POST', `/services/${id}/suspend`)
+    const typesOf = async (query: string) => {
+      const { body } = await get<{ event: { id: string; type: string } }[]>(`/services/${id}/events?${query}`)
+      return body.map(({ event }) => event.type)
+    }
+    expect(await typesOf('limit=20')).toEqual(['service_suspended'])
+    expect(await typesOf('type=custom_domain_added')).toEqual(['custom_domain_added'])
+    expect(await typesOf('type=custom_domain_added,service_suspended')).toEqual(['service_suspended', 'custom_domain_added'])
+  })
+
+  test('members have roles of Render’s, in upper case', async () => {
+    for (const role of ['developer', 'viewer', 'billing']) await addMember(server, ownerId, role)
+    await send('POST', '/roles', { name: 'Ops', permissions: ['services.read'] })
+    await addMember(server, ownerId, 'Ops')
+    const { body } = await get<{ role: string }[]>(`/owners/${ownerId}/members`)
+    expect(body.map(({ role }) => role).sort()).toEqual([
+      'ADMIN',
+      'DEVELOPER',
+      'WORKSPACE_BILLING',
+      'WORKSPACE_CONTRIBUTOR',
+      'WORKSPACE_VIEWER',
+    ])
+  })
+
+  test('a time that is not yet is left out, and not null', async () => {
+    const id = await createService(server, { name: 'timeless' })
+    const { body } = await send('POST', `/services/${id}/deploys`, {})
+    expect(body).toMatchObject({ status: 'queued', createdAt: expect.stringMatching(/Z$/) })
+    for (const name of ['startedAt', 'finishedAt']) expect(body).not.toHaveProperty(name)
   })
 })

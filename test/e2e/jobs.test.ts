@@ -114,7 +114,7 @@ test('a cron job runs on time, and once for a time at which the control plane wa
   const ended = (dueAt: number) =>
     until(
       `the run of ${new Date(dueAt).toISOString()} is over`,
-      async () => (await cronRuns(id)).find((run) => Date.parse(run.dueAt ?? '') === dueAt && run.finishedAt !== null),
+      async () => (await cronRuns(id)).find((run) => Date.parse(run.dueAt ?? '') === dueAt && run.finishedAt !== undefined),
       90_000,
     )
 

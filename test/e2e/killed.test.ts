@@ -90,7 +90,7 @@ test('killed in the middle of a cut-over: the new instance goes on to start, and
   await deploy({ env: { START_MS: '3000' }, isAwaited: false })
   await deployIn(cpd, serviceId, 'update_in_progress')
   const started = await until('the new instance runs', async () =>
-    (await instancesOf(cpd, serviceId)).find(({ id, startedAt }) => id !== old?.id && startedAt !== null),
+    (await instancesOf(cpd, serviceId)).find(({ id, startedAt }) => id !== old?.id && startedAt !== undefined),
   )
   await dieAndComeBack()
   await expectTruth()

@@ -3,6 +3,7 @@ import type { Event } from '../../shared/event.ts'
 import { type AppFolder, copyApp } from '../support/app-folder.ts'
 import { type Compiled, startCompiled } from '../support/compiled.ts'
 import { cpctl, deployFolder, instancesOf, newestDeploy, serviceNamed, settledInstances } from '../support/compiled-steps.ts'
+import { everyEvent } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 let cpd: Compiled
@@ -23,7 +24,7 @@ function folder(name: string): AppFolder {
 
 const logsOf = (name: string, ...options: string[]) => cpctl(cpd, 'logs', name, '--type', 'app', '--since', '1h', ...options)
 const eventsOf = async (id: string): Promise<Event[]> =>
-  (await cpd.api<{ event: Event }[]>(`/services/${id}/events?limit=100`)).body.map(({ event }) => event)
+  (await cpd.api<{ event: Event }[]>(`/services/${id}/events?${everyEvent}`)).body.map(({ event }) => event)
 
 test('a worker is deployed, logs, is restarted with SIGTERM to the old instance, and scaled, without an address', async () => {
   const app = folder('worker')

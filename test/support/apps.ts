@@ -50,7 +50,7 @@ export async function deployEnd(server: Caller, serviceId: string, deployId: str
   const deadline = Date.now() + DEPLOY_DEADLINE_MS
   for (;;) {
     const { body } = await call<Deploy>(`${server.url}/v1/services/${serviceId}/deploys/${deployId}`, { token: server.adminToken })
-    if (body.finishedAt !== null) return body
+    if (body.finishedAt !== undefined) return body
     if (Date.now() > deadline) throw new Error(`Deploy ${deployId} is still ${body.status}`)
     await sleep(30)
   }

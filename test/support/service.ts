@@ -1,5 +1,5 @@
 import type { Deploy } from '../../shared/deploy.ts'
-import type { Event } from '../../shared/event.ts'
+import { type Event, eventTypes } from '../../shared/event.ts'
 import type { Instance, Service } from '../../shared/service.ts'
 import { createService, deployEnd, packApp, upload } from './apps.ts'
 import { call, type Reply } from './client.ts'
@@ -27,6 +27,9 @@ export interface TestService {
   events(): Promise<Pick<Event, 'type' | 'details'>[]>
 }
 
+/** Query of a list of events of whatever type, clients of Render's API know it or not. */
+export const everyEvent = `limit=100&type=${eventTypes.join()}`
+
 type Server = Pick<TestServer, 'url' | 'adminToken'>
 
 export async function makeService(server: Server, body: { name: string } & Record<string, unknown>): Promise<TestService> {
@@ -50,7 +53,7 @@ export function serviceOf(server: Server, { id, name }: Pick<Service, 'id' | 'na
     reaches: (deployId, status) =>
       until(`deploy ${deployId} is ${status}`, async () => {
         const deploy = await service.deploy(deployId)
-        if (deploy.status !== status && deploy.finishedAt !== null) throw new Error(`It ended ${deploy.status}: ${deploy.reason}`)
+        if (deploy.status !== status && deploy.finishedAt !== undefined) throw new Error(`It ended ${deploy.status}: ${deploy.reason}`)
         return deploy.status === status && deploy
       }),
     ends: (deployId) => deployEnd(server, id, deployId),
@@ -66,7 +69,7 @@ export function serviceOf(server: Server, { id, name }: Pick<Service, 'id' | 'na
         return instances.map(({ status }) => status).join() === statuses.join() && instances
       }),
     events: async () => {
-      const { body } = await ask<{ event: Event }[]>('/events?limit=100')
+      const { body } = await ask<{ event: Event }[]>(`/events?${everyEvent}`)
       return body.map(({ event: { type, details } }) => ({ type, details })).reverse()
     },
   }

@@ -29,7 +29,7 @@ const runs = <T = CronJobRun>({ id }: TestService, method = 'GET', query = '') =
 const history = async (service: TestService): Promise<CronJobRun[]> =>
   (await runs<{ cronJobRun: CronJobRun }[]>(service)).body.map(({ cronJobRun }) => cronJobRun)
 const runEnd = (service: TestService, id: string): Promise<CronJobRun> =>
-  until(`run ${id} is over`, async () => (await history(service)).find((run) => run.id === id && run.finishedAt !== null))
+  until(`run ${id} is over`, async () => (await history(service)).find((run) => run.id === id && run.finishedAt !== undefined))
 const details = async (service: TestService) => (await service.ask<Service>('')).body.serviceDetails
 const patch = (service: TestService, serviceDetails: ServiceDetailsInput) =>
   service.ask<Service>('', { method: 'PATCH', json: { serviceDetails } })
@@ -54,7 +54,10 @@ describe('a cron job', () => {
     })
     const { status, body } = await runs(service, 'POST')
     expect(status).toBe(200)
-    expect(body).toMatchObject({ status: 'pending', startedAt: null, finishedAt: null, triggeredBy: expect.stringMatching(/^usr-/) })
+    expect(body).toMatchObject({
+      status: 'pending',
+      triggeredBy: expect.stringMatching(/^usr-/),
+    })
     const ended = await runEnd(service, body.id)
     expect(ended).toMatchObject({ status: 'successful', exitCode: 0 })
     expect((await linesOf(platform, service, body.id)).at(-1)).toBe('cron_job')

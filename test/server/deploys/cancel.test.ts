@@ -60,7 +60,7 @@ describe('while another deploy is at work', () => {
     const running = await service.upload('hello-js', longBuild)
     const waiting = await service.upload('hello-js')
     expect((await service.deploy(waiting)).status).toBe('queued')
-    expect((await cancel(service, waiting)).body).toMatchObject({ status: 'canceled', startedAt: null })
+    expect((await cancel(service, waiting)).body).toMatchObject({ status: 'canceled' })
     expect((await service.deploy(running)).status).toBe('build_in_progress')
     await cancel(service, running)
     await service.ends(running)

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startControlPlane } from '../../support/control-plane.ts'
-import { makeService } from '../../support/service.ts'
+import { everyEvent, makeService } from '../../support/service.ts'
 import { openShell, pidsWith } from '../../support/shell.ts'
 import { until } from '../../support/until.ts'
 
@@ -21,7 +21,7 @@ test('a shell whose control plane is killed is gone with everything in it, and i
     await plane.start()
     const closings = async () => (await serviceEvents()).filter(({ type }) => type === 'shell_closed')
     const serviceEvents = async () => {
-      const reply = await fetch(`${plane.url}/v1/services/${service.id}/events?limit=100`, {
+      const reply = await fetch(`${plane.url}/v1/services/${service.id}/events?${everyEvent}`, {
         headers: { authorization: `Bearer ${plane.adminToken}` },
       })
       return ((await reply.json()) as { event: { type: string; details: Record<string, unknown> } }[]).map(({ event }) => event)

@@ -36,7 +36,7 @@ test('members are listed with what they may do, and in the form of owners', asyn
   expect(listed[0]).toMatchObject({ id: userId, userId, email, scope: null, twoFactorEnabled: false, status: 'active' })
   expect(listed[0]?.lastSeenAt).toBeDefined()
   const bare = await send<unknown[]>(server, `/owners/${workspaceId}/members`, admin)
-  expect(bare.body[0]).toEqual({ userId, name: 'viewer', email, status: 'active', role: 'viewer', mfaEnabled: false })
+  expect(bare.body[0]).toEqual({ userId, name: 'viewer', email, status: 'active', role: 'WORKSPACE_VIEWER', mfaEnabled: false })
   const page = await send<{ cursor: string }[]>(server, '/team-members?limit=1', admin)
   const next = await send<Listed[]>(server, `/team-members?limit=1&cursor=${page.body[0]?.cursor}`, admin)
   expect(next.body.map(({ teamMember }) => teamMember.role)).toEqual(['admin'])

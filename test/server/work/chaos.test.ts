@@ -70,7 +70,7 @@ async function disturb(service: TestService, seed: number): Promise<void> {
 async function comesToRest(service: TestService): Promise<void> {
   await post(service, '/resume')
   await until('no deploy is on its way', async () =>
-    (await service.ask<{ deploy: Deploy }[]>('/deploys?limit=100')).body.every(({ deploy }) => deploy.finishedAt !== null),
+    (await service.ask<{ deploy: Deploy }[]>('/deploys?limit=100')).body.every(({ deploy }) => deploy.finishedAt !== undefined),
   )
   const last = await service.upload('hello-js', { VERSION: 'last' })
   expect(await service.ends(last)).toMatchObject({ status: 'live' })
