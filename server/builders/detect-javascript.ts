@@ -2,6 +2,7 @@ import { AppError } from '../../shared/error.ts'
 import { type PackageJson, readPackageJson } from './package-json.ts'
 import { choosePackageManager, type PackageManager } from './package-manager.ts'
 import type { BuildPlan, BuildStep, DetectInput } from './plan.ts'
+import { javascriptWishes, type Running, runtimeNotes } from './runtime-notes.ts'
 import { shellWord } from './shell-word.ts'
 import type { SourceView } from './source-view.ts'
 import { declaredStart, requireStart } from './start-command.ts'
@@ -9,7 +10,14 @@ import { mergeTools, requireTool, type Tool } from './tool.ts'
 import { describeUnsupported } from './unsupported.ts'
 import { isWorkspaceRoot } from './workspace.ts'
 
-const EMPTY_PACKAGE: PackageJson = { scripts: {}, main: undefined, packageManager: undefined, workspaces: [], hasDependencies: false }
+const EMPTY_PACKAGE: PackageJson = {
+  scripts: {},
+  main: undefined,
+  engines: {},
+  packageManager: undefined,
+  workspaces: [],
+  hasDependencies: false,
+}
 
 /** Files that start an app whose package.json does not say how, in the order they are tried. */
 const ENTRY_FILES = ['server', 'index', 'app', 'main', 'src/server', 'src/index'].flatMap((name) =>
@@ -35,14 +43,12 @@ export interface JavascriptProject {
 
 /** What installing, building and running the project needs. */
 export function openProject(input: DetectInput): JavascriptProject {
-  const { files, toolchains, workspace } = input
+  const { files, workspace } = input
   const pkg = readPackageJson(files) ?? EMPTY_PACKAGE
   const manager = managerOf(input, pkg)
   const runtime = javascriptRuntime(input, pkg, manager)
-  const { node, npm } = toolchains.tools
-  const usesBun = runtime === 'bun' || manager.name === 'bun' || node === undefined || needsBun(input, pkg)
-  const tools: Tool[] = [node, npm, usesBun ? requireTool(toolchains, 'bun') : undefined].filter((tool) => tool !== undefined)
-  const { pathEntries, env, readOnlyBinds } = mergeTools(tools)
+  const usesBun = runtime === 'bun' || manager.name === 'bun' || needsBun(input, pkg)
+  const { pathEntries, env, readOnlyBinds } = mergeTools(javascriptTools(input, usesBun))
   const isInstalled = pkg.hasDependencies || isWorkspaceRoot(workspace?.files ?? files)
   return {
     pkg,
@@ -59,9 +65,34 @@ export function openProject(input: DetectInput): JavascriptProject {
       runtimeEnv: { ...env, NODE_ENV: 'production' },
       pathEntries: [...(workspace ? [`${workspace.appDir}/node_modules/.bin`] : []), 'node_modules/.bin', ...pathEntries],
       readOnlyBinds,
-      notes: notesOf({ isInstalled, manager, node }),
+      notes: [...installNotes(manager, isInstalled), ...javascriptNotes(input, pkg)],
     },
   }
+}
+
+/** In the order of PATH. A service that wants Bun has nothing else, also where its programs ask for Node.js. */
+function javascriptTools({ settings, toolchains }: DetectInput, usesBun: boolean): Tool[] {
+  const { tools, standIn } = toolchains
+  const [node, npm] = settings.runtime === 'bun' ? [] : [tools.node, tools.npm]
+  const isComplete = node !== undefined && npm !== undefined
+  const bun = usesBun || node === undefined ? requireTool(toolchains, 'bun') : undefined
+  return [node, npm, isComplete ? undefined : standIn, bun].filter((tool) => tool !== undefined)
+}
+
+/** What runs the app, which need not be what installs and builds it. */
+function javascriptNotes(input: DetectInput, pkg: PackageJson): string[] {
+  const running = javascriptRunning(input, pkg)
+  const writtenFor = running.standsIn === 'needed' ? 'Node.js' : running.title
+  return runtimeNotes(running, javascriptWishes(input.files, pkg, writtenFor))
+}
+
+function javascriptRunning(input: DetectInput, pkg: PackageJson): Running & { title: 'Node.js' | 'Bun' } {
+  const { settings, toolchains } = input
+  const { node } = toolchains.tools
+  if (settings.runtime !== 'bun' && node !== undefined && !startsByBun(input, pkg)) return { title: 'Node.js', tool: node }
+  const bun = { title: 'Bun' as const, tool: requireTool(toolchains, 'bun') }
+  if (settings.runtime === 'bun') return { ...bun, standsIn: 'wanted' }
+  return node === undefined ? { ...bun, standsIn: 'needed' } : bun
 }
 
 /** A workspace is installed in its root, by what that says of its package manager. */
@@ -82,21 +113,18 @@ export function javascriptSteps({ settings, workspace }: DetectInput, { pkg, man
   const dir = workspace && { dir: workspace.appDir }
   if (settings.buildCommand) return [{ name: 'build', command: settings.buildCommand, ...dir }]
   return [
-    ...(isInstalled ? [{ name: 'install', command: manager.install }] : []),
+    ...(isInstalled ? installSteps(manager) : []),
     ...(pkg.scripts.build ? [{ name: 'build', command: manager.run('build'), ...dir }] : []),
   ]
 }
 
-interface Notable extends Pick<JavascriptProject, 'manager' | 'isInstalled'> {
-  node: Tool | undefined
-}
+const installSteps = ({ install, tellBlocked }: PackageManager): BuildStep[] => [
+  { name: 'install', command: install },
+  ...(tellBlocked === undefined ? [] : [{ name: 'install scripts that were not run', command: tellBlocked }]),
+]
 
-function notesOf({ isInstalled, manager, node }: Notable): string[] {
-  return [
-    ...(isInstalled ? [`Packages come from ${manager.name} (${manager.reason}).`] : ['There are no dependencies to install.']),
-    ...(node === undefined ? ['There is no Node.js on this server: Bun runs this app, also where it asks for node.'] : []),
-  ]
-}
+const installNotes = (manager: PackageManager, isInstalled: boolean): string[] =>
+  isInstalled ? [`Packages come from ${manager.name} (${manager.reason}).`] : ['There are no dependencies to install.']
 
 function startOf(input: DetectInput, { pkg, manager }: JavascriptProject): string {
   const entry = findEntry(input.files, pkg)
@@ -130,8 +158,13 @@ const isTypescript = (path: string | undefined): boolean => path !== undefined &
 const startsTypescript = (files: SourceView, pkg: PackageJson): boolean =>
   pkg.scripts.start === undefined && isTypescript(findEntry(files, pkg))
 
-/** Whether an app for Node wants Bun too: for an entry file in TypeScript, or because one of its commands calls it. */
-function needsBun(input: DetectInput, pkg: PackageJson): boolean {
-  const commands = [input.settings.buildCommand, declaredStart(input), pkg.scripts.build, pkg.scripts.start]
-  return startsTypescript(input.files, pkg) || commands.some((command) => /\bbunx?\b/.test(command ?? ''))
+/** Whether an app for Node wants Bun too: because it is started by it, or because its build calls it. */
+const needsBun = (input: DetectInput, pkg: PackageJson): boolean =>
+  startsByBun(input, pkg) || callsBun(input.settings.buildCommand) || callsBun(pkg.scripts.build)
+
+/** For an entry file in TypeScript, or because the command says so. */
+function startsByBun(input: DetectInput, pkg: PackageJson): boolean {
+  return startsTypescript(input.files, pkg) || callsBun(declaredStart(input) ?? pkg.scripts.start)
 }
+
+const callsBun = (command: string | undefined): boolean => /\bbunx?\b/.test(command ?? '')

@@ -1,5 +1,6 @@
 import type { BuildPlan, BuildStep, DetectInput } from './plan.ts'
 import { guessPythonStart, pythonRequirements } from './python-app.ts'
+import { pythonWishes, runtimeNotes } from './runtime-notes.ts'
 import { shellWord } from './shell-word.ts'
 import type { SourceView } from './source-view.ts'
 import { declaredStart, requireStart } from './start-command.ts'
@@ -26,7 +27,10 @@ export function detectPython(input: DetectInput): BuildPlan {
     runtimeEnv: { ...env, PYTHONUNBUFFERED: '1' },
     pathEntries: ['.venv/bin', ...pathEntries],
     readOnlyBinds,
-    notes: ['Packages are installed into .venv; "python" and "pip" are those of .venv.'],
+    notes: [
+      'Packages are installed into .venv; "python" and "pip" are those of .venv.',
+      ...runtimeNotes({ title: 'Python', tool: python }, pythonWishes(files)),
+    ],
   }
 }
 

@@ -5,6 +5,8 @@ import type { SourceView } from './source-view.ts'
 export interface PackageJson {
   scripts: Record<string, string>
   main: string | undefined
+  /** Versions that it was written for, by what runs it. */
+  engines: Record<string, string>
   /** As Corepack reads it, e.g. `pnpm@9.1.0`. */
   packageManager: string | undefined
   /** Patterns of the folders of a workspace. */
@@ -21,9 +23,9 @@ export function readPackageJson(files: SourceView): PackageJson | undefined {
   if (text === undefined) return undefined
   const parsed = parseJson(text)
   if (!isRecord(parsed)) throw new AppError('bad_request', 'package.json is not a JSON object: correct it and deploy again')
-  const scripts = isRecord(parsed.scripts) ? parsed.scripts : {}
   return {
-    scripts: Object.fromEntries(Object.entries(scripts).filter((entry): entry is [string, string] => typeof entry[1] === 'string')),
+    scripts: stringsOf(parsed.scripts),
+    engines: stringsOf(parsed.engines),
     main: typeof parsed.main === 'string' ? parsed.main : undefined,
     packageManager: typeof parsed.packageManager === 'string' ? parsed.packageManager : undefined,
     workspaces: workspacesOf(parsed.workspaces),
@@ -46,5 +48,10 @@ function parseJson(text: string): unknown {
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const stringsOf = (value: unknown): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(isRecord(value) ? value : {}).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  )
 
 const isFilled = (value: unknown): boolean => typeof value === 'object' && value !== null && Object.keys(value).length > 0

@@ -10,6 +10,8 @@ export interface PackageManager {
   /** What the choice was made from, for the log. */
   reason: string
   install: string
+  /** Tells which install scripts have not been run, which the exit code does not. */
+  tellBlocked?: string
   run: (script: string) => string
   env: Record<string, string>
   cacheEnv: Record<string, string>
@@ -30,13 +32,14 @@ export const isLocked = (files: SourceView): boolean => lockFiles.some(([path]) 
 interface Choice {
   files: SourceView
   pkg: PackageJson
+  /** What the service is set to. */
   runtime: BuildPlan['runtime'] | undefined
   toolchains: Toolchains
 }
 
 /**
- * The package manager that the project was made with, by its lock file, else by `packageManager`. Without Node on the machine
- * Bun does everything: it reads the lock files of the others.
+ * The package manager that the project was made with, by its lock file, else by `packageManager`. Without Node on the machine, and for a
+ * service that is to have Bun, Bun does everything: it reads the lock files of the others.
  */
 export function choosePackageManager({ files, pkg, runtime, toolchains }: Choice): PackageManager {
   const lock = lockFiles.find(([path]) => files.has(path))
@@ -46,6 +49,7 @@ export function choosePackageManager({ files, pkg, runtime, toolchains }: Choice
   const hasNode = toolchains.tools.node !== undefined && toolchains.tools.npm !== undefined
   const project = { files, pkg, isLocked: lock !== undefined, reason }
   if (wanted === 'bun') return bun(project)
+  if (runtime === 'bun') return bun({ ...project, isLocked: false, reason: `${reason}; the service's runtime is bun` })
   if (!hasNode) return bun({ ...project, isLocked: false, reason: `${reason}; there is no Node.js with npm on this server` })
   if (wanted === 'pnpm') return pnpm(project)
   return wanted === 'yarn' ? yarn(project) : npm(project)
@@ -78,6 +82,7 @@ function bun({ isLocked, reason }: Project): PackageManager {
     reason,
     // Hard links, the default, would let a later build change the files of a release through the cache.
     install: isLocked ? 'bun install --frozen-lockfile --backend=copyfile' : 'bun install --backend=copyfile',
+    tellBlocked: 'bun pm untrusted || true',
     run: (script) => `bun run ${shellWord(script)}`,
     env: {},
     cacheEnv: { BUN_INSTALL_CACHE_DIR: 'bun' },

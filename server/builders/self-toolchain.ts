@@ -1,11 +1,13 @@
 import { chmod, copyFile, link, lstat, mkdir, readdir, readlink, rename, rm, stat, symlink } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { ensureStandIns, STAND_IN_DIR } from './stand-in.ts'
 
 const NAMES = ['bun', 'bunx', 'node']
 const FILE_PREFIX = 'runtime-'
 
 /**
- * Puts our own executable into `dir` under the names `bun`, `bunx` and `node`; with BUN_BE_BUN=1 it acts as each of them.
+ * Puts our own executable into `dir` under the names `bun`, `bunx` and `node`; with BUN_BE_BUN=1 it acts as each of them. Beside them stand
+ * scripts that take the place of Node.js and npm.
  * The file carries the size and time of the executable in its name and links are swapped in one step, so running apps keep the one
  * they were started with across an upgrade. Returns `dir`.
  */
@@ -17,6 +19,7 @@ export async function ensureSelfToolchain({ dir, executable }: { dir: string; ex
   if (!(await exists(join(dir, file)))) await placeExecutable(executable, dir, file)
   for (const name of NAMES) await pointLink(join(dir, name), file)
   await removeOthers(dir, file)
+  await ensureStandIns(dir)
   return dir
 }
 
@@ -65,7 +68,7 @@ async function pointLink(path: string, file: string): Promise<void> {
 /** What an earlier version or an interrupted start has left. Programs that still run keep their file open. */
 async function removeOthers(dir: string, file: string): Promise<void> {
   for (const name of await readdir(dir)) {
-    if (name === file || NAMES.includes(basename(name))) continue
+    if (name === file || name === STAND_IN_DIR || NAMES.includes(basename(name))) continue
     await rm(join(dir, name), { recursive: true, force: true })
   }
 }

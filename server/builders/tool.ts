@@ -7,6 +7,10 @@ export type ToolName = (typeof toolNames)[number]
 export interface Tool {
   /** Folder to put on PATH. */
   directory: string
+  /** As `20.11.1`, where it was asked. */
+  version?: string
+  /** Part of our own executable. */
+  isOurs?: true
   env: Record<string, string>
   /** Folders in private homes that it needs, to be bound into sandboxes at the same path. */
   readOnlyBinds: string[]
@@ -16,6 +20,8 @@ export interface Tool {
 export interface Toolchains {
   tools: Partial<Record<ToolName, Tool>>
   problems: Partial<Record<ToolName, string>>
+  /** `node`, `npm` and `npx` by our own executable, where that was found. */
+  standIn?: Tool
 }
 
 const titles: Record<ToolName, { title: string; remedy: string }> = {

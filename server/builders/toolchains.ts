@@ -2,7 +2,9 @@ import { access, constants, glob, readFile, realpath, stat } from 'node:fs/promi
 import { homedir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { runProcess } from '../process/spawn.ts'
+import { STAND_IN_DIR } from './stand-in.ts'
 import { type Tool, type Toolchains, type ToolName, toolNames } from './tool.ts'
+import { versionOf } from './tool-version.ts'
 
 /** Folders that hold toolchains on the usual machines; `*` is any one name. CP_BUILD_PATH comes before them. */
 export const DEFAULT_TOOLCHAIN_PATH = [
@@ -49,11 +51,16 @@ export async function findToolchains({ searchPath, homes, selfToolchainDir }: Se
   const folders = await expandFolders([...searchPath, ...(await homeFolders(homes))])
   const found: Toolchains = { tools: {}, problems: {} }
   for (const name of toolNames) await findTool(found, name, folders)
-  if (found.tools.bun === undefined && selfToolchainDir !== undefined) {
-    const readOnlyBinds = (await isPrivate(selfToolchainDir)) ? [selfToolchainDir] : []
-    found.tools.bun = { directory: selfToolchainDir, env: { BUN_BE_BUN: '1' }, readOnlyBinds }
-  }
+  if (selfToolchainDir !== undefined) await addOwnTools(found, selfToolchainDir)
   return found
+}
+
+/** Bun where there is no other, and what takes the place of Node.js by it. */
+async function addOwnTools(found: Toolchains, directory: string): Promise<void> {
+  const readOnlyBinds = (await isPrivate(directory)) ? [directory] : []
+  const own: Tool = { directory, version: Bun.version, isOurs: true, env: { BUN_BE_BUN: '1' }, readOnlyBinds }
+  found.tools.bun ??= own
+  found.standIn = { ...own, directory: join(directory, STAND_IN_DIR) }
 }
 
 /** The versions that pyenv and rustup have been told to use come before the others of a home. */
@@ -88,7 +95,7 @@ async function findTool(found: Toolchains, name: ToolName, folders: readonly str
     if (program === undefined) continue
     const problem = name === 'python' ? await pythonProblem(program) : undefined
     if (problem === undefined) {
-      found.tools[name] = await describeTool(folder, program)
+      found.tools[name] = await describeTool(folder, program, name)
       delete found.problems[name]
       return
     }
@@ -128,11 +135,15 @@ async function pythonProblem(program: string): Promise<string | undefined> {
   return exitCode === 0 ? undefined : `${program} is older than 3.8 or lacks venv; Debian: apt install python3-venv`
 }
 
-async function describeTool(folder: string, program: string): Promise<Tool> {
+/** Those whose version apps ask for. */
+const versioned: ReadonlySet<ToolName> = new Set(['node', 'bun', 'python'])
+
+async function describeTool(folder: string, program: string, name: ToolName): Promise<Tool> {
   const prefixes = [dirname(folder), dirname(dirname(program))]
   const readOnlyBinds: string[] = []
   for (const prefix of new Set(prefixes)) if (await isPrivate(prefix)) readOnlyBinds.push(prefix)
-  return { directory: folder, env: {}, readOnlyBinds }
+  const version = versioned.has(name) ? await versionOf(program) : undefined
+  return { directory: folder, ...(version !== undefined && { version }), env: {}, readOnlyBinds }
 }
 
 const OTHERS_MAY_PASS = 0o001

@@ -25,7 +25,7 @@ describe('a JavaScript app', () => {
     ['other.json', '{}', 'npm install', 'npm'],
   ])('with %s is installed by its package manager', (lock, content, command, manager) => {
     const plan = detect({ 'package.json': json({ ...deps, ...start }), [lock]: content })
-    expect(commands(plan)).toEqual([command])
+    expect(commands(plan)).toEqual([command, ...(manager === 'bun' ? ['bun pm untrusted || true'] : [])])
     expect(plan.packageManager).toBe(manager)
     expect(plan.startCommand).toBe('node app.js')
   })
@@ -84,9 +84,9 @@ describe('a JavaScript app', () => {
       {},
       onlyOurselves,
     )
-    expect(commands(plan)).toEqual(['bun install --backend=copyfile', 'bun run build'])
+    expect(commands(plan)).toEqual(['bun install --backend=copyfile', 'bun pm untrusted || true', 'bun run build'])
     expect(plan).toMatchObject({ runtime: 'bun', startCommand: 'node app.js', runtimeEnv: { BUN_BE_BUN: '1', NODE_ENV: 'production' } })
-    expect(plan.pathEntries).toEqual(['node_modules/.bin', '/data/toolchain'])
+    expect(plan.pathEntries).toEqual(['node_modules/.bin', '/data/toolchain/stand-in', '/data/toolchain'])
   })
 
   test('that never mentions Bun is run by Node without it', () => {

@@ -41,5 +41,5 @@ test('a second start changes nothing, a new executable replaces the old and what
   await writeFile(executable, 'the second', { mode: 0o755 })
   await ensure()
   expect(await readFile(join(dir, 'node'), 'utf8')).toBe('the second')
-  expect(await readdir(dir)).toHaveLength(4)
+  expect(await readdir(dir)).toHaveLength(5)
 })

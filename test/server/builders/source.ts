@@ -30,4 +30,5 @@ export const everyTool = toolchainsOf(...toolNames)
 export const onlyOurselves: Toolchains = {
   tools: { bun: { directory: '/data/toolchain', env: { BUN_BE_BUN: '1' }, readOnlyBinds: [] } },
   problems: {},
+  standIn: { directory: '/data/toolchain/stand-in', env: { BUN_BE_BUN: '1' }, readOnlyBinds: [] },
 }

@@ -68,6 +68,8 @@ test('our own executable is Bun only where there is no other', async () => {
   const self = { homes: [], selfToolchainDir: join(box, 'self') }
   expect((await findToolchains({ searchPath: [], ...self })).tools.bun).toEqual({
     directory: join(box, 'self'),
+    version: Bun.version,
+    isOurs: true,
     env: { BUN_BE_BUN: '1' },
     readOnlyBinds: [],
   })

@@ -50,10 +50,13 @@ describe('an app is a member of', () => {
     expect(placeInWorkspace(sourceOf(files), '')).toEqual({ rootDir: '', appDir: '' })
   })
 
-  test.each([`${'**/'.repeat(60)}a`, `${'*a'.repeat(60)}`])('nothing by a pattern made to be slow, which is passed over: %s', (pattern) => {
-    expect(place({ 'package.json': json({ workspaces: [pattern, 'none'] }) }, 'a'.repeat(200)).appDir).toBe('')
-    expect(place({ 'package.json': json({ workspaces: [pattern, '**/*a'] }) }, 'a'.repeat(200)).appDir).not.toBe('')
-  })
+  test.each([`${'**/'.repeat(60)}a`, `${'*a'.repeat(60)}`])(
+    'nothing by a pattern made to be slow, which is passed over (%#)',
+    (pattern) => {
+      expect(place({ 'package.json': json({ workspaces: [pattern, 'none'] }) }, 'a'.repeat(200)).appDir).toBe('')
+      expect(place({ 'package.json': json({ workspaces: [pattern, '**/*a'] }) }, 'a'.repeat(200)).appDir).not.toBe('')
+    },
+  )
 })
 
 describe('a member', () => {
@@ -81,10 +84,8 @@ describe('a member', () => {
     ['bun.lock', '{}', 'bun install --frozen-lockfile --backend=copyfile', 'bun run build'],
   ])('is installed at the root by its %s, and built in its own folder', (lock, content, install, build) => {
     const plan = detect({ [lock]: content })
-    expect(steps(plan)).toEqual([
-      ['.', install],
-      ['apps/web', build],
-    ])
+    expect(steps(plan)).toContainEqual(['.', install])
+    expect(steps(plan).at(-1)).toEqual(['apps/web', build])
     expect(plan).toMatchObject({ appDir: 'apps/web', startCommand: 'node server.js' })
     expect(plan.pathEntries.slice(0, 2)).toEqual(['apps/web/node_modules/.bin', 'node_modules/.bin'])
   })
@@ -116,5 +117,5 @@ test('the root of a workspace is installed though it has no dependencies of its 
   const files = { 'package.json': json({ scripts: { start: 'node .' } }), 'pnpm-lock.yaml': '', 'pnpm-workspace.yaml': 'packages:\n- a\n' }
   const plan = detectBuild({ files: sourceOf(files), settings: { type: 'web_service' }, toolchains: everyTool })
   expect(plan.steps.map(({ command }) => command)).toEqual(['npx --yes pnpm@10 install --frozen-lockfile'])
-  expect(plan.notes).toEqual(['Packages come from pnpm (pnpm-lock.yaml).'])
+  expect(plan.notes).toContain('Packages come from pnpm (pnpm-lock.yaml).')
 })

@@ -1,0 +1,65 @@
+import type { PackageJson } from './package-json.ts'
+import type { SourceView } from './source-view.ts'
+import type { Tool } from './tool.ts'
+
+/** What an app was written for, as one of its files says. */
+interface Wish {
+  /** Where it stands, such as `.nvmrc`. */
+  source: string
+  wanted: string
+}
+
+/** What runs an app. */
+export interface Running {
+  title: 'Node.js' | 'Bun' | 'Python'
+  tool: Tool
+  /** Bun is what answers to node, npm and npx: as the service wants it, or because there is no Node.js. */
+  standsIn?: 'wanted' | 'needed'
+}
+
+/** Lines of the build log: what runs the app, what its files ask for, and a warning where it does not get that. */
+export function runtimeNotes(running: Running, wishes: readonly Wish[]): string[] {
+  const { title, tool, standsIn } = running
+  const what = tool.version === undefined ? title : `${title} ${tool.version}`
+  const place = tool.isOurs ? 'part of cpd' : tool.directory
+  const alsoAs = standsIn === undefined ? '' : ', also where the app asks for node, npm or npx'
+  const why = standsIn === 'needed' ? ': there is no Node.js on this server' : ''
+  return [`Runtime: ${what} (${place})${alsoAs}${why}.`, ...wishes.map((wish) => describeWish(wish, { ...running, what }))]
+}
+
+function describeWish({ source, wanted }: Wish, { what, title, tool, standsIn }: Running & { what: string }): string {
+  const isNodeByBun = standsIn === 'needed'
+  const version = isNodeByBun ? process.versions.node : tool.version
+  const isMet = version === undefined ? undefined : isSatisfied(version, wanted)
+  const asks = `${source} asks for ${isNodeByBun ? 'Node.js' : title} ${wanted}`
+  if (isMet !== false) return `${asks}${isMet ? ', and has it' : ''}.`
+  const gets = isNodeByBun ? `${what}, which acts as Node.js ${version}` : what
+  return `Warning: ${asks}, and gets ${gets}. If it does not work, ask the operator of this server to install what it asks for.`
+}
+
+/** Undefined where the wish is no range of versions (`lts/*`): nothing can be said then. */
+function isSatisfied(version: string, wanted: string): boolean | undefined {
+  return /^[\d.\sx*<>=^~|v-]*\d[\d.\sx*<>=^~|v-]*$/i.test(wanted) ? Bun.semver.satisfies(version, wanted) : undefined
+}
+
+/** What a JavaScript app asks for, of Node.js or of Bun. */
+export function javascriptWishes(files: SourceView, { engines }: PackageJson, title: 'Node.js' | 'Bun'): Wish[] {
+  const range = engines[title === 'Bun' ? 'bun' : 'node']
+  return [
+    ...(range === undefined ? [] : wish('engines', range)),
+    ...(title === 'Bun' ? [] : ['.nvmrc', '.node-version'].flatMap((path) => wish(path, files.head(path)))),
+  ]
+}
+
+/** What a Python app asks for. */
+export const pythonWishes = (files: SourceView): Wish[] =>
+  ['.python-version', 'runtime.txt'].flatMap((path) => wish(path, files.head(path)?.replace(/^\s*python-/, '')))
+
+const MAX_WISH_LENGTH = 60
+
+/** The first line that says something, as far as it can be a version. */
+function wish(source: string, text: string | undefined): Wish[] {
+  const line = text?.split('\n').find((one) => one.trim() !== '' && !one.trim().startsWith('#'))
+  const wanted = line?.trim().replace(/^v(?=\d)/, '')
+  return wanted !== undefined && /^[\x20-\x7e]+$/.test(wanted) && wanted.length <= MAX_WISH_LENGTH ? [{ source, wanted }] : []
+}

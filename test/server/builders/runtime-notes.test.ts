@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest'
+import { detectBuild } from '../../../server/builders/detect.ts'
+import type { BuildPlan, BuildSettings } from '../../../server/builders/plan.ts'
+import type { Tool, Toolchains } from '../../../server/builders/tool.ts'
+import { sourceOf } from './source.ts'
+
+const tool = (directory: string, version: string): Tool => ({ directory, version, env: {}, readOnlyBinds: [] })
+const ours = (directory: string): Tool => ({ ...tool(directory, '1.4.5'), isOurs: true, env: { BUN_BE_BUN: '1' } })
+const standIn = ours('/data/toolchain/stand-in')
+
+const withNode: Toolchains = {
+  tools: {
+    node: tool('/opt/node/bin', '20.11.1'),
+    npm: tool('/opt/node/bin', '10.2.4'),
+    bun: ours('/data/toolchain'),
+    python: tool('/py/bin', '3.11.9'),
+  },
+  problems: {},
+  standIn,
+}
+const withoutNode: Toolchains = { tools: { bun: ours('/data/toolchain') }, problems: {}, standIn }
+
+const json = JSON.stringify
+const app = (changes: Record<string, unknown> = {}) => json({ scripts: { start: 'node app.js' }, ...changes })
+
+function detect(files: Record<string, string>, settings: Partial<BuildSettings> = {}, toolchains = withNode): BuildPlan {
+  return detectBuild({ files: sourceOf(files), settings: { type: 'web_service', ...settings }, toolchains })
+}
+const notes = (...given: Parameters<typeof detect>): string[] => detect(...given).notes.slice(1)
+
+describe('the build log says what runs an app', () => {
+  test('that is Node.js wherever there is one, unless the app is started by Bun', () => {
+    const node = 'Runtime: Node.js 20.11.1 (/opt/node/bin).'
+    expect(notes({ 'package.json': app() })).toEqual([node])
+    expect(notes({ 'package.json': app() }, { runtime: 'node' })).toEqual([node])
+    expect(notes({ 'package.json': app(), 'bun.lock': '' })).toEqual([node])
+    expect(notes({ 'package.json': '{}', 'index.ts': '' })).toEqual(['Runtime: Bun 1.4.5 (part of cpd).'])
+    expect(notes({ 'package.json': app() }, { startCommand: 'bunx serve' })).toEqual(['Runtime: Bun 1.4.5 (part of cpd).'])
+  })
+
+  test('that is Bun alone where the service wants it, whatever is installed', () => {
+    const plan = detect({ 'package.json': app({ dependencies: { ms: '2' } }), 'package-lock.json': '{}' }, { runtime: 'bun' })
+    expect(plan).toMatchObject({ runtime: 'bun', packageManager: 'bun', startCommand: 'node app.js' })
+    expect(plan.pathEntries).toEqual(['node_modules/.bin', '/data/toolchain/stand-in', '/data/toolchain'])
+    expect(plan.notes).toEqual([
+      "Packages come from bun (package-lock.json; the service's runtime is bun).",
+      'Runtime: Bun 1.4.5 (part of cpd), also where the app asks for node, npm or npx.',
+    ])
+  })
+
+  test('that is Bun where there is no Node.js', () => {
+    for (const runtime of [{}, { runtime: 'node' as const }]) {
+      const plan = detect({ 'package.json': app() }, runtime, withoutNode)
+      expect(plan.notes.at(-1)).toBe(
+        'Runtime: Bun 1.4.5 (part of cpd), also where the app asks for node, npm or npx: there is no Node.js on this server.',
+      )
+      expect(plan.pathEntries).toEqual(['node_modules/.bin', '/data/toolchain/stand-in', '/data/toolchain'])
+      expect(plan.runtimeEnv).toMatchObject({ BUN_BE_BUN: '1' })
+    }
+  })
+
+  test('that is Node.js with npm by Bun where only npm is missing', () => {
+    const { npm: _, ...tools } = withNode.tools
+    const plan = detect({ 'package.json': app() }, {}, { ...withNode, tools })
+    expect(plan.pathEntries).toEqual(['node_modules/.bin', '/opt/node/bin', '/data/toolchain/stand-in', '/data/toolchain'])
+    expect(plan.notes.at(-1)).toBe('Runtime: Node.js 20.11.1 (/opt/node/bin).')
+  })
+})
+
+describe('the build log says what an app asks for', () => {
+  test.each([
+    ['engines', app({ engines: { node: '>=18 <21' } }), 'engines asks for Node.js >=18 <21, and has it.'],
+    ['engines', app({ engines: { node: '^22.1.0', bun: '1' } }), 'Warning: engines asks for Node.js ^22.1.0, and gets Node.js 20.11.1. If'],
+    ['.nvmrc', 'v20\n', '.nvmrc asks for Node.js 20, and has it.'],
+    ['.nvmrc', '# ours\n\nv20.12\n', 'Warning: .nvmrc asks for Node.js 20.12, and gets Node.js 20.11.1. If'],
+    ['.nvmrc', 'lts/iron', '.nvmrc asks for Node.js lts/iron.'],
+    ['.node-version', '22', 'Warning: .node-version asks for Node.js 22,'],
+  ])('in %s: %j', (source, text, line) => {
+    const files = source === 'engines' ? { 'package.json': text } : { 'package.json': app(), [source]: text }
+    expect(notes(files)).toEqual(['Runtime: Node.js 20.11.1 (/opt/node/bin).', expect.stringContaining(line)])
+  })
+
+  test('in what is no version at all, in no line', () => {
+    for (const text of ['', '\n', 'x'.repeat(100), '\u001b[2J', '20\u0000']) {
+      expect(notes({ 'package.json': app(), '.nvmrc': text })).toHaveLength(1)
+    }
+    expect(notes({ 'package.json': app({ engines: { node: 20, npm: '10' } }) })).toHaveLength(1)
+  })
+
+  test('of Bun, where that is wanted, and of Node.js, where Bun stands in', () => {
+    const files = { 'package.json': app({ engines: { node: '1', bun: '>=2' } }) }
+    expect(notes(files, { runtime: 'bun' })[1]).toContain('Warning: engines asks for Bun >=2, and gets Bun 1.4.5.')
+    expect(notes(files, {}, withoutNode)[1]).toContain(
+      `Warning: engines asks for Node.js 1, and gets Bun 1.4.5, which acts as Node.js ${process.versions.node}.`,
+    )
+  })
+
+  test('of Python', () => {
+    const runtime = 'Runtime: Python 3.11.9 (/py/bin).'
+    expect(notes({ 'main.py': '', '.python-version': '3.11\n' })).toEqual([runtime, '.python-version asks for Python 3.11, and has it.'])
+    expect(notes({ 'main.py': '', '.python-version': '3.12.1' })[1]).toContain(
+      'Warning: .python-version asks for Python 3.12.1, and gets Python 3.11.9.',
+    )
+    expect(notes({ 'main.py': '', 'runtime.txt': 'python-3.11.9' })[1]).toBe('runtime.txt asks for Python 3.11.9, and has it.')
+  })
+})
