@@ -1,0 +1,70 @@
+/** Numbers of system calls on x86-64 and aarch64 (arch/x86/entry/syscalls/syscall_64.tbl, include/uapi/asm-generic/unistd.h). */
+export const CALL_NUMBERS = {
+  acct: [163, 89],
+  add_key: [248, 217],
+  bpf: [321, 280],
+  capset: [126, 91],
+  chdir: [80, 49],
+  clone: [56, 220],
+  clone3: [435, 435],
+  close_range: [436, 436],
+  delete_module: [176, 106],
+  dup3: [292, 24],
+  finit_module: [313, 273],
+  fsconfig: [431, 431],
+  fsmount: [432, 432],
+  fsopen: [430, 430],
+  fspick: [433, 433],
+  init_module: [175, 105],
+  io_uring_enter: [426, 426],
+  io_uring_register: [427, 427],
+  io_uring_setup: [425, 425],
+  ioctl: [16, 29],
+  ioprio_set: [251, 30],
+  kcmp: [312, 272],
+  kexec_file_load: [320, 294],
+  kexec_load: [246, 104],
+  keyctl: [250, 219],
+  mount: [165, 40],
+  mount_setattr: [442, 442],
+  move_mount: [429, 429],
+  open_by_handle_at: [304, 265],
+  open_tree: [428, 428],
+  openat: [257, 56],
+  perf_event_open: [298, 241],
+  pidfd_getfd: [438, 438],
+  pivot_root: [155, 41],
+  prctl: [157, 167],
+  process_vm_readv: [310, 270],
+  process_vm_writev: [311, 271],
+  ptrace: [101, 117],
+  quotactl: [179, 60],
+  quotactl_fd: [443, 443],
+  reboot: [169, 142],
+  request_key: [249, 218],
+  seccomp: [317, 277],
+  setgroups: [116, 159],
+  setns: [308, 268],
+  setpriority: [141, 140],
+  setresgid: [119, 149],
+  setresuid: [117, 147],
+  setsid: [112, 157],
+  socket: [41, 198],
+  socketpair: [53, 199],
+  swapoff: [168, 225],
+  swapon: [167, 224],
+  syslog: [103, 116],
+  umount2: [166, 39],
+  unshare: [272, 97],
+  userfaultfd: [323, 282],
+} as const satisfies Record<string, readonly [x86_64: number, aarch64: number]>
+
+export type CallName = keyof typeof CALL_NUMBERS
+
+export type Architecture = 'x64' | 'arm64'
+
+/** The number of a system call on a processor. */
+export const numberOf = (name: CallName, architecture: Architecture): number => CALL_NUMBERS[name][architecture === 'x64' ? 0 : 1]
+
+/** Of this machine: there are executables of ours for these two only. */
+export const OWN_ARCHITECTURE: Architecture = process.arch === 'arm64' ? 'arm64' : 'x64'
