@@ -49,6 +49,8 @@ export interface Sandbox {
   sharesHostNetwork?: true
   /** Ignored by an engine that `mountsDisks` `nowhere`. */
   disk?: DiskMount
+  /** The workload may make user namespaces of its own, as a sandboxed Chromium does. */
+  allowsUserNamespaces?: true
 }
 
 /** `live` is what answers people; `background` is what can wait, and yields processors, disk and memory to it. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { launchCommand } from '../../server/engines/process/launch.ts'
+import { launchCommand, launchSteps } from '../../server/engines/process/launch.ts'
 import { slugify } from '../../shared/slug.ts'
 import { tarGz } from '../server/sources/archives.ts'
 import { createService, deployApp, deployEnd, packApp, upload } from '../support/apps.ts'
@@ -32,7 +32,9 @@ test('S3: a host name made of any text is a plain label', () => {
 
 test('S3: what the launcher is given by users stands behind the end of options, or in one argument of its own', () => {
   const launch = {
-    keeperPath: '/k',
+    programs: { keeper: '/k', steps: '/s' },
+    filter: undefined,
+    hasKeyrings: false,
     recordDir: '/r',
     cgroupWrites: [],
     namespaces: 'machine' as const,
@@ -45,9 +47,9 @@ test('S3: what the launcher is given by users stands behind the end of options, 
   }
   const { argv } = launchCommand(launch)
   expect(argv.at(-1)).toBe('--reuid=0')
-  expect(argv.at(-2)).toBe('--')
+  expect(argv.slice(-4, -1)).toEqual(['/proc/self/fd/8', '/bin/sh', '-c'])
   expect(argv.filter((argument) => argument === '--reuid=0')).toHaveLength(1)
-  expect(argv.find((argument) => /\bcd -- "\$\w+"/.test(argument))).toBeDefined()
+  expect(launchSteps(launch).leave.steps).toContainEqual(expect.objectContaining({ call: 'chdir', args: ['--help'] }))
   expect(argv.join(' ')).not.toContain('-c id')
 })
 

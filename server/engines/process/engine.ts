@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { messageOf } from '../../../shared/error.ts'
 import type { Engine, ListedWorkload } from '../port.ts'
@@ -5,7 +6,7 @@ import type { Cgroups } from './cgroups.ts'
 import { diskGuaranteesOf, diskMountsOf } from './disk-support.ts'
 import { freezerBy } from './freezer.ts'
 import { guaranteesOf, type Host, probeHost, usableCgroups } from './host.ts'
-import { installKeeper } from './launcher.ts'
+import { installPrograms } from './launcher.ts'
 import { freeze, inspect, type LifecycleContext, remove, runTask, startInstance, stop, thaw } from './lifecycle.ts'
 import { CONNECTIONS_PER_INSTANCE } from './network/connection-table.ts'
 import type { HostService } from './network/host-services.ts'
@@ -113,8 +114,11 @@ async function openContext({ label, cgroupRoot, network, ...options }: ProcessEn
   const stateDir = resolve(options.stateDir)
   const log = options.log ?? (() => {})
   const isNetworkShared = network?.subnet === 'off'
+  mkdirSync(stateDir, { recursive: true, mode: 0o700 })
+  const programs = installPrograms(stateDir)
   const host = await probeHost({
     label,
+    stepProgram: programs.steps,
     isNetworkShared,
     areNamespacesOff: options.namespaces === 'none',
     ...(cgroupRoot && { cgroupRoot }),
@@ -129,7 +133,7 @@ async function openContext({ label, cgroupRoot, network, ...options }: ProcessEn
     host,
     cgroups,
     records,
-    keeperPath: installKeeper(stateDir),
+    programs,
     processes,
     freezer: freezerBy(cgroups, processes),
     supervisor,

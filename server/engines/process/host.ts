@@ -1,3 +1,4 @@
+import { existsSync, writeFileSync } from 'node:fs'
 import { AppError, messageOf } from '../../../shared/error.ts'
 import { runProcess } from '../../process/spawn.ts'
 import { systemEnv } from '../../process/system-tools.ts'
@@ -5,8 +6,11 @@ import type { Guarantee } from '../port.ts'
 import type { Controller } from './cgroup-layout.ts'
 import { type Cgroups, openCgroups } from './cgroups.ts'
 import { type Namespaces, PROCESS_NAMESPACE } from './launch.ts'
+import { filterSteps } from './launch-steps.ts'
 import { tableAdvice } from './network/connection-table.ts'
 import { type NetworkAbility, probeNetwork } from './network/probe.ts'
+import { OWN_ARCHITECTURE } from './step-program/numbers.ts'
+import { renderSteps, type Step } from './step-program/steps.ts'
 
 /** What this machine lets us do, found out once by trying. A missing part has its reason in its place. */
 export interface Host {
@@ -16,10 +20,16 @@ export interface Host {
   namespaces: Exclude<Namespaces, 'none'> | { reason: string }
   /** A network for each workload. */
   network: NetworkAbility
+  /** System calls can be filtered. */
+  filter: 'calls' | { reason: string }
+  /** The kernel keeps keys, of which each workload is to have its own. */
+  hasKeyrings: boolean
 }
 
 export interface HostOptions {
   label: string
+  /** The installed step program. */
+  stepProgram: string
   cgroupRoot?: string
   /** Workloads are to stay in the machine's network, whatever it can do. */
   isNetworkShared?: boolean
@@ -27,17 +37,34 @@ export interface HostOptions {
   areNamespacesOff?: boolean
 }
 
-/** @throws AppError `not_configured` when the programs that every start needs are missing. */
-export async function probeHost({ label, cgroupRoot, isNetworkShared = false, areNamespacesOff = false }: HostOptions): Promise<Host> {
+/** @throws AppError `not_configured` when the programs that every start needs are missing, or ours cannot be run. */
+export async function probeHost(options: HostOptions): Promise<Host> {
+  const { label, stepProgram, cgroupRoot, isNetworkShared = false, areNamespacesOff = false } = options
   const isRoot = process.getuid?.() === 0
   const ability = isNetworkShared ? { reason: 'CP_INSTANCE_SUBNET is off' } : isRoot ? probeNetwork() : { reason: NOT_ROOT_NETWORK }
-  const [namespaces, network] = await Promise.all([
+  const [namespaces, network, filter] = await Promise.all([
     areNamespacesOff ? OFF : probeNamespaces(isRoot ? 'machine' : 'user'),
     ability,
+    probeFilter(stepProgram),
     ...['setsid', 'setpriv'].map(requireTool),
   ])
   const cgroups = openCgroups(label, cgroupRoot)
-  return { isRoot, cgroups, namespaces, network: typeof namespaces === 'string' ? network : namespaces }
+  const hasKeyrings = existsSync('/proc/keys')
+  return { isRoot, cgroups, namespaces, network: typeof namespaces === 'string' ? network : namespaces, filter, hasKeyrings }
+}
+
+/** Has the program do nothing, to see that it runs, and then be filtered. */
+async function probeFilter(program: string): Promise<Host['filter']> {
+  const list = `${program}.probe`
+  const problemWith = async (steps: Step[]) => {
+    writeFileSync(list, renderSteps({ steps }, OWN_ARCHITECTURE), { mode: 0o600 })
+    return await problemOf([program, list, '/bin/true'])
+  }
+  const problem = await problemWith([])
+  if (problem !== undefined)
+    throw new AppError('not_configured', `${program} cannot be run (${problem}): is its file system mounted with noexec? Mount it without.`)
+  const refusal = await problemWith(filterSteps({ allowsUserNamespaces: false }))
+  return refusal === undefined ? 'calls' : { reason: `this kernel filters no system calls (CONFIG_SECCOMP_FILTER): ${refusal}` }
 }
 
 const NOT_ROOT_NETWORK = 'cpd does not run as root, so services share the network of this machine; run it as root'
@@ -66,7 +93,7 @@ async function probeNamespaces(kind: Exclude<Namespaces, 'none'>): Promise<Host[
 async function problemOf(argv: string[]): Promise<string | undefined> {
   try {
     const { exitCode, stderr } = await runProcess(argv, { env: systemEnv })
-    return exitCode === 0 ? undefined : stderr.trim()
+    return exitCode === 0 ? undefined : stderr.trim() || `it ended with ${exitCode}`
   } catch (error) {
     return messageOf(error)
   }
@@ -95,6 +122,7 @@ export function guaranteesOf(host: Host): Guarantee[] {
   return [
     guarantee('own-user', 'Each service runs as a user of its own', asOwnUser),
     guarantee('no-privileges', 'Services have no capabilities and cannot gain any', undefined),
+    guarantee('filtered-calls', 'System calls that no app needs are refused', host.filter === 'calls' ? undefined : host.filter.reason),
     guarantee('private-files', "Services see neither the control plane's folders nor another service's", inNamespace),
     guarantee('private-tmp', 'Each service has its own /tmp and /dev/shm', inNamespace),
     guarantee('private-processes', 'Services neither see nor signal processes that are not their own', inNamespace),

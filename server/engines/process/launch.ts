@@ -5,41 +5,53 @@
  *    └ keeper  sh     the init of the namespace, but outside the rest of the sandbox: starts the command, reaps what loses its parent, writes
  *       │             the exit status down even when the control plane is gone, and ends; with it the kernel ends everything in the namespace
  *       └ child  sh   records its own pid and start as seen from outside, becomes
- *                setsid, nsenter, unshare   a session, a network and a mount namespace of its own
+ *                steps   a session, a network and a mount namespace of its own
  *                sh   makes the mounts, enters the control groups (late: a small plan should not pay for the work before), sets limits
- *                setpriv   gives up root, all groups, all capabilities and the way back to them
- *                sh   enters the working directory, puts the environment in place and becomes the user's command
+ *                steps   gives up root, all groups, all capabilities and the way back to them, is filtered, enters the working directory,
+ *                        puts the environment in place and becomes the user's command
+ *
+ * `steps` is a program of ours that makes a list of system calls (see step-program and launch-steps.ts). By the second time everything of
+ * the installation is hidden, so it and its list are opened beforehand.
  *
  * The command is never the first process of its namespace, which would be deaf to every signal it has no handler for; and what it sends to
  * that first process, SIGKILL too, the kernel drops. An ordinary user gets the same in a user namespace, whose capabilities are kept up to
- * setpriv. Where the machine allows none of this, the chain is the same without `unshare`, and the keeper is a process like any other.
+ * the end. Where the machine allows none of this, the chain is the same without `unshare`, and the keeper is a process like any other.
  *
- * All programs up to setpriv may run as root, so they must not see the user's environment (LD_PRELOAD would make it root's). It travels
- * under a prefix and gets its real names in the last step, which only needs the names as arguments: no value ever is one.
+ * All programs up to the last may run as root, so they must not see the user's environment (LD_PRELOAD would make it root's). It travels
+ * under a prefix, which the last step takes off.
  * The scripts are constants; everything that varies is an argument.
  */
 
+import { join } from 'node:path'
 import { SYSTEM_PATH } from '../../process/system-tools.ts'
 import type { Priority } from '../port.ts'
 import type { ControlWrite } from './cgroups.ts'
+import { enterSteps, type LeavePlan, leaveSteps } from './launch-steps.ts'
+import type { StepFile } from './step-program/steps.ts'
 
+/** The lists of system calls of a launch, as files of the record's folder. */
+const ENTER_STEPS = 'enter'
+const LEAVE_STEPS = 'leave'
+
+/** As long as the step program takes them. */
 const ENV_PREFIX = 'cpd_env_'
 
 /**
- * $1: the record's folder; then the command to become. A shell names the fatal signal of its child on its stderr, but for interrupts and
+ * $1: the record's folder; $2: the step program; then the command to become. A shell names the fatal signal of its child on its stderr, but for interrupts and
  * broken pipes; bash does so only for a script in a file, so this one is in a file. While a stop gives children of the command the time to
  * end, the namespace must outlive the command: the keeper then becomes a sleep, for the engine to kill.
  */
 export const KEEPER_SCRIPT = `
 record=$1
-shift
+program=$2
+shift 2
 exec 3>&2 2>"$record/exit"
 if [ $$ -eq 1 ]; then
   read -r stat </proc/self/stat
   echo "$stat" >"$record/keeper" || exit 125
 fi
 (
-  exec 2>&3 3>&-
+  exec 2>&3 3>&- 8<"$record/${LEAVE_STEPS}" 9<"$program"
   read -r stat </proc/self/stat
   echo "$stat" >"$record/process" || exit 125
   exec "$@"
@@ -70,20 +82,8 @@ echo ready >&2
 exec "$@" 2>&1
 `
 
-/**
- * The working directory, names of the environment, then `--` and the user's command. Whoever it belongs to may have put a link in its place:
- * root would follow one to where its user may not go. It uses no variable of its own, as each could be one of the user's.
- */
-const RUN = String.raw`
-cd -- "$1" || exit 125
-shift
-unset PWD OLDPWD
-while [ "$1" != -- ]; do
-  eval "export $1=\"\$${ENV_PREFIX}$1\"; unset ${ENV_PREFIX}$1"
-  shift
-done
-exec /bin/sh -c "$2"
-`
+/** The last link of the chain: the program and its list, opened by the keeper. */
+const LEAVE = ['/proc/self/fd/9', '/proc/self/fd/8', '/bin/sh', '-c']
 
 /** The first process of a namespace below a joined one. It waits, so that the command is not the first. */
 const INIT = `
@@ -97,9 +97,16 @@ export const READY = 'ready\n'
 /** In which namespaces a workload runs: made as root of the machine, made in a user namespace by an ordinary user, or in the machine's own. */
 export type Namespaces = 'machine' | 'user' | 'none'
 
+/** What we bring along ourselves, as files. */
+export interface LaunchPrograms {
+  /** Holds `KEEPER_SCRIPT`. */
+  keeper: string
+  /** Carries out lists of system calls. */
+  steps: string
+}
+
 export interface Launch {
-  /** The file that holds `KEEPER_SCRIPT`. */
-  keeperPath: string
+  programs: LaunchPrograms
   recordDir: string
   /** What is written to enter control groups and set their last limits. */
   cgroupWrites: ControlWrite[]
@@ -110,6 +117,9 @@ export interface Launch {
   fstabPath: string | undefined
   /** Who to become, or undefined to stay who we are. */
   user: { uid: number; gid: number } | undefined
+  /** Undefined where the kernel filters no calls. */
+  filter: LeavePlan['filter']
+  hasKeyrings: boolean
   /** Options of nsenter(1) for the namespaces that are entered, instead of making new ones. */
   joinedNamespaces?: readonly string[] | undefined
   /** The standard input is a terminal, which becomes the controlling one. */
@@ -120,17 +130,27 @@ export interface Launch {
   command: string
 }
 
+/** What the step program is to do before and after the mounts. */
+export function launchSteps(launch: Launch): Record<typeof ENTER_STEPS | typeof LEAVE_STEPS, StepFile> {
+  const { user, namespaces, priority, cwd, filter, hasKeyrings, networkPath } = launch
+  const hasCapabilities = user !== undefined || namespaces !== 'none'
+  return {
+    enter: { steps: enterSteps({ hasTerminal: launch.hasTerminal === true, networkPath, hasOwnMounts: launch.fstabPath !== undefined }) },
+    leave: { steps: leaveSteps({ user, hasCapabilities, hasKeyrings, priority, cwd, filter }), envPrefix: ENV_PREFIX },
+  }
+}
+
 /** The argument array and environment that start a workload. */
 export function launchCommand(launch: Launch): { argv: string[]; env: Record<string, string> } {
-  const names = Object.keys(launch.env)
   return {
     argv: [
       ...(launch.joinedNamespaces === undefined ? PROCESS_NAMESPACE[launch.namespaces] : []),
       'setsid',
       '--fork',
       '/bin/sh',
-      launch.keeperPath,
+      launch.programs.keeper,
       launch.recordDir,
+      launch.programs.steps,
       ...(launch.joinedNamespaces === undefined ? own(launch) : joined(launch, launch.joinedNamespaces)),
       ...script(ENTER, 'cpd-enter'),
       launch.fstabPath ?? '',
@@ -138,29 +158,14 @@ export function launchCommand(launch: Launch): { argv: string[]; env: Record<str
       OOM_SCORES[launch.priority],
       ...launch.cgroupWrites.flatMap(({ file, value }) => [value, file]),
       '--',
-      ...YIELDING[launch.priority],
-      ...dropPrivileges(launch),
-      ...script(RUN, 'sh'),
-      launch.cwd,
-      ...names,
-      '--',
+      ...LEAVE,
       launch.command,
     ],
     env: { PATH: SYSTEM_PATH, ...prefixed(launch.env) },
   }
 }
 
-function session({ hasTerminal }: Launch): string[] {
-  return hasTerminal ? ['setsid', '--ctty'] : ['setsid']
-}
-
-function own(launch: Launch): string[] {
-  return [
-    ...session(launch),
-    ...(launch.networkPath === undefined ? [] : ['nsenter', `--net=${launch.networkPath}`]),
-    ...(launch.fstabPath === undefined ? [] : ['unshare', '--mount', '--ipc', '--propagation', 'slave']),
-  ]
-}
+const own = ({ programs, recordDir }: Launch): string[] => [programs.steps, join(recordDir, ENTER_STEPS)]
 
 /**
  * Into the namespaces of another workload, by a parent that stays outside. What is started there ends by its control group; without one it
@@ -169,7 +174,10 @@ function own(launch: Launch): string[] {
 function joined(launch: Launch, namespaces: readonly string[]): string[] {
   const isBelow = launch.cgroupWrites.length === 0 || launch.namespaces === 'user'
   const below = [...PROCESS_NAMESPACE[launch.namespaces], '--fork', '--kill-child', ...script(INIT, 'cpd-init')]
-  return [...(launch.namespaces === 'none' ? [] : ['nsenter', ...namespaces, ...(isBelow ? below : [])]), ...session(launch)]
+  return [
+    ...(launch.namespaces === 'none' ? [] : ['nsenter', ...namespaces, ...(isBelow ? below : [])]),
+    ...(launch.hasTerminal ? ['setsid', '--ctty'] : ['setsid']),
+  ]
 }
 
 /** What makes the next process that is forked the first of a process namespace. */
@@ -182,21 +190,8 @@ export const PROCESS_NAMESPACE: Record<Namespaces, string[]> = {
 /** Apps go before the control plane, and what can wait goes before apps. */
 const OOM_SCORES: Record<Priority, string> = { live: '500', background: '800' }
 
-/** Beside the weight of the control group, and where there is none. */
-const YIELDING: Record<Priority, string[]> = {
-  live: [],
-  background: ['nice', '-n', '10', 'ionice', '--class', '2', '--classdata', '7', '--ignore'],
-}
-
 function script(text: string, name: string): string[] {
   return ['/bin/sh', '-c', text, name]
-}
-
-/** The bounding set can only be changed by one who has capabilities; without it `no_new_privs` still bars the way to any. */
-function dropPrivileges({ user, namespaces }: Pick<Launch, 'user' | 'namespaces'>): string[] {
-  const ids = user === undefined ? [] : [`--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups']
-  const bounding = user === undefined && namespaces === 'none' ? [] : ['--bounding-set=-all']
-  return ['setpriv', ...ids, '--no-new-privs', ...bounding, '--inh-caps=-all', '--ambient-caps=-all']
 }
 
 function prefixed(env: Record<string, string>): Record<string, string> {

@@ -1,4 +1,4 @@
-import { existsSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError, messageOf } from '../../../shared/error.ts'
 import { type SpawnedProcess, spawnProcess } from '../../process/spawn.ts'
@@ -9,18 +9,21 @@ import { closedDirsAbove } from './closed-dirs.ts'
 import { placeDisk } from './disk-mount.ts'
 import type { HeldNamespaces } from './held-namespaces.ts'
 import { type Host, namespacesIn, usableCgroups } from './host.ts'
-import { KEEPER_SCRIPT, launchCommand, READY } from './launch.ts'
+import { KEEPER_SCRIPT, type Launch, type LaunchPrograms, launchCommand, launchSteps, READY } from './launch.ts'
 import { type BoundDir, planMounts, renderFstab } from './mount-plan.ts'
 import { HOST_SEAT, type Networks, type Seat } from './network/networks.ts'
 import { groupOf } from './processes.ts'
 import type { Records, Workload } from './record.ts'
 import { openSpool } from './spool.ts'
+import { stepProgram } from './step-program/elf.ts'
+import { OWN_ARCHITECTURE } from './step-program/numbers.ts'
+import { renderSteps } from './step-program/steps.ts'
 import type { Turns } from './turns.ts'
 
 export interface LaunchContext {
   host: Host
   records: Records
-  keeperPath: string
+  programs: LaunchPrograms
   networks: Networks
   turns: Turns
   /** Folders of the control plane, shown empty to every workload. */
@@ -29,12 +32,18 @@ export interface LaunchContext {
   dataDir: string | undefined
 }
 
-/** Puts the keeper's script into a folder of ours. Keepers of an earlier version go on reading the file they began with. */
-export function installKeeper(directory: string): string {
-  const path = join(directory, 'keeper.sh')
-  writeFileSync(`${path}.new`, KEEPER_SCRIPT, { mode: 0o600 })
+/** Puts our programs into a folder of ours. Keepers of an earlier version go on reading the file they began with. */
+export function installPrograms(directory: string): LaunchPrograms {
+  const programs = { keeper: join(directory, 'keeper.sh'), steps: join(directory, 'steps') }
+  install(programs.keeper, KEEPER_SCRIPT, 0o600)
+  install(programs.steps, stepProgram(OWN_ARCHITECTURE), 0o700)
+  return programs
+}
+
+function install(path: string, content: string | Uint8Array, mode: number): void {
+  rmSync(`${path}.new`, { force: true })
+  writeFileSync(`${path}.new`, content, { mode })
   renameSync(`${path}.new`, path)
-  return path
 }
 
 /** A terminal that is to be the command's standard streams, and the namespaces that it is to share. */
@@ -79,7 +88,7 @@ async function launchIn(
   context: LaunchContext,
   { workload, spec, seat }: { workload: Workload; spec: LaunchSpec; seat: Seat },
 ): Promise<Keeper> {
-  const { host, records, keeperPath } = context
+  const { host, records, programs } = context
   const cgroups = usableCgroups(host)
   const namespaces = namespacesIn(host)
   const recordDir = records.dirOf(workload.id)
@@ -88,23 +97,27 @@ async function launchIn(
   if (cgroups !== undefined) createGroup(cgroups, workload, spec.limits)
   // Whoever waits outside for the command must not be stopped and killed with its group: it is born inside only when it is its init.
   const birthplace = namespaces === 'none' || joinedNamespaces !== undefined ? undefined : cgroups?.birthplace(groupOf(workload))
-  const { argv, env } = launchCommand({
-    keeperPath,
+  const described: Launch = {
+    programs,
     recordDir,
     cgroupWrites: cgroups === undefined ? [] : cgroupWrites(cgroups, workload, { spec, isBornInside: birthplace !== undefined }),
     namespaces,
     networkPath: seat.path,
     fstabPath: namespaces === 'none' || joinedNamespaces !== undefined ? undefined : writeFstab(context, recordDir, { spec, seat }),
     user: host.isRoot ? spec.sandbox : undefined,
+    filter: host.filter !== 'calls' ? undefined : { allowsUserNamespaces: spec.sandbox.allowsUserNamespaces === true },
+    hasKeyrings: host.hasKeyrings,
     joinedNamespaces,
     hasTerminal: spec.attached !== undefined,
     priority,
     cwd: spec.cwd,
     env: spec.env,
     command: spec.command,
-  })
+  }
+  for (const [name, steps] of Object.entries(launchSteps(described)))
+    writeFileSync(join(recordDir, name), renderSteps(steps, OWN_ARCHITECTURE), { mode: 0o600 })
   const streams = openStreams(records, workload, spec)
-  const keeper = await readUntilReady(spawnLauncher({ argv, env, birthplace, streams }))
+  const keeper = await readUntilReady(spawnLauncher({ ...launchCommand(described), birthplace, streams }))
   if (typeof keeper === 'string')
     throw new AppError('unavailable', `Could not start ${workload.id}: ${keeper.trim() || 'the launcher was killed'}`)
   return keeper

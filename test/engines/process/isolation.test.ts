@@ -137,7 +137,7 @@ describe('a hostile workload', () => {
     await engine.start(spec)
     watching.abort()
     await watcher
-    expect(watched.join('\n')).toContain('PASSWORD')
+    expect(watched.join('\n')).toContain('/proc/self/fd/9')
     expect(watched.join('\n')).not.toContain('pLaNtEd-VaLuE')
   })
 

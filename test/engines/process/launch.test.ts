@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { KEEPER_SCRIPT, type Launch, launchCommand } from '../../../server/engines/process/launch.ts'
+import { KEEPER_SCRIPT, type Launch, launchCommand, launchSteps } from '../../../server/engines/process/launch.ts'
 import { parseExit } from '../../../server/engines/process/record.ts'
 import { runProcess } from '../../../server/process/spawn.ts'
 
@@ -10,11 +10,13 @@ const dir = mkdtempSync(join(tmpdir(), 'launch-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 const launch: Launch = {
-  keeperPath: '/run/keeper.sh',
+  programs: { keeper: '/run/keeper.sh', steps: '/run/steps' },
   recordDir: '/run/instances/one',
   cgroupWrites: [{ file: '/cg/cgroup.procs', value: '0' }],
   fstabPath: '/run/fstab',
   user: { uid: 61_000, gid: 61_001 },
+  filter: { allowsUserNamespaces: false },
+  hasKeyrings: true,
   cwd: '/release',
   env: { TOKEN: 'secret value', LD_PRELOAD: '/evil.so' },
   namespaces: 'machine',
@@ -22,12 +24,16 @@ const launch: Launch = {
   command: 'exec app; rm -rf /',
 }
 
+/** Each once where several follow one another. */
+const callsOf = ({ steps }: { steps: readonly { call: string }[] }) =>
+  steps.map(({ call }) => call).filter((call, index, all) => call !== all[index - 1])
+
 describe('launchCommand', () => {
   const { argv, env } = launchCommand(launch)
 
   test('holds no value of the environment in its arguments', () => {
     expect(argv.join(' ')).not.toContain('secret value')
-    expect(argv.slice(-4)).toEqual(['TOKEN', 'LD_PRELOAD', '--', 'exec app; rm -rf /'])
+    expect(argv.slice(-4)).toEqual(['/proc/self/fd/8', '/bin/sh', '-c', 'exec app; rm -rf /'])
   })
 
   test('keeps the environment away from the programs that run as root', () => {
@@ -35,19 +41,38 @@ describe('launchCommand', () => {
   })
 
   test('drops privileges before the command and after the mounts', () => {
-    const order = ['--pid', 'setsid', '--mount', '/run/fstab', '/cg/cgroup.procs', 'setpriv', 'exec app; rm -rf /'].map((part) =>
-      argv.indexOf(part),
+    const order = ['--pid', 'setsid', '/run/instances/one/enter', '/run/fstab', '/cg/cgroup.procs', '/proc/self/fd/9', launch.command].map(
+      (part) => argv.indexOf(part),
     )
     expect(order).toEqual([...order].sort((a, b) => a - b))
-    expect(argv).toEqual(
-      expect.arrayContaining(['--reuid=61000', '--regid=61001', '--clear-groups', '--no-new-privs', '--bounding-set=-all']),
-    )
+    expect(callsOf(launchSteps(launch).leave)).toEqual([
+      ...[
+        'close_range',
+        'keyctl',
+        'unshare',
+        'prctl',
+        'setgroups',
+        'setresgid',
+        'setresuid',
+        'capset',
+        'prctl',
+        'chdir',
+        'prctl',
+        'seccomp',
+      ],
+    ])
+  })
+
+  test('makes namespaces, after that of processes, by system calls', () => {
+    expect(callsOf(launchSteps(launch).enter)).toEqual(['setsid', 'unshare', 'mount'])
+    expect(callsOf(launchSteps({ ...launch, networkPath: '/run/netns' }).enter)).toEqual(['setsid', 'openat', 'setns', 'unshare', 'mount'])
   })
 
   test('leaves out what an ordinary user cannot do', () => {
-    const plain = launchCommand({ ...launch, namespaces: 'none', user: undefined, fstabPath: undefined, cgroupWrites: [] }).argv
-    expect(plain).toContain('--no-new-privs')
-    expect(plain).not.toContain('unshare')
+    const plain: Launch = { ...launch, namespaces: 'none', user: undefined, fstabPath: undefined, cgroupWrites: [] }
+    expect(launchCommand(plain).argv).not.toContain('unshare')
+    expect(callsOf(launchSteps(plain).enter)).toEqual(['setsid'])
+    expect(callsOf(launchSteps(plain).leave)).toEqual(['close_range', 'keyctl', 'capset', 'prctl', 'chdir', 'prctl', 'seccomp'])
   })
 
   test('changes no script for any input', () => {
@@ -67,7 +92,8 @@ describe.each(['/bin/sh', '/bin/bash'])('the keeper in %s', (shell) => {
     ['kill -SEGV $$', { exitCode: null, signal: 'SIGSEGV' }],
   ])('records "%s" as what it is', async (command, outcome) => {
     writeFileSync(keeperPath, KEEPER_SCRIPT)
-    await runProcess([shell, keeperPath, dir, '/bin/sh', '-c', command], { env: { PATH: '/usr/bin:/bin' } })
+    writeFileSync(join(dir, 'leave'), '')
+    await runProcess([shell, keeperPath, dir, keeperPath, '/bin/sh', '-c', command], { env: { PATH: '/usr/bin:/bin' } })
     expect(parseExit(readFileSync(join(dir, 'exit'), 'utf8'))).toEqual(outcome)
     expect(readFileSync(join(dir, 'process'), 'utf8')).toMatch(/^\d+ \(/)
   })

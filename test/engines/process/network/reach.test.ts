@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Engine, InstanceSpec } from '../../../../server/engines/port.ts'
+import type { Engine, InstanceSpec, Sandbox } from '../../../../server/engines/port.ts'
 import { createProcessEngine } from '../../../../server/engines/process/engine.ts'
 import { runProcess } from '../../../../server/process/spawn.ts'
 import { endOf, makeWorld, until, type World } from '../../world.ts'
@@ -40,8 +40,13 @@ afterAll(async () => {
   world.dispose()
 })
 
-async function run(serviceId: string, networkId: string | undefined, command: string): Promise<InstanceSpec> {
-  const { networkId: _, ...sandbox } = world.service(serviceId)
+async function run(
+  serviceId: string,
+  networkId: string | undefined,
+  command: string,
+  rights: Partial<Sandbox> = {},
+): Promise<InstanceSpec> {
+  const { networkId: _, ...sandbox } = { ...world.service(serviceId), ...rights }
   const limits = { cpu: 1, memoryBytes: 256 * 1024 * 1024, pids: 60 }
   const spec = world.instance(command, { sandbox: { ...sandbox, ...(networkId && { networkId }) }, port: 10_000, limits })
   await engine.start(spec)
@@ -195,6 +200,7 @@ describe('instances with networks of their own', () => {
       'srv-away',
       'net-a',
       `exec unshare --user --map-root-user --net sh -c 'ip link set lo up; exec ${listen.replaceAll("'", `'"'"'`)}'`,
+      { allowsUserNamespaces: true },
     )
     await until('it listens', () => existsSync(join(away.sandbox.tmpDir, 'listens')))
     expect(await engine.exposeLoopback(away.instanceId, 10_000)).toBe(false)

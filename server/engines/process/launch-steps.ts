@@ -1,0 +1,139 @@
+/**
+ * The parts of the launch that need no program of their own, as lists of system calls for the step program: into the namespaces, and, when
+ * the mounts are made, out of every right. Ids are numbers throughout: a look at /etc/passwd, or at whatever nsswitch.conf names, would be a
+ * look at files of the tenant by then.
+ */
+
+import type { Priority } from '../port.ts'
+import { renderBpf } from './call-filter/bpf.ts'
+import { callFilter } from './call-filter/filter.ts'
+import { OWN_ARCHITECTURE } from './step-program/numbers.ts'
+import type { Argument, Step } from './step-program/steps.ts'
+
+const CLONE_NEWNS = 0x2_0000
+const CLONE_NEWCGROUP = 0x200_0000
+const CLONE_NEWIPC = 0x800_0000
+const CLONE_NEWNET = 0x4000_0000
+
+const AT_FDCWD = -100
+const O_CLOEXEC = 0x8_0000
+const MS_SLAVE = 1 << 19
+const MS_REC = 1 << 14
+const TIOCSCTTY = 0x540e
+
+const PR_SET_NO_NEW_PRIVS = 38
+const PR_CAPBSET_DROP = 24
+const PR_CAP_AMBIENT = 47
+const PR_CAP_AMBIENT_CLEAR_ALL = 4
+const CAPABILITY_VERSION_3 = 0x2008_0522
+/** As many as fit into the kernel's two words; those it does not know it refuses. */
+const CAPABILITIES = 64
+
+const KEYCTL_JOIN_SESSION_KEYRING = 1
+const SECCOMP_SET_MODE_FILTER = 1
+/** Without it older kernels slow a filtered process down against a weakness that its own code would have to be attacked through. */
+const SECCOMP_FILTER_FLAG_SPEC_ALLOW = 4
+
+const PRIO_PROCESS = 0
+const IOPRIO_WHO_PROCESS = 1
+/** The last of the levels of best effort. */
+const IOPRIO_LOWEST = (2 << 13) | 7
+const NICE = 10
+
+export interface EnterPlan {
+  /** The standard input is a terminal, which becomes the controlling one. */
+  hasTerminal: boolean
+  /** The network namespace to enter; undefined to stay. */
+  networkPath: string | undefined
+  /** Mounts are its own, and what the machine mounts later is seen in them. */
+  hasOwnMounts: boolean
+}
+
+/** A session, a network and mounts of its own. */
+export function enterSteps({ hasTerminal, networkPath, hasOwnMounts }: EnterPlan): Step[] {
+  return [
+    step('setsid', [], 'No session could be made'),
+    ...(hasTerminal ? [step('ioctl', [0, TIOCSCTTY, 1], 'The terminal could not be taken')] : []),
+    ...(networkPath === undefined ? [] : networkSteps(networkPath)),
+    ...(hasOwnMounts
+      ? [
+          step('unshare', [CLONE_NEWNS | CLONE_NEWIPC], 'No mount namespace could be made'),
+          step('mount', ['none', '/', 0, MS_REC | MS_SLAVE, 0], 'The mounts of the machine could not be let go of'),
+        ]
+      : []),
+  ]
+}
+
+function networkSteps(path: string): Step[] {
+  const opened = step('openat', [AT_FDCWD, path, O_CLOEXEC], `The network namespace ${path} could not be opened`)
+  return [opened, step('setns', [{ resultOf: opened }, CLONE_NEWNET], `The network namespace ${path} could not be entered`)]
+}
+
+export interface LeavePlan {
+  /** Who to become, or undefined to stay who we are. */
+  user: { uid: number; gid: number } | undefined
+  /** Capabilities are held that can be given up for ever: root's, or those of a user namespace. */
+  hasCapabilities: boolean
+  hasKeyrings: boolean
+  priority: Priority
+  cwd: string
+  /** Undefined where the kernel filters no calls. */
+  filter: { allowsUserNamespaces: boolean } | undefined
+}
+
+/** Gives up root, all groups, all capabilities and the way back to them, leaves the session's keys behind, and is filtered from then on. */
+export function leaveSteps({ user, hasCapabilities, hasKeyrings, priority, cwd, filter }: LeavePlan): Step[] {
+  return [
+    step('close_range', [3, -1, 0]),
+    ...YIELDING[priority],
+    // As root, whose share of keys is large; where all run as one user there is none to be kept apart from.
+    step('keyctl', [KEYCTL_JOIN_SESSION_KEYRING, 0], user !== undefined && hasKeyrings ? 'No keyring of its own could be made' : undefined),
+    ...(hasCapabilities ? [step('unshare', [CLONE_NEWCGROUP]), ...boundingSteps()] : []),
+    ...(user === undefined ? [] : idSteps(user)),
+    step('capset', [uint32s(CAPABILITY_VERSION_3, 0), uint32s(0, 0, 0, 0, 0, 0)], 'Capabilities could not be given up'),
+    step('prctl', [PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0]),
+    NO_NEW_PRIVILEGES,
+    step('chdir', [cwd], `The folder ${cwd} could not be entered`),
+    ...(filter === undefined ? [] : filterSteps(filter)),
+  ]
+}
+
+function boundingSteps(): Step[] {
+  return Array.from({ length: CAPABILITIES }, (_, capability) => step('prctl', [PR_CAPBSET_DROP, capability, 0, 0, 0]))
+}
+
+function idSteps({ uid, gid }: { uid: number; gid: number }): Step[] {
+  return [
+    step('setgroups', [0, 0], 'Groups could not be given up'),
+    step('setresgid', [gid, gid, gid], `Could not become group ${gid}`),
+    step('setresuid', [uid, uid, uid], `Could not become user ${uid}`),
+  ]
+}
+
+/** Bars the way to privileges, as who has none must, and sets the filter as `seccomp(2)` takes it: a 16-bit number of instructions, and where they stand. */
+export function filterSteps({ allowsUserNamespaces }: { allowsUserNamespaces: boolean }): Step[] {
+  const program = callFilter({ architecture: OWN_ARCHITECTURE, allowsUserNamespaces })
+  const bytes = Buffer.alloc(16)
+  bytes.writeUInt16LE(program.length, 0)
+  const described = { bytes, pointers: [{ at: 8, to: renderBpf(program) }] }
+  const args = [SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, described]
+  return [NO_NEW_PRIVILEGES, step('seccomp', args, 'The filter of system calls was refused')]
+}
+
+const NO_NEW_PRIVILEGES = step('prctl', [PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0], 'The way back to privileges could not be barred')
+
+/** Beside the weight of the control group, and where there is none. */
+const YIELDING: Record<Priority, Step[]> = {
+  live: [],
+  background: [step('setpriority', [PRIO_PROCESS, 0, NICE]), step('ioprio_set', [IOPRIO_WHO_PROCESS, 0, IOPRIO_LOWEST])],
+}
+
+function step(call: Step['call'], args: readonly Argument[], failure?: string | undefined): Step {
+  return { call, args, ...(failure !== undefined && { failure }) }
+}
+
+function uint32s(...values: number[]): Uint8Array {
+  const bytes = Buffer.alloc(values.length * 4)
+  for (const [index, value] of values.entries()) bytes.writeUInt32LE(value, index * 4)
+  return bytes
+}
