@@ -2,7 +2,8 @@ import { lstatSync, realpathSync } from 'node:fs'
 import { AppError, invalidValue } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
 import { roomOf } from '../disk-space/room.ts'
-import { folderToCover } from '../files/mount-place.ts'
+import { closedFolderAbove, folderToCover } from '../files/mount-place.ts'
+import { isRoot } from '../services/folders.ts'
 import { mountPathProblem, sizeProblem, topFolderOf } from './rules.ts'
 
 /** Where in the body of a request the values stand. */
@@ -20,6 +21,8 @@ function placeProblem(mountPath: string): string | undefined {
   const top = topFolderOf(mountPath)
   if (lstatSync(top, { throwIfNoEntry: false }) === undefined)
     return `The server has no folder ${top}. Mount the disk below /var, /srv, /mnt or /opt, such as at /var/data, or have its operator make ${top}.`
+  const closed = isRoot ? closedFolderAbove(mountPath, ANY_SERVICE) : undefined
+  if (closed !== undefined) return `Services may not enter ${closed}. Mount the disk elsewhere, such as at /var/data.`
   try {
     folderToCover(mountPath)
     return undefined
@@ -27,6 +30,9 @@ function placeProblem(mountPath: string): string | undefined {
     return error instanceof AppError ? error.message : `The disk cannot be mounted at ${mountPath}.`
   }
 }
+
+/** A user that owns nothing of the machine and is in none of its groups, as those of services are. */
+const ANY_SERVICE = { uid: -1, gid: -1 }
 
 function realOf(path: string): string {
   try {

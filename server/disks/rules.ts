@@ -26,6 +26,8 @@ const SYSTEM_DIRS = [
     '/usr',
   ],
   ...['/var/lock', '/var/run'],
+  // They tell who somebody is: NSS (nss-db, libnss-extrausers), sssd, and the name service's cache.
+  ...['/var/db', '/var/lib/extrausers', '/var/lib/sss', '/var/lib/nscd', '/var/cache/nscd', '/var/yp'],
 ]
 /** The instances' own folder for what need not last. */
 const TMP_DIRS = ['/tmp', '/var/tmp']

@@ -1,4 +1,4 @@
-import { lstatSync, realpathSync } from 'node:fs'
+import { lstatSync, realpathSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { AppError } from '../../shared/error.ts'
 
@@ -39,4 +39,22 @@ function isThere(path: string): boolean {
   } catch {
     return false
   }
+}
+
+interface User {
+  uid: number
+  gid: number
+}
+
+/** The outermost folder above a path that this user may not enter, if any: what is mounted below must not be a way around it. */
+export const closedFolderAbove = (path: string, user: User): string | undefined =>
+  foldersAbove(path)
+    .reverse()
+    .find((folder) => !canEnter(folder, user))
+
+function canEnter(folder: string, { uid, gid }: User): boolean {
+  const stat = statSync(folder, { throwIfNoEntry: false })
+  if (stat === undefined) return true
+  const bit = stat.uid === uid ? 0o100 : stat.gid === gid ? 0o010 : 0o001
+  return (stat.mode & bit) !== 0
 }

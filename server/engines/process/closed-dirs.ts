@@ -1,5 +1,4 @@
-import { type Stats, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { closedFolderAbove } from '../../files/mount-place.ts'
 
 export interface UserIds {
   uid: number
@@ -8,21 +7,6 @@ export interface UserIds {
 
 /** The outermost folder above each path that this user may not enter; paths that can be reached give none. */
 export function closedDirsAbove(paths: string[], user: UserIds): string[] {
-  const closed = paths.map((path) => ancestors(path).find((dir) => !canEnter(dir, user)))
+  const closed = paths.map((path) => closedFolderAbove(path, user))
   return [...new Set(closed.filter((dir) => dir !== undefined))]
-}
-
-function ancestors(path: string): string[] {
-  const parent = dirname(path)
-  return parent === path ? [] : [...ancestors(parent), parent]
-}
-
-function canEnter(dir: string, user: UserIds): boolean {
-  const stat = statSync(dir, { throwIfNoEntry: false })
-  return stat === undefined || (stat.mode & enterBit(stat, user)) !== 0
-}
-
-function enterBit(stat: Stats, { uid, gid }: UserIds): number {
-  if (stat.uid === uid) return 0o100
-  return stat.gid === gid ? 0o010 : 0o001
 }

@@ -4,17 +4,45 @@
  * workload sees. A disk that is an image is mounted here and nowhere else, so it is free again when the namespace is gone, however
  * that came.
  */
-import { folderToCover } from '../../files/mount-place.ts'
+import { statSync } from 'node:fs'
+import { AppError } from '../../../shared/error.ts'
+import { closedFolderAbove, folderToCover } from '../../files/mount-place.ts'
 import { type DiskMount, IMAGE_ROOT } from '../port.ts'
 
 /** A disk, and what the machine has where it is to be. */
 export interface PlacedDisk extends DiskMount {
   /** The nearest folder above the path that the machine has, when it lacks the path itself. */
   overlaidDir: string | undefined
+  /** Options by which what covers that folder has its owner and mode. */
+  overlaidAs: string
 }
 
-/** @throws AppError `unavailable` when there is no place for it on this machine. */
-export const placeDisk = (disk: DiskMount): PlacedDisk => ({ ...disk, overlaidDir: folderToCover(disk.target) })
+/**
+ * Looks where a disk can be on this machine.
+ *
+ * @param user whose rights count on the way to it; undefined where workloads run as our own.
+ * @throws AppError `unavailable` when there is no place for it on this machine.
+ */
+export function placeDisk(disk: DiskMount, user: { uid: number; gid: number } | undefined): PlacedDisk {
+  const overlaidDir = folderToCover(disk.target)
+  if (user !== undefined) refuseClosed(disk.target, user)
+  return { ...disk, overlaidDir, overlaidAs: overlaidDir === undefined ? '' : likenessOf(overlaidDir, user !== undefined) }
+}
+
+function refuseClosed(target: string, user: { uid: number; gid: number }): void {
+  const closed = closedFolderAbove(target, user)
+  if (closed === undefined) return
+  throw new AppError(
+    'unavailable',
+    `The disk cannot be mounted at ${target}: the service may not enter ${closed}. Mount it elsewhere, such as below /srv, or open that folder to all.`,
+  )
+}
+
+/** The overlay shows the owner and mode of its uppermost layer, which must not open what is closed. */
+function likenessOf(dir: string, isRoot: boolean): string {
+  const { mode, uid, gid } = statSync(dir)
+  return `mode=${(mode & 0o7777).toString(8)}${isRoot ? `,uid=${uid},gid=${gid}` : ''}`
+}
 
 interface Step {
   source: string
@@ -31,9 +59,9 @@ export function takeAside(disk: PlacedDisk, place: string): Step {
 }
 
 /** Adds the missing path to the folder above it: a mount on an empty folder makes the path, and the overlay shows both as one. */
-export function overlayOver(dir: string, { target }: PlacedDisk, place: string): Step[] {
+export function overlayOver(dir: string, { target, overlaidAs }: PlacedDisk, place: string): Step[] {
   return [
-    { source: 'skeleton', target: place, type: 'tmpfs', options: 'size=1m,mode=755,nosuid,nodev,X-mount.mkdir' },
+    { source: 'skeleton', target: place, type: 'tmpfs', options: `size=1m,${overlaidAs},nosuid,nodev,X-mount.mkdir` },
     {
       source: 'skeleton',
       target: `${place}${target.slice(dir.length)}`,

@@ -123,14 +123,14 @@ test('nobody else sees what disks are kept in', async () => {
 
 test('a path that leads elsewhere, or of which the machine has no folder, is refused', () => {
   const disk = (target: string) => ({ source: '/x', isImage: false, target })
-  expect(() => placeDisk(disk('/var/run/app'))).toThrow('leads elsewhere')
-  expect(() => placeDisk(disk('/etc/hostname/x'))).toThrow('is no folder')
-  expect(() => placeDisk(disk(`/${name}/data`))).toThrow('no folder above it')
-  expect(placeDisk(disk('/srv'))).toMatchObject({ overlaidDir: undefined })
+  expect(() => placeDisk(disk('/var/run/app'), undefined)).toThrow('leads elsewhere')
+  expect(() => placeDisk(disk('/etc/hostname/x'), undefined)).toThrow('is no folder')
+  expect(() => placeDisk(disk(`/${name}/data`), undefined)).toThrow('no folder above it')
+  expect(placeDisk(disk('/srv'), undefined)).toMatchObject({ overlaidDir: undefined })
 })
 
 test('the disk is put aside first and comes last', () => {
-  const disk = { source: '/data/disks/a', isImage: false, target: '/var/x/y', overlaidDir: '/var' }
+  const disk = { source: '/data/disks/a', isImage: false, target: '/var/x/y', overlaidDir: '/var', overlaidAs: 'mode=755' }
   const mounts = planMounts({
     tmpDir: '/var/t',
     needed: [{ path: '/var/home', isReadOnly: false }],
