@@ -128,7 +128,12 @@ const proofs: Record<string, Record<string, string[]>> = {
     'engines/contract.ts': ['forking without end stays within the limit and can be stopped', 'a memory hog is killed and told as such'],
   },
   'S23 deletion': { 'security/s23-deletion.test.ts': [] },
-  'S29 kernel objects': { 'security/s29-connections.test.ts': [] },
+  'S29 kernel objects': { 'security/s29-connections.test.ts': [], 'security/s29-kernel-objects.test.ts': [] },
+  'S30 paths of disks': { 'security/s30-disk-paths.test.ts': [] },
+  'S33 system calls': {
+    'security/s33-system-calls.test.ts': [],
+    'engines/process/call-filter/filter.test.ts': ['says of every call what libseccomp says'],
+  },
   'S27 bounds of what clients make us keep': {
     'security/s27-log-followers.test.ts': [],
     'security/s27-half-open.test.ts': [],

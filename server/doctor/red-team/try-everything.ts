@@ -3,6 +3,7 @@ import { fileTries } from './files.ts'
 import { networkTries } from './network.ts'
 import { privilegeTries } from './privileges.ts'
 import { processTries } from './processes.ts'
+import { systemCallTries } from './system-calls.ts'
 import type { Targets } from './targets.ts'
 
 /**
@@ -12,7 +13,13 @@ import type { Targets } from './targets.ts'
 export async function tryEverything(targets: Targets): Promise<TryResult[]> {
   if (process.getuid?.() === 0) return [runsAsRoot]
   const results: TryResult[] = []
-  const tries = [...fileTries(targets), ...processTries(targets), ...networkTries(targets), ...privilegeTries(targets)]
+  const tries = [
+    ...fileTries(targets),
+    ...processTries(targets),
+    ...networkTries(targets),
+    ...privilegeTries(targets),
+    ...systemCallTries(),
+  ]
   for (const one of tries) results.push(await carryOut(one))
   return results
 }

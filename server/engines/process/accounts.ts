@@ -7,13 +7,14 @@ const NAME = 'app'
 const READABLE_BY_ALL = 0o644
 
 /**
- * The machine's users and groups with one more for the workload: git, ssh, Node's `os.userInfo()` and many others fail for a user that
+ * The machine's users and groups with one more for the workload, and nobody but these: git, ssh, Node's `os.userInfo()` and many others fail for a user that
  * nobody lists. The files are written into the folder of the workload's record.
  */
 export function writeAccounts(recordDir: string, { uid, gid, homeDir }: Sandbox): ReplacedFile[] {
   return [
     accountFile(recordDir, 'passwd', (name) => `${name}:x:${uid}:${gid}:cpd service:${homeDir.replaceAll(/[:\n]/g, '_')}:/bin/sh`),
     accountFile(recordDir, 'group', (name) => `${name}:x:${gid}:`),
+    nameSources(recordDir),
   ].filter(({ target }) => existsSync(target))
 }
 
@@ -22,6 +23,18 @@ function accountFile(recordDir: string, file: string, lineOf: (name: string) => 
   const source = join(recordDir, file)
   const others = existsSync(target) ? readFileSync(target, 'utf8').replace(/\n*$/, '\n') : ''
   writeFileSync(source, `${others}${lineOf(freeName(others))}\n`, { mode: READABLE_BY_ALL })
+  return { source, target }
+}
+
+/** Databases that tell who somebody is, of whom the file above shall be all that is known. */
+const ACCOUNT_DATABASES = /^[ \t]*(passwd|group|shadow|gshadow|initgroups|sudoers)[ \t]*:.*$/gm
+
+/** Where names are looked up (nsswitch.conf(5)): for users and groups in files alone, as other sources may lie where a tenant's disk is. */
+function nameSources(recordDir: string): ReplacedFile {
+  const target = '/etc/nsswitch.conf'
+  const source = join(recordDir, 'nsswitch.conf')
+  const others = existsSync(target) ? readFileSync(target, 'utf8') : ''
+  writeFileSync(source, others.replaceAll(ACCOUNT_DATABASES, '$1: files'), { mode: READABLE_BY_ALL })
   return { source, target }
 }
 

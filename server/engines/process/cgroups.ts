@@ -20,6 +20,8 @@ export interface Cgroups {
   entryWrites(group: string): ControlWrite[]
   /** What is to be written when the command is all that is still to come. */
   lastWrites(group: string, limits: Limits): ControlWrite[]
+  /** How a workload in the group is to see the control groups: its own limits where programs look for them, and nobody else's. */
+  viewOf(group: string): CgroupView
   /** Pids of all processes in the group. */
   members(group: string): number[]
   /** Calls back when the group may have lost its last process, until the returned function is called; never where the kernel does not tell. */
@@ -57,7 +59,17 @@ export interface ControlWrite {
   value: string
 }
 
+/** Mounts over the machine's control groups. */
+export interface CgroupView {
+  /** Folders to be shown empty. */
+  covered: string[]
+  /** Folders at which a group is to be seen as if it were the topmost. */
+  own: { source: string; target: string }[]
+}
+
 interface Hierarchies {
+  /** Where the hierarchies are mounted. */
+  root: string
   layout: CgroupLayout
   /** The directory of our label in the hierarchy of each controller; in v2 all the same. */
   labelDirs: ReadonlyMap<Controller, string>
@@ -95,7 +107,9 @@ function openV1(label: string, root: string): Hierarchies | undefined {
   if (cpusetDir !== undefined) labelDirs.set('cpuset', cpusetDir)
   const [first, ...rest] = new Set(labelDirs.values())
   const freezerDir = labelDirs.get('freezer')
-  return first === undefined ? undefined : { layout: v1Layout, labelDirs, uniqueDirs: [first, ...rest], freezerDir, enableBelow: () => {} }
+  return first === undefined
+    ? undefined
+    : { root, layout: v1Layout, labelDirs, uniqueDirs: [first, ...rest], freezerDir, enableBelow: () => {} }
 }
 
 /**
@@ -149,6 +163,7 @@ function openV2(label: string, mounted: string): Hierarchies {
     }
   })
   return {
+    root: mounted,
     layout: v2Layout,
     labelDirs: new Map(usable.map((controller) => [controller, directory])),
     uniqueDirs: [directory],
@@ -180,6 +195,7 @@ function groupsIn(hierarchies: Hierarchies): Cgroups {
     },
     birthplace: (group) => (layout.hasBirthplace ? join(uniqueDirs[0], group) : undefined),
     entryWrites: (group) => uniqueDirs.map((directory) => ({ file: join(directory, group, layout.entryFile), value: '0' })),
+    viewOf: (group) => viewOf(hierarchies, group),
     lastWrites: (group, limits) =>
       layout.limitWrites(limits, 'live').flatMap(({ controller, file, value, isLast }) => {
         const labelDir = labelDirs.get(controller)
@@ -207,6 +223,22 @@ function groupsIn(hierarchies: Hierarchies): Cgroups {
     groups: () => groupNames(uniqueDirs),
     remove: (group) => removeGroup(uniqueDirs, group),
     close: () => uniqueDirs.forEach(removeDir),
+  }
+}
+
+/** In v2 all is one tree; in v1 each controller has one, and those that we do not use have groups of others all the same. */
+function viewOf({ root, layout, labelDirs, uniqueDirs }: Hierarchies, group: string): CgroupView {
+  if (layout.version === 'v2') return { covered: [], own: [{ source: join(uniqueDirs[0], group), target: root }] }
+  const own = uniqueDirs.map((directory) => ({ source: join(directory, group), target: dirname(directory) }))
+  const isOwn = (path: string) => own.some(({ target }) => target === path)
+  return {
+    covered:
+      labelDirs.size === 0
+        ? []
+        : childDirs(root)
+            .map((name) => join(root, name))
+            .filter((path) => !isOwn(path)),
+    own,
   }
 }
 

@@ -22,6 +22,8 @@ export interface Host {
   network: NetworkAbility
   /** System calls can be filtered. */
   filter: 'calls' | { reason: string }
+  /** Each workload can have its own list of terminals. */
+  hasOwnTerminals: boolean
   /** The kernel keeps keys, of which each workload is to have its own. */
   hasKeyrings: boolean
 }
@@ -49,8 +51,9 @@ export async function probeHost(options: HostOptions): Promise<Host> {
     ...['setsid', 'setpriv'].map(requireTool),
   ])
   const cgroups = openCgroups(label, cgroupRoot)
-  const hasKeyrings = existsSync('/proc/keys')
-  return { isRoot, cgroups, namespaces, network: typeof namespaces === 'string' ? network : namespaces, filter, hasKeyrings }
+  const hasOwnTerminals = typeof namespaces === 'string' && (await probeTerminals(namespaces))
+  const kernel = { filter, hasOwnTerminals, hasKeyrings: existsSync('/proc/keys') }
+  return { isRoot, cgroups, namespaces, network: typeof namespaces === 'string' ? network : namespaces, ...kernel }
 }
 
 /** Has the program do nothing, to see that it runs, and then be filtered. */
@@ -83,11 +86,19 @@ async function requireTool(name: string): Promise<void> {
 
 /** Does once what every start does, down to a /proc of its own, which some containers refuse. */
 async function probeNamespaces(kind: Exclude<Namespaces, 'none'>): Promise<Host['namespaces']> {
-  const proc = ['mount', '--no-mtab', '-t', 'proc', 'probe', '/proc']
-  const [unshare, ...options] = PROCESS_NAMESPACE[kind]
-  const argv = [unshare ?? '', ...options, '--fork', '--mount', '--ipc', '--propagation', 'slave', ...proc]
-  const problem = await problemOf(argv)
+  const problem = await problemOf([...inside(kind), 'mount', '--no-mtab', '-t', 'proc', 'probe', '/proc'])
   return problem === undefined ? kind : { reason: `${problem}${NAMESPACE_ADVICE[kind]}` }
+}
+
+const inside = (kind: Exclude<Namespaces, 'none'>): string[] => [
+  ...PROCESS_NAMESPACE[kind],
+  ...['--fork', '--mount', '--ipc', '--propagation', 'slave'],
+]
+
+/** Kernels differ in whether an ordinary user may mount one, and some containers have no /dev/pts. */
+async function probeTerminals(kind: Exclude<Namespaces, 'none'>): Promise<boolean> {
+  const mount = ['mount', '--no-mtab', '-t', 'devpts', '-o', 'newinstance,max=64,ptmxmode=0666', 'probe', '/dev/pts']
+  return (await problemOf([...inside(kind), ...mount])) === undefined
 }
 
 async function problemOf(argv: string[]): Promise<string | undefined> {
@@ -114,6 +125,9 @@ export const namespacesIn = ({ namespaces }: Pick<Host, 'namespaces'>): Namespac
 
 const NOT_ROOT = 'cpd does not run as root, so services run as the same user as cpd; run it as root'
 
+const NO_TERMINALS = 'this kernel lets an ordinary user mount no devpts: run cpd as root'
+const NOT_ROOT_KEYS = 'cpd does not run as root, so services share the keys of its user; run it as root'
+
 /** What the engine promises about isolation on this machine, and why where it cannot. */
 export function guaranteesOf(host: Host): Guarantee[] {
   const asOwnUser = host.isRoot ? undefined : NOT_ROOT
@@ -125,6 +139,12 @@ export function guaranteesOf(host: Host): Guarantee[] {
     guarantee('filtered-calls', 'System calls that no app needs are refused', host.filter === 'calls' ? undefined : host.filter.reason),
     guarantee('private-files', "Services see neither the control plane's folders nor another service's", inNamespace),
     guarantee('private-tmp', 'Each service has its own /tmp and /dev/shm', inNamespace),
+    guarantee(
+      'own-terminals',
+      'Services make terminals of their own, 64 each',
+      inNamespace ?? (host.hasOwnTerminals ? undefined : NO_TERMINALS),
+    ),
+    guarantee('own-keys', 'Services have a keyring of their own', host.isRoot ? undefined : NOT_ROOT_KEYS),
     guarantee('private-processes', 'Services neither see nor signal processes that are not their own', inNamespace),
     guarantee('memory-limit', 'Memory is limited to the plan', withoutController(host.cgroups, 'memory')),
     guarantee('cpu-limit', 'Processor time is limited to the plan', withoutController(host.cgroups, 'cpu')),

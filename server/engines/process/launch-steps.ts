@@ -7,6 +7,7 @@
 import type { Priority } from '../port.ts'
 import { renderBpf } from './call-filter/bpf.ts'
 import { callFilter } from './call-filter/filter.ts'
+import type { CgroupView } from './cgroups.ts'
 import { OWN_ARCHITECTURE } from './step-program/numbers.ts'
 import type { Argument, Step } from './step-program/steps.ts'
 
@@ -17,6 +18,11 @@ const CLONE_NEWNET = 0x4000_0000
 
 const AT_FDCWD = -100
 const O_CLOEXEC = 0x8_0000
+const MS_RDONLY = 1
+const MS_REMOUNT = 32
+const MS_BIND = 4096
+/** No setuid programs, no devices, nothing that can be run. */
+const INERT = 2 | 4 | 8
 const MS_SLAVE = 1 << 19
 const MS_REC = 1 << 14
 const TIOCSCTTY = 0x540e
@@ -79,15 +85,18 @@ export interface LeavePlan {
   cwd: string
   /** Undefined where the kernel filters no calls. */
   filter: { allowsUserNamespaces: boolean } | undefined
+  /** Undefined to leave them as they are. */
+  cgroupView: CgroupView | undefined
 }
 
 /** Gives up root, all groups, all capabilities and the way back to them, leaves the session's keys behind, and is filtered from then on. */
-export function leaveSteps({ user, hasCapabilities, hasKeyrings, priority, cwd, filter }: LeavePlan): Step[] {
+export function leaveSteps({ user, hasCapabilities, hasKeyrings, priority, cwd, filter, cgroupView }: LeavePlan): Step[] {
   return [
     step('close_range', [3, -1, 0]),
     ...YIELDING[priority],
     // As root, whose share of keys is large; where all run as one user there is none to be kept apart from.
     step('keyctl', [KEYCTL_JOIN_SESSION_KEYRING, 0], user !== undefined && hasKeyrings ? 'No keyring of its own could be made' : undefined),
+    ...(cgroupView === undefined ? [] : cgroupSteps(cgroupView)),
     ...(hasCapabilities ? [step('unshare', [CLONE_NEWCGROUP]), ...boundingSteps()] : []),
     ...(user === undefined ? [] : idSteps(user)),
     step('capset', [uint32s(CAPABILITY_VERSION_3, 0), uint32s(0, 0, 0, 0, 0, 0)], 'Capabilities could not be given up'),
@@ -95,6 +104,18 @@ export function leaveSteps({ user, hasCapabilities, hasKeyrings, priority, cwd, 
     NO_NEW_PRIVILEGES,
     step('chdir', [cwd], `The folder ${cwd} could not be entered`),
     ...(filter === undefined ? [] : filterSteps(filter)),
+  ]
+}
+
+/** Last of all mounts: the groups have been entered by their paths just before. */
+function cgroupSteps({ covered, own }: CgroupView): Step[] {
+  const failure = 'The control groups of others could not be covered'
+  return [
+    ...covered.map((path) => step('mount', ['groups', path, 'tmpfs', INERT | MS_RDONLY, 'size=4k,mode=755'], failure)),
+    ...own.flatMap(({ source, target }) => [
+      step('mount', [source, target, 0, MS_BIND, 0], failure),
+      step('mount', [0, target, 0, MS_REMOUNT | MS_BIND | MS_RDONLY | INERT, 0], failure),
+    ]),
   ]
 }
 

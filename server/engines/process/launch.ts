@@ -25,7 +25,7 @@
 import { join } from 'node:path'
 import { SYSTEM_PATH } from '../../process/system-tools.ts'
 import type { Priority } from '../port.ts'
-import type { ControlWrite } from './cgroups.ts'
+import type { CgroupView, ControlWrite } from './cgroups.ts'
 import { enterSteps, type LeavePlan, leaveSteps } from './launch-steps.ts'
 import type { StepFile } from './step-program/steps.ts'
 
@@ -91,6 +91,16 @@ const INIT = `
 exit $?
 `
 
+/** The same for who joins a workload, in whose mounts the control groups are covered: before it goes there. */
+const ENTER_GROUPS = `
+while [ "$1" != -- ]; do
+  echo "$1" >"$2" || exit 125
+  shift 2
+done
+shift
+exec "$@"
+`
+
 /** What the launcher writes to its error output once nothing of its own can fail any more. */
 export const READY = 'ready\n'
 
@@ -120,6 +130,8 @@ export interface Launch {
   /** Undefined where the kernel filters no calls. */
   filter: LeavePlan['filter']
   hasKeyrings: boolean
+  /** What of the control groups is shown; undefined to show them as they are, or as the joined workload sees them. */
+  cgroupView?: CgroupView | undefined
   /** Options of nsenter(1) for the namespaces that are entered, instead of making new ones. */
   joinedNamespaces?: readonly string[] | undefined
   /** The standard input is a terminal, which becomes the controlling one. */
@@ -132,11 +144,13 @@ export interface Launch {
 
 /** What the step program is to do before and after the mounts. */
 export function launchSteps(launch: Launch): Record<typeof ENTER_STEPS | typeof LEAVE_STEPS, StepFile> {
-  const { user, namespaces, priority, cwd, filter, hasKeyrings, networkPath } = launch
+  const { user, namespaces, networkPath, fstabPath, hasTerminal = false } = launch
+  const hasOwnMounts = fstabPath !== undefined
   const hasCapabilities = user !== undefined || namespaces !== 'none'
+  const cgroupView = hasOwnMounts ? launch.cgroupView : undefined
   return {
-    enter: { steps: enterSteps({ hasTerminal: launch.hasTerminal === true, networkPath, hasOwnMounts: launch.fstabPath !== undefined }) },
-    leave: { steps: leaveSteps({ user, hasCapabilities, hasKeyrings, priority, cwd, filter }), envPrefix: ENV_PREFIX },
+    enter: { steps: enterSteps({ hasTerminal, networkPath, hasOwnMounts }) },
+    leave: { steps: leaveSteps({ ...launch, hasCapabilities, cgroupView }), envPrefix: ENV_PREFIX },
   }
 }
 
@@ -156,7 +170,7 @@ export function launchCommand(launch: Launch): { argv: string[]; env: Record<str
       launch.fstabPath ?? '',
       launch.cwd,
       OOM_SCORES[launch.priority],
-      ...launch.cgroupWrites.flatMap(({ file, value }) => [value, file]),
+      ...(entersEarly(launch) ? [] : groupWrites(launch)),
       '--',
       ...LEAVE,
       launch.command,
@@ -174,11 +188,17 @@ const own = ({ programs, recordDir }: Launch): string[] => [programs.steps, join
 function joined(launch: Launch, namespaces: readonly string[]): string[] {
   const isBelow = launch.cgroupWrites.length === 0 || launch.namespaces === 'user'
   const below = [...PROCESS_NAMESPACE[launch.namespaces], '--fork', '--kill-child', ...script(INIT, 'cpd-init')]
+  const groups = entersEarly(launch) ? [...script(ENTER_GROUPS, 'cpd-groups'), ...groupWrites(launch), '--'] : []
   return [
+    ...groups,
     ...(launch.namespaces === 'none' ? [] : ['nsenter', ...namespaces, ...(isBelow ? below : [])]),
     ...(launch.hasTerminal ? ['setsid', '--ctty'] : ['setsid']),
   ]
 }
+
+const entersEarly = ({ namespaces, joinedNamespaces }: Launch): boolean => joinedNamespaces !== undefined && namespaces === 'machine'
+
+const groupWrites = ({ cgroupWrites }: Launch): string[] => cgroupWrites.flatMap(({ file, value }) => [value, file])
 
 /** What makes the next process that is forked the first of a process namespace. */
 export const PROCESS_NAMESPACE: Record<Namespaces, string[]> = {

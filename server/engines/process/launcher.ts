@@ -107,6 +107,8 @@ async function launchIn(
     user: host.isRoot ? spec.sandbox : undefined,
     filter: host.filter !== 'calls' ? undefined : { allowsUserNamespaces: spec.sandbox.allowsUserNamespaces === true },
     hasKeyrings: host.hasKeyrings,
+    // A user of its own is what tells workloads apart: who has none has nobody to be hidden from.
+    cgroupView: host.isRoot ? cgroups?.viewOf(groupOf(workload)) : undefined,
     joinedNamespaces,
     hasTerminal: spec.attached !== undefined,
     priority,
@@ -177,6 +179,8 @@ function createGroup(cgroups: Cgroups, workload: Workload, limits: Limits): void
 
 /** Beside those for temporary files, and where a distribution has them. */
 const OPEN_DIRS = ['/run/lock', '/dev/mqueue']
+/** Loop devices tell the files behind them: other services' disks. */
+const OTHERS_METADATA = ['/sys/block', '/sys/class/block', '/sys/dev/block', '/sys/devices/virtual/block']
 
 function writeFstab(
   { host, hiddenDirs, dataDir }: LaunchContext,
@@ -193,10 +197,18 @@ function writeFstab(
   const coveredDirs = (sandbox.coveredDirs ?? []).filter((dir) => existsSync(dir))
   const closedDirs = host.isRoot ? [...closedDirsAbove(paths, sandbox), ...coveredDirs] : dataDir === undefined ? coveredDirs : [dataDir]
   const path = join(recordDir, 'fstab')
-  const disk = sandbox.disk === undefined ? {} : { disk: placeDisk(sandbox.disk) }
+  const disk = sandbox.disk === undefined ? {} : { disk: placeDisk(sandbox.disk, host.isRoot ? sandbox : undefined) }
   const replacedFiles = [...seat.files, ...(host.isRoot ? writeAccounts(recordDir, sandbox) : [])]
   const openDirs = OPEN_DIRS.filter((dir) => existsSync(dir))
-  const shown = { openDirs, hiddenDirs: hiddenDirs.filter((dir) => existsSync(dir)), showsAllProcesses: !host.isRoot, replacedFiles }
+  const terminals = host.hasOwnTerminals ? { hasOwnTerminals: true } : {}
+  const shown = {
+    ...terminals,
+    emptyDirs: OTHERS_METADATA.filter((dir) => existsSync(dir)),
+    openDirs,
+    hiddenDirs: hiddenDirs.filter((dir) => existsSync(dir)),
+    showsAllProcesses: !host.isRoot,
+    replacedFiles,
+  }
   writeFileSync(path, renderFstab(planMounts({ tmpDir: sandbox.tmpDir, needed, closedDirs, ...shown, ...disk })), { mode: 0o600 })
   return path
 }

@@ -32,6 +32,10 @@ export interface FileSystemView {
   hiddenDirs: string[]
   /** Folders of the machine that are open to all: it has its own, so that nobody meets there and nobody fills the machine's. */
   openDirs?: readonly string[]
+  /** Folders of the machine that tell of other workloads: shown empty, to be listed by all. */
+  emptyDirs?: readonly string[]
+  /** Terminals are made in a list of its own, so that nobody takes all that the machine has. */
+  hasOwnTerminals?: boolean
   /** Its /proc tells of all processes in its namespace, and not just of those it may trace: a shell beside an app is below it in rights. */
   showsAllProcesses?: boolean
   disk?: PlacedDisk
@@ -41,7 +45,7 @@ export interface FileSystemView {
 export interface Mount {
   source: string
   target: string
-  type: 'none' | 'tmpfs' | 'proc' | 'ext4' | 'overlay'
+  type: 'none' | 'tmpfs' | 'proc' | 'ext4' | 'overlay' | 'devpts'
   options: string
 }
 
@@ -52,6 +56,8 @@ const DISK_ASIDE = `${ASIDE_DIR}/disk`
 const SKELETON_ASIDE = `${ASIDE_DIR}/skeleton`
 
 const EMPTY_DIR_OPTIONS = 'size=1m,nosuid,nodev'
+/** A screen or tmux of some dozens of windows fits; the machine has 4096. */
+const TERMINAL_OPTIONS = 'newinstance,max=64,ptmxmode=0666,mode=600,nosuid,noexec'
 const SHARED_MEMORY_OPTIONS = 'mode=1777,nosuid,nodev'
 
 export function planMounts(view: FileSystemView): Mount[] {
@@ -74,6 +80,8 @@ export function planMounts(view: FileSystemView): Mount[] {
     ...kept.map((dir) => bind(placeOf(dir.path), dir.path, dir.isReadOnly)),
     ...view.needed.filter((dir) => dir.isReadOnly && !isCovered(dir.path)).map((dir) => bind(dir.path, dir.path, true)),
     ...emptied.map((dir) => emptyDir(dir, '0')),
+    ...(view.emptyDirs ?? []).map((dir) => emptyDir(dir, '555')),
+    ...(view.hasOwnTerminals ? [{ source: 'terminals', target: '/dev/pts', type: 'devpts', options: TERMINAL_OPTIONS } as const] : []),
     ...(view.openDirs ?? []).map((dir) => emptyDir(dir, '1777')),
     ...(disk === undefined ? [] : [putInPlace(disk, DISK_ASIDE, isEmptied(disk.target))]),
     { source: 'shm', target: ASIDE_DIR, type: 'tmpfs', options: SHARED_MEMORY_OPTIONS },

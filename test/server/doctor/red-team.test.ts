@@ -90,6 +90,8 @@ test.each([
   'reach-machine',
   'reach-neighbour',
   'reach-names',
+  'forbidden-calls',
+  'user-namespaces',
 ])('%s succeeds where nothing stands in its way', (id) => {
   expect(results.find((one) => one.id === id)?.succeeded).not.toEqual([])
 })
