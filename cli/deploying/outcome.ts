@@ -52,7 +52,10 @@ export async function awaitDeploy(context: Context, { service, deployId, isDetac
   })
   const isAwaited = untilProven && deploy.guardedUntil !== undefined
   if (isJson && !isAwaited) context.printJson(deploy)
-  conclude(context, service, deploy)
+  // At which port a private service is reached, its first deploy finds out.
+  const isFound = !isJson && deploy.status === 'live' && service.type === 'private_service'
+  const reached = isFound ? await client.call('getService', { params: { serviceId: service.id } }) : service
+  conclude(context, reached, deploy)
   sayWatched(context, deploy)
   if (isAwaited) await awaitVerdict(context, polled, deploy)
 }

@@ -8,6 +8,7 @@ import { readStat } from '../engines/process/proc.ts'
 import type { Paths } from '../paths.ts'
 import { neighbourApp } from './apps.ts'
 import { type Bait, layBait } from './bait.ts'
+import { tryToConnect } from './connect.ts'
 import { tryToFillDisk } from './fill-disk.ts'
 import { hogsFor, isBounded } from './hogs.ts'
 import { openProbe, type Probe } from './latency.ts'
@@ -78,6 +79,7 @@ async function examineAt(place: DoctorPlace, options: ExamineOptions): Promise<E
     const tries = await breakOut(given)
     progress('trying to stay behind after a stop')
     tries.push(await tryToLinger(world))
+    if (isKept(guarantees, 'connection-limit')) tries.push(await tryToConnect(world))
     const filled = quota.guarantee.holds ? await tryToFillDisk(world, dir) : undefined
     if (filled !== undefined) tries.push(filled)
     const { leftOut, pressure, tries: pressed } = isQuick ? { leftOut: [QUICK], tries: [], pressure: undefined } : await press(given, probe)
@@ -94,6 +96,8 @@ async function examineAt(place: DoctorPlace, options: ExamineOptions): Promise<E
     for (const path of MARKS) rmSync(path, { force: true })
   }
 }
+
+const isKept = (guarantees: readonly Guarantee[], wanted: string): boolean => guarantees.some(({ id, holds }) => id === wanted && holds)
 
 const QUICK = 'fork bomb, memory hog and processor hog: asked for in a hurry (--quick)'
 const QUIET_NEIGHBOURS: Guarantee = {
@@ -159,7 +163,7 @@ async function targetsOf({ bait, neighbour, paths, guarantees }: Omit<Given, 'wo
   const state = await neighbour.state()
   if (state?.status !== 'running') throw new AppError('unavailable', 'The neighbour has ended')
   const installed = [paths.masterKey, paths.controlDb, paths.logsDb, paths.routesFile, paths.ingressProof].filter(existsSync)
-  const isApart = guarantees.some(({ id, holds }) => id === 'no-control-egress' && holds)
+  const isApart = isKept(guarantees, 'no-control-egress')
   return {
     controlFiles: [...bait.files, ...installed],
     neighbourFiles: filesBelow(neighbour.root),

@@ -18,6 +18,9 @@ export interface DoctorPlace {
   close(): Promise<void>
 }
 
+/** The share of an instance here: what counts to it counts to thousands, and sooner. */
+export const CONNECTIONS = 256
+
 const PREFIX = 'cpd-doctor-'
 const PASS_THROUGH = 0o711
 
@@ -54,7 +57,7 @@ function openEngine(dir: string, hiddenDirs: string[]): Promise<Engine> {
   const stateDir = join(dir, 'state')
   mkdirSync(stateDir, { recursive: true, mode: 0o700 })
   const label = dir.slice(dir.lastIndexOf(PREFIX))
-  return createProcessEngine({ stateDir, label, hiddenDirs })
+  return createProcessEngine({ stateDir, label, hiddenDirs, network: { connectionsPerInstance: CONNECTIONS } })
 }
 
 async function removeAll(dir: string, engine: Engine): Promise<void> {

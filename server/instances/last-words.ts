@@ -46,11 +46,15 @@ function linesOf({ db, paths }: Context, { id, serviceId }: { id: string; servic
   return chosen === undefined ? [] : wordsIn(tailOf(outputPathOf(servicePathsOf(paths, serviceId), chosen.id)))
 }
 
-/** The last lines of an output without empty ones, what the platform wrote in between, and what would move a terminal's cursor. */
+/** The last lines of the last run in an output, without empty ones, what the platform wrote in between, and what would move a terminal's cursor. */
 export function wordsIn(text: string): string[] {
-  const lines = text.split('\n').map((line) => line.replace(SEQUENCES, '').replace(CONTROLS, ' ').trimEnd())
+  const runs = text.split(BETWEEN_RUNS).filter((run) => run.trim() !== '')
+  const lines = (runs.at(-1) ?? '').split('\n').map((line) => line.replace(SEQUENCES, '').replace(CONTROLS, ' ').trimEnd())
   return lines.filter((line) => line.trim() !== '' && !line.startsWith('==> ')).slice(-MOST_LINES)
 }
+
+/** As `recordExit` writes it. */
+const BETWEEN_RUNS = /^==> .*Next start in [\d.]+ s\.$/m
 
 const clipped = (line: string): string => (line.length > MOST_LINE_CHARS ? `${line.slice(0, MOST_LINE_CHARS)}…` : line)
 

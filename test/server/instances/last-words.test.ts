@@ -15,6 +15,10 @@ describe('the last words of an app', () => {
     expect(lines.at(-1)).toBe('red end')
     expect(lines[0]).toBe('line 11')
   })
+  test('are of its last run only', () => {
+    const run = (n: number) => `run ${n}\nit fails\n==> It exited with code 1. Next start in ${n}.0 s.\n`
+    expect(wordsIn(run(1) + run(2))).toEqual(['run 2', 'it fails'])
+  })
   test('begin where it says what went wrong', () => {
     const node = [
       'node:internal/modules:1',
