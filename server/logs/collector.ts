@@ -6,7 +6,7 @@
  * Files are looked at by `stat`: those that grew lately at every poll, quiet ones at every fifth, a part of them each time;
  * 200 quiet files cost about 0.3 % of a core, and no descriptors.
  */
-import { unlinkSync } from 'node:fs'
+import { truncateSync, unlinkSync } from 'node:fs'
 import type { LogRate } from './rate.ts'
 import { releaseRange } from './release.ts'
 import type { LogStore } from './store.ts'
@@ -33,6 +33,8 @@ export interface CollectorOptions {
   /** See TailLimits. */
   maxUnreadBytes?: number
   rate?: LogRate
+  /** Default: releaseRange. */
+  releaseSpace?: typeof releaseRange
   /** Lines could not be stored or a file not read; it is tried again and nothing is lost meanwhile. */
   onError?: (error: unknown) => void
 }
@@ -58,7 +60,7 @@ const RETRY_MS = 1000
 const RELEASE_BYTES = 16 * 1024 * 1024
 
 export function createCollector(options: CollectorOptions): Collector {
-  const { store, pollMs = DEFAULT_POLL_MS, onError = () => {} } = options
+  const { store, pollMs = DEFAULT_POLL_MS, releaseSpace = releaseRange, onError = () => {} } = options
   const limits: TailLimits = {
     maxLineBytes: options.maxLineBytes ?? DEFAULT_MAX_LINE_BYTES,
     maxUnreadBytes: options.maxUnreadBytes ?? DEFAULT_MAX_UNREAD_BYTES,
@@ -73,7 +75,12 @@ export function createCollector(options: CollectorOptions): Collector {
   const schedule = (delayMs: number) => {
     timer = setTimeout(() => {
       const isWanted = (tail: Tail) => !isStopped && isFollowed(tail)
-      pumping = poll([...tails.values()], { polls: ++polls, forMs: pollMs, isWanted, batch: { store, limits, onError } }).then(
+      pumping = poll([...tails.values()], {
+        polls: ++polls,
+        forMs: pollMs,
+        isWanted,
+        batch: { store, releaseSpace, limits, onError },
+      }).then(
         (isDone) => next(isDone ? pollMs : 0),
         (error: unknown) => {
           onError(error)
@@ -96,7 +103,7 @@ export function createCollector(options: CollectorOptions): Collector {
     for (;;) {
       const step = readTail(tail, limits, { isFinal, now: Date.now(), isDrain: true })
       if (step === undefined) return
-      storeSteps(store, [step])
+      storeSteps({ store, releaseSpace }, [step])
       if (!step.hasMore || tail.offset >= end) return
       await breath()
     }
@@ -168,14 +175,18 @@ function dueTails(tails: readonly Tail[], polls: number, now: number): Tail[] {
   })
 }
 
-interface Batch {
+interface Storing {
   store: LogStore
+  releaseSpace: typeof releaseRange
+}
+
+interface Batch extends Storing {
   limits: TailLimits
   onError: (error: unknown) => void
 }
 
 /** Stores one batch from the front of the list. Returns the files that have more, those just read last. */
-function storeSome(due: readonly Tail[], { store, limits, onError }: Batch): Tail[] {
+function storeSome(due: readonly Tail[], { store, releaseSpace, limits, onError }: Batch): Tail[] {
   const steps: TailStep[] = []
   let lines = 0
   let read = 0
@@ -187,7 +198,7 @@ function storeSome(due: readonly Tail[], { store, limits, onError }: Batch): Tai
     steps.push(step)
     lines += step.lines.length
   }
-  storeSteps(store, steps)
+  storeSteps({ store, releaseSpace }, steps)
   return [...due.slice(read), ...steps.filter((step) => step.hasMore).map((step) => step.tail)]
 }
 
@@ -201,7 +212,7 @@ function readOrReport(tail: Tail, limits: TailLimits, onError: (error: unknown) 
   }
 }
 
-function storeSteps(store: LogStore, steps: readonly TailStep[]): void {
+function storeSteps({ store, releaseSpace }: Storing, steps: readonly TailStep[]): void {
   if (steps.length === 0) return
   store.append(
     steps.flatMap((step) => step.lines),
@@ -209,17 +220,30 @@ function storeSteps(store: LogStore, steps: readonly TailStep[]): void {
   )
   for (const step of steps) {
     commitTail(step)
-    release(store, step.tail)
+    release(store, step.tail, releaseSpace)
   }
 }
 
-function release(store: LogStore, tail: Tail): void {
+function release(store: LogStore, tail: Tail, releaseSpace: typeof releaseRange): void {
   const lengthBytes = tail.offset - tail.releasedOffset
   if (lengthBytes < RELEASE_BYTES) return
   // The lines must outlive a loss of power before their source goes.
+  if (tail.isReleasable) store.sync()
+  const isReleased = tail.isReleasable && releaseSpace(tail.output.path, tail.releasedOffset, lengthBytes)
+  tail.isReleasable = isReleased || 'read' in tail.output
+  if (tail.isReleasable) tail.releasedOffset = tail.offset
+  else emptyWhenRead(store, tail)
+}
+
+/** Where no part of a file can be given back, the whole is, when all of it is stored: whoever writes output appends. */
+function emptyWhenRead(store: LogStore, tail: Tail): void {
+  const { path } = tail.output
+  if (fileState(path)?.sizeBytes !== tail.offset) return
   store.sync()
-  releaseRange(tail.output.path, tail.releasedOffset, lengthBytes)
-  tail.releasedOffset = tail.offset
+  truncateSync(path)
+  store.append([], [{ path, file: tail.file, offset: 0 }])
+  tail.offset = 0
+  tail.releasedOffset = 0
 }
 
 function removeFile(path: string): void {

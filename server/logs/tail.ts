@@ -36,6 +36,8 @@ export interface Tail {
   grewAt: number
   /** The file's space has been given back up to here. */
   releasedOffset: number
+  /** The file system can give back a part of a file, as far as we know. */
+  isReleasable: boolean
   /** What may be read of it now, where that is limited. */
   allowance: Allowance | undefined
   leftOut: LeftOut
@@ -89,6 +91,7 @@ export function startTail(output: OutputFile | RecordFile, position: FilePositio
     seenFile: '',
     grewAt: 0,
     releasedOffset: 0,
+    isReleasable: true,
     allowance: undefined,
     leftOut: { bytes: 0, toldAt: 0 },
   }

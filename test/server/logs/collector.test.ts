@@ -182,6 +182,19 @@ describe('following', () => {
     expect(messages().at(-1)).toBe('still here')
   })
 
+  test('a file of which no part can be given back is emptied when it is stored, and goes on', async () => {
+    writeFileSync(path, `${'w'.repeat(9999)}\n`.repeat(4000))
+    const collector = collect({ pollMs: 10_000, releaseSpace: () => false })
+    collector.follow(output())
+    await collector.flush(path)
+    expect(statSync(path).size).toBeLessThan(40_000_000)
+    appendOutput(path, `${'x'.repeat(9999)}\n`.repeat(2000))
+    appendOutput(path, 'still here\n')
+    await collector.flush(path)
+    expect(live).toHaveLength(6001)
+    expect(messages().at(-1)).toBe('still here')
+  })
+
   test('many files are each collected whole', async () => {
     const collector = collect()
     const paths = Array.from({ length: 250 }, (_, i) => `${path}-${i}`)
