@@ -32,6 +32,7 @@ export interface SettingOptions {
   publishPath?: string
   rootDir?: string
   shutdownDelay?: number
+  allowUserNamespaces?: boolean
   allowIp?: string[]
   guard?: boolean
   guardWindow?: number
@@ -57,6 +58,11 @@ export const addSettingOptions = (command: Command): Command =>
     .option('--publish-path <path>', 'Folder of a static site that is served')
     .option('--root-dir <path>', 'Folder of the source in which it is built')
     .option('--shutdown-delay <seconds>', 'Time an instance has to end', wholeNumber(1, MAX_SHUTDOWN_DELAY_SECONDS))
+    .option(
+      '--allow-user-namespaces',
+      'Let its processes make user namespaces, where the operator permits it: for Chromium and its sandbox',
+    )
+    .option('--no-allow-user-namespaces', 'Refuse that; the default')
     .option('--allow-ip <ranges>', 'Addresses that may reach it, such as 203.0.113.0/24; or everywhere, or nobody', gather)
     .option('--guard', 'Take a new release back by itself when it does far worse than the old one; the default')
     .option('--no-guard', 'Leave a new release as it is, however it does')
@@ -86,6 +92,7 @@ export function settingsInput(type: ServiceType, options: SettingOptions): Pick<
     healthCheckPath: options.healthCheckPath,
     publishPath: options.publishPath,
     maxShutdownDelaySeconds: options.shutdownDelay,
+    allowUserNamespaces: options.allowUserNamespaces,
     schedule: options.schedule,
     timezone: options.timezone,
     overlapPolicy: options.overlap,

@@ -117,6 +117,11 @@ const settings = {
     help: 'Ports of this machine that services reach at <name>.host.internal, such as db=127.0.0.1:5432',
     parse: (value: string) => checkHostServices(list(value)),
   },
+  CP_USER_NAMESPACES: {
+    default: 'refuse',
+    help: 'Whether services that set allowUserNamespaces may make user namespaces, as Chromium does for its sandbox: allow or refuse',
+    parse: oneOf(['allow', 'refuse']),
+  },
   CP_ENGINE: { default: 'process', flag: '--engine', help: 'What runs the workloads', parse: oneOf(['process']) },
   SERVICE_API_TOKEN: { default: '', secret: true, help: 'Break-glass Bearer token of the seeded administrator', parse: parseStaticToken },
   CP_ADMIN_EMAIL: { default: 'admin@localhost', help: 'Administrator seeded at first start', parse: parseEmail },

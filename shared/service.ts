@@ -61,6 +61,9 @@ export const ServiceDetailsInput = StrictObject({
   numInstances: optional(Type.Integer({ minimum: 1, maximum: maxInstances, examples: [1] })),
   healthCheckPath: optional(Type.Union([UrlPath, Type.Literal('')])),
   maxShutdownDelaySeconds: optional(Type.Integer({ minimum: 1, maximum: 300 })),
+  allowUserNamespaces: optional(
+    Type.Boolean({ description: 'Its processes may make user namespaces, as the sandbox of Chromium does; the operator has to permit it' }),
+  ),
   buildCommand: optional(Command),
   publishPath: optional(RelativePath),
   headers: optional(HeaderRulesInput),
@@ -137,6 +140,7 @@ export const ServiceDetails = Type.Object({
   numInstances: optional(Type.Integer()),
   healthCheckPath: optional(Type.String()),
   maxShutdownDelaySeconds: optional(Type.Integer()),
+  allowUserNamespaces: optional(Type.Boolean()),
   openPorts: optional(Type.Array(Type.Object({ port: Type.Integer(), protocol: Type.Literal('TCP') }))),
   url: optional(Type.String()),
   buildCommand: optional(Type.String()),

@@ -12,6 +12,7 @@ import { type ServicePaths, servicePathsOf } from '../paths.ts'
 import { ensureFolder, ensureServiceFolders, isRoot } from '../services/folders.ts'
 import { type InstanceFacts, platformEnv } from '../services/platform-env.ts'
 import type { StoredService } from '../services/store.ts'
+import { userNamespacesOf } from '../services/user-namespaces.ts'
 import { givenPortOf } from './given-port.ts'
 import type { StoredInstance } from './store.ts'
 
@@ -101,8 +102,8 @@ export const limitsOf = (plan: PlanName): Limits => {
 
 /** Who processes of a service run as, and what they see of our folders. */
 export function sandboxOf(
-  context: Pick<Context, 'paths'>,
-  service: Pick<StoredService, 'id' | 'uid' | 'workspaceId'>,
+  context: Pick<Context, 'paths' | 'config'>,
+  service: Pick<StoredService, 'id' | 'uid' | 'workspaceId' | 'settings'>,
   readOnlyBinds: string[],
 ): Sandbox {
   const { paths } = context
@@ -117,6 +118,7 @@ export function sandboxOf(
     readOnlyBinds: [...readOnlyBinds, paths.toolchain],
     writableBinds: [own.home],
     coveredDirs: [own.builds, own.releases, own.secrets],
+    ...userNamespacesOf(context.config, service),
   }
 }
 

@@ -25,6 +25,7 @@ import { hostOf } from './present.ts'
 import { requireService } from './require.ts'
 import { applyDetails, defaultSettings } from './settings.ts'
 import { insertService, isNameTaken, markDeleted, type StoredService, updateService } from './store.ts'
+import { refuseUserNamespaces } from './user-namespaces.ts'
 
 /**
  * Adds a service that waits for source.
@@ -36,6 +37,7 @@ export function createService(context: Context, workspaceId: string, body: Servi
   const id = newId(body.type === 'cron_job' ? 'cronJob' : 'service', now)
   const settings = applyDetails(body.type, { ...defaultSettings, rootDir: body.rootDir ?? '' }, body.serviceDetails ?? {})
   refuseTooLarge(context.machine, defaultSettings, settings)
+  refuseUserNamespaces(context.config, defaultSettings, settings)
   const controls = applyControls(defaultControls, body.serviceDetails ?? {})
   if (body.type === 'cron_job') requireSchedule(controls)
   const labels = applyLabels(defaultLabels, body)
@@ -91,6 +93,7 @@ export async function patchService(
   const { name = service.name, rootDir = service.settings.rootDir, serviceDetails = {} } = body
   const settings = applyDetails(service.type, { ...service.settings, rootDir }, serviceDetails)
   refuseTooLarge(context.machine, service.settings, settings)
+  refuseUserNamespaces(context.config, service.settings, settings)
   const controls = applyControls(service.controls, serviceDetails)
   const labels = applyLabels(service.labels, body)
   const numInstances = serviceDetails.numInstances ?? service.numInstances

@@ -72,6 +72,7 @@ function detailsOf(context: Pick<Context, 'config' | 'db'>, service: StoredServi
     region: service.labels.region,
     ...(type === 'cron_job' ? {} : { numInstances: service.numInstances, ...diskOf(context, service) }),
     maxShutdownDelaySeconds: settings.maxShutdownDelaySeconds,
+    ...(settings.allowUserNamespaces && { allowUserNamespaces: true }),
     ...reachedBy(context, service),
   }
 }

@@ -16,6 +16,8 @@ export interface ServiceSettings {
   buildPlan: BuildPlanName
   healthCheckPath: string
   maxShutdownDelaySeconds: number
+  /** Absent, as in settings of earlier versions: no. */
+  allowUserNamespaces?: boolean
   publishPath: string
   headers: HeaderRule[]
   routes: PathRule[]
@@ -36,7 +38,16 @@ export const defaultSettings: ServiceSettings = {
   routes: [],
 }
 
-const running = ['env', 'runtime', 'envSpecificDetails', 'preDeployCommand', 'plan', 'numInstances', 'maxShutdownDelaySeconds'] as const
+const running = [
+  'env',
+  'runtime',
+  'envSpecificDetails',
+  'preDeployCommand',
+  'plan',
+  'numInstances',
+  'maxShutdownDelaySeconds',
+  'allowUserNamespaces',
+] as const
 const everywhere = ['buildPlan'] as const
 const scheduled = ['schedule', 'timezone', 'overlapPolicy'] as const
 const atTheEdge = ['headers', 'routes', 'ipAllowList', 'maintenanceMode'] as const
@@ -70,6 +81,7 @@ export function applyDetails(type: ServiceType, settings: ServiceSettings, input
     buildPlan: input.buildPlan ?? settings.buildPlan,
     healthCheckPath: input.healthCheckPath ?? settings.healthCheckPath,
     maxShutdownDelaySeconds: input.maxShutdownDelaySeconds ?? settings.maxShutdownDelaySeconds,
+    ...(input.allowUserNamespaces !== undefined && { allowUserNamespaces: input.allowUserNamespaces }),
     publishPath: input.publishPath ?? settings.publishPath,
     headers: input.headers ?? settings.headers,
     routes: input.routes === undefined ? settings.routes : inOrder(input.routes),
