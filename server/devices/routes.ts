@@ -35,9 +35,9 @@ export function createDeviceRoutes({ config, now }: Pick<Context, 'config' | 'no
       tellOf(call, context.db, redeemed)
       return redeemed.tokens
     },
-    refreshDeviceToken(call, { db }) {
+    refreshDeviceToken(call, { db, sealer }) {
       if (call.body.grant_type !== refreshGrantType) return refusal(call, 'unsupported_grant_type')
-      const refreshed = refreshSession(db, call.body.refresh_token, now())
+      const refreshed = refreshSession({ db, sealer }, call.body.refresh_token, now())
       if (refreshed.outcome === 'refreshed') {
         call.note({ isUnchanged: true })
         return refreshed.tokens

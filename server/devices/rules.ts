@@ -10,6 +10,9 @@ const POLL_SLACK_MS = 1500
 /** Grants of one address that may wait at once. */
 export const MAX_WAITING_GRANTS = 20
 
+/** How long a refresh token that was exchanged still gets the same answer. */
+export const REFRESH_GRACE_MS = 60_000
+
 /** How long a device stays logged in. */
 export const DEVICE_SESSION_MS = 90 * 24 * 3600 * 1000
 const ACCESS_MS = 3600 * 1000

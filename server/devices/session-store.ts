@@ -5,14 +5,18 @@
  * has a copy, or somebody else has, and the session ends for both. Only the hashes of the family, of the present refresh token and of the
  * present access token are kept, and an exchange replaces the last two: older access tokens end with it. The session itself ends 90 days
  * after its login, however often it is refreshed.
+ *
+ * Programs that share a login refresh it several times at once, and one whose answer was lost asks again: for a minute the token that
+ * was spent last gets the answer that it got before, which is kept sealed.
  */
 import type { Database } from 'bun:sqlite'
 import type { DeviceTokens } from '../../shared/device.ts'
 import { forgetEndedSessions } from '../auth/session-store.ts'
 import { hashToken } from '../auth/token.ts'
 import { newId } from '../id.ts'
+import type { Sealer } from '../secrets/seal.ts'
 import { hashFamily, newAccessToken, newRefreshFamily, newRefreshToken, refreshFamilyOf } from './codes.ts'
-import { DEVICE_SESSION_MS } from './rules.ts'
+import { DEVICE_SESSION_MS, REFRESH_GRACE_MS } from './rules.ts'
 
 interface NewDeviceSession {
   userId: string
@@ -52,6 +56,9 @@ interface RefreshRow {
   refreshHash: string
   tokenLifetimeMs: number
   expiresAt: number
+  spentHash: string | null
+  spentAt: number | null
+  spentAnswer: string | null
 }
 
 export type Refreshed =
@@ -61,11 +68,14 @@ export type Refreshed =
   | { outcome: 'unknown' }
 
 /** Exchanges a refresh token for the next. Belongs into a transaction, which is to be kept whatever the outcome. */
-export function refreshSession(db: Database, refreshToken: string, now: number): Refreshed {
+export function refreshSession({ db, sealer }: { db: Database; sealer: Sealer }, refreshToken: string, now: number): Refreshed {
   const family = refreshFamilyOf(refreshToken)
   const session = family === undefined ? undefined : findByFamily(db, family)
   if (family === undefined || session === undefined) return { outcome: 'unknown' }
-  if (session.refreshHash !== hashToken(refreshToken)) {
+  const hash = hashToken(refreshToken)
+  const repeated = session.refreshHash === hash ? undefined : answerOf(sealer, session, { hash, now })
+  if (repeated !== undefined) return { outcome: 'refreshed', tokens: repeated }
+  if (session.refreshHash !== hash) {
     endSession(db, session.id)
     return { outcome: 'reused', userId: session.userId, client: session.client }
   }
@@ -73,11 +83,29 @@ export function refreshSession(db: Database, refreshToken: string, now: number):
   const lifetimeMs = Math.min(session.tokenLifetimeMs, session.expiresAt - now)
   const tokens = issue(family, lifetimeMs)
   db.query(
-    `UPDATE sessions SET token_hash = $tokenHash, refresh_hash = $refreshHash, token_expires_at = $tokenExpiresAt, last_seen_at = $now
+    `UPDATE sessions SET token_hash = $tokenHash, refresh_hash = $refreshHash, token_expires_at = $tokenExpiresAt, last_seen_at = $now,
+       spent_refresh_hash = $spentHash, spent_at = $now, spent_answer_sealed = $answer
      WHERE id = $id`,
-  ).run({ id: session.id, ...hashesOf(tokens), tokenExpiresAt: now + lifetimeMs, now })
+  ).run({
+    id: session.id,
+    ...hashesOf(tokens),
+    tokenExpiresAt: now + lifetimeMs,
+    now,
+    spentHash: hash,
+    answer: sealer.seal(JSON.stringify(tokens), answerPurpose(session.id)),
+  })
   return { outcome: 'refreshed', tokens }
 }
+
+/** What was answered to the token that was spent last, while its grace lasts. */
+function answerOf(sealer: Sealer, session: RefreshRow, { hash, now }: { hash: string; now: number }): DeviceTokens | undefined {
+  const { spentHash, spentAt, spentAnswer } = session
+  if (spentHash !== hash || spentAt === null || spentAnswer === null || now - spentAt >= REFRESH_GRACE_MS) return undefined
+  // Our own text, written with the exchange.
+  return JSON.parse(sealer.open(spentAnswer, answerPurpose(session.id))) as DeviceTokens
+}
+
+const answerPurpose = (sessionId: string): string => `refresh answer ${sessionId}`
 
 /** Ends the session that the access or refresh token is of, also when it has run out. Tells whose it was. */
 export function endSessionOf(db: Database, token: string): { userId: string; client: string } | undefined {
@@ -95,7 +123,8 @@ export function endSessionOf(db: Database, token: string): { userId: string; cli
 const findByFamily = (db: Database, family: string): RefreshRow | undefined =>
   db
     .query<RefreshRow, [string]>(
-      `SELECT id, user_id AS userId, client, refresh_hash AS refreshHash, token_lifetime_ms AS tokenLifetimeMs, expires_at AS expiresAt
+      `SELECT id, user_id AS userId, client, refresh_hash AS refreshHash, token_lifetime_ms AS tokenLifetimeMs, expires_at AS expiresAt,
+         spent_refresh_hash AS spentHash, spent_at AS spentAt, spent_answer_sealed AS spentAnswer
        FROM sessions WHERE refresh_family_hash = ?`,
     )
     .get(hashFamily(family)) ?? undefined

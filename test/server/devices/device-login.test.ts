@@ -151,10 +151,25 @@ describe('the tokens of a device', () => {
     expect((await refresh(third.refresh_token)).body.error).toBe('invalid_grant')
   })
 
-  test('are exchanged once when many try at once, and the others end the session', async () => {
+  test('S36: are exchanged once when many try at once or ask again, and all of them get the same', async () => {
     const { refresh_token } = await loggedIn()
     const replies = await Promise.all(Array.from({ length: 5 }, () => refresh(refresh_token)))
-    expect(replies.filter(({ status }) => status === 200)).toHaveLength(1)
+    clock += 59_000
+    replies.push(await refresh(refresh_token))
+    expect(replies.map(({ status }) => status)).toEqual(Array(6).fill(200))
+    const tokens = new Set(replies.map(({ body }) => `${body.access_token} ${body.refresh_token}`))
+    expect(tokens.size).toBe(1)
+    expect((await me(replies[0]?.body.access_token ?? '')).status).toBe(200)
+    const stored = JSON.stringify(server.db.query('SELECT * FROM sessions').all())
+    expect(stored).not.toContain(replies[0]?.body.refresh_token)
+  })
+
+  test('end the session when the spent token is shown again after a minute', async () => {
+    const { refresh_token } = await loggedIn()
+    const { access_token } = (await refresh(refresh_token)).body
+    clock += 60_000
+    expect(await refresh(refresh_token)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+    expect((await me(access_token)).status).toBe(401)
     expect(server.db.query("SELECT 1 FROM sessions WHERE kind = 'device'").all()).toEqual([])
   })
 
