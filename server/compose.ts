@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { AppError } from '../shared/error.ts'
 import { openAuditLog } from './audit/log.ts'
 import { openAuditSigner } from './audit/signer.ts'
+import { loginLimits } from './auth/login-counters.ts'
 import { type FirstStart, seedFirstStart } from './auth/seed.ts'
 import { createThrottle } from './auth/throttle.ts'
 import { ensureSelfToolchain } from './builders/self-toolchain.ts'
@@ -109,7 +110,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     publicUrl,
     machine,
     mailer,
-    logins: createThrottle(config.CP_LOGIN_LIMIT, now),
+    logins: createThrottle(loginLimits(config.CP_LOGIN_LIMIT), now),
     exitReasons: createExitReasons(),
     shells: createShellSeats(),
     uploads: createHolds(),

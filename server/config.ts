@@ -166,7 +166,7 @@ const settings = {
     help: 'Origins whose pages may call the API with a key, such as https://panel.example.com; cookies never work there',
     parse: parseOrigins,
   },
-  CP_LOGIN_LIMIT: { default: '10', help: 'Failed logins in 15 minutes for one account or address', parse: integer(1, 1e6) },
+  CP_LOGIN_LIMIT: { default: '10', help: 'Failed logins in 15 minutes of one address at one account', parse: integer(1, 1e6) },
   CP_BUILD_PASS: { default: defaultBuildPass, help: 'Names of our environment variables handed to builds', parse: list },
   CP_BUILD_PATH: {
     default: '',

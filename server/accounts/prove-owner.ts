@@ -1,7 +1,7 @@
 import { AppError, invalidValue } from '../../shared/error.ts'
+import { proofCountersOf } from '../auth/login-counters.ts'
 import { verifyPassword } from '../auth/password.ts'
 import { takeSecondFactor } from '../auth/second-factor.ts'
-import { countersOf } from '../auth/sign-in.ts'
 import { findUser, type StoredUser } from '../auth/user-store.ts'
 import type { Context } from '../context.ts'
 import type { Actor } from '../http/call.ts'
@@ -46,7 +46,7 @@ const FRESH_MS = 10 * 60_000
 export async function proveOwner(context: ProofContext, call: UserCall, proof: Proof): Promise<Proven> {
   const { db, logins } = context
   const user = requireAccount(context, call.actor)
-  const counters = countersOf(user.email, call.clientAddress)
+  const counters = proofCountersOf(user.email, call.clientAddress)
   const takeBack = () => {
     for (const counter of counters) logins.takeBack(counter)
   }

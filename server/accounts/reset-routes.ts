@@ -2,8 +2,8 @@ import type { Operations } from '../../shared/api.ts'
 import { AppError } from '../../shared/error.ts'
 import { doubtEmail, proveEmailByLink } from '../auth/email-proof.ts'
 import { endAccess } from '../auth/end-access.ts'
+import { forgivenByReset, proofCountersOf } from '../auth/login-counters.ts'
 import { hashPassword } from '../auth/password.ts'
-import { countersOf } from '../auth/sign-in.ts'
 import { createThrottle } from '../auth/throttle.ts'
 import { findUser, findUserByEmail, type StoredUser, setPasswordHash } from '../auth/user-store.ts'
 import type { Context } from '../context.ts'
@@ -32,7 +32,7 @@ export function createResetRoutes({ now }: Pick<Context, 'now'>): Handlers<Reset
   const requests = createThrottle(RESET_LIMIT, now, 'Too many links were asked for.')
   return {
     async requestPasswordReset({ body, clientAddress, change, note }, context) {
-      requests.begin(countersOf(body.email, clientAddress))
+      requests.begin(proofCountersOf(body.email, clientAddress))
       const answered = Bun.sleep(ANSWER_AFTER_MS)
       const mail = change(() => {
         const prepared = context.mailer.isConfigured ? prepareMail(context, body.email) : undefined
@@ -57,7 +57,7 @@ export function createResetRoutes({ now }: Pick<Context, 'now'>): Handlers<Reset
         note({ actor: { type: 'user', id: owner.id, email: owner.email }, target: owner.id })
         return owner
       })
-      logins.reset(countersOf(user.email, clientAddress)[0])
+      for (const counter of forgivenByReset(user.email, clientAddress)) logins.reset(counter)
       return answer(204, undefined)
     },
     async resetMemberPassword({ actor, params, change, note }, context) {

@@ -1,9 +1,9 @@
 import type { TwoFactorState } from '../../shared/account.ts'
 import type { Operations } from '../../shared/api.ts'
 import { AppError, invalidValue } from '../../shared/error.ts'
+import { proofCountersOf } from '../auth/login-counters.ts'
 import { hashOfRecoveryCode, newRecoveryCodes } from '../auth/recovery-codes.ts'
 import { codeOf } from '../auth/second-factor.ts'
-import { countersOf } from '../auth/sign-in.ts'
 import { newTotpSecret, otpauthUrl, stepOfCode } from '../auth/totp.ts'
 import {
   confirmTwoFactor,
@@ -90,7 +90,7 @@ function requirePendingCode(
 ): number {
   const pending = findTwoFactor(db, id)
   if (pending === undefined) throw new AppError('conflict', 'Begin to set up two-factor sign-in first: POST /v1/auth/two-factor.')
-  const counters = countersOf(email, clientAddress)
+  const counters = proofCountersOf(email, clientAddress)
   logins.begin(counters)
   const secret = sealer.open(pending.secretSealed, totpPurpose(id))
   const step = stepOfCode(secret, codeOf(code), { now: now(), lastStep: pending.lastStep })

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { createHashQueue } from './hash-queue.ts'
+import { createHashQueue, type Standing } from './hash-queue.ts'
 
 /** OWASP's recommendation for argon2id: 19 MiB and two passes. Bun hashes on a thread of its own. */
 export const passwordCost = { memoryKib: 19_456, passes: 2 }
@@ -24,8 +24,8 @@ export const hashPassword = (password: string): Promise<string> => inTurn(() => 
  *
  * @throws AppError `unavailable` while too many others wait for theirs.
  */
-export async function verifyPassword(password: string, hash: string | undefined): Promise<boolean> {
-  const isRight = await inTurn(() => Bun.password.verify(password, hash || unknownAccountHash))
+export async function verifyPassword(password: string, hash: string | undefined, who: Standing = 'stranger'): Promise<boolean> {
+  const isRight = await inTurn(() => Bun.password.verify(password, hash || unknownAccountHash), who)
   return Boolean(hash) && isRight
 }
 

@@ -5,9 +5,10 @@
 import type { Database } from 'bun:sqlite'
 import { AppError } from '../../shared/error.ts'
 import { browsersNameOf } from '../http/own-cookies.ts'
+import { proofCountersOf } from './login-counters.ts'
 import type { SecondFactorUsed } from './second-factor.ts'
 import type { SessionPlace } from './session-store.ts'
-import { beginSession, countersOf, requireSecondFactor, type SignIn, type SignInDeps } from './sign-in.ts'
+import { beginSession, requireSecondFactor, type SignIn, type SignInDeps } from './sign-in.ts'
 import { hashToken, newToken } from './token.ts'
 import { findUser, type StoredUser } from './user-store.ts'
 
@@ -60,7 +61,7 @@ export function finishPendingSignIn(
   const { db, logins, now } = deps
   const user = requirePending(db, token, now())
   onAccount?.(user)
-  const counters = countersOf(user.email, place.address)
+  const counters = proofCountersOf(user.email, place.address)
   logins.begin(counters)
   const result = change(() => {
     requirePending(db, token, now())

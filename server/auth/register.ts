@@ -2,11 +2,12 @@ import type { RegisterBody } from '../../shared/auth.ts'
 import { AppError } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
 import { joinByInvite, requireInvite } from '../team/join.ts'
+import { addressCounterOf } from './login-counters.ts'
 import { openAccount, openOwnWorkspace } from './open-account.ts'
 import { hashPassword } from './password.ts'
 import { type RegistrationSettings, refuseRegistration, registrationPolicy } from './registration-policy.ts'
 import type { SessionPlace } from './session-store.ts'
-import { addressCounterOf, beginSession, type SignIn } from './sign-in.ts'
+import { beginSession, type SignIn } from './sign-in.ts'
 import { findUserByEmail } from './user-store.ts'
 
 type RegisterContext = Pick<Context, 'db' | 'audit' | 'logins' | 'now'> & { config: RegistrationSettings }

@@ -7,6 +7,7 @@ import { type Actor, answer, type Call, type Handlers } from '../http/call.ts'
 import { sessionTokenOf } from '../http/credential.ts'
 import { findWorkspace } from '../workspaces/store.ts'
 import { createCookieWriter } from './cookie.ts'
+import { deviceCookieOf, deviceTokenOf } from './known-devices.ts'
 import { register } from './register.ts'
 import { placeOf } from './session-place.ts'
 import { deleteSession } from './session-store.ts'
@@ -18,7 +19,8 @@ type AuthIds = Extract<keyof Operations, 'register' | 'login' | 'logout' | 'me' 
 /** Registering, signing in and out. */
 export function createAuthRoutes({ publicUrl }: Pick<Context, 'publicUrl'>): Handlers<AuthIds, Context> {
   const cookie = createCookieWriter(publicUrl)
-  const greet = (status: number, { signedIn, sessionToken }: SignIn) => answer(status, signedIn, cookie.set(sessionToken))
+  const greet = (status: number, { signedIn, sessionToken, deviceToken }: SignIn) =>
+    answer(status, signedIn, cookie.set(sessionToken), deviceToken === undefined ? [] : [deviceCookieOf(publicUrl, deviceToken)])
 
   return {
     async register(call, context) {
@@ -32,6 +34,7 @@ export function createAuthRoutes({ publicUrl }: Pick<Context, 'publicUrl'>): Han
         password,
         otp,
         place: placeOf(call),
+        deviceToken: deviceTokenOf(call.request.headers),
         change: (apply) =>
           call.change(() => {
             const applied = apply()

@@ -19,17 +19,26 @@ export interface Throttle {
   reset(key: string): void
 }
 
+export interface Limit {
+  failures: number
+  windowMs: number
+}
+
 interface Counter {
   failures: number
   since: number
 }
 
-/** Counts in memory: a restart forgives, and cannot be caused by whom it would help. `refusal` is what is said to who has none left. */
-export function createThrottle(limit: number, now: () => number, refusal = 'Too many failed logins.'): Throttle {
+/**
+ * Counts in memory: a restart forgives, and cannot be caused by whom it would help. `limit` is that of every key, or of each; `refusal` is
+ * what is said to who has none left.
+ */
+export function createThrottle(limit: number | ((key: string) => Limit), now: () => number, refusal = 'Too many failed logins.'): Throttle {
+  const limitOf = typeof limit === 'number' ? () => ({ failures: limit, windowMs: THROTTLE_WINDOW_MS }) : limit
   const counters = new Map<string, Counter>()
   const current = (key: string): Counter | undefined => {
     const counter = counters.get(key)
-    if (counter === undefined || now() - counter.since < THROTTLE_WINDOW_MS) return counter
+    if (counter === undefined || now() - counter.since < limitOf(key).windowMs) return counter
     counters.delete(key)
     return undefined
   }
@@ -37,7 +46,8 @@ export function createThrottle(limit: number, now: () => number, refusal = 'Too 
     begin(keys) {
       for (const key of keys) {
         const counter = current(key)
-        if (counter !== undefined && counter.failures >= limit) throw tooMany(refusal, counter.since + THROTTLE_WINDOW_MS - now())
+        const { failures, windowMs } = limitOf(key)
+        if (counter !== undefined && counter.failures >= failures) throw tooMany(refusal, counter.since + windowMs - now())
       }
       for (const key of keys) {
         const counter = current(key)

@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { type DeviceRequest, showUserCode, userCodeOf } from '../../shared/device.ts'
 import { AppError } from '../../shared/error.ts'
-import { addressCounterOf } from '../auth/sign-in.ts'
+import { addressCounterOf } from '../auth/login-counters.ts'
 import type { Throttle } from '../auth/throttle.ts'
 import type { Actor } from '../http/call.ts'
 import { findMembership, listWorkspacesOf } from '../workspaces/store.ts'

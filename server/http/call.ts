@@ -77,14 +77,17 @@ export interface Answer<T> {
   status: number
   body: T
   headers: Record<string, string>
+  /** Values of Set-Cookie, beside that among the headers. */
+  cookies: readonly string[]
 }
 
 /** Answers with this status and these headers. */
-export const answer = <T>(status: number, body: T, headers: Record<string, string> = {}): Answer<T> => ({
+export const answer = <T>(status: number, body: T, headers: Record<string, string> = {}, cookies: readonly string[] = []): Answer<T> => ({
   [answered]: true,
   status,
   body,
   headers,
+  cookies,
 })
 
 export const isAnswer = (value: unknown): value is Answer<unknown> => typeof value === 'object' && value !== null && answered in value

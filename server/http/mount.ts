@@ -83,8 +83,10 @@ async function answerVisit<C>(route: Route<C>, { visit, attempt }: Served, param
   const reply = await perform(attempt, call, route)
   if (operation.webSocket && reply === undefined) return undefined
   if (reply instanceof Response) return respondAs(visit.head(), reply)
-  const { status, json, headers } = route.present(reply)
-  return respondJson(visit.head(), status, json, headers)
+  const { status, json, headers, cookies } = route.present(reply)
+  const response = respondJson(visit.head(), status, json, headers)
+  for (const cookie of cookies) response.headers.append('Set-Cookie', cookie)
+  return response
 }
 
 async function answerKeyed<C>(

@@ -9,6 +9,7 @@ export interface Presented {
   /** JSON text; undefined for an answer without a body. */
   json: string | undefined
   headers: Record<string, string>
+  cookies: readonly string[]
 }
 
 export type Presenter = (reply: unknown) => Presented
@@ -23,18 +24,18 @@ export function createPresenter(id: string, operation: Operation): Presenter {
     Object.entries(operation.responses).map(([status, schema]) => [Number(status), schema === null ? null : createChecker(schema)]),
   )
   return (reply) => {
-    const { status, body, headers } = isAnswer(reply) ? reply : { status: usual, body: reply, headers: {} }
+    const { status, body, headers, cookies } = isAnswer(reply) ? reply : { status: usual, body: reply, headers: {}, cookies: [] }
     const checker = checkers.get(status)
     if (checker === undefined) throw new Error(`${id} answered ${status}, which its entry in the table does not name`)
     if (checker === null) {
       if (body !== undefined) throw new Error(`${id} answered ${status} with a body, which its entry in the table does not name`)
-      return { status, json: undefined, headers }
+      return { status, json: undefined, headers, cookies }
     }
     if (!checker.accepts(body)) {
       const [problem] = checker.problemsOf(body)
       throw new Error(`${id} answered what its schema does not allow: ${problem?.path || '/'} ${problem?.message}`)
     }
-    return { status, json: JSON.stringify(body), headers }
+    return { status, json: JSON.stringify(body), headers, cookies }
   }
 }
 

@@ -69,7 +69,9 @@ const proofs: Record<string, Record<string, string[]>> = {
   'S14 login': {
     'security/s14-login.test.ts': [],
     'security/s14-second-factor.test.ts': [],
-    'server/auth/login-limits.test.ts': ['an account is closed after too many failures, from wherever they come, and in any spelling'],
+    'server/auth/login-limits.test.ts': [
+      'an address is closed for an account after too many failures, in any spelling, and others are not',
+    ],
     'server/http/rate-limit.test.ts': ['a forwarded address counts only from a trusted proxy, and from the right'],
   },
   'S15 links': {
@@ -149,6 +151,9 @@ const proofs: Record<string, Record<string, string[]>> = {
     'security/s28-rules.test.ts': [],
     'security/s28-compression.test.ts': [],
     'server/services/settings.test.ts': ['with rules whose paths are too long together are refused by their list'],
+  'S35 nobody is locked out by strangers': { 'security/s35-locked-out.test.ts': [] },
+  'S36 clients that try again': {
+    'server/devices/device-login.test.ts': ['S36: are exchanged once when many try at once or ask again, and all of them get the same'],
   },
   'S34 no throw ends a process': {
     'security/s34-ingress.test.ts': [],

