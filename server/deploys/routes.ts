@@ -29,7 +29,7 @@ export const deployRoutes: Handlers<DeployIds, Context> = {
     const length = request.headers.get('content-length')
     requirePlace(context, service.workspaceId, 'uploads')
     const leave = context.uploads.take(service.workspaceId)
-    const { source, deploy } = await takeSource(context, {
+    const uploaded = await takeSource(context, {
       service,
       body: request.body,
       contentType: request.headers.get('content-type') ?? '',
@@ -43,12 +43,14 @@ export const deployRoutes: Handlers<DeployIds, Context> = {
         const isDeployed = query.deploy !== 'false' && current.suspendedAt === null
         const deploy = isDeployed ? createDeploy(context, current, { sourceId: source.id, trigger: triggerOf(actor) }) : undefined
         call.note({ metadata: { source: presentSource(source), ...(deploy !== undefined && { deployId: deploy.id }) } })
-        return { source, deploy }
+        const uploaded = { source: presentSource(source), ...(deploy === undefined ? {} : { deployId: deploy.id }) }
+        call.keepAnswer(uploaded)
+        return uploaded
       },
     }).finally(leave)
     // No deploy will do it: of sources that wait for one, the newest are kept.
-    if (deploy === undefined) await pruneReleases(context, service.id)
-    return { source: presentSource(source), ...(deploy === undefined ? {} : { deployId: deploy.id }) }
+    if (uploaded.deployId === undefined) await pruneReleases(context, service.id)
+    return uploaded
   },
 
   getUploadLimits: (_, context) => uploadLimits(context),

@@ -15,6 +15,8 @@ export interface Attempt {
   /** Whether who calls, and in which workspace, is still being looked at. */
   isAtDoor: boolean
   isWritten: boolean
+  /** Keeps the answer for a request that comes again with its key; absent where it has none. */
+  keepAnswer?: (reply: unknown) => void
 }
 
 export const openAttempt = (operationId: string, audit: AuditPort): Attempt => ({
@@ -47,7 +49,12 @@ export async function perform<C>(
   call: Call<Operation>,
   { handler, context }: { handler: Handler<Operation, C>; context: C },
 ) {
-  if (attempt.moment === 'around') return recordChange(attempt, call, () => settled(attempt, handler(call, context)))
+  if (attempt.moment === 'around')
+    return recordChange(attempt, call, () => {
+      const reply = settled(attempt, handler(call, context))
+      attempt.keepAnswer?.(reply)
+      return reply
+    })
   const reply = await handler(call, context)
   if (attempt.moment === 'in_handler' && !attempt.isWritten && !attempt.facts.isUnchanged)
     throw new Error(`${attempt.operationId} made no change through call.change, and so has no entry in the audit log`)

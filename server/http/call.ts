@@ -57,6 +57,11 @@ export interface Call<O extends Operation> {
    * @throws AppError as `requireRight`.
    */
   change<T>(apply: () => T): T
+  /**
+   * Keeps this answer for a request that comes again with its Idempotency-Key, within the change of a handler that waits: should we end
+   * before it is sent, nothing is done twice and nothing of the answer is lost.
+   */
+  keepAnswer(reply: ReplyOf<O>): void
   /** Tells the audit log of a refusal that is answered in another way than as an error: by a page that says so. */
   deny(error: AppError): void
   /** Adds to what the audit entry of this request tells. */

@@ -19,7 +19,7 @@ export interface IdempotencyStore {
   /** Claims the key, or says what became of the earlier claim. */
   begin(request: IdempotentRequest): 'begun' | 'running' | 'other_request' | StoredAnswer
   finish(request: IdempotentRequest, answer: StoredAnswer): void
-  /** Frees the key of a request that failed, so that it can be tried again. */
+  /** Frees the key of a request that failed before its change was made, so that it can be tried again. */
   abandon(request: IdempotentRequest): void
 }
 

@@ -96,9 +96,9 @@ async function answerKeyed<C>(
 ): Promise<Response> {
   const { actor, request, body } = call
   const claim = { scope: `${actor?.workspaceId}/${actor?.type}/${actor?.id}/${route.id}`, key, requestHash: requestHashOf(request, body) }
-  const answer = await answerOnce(visit.parts.idempotency, claim, async () =>
-    storedAnswerOf(route.present(await perform(attempt, call, route))),
-  )
+  const { idempotency } = visit.parts
+  attempt.keepAnswer = (reply) => idempotency.finish(claim, storedAnswerOf(route.present(reply)))
+  const answer = await answerOnce(idempotency, claim, async () => storedAnswerOf(route.present(await perform(attempt, call, route))))
   return respondJson(visit.head(), answer.status, answer.body || undefined, answer.isReplayed ? { 'Idempotent-Replayed': 'true' } : {})
 }
 
@@ -131,6 +131,7 @@ function callOf({ visit, attempt }: Served, admission: Admission, { operation, a
       admission.readmit(workspaceOfBody(body))
       return recordChange(attempt, call, apply)
     },
+    keepAnswer: (reply) => attempt.keepAnswer?.(reply),
     deny: (error) => tellDenied(attempt, visit, error),
     note: (facts) => addFacts(attempt, facts),
     upgrade(events: SocketEvents) {

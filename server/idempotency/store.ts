@@ -12,7 +12,7 @@ interface Row {
 
 /**
  * Keeps first answers in the database, sealed, because the answer to "create a key" holds its secret. Claims that a dead process
- * left unanswered are freed at the start.
+ * left unanswered are freed at the start: an answer is kept in the transaction of its change, so that without one nothing was done.
  */
 export function createIdempotencyStore(db: Database, sealer: Sealer, now: () => number): IdempotencyStore {
   db.run('DELETE FROM idempotency_keys WHERE status IS NULL')
@@ -50,7 +50,7 @@ export function createIdempotencyStore(db: Database, sealer: Sealer, now: () => 
       })
     },
     abandon({ scope, key }) {
-      db.query('DELETE FROM idempotency_keys WHERE scope = $scope AND key = $key').run({ scope, key })
+      db.query('DELETE FROM idempotency_keys WHERE scope = $scope AND key = $key AND status IS NULL').run({ scope, key })
     },
   }
 }

@@ -23,21 +23,23 @@ export function createInviteRoutes({
   const cookie = createCookieWriter(publicUrl)
   const throttle = createThrottle(config.CP_LOGIN_LIMIT, now, 'Too many invites that were none.')
   const mayMail = createMailLimit(now)
+  const answerOf = ({ invite, token }: NewInvite) => ({ ...presentInvite(invite), acceptUrl: publicUrl + invitePathOf(token), token })
   return {
     listTeamInvites({ actor, query }, { db }) {
       const page = { beforeId: idAfter(query.cursor), limit: query.limit ?? DEFAULT_PAGE_ITEMS }
       return pageOf('teamInvite', listInvites(db, actor.workspaceId, page).map(presentInvite), ({ id }) => [id])
     },
-    async createTeamInvite({ actor, body, change, note }, context) {
+    async createTeamInvite({ actor, body, change, note, keepAnswer }, context) {
       const made = change(() => {
         const created = withinQuotas(context, actor.workspaceId, () => createInvite(context, actor, body))
         const { id, email, role, scope } = presentInvite(created.invite)
         note({ target: id, metadata: { email, role, scope } })
+        keepAnswer({ ...answerOf(created), emailed: false })
         return created
       })
-      const acceptUrl = publicUrl + invitePathOf(made.token)
+      const { acceptUrl } = answerOf(made)
       const emailed = mayMail(actor.workspaceId, body.email) && (await sendInvite(context, actor, { ...made, acceptUrl }))
-      return { ...presentInvite(made.invite), acceptUrl, token: made.token, emailed }
+      return { ...answerOf(made), emailed }
     },
     deleteTeamInvite({ actor, params, note }, { db }) {
       const { id, email, role } = withdrawInvite(db, actor, params.inviteId)

@@ -164,6 +164,25 @@ describe.each(Object.entries(creations))('%s', (id, prepare) => {
     expect(await count()).toBe(before + 1)
   })
 
+  test('S36: is undone with its answer, where that cannot be kept', async () => {
+    // Mails a link, and another one is no harm to who was sent none.
+    if (id === 'resetMemberPassword') return
+    await world.settled()
+    const { db } = world.platform
+    const { path, first, count } = await prepare()
+    const key = `unkept-${id}`
+    if (id === 'createService') first.json = { type: 'web_service', name: 'kept' }
+    const before = await count()
+    db.run("CREATE TEMP TRIGGER unkept BEFORE UPDATE ON idempotency_keys BEGIN SELECT RAISE(ABORT, 'no answer is kept'); END")
+    const failed = await send(path, first, key).finally(() => db.run('DROP TRIGGER unkept'))
+    expect(failed.status).toBe(500)
+    expect(await count()).toBe(before)
+    await world.settled()
+    expect((await send(path, first, key)).status).toBe(201)
+    expect((await send(path, first, key)).headers.get('idempotent-replayed')).toBe('true')
+    expect(await count()).toBe(before + 1)
+  })
+
   test('does not remember a refusal', async () => {
     const { path, refused } = await prepare()
     const spoiled: CallOptions = { method: 'POST', raw: '{', headers: { 'content-type': 'application/json' } }

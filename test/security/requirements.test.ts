@@ -153,6 +153,8 @@ const proofs: Record<string, Record<string, string[]>> = {
     'server/services/settings.test.ts': ['with rules whose paths are too long together are refused by their list'],
   'S35 nobody is locked out by strangers': { 'security/s35-locked-out.test.ts': [] },
   'S36 clients that try again': {
+    'security/s36-killed.test.ts': [],
+    'conformance/idempotency.test.ts': ['S36: is undone with its answer, where that cannot be kept'],
     'server/devices/device-login.test.ts': ['S36: are exchanged once when many try at once or ask again, and all of them get the same'],
   },
   'S34 no throw ends a process': {

@@ -38,6 +38,10 @@ test('S1: of the C library three calls are made: one gives disk space back, one 
     return { path, called }
   })
   expect(calls).toEqual([
+    {
+      path: 'server/connections/own-sockets.ts',
+      called: ['getpeername', 'getsockname', 'getsockopt', 'fcntl', 'shutdown', 'getrlimit'],
+    },
     { path: 'server/ingress/tls/duplicate-descriptor.ts', called: ['fcntl'] },
     { path: 'server/logs/release.ts', called: ['fallocate'] },
     { path: 'server/process/pty.ts', called: ['tcflow'] },
