@@ -151,6 +151,7 @@ const proofs: Record<string, Record<string, string[]>> = {
     'security/s28-rules.test.ts': [],
     'security/s28-compression.test.ts': [],
     'server/services/settings.test.ts': ['with rules whose paths are too long together are refused by their list'],
+  },
   'S35 nobody is locked out by strangers': { 'security/s35-locked-out.test.ts': [] },
   'S36 clients that try again': {
     'security/s36-killed.test.ts': [],
