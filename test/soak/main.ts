@@ -1,9 +1,10 @@
 /**
- * `npx bun test/soak/main.ts deploys|server-kills|ingress-kills|upgrades|cycles|schemathesis [options]`: the long proofs: that no request is lost and nothing is left, on the
+ * `npx bun test/soak/main.ts abuse|deploys|server-kills|ingress-kills|upgrades|cycles|schemathesis [options]`: the long proofs: that no request is lost and nothing is left, on the
  * executables in dist/, and that the API answers as its document says.
  * Prints a summary line and what failed, and ends with 1 where something did.
  */
 import { parseArgs } from 'node:util'
+import { abuse } from './abuse.ts'
 import { cycles } from './cycles.ts'
 import { deploys } from './deploys.ts'
 import { ingressKills } from './ingress-kills.ts'
@@ -29,11 +30,15 @@ if (import.meta.main) {
       rate: count('200'),
       instances: count('1'),
       seed: count('1'),
+      seconds: count('60'),
+      attacks: count('windows,interim,rules,compression'),
+      executable: count('dist/cpd'),
     },
   })
   const load = { ratePerSecond: Number(values.rate), seed: Number(values.seed) }
   const instances = Number(values.instances)
   const programs: Record<string, () => Promise<Outcome>> = {
+    abuse: () => abuse({ seconds: Number(values.seconds), attacks: values.attacks.split(','), executable: values.executable }),
     deploys: () =>
       deploys({
         ...load,
