@@ -1,5 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { instanceIdPattern } from './id.ts'
+import { planNames } from './plan.ts'
+import { OneOf } from './schema.ts'
 
 /**
  * The interactive shell over a WebSocket. Binary frames are the terminal's bytes, both ways; text frames are the JSON messages
@@ -19,16 +21,8 @@ export const defaultShellSize = { columns: 80, rows: 24 }
 export const terminalNamePattern = '^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$'
 export const defaultTerminalName = 'xterm-256color'
 
-export const ShellQuery = Type.Object({
-  instance: Type.Optional(
-    Type.String({
-      pattern: instanceIdPattern,
-      description: 'Instance whose processes, files and network the shell sees; default: the newest that runs, else one of its own',
-    }),
-  ),
-  command: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 4096, pattern: '^[^\\u0000]*$', description: 'Shell command; default: bash, else sh' }),
-  ),
+/** How a client's terminal is, and how much may be on its way to it. */
+const terminalFields = {
   columns: Type.Optional(Columns),
   rows: Type.Optional(Rows),
   term: Type.Optional(Type.String({ pattern: terminalNamePattern, description: `TERM of the command; default: ${defaultTerminalName}` })),
@@ -39,8 +33,35 @@ export const ShellQuery = Type.Object({
       description: 'Most bytes of output under way: the client says with `taken` what it has shown. Default: what the connection holds',
     }),
   ),
+}
+
+export const ShellQuery = Type.Object({
+  instance: Type.Optional(
+    Type.String({
+      pattern: instanceIdPattern,
+      description: 'Instance whose processes, files and network the shell sees; default: the newest that runs, else one of its own',
+    }),
+  ),
+  command: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 4096, pattern: '^[^\\u0000]*$', description: 'Shell command; default: bash, else sh' }),
+  ),
+  ...terminalFields,
 })
 export type ShellQuery = Static<typeof ShellQuery>
+
+/** A job whose command asks and is answered on the client's terminal. */
+export const JobTerminalQuery = Type.Object({
+  startCommand: Type.String({
+    minLength: 1,
+    maxLength: 4096,
+    pattern: '^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$',
+    description: 'A shell command line, run in the folder of the live release',
+    examples: ['python manage.py createsuperuser'],
+  }),
+  planId: Type.Optional(OneOf(planNames, 'What it may use; default: the plan of the service')),
+  ...terminalFields,
+})
+export type JobTerminalQuery = Static<typeof JobTerminalQuery>
 
 /** What a client says. `taken` counts bytes of output that it has shown since the last one. */
 export const ShellRequest = Type.Union([

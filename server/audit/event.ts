@@ -5,7 +5,7 @@ import type { Call } from '../http/call.ts'
 import type { Snapshot } from './differences.ts'
 
 /** Operations that change something though their method is GET. */
-type ChangingGet = 'openShell' | 'completeOAuth'
+type ChangingGet = 'openShell' | 'openJobTerminal' | 'completeOAuth'
 
 /** Everything that may change something. Each has its event in events.ts, which does not compile without. */
 export type ChangingId = { [Id in OperationId]: Operations[Id]['method'] extends 'GET' ? never : Id }[OperationId] | ChangingGet

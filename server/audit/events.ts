@@ -119,5 +119,6 @@ export const auditEvents: AuditEvents = {
   setDomainCertificate: { event: 'certificate.uploaded', target: ({ params }) => params.domainId, read: domainNow },
   removeDomainCertificate: { event: 'certificate.removed', target: ({ params }) => params.domainId, read: domainNow },
 
+  openJobTerminal: { event: 'job.created', ...service },
   openShell: { event: 'shell.opened', ...service },
 }

@@ -16,18 +16,32 @@ import { insertJob, jobById, type NewJob, openJobs, type StoredJob } from './sto
  * validation_failed for a plan that the machine cannot give.
  */
 export function createJob(context: Context, service: StoredService, { startCommand, planId, by }: JobCreate & { by: string }): StoredJob {
-  if (service.type === 'static_site') throw new AppError('conflict', 'A static site has nothing to run a job in: it is files only.')
-  if (planId) refuseLargePlan(context.machine, { name: planId, label: 'plan', sizes: plans, path: '/planId' })
-  const job = { kind: 'one_off', startCommand, plan: planId || null, triggeredBy: by } as const
-  return enqueue(context, service, job)
+  return enqueue(context, service, oneOff(context, service, { startCommand, planId, by }))
 }
 
-/** Adds a job that somebody asked for. @throws AppError conflict when it could not run. */
-export function enqueue(
-  context: Context,
+/** A one-off job as it was asked for. @throws AppError as `createJob` does, for what is wrong with it whenever it runs. */
+export function oneOff(
+  { machine }: Pick<Context, 'machine'>,
   service: StoredService,
-  asked: Pick<NewJob, 'kind' | 'startCommand' | 'plan' | 'triggeredBy'>,
-): StoredJob {
+  { startCommand, planId, by }: { startCommand: string; planId?: JobCreate['planId']; by: string },
+): AskedJob {
+  if (service.type === 'static_site') throw new AppError('conflict', 'A static site has nothing to run a job in: it is files only.')
+  if (planId) refuseLargePlan(machine, { name: planId, label: 'plan', sizes: plans, path: '/planId' })
+  return { kind: 'one_off', startCommand, plan: planId || null, triggeredBy: by }
+}
+
+/** What somebody asked for. */
+export type AskedJob = Pick<NewJob, 'kind' | 'startCommand' | 'plan' | 'triggeredBy'>
+
+/** Adds a job that somebody asked for. @throws AppError conflict when it could not run. */
+export function enqueue(context: Context, service: StoredService, asked: AskedJob): StoredJob {
+  const job = addJob(context, service, asked)
+  context.work.pokeJobs(service.id)
+  return job
+}
+
+/** Adds it without having it started. @throws AppError conflict when it could not run. */
+export function addJob(context: Context, service: StoredService, asked: AskedJob): StoredJob {
   if (service.suspendedAt !== null) throw new AppError('conflict', 'The service is suspended. Resume it first.')
   if (service.liveDeployId === null) throw new AppError('conflict', 'Nothing of this service is live yet. Deploy it first.')
   if (openJobs(context.db, service.id).length >= maxOpenJobs)
@@ -37,7 +51,6 @@ export function enqueue(
   withinQuotas(context, service.workspaceId, () =>
     insertJob(context.db, { ...asked, id, serviceId: service.id, dueAt: null, createdAt: now }),
   )
-  context.work.pokeJobs(service.id)
   return requireJob(context, service, { id, kind: asked.kind })
 }
 

@@ -48,6 +48,11 @@ async function observe(context: Context, stops: JobStops, serviceId: string): Pr
   for (const job of openJobs(context.db, serviceId)) {
     const service = serviceById(context.db, serviceId)
     if (service === undefined || job.phase === 'pending') continue
+    if (context.shells.has(job.id)) {
+      // Who holds its terminal sees its end, and ends it when it is to stop.
+      if (job.stopAs !== null) context.shells.end(job.id, job.reason ?? 'It was canceled')
+      continue
+    }
     const isRunning = await observeJob(context, service, job)
     if (isRunning && job.stopAs !== null) stops.stop(job)
   }

@@ -7,12 +7,13 @@ import { requirePlace } from '../quotas/keep.ts'
 import { describeError } from '../server-log.ts'
 import { requireService } from '../services/require.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
+import { beginTerminalJob, endTerminalJob, openJobTerminal } from './job.ts'
 import { openShellTerminal } from './open.ts'
 import { recordClosed, recordOpened } from './record.ts'
-import { serveShell } from './session.ts'
+import { type ShellEnd, serveShell } from './session.ts'
 import { shellTargetOf } from './target.ts'
 
-type ShellIds = Extract<keyof Operations, 'openShell'>
+type ShellIds = Extract<keyof Operations, 'openShell' | 'openJobTerminal'>
 
 export function createShellRoutes(context: Context): Handlers<ShellIds, Context> {
   return {
@@ -49,6 +50,34 @@ export function createShellRoutes(context: Context): Handlers<ShellIds, Context>
         throw error
       }
       recordOpened(context, shell)
+    },
+
+    openJobTerminal({ actor, params, query, upgrade }) {
+      const service = requireService(context, actor, params.serviceId)
+      const begun = beginTerminalJob(context, service, { ...query, by: actor.id })
+      const { id } = begun.job
+      const outside = Promise.withResolvers<string>()
+      const end = (result: ShellEnd) => {
+        leave()
+        endTerminalJob(context, service, id, result)
+      }
+      let leave = () => {}
+      try {
+        leave = context.shells.take({ shellId: id, serviceId: service.id, workspaceId: service.workspaceId, end: outside.resolve })
+        upgrade(
+          serveShell({
+            outputWindow: query.outputWindow,
+            open: (onOutput) => openJobTerminal(context, service, begun, { query, onOutput }),
+            endReason: () => endReasonOf(context, service),
+            mustEnd: outside.promise,
+            explain: (error) => explain(context, error),
+            onEnd: end,
+          }),
+        )
+      } catch (error) {
+        end({ reason: 'It could not be opened' })
+        throw error
+      }
     },
   }
 }

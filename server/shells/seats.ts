@@ -24,6 +24,10 @@ export interface ShellSeats {
   take(shell: SeatedShell): () => void
   /** How many a workspace has open. */
   countOf(workspaceId: string): number
+  /** Whether a shell, or a job on a terminal, has its seat still. */
+  has(shellId: string): boolean
+  /** Begins the end of one. */
+  end(shellId: string, reason: string): void
   /** Services that have a shell open. */
   serviceIds(): string[]
   /** Begins the end of all shells of a service. Returns their ids, which their terminals have in the engine. */
@@ -47,6 +51,10 @@ export function createShellSeats(): ShellSeats {
       }
     },
     countOf: (workspaceId) => [...seated].filter((shell) => shell.workspaceId === workspaceId).length,
+    end(shellId, reason) {
+      for (const shell of seated) if (shell.shellId === shellId) shell.end(reason)
+    },
+    has: (shellId) => [...seated].some((shell) => shell.shellId === shellId),
     serviceIds: () => [...new Set([...seated].map(({ serviceId }) => serviceId))],
     endAll(serviceId, reason) {
       const shells = [...seated].filter((shell) => shell.serviceId === serviceId)

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { defineOperations } from '../operation.ts'
-import { ShellQuery } from '../shell.ts'
+import { JobTerminalQuery, ShellQuery } from '../shell.ts'
 
 /** Interactive commands in a service's own surroundings. */
 export const shellOperations = defineOperations({
@@ -16,6 +16,21 @@ Binary frames are the terminal's bytes, both ways. Text frames are JSON: the cli
 then closes with 1000. Everything that the shell started ends with it, and it ends when the client goes or answers no ping for 15 s.`,
     params: Type.Object({ serviceId: Type.String({ description: 'Id of the service' }) }),
     query: ShellQuery,
+    responses: { 101: null },
+    errors: ['not_found', 'conflict'],
+    webSocket: true,
+  },
+  openJobTerminal: {
+    method: 'GET',
+    path: '/v1/services/:serviceId/interactive-jobs',
+    access: 'jobs.run',
+    tag: 'Jobs',
+    summary: 'Run a job on a terminal over a WebSocket',
+    description:
+      'Like any job it has a sandbox and limits of its own, the disk of the service, and a place among its jobs. Frames are those of a shell. It ends as ' +
+      'canceled when the client goes or answers no ping for 15 s.',
+    params: Type.Object({ serviceId: Type.String({ description: 'Id of the service' }) }),
+    query: JobTerminalQuery,
     responses: { 101: null },
     errors: ['not_found', 'conflict'],
     webSocket: true,

@@ -310,6 +310,7 @@ export const successCases: Record<OperationId, Prepare> = {
   ],
   subscribeLogs: ({ serviceId }) => [{ status: 101, path: `/v1/logs/subscribe?resource=${serviceId}` }],
   openShell: ({ serviceId }) => [{ status: 101, path: service(serviceId, '/shell?command=true&columns=100&rows=30') }],
+  openJobTerminal: ({ serviceId }) => [{ status: 101, path: service(serviceId, '/interactive-jobs?startCommand=true&planId=free') }],
   listLogValues: ({ serviceId }) => [get(`/v1/logs/values?label=instance&resource=${serviceId}`)],
   listAuditLogs: () => [get('/v1/audit-logs'), get('/v1/audit-logs?direction=forward&event=service.created&limit=1000')],
   listOwnerAuditLogs: ({ workspaceId }) => [get(`/v1/owners/${workspaceId}/audit-logs?actor=static_token`)],

@@ -20,16 +20,22 @@ export interface TestShell {
 
 type Query = Record<string, string | number>
 
-export const shellUrl = (server: Pick<TestServer, 'url'>, serviceId: string, query: Query = {}): string =>
-  `${server.url}/v1/services/${serviceId}/shell?${new URLSearchParams(Object.fromEntries(Object.entries(query).map(([key, value]) => [key, String(value)])))}`
+type Path = 'shell' | 'interactive-jobs'
+
+export const shellUrl = (server: Pick<TestServer, 'url'>, serviceId: string, query: Query = {}, path: Path = 'shell'): string =>
+  `${server.url}/v1/services/${serviceId}/${path}?${new URLSearchParams(Object.fromEntries(Object.entries(query).map(([key, value]) => [key, String(value)])))}`
 
 /** Opens a shell as the administrator, or with these headers. */
 export async function openShell(
   server: Pick<TestServer, 'url' | 'adminToken'>,
   serviceId: string,
-  { query = {}, headers = { authorization: `Bearer ${server.adminToken}` } }: { query?: Query; headers?: Record<string, string> } = {},
+  {
+    query = {},
+    headers = { authorization: `Bearer ${server.adminToken}` },
+    path,
+  }: { query?: Query; headers?: Record<string, string>; path?: Path } = {},
 ): Promise<TestShell> {
-  const socket = new WebSocket(shellUrl(server, serviceId, query).replace(/^http/, 'ws'), { headers })
+  const socket = new WebSocket(shellUrl(server, serviceId, query, path).replace(/^http/, 'ws'), { headers })
   socket.binaryType = 'nodebuffer'
   const chunks: Buffer[] = []
   const notices: ShellNotice[] = []

@@ -118,6 +118,7 @@ export const expected: Record<OperationId, Expected> = {
   subscribeLogs: entry('logs.read', 400, service),
   listLogValues: entry('logs.read', 200, { uses: ['serviceId'], query: ({ serviceId }) => `?label=level&resource=${serviceId}` }),
   openShell: entry('shell.open', 409),
+  openJobTerminal: { ...entry('jobs.run', 409), query: () => '?startCommand=true' },
   listServiceUsage: read('metrics.read'),
   getServiceCpu: read('metrics.read'),
   getServiceMemory: read('metrics.read'),
