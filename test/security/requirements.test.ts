@@ -130,7 +130,11 @@ const proofs: Record<string, Record<string, string[]>> = {
     'engines/contract.ts': ['forking without end stays within the limit and can be stopped', 'a memory hog is killed and told as such'],
   },
   'S23 deletion': { 'security/s23-deletion.test.ts': [] },
-  'S29 kernel objects': { 'security/s29-connections.test.ts': [], 'security/s29-kernel-objects.test.ts': [] },
+  'S29 kernel objects': {
+    'security/s29-connections.test.ts': [],
+    'security/s29-ipc.test.ts': [],
+    'security/s29-kernel-objects.test.ts': [],
+  },
   'S30 paths of disks': { 'security/s30-disk-paths.test.ts': [] },
   'S33 system calls': {
     'security/s33-system-calls.test.ts': [],
