@@ -55,6 +55,9 @@ export function choosePackageManager({ files, pkg, runtime, toolchains }: Choice
   return wanted === 'yarn' ? yarn(project) : npm(project)
 }
 
+/** Without what Bun says when there is none. */
+export const FROM_FIRST_PACKAGE = "sed -n '/node_modules/,$p'"
+
 interface Project {
   files: SourceView
   pkg: PackageJson
@@ -82,7 +85,7 @@ function bun({ isLocked, reason }: Project): PackageManager {
     reason,
     // Hard links, the default, would let a later build change the files of a release through the cache.
     install: isLocked ? 'bun install --frozen-lockfile --backend=copyfile' : 'bun install --backend=copyfile',
-    tellBlocked: 'bun pm untrusted || true',
+    tellBlocked: `bun pm untrusted 2>&1 | ${FROM_FIRST_PACKAGE}`,
     run: (script) => `bun run ${shellWord(script)}`,
     env: {},
     cacheEnv: { BUN_INSTALL_CACHE_DIR: 'bun' },

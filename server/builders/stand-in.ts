@@ -4,6 +4,7 @@
  */
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { FROM_FIRST_PACKAGE } from './package-manager.ts'
 
 /** The folder of these scripts in the toolchain's. */
 export const STAND_IN_DIR = 'stand-in'
@@ -83,7 +84,7 @@ install() {
   done
   if [ -z "$packages" ]; then
     "$here/../bun" install --backend=copyfile $production $scripts || exit
-    "$here/../bun" pm untrusted || true
+    "$here/../bun" pm untrusted 2>&1 | ${FROM_FIRST_PACKAGE}
     exit 0
   fi
   for word in "$@"; do

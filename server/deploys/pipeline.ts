@@ -78,7 +78,7 @@ const preDeploy: Step = async (context, service, { deploy, signal }) => {
   if (deploy.status === 'update_in_progress' || !hasPreDeploy(context, deploy)) return undefined
   const command = (disk: DiskOfInstance) => runPreDeploy(context, service, { deploy, disk, signal })
   const isStopFirst = strategyOf(context.db, service.id) === 'stop_first'
-  if (isStopFirst) tellDeploy(context, deploy, 'The pre-deploy command gets the disk, so the old release is stopped before it')
+  if (isStopFirst) tellDeploy(context, deploy, 'The pre-deploy command gets the disk, so nothing else of the service runs meanwhile')
   const run = () => (isStopFirst ? withDisk(context, service, { signal, run: command }) : withoutDisk(command))
   return attempt(context, service, { deploy, signal, stage: stages.preDeploy, run })
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { detectBuild } from '../../../server/builders/detect.ts'
+import { FROM_FIRST_PACKAGE } from '../../../server/builders/package-manager.ts'
 import type { BuildPlan, BuildSettings } from '../../../server/builders/plan.ts'
 import type { Toolchains } from '../../../server/builders/tool.ts'
 import { everyTool, onlyOurselves, sourceOf, toolchainsOf } from './source.ts'
@@ -10,6 +11,7 @@ function detect(files: Record<string, string>, settings: Partial<BuildSettings> 
 
 const commands = (plan: BuildPlan): string[] => plan.steps.map((step) => step.command)
 const json = JSON.stringify
+const tellBlocked = `bun pm untrusted 2>&1 | ${FROM_FIRST_PACKAGE}`
 const deps = { dependencies: { express: '5' } }
 const start = { scripts: { start: 'node app.js' } }
 
@@ -25,7 +27,7 @@ describe('a JavaScript app', () => {
     ['other.json', '{}', 'npm install', 'npm'],
   ])('with %s is installed by its package manager', (lock, content, command, manager) => {
     const plan = detect({ 'package.json': json({ ...deps, ...start }), [lock]: content })
-    expect(commands(plan)).toEqual([command, ...(manager === 'bun' ? ['bun pm untrusted || true'] : [])])
+    expect(commands(plan)).toEqual([command, ...(manager === 'bun' ? [tellBlocked] : [])])
     expect(plan.packageManager).toBe(manager)
     expect(plan.startCommand).toBe('node app.js')
   })
@@ -84,7 +86,7 @@ describe('a JavaScript app', () => {
       {},
       onlyOurselves,
     )
-    expect(commands(plan)).toEqual(['bun install --backend=copyfile', 'bun pm untrusted || true', 'bun run build'])
+    expect(commands(plan)).toEqual(['bun install --backend=copyfile', tellBlocked, 'bun run build'])
     expect(plan).toMatchObject({ runtime: 'bun', startCommand: 'node app.js', runtimeEnv: { BUN_BE_BUN: '1', NODE_ENV: 'production' } })
     expect(plan.pathEntries).toEqual(['node_modules/.bin', '/data/toolchain/stand-in', '/data/toolchain'])
   })
