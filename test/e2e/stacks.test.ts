@@ -15,7 +15,8 @@ interface Stack {
 /** Each answers at `/` with its name and its version. */
 const stacks: Stack[] = [
   { app: 'express', runtime: 'node' },
-  { app: 'bun-server', runtime: 'bun' },
+  // Clients know no bun, so it is told only where somebody has chosen it.
+  { app: 'bun-server', runtime: 'node' },
   { app: 'flask', runtime: 'python' },
   { app: 'go-module', runtime: 'go' },
   { app: 'rust-crate', runtime: 'rust' },
