@@ -78,4 +78,6 @@ export function endTerminalJob(context: Context, service: StoredService, jobId: 
       : outcomeOf(job, 'reason' in end ? undefined : { ...end, oomKilled: false })
   endJob(context, { job, service }, outcome)
   context.work.pokeJobs(service.id)
+  // A deletion waits until nothing of the service is left.
+  context.work.pokeService(service.id)
 }
