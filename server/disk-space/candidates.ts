@@ -3,6 +3,8 @@ import { buildPlans, plans } from '../../shared/plan.ts'
 import type { Context } from '../context.ts'
 import { releaseById } from '../deploys/release-store.ts'
 import { type StoredDeploy, unfinishedDeploys } from '../deploys/store.ts'
+import { diskPathsOf } from '../disks/paths.ts'
+import { diskOfService } from '../disks/store.ts'
 import { instancesOf } from '../instances/store.ts'
 import { servicePathsOf } from '../paths.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
@@ -16,6 +18,8 @@ export interface Candidate {
   /** What its plan gives it, in MiB. */
   diskMb: number
 }
+
+const MIB_PER_GIB = 1024
 
 type Given = Pick<Context, 'db' | 'engine' | 'paths' | 'shells'>
 
@@ -34,7 +38,12 @@ function serviceCandidate({ db, paths }: Pick<Given, 'db' | 'paths'>, service: S
   const own = servicePathsOf(paths, service.id)
   const running = instancesOf(db, service.id).at(-1)
   const plan = (running && releaseById(db, running.releaseId)?.settings.plan) ?? service.settings.plan
-  return { id: service.id, kind: 'service', service, folders: [own.home, own.tmp, own.output], diskMb: plans[plan].diskMb }
+  const disk = diskOfService(db, service.id)
+  // The space of one that is an image is taken already.
+  const folderDisk =
+    disk === undefined || disk.isImage ? undefined : { folder: diskPathsOf(paths, disk.id).folder, mb: disk.sizeGb * MIB_PER_GIB }
+  const folders = [own.home, own.tmp, own.output, ...(folderDisk === undefined ? [] : [folderDisk.folder])]
+  return { id: service.id, kind: 'service', service, folders, diskMb: plans[plan].diskMb + (folderDisk?.mb ?? 0) }
 }
 
 function buildCandidate({ db, paths }: Pick<Given, 'db' | 'paths'>, { id, serviceId }: StoredDeploy): Candidate[] {
