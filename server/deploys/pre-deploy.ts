@@ -2,6 +2,7 @@ import { AppError } from '../../shared/error.ts'
 import { commandIn } from '../builders/plan.ts'
 import type { Context } from '../context.ts'
 import type { DiskOfInstance } from '../disks/workload.ts'
+import { reasonWithLogged } from '../instances/last-words.ts'
 import { instanceEnv, limitsOf, prepareSecrets, sandboxOf } from '../instances/launch.ts'
 import type { StoredService } from '../services/store.ts'
 import { deployLogPath, tellDeploy } from './deploy-log.ts'
@@ -49,5 +50,5 @@ export async function runPreDeploy(
   )
   if (result.exitCode === 0) return
   const how = result.timedOut ? 'took too long' : result.oomKilled ? 'ran out of memory' : `exited with ${result.exitCode ?? result.signal}`
-  throw new AppError('bad_request', `The pre-deploy command ${how}; see the build log.`)
+  throw new AppError('bad_request', reasonWithLogged(context, deploy, `The pre-deploy command ${how}; see the build log.`))
 }

@@ -6,7 +6,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import type { Context } from '../context.ts'
 import { deployLogPath } from '../deploys/deploy-log.ts'
 import { releaseSecrets } from '../deploys/release-store.ts'
-import { deployById } from '../deploys/store.ts'
+import { deployById, type StoredDeploy } from '../deploys/store.ts'
 import { appendOutput } from '../logs/append-output.ts'
 import { servicePathsOf } from '../paths.ts'
 import { describeError } from '../server-log.ts'
@@ -29,14 +29,29 @@ export function reasonWithLastWords(context: Context, { deployId, reason }: { de
       deployLogPath(context, deploy),
       `==> The last lines of the app:\n${lines.map((line) => `    ${clipped(line)}\n`).join('')}`,
     )
-    const { envVars, secretFiles } = releaseSecrets(context, deploy.releaseId)
-    const secrets = [...envVars.map(({ value }) => value), ...secretFiles.map(({ content }) => content)]
-    return `${reason} It last said: ${clipped(withoutSecrets(tellingOf(lines), secrets))}`
+    return `${reason}${saidLast(context, deploy.releaseId, lines)}`
   } catch (error) {
     // The end of the deploy must not wait for its words: the disk may be full.
     context.log.error('last words not told', { deployId, ...describeError(error) })
     return reason
   }
+}
+
+/** The reason with the most telling of the lines that a command has just written into the log of its deploy. */
+export function reasonWithLogged(context: Context, deploy: StoredDeploy, reason: string): string {
+  try {
+    const since = tailOf(deployLogPath(context, deploy)).split(OWN_LINE).at(-1) ?? ''
+    return deploy.releaseId === null ? reason : `${reason}${saidLast(context, deploy.releaseId, wordsIn(since))}`
+  } catch (error) {
+    context.log.error('last words not told', { deployId: deploy.id, ...describeError(error) })
+    return reason
+  }
+}
+
+function saidLast(context: Context, releaseId: string, lines: readonly string[]): string {
+  const { envVars, secretFiles } = releaseSecrets(context, releaseId)
+  const secrets = [...envVars.map(({ value }) => value), ...secretFiles.map(({ content }) => content)]
+  return lines.length === 0 ? '' : ` It last said: ${clipped(withoutSecrets(tellingOf(lines), secrets))}`
 }
 
 /** Of the instance that died most often, as it has something to tell. */
@@ -56,6 +71,9 @@ export function wordsIn(text: string): string[] {
 /** As `recordExit` writes it. */
 const BETWEEN_RUNS = /^==> .*Next start in [\d.]+ s\.$/m
 
+/** As `tellDeploy` writes them. */
+const OWN_LINE = /^==> .*$/m
+
 const clipped = (line: string): string => (line.length > MOST_LINE_CHARS ? `${line.slice(0, MOST_LINE_CHARS)}…` : line)
 
 const startsSequence = '\\u001b'
@@ -63,7 +81,7 @@ const SEQUENCES = new RegExp(`${startsSequence}\\[[0-?]*[ -/]*[@-~]`, 'g')
 const unseen = '\\u0000-\\u001f\\u007f-\\u009f'
 const CONTROLS = new RegExp(`[${unseen}]+`, 'g')
 
-const TELLING = /error|exception|fatal|panic|cannot|can't|denied|refused|not found|no such|missing|invalid|already in use/i
+const TELLING = /error|exception|fatal|fail|panic|cannot|can't|denied|refused|not found|no such|missing|invalid|already in use/i
 const IN_A_STACK = /^\s+at |^\s*File "|^\s*goroutine /
 
 /** From the line on that most likely says what went wrong; stack traces say where. */

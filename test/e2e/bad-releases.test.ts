@@ -46,7 +46,7 @@ const badReleases: BadRelease[] = [
     app: 'pre-deploy-fails',
     args: ['--pre-deploy-command', 'sh migrate.sh'],
     status: 'pre_deploy_failed',
-    reason: /^The pre-deploy command exited with 4; see the build log\.$/,
+    reason: /^The pre-deploy command exited with 4; see the build log\. It last said: \S/,
   },
 ]
 

@@ -65,7 +65,7 @@ const failing: Failing[] = [
     app: 'pre-deploy-fails',
     details: { preDeployCommand: 'sh migrate.sh' },
     status: 'pre_deploy_failed',
-    reason: /^The pre-deploy command exited with 4; see the build log\.$/,
+    reason: /^The pre-deploy command exited with 4; see the build log\. It last said: \S/,
   },
   {
     fact: 'a release that crashes',
