@@ -5,15 +5,17 @@ import { version } from './commands/self.ts'
 import { reachLoopbackDirectly } from './config.ts'
 import { isDiskFull } from './files/disk-full.ts'
 
-/** The ingress is a process of its own, with its own memory: it is not to hold all that the control plane needs. */
+/** The ingress is a process of its own, with its own memory: it is not to hold all that the control plane needs. Nor is what unpacks archives. */
 const isIngress = process.argv[2] === 'ingress'
+const isExtraction = process.argv[2] === 'extract'
 
 async function run(): Promise<void> {
   const program = new Command('cpd')
     .description('Deploys and runs your services on this machine')
     .version(version)
     .addCommand(ingressCommand(), { hidden: true })
-  if (!isIngress) {
+  if (isExtraction) program.addCommand((await import('./commands/extract.ts')).extractCommand(), { hidden: true })
+  else if (!isIngress) {
     const { controlCommands, hiddenCommands } = await import('./commands/control.ts')
     for (const command of controlCommands()) program.addCommand(command)
     for (const command of hiddenCommands()) program.addCommand(command, { hidden: true })

@@ -9,15 +9,18 @@ export interface ExtractLimits {
   /** Unpacked bytes for each byte of the archive, looked at from `RATIO_FLOOR_BYTES` on. */
   maxRatio: number
   maxPathBytes: number
+  /** Of all paths and link targets together: they are held in memory until the last one is known. */
+  maxNameBytes: number
   /** Folders above an entry. */
   maxDepth: number
 }
 
 export const DEFAULT_EXTRACT_LIMITS: ExtractLimits = {
   maxBytes: 2 * 1024 ** 3,
-  maxFiles: 200_000,
+  maxFiles: 100_000,
   maxRatio: 100,
   maxPathBytes: 1024,
+  maxNameBytes: 32 * 1024 * 1024,
   maxDepth: 64,
 }
 

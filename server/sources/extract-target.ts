@@ -1,7 +1,6 @@
 import { chmod, copyFile, mkdir, open, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeAll } from '../files/write-all.ts'
-import { digestTree, type TreeEntry } from './content-hash.ts'
 import { checkLinks, type TreeNode } from './extract-links.ts'
 import { type ExtractLimits, fileMode, parseEntryPath, refuseArchive, refuseEntry } from './extract-rules.ts'
 
@@ -9,8 +8,6 @@ export interface ExtractResult {
   /** Files and links; folders do not count. */
   fileCount: number
   totalBytes: number
-  /** Content address of the unpacked tree, see `digestTree`. */
-  sha256Tree: string
 }
 
 /**
@@ -28,12 +25,20 @@ export interface ExtractTarget {
   finish(): Promise<ExtractResult>
 }
 
+interface WrittenFile {
+  mode: number
+  sizeBytes: number
+}
+
 interface TargetState {
   root: string
   limits: ExtractLimits
   signal: AbortSignal | undefined
   nodes: Map<string, TreeNode>
-  files: Map<string, { mode: number; sha256: string; sizeBytes: number }>
+  /** Of files, for hard links to them. */
+  files: Map<string, WrittenFile>
+  fileCount: number
+  nameBytes: number
   totalBytes: number
 }
 
@@ -46,7 +51,15 @@ export async function openExtractTarget(options: {
   signal?: AbortSignal | undefined
 }): Promise<ExtractTarget> {
   await makeFolder(options.root)
-  const state: TargetState = { ...options, signal: options.signal, nodes: new Map(), files: new Map(), totalBytes: 0 }
+  const state: TargetState = {
+    ...options,
+    signal: options.signal,
+    nodes: new Map(),
+    files: new Map(),
+    fileCount: 0,
+    nameBytes: 0,
+    totalBytes: 0,
+  }
   return {
     addDirectory: async (name) => void (await ensureFolders(state, name, parseEntryPath(name, state.limits))),
     addFile: (name, mode, content) => addFile(state, { name, mode, content }),
@@ -79,7 +92,11 @@ function claim(state: TargetState, path: string, node: TreeNode): void {
   state.signal?.throwIfAborted()
   if (state.nodes.has(path)) throw refuseEntry(path, 'is in the archive twice')
   if (state.nodes.size >= state.limits.maxFiles) throw refuseArchive(`it holds more than ${state.limits.maxFiles} files`)
+  state.nameBytes += Buffer.byteLength(path) + (typeof node === 'object' ? Buffer.byteLength(node.linkTo) : 0)
+  if (state.nameBytes > state.limits.maxNameBytes)
+    throw refuseArchive(`its file names have more than ${state.limits.maxNameBytes} bytes together`)
   state.nodes.set(path, node)
+  if (node !== 'directory') state.fileCount += 1
 }
 
 /** The path of a new entry that is no folder; its folders exist afterwards. */
@@ -95,21 +112,19 @@ async function addFile(state: TargetState, entry: { name: string; mode: number; 
   const path = await placeEntry(state, entry.name)
   claim(state, path, 'file')
   const handle = await open(join(state.root, path), 'wx', mode)
-  const hasher = new Bun.CryptoHasher('sha256')
   let sizeBytes = 0
   try {
     for await (const chunk of entry.content) {
       state.signal?.throwIfAborted()
       countBytes(state, chunk.length)
       sizeBytes += chunk.length
-      hasher.update(chunk)
       await writeAll(handle, chunk)
     }
     await handle.chmod(mode)
   } finally {
     await handle.close()
   }
-  state.files.set(path, { mode, sha256: hasher.digest('hex'), sizeBytes })
+  state.files.set(path, { mode, sizeBytes })
 }
 
 function countBytes(state: TargetState, bytes: number): void {
@@ -138,22 +153,13 @@ async function addHardLink(state: TargetState, name: string, target: string): Pr
 }
 
 async function finish(state: TargetState): Promise<ExtractResult> {
-  const entries: TreeEntry[] = []
   for (const [path, node] of [...state.nodes]) {
     if (typeof node === 'object') await ensureFolders(state, path, path.split('/').slice(0, -1))
   }
   checkLinks(state.nodes)
   for (const [path, node] of state.nodes) {
     if (typeof node === 'object') await symlink(node.linkTo, join(state.root, path))
-    entries.push(treeEntry(state, path, node))
   }
-  const fileCount = entries.filter((entry) => entry.kind !== 'directory').length
-  if (fileCount === 0) throw refuseArchive('it is empty')
-  return { fileCount, totalBytes: state.totalBytes, sha256Tree: digestTree(entries) }
-}
-
-function treeEntry(state: TargetState, path: string, node: TreeNode): TreeEntry {
-  if (typeof node === 'object') return { path, kind: 'link', target: node.linkTo }
-  const file = state.files.get(path)
-  return file === undefined ? { path, kind: 'directory' } : { path, kind: 'file', mode: file.mode, sha256: file.sha256 }
+  if (state.fileCount === 0) throw refuseArchive('it is empty')
+  return { fileCount: state.fileCount, totalBytes: state.totalBytes }
 }

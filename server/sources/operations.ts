@@ -10,7 +10,7 @@ import { newId } from '../id.ts'
 import { servicePathsOf } from '../paths.ts'
 import { ensureServiceFolders } from '../services/folders.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
-import { extractArchive } from './extract.ts'
+import { extractApart } from './extract-apart.ts'
 import { DEFAULT_EXTRACT_LIMITS } from './extract-rules.ts'
 import { receiveUpload, TEMPORARY_PREFIX } from './receive.ts'
 import { insertSource, type StoredSource, sourceFile } from './store.ts'
@@ -55,7 +55,7 @@ async function take<T>(context: Context, upload: Upload<T>): Promise<T> {
   const begun = { id: newId('source'), serviceId: service.id, sha256, sizeBytes, format }
   const kept = { archive: sourceFile(context.paths, begun), unpacked: unpackedDir(context, begun) }
   try {
-    const { fileCount } = await extractArchive({ ...received, into, limits: extractLimits(context), signal })
+    const { fileCount } = await extractApart({ ...received, into, limits: extractLimits(context), signal })
     upload.requireRight()
     refuseDeleted(context, service.id)
     await ensureServiceFolders(context.paths, service)
@@ -95,7 +95,7 @@ export async function unpackSource(
   )
   if (isThere) return
   const path = sourceFile(context.paths, source)
-  await extractArchive({ path, format: source.format, into, limits: extractLimits(context), signal })
+  await extractApart({ path, format: source.format, into, limits: extractLimits(context), signal })
 }
 
 /** A source as the API sends it. */

@@ -37,7 +37,7 @@ const symlink = (name: string, linkname: string): TarEntry => ({ name, linkname,
 const hardLink = (name: string, linkname: string): TarEntry => ({ name, linkname, type: 'link' })
 
 describe('a tar.gz', () => {
-  test('is unpacked with folders, links and normalised modes, and its hash is that of the tree', async () => {
+  test('is unpacked with folders, links and normalised modes', async () => {
     const result = await unpack(
       'tar.gz',
       await tarGz([
@@ -61,7 +61,6 @@ describe('a tar.gz', () => {
     expect((await lstat(join(tree, 'deep/er/a.txt'))).mode & 0o7777).toBe(0o644)
     expect((await lstat(join(tree, 'bin'))).mode & 0o7777).toBe(0o755)
     expect(result).toMatchObject({ fileCount: 7, totalBytes: 10 + 5 + 5 + 1 })
-    expect(result.sha256Tree).toBe(await hashTree(tree))
   })
 
   const refused: [string, TarEntry[], string][] = [
@@ -119,6 +118,7 @@ describe('a tar.gz', () => {
   test('beyond a limit is refused', async () => {
     const three = await tarGz([file('a', 'x'.repeat(2000)), file('b', 'x'.repeat(2000)), file('c', 'x'.repeat(2000))])
     expect(await refusal('tar.gz', three, { maxFiles: 2 })).toContain('more than 2 files')
+    expect(await refusal('tar.gz', three, { maxNameBytes: 2 })).toContain('its file names have more than 2 bytes together')
     expect(await refusal('tar.gz', three, { maxBytes: 5999 })).toContain('more than 5999 bytes')
     const copies = await tarGz([file('a', 'x'.repeat(2000)), hardLink('b', 'a'), hardLink('c', 'a')])
     expect(await refusal('tar.gz', copies, { maxBytes: 5999 })).toContain('more than 5999 bytes')
@@ -187,12 +187,10 @@ describe('a zip', () => {
     expect(result).toMatchObject({ fileCount: 3, totalBytes: 7 })
     expect(await readFile(join(box, 'tree/link'), 'utf8')).toBe('hello')
     expect((await lstat(join(box, 'tree/run'))).mode & 0o7777).toBe(0o755)
+    const hash = await hashTree(join(box, 'tree'))
     await rm(join(box, 'tree'), { recursive: true })
-    const same = await unpack(
-      'tar.gz',
-      await tarGz([file('dir/a.txt', 'hello'), { ...file('run', '#!'), mode: 0o755 }, symlink('link', 'dir/a.txt')]),
-    )
-    expect(same.sha256Tree).toBe(result.sha256Tree)
+    await unpack('tar.gz', await tarGz([file('dir/a.txt', 'hello'), { ...file('run', '#!'), mode: 0o755 }, symlink('link', 'dir/a.txt')]))
+    expect(await hashTree(join(box, 'tree'))).toBe(hash)
   })
 
   const refused: [string, ZipEntry[], string][] = [
