@@ -11,13 +11,19 @@ export type Credential = Proof & {
 
 type Proof =
   /** A key that `cpctl login` made for this machine; logout revokes it. */
-  | { kind: 'api_key'; token: string; keyId: string; email: string }
+  | { kind: 'api_key'; token: string; keyId: string; email: string; person?: PersonalSession }
   /** A session, for users who may not make keys; logout ends it. */
   | { kind: 'session'; token: string; email: string }
   /** Tokens of a login that was confirmed in a browser, which renew themselves; logout ends it. Times in milliseconds. */
   | { kind: 'device'; token: string; refreshToken: string; expiresAt: number; lifetimeMs: number; email: string }
   /** A token that the user brought; logout only forgets it. */
   | { kind: 'token'; token: string }
+
+/** A session beside a key, so that commands about the account itself do not ask for the password each time. Times in milliseconds. */
+export interface PersonalSession {
+  token: string
+  until: number
+}
 
 /** Whether it is surely somebody's own: keys are nobody's, and tokens that somebody brought may be. */
 export const isPersonal = ({ kind }: Credential): boolean => kind !== 'api_key' && kind !== 'token'

@@ -88,12 +88,28 @@ function explained(error: unknown): never {
 export async function endLogin(context: Context, url: string, credential: Credential): Promise<void> {
   const client = clientWith(context, url, credential)
   const ended = async () => {
-    if (credential.kind === 'api_key') await client.call('revokeApiKey', { params: { keyId: credential.keyId } })
+    if (credential.kind === 'api_key') {
+      await endPersonalSession(context, url, credential)
+      await client.call('revokeApiKey', { params: { keyId: credential.keyId } })
+    }
     if (credential.kind === 'session') await client.call('logout')
     if (credential.kind === 'device') await client.call('revokeDeviceToken', { body: { token: credential.refreshToken } })
   }
   await ended().catch((error: unknown) => {
     // Revoked or expired already.
     if (!(error instanceof CliError) || !['unauthorized', 'not_found'].includes(error.code)) throw error
+  })
+}
+
+/** Ends the session that was kept beside a key, if there is one. */
+export async function endPersonalSession(
+  context: Context,
+  url: string,
+  { person, email }: Extract<Credential, { kind: 'api_key' }>,
+): Promise<void> {
+  if (person === undefined) return
+  const client = clientWith(context, url, { kind: 'session', token: person.token, email })
+  await client.call('logout').catch((error: unknown) => {
+    if (!(error instanceof CliError)) throw error
   })
 }

@@ -1,13 +1,13 @@
 /**
  * What concerns a person's own account is done with a session: an API key has no account. Whoever is logged in with a key signs in with
- * the password for the length of one command.
+ * the password, and stays so for a quarter of an hour.
  */
 import type { Command } from 'commander'
 import type { Client } from './client.ts'
 import { type Context, currentServer } from './context.ts'
-import { isPersonal, readCredentials, withLogin, writeCredentials } from './credentials.ts'
+import { isPersonal, type PersonalSession, readCredentials, withLogin, writeCredentials } from './credentials.ts'
 import { CliError, usageError } from './error.ts'
-import { clientWith, openSession } from './login.ts'
+import { clientWith, endPersonalSession, openSession } from './login.ts'
 import { askCode } from './one-time-code.ts'
 import { ask } from './prompt.ts'
 import { sessionIn } from './session-cookie.ts'
@@ -39,17 +39,22 @@ export const withOwnAccountOptions = (command: Command): Command =>
     .option('--password-stdin', 'Read passwords from standard input, one a line')
     .option('--otp <code>', 'Code of the authenticator app, or a recovery code')
 
-/** Runs `use` as the person, and ends the session again where it was begun for this. */
+/** Runs `use` as the person, with a session that is kept beside a key for a while, and ended at once where there is no place for it. */
 export async function asOneself<T>(context: Context, options: OwnAccountOptions, use: (account: OwnAccount) => Promise<T>): Promise<T> {
   const { url, name, credential } = await currentServer(context)
   const secrets = secretsOf(context, options)
   if (credential !== undefined && isPersonal(credential)) {
     return use({ ...secrets, client: context.client, adopt: (headers) => store(context, name, sessionIn(headers)) })
   }
-  const email = options.email ?? (credential?.kind === 'api_key' ? credential.email : await askEmail(context))
-  if (!context.isJson) context.note(clean`This is about your account, so sign in to ${email} for this command.`)
+  const key = credential?.kind === 'api_key' ? credential : undefined
+  const isOfKey = options.email === undefined || options.email === key?.email
+  const kept = key?.person !== undefined && isOfKey && key.person.until > Date.now() ? key.person : undefined
+  if (kept !== undefined && (await isGood(context, url, kept))) return useKept(context, { name, url, kept }, { secrets, use })
+  if (key !== undefined) await endPersonalSession(context, url, key)
+  const email = options.email ?? key?.email ?? (await askEmail(context))
+  if (!context.isJson) context.note(clean`This is about your account, so sign in to ${email}.`)
   let isCodeUsed = false
-  const session = await openSession(context, url, {
+  const live = await openSession(context, url, {
     email,
     password: await secrets.password(),
     otp: options.otp,
@@ -57,7 +62,6 @@ export async function asOneself<T>(context: Context, options: OwnAccountOptions,
       isCodeUsed = true
     },
   })
-  const live = { ...session }
   const client = clientWith(context, url, live)
   const adopt = async (headers: Headers) => {
     live.token = sessionIn(headers) ?? live.token
@@ -65,10 +69,59 @@ export async function asOneself<T>(context: Context, options: OwnAccountOptions,
   try {
     return await use({ ...secrets, code: () => (isCodeUsed ? secrets.nextCode() : secrets.code()), client, adopt })
   } finally {
-    await client.call('logout').catch((error: unknown) => {
-      if (!(error instanceof CliError)) throw error
-    })
+    const isKept = key !== undefined && isOfKey && (await keepBeside(context, name, { token: live.token, until: Date.now() + KEPT_MS }))
+    if (!isKept)
+      await client.call('logout').catch((error: unknown) => {
+        if (!(error instanceof CliError)) throw error
+      })
   }
+}
+
+/** Long enough for one errand about the account, too short to be found by who comes later. */
+const KEPT_MS = 15 * 60_000
+
+interface Kept {
+  name: string | undefined
+  url: string
+  kept: PersonalSession
+}
+
+/** Goes on with the session of a command before this one. */
+function useKept<T>(
+  context: Context,
+  { name, url, kept }: Kept,
+  { secrets, use }: { secrets: ReturnType<typeof secretsOf>; use: (account: OwnAccount) => Promise<T> },
+): Promise<T> {
+  const live = sessionOf(kept)
+  const adopt = async (headers: Headers) => {
+    live.token = sessionIn(headers) ?? live.token
+    await keepBeside(context, name, { ...kept, token: live.token })
+  }
+  return use({ ...secrets, client: clientWith(context, url, live), adopt })
+}
+
+const sessionOf = ({ token }: PersonalSession) => ({ kind: 'session' as const, token, email: '' })
+
+/** It may have been ended meanwhile, by a new password say. */
+const isGood = (context: Context, url: string, kept: PersonalSession): Promise<boolean> =>
+  clientWith(context, url, sessionOf(kept))
+    .call('me')
+    .then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof CliError && error.code === 'unauthorized') return false
+        throw error
+      },
+    )
+
+/** Keeps a session beside the key of a login; false where that is not stored here. */
+async function keepBeside(context: Context, name: string | undefined, person: PersonalSession): Promise<boolean> {
+  const path = context.settings.credentialsPath
+  const stored = await readCredentials(path)
+  const held = name === undefined ? undefined : stored.contexts[name]
+  if (name === undefined || held?.credential.kind !== 'api_key') return false
+  await writeCredentials(path, withLogin(stored, name, { ...held, credential: { ...held.credential, person } }))
+  return true
 }
 
 async function store(context: Context, name: string | undefined, token: string | undefined): Promise<void> {

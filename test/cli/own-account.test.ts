@@ -82,7 +82,7 @@ describe('login to an account with two-factor sign-in', () => {
   test('tells a wrong code from a wrong password', async () => {
     const cli = run(account())
     const { exitCode, stderr } = await cli([...argv, '--password-stdin', '--otp', '000000'], { stdin: password })
-    expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: 'Error: The code is wrong.\n' })
+    expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: 'Error: The code is wrong.\nThis was given with --otp.\n' })
   })
 })
 
@@ -131,9 +131,33 @@ describe('sessions', () => {
     const cli = run({ ...answers, ...account() })
     const { exitCode, stderr } = await cli(['sessions', 'list'], { ...key, typed: [user.email, password, '123456'] })
     expect(exitCode).toBe(0)
-    expect(stderr).toContain('This is about your account, so sign in to ada@example.com for this command.')
+    expect(stderr).toContain('This is about your account, so sign in to ada@example.com.')
     expect(calls()).toEqual(['login', 'login', 'listSessions', 'logout'])
     expect(server.received.at(-2)?.headers.get('authorization')).toBeNull()
+  })
+
+  test('with the key of a login one signs in once for several commands, and logging out ends that session as well', async () => {
+    const answers = {
+      ...account(false),
+      me: () => exampleMe({ role: 'admin', permissions: ['apikeys.manage'] }),
+      createApiKey: () => ({
+        id: 'key-0b1c2d3e4f5g6h7i8j9k',
+        name: 'cpctl',
+        role: 'admin',
+        created_at: '2026-01-01T00:00:00.000Z',
+        secret: 'cpk_x',
+      }),
+      revokeApiKey: () => undefined,
+      listSessions: () => [],
+    }
+    const cli = run(answers)
+    await login(cli)
+    expect((await cli(['sessions', 'list'], { typed: [password] })).exitCode).toBe(0)
+    expect((await cli(['sessions', 'list'])).exitCode).toBe(0)
+    expect(calls().filter((id) => id === 'login')).toHaveLength(2)
+    expect((await stored()).person.token).toBe('s3ss')
+    await cli(['logout'])
+    expect(calls().slice(-2)).toEqual(['logout', 'revokeApiKey'])
   })
 
   test('with an API key and no terminal the command says what to give', async () => {

@@ -39,6 +39,13 @@ describe('a session', () => {
     expect((await call(`${server.url}/v1/auth/me`, { cookie: cookieOf(second) })).status).toBe(200)
   })
 
+  test('goes on when its owner logs in elsewhere', async () => {
+    const first = cookieOf(await login())
+    const second = cookieOf(await login())
+    expect((await call(`${server.url}/v1/auth/me`, { cookie: first })).status).toBe(200)
+    expect((await call(`${server.url}/v1/auth/me`, { cookie: second })).status).toBe(200)
+  })
+
   test('ends on the server at logout', async () => {
     const cookie = cookieOf(await login())
     const reply = await call(`${server.url}/v1/auth/logout`, { method: 'POST', cookie, headers: { origin: server.url } })
