@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { parseAddress } from '../address.ts'
 import { inheritedListeners } from '../config.ts'
 import { runIngress } from '../ingress/main.ts'
+import { oomScores, spareFromOom } from '../process/oom-score.ts'
 import { surviveErrors } from '../process/survive.ts'
 import { openSealer } from '../secrets/seal.ts'
 import { version } from './self.ts'
@@ -33,6 +34,7 @@ export function ingressCommand(): Command {
     .option('--trust <cidr...>', 'Proxies whose forwarded headers count', [])
     .action(async (flags: IngressFlags) => {
       const log = (line: string) => void process.stdout.write(`${new Date().toISOString()} ${line}\n`)
+      spareFromOom(oomScores.ingress)
       surviveErrors({ error: (event, details) => log(`${event}: ${JSON.stringify(details)}`) })
       const ingress = await runIngress({
         listen: parseAddress(flags.listen),

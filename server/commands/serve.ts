@@ -5,6 +5,7 @@ import { AppError } from '../../shared/error.ts'
 import { formatAddress } from '../address.ts'
 import { type Config, ownArguments, ownEnvironment } from '../config.ts'
 import { pathsOf } from '../paths.ts'
+import { oomScores, spareFromOom } from '../process/oom-score.ts'
 import { surviveErrors } from '../process/survive.ts'
 import { type RunningServer, startServer } from '../serve.ts'
 import { createServerLog, type ServerLog } from '../server-log.ts'
@@ -24,6 +25,7 @@ export function serveCommand(): Command {
     const config = configOf(command)
     const log = createServerLog((line) => process.stderr.write(line))
     surviveErrors(log)
+    spareFromOom(oomScores.controlPlane)
     const server = await startServer({ config, version, selfCommand, executable: process.execPath, isOnTrial, log })
     announce(server, config)
     const commands = answerCommands({ server, config, isOnTrial, log })
