@@ -96,3 +96,10 @@ test('a control plane that is killed in the gap begins the command again at its 
   expect((await migrations()).filter((line) => line === id).length).toBeLessThanOrEqual(2)
   expect(await migrations()).toContain(id)
 })
+
+test('a service that is deleted in the gap is gone, and the command with it', { timeout: TIMEOUT_MS }, async () => {
+  await deployIntoGap('deleted')
+  expect((await service.ask('', { method: 'DELETE' })).status).toBe(204)
+  await until('the service is gone', async () => (await service.ask('')).status === 404)
+  await until('its files are gone', () => !existsSync(join(plane.dataDir, 'services', service.id)))
+})
