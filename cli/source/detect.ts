@@ -12,6 +12,10 @@ const programs: ReadonlySet<string> = new Set([
   'mix.exs',
   'Procfile',
   'Dockerfile',
+  'composer.json',
+  'index.php',
+  'deno.json',
+  'pom.xml',
 ])
 
 /** Packages that make a folder of pages and are gone then. */

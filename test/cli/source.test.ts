@@ -193,6 +193,7 @@ describe('what a new service is', () => {
     expect(await detectType(files('index.html', 'style.css'))).toBe('static_site')
     expect(await detectType(files('index.html', 'package.json'))).toBe('web_service')
     expect(await detectType(files('main.go', 'go.mod'))).toBe('web_service')
+    expect(await detectType(files('index.html', 'index.php'))).toBe('web_service')
     expect(await detectType(files('site/index.html', 'package.json'), 'site')).toBe('static_site')
   })
 
