@@ -97,6 +97,7 @@ describe('S31: the output of an app', () => {
     const spec = world.instance('echo mine; while [ ! -e go ]; do sleep 0.05; done')
     await engine.start(spec)
     const spool = spoolOf(spec.instanceId)
+    await until('it has begun', () => world.output(spec) === 'mine\n', PATIENCE_MS)
     const leader = await engine.inspect(spec.instanceId)
     // As if it had been passed on through a socket.
     const passedOn = openSync(`/proc/${leader?.status === 'running' ? leader.pid : 0}/fd/1`, constants.O_WRONLY)
