@@ -30,7 +30,12 @@ const common = {
 
 /** A Postgres database. There are none yet: lists of them are empty. */
 export const Postgres = Type.Object(
-  { id: Type.String({ pattern: '^dpg-[0-9a-v]{20}-a$' }), ...common, databaseName: Type.String(), databaseUser: Type.String() },
+  {
+    id: Type.String({ pattern: '^dpg-[0-9a-v]{20}-a$', examples: ['dpg-0b1c2d3e4f5g6h7i8j9k-a'] }),
+    ...common,
+    databaseName: Type.String(),
+    databaseUser: Type.String(),
+  },
   { $id: 'Postgres' },
 )
 

@@ -126,7 +126,10 @@ export type RollbackPlan = Static<typeof RollbackPlan>
 
 export const Source = Type.Object({
   id: Id('source'),
-  sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  sha256: Type.String({
+    pattern: '^[0-9a-f]{64}$',
+    examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
+  }),
   sizeBytes: Type.Integer(),
   fileCount: Type.Integer(),
 })

@@ -67,7 +67,7 @@ export type ServiceDisk = Static<typeof ServiceDisk>
 export const Disk = Type.Object(
   {
     ...ServiceDisk.properties,
-    serviceId: Type.String({ pattern: idPattern('service'), description: 'Its service, also when that is deleted and the disk is kept' }),
+    serviceId: Type.String({ ...Id('service'), description: 'Its service, also when that is deleted and the disk is kept' }),
     status: OneOf(diskStatuses, 'While it is not available, no instance of its service runs'),
     createdAt: Time,
     updatedAt: Time,

@@ -15,6 +15,7 @@ export const errorStatus = {
   payload_too_large: 413,
   unsupported_media_type: 415,
   rate_limited: 429,
+  head_too_large: 431,
   internal: 500,
   not_configured: 501,
   unavailable: 503,

@@ -217,7 +217,7 @@ export const ScaleBody = StrictObject({ numInstances: Type.Integer({ minimum: 1,
 const instanceStatuses = ['starting', 'running', 'restarting', 'crash_looping', 'standby', 'asleep', 'draining', 'stopped'] as const
 
 export const Instance = Type.Object({
-  id: Type.String({ pattern: instanceIdPattern }),
+  id: Type.String({ pattern: instanceIdPattern, examples: ['srv-0b1c2d3e4f5g6h7i8j9k-0a1b2'] }),
   createdAt: Time,
   status: OneOf(
     instanceStatuses,

@@ -3,6 +3,7 @@ import { createService } from '../support/apps.ts'
 import { call, type Reply } from '../support/client.ts'
 import { addMember, defaultWorkspaceId } from '../support/members.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
+import { expectError } from './expect-error.ts'
 
 /**
  * Requests of Render's own CLI, Terraform provider, MCP server and Python SDK, in the form in which they send them: bodies as Go's
@@ -308,4 +309,11 @@ describe('Python SDK: closed lists and absent times', () => {
     expect(body).toMatchObject({ status: 'queued', createdAt: expect.stringMatching(/Z$/) })
     for (const name of ['startedAt', 'finishedAt']) expect(body).not.toHaveProperty(name)
   })
+})
+
+test.each([17, 40, 60])('a head of %i KiB is refused in the form of every error', async (kib) => {
+  const reply = await call(`${server.url}/v1/services`, { token: server.adminToken, headers: { 'x-padding': 'a'.repeat(kib * 1024) } })
+  expectError(reply, 'head_too_large')
+  expectError(await call(`${server.url}/v1/services?name=${'a'.repeat(kib * 1024)}`), 'head_too_large')
+  expect(await get('/services?limit=1')).toMatchObject({ status: 200 })
 })

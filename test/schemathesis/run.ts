@@ -112,7 +112,7 @@ const rulesBeyondSchema: ReadonlySet<OperationId> = new Set<OperationId>([
   'updateTeamMember',
 ])
 
-/** What may be answered to what fits the schema; 431 is of Bun, to a head that is too large. */
+/** What may be answered to what fits the schema. */
 const accepted = ['2xx', '3xx', '401', '403', '404', '409', '429', '431', '501', '503']
 
 const settings = (): string => `hooks = ${JSON.stringify(HOOKS)}

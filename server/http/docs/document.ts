@@ -3,6 +3,7 @@ import { sessionCookie } from '../credential.ts'
 import type { OperationTable } from '../mount-all.ts'
 import { headerComponents, openApiEntry } from './entry.ts'
 import type { Components } from './schema.ts'
+import { tagDescriptions } from './tags.ts'
 
 const SPEC_PATH = '/json'
 
@@ -26,12 +27,16 @@ export async function buildOpenApiDocument(table: OperationTable, version: strin
         info: {
           title: 'Control plane',
           version,
+          license: { name: 'MIT' },
           description:
             'Deploys and runs services on your own machine. Authorize with an API key, or log in here with `POST /v1/auth/login`.',
         },
         // Relative: the page talks to the host it came from, whatever name that has.
         servers: [{ url: '/' }],
-        tags: [...new Set(Object.values(table).map(({ tag }) => tag))].map((name) => ({ name })),
+        tags: [...new Set(Object.values(table).map(({ tag }) => tag))].map((name) => ({
+          name,
+          ...(tagDescriptions[name] !== undefined && { description: tagDescriptions[name] }),
+        })),
         components: {
           schemas: schemas as Record<string, object>,
           headers: headerComponents,

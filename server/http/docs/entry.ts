@@ -106,22 +106,18 @@ function errorsOf(operation: Operation, components: Components): JsonObject {
     const status = errorStatus[code]
     if (!(status in operation.responses)) byStatus[status] = [...(byStatus[status] ?? []), code]
   }
-  const coded = Object.fromEntries(
+  return Object.fromEntries(
     Object.entries(byStatus).map(([status, codes]) => {
       const example = { message: `${STATUS_CODES[status]}: what to do next`, code: codes[0], id: '7f1c2e9a-1d2b-4c3d-8e4f-5a6b7c8d9e0f' }
       const content = { 'application/json': { schema, example } }
       return [status, { description: codes.join(' or '), headers: responseHeaders, content }]
     }),
   )
-  return { ...coded, ...tooLargeHead }
 }
-
-/** Bun answers it itself, before anything of ours has seen the request. */
-const tooLargeHead = { 431: { description: 'The path, query and headers are larger than 16 KiB together; answered without a body' } }
 
 /** The codes every route can give, and those of this one. */
 export function errorCodesOf({ access, body, creates, errors = [] }: Operation): ErrorCode[] {
-  const codes: ErrorCode[] = ['bad_request', 'validation_failed', 'rate_limited', 'internal', 'unavailable', ...errors]
+  const codes: ErrorCode[] = ['bad_request', 'validation_failed', 'rate_limited', 'head_too_large', 'internal', 'unavailable', ...errors]
   if (access !== 'public') codes.push('unauthorized', 'forbidden', 'not_found')
   if (body !== undefined) codes.push('payload_too_large', 'unsupported_media_type')
   if (creates) codes.push('conflict')

@@ -37,7 +37,9 @@ function alternatives(members: TSchema[], components: Components): JsonObject {
   const others = members.filter(({ type }) => type !== 'null').map((member) => toOpenApiSchema(member, components))
   const nullable = others.length < members.length ? { nullable: true } : {}
   const [only] = others
-  if (others.length !== 1 || only === undefined) return { anyOf: others, ...nullable }
+  // OpenAPI 3.0 knows nullable only beside a type.
+  const type = others.every((other) => other.type === only?.type) && only?.type !== undefined ? { type: only.type } : {}
+  if (others.length !== 1 || only === undefined) return { anyOf: others, ...nullable, ...type }
   return '$ref' in only ? { allOf: [only], ...nullable } : { ...only, ...nullable }
 }
 

@@ -1,0 +1,35 @@
+import http from 'node:http'
+import { AppError } from '../../shared/error.ts'
+import type { HttpParts } from './parts.ts'
+import { respondError } from './respond.ts'
+import { openVisit, uncredited } from './visit.ts'
+
+const KIB = 1024
+const MAX_HEAD_BYTES = 16 * KIB
+
+/** Bun answers to larger heads by itself, without a body: which clients made from the document don't expect of anything. */
+const BUNS_OWN_LIMIT_BYTES = 64 * KIB
+
+/** Has Bun pass on heads that we answer ourselves. Counts for servers that begin to listen afterwards. */
+export function raiseHeadLimit(): void {
+  // Node calls it read-only; Bun goes by what it is set to.
+  Object.assign(http, { maxHeaderSize: BUNS_OWN_LIMIT_BYTES })
+}
+
+/** The refusal of a request whose path, query and headers are too large together; undefined for all others. */
+export function refuseLargeHead(request: Request, parts: HttpParts): Response | undefined {
+  let bytes = request.url.length
+  // `forEach`, because iterating takes three times as long.
+  request.headers.forEach((value, name) => {
+    bytes += name.length + value.length + ': \r\n'.length
+  })
+  if (bytes <= MAX_HEAD_BYTES) return undefined
+  const visit = openVisit(request, parts)
+  try {
+    visit.count(uncredited)
+    const message = `The path, query and headers are larger than ${MAX_HEAD_BYTES / KIB} KiB together. Send a shorter query, or fewer cookies.`
+    throw new AppError('head_too_large', message)
+  } catch (error) {
+    return respondError(visit.head(), error, parts.log)
+  }
+}
