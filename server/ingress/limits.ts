@@ -13,6 +13,8 @@ export interface IngressLimits {
   maxBodyBytes: number
   /** What may wait in memory for clients to take it, or for instances to take it from them: of all connections. */
   maxUnsentBytes: number
+  /** Requests of HTTP/2 at a time, of all connections: each may take a connection to an instance, and so a descriptor. */
+  maxOpenStreams: number
   /** From the first byte of a request's head to its last; further bytes do not extend it. */
   headTimeoutMs: number
   /** Of a connection between two requests. */
@@ -62,6 +64,7 @@ export const defaultIngressLimits: IngressLimits = {
   maxFields: 128,
   maxBodyBytes: 0,
   maxUnsentBytes: 256 * 1024 * 1024,
+  maxOpenStreams: 16_384,
   headTimeoutMs: 15 * SECOND,
   keepAliveMs: 75 * SECOND,
   bodyIdleMs: MINUTE,

@@ -104,7 +104,7 @@ export async function runIngress(options: IngressOptions): Promise<RunningIngres
       },
       answer: router.answer.bind(router),
     })
-    const unsent = new Unsent(limits.maxUnsentBytes, isTrusted)
+    const unsent = new Unsent(limits, isTrusted)
     const context = { limits, deadlines, unsent, isTrusted, answer, finished: traffic.finished }
     listeners = openListeners({
       listen: options.listen,

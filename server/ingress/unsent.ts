@@ -1,8 +1,11 @@
+import type { IngressLimits } from './limits.ts'
 import { networkOf } from './seats.ts'
 
 /** What waits in memory because of the clients of one address: for them to take it, or for an instance to take it from them. */
 interface Share {
   bytes: number
+  /** Requests under way, each of which may have a connection to an instance. */
+  streams: number
   accounts: Set<Owner>
   /** Trusted proxies speak for many. */
   isTrusted: boolean
@@ -10,32 +13,38 @@ interface Share {
 
 interface Owner {
   bytes: number
+  streams: number
   isEvicted: boolean
   evict(): void
 }
+
+export type UnsentLimits = Pick<IngressLimits, 'maxUnsentBytes' | 'maxOpenStreams'>
 
 /** What one connection makes us keep. */
 export interface Account {
   /** Whether new requests of this address are to be refused until some of what waits has gone. */
   readonly isCrowded: boolean
   /** It keeps so much now. Where that is too much, `evict` is called: of this connection, or of one that keeps far more. */
-  set(bytes: number): void
+  set(bytes: number, streams: number): void
   close(): void
 }
 
 /**
- * Shares out the memory in which bytes may wait. One address may have half of what is left (the dynamic threshold of Choudhury and
+ * Shares out the memory in which bytes may wait, and requests that HTTP/2 lets a connection have at a time. One address may have half of what is left (the dynamic threshold of Choudhury and
  * Hahne, 1998). From half of its share on it gets no new requests; beyond the share the connection that went too far is to end, unless
  * there is another address that has more than twice as much, which then loses the connection that keeps most.
  */
 export class Unsent {
   readonly #maxBytes: number
+  readonly #maxStreams: number
   readonly #isTrusted: (address: string) => boolean
   readonly #shares = new Map<string, Share>()
   #totalBytes = 0
+  #totalStreams = 0
 
-  constructor(maxBytes: number, isTrusted: (address: string) => boolean) {
-    this.#maxBytes = maxBytes
+  constructor({ maxUnsentBytes, maxOpenStreams }: UnsentLimits, isTrusted: (address: string) => boolean) {
+    this.#maxBytes = maxUnsentBytes
+    this.#maxStreams = maxOpenStreams
     this.#isTrusted = isTrusted
   }
 
@@ -47,8 +56,8 @@ export class Unsent {
   open(address: string, evict: () => void): Account {
     const isTrusted = this.#isTrusted(address)
     const key = isTrusted ? '' : networkOf(address)
-    const share = this.#shares.get(key) ?? { bytes: 0, accounts: new Set(), isTrusted }
-    const owner: Owner = { bytes: 0, isEvicted: false, evict }
+    const share = this.#shares.get(key) ?? { bytes: 0, streams: 0, accounts: new Set(), isTrusted }
+    const owner: Owner = { bytes: 0, streams: 0, isEvicted: false, evict }
     this.#shares.set(key, share)
     share.accounts.add(owner)
     const move = (bytes: number) => {
@@ -58,16 +67,24 @@ export class Unsent {
       this.#totalBytes += change
       return change
     }
+    const count = (streams: number) => {
+      share.streams += streams - owner.streams
+      this.#totalStreams += streams - owner.streams
+      owner.streams = streams
+    }
     const roomOf = () => this.#roomFor(share)
+    const streamsFor = () => this.#streamsFor(share)
     return {
       get isCrowded() {
-        return share.bytes * 2 > roomOf()
+        return share.bytes * 2 > roomOf() || share.streams > streamsFor()
       },
-      set: (bytes) => {
+      set: (bytes, streams) => {
+        if (streams !== owner.streams) count(streams)
         if (bytes !== owner.bytes && move(bytes) > 0 && share.bytes > roomOf()) this.#makeRoom(share, owner)
       },
       close: () => {
         move(0)
+        count(0)
         share.accounts.delete(owner)
         if (share.accounts.size === 0) this.#shares.delete(key)
       },
@@ -81,6 +98,11 @@ export class Unsent {
     if (victim === undefined) return
     victim.isEvicted = true
     victim.evict()
+  }
+
+  #streamsFor({ isTrusted }: Share): number {
+    const left = Math.max(0, this.#maxStreams - this.#totalStreams)
+    return isTrusted ? left : left / 2
   }
 
   #roomFor({ isTrusted }: Share): number {

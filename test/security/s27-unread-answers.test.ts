@@ -24,6 +24,8 @@ afterAll(async () => {
   await world.close()
 })
 
+const limitsOf = (maxUnsentBytes: number) => ({ maxUnsentBytes, maxOpenStreams: 300 })
+
 const askSmall = async () => (await exchangeRaw(world.port, 'GET /small HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n')).text
 
 /** Asks and never reads. */
@@ -54,39 +56,39 @@ test('S27: an address whose clients read nothing gets 503 with Retry-After, and 
 })
 
 test('S27: an address gets half of what is left, so that there is always something for the next one', () => {
-  const unsent = new Unsent(30 * MIB, (address) => address === '10.0.0.1')
+  const unsent = new Unsent(limitsOf(30 * MIB), (address) => address === '10.0.0.1')
   const evicted: string[] = []
   const open = (address: string, name: string) => unsent.open(address, () => evicted.push(name))
   const greedy = open('192.0.2.1', 'greedy')
-  greedy.set(5 * MIB)
+  greedy.set(5 * MIB, 0)
   expect(greedy.isCrowded).toBe(false)
-  greedy.set(10 * MIB)
+  greedy.set(10 * MIB, 0)
   expect(greedy.isCrowded).toBe(true)
   const neighbour = open('192.0.2.1', 'neighbour')
   expect(evicted).toEqual([])
-  neighbour.set(MIB)
+  neighbour.set(MIB, 0)
   expect(evicted).toEqual(['neighbour'])
   const other = open('2001:db8::1', 'other')
   expect(other.isCrowded).toBe(false)
-  other.set(6 * MIB)
+  other.set(6 * MIB, 0)
   const near = open('2001:db8::2', 'near')
   expect(near.isCrowded).toBe(true)
   const proxy = open('10.0.0.1', 'proxy')
-  proxy.set(6 * MIB)
+  proxy.set(6 * MIB, 0)
   expect(evicted).toEqual(['neighbour'])
   for (const account of [greedy, neighbour, other, near, proxy]) account.close()
   expect(unsent.totalBytes).toBe(0)
 })
 
 test('S27: where many addresses have taken nearly all, the one that keeps most makes room for who keeps little', () => {
-  const unsent = new Unsent(256 * MIB, () => false)
+  const unsent = new Unsent(limitsOf(256 * MIB), () => false)
   const evicted = new Set<number>()
   for (let index = 0; index < 100; index++) {
     const account = unsent.open(`192.0.2.${index}`, () => {
       evicted.add(index)
       account.close()
     })
-    for (let bytes = 0; !account.isCrowded && !evicted.has(index); bytes += 65_536) account.set(bytes)
+    for (let bytes = 0; !account.isCrowded && !evicted.has(index); bytes += 65_536) account.set(bytes, 0)
     expect(unsent.totalBytes).toBeLessThan(256 * MIB)
   }
   const [first] = evicted
@@ -95,6 +97,17 @@ test('S27: where many addresses have taken nearly all, the one that keeps most m
   const modest = unsent.open('198.51.100.1', () => {
     isEvicted = true
   })
-  modest.set(65_536)
+  modest.set(65_536, 0)
   expect(isEvicted).toBe(false)
+})
+
+test('S27: requests under way are shared out in the same way', () => {
+  const unsent = new Unsent(limitsOf(MIB), () => false)
+  const [greedy, neighbour, other] = ['192.0.2.1', '192.0.2.1', '198.51.100.1'].map((address) => unsent.open(address, () => {}))
+  greedy?.set(0, 100)
+  expect(greedy?.isCrowded).toBe(false)
+  greedy?.set(0, 101)
+  expect([greedy?.isCrowded, neighbour?.isCrowded, other?.isCrowded]).toEqual([true, true, false])
+  greedy?.close()
+  expect(neighbour?.isCrowded).toBe(false)
 })

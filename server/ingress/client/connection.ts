@@ -402,7 +402,7 @@ export class ClientConnection implements Connection, Deadlined, ClientSide {
       if (mustPause) this.#socket.pause()
       else this.#socket.resume()
     }
-    this.#account.set(this.#keptBytes())
+    this.#account.set(this.#keptBytes(), 0)
     this.deadlineAt = this.#deadline()
   }
 

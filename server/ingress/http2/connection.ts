@@ -262,7 +262,7 @@ export class Http2Connection implements Connection, Deadlined, IntakeOwner, Turn
 
   #rebalance(): void {
     if (this.#phase === 'closed') return
-    this.#account.set(this.#keptBytes)
+    this.#account.set(this.#keptBytes, this.#streams.size)
     const mustPause = this.#phase !== 'closing' && this.#outbox.isStuck && this.#outbox.waitingBytes >= PAUSE_BYTES
     if (mustPause === this.#isPaused) return
     this.#isPaused = mustPause

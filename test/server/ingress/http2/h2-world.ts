@@ -40,7 +40,7 @@ export function startHttp2World(limits: Partial<IngressLimits> = {}): Http2World
   const allLimits = { ...defaultIngressLimits, tickMs: TEST_TICK_MS, ...limits }
   const deadlines = new Deadlines(allLimits.tickMs)
   const targets = new Targets()
-  const unsent = new Unsent(allLimits.maxUnsentBytes, () => false)
+  const unsent = new Unsent(allLimits, () => false)
   const logged: string[] = []
   const finished: Finished[] = []
   const connections = new Set<Connection>()
