@@ -51,7 +51,7 @@ const harmless = [
     'schedule',
   ],
   ...['scope', 'serviceId', 'serviceIds', 'sessionId', 'snapshotKey', 'source', 'sourceId', 'startCommand', 'term'],
-  ...['timezone', 'type', 'uri', 'user', 'workspaceName'],
+  ...['timezone', 'type', 'uri', 'user', 'workspaceId', 'workspaceName'],
 ]
 
 test('every string of every changing request is hidden or known to be harmless', () => {
