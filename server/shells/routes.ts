@@ -1,6 +1,7 @@
 import type { Operations } from '../../shared/api.ts'
 import { AppError } from '../../shared/error.ts'
 import type { Context } from '../context.ts'
+import { inOneChange } from '../db/change.ts'
 import type { Handlers } from '../http/call.ts'
 import { newShellId } from '../id.ts'
 import { requirePlace } from '../quotas/keep.ts'
@@ -10,7 +11,7 @@ import { type StoredService, serviceById } from '../services/store.ts'
 import { beginTerminalJob, endTerminalJob, openJobTerminal } from './job.ts'
 import { openShellTerminal } from './open.ts'
 import { recordClosed, recordOpened } from './record.ts'
-import { type ShellEnd, serveShell } from './session.ts'
+import { serveShell } from './session.ts'
 import { shellTargetOf } from './target.ts'
 
 type ShellIds = Extract<keyof Operations, 'openShell' | 'openJobTerminal'>
@@ -54,28 +55,30 @@ export function createShellRoutes(context: Context): Handlers<ShellIds, Context>
 
     openJobTerminal({ actor, params, query, upgrade }) {
       const service = requireService(context, actor, params.serviceId)
-      const begun = beginTerminalJob(context, service, { ...query, by: actor.id })
-      const { id } = begun.job
       const outside = Promise.withResolvers<string>()
-      const end = (result: ShellEnd) => {
-        leave()
-        endTerminalJob(context, service, id, result)
-      }
       let leave = () => {}
       try {
-        leave = context.shells.take({ shellId: id, serviceId: service.id, workspaceId: service.workspaceId, end: outside.resolve })
-        upgrade(
-          serveShell({
-            outputWindow: query.outputWindow,
-            open: (onOutput) => openJobTerminal(context, service, begun, { query, onOutput }),
-            endReason: () => endReasonOf(context, service),
-            mustEnd: outside.promise,
-            explain: (error) => explain(context, error),
-            onEnd: end,
-          }),
-        )
+        // The job, its entry in the audit log and its terminal come together or not at all.
+        inOneChange(context.db, () => {
+          const begun = beginTerminalJob(context, service, { ...query, by: actor.id })
+          const { id } = begun.job
+          leave = context.shells.take({ shellId: id, serviceId: service.id, workspaceId: service.workspaceId, end: outside.resolve })
+          upgrade(
+            serveShell({
+              outputWindow: query.outputWindow,
+              open: (onOutput) => openJobTerminal(context, service, begun, { query, onOutput }),
+              endReason: () => endReasonOf(context, service),
+              mustEnd: outside.promise,
+              explain: (error) => explain(context, error),
+              onEnd(end) {
+                leave()
+                endTerminalJob(context, service, id, end)
+              },
+            }),
+          )
+        })
       } catch (error) {
-        end({ reason: 'It could not be opened' })
+        leave()
         throw error
       }
     },

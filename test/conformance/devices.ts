@@ -44,7 +44,7 @@ export const deviceCases: Record<DeviceIds, (world: World) => Promise<SuccessCas
   refreshDeviceToken: async (world) => {
     const { refresh_token } = await tokensOf(world)
     const refresh = { grant_type: refreshGrantType, refresh_token }
-    return [anonymous(200, '/v1/token/refresh/', refresh), anonymous(400, '/v1/token/refresh', refresh)]
+    return [anonymous(200, '/v1/token/refresh/', refresh), anonymous(400, '/v1/token/refresh', { ...refresh, refresh_token: 'cpr_none' })]
   },
   revokeDeviceToken: async (world) => [anonymous(204, '/v1/oauth/revoke', { token: (await tokensOf(world)).access_token })],
   getDeviceRequest: async (world) => [
