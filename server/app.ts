@@ -41,6 +41,7 @@ import { metricRoutes } from './metrics/routes.ts'
 import { emptyListRoutes } from './not-yet/routes.ts'
 import { notificationRoutes } from './notifications/routes.ts'
 import { createOAuthRoutes } from './oauth/routes.ts'
+import { failureResponse } from './pages/failure.ts'
 import { mountPages } from './pages/mount.ts'
 import { listenProblem } from './process/listen-problem.ts'
 import { quotaRoutes } from './quotas/routes.ts'
@@ -105,6 +106,7 @@ export function createApp(context: Context, { idleTimeoutSeconds = IDLE_TIMEOUT_
     ownOrigins: () => origins,
     server: () => server,
     sockets,
+    errorPage: (error, requestId) => failureResponse(error, { requestId, host: new URL(publicUrl).host }),
     log,
     isHttps: publicUrl.startsWith('https:'),
     maxBodyBytes,

@@ -3,10 +3,10 @@ import type { Operation } from '../../shared/operation.ts'
 import { permissions } from '../../shared/permission.ts'
 import type { Handler } from './call.ts'
 import { createDispatch, type Dispatch } from './dispatch.ts'
+import { respondFailure } from './fail.ts'
 import { mountOperation, type Serve } from './mount.ts'
 import { mountPreflights } from './mount-preflights.ts'
 import type { HttpParts } from './parts.ts'
-import { respondError } from './respond.ts'
 import { createUnknownRoute } from './unknown-route.ts'
 import { openVisit, uncredited } from './visit.ts'
 
@@ -39,7 +39,7 @@ export function mountAll<C>(
       visit.count(uncredited)
       throw code === 'NOT_FOUND' ? unknownRoute(request) : error
     } catch (shown) {
-      return respondError(visit.head(), shown, parts.log)
+      return respondFailure(visit, shown)
     }
   })
   const serving = new Map<string, Serve>()

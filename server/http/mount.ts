@@ -8,12 +8,13 @@ import type { Operation } from '../../shared/operation.ts'
 import { type Admission, admit } from './admit.ts'
 import { type Attempt, addFacts, openAttempt, perform, recordChange, tellDenied } from './attempt.ts'
 import type { Actor, Call, Handler } from './call.ts'
+import { respondFailure } from './fail.ts'
 import { answerOnce, idempotencyKeyOf, requestHashOf } from './idempotency.ts'
 import { createInputReader, type InputReader, workspaceOfBody } from './input.ts'
 import { BODY_DEADLINE_MS, DEFAULT_MAX_BODY_BYTES } from './json-body.ts'
 import { createPresenter, type Presenter, storedAnswerOf } from './output.ts'
 import type { HttpParts } from './parts.ts'
-import { headersOf, respondAs, respondError, respondJson } from './respond.ts'
+import { headersOf, respondAs, respondJson } from './respond.ts'
 import { requireHandshake, type SocketEvents } from './sockets.ts'
 import { openVisit, type Visit } from './visit.ts'
 
@@ -53,7 +54,7 @@ function serve<C>(route: Route<C>, visit: Visit, params: RawParams): Promise<Res
   const attempt = openAttempt(route.id, visit.parts.audit)
   return answerVisit(route, { visit, attempt }, params).catch((error: unknown) => {
     tellDenied(attempt, visit, error)
-    return respondError(visit.head(), error, visit.parts.log)
+    return respondFailure(visit, error)
   })
 }
 

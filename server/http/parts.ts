@@ -24,6 +24,8 @@ export interface HttpParts {
   /** The listening server; null before it listens. */
   server(): HttpServer | null
   sockets: SocketHub
+  /** What a person is shown who opened a URL of ours that answers an error. */
+  errorPage(error: unknown, requestId: string): Response
   log: ServerLog
   isHttps: boolean
   /** Body limits of operations that need another than the default, by operation id. */

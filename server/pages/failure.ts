@@ -1,4 +1,5 @@
 import { AppError, errorStatus } from '../../shared/error.ts'
+import { documentOf, pageHeaders } from './document.ts'
 import { html } from './html.ts'
 import { type Shown, show } from './reply.ts'
 
@@ -13,4 +14,10 @@ export function failurePage(error: unknown, requestId: string): Shown {
     body: html`<div class="card"><p role="alert">${message}</p><p><a href="/account">Go to your account</a></p></div>`,
     headers: wait === undefined ? {} : { 'Retry-After': String(wait) },
   })
+}
+
+/** The same as an answer to whoever opened a URL that is no page of ours. `host` is that of the server, for the head of the page. */
+export function failureResponse(error: unknown, { requestId, host }: { requestId: string; host: string }): Response {
+  const page = failurePage(error, requestId)
+  return new Response(documentOf(page, host), { status: page.status, headers: { ...pageHeaders, Vary: 'Accept', ...page.headers } })
 }

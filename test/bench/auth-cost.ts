@@ -78,6 +78,7 @@ function partsOf({ db, context }: TestServer): HttpParts {
     server: () => null,
     sockets: createSocketHub(),
     log,
+    errorPage: () => new Response('page'),
     isHttps: false,
     maxBodyBytes: {},
   }

@@ -30,6 +30,7 @@ const parts: HttpParts = {
   server: () => null,
   sockets: createSocketHub(),
   log: createServerLog((line) => logged.push(line)),
+  errorPage: () => new Response('page'),
   isHttps: false,
   maxBodyBytes: {},
 }
