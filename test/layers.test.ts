@@ -34,3 +34,32 @@ test('the environment is read in the two files of settings and nowhere else', ()
   // The last one holds the source of an app as text.
   expect(readers.sort()).toEqual(['cli/config.ts', 'server/config.ts', 'server/doctor/apps.ts'])
 })
+
+test('trees that tenants may have changed are removed, given away and frozen in one folder of ours, and links in them followed nowhere else', () => {
+  const sources = [...new Bun.Glob('**/*.ts').scanSync({ cwd: join(root, 'server') })]
+  const using = (pattern: RegExp) => sources.filter((path) => pattern.test(readFileSync(join(root, 'server', path), 'utf8'))).sort()
+  const inTrees = (path: string) => path.startsWith('files/tree/')
+  expect(using(/\brm(?:Sync)?\([^\n]*recursive: true/).filter((path) => !inTrees(path))).toEqual([
+    // Folders that only root has ever written to, and what a hostile app removes of its own.
+    'builders/self-toolchain.ts',
+    'doctor/place.ts',
+    'doctor/red-team/files.ts',
+    'engines/process/network/own-networks.ts',
+    'engines/process/network/shared-network.ts',
+    'engines/process/record.ts',
+    'upgrade/backup.ts',
+    'upgrade/request.ts',
+  ])
+  expect(using(/\blchown(?:Sync)?\b/).filter((path) => !inTrees(path))).toEqual([])
+  expect(using(/import \{[^}]*\brealpath(?:Sync)?\b[^}]*\} from 'node:fs/).filter((path) => !inTrees(path))).toEqual([
+    // Paths of the operator's, and releases, which are frozen.
+    'builders/toolchains.ts',
+    'disk-space/quota.ts',
+    'disks/place.ts',
+    'doctor/fill-disk.ts',
+    'engines/process/cgroups.ts',
+    'files/mount-place.ts',
+    'ingress/static/open-inside.ts',
+    'upgrade/request.ts',
+  ])
+})

@@ -5,6 +5,7 @@ import { findFreePort, INSTANCE_PORTS } from '../engines/free-port.ts'
 import type { Engine, ExitedState, InstanceState } from '../engines/port.ts'
 import { newId, newInstanceId } from '../id.ts'
 import type { DoctorApp } from './apps.ts'
+import { NEXT_SOURCE } from './red-team/targets.ts'
 
 export interface WorldOptions {
   dir: string
@@ -74,6 +75,7 @@ export async function openWorld({ dir, engine, executable, readOnlyBinds, firstU
         tmpDir: place.tmp,
         readOnlyBinds: [place.code, toolchain, ...readOnlyBinds],
         writableBinds: [place.home],
+        coveredDirs: [place.builds],
         networkId,
       },
       limits: app.limits,
@@ -98,10 +100,18 @@ export async function openWorld({ dir, engine, executable, readOnlyBinds, firstU
 }
 
 async function layOut(root: string, app: DoctorApp, uid: number) {
-  const place = { root, code: join(root, 'code'), home: join(root, 'home'), tmp: join(root, 'tmp'), output: join(root, 'output', 'log') }
+  const place = {
+    root,
+    code: join(root, 'code'),
+    home: join(root, 'home'),
+    tmp: join(root, 'tmp'),
+    output: join(root, 'output', 'log'),
+    builds: join(root, 'builds'),
+  }
   await mkdir(root, { recursive: true, mode: PASS_THROUGH })
   await chmod(root, PASS_THROUGH)
   await mkdir(join(root, 'output'), { mode: ROOTS_ALONE })
+  const nextSource = await layNextSource(place.builds)
   for (const path of [place.code, place.home, place.tmp]) await mkdir(path, { mode: ROOTS_ALONE })
   for (const [name, content] of Object.entries(app.files)) await writeFile(join(place.code, name), content, { mode: 0o600 })
   await writeFile(join(place.home, 'secret'), 'of this service alone', { mode: 0o600 })
@@ -110,10 +120,21 @@ async function layOut(root: string, app: DoctorApp, uid: number) {
     place.home,
     place.tmp,
     join(place.home, 'secret'),
+    ...nextSource,
     ...Object.keys(app.files).map((name) => join(place.code, name)),
   ]
   if (process.getuid?.() === 0) for (const path of own) await chown(path, uid, uid)
   return place
+}
+
+/** What a build of the same user has in its hands while the service runs. */
+async function layNextSource(builds: string): Promise<string[]> {
+  const [folder, file] = [join(builds, NEXT_SOURCE.folder), join(builds, NEXT_SOURCE.folder, NEXT_SOURCE.file)]
+  await mkdir(builds, { mode: PASS_THROUGH })
+  await chmod(builds, PASS_THROUGH)
+  await mkdir(folder, { mode: ROOTS_ALONE })
+  await writeFile(file, 'web: true', { mode: 0o600 })
+  return [folder, file]
 }
 
 function endOf(engine: Engine, instanceId: string): Promise<ExitedState> {

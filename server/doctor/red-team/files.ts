@@ -12,10 +12,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { homedir, tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { type Attempt, refuse, type Try } from './attempt.ts'
-import type { FolderTarget, Targets } from './targets.ts'
+import { type FolderTarget, NEXT_SOURCE, type Targets } from './targets.ts'
 
 /** What a hostile app tries with files that are not its own. */
 export function fileTries(targets: Targets): Try[] {
@@ -31,6 +31,12 @@ export function fileTries(targets: Targets): Try[] {
       title: "reads another service's code, secret files, home or logs",
       guarantee: 'private-files',
       attempts: targets.neighbourFiles.map(reading),
+    },
+    {
+      id: 'reach-next-release',
+      title: 'reads or changes what its own next release is being built of',
+      guarantee: 'private-tmp',
+      attempts: [reading, writing].map((attempt) => ({ what: 'its next release', act: () => attempt(nextSource()).act() })),
     },
     {
       id: 'list-folders',
@@ -73,6 +79,8 @@ export function fileTries(targets: Targets): Try[] {
     },
   ]
 }
+
+const nextSource = (): string => join(dirname(homedir()), 'builds', NEXT_SOURCE.folder, NEXT_SOURCE.file)
 
 const reading = (path: string): Attempt => ({ what: path, act: () => `read ${readFileSync(path).length} bytes` })
 

@@ -21,6 +21,9 @@ export interface Targets {
   neighbourTmpFiles: string[]
 }
 
+/** Stands in `builds`, beside an app's home: what will be its next release. */
+export const NEXT_SOURCE = { folder: 'next', file: 'Procfile' }
+
 export interface FolderTarget {
   path: string
   /** Names in it that lead to the app's own files, where folders are rebuilt in a /tmp of its own. */
