@@ -31,8 +31,8 @@ test('the environment is read in the two files of settings and nowhere else', ()
     [...new Bun.Glob('**/*.ts').scanSync({ cwd: join(root, layer) })].map((path) => `${layer}/${path}`),
   )
   const readers = sources.filter((path) => /process\.env|Bun\.env|import\.meta\.env/.test(readFileSync(join(root, path), 'utf8')))
-  // The last one holds the source of an app as text.
-  expect(readers.sort()).toEqual(['cli/config.ts', 'server/config.ts', 'server/doctor/apps.ts'])
+  // The last two hold the source of an app as text.
+  expect(readers.sort()).toEqual(['cli/config.ts', 'server/config.ts', 'server/doctor/apps.ts', 'server/doctor/connect.ts'])
 })
 
 test('trees that tenants may have changed are removed, given away and frozen in one folder of ours, and links in them followed nowhere else', () => {
