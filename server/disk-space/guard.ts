@@ -22,6 +22,8 @@ const BETWEEN_SWEEPS_MS = 250
 const CALM_MS = 1000
 /** Once a minute the operator is reminded that space is short though no service is to blame. */
 const REMIND_MS = 60_000
+/** What all services keep is measured no more often than this. */
+const CLEAR_UP_MS = 5000
 
 interface Watch {
   context: Context
@@ -32,12 +34,21 @@ interface Watch {
   /** What there was too little of at the last look. */
   shortOf: Unit | undefined
   remindedAt: number
+  /** When there was nothing to clear up last. */
+  clearedUpAt: number
 }
 
 /** Watches the disk until the control plane stops. */
 export function startDiskGuard(context: Context): void {
   if (context.config.CP_DISK_RESERVE_MB === 0) return
-  const watch: Watch = { context, held: new Map(), down: new Set(), shortOf: undefined, remindedAt: Number.NEGATIVE_INFINITY }
+  const watch: Watch = {
+    context,
+    held: new Map(),
+    down: new Set(),
+    shortOf: undefined,
+    remindedAt: Number.NEGATIVE_INFINITY,
+    clearedUpAt: Number.NEGATIVE_INFINITY,
+  }
   keepWatch(watch).catch((error) => {
     if (!context.stopping.aborted) context.log.error('the disk is not watched any more', describeError(error))
   })
@@ -86,10 +97,7 @@ async function sweep(watch: Watch, shortage: Shortage): Promise<number> {
   const candidate = candidates.find(({ id }) => id === hog?.id)
   if (hog === undefined || candidate === undefined) {
     if (isFirst && holders.length > 0) return BETWEEN_SWEEPS_MS
-    if (context.now() - watch.remindedAt < REMIND_MS) return CALM_MS
-    if (await clearUpAfterFullest(context, shortage.unit)) return BETWEEN_SWEEPS_MS
-    remind(watch, shortage)
-    return CALM_MS
+    return await withoutHog(watch, shortage)
   }
   context.log.error('the disk is short of space', { ...told(shortage), stopped: hog.id })
   if (hog.kind === 'service') down.add(hog.id)
@@ -119,8 +127,19 @@ async function measure({ context, held, down }: Watch, candidates: readonly Cand
   }))
 }
 
+async function withoutHog(watch: Watch, shortage: Shortage): Promise<number> {
+  const { context } = watch
+  if (context.now() - watch.clearedUpAt < CLEAR_UP_MS) return CALM_MS
+  const isSpaceFreed = await clearUpAfterFullest(context, shortage.unit)
+  if (isSpaceFreed) return BETWEEN_SWEEPS_MS
+  watch.clearedUpAt = context.now()
+  remind(watch, shortage)
+  return CALM_MS
+}
+
 function remind(watch: Watch, shortage: Shortage): void {
   const { log, paths, now } = watch.context
+  if (now() - watch.remindedAt < REMIND_MS) return
   watch.remindedAt = now()
   const message = `The disk of ${paths.data} is short of ${NAMES[shortage.unit]} and no service is to blame. Free some, or deploys will fail.`
   log.error(message, told(shortage))

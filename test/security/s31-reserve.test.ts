@@ -100,6 +100,33 @@ describe.runIf(process.getuid?.() === 0)('S31: on a disk that has a reserve', ()
   )
 
   test(
+    'an upload on its way ends when it comes to the reserve, and leaves nothing',
+    async () => {
+      const filled = Promise.withResolvers<void>()
+      const body = new ReadableStream<Uint8Array>({
+        async start(controller) {
+          controller.enqueue((await packApp('hello-js')).subarray(0, 100))
+          await filled.promise
+        },
+        async pull(controller) {
+          await Bun.sleep(50)
+          controller.enqueue(new Uint8Array(100))
+        },
+      })
+      const headers = { authorization: `Bearer ${platform.adminToken}`, 'content-type': 'application/gzip' }
+      const sending = fetch(`${platform.url}/v1/services/${service.id}/source/upload?deploy=false`, { method: 'POST', headers, body })
+      await until('it has begun', () => readdirSync(platform.context.paths.uploads).length === 1, PATIENCE)
+      await withFiller(async () => {
+        filled.resolve()
+        const refused = await sending
+        expect([refused.status, await refused.text()]).toEqual([503, expect.stringContaining('There is no room for the upload')])
+        expect(readdirSync(platform.context.paths.uploads)).toEqual([])
+      })
+    },
+    LIMIT_MS,
+  )
+
+  test(
     'of what is kept, the service that has most loses it first, but for its newest',
     async () => {
       const fullest = await makeService(platform, { name: 'fullest' })
