@@ -41,7 +41,7 @@ export async function runPreDeploy(
       command: commandIn(release.launch.appDir, command),
       cwd,
       env: { ...instanceEnv(context, { service, release, facts }), ...disk.env },
-      sandbox: { ...sandboxOf(context, service, [...release.launch.readOnlyBinds, cwd, secretsDir]), ...disk.sandbox },
+      sandbox: { ...sandboxOf(context, service, [...release.launch.readOnlyBinds, cwd, secretsDir]), layerOver: cwd, ...disk.sandbox },
       limits: limitsOf(release.settings.plan),
       outputPath: deployLogPath(context, deploy),
       timeoutMs: context.config.CP_BUILD_TIMEOUT_SECONDS * 1000,

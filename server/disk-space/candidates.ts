@@ -5,6 +5,8 @@ import { releaseById } from '../deploys/release-store.ts'
 import { type StoredDeploy, unfinishedDeploys } from '../deploys/store.ts'
 import { diskPathsOf } from '../disks/paths.ts'
 import { diskOfService } from '../disks/store.ts'
+import { recordDirIn } from '../engines/process/record.ts'
+import { layerOf } from '../engines/process/writable-layer.ts'
 import { instancesOf } from '../instances/store.ts'
 import { servicePathsOf } from '../paths.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
@@ -36,13 +38,15 @@ export async function candidatesOf({ db, engine, paths, shells }: Given): Promis
 
 function serviceCandidate({ db, paths }: Pick<Given, 'db' | 'paths'>, service: StoredService): Candidate {
   const own = servicePathsOf(paths, service.id)
-  const running = instancesOf(db, service.id).at(-1)
+  const instances = instancesOf(db, service.id)
+  const running = instances.at(-1)
+  const layers = instances.map(({ id }) => layerOf(recordDirIn(paths.engineState, id)))
   const plan = (running && releaseById(db, running.releaseId)?.settings.plan) ?? service.settings.plan
   const disk = diskOfService(db, service.id)
   // The space of one that is an image is taken already.
   const folderDisk =
     disk === undefined || disk.isImage ? undefined : { folder: diskPathsOf(paths, disk.id).folder, mb: disk.sizeGb * MIB_PER_GIB }
-  const folders = [own.home, own.tmp, own.output, ...(folderDisk === undefined ? [] : [folderDisk.folder])]
+  const folders = [own.home, own.tmp, own.output, ...layers, ...(folderDisk === undefined ? [] : [folderDisk.folder])]
   return { id: service.id, kind: 'service', service, folders, diskMb: plans[plan].diskMb + (folderDisk?.mb ?? 0) }
 }
 

@@ -49,6 +49,8 @@ export interface Sandbox {
   sharesHostNetwork?: true
   /** Ignored by an engine that `mountsDisks` `nowhere`. */
   disk?: DiskMount
+  /** A folder of `readOnlyBinds` that is writable to the workload where the machine can do so; what it writes there goes with it. */
+  layerOver?: string
   /** The workload may make user namespaces of its own, as a sandboxed Chromium does. */
   allowsUserNamespaces?: true
 }

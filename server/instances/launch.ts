@@ -60,6 +60,7 @@ export async function prepareWorkload(
     env: { ...instanceEnv(context, { service, release, facts }), ...disk.env },
     sandbox: {
       ...sandboxOf(context, service, [...release.launch.readOnlyBinds, artifactDir(context.paths, release), secretsDir]),
+      layerOver: artifactDir(context.paths, release),
       ...disk.sandbox,
     },
     limits: limitsOf(plan),

@@ -51,7 +51,7 @@ export async function openShellTerminal(context: Context, opening: ShellOpening)
       TERM: query.term ?? defaultTerminalName,
       ...(query.command === undefined && promptEnv(service, cwd)),
     },
-    sandbox: sandboxOf(context, service, [...release.launch.readOnlyBinds, cwd, secretsDir]),
+    sandbox: { ...sandboxOf(context, service, [...release.launch.readOnlyBinds, cwd, secretsDir]), layerOver: cwd },
     limits: limitsOf(release.settings.plan),
     columns: query.columns ?? defaultShellSize.columns,
     rows: query.rows ?? defaultShellSize.rows,

@@ -73,7 +73,7 @@ test('S25: a release holds files, folders and links only', async () => {
   const [release = ''] = readdirSync(own.releases)
   expect(readdirSync(join(own.releases, release))).not.toContain('pipe')
   const twins = ['server.js', 'twin.js'].map((name) => lstatSync(join(own.releases, release, name)))
-  for (const twin of twins) expect(twin).toMatchObject({ mode: 0o100440, ...(isRoot && { uid: 0 }) })
+  for (const twin of twins) expect(twin).toMatchObject(isRoot ? { mode: 0o100640, uid: 0 } : { mode: 0o100440 })
 })
 
 function mkdirp(path: string): string {

@@ -1,11 +1,11 @@
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { messageOf } from '../../../shared/error.ts'
-import type { Engine, ListedWorkload } from '../port.ts'
+import type { Engine, Guarantee, ListedWorkload } from '../port.ts'
 import type { Cgroups } from './cgroups.ts'
 import { diskGuaranteesOf, diskMountsOf } from './disk-support.ts'
 import { freezerBy } from './freezer.ts'
-import { guaranteesOf, type Host, probeHost, usableCgroups } from './host.ts'
+import { guaranteesOf, type Host, namespacesIn, probeHost, usableCgroups } from './host.ts'
 import { installPrograms } from './launcher.ts'
 import { freeze, inspect, type LifecycleContext, remove, runTask, startInstance, stop, thaw } from './lifecycle.ts'
 import { CONNECTIONS_PER_INSTANCE } from './network/connection-table.ts'
@@ -16,10 +16,11 @@ import type { Networks } from './network/networks.ts'
 import { openNetworks } from './network/own-networks.ts'
 import { openSharedNetwork } from './network/shared-network.ts'
 import { groupOf, isTrueWithin, processesBy } from './processes.ts'
-import { openRecords, type Records, type Workload } from './record.ts'
+import { openRecords, RECORDS, type Records, type Workload } from './record.ts'
 import { createSupervisor } from './supervisor.ts'
 import { openTerminal } from './terminal.ts'
 import { createTurns } from './turns.ts'
+import { openWritableLayers } from './writable-layer.ts'
 import { watchYielding } from './yielding.ts'
 
 export interface ProcessEngineOptions {
@@ -66,7 +67,7 @@ export async function createProcessEngine(options: ProcessEngineOptions): Promis
     name: 'process',
     hasOwnNetworks: context.networks.areOwn,
     mountsDisks: diskMountsOf(host),
-    guarantees: async () => [...guaranteesOf(host), ...diskGuaranteesOf(host)],
+    guarantees: async () => [...guaranteesOf(host), layerGuarantee(context.layers), ...diskGuaranteesOf(host)],
     start: (spec) => startInstance(context, spec),
     inspect: (id) => inspect(context, id),
     list: async () => supervisor.all().flatMap(({ workload }) => listed(workload)),
@@ -98,6 +99,7 @@ export async function createProcessEngine(options: ProcessEngineOptions): Promis
       supervisor.close()
       await context.networks.close({ isEmpty: supervisor.all().every((one) => one.end !== undefined) })
       context.cgroups?.close()
+      if (!('reason' in context.layers)) context.layers.close()
     },
   }
 }
@@ -124,7 +126,7 @@ async function openContext({ label, cgroupRoot, network, ...options }: ProcessEn
     ...(cgroupRoot && { cgroupRoot }),
   })
   const cgroups = usableCgroups(host)
-  const records = openRecords(join(stateDir, 'instances'))
+  const records = openRecords(join(stateDir, RECORDS))
   const processes = processesBy(records, cgroups)
   const supervisor = createSupervisor({ records, processes, cgroups, log })
   const hiddenDirs = [stateDir, ...(options.hiddenDirs ?? [])]
@@ -134,6 +136,7 @@ async function openContext({ label, cgroupRoot, network, ...options }: ProcessEn
     cgroups,
     records,
     programs,
+    layers: await openLayersOf(host, programs.steps, stateDir),
     processes,
     freezer: freezerBy(cgroups, processes),
     supervisor,
@@ -144,6 +147,18 @@ async function openContext({ label, cgroupRoot, network, ...options }: ProcessEn
     log,
   }
 }
+
+async function openLayersOf(host: Host, stepProgram: string, directory: string): Promise<LifecycleContext['layers']> {
+  if (namespacesIn(host) !== 'machine')
+    return { reason: 'cpd does not run as root with namespaces, so releases are read-only; run it as root' }
+  return await openWritableLayers(stepProgram, directory)
+}
+
+const layerGuarantee = (layers: LifecycleContext['layers']): Guarantee => ({
+  id: 'writable-layer',
+  title: 'Instances may write beside their code, for as long as they run',
+  ...('reason' in layers ? { holds: false, reason: layers.reason } : { holds: true }),
+})
 
 interface NetworkPlace {
   records: Records

@@ -18,7 +18,16 @@ const CLONE_NEWNET = 0x4000_0000
 
 const AT_FDCWD = -100
 const O_CLOEXEC = 0x8_0000
+const OPEN_TREE_CLONE = 1
+const AT_EMPTY_PATH = 0x1000
+const MOVE_MOUNT_F_EMPTY_PATH = 4
+const MOUNT_ATTR_IDMAP = 0x10_0000
+/** Where nothing else is open by then. */
+const NAMESPACE_DESCRIPTOR = 21
+const TREE_DESCRIPTOR = 20
 const MS_RDONLY = 1
+const MS_NOSUID = 2
+const MS_NODEV = 4
 const MS_REMOUNT = 32
 const MS_BIND = 4096
 /** No setuid programs, no devices, nothing that can be run. */
@@ -53,20 +62,35 @@ export interface EnterPlan {
   networkPath: string | undefined
   /** Mounts are its own, and what the machine mounts later is seen in them. */
   hasOwnMounts: boolean
+  layer?: LayerMount | undefined
+}
+
+/** A folder of root's that is to be the user's own and writable, what is written going elsewhere. */
+export interface LayerMount {
+  folder: string
+  upper: string
+  /** What the overlay needs for itself, on the file system of `upper`. */
+  work: string
+  /** Its ids make root's files the user's. */
+  userNamespace: string
 }
 
 /** A session, a network and mounts of its own. */
-export function enterSteps({ hasTerminal, networkPath, hasOwnMounts }: EnterPlan): Step[] {
+export function enterSteps({ hasTerminal, networkPath, hasOwnMounts, layer }: EnterPlan): Step[] {
   return [
     step('setsid', [], 'No session could be made'),
     ...(hasTerminal ? [step('ioctl', [0, TIOCSCTTY, 1], 'The terminal could not be taken')] : []),
     ...(networkPath === undefined ? [] : networkSteps(networkPath)),
-    ...(hasOwnMounts
-      ? [
-          step('unshare', [CLONE_NEWNS | CLONE_NEWIPC], 'No mount namespace could be made'),
-          step('mount', ['none', '/', 0, MS_REC | MS_SLAVE, 0], 'The mounts of the machine could not be let go of'),
-        ]
-      : []),
+    ...(hasOwnMounts ? mountSteps(layer) : []),
+  ]
+}
+
+/** Mounts of its own, and the layer among them. */
+export function mountSteps(layer: LayerMount | undefined): Step[] {
+  return [
+    step('unshare', [CLONE_NEWNS | CLONE_NEWIPC], 'No mount namespace could be made'),
+    step('mount', ['none', '/', 0, MS_REC | MS_SLAVE, 0], 'The mounts of the machine could not be let go of'),
+    ...(layer === undefined ? [] : layerSteps(layer)),
   ]
 }
 
@@ -74,6 +98,26 @@ function networkSteps(path: string): Step[] {
   const opened = step('openat', [AT_FDCWD, path, O_CLOEXEC], `The network namespace ${path} could not be opened`)
   return [opened, step('setns', [{ resultOf: opened }, CLONE_NEWNET], `The network namespace ${path} could not be entered`)]
 }
+
+function layerSteps({ folder, upper, work, userNamespace }: LayerMount): Step[] {
+  const failure = `No writable layer could be put over ${folder}`
+  const namespace = step('openat', [AT_FDCWD, userNamespace, O_CLOEXEC], failure)
+  const tree = step('open_tree', [AT_FDCWD, folder, OPEN_TREE_CLONE | O_CLOEXEC], failure)
+  const mapping = Buffer.concat([uint32s(MOUNT_ATTR_IDMAP, 0, 0, 0, 0, 0), uint32s(NAMESPACE_DESCRIPTOR, 0)])
+  const layers = `lowerdir=${escaped(folder)},upperdir=${escaped(upper)},workdir=${escaped(work)}`
+  return [
+    namespace,
+    step('dup3', [{ resultOf: namespace }, NAMESPACE_DESCRIPTOR, O_CLOEXEC], failure),
+    tree,
+    step('dup3', [{ resultOf: tree }, TREE_DESCRIPTOR, O_CLOEXEC], failure),
+    step('mount_setattr', [TREE_DESCRIPTOR, '', AT_EMPTY_PATH, mapping, mapping.length], failure),
+    step('move_mount', [TREE_DESCRIPTOR, '', AT_FDCWD, folder, MOVE_MOUNT_F_EMPTY_PATH], failure),
+    step('mount', ['overlay', folder, 'overlay', MS_NOSUID | MS_NODEV, layers], failure),
+  ]
+}
+
+/** Commas and colons part the options and layers of an overlay. */
+const escaped = (path: string): string => path.replaceAll(/[\\,:]/g, (character) => `\\${character}`)
 
 export interface LeavePlan {
   /** Who to become, or undefined to stay who we are. */

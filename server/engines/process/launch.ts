@@ -26,7 +26,7 @@ import { join } from 'node:path'
 import { SYSTEM_PATH } from '../../process/system-tools.ts'
 import type { Priority } from '../port.ts'
 import type { CgroupView, ControlWrite } from './cgroups.ts'
-import { enterSteps, type LeavePlan, leaveSteps } from './launch-steps.ts'
+import { enterSteps, type LayerMount, type LeavePlan, leaveSteps } from './launch-steps.ts'
 import type { StepFile } from './step-program/steps.ts'
 
 /** The lists of system calls of a launch, as files of the record's folder. */
@@ -132,6 +132,8 @@ export interface Launch {
   hasKeyrings: boolean
   /** What of the control groups is shown; undefined to show them as they are, or as the joined workload sees them. */
   cgroupView?: CgroupView | undefined
+  /** What is written into the release is put down. */
+  layer?: LayerMount | undefined
   /** Options of nsenter(1) for the namespaces that are entered, instead of making new ones. */
   joinedNamespaces?: readonly string[] | undefined
   /** The standard input is a terminal, which becomes the controlling one. */
@@ -144,12 +146,12 @@ export interface Launch {
 
 /** What the step program is to do before and after the mounts. */
 export function launchSteps(launch: Launch): Record<typeof ENTER_STEPS | typeof LEAVE_STEPS, StepFile> {
-  const { user, namespaces, networkPath, fstabPath, hasTerminal = false } = launch
+  const { user, namespaces, networkPath, fstabPath, layer, hasTerminal = false } = launch
   const hasOwnMounts = fstabPath !== undefined
   const hasCapabilities = user !== undefined || namespaces !== 'none'
   const cgroupView = hasOwnMounts ? launch.cgroupView : undefined
   return {
-    enter: { steps: enterSteps({ hasTerminal, networkPath, hasOwnMounts }) },
+    enter: { steps: enterSteps({ hasTerminal, networkPath, hasOwnMounts, layer }) },
     leave: { steps: leaveSteps({ ...launch, hasCapabilities, cgroupView }), envPrefix: ENV_PREFIX },
   }
 }

@@ -10,6 +10,7 @@ import { placeDisk } from './disk-mount.ts'
 import type { HeldNamespaces } from './held-namespaces.ts'
 import { type Host, namespacesIn, usableCgroups } from './host.ts'
 import { KEEPER_SCRIPT, type Launch, type LaunchPrograms, launchCommand, launchSteps, READY } from './launch.ts'
+import type { LayerMount } from './launch-steps.ts'
 import { type BoundDir, planMounts, renderFstab } from './mount-plan.ts'
 import { HOST_SEAT, type Networks, type Seat } from './network/networks.ts'
 import { groupOf } from './processes.ts'
@@ -19,12 +20,15 @@ import { stepProgram } from './step-program/elf.ts'
 import { OWN_ARCHITECTURE } from './step-program/numbers.ts'
 import { renderSteps } from './step-program/steps.ts'
 import type { Turns } from './turns.ts'
+import type { WritableLayers } from './writable-layer.ts'
 
 export interface LaunchContext {
   host: Host
   records: Records
   programs: LaunchPrograms
   networks: Networks
+  /** Or why this machine cannot have them. */
+  layers: WritableLayers | { reason: string }
   turns: Turns
   /** Folders of the control plane, shown empty to every workload. */
   hiddenDirs: string[]
@@ -97,13 +101,18 @@ async function launchIn(
   if (cgroups !== undefined) createGroup(cgroups, workload, spec.limits)
   // Whoever waits outside for the command must not be stopped and killed with its group: it is born inside only when it is its init.
   const birthplace = namespaces === 'none' || joinedNamespaces !== undefined ? undefined : cgroups?.birthplace(groupOf(workload))
+  const layer = joinedNamespaces === undefined ? await prepareLayer(context, recordDir, spec) : undefined
   const described: Launch = {
     programs,
     recordDir,
     cgroupWrites: cgroups === undefined ? [] : cgroupWrites(cgroups, workload, { spec, isBornInside: birthplace !== undefined }),
     namespaces,
     networkPath: seat.path,
-    fstabPath: namespaces === 'none' || joinedNamespaces !== undefined ? undefined : writeFstab(context, recordDir, { spec, seat }),
+    fstabPath:
+      namespaces === 'none' || joinedNamespaces !== undefined
+        ? undefined
+        : writeFstab(context, recordDir, { spec, seat, hasLayer: layer !== undefined }),
+    layer,
     user: host.isRoot ? spec.sandbox : undefined,
     filter: host.filter !== 'calls' ? undefined : { allowsUserNamespaces: spec.sandbox.allowsUserNamespaces === true },
     hasKeyrings: host.hasKeyrings,
@@ -123,6 +132,11 @@ async function launchIn(
   if (typeof keeper === 'string')
     throw new AppError('unavailable', `Could not start ${workload.id}: ${keeper.trim() || 'the launcher was killed'}`)
   return keeper
+}
+
+async function prepareLayer({ layers }: LaunchContext, recordDir: string, { sandbox }: LaunchSpec): Promise<LayerMount | undefined> {
+  if ('reason' in layers || sandbox.layerOver === undefined) return undefined
+  return await layers.prepare(recordDir, sandbox.layerOver, sandbox)
 }
 
 function cgroupWrites(cgroups: Cgroups, workload: Workload, { spec, isBornInside }: { spec: LaunchSpec; isBornInside: boolean }) {
@@ -185,13 +199,15 @@ const OTHERS_METADATA = ['/sys/block', '/sys/class/block', '/sys/dev/block', '/s
 function writeFstab(
   { host, hiddenDirs, dataDir }: LaunchContext,
   recordDir: string,
-  { spec, seat }: { spec: LaunchSpec; seat: Seat },
+  { spec, seat, hasLayer }: { spec: LaunchSpec; seat: Seat; hasLayer: boolean },
 ): string {
   const { sandbox } = spec
+  const readOnlyBinds = hasLayer ? sandbox.readOnlyBinds.filter((path) => path !== sandbox.layerOver) : sandbox.readOnlyBinds
   const needed: BoundDir[] = [
-    { path: spec.cwd, isReadOnly: sandbox.readOnlyBinds.includes(spec.cwd) },
+    { path: spec.cwd, isReadOnly: readOnlyBinds.includes(spec.cwd) },
     ...[sandbox.homeDir, ...(sandbox.writableBinds ?? [])].map((path) => ({ path, isReadOnly: false })),
-    ...sandbox.readOnlyBinds.map((path) => ({ path, isReadOnly: true })),
+    ...readOnlyBinds.map((path) => ({ path, isReadOnly: true })),
+    ...(hasLayer && sandbox.layerOver !== undefined ? [{ path: sandbox.layerOver, isReadOnly: false }] : []),
   ].filter((dir) => existsSync(dir.path))
   const paths = needed.map((dir) => dir.path)
   const coveredDirs = (sandbox.coveredDirs ?? []).filter((dir) => existsSync(dir))

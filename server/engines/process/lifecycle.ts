@@ -8,6 +8,7 @@ import { groupOf, isTrueWithin, type Processes } from './processes.ts'
 import type { Workload } from './record.ts'
 import { checkSpec } from './spec.ts'
 import type { Supervised, Supervisor } from './supervisor.ts'
+import { removeLayer } from './writable-layer.ts'
 
 export interface LifecycleContext extends LaunchContext {
   cgroups: Cgroups | undefined
@@ -122,6 +123,7 @@ export async function remove(context: LifecycleContext, id: string): Promise<voi
 export async function forget({ cgroups, records, supervisor, networks }: LifecycleContext, { workload }: Supervised): Promise<void> {
   // The kernel lets go of a group a moment after its last process.
   await Promise.all([isTrueWithin(() => cgroups?.remove(groupOf(workload)) ?? true, REMOVE_DEADLINE_MS), networks.leave(workload.id)])
+  await removeLayer(records.dirOf(workload.id))
   records.remove(workload.id)
   supervisor.forget(workload.id)
 }

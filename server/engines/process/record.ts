@@ -59,6 +59,12 @@ export interface Records {
   remove(id: string): void
 }
 
+/** Where an engine with this state keeps the record of a workload. */
+export const recordDirIn = (stateDir: string, id: string): string => join(stateDir, RECORDS, id)
+
+/** The folder of the records in an engine's state. */
+export const RECORDS = 'instances'
+
 const ABOUT_FILE = 'about.json'
 const UNKNOWN_EXIT = 'unknown\n'
 

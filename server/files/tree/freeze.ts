@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { AppError } from '../../../shared/error.ts'
 
 const READ_AND_RUN = 0o5
+const OWNER_WRITES = 0o2
 
 /** Who is to own a tree, and who does. */
 export interface NewOwner {
@@ -58,8 +59,8 @@ export async function freezeFolder(dir: string, owner: NewOwner | undefined): Pr
   const stats = await lstat(dir)
   if (!stats.isDirectory()) throw new AppError('bad_request', 'A folder of the build was replaced while it was stored. Deploy again.')
   const allowed = allowedOf(stats.mode)
-  // Without another user to own it we must keep what removes it later: write permission on folders.
-  await chmod(dir, modeOf(owner === undefined ? allowed | 0o2 : allowed, allowed))
+  // For us alone, who remove it later; and for whom a layer makes the tree look like the user's own.
+  await chmod(dir, modeOf(allowed | OWNER_WRITES, allowed))
   if (owner !== undefined) await lchown(dir, owner.uid, owner.gid)
 }
 
@@ -133,7 +134,8 @@ async function replaceByCopy(path: string): Promise<void> {
 
 async function freezeFile(path: string, mode: number, owner: NewOwner | undefined): Promise<void> {
   if (owner !== undefined) await lchown(path, owner.uid, owner.gid)
-  await chmod(path, modeOf(allowedOf(mode), allowedOf(mode)))
+  const allowed = allowedOf(mode)
+  await chmod(path, modeOf(owner === undefined ? allowed : allowed | OWNER_WRITES, allowed))
 }
 
 const allowedOf = (mode: number): number => (mode >> 6) & READ_AND_RUN

@@ -1,0 +1,85 @@
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Engine, Sandbox } from '../../../server/engines/port.ts'
+import { createProcessEngine } from '../../../server/engines/process/engine.ts'
+import { until } from '../../support/until.ts'
+import { makeWorld, type World } from '../world.ts'
+
+let world: World
+let engine: Engine
+let sandbox: Sandbox
+let release: string
+
+/** A release as a build leaves it: root's, and to be read by the service's group. */
+function layRelease(gid: number): void {
+  mkdirSync(join(release, 'dist', 'deep'), { recursive: true })
+  for (const file of ['app.js', 'dist/old', 'dist/deep/file']) {
+    writeFileSync(join(release, file), 'as it was')
+    chmodSync(join(release, file), 0o640)
+  }
+  for (const path of ['', 'app.js', 'dist', 'dist/old', 'dist/deep', 'dist/deep/file']) {
+    chownSync(join(release, path), 0, gid)
+    if (statSync(join(release, path)).isDirectory()) chmodSync(join(release, path), 0o750)
+  }
+}
+
+describe.runIf(process.getuid?.() === 0)('a workload with a layer over its release', () => {
+  beforeAll(async () => {
+    world = makeWorld()
+    engine = await createProcessEngine({ stateDir: world.stateDir, label: `cpd-test-layer-${process.pid}` })
+    const own = world.service('srv-one')
+    release = join(world.dir, 'srv-one', 'release')
+    layRelease(own.gid)
+    sandbox = { ...own, readOnlyBinds: [release], layerOver: release }
+  })
+  afterAll(async () => {
+    await engine.close()
+    world.dispose()
+  })
+
+  async function run(command: string, changes: Partial<Sandbox> = {}): Promise<string> {
+    const task = world.task(`{ ${command}; } 2>&1`, { sandbox: { ...sandbox, ...changes } })
+    await engine.runTask(task, AbortSignal.timeout(60_000))
+    return world.output(task)
+  }
+
+  const layers = () =>
+    readdirSync(join(world.stateDir, 'instances')).filter((id) => existsSync(join(world.stateDir, 'instances', id, 'layer')))
+
+  test('is promised by an engine that can', async () => {
+    expect((await engine.guarantees()).find(({ id }) => id === 'writable-layer')).toMatchObject({ holds: true })
+  })
+
+  test('writes, removes and changes modes beside its code', async () => {
+    const output = await run(
+      'rm -r dist && mkdir dist && echo new >dist/new && chmod 700 app.js && echo more >>app.js && cat app.js dist/new && ls dist',
+    )
+    expect(output).toBe('as it wasmore\nnew\nnew\n')
+  })
+
+  test('finds the release as it was, and leaves nothing', async () => {
+    expect(await run('find . -type f | sort; cat app.js dist/old')).toBe('./app.js\n./dist/deep/file\n./dist/old\nas it wasas it was')
+    expect(readFileSync(join(release, 'app.js'), 'utf8')).toBe('as it was')
+    expect(statSync(join(release, 'app.js'))).toMatchObject({ uid: 0, mode: 0o100640 })
+    expect(layers()).toEqual([])
+  })
+
+  test('keeps what it wrote while it runs, as files of its own user, and no longer', async () => {
+    const spec = world.instance('echo kept >state; exec sleep 1000', { sandbox })
+    await engine.start(spec)
+    const written = join(world.stateDir, 'instances', spec.instanceId, 'layer', 'upper', 'state')
+    await until('it has written', () => existsSync(written))
+    expect(statSync(written).uid).toBe(sandbox.uid)
+    await engine.stop(spec.instanceId, { graceMs: 0 })
+    await engine.remove(spec.instanceId)
+    expect(layers()).toEqual([])
+  })
+
+  test('is as before where it is to have none', async () => {
+    const { layerOver: _, ...without } = sandbox
+    const task = world.task('{ cat app.js; touch new; } 2>&1', { sandbox: without })
+    await engine.runTask(task, AbortSignal.timeout(60_000))
+    expect(world.output(task)).toMatch(/^as it was.*Read-only file system/)
+  })
+})
