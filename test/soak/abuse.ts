@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { percentile } from '../../server/doctor/percentile.ts'
 import { keyPurpose } from '../../server/ingress/certificate-table.ts'
 import { createIngressClient, type IngressClient } from '../../server/ingress/control-client.ts'
+import type { Route } from '../../server/ingress/route-table.ts'
 import { type SpawnedProcess, spawnProcess } from '../../server/process/spawn.ts'
 import { openSealer } from '../../server/secrets/seal.ts'
 import { residentMibOf } from '../bench/ingress/world.ts'
@@ -22,6 +23,8 @@ export interface AbuseOptions {
 }
 
 const QUIET_HOST = 'quiet.abuse.test'
+/** A site of the quiet tenant, of which each look is one at the disk: what is missing is not remembered. */
+const QUIET_SITE = 'quiet-site.abuse.test'
 const QUIET_SECONDS = 10
 const PROBE_EVERY_MS = 10
 const SAMPLE_EVERY_MS = 500
@@ -55,12 +58,21 @@ export async function abuse({ seconds, attacks, executable }: AbuseOptions): Pro
     const { client, root, ports } = attacked
     writeHostileSite(root)
     for (const attack of attacks) {
+      const quietSite: Route = {
+        kind: 'static',
+        serviceId: 'srv-site',
+        name: 'quiet site',
+        releaseId: 'rel-1',
+        root: dir,
+        headers: [],
+        rules: [],
+      }
       const quietRoute = { kind: 'proxy', serviceId: 'srv-quiet', name: 'quiet' } as const
       const targets = [{ instanceId: 'ins-quiet', host: '127.0.0.1', port: quiet.port ?? 0 }]
       const publish = (appPort: number) =>
         client.publish({
           version: ++version,
-          hosts: { [QUIET_HOST]: { ...quietRoute, targets }, [HOSTILE_HOST]: hostileRoute(root, attack, appPort) },
+          hosts: { [QUIET_HOST]: { ...quietRoute, targets }, [QUIET_SITE]: quietSite, [HOSTILE_HOST]: hostileRoute(root, attack, appPort) },
         })
       await publish(0)
       const before = await watch(attacked, QUIET_SECONDS)
@@ -140,9 +152,12 @@ async function watch({ ingress, ports }: Attacked, seconds: number): Promise<Fig
   let sampleAt = 0
   while (performance.now() < end) {
     const from = performance.now()
-    const isAnswered = await fetch(`http://127.0.0.1:${ports.http}/`, { headers: { host: QUIET_HOST } })
-      .then(async (response) => (await response.text()) === 'quiet')
-      .catch(() => false)
+    const ask = async (host: string, status: number) => {
+      const response = await fetch(`http://127.0.0.1:${ports.http}/`, { headers: { host } })
+      await response.text()
+      return response.status === status
+    }
+    const isAnswered = await (tookMs.length % 2 === 0 ? ask(QUIET_HOST, 200) : ask(QUIET_SITE, 404)).catch(() => false)
     tookMs.push(performance.now() - from)
     if (!isAnswered) figures.failed++
     if (from >= sampleAt) {
