@@ -22,10 +22,11 @@ export async function withMountedImage(
   { source, mountPoint }: { source: string; mountPoint: string },
   use: (mounted: MountedImage) => Promise<void>,
 ): Promise<void> {
-  const thaw = ['xargs', 'fsfreeze', '--unfreeze', mountPoint]
-  const keeper = spawnProcess(['unshare', '--mount', '--propagation', 'private', ...thaw], {
+  const wait = ['/bin/sh', '-c', KEEPER, 'cpd-keeper', mountPoint]
+  const keeper = spawnProcess(['unshare', '--mount', '--propagation', 'private', ...wait], {
     env: systemEnv,
     stdin: 'pipe',
+    stdout: 'pipe',
     detached: true,
   })
   try {
@@ -33,11 +34,38 @@ export async function withMountedImage(
     const run = async (argv: readonly string[]) => void (await runTool(['nsenter', '--target', String(keeper.pid), '--mount', ...argv]))
     const options = `noinit_itable,nosuid,nodev${source.startsWith('/dev/') ? '' : ',loop'}`
     await run(['mount', '--no-mtab', '-t', 'ext4', '-o', options, source, mountPoint])
-    await use({ run, freeze: () => run(['fsfreeze', '--freeze', mountPoint]) })
+    await use({ run, freeze: () => freezeBy(keeper) })
   } finally {
     await keeper.stdin?.end()
     await keeper.exited
   }
+}
+
+/**
+ * $1: the mount point. Freezes by itself when it is told to, so that no freeze that was begun before we were killed can come after the thaw,
+ * which it does in any case.
+ */
+const KEEPER = `
+trap '' PIPE
+if read -r word; then
+  if words=$(fsfreeze --freeze "$1" 2>&1); then echo frozen; else echo "$words"; fi
+fi
+read -r word
+fsfreeze --unfreeze "$1" 2>/dev/null
+`
+
+async function freezeBy(keeper: SpawnedProcess): Promise<void> {
+  keeper.stdin?.write('freeze\n')
+  await keeper.stdin?.flush()
+  const reader = keeper.stdout?.getReader()
+  const decoder = new TextDecoder()
+  let words = ''
+  while (reader !== undefined && !words.endsWith('\n')) {
+    const { done, value } = await reader.read()
+    if (done) break
+    words += decoder.decode(value, { stream: true })
+  }
+  if (words !== 'frozen\n') throw new AppError('unavailable', `The disk's file system could not be held still: ${words.trim()}`)
 }
 
 const APART_DEADLINE_MS = 5000
@@ -45,7 +73,7 @@ const APART_DEADLINE_MS = 5000
 /** Before it has left our namespace for good, a mount in its would be one in the machine's; then it becomes the program that waits. */
 async function untilApart({ pid }: SpawnedProcess): Promise<void> {
   for (const deadline = Date.now() + APART_DEADLINE_MS; Date.now() < deadline; await sleep(1)) {
-    if (programOf(pid) === 'xargs') return
+    if (programOf(pid) === 'sh') return
   }
   throw new AppError('unavailable', 'No mount namespace could be made to copy the disk in.')
 }

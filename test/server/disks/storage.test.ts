@@ -1,5 +1,5 @@
 import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loopDeviceOf } from '../../../server/disks/loop-device.ts'
 import { withMountedImage } from '../../../server/disks/mounted-image.ts'
@@ -142,6 +142,24 @@ test('an image that stands still goes on when whoever held it back is done, and 
   for (let tries = 0; loopDeviceOf(image) !== undefined && tries < 200; tries++) await Bun.sleep(10)
   expect(loopDeviceOf(image)).toBeUndefined()
   await withMountedImage({ source: image, mountPoint }, ({ run }) => run(['touch', `${mountPoint}/data/a`]))
+})
+
+test('an image whose holder goes while it is being held back goes on', async () => {
+  const disk = newDisk({ isImage: true })
+  await makeStorage(server.context.paths, disk)
+  const { image, mountPoint } = pathsOf(disk)
+  const other = join(dirname(image), 'seen-elsewhere')
+  mkdirSync(other)
+  await withMountedImage({ source: image, mountPoint }, async () => {
+    const device = loopDeviceOf(image) ?? ''
+    let held: Promise<unknown> = Promise.resolve()
+    // The word to hold it back is given, and nobody waits for the answer, as after a kill.
+    await withMountedImage({ source: device, mountPoint: other }, async ({ freeze }) => {
+      held = freeze().catch(() => undefined)
+    })
+    await held
+    await withMountedImage({ source: device, mountPoint: other }, ({ run }) => run(['timeout', '30', 'touch', `${other}/data/a`]))
+  })
 })
 
 test('folders of disks that nobody knows are removed, and nothing else', async () => {
