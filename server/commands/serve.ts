@@ -6,6 +6,7 @@ import { formatAddress } from '../address.ts'
 import { type Config, ownArguments, ownEnvironment } from '../config.ts'
 import { pathsOf } from '../paths.ts'
 import { oomScores, spareFromOom } from '../process/oom-score.ts'
+import { keepSecretsInside } from '../process/secrecy.ts'
 import { surviveErrors } from '../process/survive.ts'
 import { type RunningServer, startServer } from '../serve.ts'
 import { createServerLog, type ServerLog } from '../server-log.ts'
@@ -26,6 +27,7 @@ export function serveCommand(): Command {
     const log = createServerLog((line) => process.stderr.write(line))
     surviveErrors(log)
     spareFromOom(oomScores.controlPlane)
+    keepSecretsInside()
     const server = await startServer({ config, version, selfCommand, executable: process.execPath, isOnTrial, log })
     announce(server, config)
     const commands = answerCommands({ server, config, isOnTrial, log })

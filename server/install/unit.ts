@@ -66,6 +66,7 @@ TimeoutStopSec=60
 OOMPolicy=continue
 Delegate=yes
 LimitNOFILE=1048576
+LimitCORE=0
 TasksMax=infinity
 ${(user === undefined ? asRoot : asUser(user)).join('\n')}
 
