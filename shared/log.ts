@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Many, OneOf, TimeInput } from './schema.ts'
+import { Many, OneOf, Paths, TimeInput } from './schema.ts'
 
 export const logTypes = ['app', 'request', 'build'] as const
 export type LogType = (typeof logTypes)[number]
@@ -34,7 +34,7 @@ const filters = {
   host: Many(Type.String({ maxLength: 256, description: `Of requests; ${wildcard}` })),
   method: Many(Type.String({ maxLength: 32, description: `Of requests; ${wildcard}` })),
   statusCode: Many(Type.String({ maxLength: 8, description: `Of requests, 5* for a class; ${wildcard}` })),
-  path: Many(Type.String({ maxLength: 2048, description: `Of requests, without the query; ${wildcard}` })),
+  path: Paths(`Of requests, without the query; ${wildcard}`),
   task: Many(Type.String({ maxLength: 64, description: noSuchLabel })),
   taskRun: Many(Type.String({ maxLength: 64, description: noSuchLabel })),
   sandbox: Many(Type.String({ maxLength: 64, description: noSuchLabel })),

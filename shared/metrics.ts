@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Id } from './id.ts'
-import { Many, OneOf, Time } from './schema.ts'
+import { Many, OneOf, Paths, Time } from './schema.ts'
 import { serviceTypes } from './service.ts'
 
 /** What can be asked for, in the order it is told in. */
@@ -68,7 +68,7 @@ const resources = {
 const instance = Many(Type.String({ maxLength: 64, description: 'Only these instances' }))
 const requestFilters = {
   host: Many(Type.String({ maxLength: 256, description: 'Finds nothing: requests are not counted by host' })),
-  path: Many(Type.String({ maxLength: 2048, description: 'Finds nothing: requests are not counted by path' })),
+  path: Paths('Finds nothing: requests are not counted by path'),
 }
 
 export const HistoryQuery = Type.Object({ ...range, metric: Many(OneOf(metricNames)) })

@@ -78,6 +78,9 @@ export const PageQuery = {
 /** A filter that takes several values, comma-joined or repeated. */
 export const Many = <T extends TSchema>(item: T) => Type.Optional(Type.Array(item, { maxItems: 100 }))
 
+/** A filter by paths, as many and as long as a head has room for. */
+export const Paths = (description: string) => Type.Optional(Type.Array(Type.String({ maxLength: 1024, description }), { maxItems: 20 }))
+
 /** A page of a list: each item wrapped under its own name beside its cursor. */
 export const PageOf = <const N extends string, T extends TSchema>(name: N, item: T) =>
   Type.Array(Type.Object({ [name]: item, cursor: Type.String() } as { [K in N]: T } & { cursor: ReturnType<typeof Type.String> }))

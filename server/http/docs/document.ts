@@ -27,7 +27,7 @@ export async function buildOpenApiDocument(table: OperationTable, version: strin
         info: {
           title: 'Control plane',
           version,
-          license: { name: 'MIT' },
+          license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
           description:
             'Deploys and runs services on your own machine. Authorize with an API key, or log in here with `POST /v1/auth/login`.',
         },
