@@ -6,6 +6,8 @@ export interface WritableSocket {
 
 /** From here on whoever produces the bytes is to pause until the queue is empty. */
 const HIGH_WATER_BYTES = 128 * 1024
+/** A rest that is so many times smaller than what it came with is copied: larger ones cost more than the memory is worth. */
+const SMALL_REST = 8
 /** A head and what follows it are joined into one write up to this size; more is not worth copying. */
 const ROOM_BYTES = 64 * 1024
 
@@ -155,7 +157,7 @@ export class Outgoing {
 
   /** A small rest must not keep alive all that it came with. */
   #wait(bytes: Buffer): void {
-    this.#queue.push(bytes.length * 2 < bytes.buffer.byteLength ? Buffer.from(bytes) : bytes)
+    this.#queue.push(bytes.length * SMALL_REST < bytes.buffer.byteLength ? Buffer.from(bytes) : bytes)
     this.#queuedBytes += bytes.length
   }
 
