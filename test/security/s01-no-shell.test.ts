@@ -32,9 +32,9 @@ test('S1: nothing takes a command as one string', () => {
   expect(filesWith(/\bexecSync\b|(?<!\.)\bexec\(|\bshell:\s*true|\bnew Function\(|'node:vm'|\beval\(/)).toEqual([])
 })
 
-test('S1: of the C library three calls are made: one gives disk space back, one duplicates a listening socket, one halts a terminal', () => {
+test('S1: of the C library these calls are made and no others', () => {
   const calls = filesWith(/bun:ffi/, product).map((path) => {
-    const called = [...codeOf(path).matchAll(/(\w+): \{ args:/g)].map(([, name]) => name)
+    const called = [...codeOf(path).matchAll(/(\w+): \{ args: \['/g)].map(([, name]) => name)
     return { path, called }
   })
   expect(calls).toEqual([
@@ -42,16 +42,24 @@ test('S1: of the C library three calls are made: one gives disk space back, one 
       path: 'server/connections/own-sockets.ts',
       called: ['getpeername', 'getsockname', 'getsockopt', 'fcntl', 'shutdown', 'getrlimit'],
     },
+    // Tries what the filter of calls refuses, from inside a sandbox.
+    { path: 'server/doctor/red-team/system-calls.ts', called: ['syscall'] },
     { path: 'server/ingress/tls/duplicate-descriptor.ts', called: ['fcntl'] },
     { path: 'server/logs/release.ts', called: ['fallocate'] },
+    { path: 'server/process/pipe.ts', called: ['pipe2', 'fcntl'] },
     { path: 'server/process/pty.ts', called: ['tcflow'] },
+    // Joins a session keyring of its own.
+    { path: 'server/process/secrecy.ts', called: ['syscall'] },
   ])
 })
 
-test("S1: a shell is named only where a service's own command is started in its sandbox", () => {
-  expect(filesWith(/['"](\/bin\/)?(ba|da|z)?sh['"]|['"]-lc['"]/, product).filter((path) => path !== 'cli/completion/scripts.ts')).toEqual([
-    'server/engines/process/launch.ts',
-  ])
+/** Where a shell runs a script of ours, or a service's own command in its sandbox. */
+const withShell = ['server/disks/mounted-image.ts', 'server/engines/process/launch.ts', 'server/engines/process/spool.ts']
+
+test('S1: a shell is named only where it runs a constant script, or the own command of a service in its sandbox', () => {
+  expect(filesWith(/['"](\/bin\/)?(ba|da|z)?sh['"]|['"]-lc['"]/, product).filter((path) => path !== 'cli/completion/scripts.ts')).toEqual(
+    withShell,
+  )
 })
 
 test('S1: what is started is never put together from text', () => {
@@ -62,12 +70,13 @@ test('S1: what is started is never put together from text', () => {
   expect(codeOf('server/process/spawn.ts')).toMatch(/spawnProcess\(argv: readonly string\[\]/)
 })
 
-test('S1: the scripts of the launcher are constants', () => {
-  const code = codeOf('server/engines/process/launch.ts')
-  const scripts = [...code.matchAll(/const [A-Z_]+ = (?:String\.raw)?`([^`]*)`/g)].map(([, script = '']) => script)
-  expect(scripts.length).toBe(4)
+test('S1: the scripts are constants', () => {
+  const scripts = withShell.flatMap((path) =>
+    [...codeOf(path).matchAll(/const [A-Z_]+ = (?:String\.raw)?`([^`]*)`/g)].map(([, script = '']) => script),
+  )
+  expect(scripts.length).toBe(6)
   const inserted = scripts.flatMap((script) => [...script.matchAll(/(?<!\\)\$\{(\w+)\}/g)].map(([, name]) => name))
-  expect([...new Set(inserted)]).toEqual(['ENV_PREFIX'])
+  expect([...new Set(inserted)]).toEqual(['LEAVE_STEPS'])
 })
 
 test('S1: lint forbids it as well', () => {

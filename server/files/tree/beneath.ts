@@ -91,7 +91,8 @@ function step(way: Reached[], path: string): 'absent' | 'outside' | undefined {
   const pending = path.split('/').reverse()
   let followed = 0
   for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
-    if (way.at(-1)?.stats.isDirectory() !== true) return 'absent'
+    // No file has such a name, and the file system calls of the runtime throw at it.
+    if (name.includes('\0') || way.at(-1)?.stats.isDirectory() !== true) return 'absent'
     if (name === '..' && way.length === 1) return 'outside'
     const target = take(way, name)
     if (target === undefined) continue
