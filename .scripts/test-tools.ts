@@ -21,6 +21,9 @@ const debianPackages: Record<string, string> = {
   python3: 'python3-venv',
   setpriv: 'util-linux',
   'systemd-analyze': 'systemd',
+  // Programs of ours for the other processor are assembled and run as well.
+  'aarch64-linux-gnu-as': 'binutils-aarch64-linux-gnu',
+  'qemu-aarch64': 'qemu-user',
 }
 
 const goModules: Record<string, string> = {
