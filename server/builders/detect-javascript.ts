@@ -5,7 +5,7 @@ import type { BuildPlan, BuildStep, DetectInput } from './plan.ts'
 import { javascriptWishes, type Running, runtimeNotes } from './runtime-notes.ts'
 import { shellWord } from './shell-word.ts'
 import type { SourceView } from './source-view.ts'
-import { declaredStart, requireStart } from './start-command.ts'
+import { asSite, declaredStart, requireStart } from './start-command.ts'
 import { mergeTools, requireTool, type Tool } from './tool.ts'
 import { describeUnsupported } from './unsupported.ts'
 import { isWorkspaceRoot } from './workspace.ts'
@@ -133,8 +133,14 @@ function startOf(input: DetectInput, { pkg, manager }: JavascriptProject): strin
   const unsupported = start === undefined ? describeUnsupported(input.files) : undefined
   // A package.json for the front end alone, as Rails and Laravel have one.
   if (unsupported !== undefined) throw new AppError('bad_request', unsupported)
+  if (start === undefined && makesPages(input.files, pkg)) throw new AppError('bad_request', asSite('This source builds a static site'))
   return requireStart(start, 'add a "start" script to package.json')
 }
+
+/** A page beside a script that builds it, as generators of sites have them. */
+const makesPages = (files: SourceView, pkg: PackageJson): boolean =>
+  pkg.scripts.build !== undefined &&
+  ['index.html', 'public/index.html', 'src/index.html', 'src/pages/index.astro'].some((path) => files.has(path))
 
 /** The script's own text, which saves the package manager's process beside the app, unless something hangs on it being run by one. */
 function startScript(pkg: PackageJson, script: string, manager: PackageManager): string {

@@ -6,7 +6,7 @@ import { detectPython, hasPython } from './detect-python.ts'
 import { detectStatic } from './detect-static.ts'
 import { type BuildPlan, type DetectInput, planWithoutToolchain } from './plan.ts'
 import type { SourceView } from './source-view.ts'
-import { declaredStart } from './start-command.ts'
+import { asSite, declaredStart } from './start-command.ts'
 import { describeUnsupported, noteUnsupported } from './unsupported.ts'
 
 /** How each runtime is recognised and planned, in the order in which a source is asked. package.json comes first: many Go and
@@ -51,7 +51,7 @@ function refuseDeno({ files, settings }: DetectInput, start: string | undefined)
 }
 
 function notRecognised(files: SourceView): string {
-  if (files.has('index.html')) return 'This source is a plain website: create it as a static_site, or set startCommand'
+  if (files.has('index.html')) return asSite('This source is a plain website')
   return (
     describeUnsupported(files) ??
     'Nothing was found that says how to start this source: add a package.json, requirements.txt, go.mod, Cargo.toml or Procfile, set rootDir to the folder that holds it, or set startCommand'

@@ -23,6 +23,10 @@ export function declaredStart({ files, settings }: DetectInput): string | undefi
   return processes.get(wanted) ?? only
 }
 
+/** What to do about a site that was given to a service of another type. */
+export const asSite = (finding: string): string =>
+  `${finding}, and nothing in it answers requests: create it as a static_site (the type of a service cannot change: cpctl services create <name> --type static_site, then cpctl deploy --service <name>), or set startCommand`
+
 /** @throws AppError `bad_request` saying what to add, when neither a declared nor a detected command is there. */
 export function requireStart(command: string | undefined, remedy: string): string {
   if (command !== undefined) return command

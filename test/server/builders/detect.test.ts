@@ -234,6 +234,10 @@ describe('a source', () => {
     [{ 'package.json': '[1' }, 'package.json is not a JSON object'],
     [{ 'requirements.txt': 'x' }, 'No start command: add a Procfile'],
     [{ 'index.html': '' }, 'create it as a static_site'],
+    [
+      { 'package.json': json({ scripts: { build: 'vite build' } }), 'index.html': '' },
+      'This source builds a static site, and nothing in it answers requests: create it as a static_site',
+    ],
     [{ 'composer.json': '{}', 'package.json': json({ scripts: { build: 'vite build' } }) }, 'This is a PHP app (composer.json)'],
     [{ 'index.php': '' }, 'This is a PHP app (index.php), which cpd does not build by itself: where the operator has installed PHP'],
     [{ Gemfile: '', Dockerfile: '', 'package.json': '{}' }, 'This is a Ruby app (Gemfile)'],
