@@ -36,7 +36,7 @@ export const DISK_HELP = "Name, id, or the service that has it; default: the dis
 export const diskNamed = ({ io }: Pick<Context, 'io'>, argument: string | undefined, options: OfService): string =>
   serviceNamed(argument, options) ?? folderService(io.cwd)
 
-/** The same of a command whose last word is its own. */
+/** The disk and the last word of a command, where that word is its own. */
 export function diskAndLast(context: Pick<Context, 'io'>, words: readonly string[], options: OfService): { disk: string; last: string } {
   const { name, rest } = splitService(words, 1, options)
   return { disk: diskNamed(context, name, {}), last: rest[0] ?? '' }

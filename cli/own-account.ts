@@ -102,7 +102,7 @@ function useKept<T>(
 
 const sessionOf = ({ token }: PersonalSession) => ({ kind: 'session' as const, token, email: '' })
 
-/** It may have been ended meanwhile, by a new password say. */
+/** The session may have been ended meanwhile, by a new password say. */
 const isGood = (context: Context, url: string, kept: PersonalSession): Promise<boolean> =>
   clientWith(context, url, sessionOf(kept))
     .call('me')

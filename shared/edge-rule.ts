@@ -7,7 +7,7 @@ import { OneOf, PageQuery, StrictObject } from './schema.ts'
  */
 
 export const maxEdgeRules = 200
-/** Of the patterns of a service's rules together: each request is compared with them, on the one thread that serves everybody. */
+/** Characters of the patterns of a service's rules together: each request is compared with them, on the one thread that serves everybody. */
 export const maxPatternChars = 16_384
 
 const headerFields = {

@@ -9,7 +9,7 @@ interface Kept {
   io: Pick<Io, 'now' | 'interrupted'>
   /** File of the credentials. */
   path: string
-  /** Of the context. */
+  /** Name of the context. */
   name: string
   url: string
 }

@@ -7,7 +7,7 @@ import { dlopen, ptr } from 'bun:ffi'
 
 export interface OwnSocket {
   descriptor: number
-  /** Of the client. */
+  /** Address of the client. */
   address: string
   port: number
 }

@@ -10,9 +10,9 @@ export interface KnownConnection {
 }
 
 export interface ConnectionLimits {
-  /** Of one address, or of one /64 in IPv6; 0 is no limit. */
+  /** Connections of one address, or of one /64 in IPv6; 0 is no limit. */
   perAddress: number
-  /** Of those who speak for many: the ingress on this machine, and trusted proxies. */
+  /** Connections of those who speak for many: the ingress on this machine, and trusted proxies. */
   trusted: number
   total: number
   /** Until the first answer, for a client that sends next to nothing. */

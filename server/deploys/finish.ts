@@ -35,7 +35,7 @@ export async function settleDeploy(context: Context, deployId: string): Promise<
   context.work.pokeQueue()
 }
 
-/** Of a stop-first one that failed after its build, nothing was left beside it. */
+/** A stop-first deploy that failed after its build had nothing left beside it. */
 const fallBackLine = ({ status, strategy }: StoredDeploy): string =>
   status !== 'build_failed' && strategy === 'stop_first' ? ' What was live before is started again.' : ' What was live before still serves.'
 

@@ -11,7 +11,7 @@ export interface Holder {
   heldBefore: number | undefined
   /** What its plan gives it. */
   allowed: number
-  /** It has so many files that they could not be measured in time: what it holds may be anything above `held`. */
+  /** The service has so many files that they could not be measured in time: what it holds may be anything above `held`. */
   isUnmeasured?: boolean
 }
 

@@ -21,7 +21,7 @@ const MIB = 1024 * 1024
 const DEFAULT_RESERVE_BYTES = 1024 * MIB
 const LEAST_RESERVE_FILES = 20_000
 const RESERVE_SHARE = 0.02
-/** Of a small file system the default would be all. */
+/** The largest share of a file system: of a small one the default would be all. */
 const MAX_RESERVE_SHARE = 0.1
 
 /** How much is to stay free: the setting where there is one, else 1 GiB or 2 % of the file system, but never more than a tenth of it. */

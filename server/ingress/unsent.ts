@@ -24,7 +24,7 @@ export type UnsentLimits = Pick<IngressLimits, 'maxUnsentBytes' | 'maxOpenStream
 export interface Account {
   /** Whether new requests of this address are to be refused until some of what waits has gone. */
   readonly isCrowded: boolean
-  /** It keeps so much now. Where that is too much, `evict` is called: of this connection, or of one that keeps far more. */
+  /** Tells how much the connection keeps now. Where that is too much, `evict` is called: of this connection, or of one that keeps far more. */
   set(bytes: number, streams: number): void
   close(): void
 }

@@ -54,7 +54,7 @@ function saidLast(context: Context, releaseId: string, lines: readonly string[])
   return lines.length === 0 ? '' : ` It last said: ${clipped(withoutSecrets(tellingOf(lines), secrets))}`
 }
 
-/** Of the instance that died most often, as it has something to tell. */
+/** Lines of the instance that died most often, as it has something to tell. */
 function linesOf({ db, paths }: Context, { id, serviceId }: { id: string; serviceId: string }): string[] {
   const own = instancesOf(db, serviceId).filter(({ deployId }) => deployId === id)
   const [chosen] = own.toSorted((a, b) => b.exits.length - a.exits.length)

@@ -14,7 +14,7 @@ export interface SeenPorts {
 }
 
 export type PortVerdict =
-  /** It listens nowhere that counts. */
+  /** The instance listens nowhere that counts. */
   { kind: 'none' } | { kind: 'use'; port: number; all: number[] } | { kind: 'misplaced'; reason: string }
 
 /** Debuggers of Node, Python, Go and Java, and Erlang's port mapper: open long before the app they belong to. */

@@ -27,7 +27,7 @@ export interface SubscribeOptions {
   signal: AbortSignal
   /** The store could not be read, or the sink threw; the subscription has ended. */
   onError?: (error: unknown) => void
-  /** It took nothing for too long, and has ended. */
+  /** The follower took nothing for too long, and has ended. */
   onTooSlow?: () => void
 }
 
@@ -47,7 +47,7 @@ export interface LogHub {
 }
 
 const LINES_PER_READ = 500
-/** Of those at a time that read from the store, each of which takes up to 8 ms of a turn. */
+/** Followers that read from the store at a time, each of which takes up to 8 ms of a turn. */
 const READERS_AT_ONCE = 2
 const RECENT_LINES = 5000
 const LINES_PER_PART = 100

@@ -4,7 +4,7 @@ import { excessIn } from './shares.ts'
 
 export interface Retention {
   maxAgeDays: number
-  /** Of the text of one service's lines, of which each type has its share; on disk they take about a fifth of it. */
+  /** Bytes of the text of one service's lines, of which each type has its share; on disk they take about a fifth of it. */
   maxBytesPerService: number
 }
 

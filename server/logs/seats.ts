@@ -8,7 +8,7 @@ const MAX_OF_SERVER = 500
 const RETRY_AFTER_SECONDS = 10
 
 export interface Follower {
-  /** Of the user, key or static token. */
+  /** Id of the user, key or static token. */
   id: string
   type: string
   workspaceId: string

@@ -16,7 +16,7 @@ export function failurePage(error: unknown, requestId: string): Shown {
   })
 }
 
-/** The same as an answer to whoever opened a URL that is no page of ours. `host` is that of the server, for the head of the page. */
+/** A page as the answer to whoever opened a URL that is none of ours. `host` is that of the server, for the head of the page. */
 export function failureResponse(error: unknown, { requestId, host }: { requestId: string; host: string }): Response {
   const page = failurePage(error, requestId)
   return new Response(documentOf(page, host), { status: page.status, headers: { ...pageHeaders, Vary: 'Accept', ...page.headers } })

@@ -9,7 +9,7 @@ export interface ExtractLimits {
   /** Unpacked bytes for each byte of the archive, looked at from `RATIO_FLOOR_BYTES` on. */
   maxRatio: number
   maxPathBytes: number
-  /** Of all paths and link targets together: they are held in memory until the last one is known. */
+  /** Bytes of all paths and link targets together: they are held in memory until the last one is known. */
   maxNameBytes: number
   /** Folders above an entry. */
   maxDepth: number

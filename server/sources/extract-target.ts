@@ -35,7 +35,7 @@ interface TargetState {
   limits: ExtractLimits
   signal: AbortSignal | undefined
   nodes: Map<string, TreeNode>
-  /** Of files, for hard links to them. */
+  /** Files that were written, for hard links to them. */
   files: Map<string, WrittenFile>
   fileCount: number
   nameBytes: number

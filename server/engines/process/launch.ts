@@ -91,7 +91,7 @@ const INIT = `
 exit $?
 `
 
-/** The same for who joins a workload, in whose mounts the control groups are covered: before it goes there. */
+/** Control groups of who joins a workload: they are covered in its mounts, so they are entered before. */
 const ENTER_GROUPS = `
 while [ "$1" != -- ]; do
   echo "$1" >"$2" || exit 125

@@ -7,7 +7,7 @@
  */
 import { closeSync, constants, fstatSync, openSync, readdirSync, readlinkSync, readSync, type Stats } from 'node:fs'
 
-/** Of `open(2)`; Node.js has no name for it. */
+/** A flag of `open(2)` for which Node.js has no name. */
 const O_PATH = 0o10_000_000
 const ITSELF = O_PATH | constants.O_NOFOLLOW
 const ROOT = ITSELF | constants.O_DIRECTORY

@@ -16,9 +16,9 @@ export interface NewOwner {
 /** Bounds of one release: what it is taken into memory for, and read, while its content address is found. */
 export interface TreeLimits {
   entries: number
-  /** Of all paths together. */
+  /** Bytes of all paths together. */
   pathBytes: number
-  /** Of all files together, holes included. */
+  /** Bytes of all files together, holes included. */
   bytes: number
   depth: number
 }

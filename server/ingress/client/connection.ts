@@ -24,7 +24,7 @@ export type Phase = 'head' | 'request' | 'tunnel' | 'closing' | 'closed'
 /** How a request is answered whose head was not understood. */
 const unknownRequest = { method: 'GET', minorVersion: 1 } as const
 
-/** Of a body that is fetched as it goes out. */
+/** The most of a body that is fetched at a time as it goes out. */
 const OFFER_BYTES = 256 * 1024
 const RETRY_AFTER_SECONDS = 5
 /** Received but unused bytes from which on the client is made to wait. */

@@ -5,7 +5,7 @@ import type { StreamOutput } from './stream-output.ts'
 /** Of streams and the connection until the peer says otherwise (RFC 9113 section 6.9.2). */
 export const DEFAULT_WINDOW_BYTES = 65_535
 
-/** Of what waits for a client, in its streams and in frames: from here on whoever answers on any of its streams is to pause. */
+/** Bytes that wait for a client, in its streams and in frames, from which on whoever answers on any of its streams is to pause. */
 const HIGH_WATER_BYTES = 1024 * 1024
 
 /** Lets the streams of a connection send their data in turns, one frame each, as far as the peer's window for all of them allows. */

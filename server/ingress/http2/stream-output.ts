@@ -6,7 +6,7 @@ import { encodeTrailers } from './response-block.ts'
 
 /** From here on whoever answers is to pause until the queue is empty. */
 const HIGH_WATER_BYTES = 64 * 1024
-/** Of a body that is fetched as it goes out: what it may fetch at a time. */
+/** The most of a body that is fetched at a time as it goes out. */
 const OFFER_BYTES = 256 * 1024
 /** A peer that opens its windows by less than this at a time makes work out of nothing. */
 const SMALL_FRAME_BYTES = 1024

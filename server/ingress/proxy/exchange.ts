@@ -31,7 +31,7 @@ export interface ProxiedRequest {
 /** May be sent again when nobody knows whether it arrived (RFC 9110 section 9.2.2). */
 const idempotentMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
 const RETRY_AFTER_SECONDS = 5
-/** Of one request: more than any client knows what to do with. */
+/** Interim answers to one request: more than any client knows what to do with. */
 const MAX_INTERIM = 10
 
 /**

@@ -14,7 +14,7 @@ export class Holdings {
     this.#maxBytes = maxBytes
   }
 
-  /** Of what the cache has let go of and clients still have. */
+  /** Bytes that the cache has let go of and clients still have. */
   get goneBytes(): number {
     return this.#goneBytes
   }
