@@ -34,4 +34,6 @@ export function surviveErrors(log: Pick<ServerLog, 'error'>): void {
   }
   process.on('uncaughtException', survive('uncaught error'))
   process.on('unhandledRejection', survive('unhandled rejection'))
+  // Where a full disk takes no line of the log, saying so would be the next error, and so on until the budget is spent.
+  for (const output of [process.stdout, process.stderr]) output.on('error', () => {})
 }
