@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import { parseIp } from '../shared/ip-address.ts'
 
 /** Where a server listens or is reached. */
 export interface Address {
@@ -7,6 +8,7 @@ export interface Address {
   port: number
 }
 
+const LOOPBACK_V6 = 1n
 const HostPort = Type.Object({ host: Type.String({ minLength: 1 }), port: Type.Integer({ minimum: 0, maximum: 65_535 }) })
 
 /** Reads `host:port`, IPv6 hosts in brackets. @throws Error saying what is wrong with it. */
@@ -20,8 +22,9 @@ export function parseAddress(value: string): Address {
 /** The address as it is written in a URL. */
 export const formatAddress = ({ host, port }: Address): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
 
-/** Whether a host, IPv6 without brackets, is this machine itself; nobody is asked about names. */
-export const isLoopbackHost = (host: string): boolean => host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
+/** Whether a host, IPv6 without brackets and in any spelling, is this machine itself; nobody is asked about names. */
+export const isLoopbackHost = (host: string): boolean =>
+  host === 'localhost' || /^127\.\d+\.\d+\.\d+$/.test(host) || parseIp(host) === LOOPBACK_V6
 
 /** Whether only this machine reaches what listens there. */
 export const isLoopback = ({ host }: Address): boolean => isLoopbackHost(host)

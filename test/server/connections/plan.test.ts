@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { isLoopbackHost } from '../../../server/address.ts'
 import { connectionsToEnd, type KnownConnection, limitsFor, type Situation } from '../../../server/connections/plan.ts'
 
 const limits = { perAddress: 2, trusted: 3, total: 5, halfOpenMs: 1000 }
@@ -47,6 +48,11 @@ describe('of the connections to the API', () => {
   test('0 is no limit of an address', () => {
     expect(ended(from('192.0.2.1', '192.0.2.1', '192.0.2.1'), { limits: { ...limits, perAddress: 0 } })).toEqual([])
   })
+})
+
+test('the ingress is of this machine as the kernel spells its address', () => {
+  expect(['127.0.0.1', '127.9.9.9', '::1', '0000:0000:0000:0000:0000:0000:0000:0001'].map(isLoopbackHost)).toEqual([true, true, true, true])
+  expect(['::2', '2001:db8::1', '0.0.0.1', '::ffff:0.0.0.1', 'example.com', ''].some(isLoopbackHost)).toBe(false)
 })
 
 test('the limits leave a fifth of the descriptors, and more, to everything else', () => {
