@@ -58,7 +58,10 @@ export function createThrottle(limit: number | ((key: string) => Limit), now: ()
     },
     takeBack(key) {
       const counter = current(key)
-      if (counter !== undefined && counter.failures > 0) counter.failures -= 1
+      if (counter === undefined) return
+      counter.failures -= 1
+      // Attempts that count for nothing must not push out the counters of those that do.
+      if (counter.failures <= 0) counters.delete(key)
     },
     reset: (key) => void counters.delete(key),
   }

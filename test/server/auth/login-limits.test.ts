@@ -76,6 +76,16 @@ test('a password hashed at another cost is hashed anew at the next login', async
   await server.close()
 })
 
+test('attempts that were taken back push no failure out of memory', () => {
+  const throttle = createThrottle(1, () => 0)
+  throttle.begin(['account'])
+  for (const n of times(60_000)) {
+    throttle.begin([`stranger ${n}`])
+    throttle.takeBack(`stranger ${n}`)
+  }
+  expect(() => throttle.begin(['account'])).toThrow(/Too many/)
+})
+
 test('failures are forgotten after their window', () => {
   let now = 0
   const throttle = createThrottle(1, () => now)
