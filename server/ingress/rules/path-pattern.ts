@@ -53,20 +53,21 @@ export function matchPath(pattern: PathPattern, path: string, budget: MatchBudge
   return match
 }
 
-/** Puts what was matched into a destination; each placeholder it does not know stays as it is. */
+/**
+ * Puts what was matched into a destination; each placeholder it does not know stays as it is. A path stays one of this host, also where
+ * what `*` stood for begins with a slash: `//host` would be that of another.
+ */
 export function fillPath(destination: string, match: PathMatch): string {
   const wild = [...match.wild]
   const isUrl = /^https?:\/\//.exec(destination)?.[0] ?? ''
-  return (
-    isUrl +
-    split(destination.slice(isUrl.length))
-      .map((part) => {
-        if (part === '*') return encode(wild.shift() ?? '')
-        const value = isName(part) ? match.named.get(part.slice(1)) : undefined
-        return value === undefined ? part : encode(value)
-      })
-      .join('')
-  )
+  const path = split(destination.slice(isUrl.length))
+    .map((part) => {
+      if (part === '*') return encode(wild.shift() ?? '')
+      const value = isName(part) ? match.named.get(part.slice(1)) : undefined
+      return value === undefined ? part : encode(value)
+    })
+    .join('')
+  return isUrl === '' ? path.replace(/^\/{2,}/, '/') : isUrl + path
 }
 
 function encode(value: string): string {

@@ -53,6 +53,8 @@ describe('patterns of rules', () => {
     ['/:a/x/*', '/1/x/2/3', '/*/:a', '/2/3/1'],
     ['/*.png', '/img/a.png', '/assets/*.webp', '/assets/img/a.webp'],
     ['/*/c/*', '/a/b/c/d', '/*', '/a/b'],
+    ['/old*', '/old/evil.example/a', '/*', '/evil.example/a'],
+    ['/old*', '/old/a', 'https://example.com/*', 'https://example.com//a'],
   ]
   test.each(matches)('%s matches %s', (source, path, destination, expected) => {
     const match = matchPath(compilePattern(source), path, new MatchBudget())
