@@ -56,6 +56,7 @@ export function createShellRoutes(context: Context): Handlers<ShellIds, Context>
     openJobTerminal({ actor, params, query, upgrade }) {
       const service = requireService(context, actor, params.serviceId)
       const outside = Promise.withResolvers<string>()
+      requirePlace(context, service.workspaceId, 'shells')
       let leave = () => {}
       try {
         // The job, its entry in the audit log and its terminal come together or not at all.

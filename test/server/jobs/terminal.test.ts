@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Job } from '../../../shared/job.ts'
+import { expectError } from '../../conformance/expect-error.ts'
 import { call } from '../../support/client.ts'
+import { defaultWorkspaceId } from '../../support/members.ts'
 import { type Platform, startPlatform } from '../../support/platform.ts'
 import { makeService, type TestService } from '../../support/service.ts'
 import { openShell, pidsWith, shellUrl } from '../../support/shell.ts'
@@ -51,6 +53,21 @@ describe('a job on a terminal', () => {
     expect((await service.ask(`/jobs/${id}/cancel`, { method: 'POST' })).status).toBe(200)
     await job.closed
     expect(await whenOver()).toMatchObject({ id, status: 'canceled', reason: 'Canceled on request.' })
+  })
+
+  test('takes one of the places that its workspace has for shells', async () => {
+    const workspaceId = await defaultWorkspaceId(platform)
+    const setShells = (shells: number | null) =>
+      call(`${platform.url}/v1/quotas/${workspaceId}`, { method: 'PATCH', json: { shells }, token: platform.adminToken })
+    await setShells(1)
+    const job = await open('echo ready; exec sleep 7654333')
+    await job.prints('ready')
+    const url = shellUrl(platform, service.id, { startCommand: 'true' }, 'interactive-jobs')
+    const reply = await call(url, { headers: { ...upgradeHeaders, authorization: `Bearer ${platform.adminToken}` } })
+    expect(expectError(reply, 'conflict').message).toContain('"shells"')
+    job.socket.close()
+    await whenOver()
+    await setShells(null)
   })
 
   test('is refused where no job could run', async () => {
