@@ -105,6 +105,13 @@ function answerOf(sealer: Sealer, session: RefreshRow, { hash, now }: { hash: st
   return JSON.parse(sealer.open(spentAnswer, answerPurpose(session.id))) as DeviceTokens
 }
 
+/** Removes the answers whose grace is over: tokens that are good for days are kept no longer than they are asked for. */
+export function forgetSpentAnswers(db: Database, now: number): void {
+  db.query('UPDATE sessions SET spent_answer_sealed = NULL WHERE spent_answer_sealed IS NOT NULL AND spent_at <= ?').run(
+    now - REFRESH_GRACE_MS,
+  )
+}
+
 const answerPurpose = (sessionId: string): string => `refresh answer ${sessionId}`
 
 /** Ends the session that the access or refresh token is of, also when it has run out. Tells whose it was. */

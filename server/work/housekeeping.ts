@@ -1,5 +1,6 @@
 import { forgetEndedSessions } from '../auth/session-store.ts'
 import type { Context } from '../context.ts'
+import { forgetSpentAnswers } from '../devices/session-store.ts'
 import { forgetOldKeys } from '../idempotency/store.ts'
 import { describeError } from '../server-log.ts'
 import { forgetOldInvites } from '../team/invite-store.ts'
@@ -17,6 +18,7 @@ export function startHousekeeping(context: Context): void {
 
 async function clean({ db, config, logStore, now }: Context): Promise<void> {
   forgetEndedSessions(db, now())
+  forgetSpentAnswers(db, now())
   forgetOldKeys(db, now())
   forgetOldInvites(db, now())
   const retention = { maxAgeDays: config.CP_LOG_RETENTION_DAYS, maxBytesPerService: config.CP_LOG_MAX_MB * MIB }

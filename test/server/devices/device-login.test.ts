@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { GRANT_MS } from '../../../server/devices/rules.ts'
+import { forgetSpentAnswers } from '../../../server/devices/session-store.ts'
 import { defaultSocketTimings } from '../../../server/http/sockets.ts'
 import { type DeviceGrant, type DeviceTokens, deviceGrantType, refreshGrantType } from '../../../shared/device.ts'
 import { call, cookieOf, type Reply } from '../../support/client.ts'
@@ -162,6 +163,20 @@ describe('the tokens of a device', () => {
     expect((await me(replies[0]?.body.access_token ?? '')).status).toBe(200)
     const stored = JSON.stringify(server.db.query('SELECT * FROM sessions').all())
     expect(stored).not.toContain(replies[0]?.body.refresh_token)
+  })
+
+  test('are kept for who asks again as long as that is answered, and no longer', async () => {
+    const { refresh_token } = await loggedIn()
+    const next = (await refresh(refresh_token)).body
+    const kept = () => server.db.query('SELECT 1 FROM sessions WHERE spent_answer_sealed IS NOT NULL').all().length
+    clock += 59_000
+    forgetSpentAnswers(server.db, clock)
+    expect(kept()).toBe(1)
+    clock += 1000
+    forgetSpentAnswers(server.db, clock)
+    expect(kept()).toBe(0)
+    expect((await refresh(next.refresh_token)).status).toBe(200)
+    expect((await refresh(refresh_token)).body.error).toBe('invalid_grant')
   })
 
   test('end the session when the spent token is shown again after a minute', async () => {
