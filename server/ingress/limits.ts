@@ -4,6 +4,8 @@ export interface IngressLimits {
   maxConnections: number
   /** Of one client address, or of one /64 in IPv6; trusted proxies may have any number. 0 is no limit. */
   maxConnectionsPerAddress: number
+  /** Requests under way to the control plane, of one client address; 0 is no limit. */
+  maxApiRequestsPerAddress: number
   /** Requests at a time on one HTTP/2 connection. */
   maxStreams: number
   maxHeadBytes: number
@@ -58,6 +60,8 @@ export const defaultIngressLimits: IngressLimits = {
   maxConnections: 20_000,
   // A whole office behind one address stays below it, and twenty such addresses are needed to take every place.
   maxConnectionsPerAddress: 1_000,
+  // As many as connections may come to it directly.
+  maxApiRequestsPerAddress: 500,
   maxStreams: 128,
   maxHeadBytes: 32 * 1024,
   maxTargetBytes: 16 * 1024,

@@ -105,7 +105,11 @@ export async function runIngress(options: IngressOptions): Promise<RunningIngres
       answer: router.answer.bind(router),
     })
     const unsent = new Unsent(limits, isTrusted)
-    const context = { limits, deadlines, unsent, isTrusted, answer, finished: traffic.finished }
+    const finished: typeof traffic.finished = (note, client) => {
+      router.finished(note)
+      traffic.finished(note, client)
+    }
+    const context = { limits, deadlines, unsent, isTrusted, answer, finished }
     listeners = openListeners({
       listen: options.listen,
       listenTls: options.tls?.listen,

@@ -1,9 +1,11 @@
+import { ApiSeats } from './api-seats.ts'
 import type { ClientSide, Exchange } from './exchange.ts'
 import { fieldValue, type RequestHead } from './message/request-head.ts'
 import { type Page, pageResponse } from './page.ts'
 import type { Parking } from './parking/parking.ts'
 import { ProxyExchange } from './proxy/exchange.ts'
 import type { ProxyContext } from './proxy/proxy-context.ts'
+import type { RequestNote } from './request-note.ts'
 import { respond } from './respond.ts'
 import { EMPTY_ROUTE_TABLE, type ProxyTarget, type Route, type RouteTable } from './route-table.ts'
 import { answerOf, type CompiledPolicy, compilePolicy, headersOf, NO_HEADERS, type PolicyRequest } from './rules/policy.ts'
@@ -32,6 +34,7 @@ interface Served {
 /** Finds who answers a request. The table is replaced as a whole: each request sees one version of it from its beginning to its end. */
 export class Router {
   readonly #parts: RouterParts
+  readonly #apiSeats: ApiSeats
   #routes: ReadonlyMap<string, Route> = new Map()
   #served = new Map<string, Served>()
   #version = EMPTY_ROUTE_TABLE.version
@@ -44,6 +47,7 @@ export class Router {
 
   constructor(parts: RouterParts) {
     this.#parts = parts
+    this.#apiSeats = new ApiSeats(parts.proxy.limits, parts.isTrusted)
   }
 
   /** By host; another map after each change. */
@@ -72,6 +76,10 @@ export class Router {
     const policy = served?.policy
     if (policy !== undefined && this.#isAnsweredBy(policy, { name: route?.name ?? '', head, client })) return undefined
     if (route?.kind === 'proxy') {
+      if (route.proof !== undefined && !this.#apiSeats.take(head, client)) {
+        respond(client, head.method, pageResponse(tooMany(route), fieldValue(head.fields, 'accept')))
+        return undefined
+      }
       const headers = policy === undefined ? NO_HEADERS : headersOf(policy, head)
       const { name, proof } = route
       const exchange = new ProxyExchange(this.#parts.proxy, { head, client, name, headers, proof, targetsOf: this.#targetsOf })
@@ -89,6 +97,11 @@ export class Router {
     }
     respond(client, head.method, pageResponse(pageFor(route, head.host), fieldValue(head.fields, 'accept')))
     return undefined
+  }
+
+  /** A request is over, whoever answered it. */
+  finished(note: RequestNote): void {
+    this.#apiSeats.leave(note)
   }
 
   /** Once for each service and what is wrong with it: a table comes with each change of any service. */
@@ -114,6 +127,13 @@ const prepare = (route: Route): Served => ({
   route,
   policy: route.policy && compilePolicy(route.policy),
   site: route.kind === 'static' ? createSite(route) : undefined,
+})
+
+const tooMany = ({ name }: Route): Page => ({
+  status: 429,
+  title: 'Too Many Requests',
+  text: `${name} answers too many requests of your address already. Try again when some are over.`,
+  retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS,
 })
 
 function pageFor(route: Route | undefined, host: string): Page {
