@@ -27,7 +27,7 @@ import type { Handler, Handlers } from './http/call.ts'
 import { createAddressReader } from './http/client-address.ts'
 import { createCorsRules } from './http/cors.ts'
 import { mountDocs } from './http/docs/mount-docs.ts'
-import { raiseHeadLimit, refuseLargeHead } from './http/head-size.ts'
+import { raiseHeadLimit, refuseBadHead } from './http/head-size.ts'
 import { mountAll } from './http/mount-all.ts'
 import { keepOwnCookies } from './http/own-cookies.ts'
 import type { HttpParts, HttpServer } from './http/parts.ts'
@@ -118,7 +118,7 @@ export function createApp(context: Context, { idleTimeoutSeconds = IDLE_TIMEOUT_
   mountDocs(elysia, parts, { table: operations, version: context.version })
 
   const answer = parts.isHttps ? (request: Request) => elysia.fetch(keepOwnCookies(request)) : elysia.fetch
-  const receive = (request: Request) => refuseLargeHead(request, parts) ?? answer(request)
+  const receive = (request: Request) => refuseBadHead(request, parts) ?? answer(request)
 
   return {
     fetch: async (request) => receive(request),
