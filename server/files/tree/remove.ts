@@ -1,9 +1,49 @@
-import { rm } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { open, opendir, rename, rm } from 'node:fs/promises'
+
+/** Bun removes a tree in one go as far as this; below, it begins at the top again for each folder, and holds one of its few threads for hours. */
+const MOST_LEVELS = 10
+const FOLDER_ITSELF = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
 /**
  * Removes a file or a folder with everything in it; nothing happens where there is none. The folder above must be ours, whoever owns what is in it:
  * Bun opens each folder relative to the one before and not through links, so what is exchanged for a link meanwhile is removed as a link.
  */
 export async function removeTree(path: string): Promise<void> {
+  // What fails here the removal tells, if it fails as well.
+  await within(path, raiseDeep).catch(() => {})
   await rm(path, { recursive: true, force: true })
+}
+
+/** Moves what lies deep in a folder up into it, piece by piece. */
+async function raiseDeep(top: string): Promise<void> {
+  const raised: string[] = []
+  const raise = async (from: string) => {
+    const name = crypto.randomUUID()
+    // What cannot be moved is left to the removal.
+    if (await rename(from, `${top}/${name}`).catch(() => 'stays')) return
+    raised.push(name)
+  }
+  await raiseBelow(top, 1, raise)
+  for (let name = raised.pop(); name !== undefined; name = raised.pop())
+    await within(`${top}/${name}`, (place) => raiseBelow(place, 2, raise))
+}
+
+async function raiseBelow(place: string, level: number, raise: (from: string) => Promise<void>): Promise<void> {
+  for await (const entry of await opendir(place)) {
+    if (!entry.isDirectory()) continue
+    const path = `${place}/${entry.name}`
+    if (level === MOST_LEVELS) await raise(path)
+    else await within(path, (below) => raiseBelow(below, level + 1, raise))
+  }
+}
+
+/** Opens a folder, and nothing that has taken its place, and gives it under a name that stays its own (proc_pid_fd(5)). */
+async function within(path: string, act: (place: string) => Promise<void>): Promise<void> {
+  const handle = await open(path, FOLDER_ITSELF).catch(() => undefined)
+  try {
+    if (handle !== undefined) await act(`/proc/self/fd/${handle.fd}`)
+  } finally {
+    await handle?.close()
+  }
 }

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { removeTree } from '../../../../server/files/tree/remove.ts'
+import { runProcess } from '../../../../server/process/spawn.ts'
+import { systemEnv } from '../../../../server/process/system-tools.ts'
 import { exchanging } from './exchange.ts'
 
 let box = ''
@@ -36,6 +38,15 @@ test('deep trees, links and what is not there are no trouble', async () => {
   const deep = join(box, 'deep')
   mkdirSync(join(deep, ...Array.from({ length: 200 }, () => 'd')), { recursive: true })
   await removeTree(deep)
+  await removeTree(deep)
+  expect(readdirSync(box)).toEqual([])
+})
+
+test('folders nested as deep as nobody could name them are removed, a few levels at a time', { timeout: 60_000 }, async () => {
+  const deep = join(box, 'deep')
+  mkdirSync(deep)
+  const nest = 'for (1..4000) { mkdir "d"; chdir "d" or die; mkdir "beside" } open(my $file, ">", "file")'
+  expect(await runProcess(['perl', '-e', nest], { cwd: deep, env: systemEnv })).toMatchObject({ exitCode: 0 })
   await removeTree(deep)
   expect(readdirSync(box)).toEqual([])
 })
