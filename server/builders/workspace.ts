@@ -47,8 +47,14 @@ function pnpmPackages(root: SourceView): string[] | undefined {
   const lines = root.read('pnpm-workspace.yaml')?.split(/\r?\n/)
   const at = lines?.findIndex((line) => /^packages\s*:/.test(line)) ?? -1
   if (lines === undefined || at < 0) return lines && []
-  const inLine = /\[(.*)\]/.exec(lines[at] ?? '')?.[1]
-  if (inLine !== undefined) return inLine.split(',').flatMap(scalarOf)
+  const first = lines[at] ?? ''
+  // No pattern: one that looks for a bracket at each bracket takes minutes for a megabyte of them.
+  const [from, to] = [first.indexOf('['), first.lastIndexOf(']')]
+  if (from >= 0 && to > from)
+    return first
+      .slice(from + 1, to)
+      .split(',')
+      .flatMap(scalarOf)
   const rest = lines.slice(at + 1)
   const end = rest.findIndex((line) => !/^\s*(-|#|$)/.test(line))
   return rest.slice(0, end < 0 ? undefined : end).flatMap((line) => scalarOf(line.replace(/^\s*-/, '')))

@@ -50,6 +50,11 @@ describe('an app is a member of', () => {
     expect(placeInWorkspace(sourceOf(files), '')).toEqual({ rootDir: '', appDir: '' })
   })
 
+  test('nothing by a list that never ends, which is read in one pass', () => {
+    const endless = `packages: ${'['.repeat(1_000_000)}\n`
+    expect(place({ 'pnpm-workspace.yaml': endless })).toEqual({ rootDir: 'apps/web', appDir: '' })
+  })
+
   test.each([`${'**/'.repeat(60)}a`, `${'*a'.repeat(60)}`])(
     'nothing by a pattern made to be slow, which is passed over (%#)',
     (pattern) => {
