@@ -13,6 +13,8 @@ const ITSELF = O_PATH | constants.O_NOFOLLOW
 const ROOT = ITSELF | constants.O_DIRECTORY
 /** As many as Linux follows before it answers ELOOP. */
 const MAX_LINKS_FOLLOWED = 40
+/** Names along the way, those of links included: everybody waits meanwhile, and a few dozen links lead through tens of thousands. */
+const MAX_STEPS = 256
 
 /** What a path leads to. `outside`: some step of it leaves the root, even if a later one comes back, or is absolute. */
 export type Beneath =
@@ -90,7 +92,9 @@ function walk<T>(root: string, path: string, use: (found: Beneath, descriptor: n
 function step(way: Reached[], path: string): 'absent' | 'outside' | undefined {
   const pending = path.split('/').reverse()
   let followed = 0
+  let steps = 0
   for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
+    if (++steps > MAX_STEPS) return 'absent'
     // No file has such a name, and the file system calls of the runtime throw at it.
     if (name.includes('\0') || way.at(-1)?.stats.isDirectory() !== true) return 'absent'
     if (name === '..' && way.length === 1) return 'outside'

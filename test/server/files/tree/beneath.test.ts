@@ -36,6 +36,12 @@ test('files and folders are found, through links inside as well, at their real p
   ])
 })
 
+test('what links lead to by way of a thousand names is not there', async () => {
+  for (let link = 0; link < 10; link++) await symlink(`${'a/../'.repeat(50)}link-${link + 1}`, join(root, `link-${link}`))
+  await symlink('a/b/file', join(root, 'link-10'))
+  expect([kindOf('link-9'), kindOf('link-0')]).toEqual(['file', 'absent'])
+})
+
 test('what leads out is told as such, even when it comes back', async () => {
   for (const [name, target] of [
     ['absolute', '/etc/passwd'],
