@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildPlans, plans } from '../../shared/plan.ts'
 import type { Context } from '../context.ts'
@@ -27,20 +28,23 @@ type Given = Pick<Context, 'db' | 'engine' | 'paths' | 'shells'>
 
 /** Services of which something runs, be it a shell alone, and builds under way. */
 export async function candidatesOf({ db, engine, paths, shells }: Given): Promise<Candidate[]> {
-  const running = new Set([...(await engine.list()).map(({ serviceId }) => serviceId), ...shells.serviceIds()])
+  const listed = Map.groupBy(await engine.list(), ({ serviceId }) => serviceId)
+  const running = new Set([...listed.keys(), ...shells.serviceIds()])
   const services = [...running].flatMap((id) => serviceById(db, id) ?? [])
+  const workloadsOf = (id: string) => [...(listed.get(id) ?? []).map(({ instanceId }) => instanceId), ...shells.idsOf(id)]
   const builds = unfinishedDeploys(db).filter(({ status }) => status === 'build_in_progress')
   return [
-    ...services.map((service) => serviceCandidate({ db, paths }, service)),
+    ...services.map((service) => serviceCandidate({ db, paths }, service, workloadsOf(service.id))),
     ...builds.flatMap((deploy) => buildCandidate({ db, paths }, deploy)),
   ]
 }
 
-function serviceCandidate({ db, paths }: Pick<Given, 'db' | 'paths'>, service: StoredService): Candidate {
+/** `workloadIds`: whatever runs of it. Jobs, commands before a deploy and shells have layers of their own as well as instances. */
+function serviceCandidate({ db, paths }: Pick<Given, 'db' | 'paths'>, service: StoredService, workloadIds: readonly string[]): Candidate {
   const own = servicePathsOf(paths, service.id)
-  const instances = instancesOf(db, service.id)
-  const running = instances.at(-1)
-  const layers = instances.map(({ id }) => layerOf(recordDirIn(paths.engineState, id)))
+  const running = instancesOf(db, service.id).at(-1)
+  // Who joins an instance has none, nor has anybody on some machines, and a folder that is not there cannot be measured.
+  const layers = workloadIds.map((id) => layerOf(recordDirIn(paths.engineState, id))).filter((folder) => existsSync(folder))
   const plan = (running && releaseById(db, running.releaseId)?.settings.plan) ?? service.settings.plan
   const disk = diskOfService(db, service.id)
   // The space of one that is an image is taken already.

@@ -115,7 +115,8 @@ async function measure({ context, held, down }: Watch, candidates: readonly Cand
   )
   const services = candidates.filter(({ kind }) => kind === 'service')
   const uids = new Set(services.map(({ service }) => service.uid))
-  const removed = unit === 'bytes' ? measureRemoved(uids, statSync(context.paths.services).dev) : new Map<number, number>()
+  const place = { device: statSync(context.paths.services).dev, folder: context.paths.services }
+  const removed = unit === 'bytes' ? measureRemoved(uids, place) : new Map<number, number>()
   return candidates.map(({ id, kind, service, folders: own, diskMb }) => ({
     id,
     kind,

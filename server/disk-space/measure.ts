@@ -49,25 +49,39 @@ async function measureFolder(folder: string, unit: Unit, signal: AbortSignal): P
   }
 }
 
+/** A folder on the file system that is measured. */
+export interface MeasuredPlace {
+  device: number
+  /** What is below it counts whatever its device: that of a layer is the overlay's own. */
+  folder: string
+}
+
 /**
- * Bytes in files on the file system `device` that these users hold open and have removed: no folder shows them, and they go with the process.
+ * Bytes in files of this place that these users hold open or mapped and have removed: no folder shows them, and they go with the process.
  * Empty where we may not look into other users' processes.
  */
-export function measureRemoved(uids: ReadonlySet<number>, device: number): Map<number, number> {
+export function measureRemoved(uids: ReadonlySet<number>, place: MeasuredPlace): Map<number, number> {
   const byUid = new Map<number, number>()
-  const seen = new Set<number>()
+  const seen = new Set<string>()
   const deadline = performance.now() + REMOVED_TIMEOUT_MS
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     const uid = ownerOf(`/proc/${pid}`)
     if (uid === undefined || !uids.has(uid)) continue
-    for (const path of removedFilesOf(`/proc/${pid}/fd`, deadline)) {
-      const stat = statOf(path)
-      if (stat === undefined || stat.dev !== device || stat.nlink > 0 || !stat.isFile() || seen.has(stat.ino)) continue
-      seen.add(stat.ino)
+    for (const { path, target } of HELD.flatMap((held) => removedFilesOf(`/proc/${pid}/${held}`, deadline))) {
+      const stat = removedIn(place, path, target)
+      const inode = `${stat?.dev}:${stat?.ino}`
+      if (stat === undefined || seen.has(inode)) continue
+      seen.add(inode)
       byUid.set(uid, (byUid.get(uid) ?? 0) + stat.blocks * BLOCK_BYTES)
     }
   }
   return byUid
+}
+
+function removedIn({ device, folder }: MeasuredPlace, path: string, target: string) {
+  const stat = statOf(path)
+  if (stat === undefined || stat.nlink > 0 || !stat.isFile()) return undefined
+  return stat.dev === device || target.startsWith(`${folder}/`) ? stat : undefined
 }
 
 const ownerOf = (path: string): number | undefined => statOf(path)?.uid
@@ -84,10 +98,16 @@ function statOf(path: string) {
 /** What the kernel writes behind the name of a file that has none any more (see proc_pid_fd(5)). */
 const REMOVED = ' (deleted)'
 
-function removedFilesOf(folder: string, deadline: number): string[] {
+/** Where /proc tells of the files of a process: open ones, and mapped ones, which need not be open any more. */
+const HELD = ['fd', 'map_files']
+
+function removedFilesOf(folder: string, deadline: number): { path: string; target: string }[] {
   try {
-    const paths = readdirSync(folder).map((name) => `${folder}/${name}`)
-    return paths.filter((path) => performance.now() < deadline && targetOf(path).endsWith(REMOVED))
+    return readdirSync(folder).flatMap((name) => {
+      const path = `${folder}/${name}`
+      const target = performance.now() < deadline ? targetOf(path) : ''
+      return target.endsWith(REMOVED) ? [{ path, target }] : []
+    })
   } catch {
     return []
   }

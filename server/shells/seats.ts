@@ -28,6 +28,8 @@ export interface ShellSeats {
   has(shellId: string): boolean
   /** Begins the end of one. */
   end(shellId: string, reason: string): void
+  /** Those of a service, by which their terminals are known to the engine. */
+  idsOf(serviceId: string): string[]
   /** Services that have a shell open. */
   serviceIds(): string[]
   /** Begins the end of all shells of a service. Returns their ids, which their terminals have in the engine. */
@@ -55,6 +57,7 @@ export function createShellSeats(): ShellSeats {
       for (const shell of seated) if (shell.shellId === shellId) shell.end(reason)
     },
     has: (shellId) => [...seated].some((shell) => shell.shellId === shellId),
+    idsOf: (serviceId) => [...seated].flatMap((shell) => (shell.serviceId === serviceId ? [shell.shellId] : [])),
     serviceIds: () => [...new Set([...seated].map(({ serviceId }) => serviceId))],
     endAll(serviceId, reason) {
       const shells = [...seated].filter((shell) => shell.serviceId === serviceId)
