@@ -2,7 +2,7 @@ import { AppError } from '../../../../shared/error.ts'
 import { type HeldNamespaces, holdNetwork } from '../held-namespaces.ts'
 import type { LifecycleContext } from '../lifecycle.ts'
 import type { ProcessIdentity } from '../proc.ts'
-import { leadToLoopback, listensOnLoopbackOnly, socketsOf } from './loopback.ts'
+import { leadToLoopback, listeningSocketsOf, listensOnLoopbackOnly, socketsOf } from './loopback.ts'
 import { HOST_SEAT } from './networks.ts'
 
 /** See `Engine.exposeLoopback`. @throws AppError `unavailable` when the machine refuses. */
@@ -11,7 +11,7 @@ export async function exposeLoopback(context: LifecycleContext, id: string, port
   const network = leader && networkOf(leader)
   if (leader === undefined || network === undefined) return false
   try {
-    if (!listensOnLoopbackOnly(socketsOf(leader.pid), port)) return false
+    if (!listensOnLoopbackOnly(listeningSocketsOf(leader.pid), port)) return false
     await leadToLoopback(network, port)
     return true
   } finally {

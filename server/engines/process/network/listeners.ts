@@ -1,7 +1,7 @@
 import { readdirSync, readlinkSync } from 'node:fs'
 import type { Listener } from '../../port.ts'
 import type { LifecycleContext } from '../lifecycle.ts'
-import { socketsOf, type TcpSocket } from './loopback.ts'
+import { listeningSocketsOf, type TcpSocket } from './loopback.ts'
 import { HOST_SEAT } from './networks.ts'
 
 /** See `Engine.listeners`. In the machine's network those are its own whose descriptors its processes have. */
@@ -9,7 +9,7 @@ export function listenersOf({ supervisor, records, processes, networks }: Lifecy
   const one = supervisor.get(id)
   const leader = one === undefined || one.end !== undefined ? undefined : records.processOf(one.workload)
   if (one === undefined || leader === undefined) return []
-  const sockets = socketsOf(leader.pid).filter(({ isListening }) => isListening)
+  const sockets = listeningSocketsOf(leader.pid)
   const address = networks.addressOf(id)
   if (address !== HOST_SEAT.address) return listenersAmong(sockets, address)
   const inodes = socketInodesOf(processes.members(one.workload))

@@ -53,8 +53,16 @@ function addressIn(hex: string): string {
 const MAX_TABLE_BYTES = 512 * 1024
 
 /** The TCP sockets in the network of a process, those that listen first; none when it is gone, and not all where there are thousands. */
-export const socketsOf = (pid: number): TcpSocket[] =>
-  ['tcp', 'tcp6'].flatMap((table) => parseTcpTable(readStart(`/proc/${pid}/net/${table}`, MAX_TABLE_BYTES)))
+export const socketsOf = (pid: number): TcpSocket[] => socketsIn(pid, MAX_TABLE_BYTES)
+
+/** Of some four hundred, whatever else there is: this is asked several times a second of each instance that starts. */
+const LISTENING_BYTES = 64 * 1024
+
+/** The TCP sockets that listen in the network of a process. */
+export const listeningSocketsOf = (pid: number): TcpSocket[] => socketsIn(pid, LISTENING_BYTES).filter(({ isListening }) => isListening)
+
+const socketsIn = (pid: number, maxBytes: number): TcpSocket[] =>
+  ['tcp', 'tcp6'].flatMap((table) => parseTcpTable(readStart(`/proc/${pid}/net/${table}`, maxBytes)))
 
 /** Whether the port is listened on at 127.0.0.1 and nowhere else. */
 export function listensOnLoopbackOnly(sockets: readonly TcpSocket[], port: number): boolean {

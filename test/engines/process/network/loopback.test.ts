@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { socketsOf } from '../../../../server/engines/process/network/loopback.ts'
+import { listeningSocketsOf, socketsOf } from '../../../../server/engines/process/network/loopback.ts'
 
 const CONNECTIONS = 4000
 
@@ -13,6 +13,9 @@ test('of a network with thousands of connections the listeners and some others a
     expect(here.filter(({ isListening }) => isListening)).toHaveLength(1)
     expect(here.length).toBeGreaterThan(100)
     expect(here.length).toBeLessThan(CONNECTIONS)
+    const listening = listeningSocketsOf(process.pid)
+    expect(listening.filter(({ localPort }) => localPort === server.port)).toHaveLength(1)
+    expect(listening.every(({ isListening }) => isListening)).toBe(true)
   } finally {
     for (const client of clients) client.terminate()
     server.stop(true)
