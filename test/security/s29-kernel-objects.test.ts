@@ -48,6 +48,10 @@ describe.runIf(process.getuid?.() === 0)('S29: a workload', () => {
     expect(await run('find /sys/fs/cgroup -name cgroup.procs -writable')).toBe('')
   })
 
+  test("sees nothing of other services' file systems and links", async () => {
+    expect(await run('ls -A /sys/class/bdi /sys/fs/ext4 /sys/class/net /sys/devices/virtual/net | grep -v "^/sys" | grep .')).toBe('')
+  })
+
   test('finds users and groups in files alone', async () => {
     const sources = await run('grep -E "^(passwd|group|shadow)" /etc/nsswitch.conf')
     expect(sources).toBe('passwd: files\ngroup: files\nshadow: files\n')

@@ -193,8 +193,11 @@ function createGroup(cgroups: Cgroups, workload: Workload, limits: Limits): void
 
 /** Beside those for temporary files, and where a distribution has them. */
 const OPEN_DIRS = ['/run/lock', '/dev/mqueue']
-/** Loop devices tell the files behind them: other services' disks. */
-const OTHERS_METADATA = ['/sys/block', '/sys/class/block', '/sys/dev/block', '/sys/devices/virtual/block']
+/** Loop devices tell the files behind them, other services' disks, and how much is written to them; links tell who talks how much. */
+const OTHERS_METADATA = [
+  ...['/sys/block', '/sys/class/block', '/sys/dev/block', '/sys/devices/virtual/block'],
+  ...['/sys/class/bdi', '/sys/devices/virtual/bdi', '/sys/fs/ext4', '/sys/class/net', '/sys/devices/virtual/net'],
+]
 
 function writeFstab(
   { host, hiddenDirs, dataDir }: LaunchContext,
