@@ -26,6 +26,10 @@ export interface WritableLayers {
 const LAYER = 'layer'
 const UPPER_MODE = 0o750
 const MAPPED_DEADLINE_MS = 10_000
+/** A service that comes has a user of its own for ever, and user namespaces are few: those used longest ago go. */
+const MOST_NAMESPACES = 200
+/** Whoever starts at this moment still opens it by its number. */
+const LAST_USE_MS = 10 * 60_000
 
 /** Removes what a workload has written, before its record goes: it may be as large as its plan's disk. */
 export const removeLayer = (recordDir: string): Promise<void> => removeTree(join(recordDir, LAYER))
@@ -34,8 +38,12 @@ export const removeLayer = (recordDir: string): Promise<void> => removeTree(join
 export const layerOf = (recordDir: string): string => join(recordDir, LAYER)
 
 /** Tries one out; a kernel or file system that cannot do it is the reason that is returned. */
-export async function openWritableLayers(stepProgram: string, directory: string): Promise<WritableLayers | { reason: string }> {
-  const layers = layersWith(new Map())
+export async function openWritableLayers(
+  stepProgram: string,
+  directory: string,
+  bounds: Bounds = { mostNamespaces: MOST_NAMESPACES, lastUseMs: LAST_USE_MS },
+): Promise<WritableLayers | { reason: string }> {
+  const layers = layersWith(new Map(), bounds)
   const dir = join(directory, 'layer-probe')
   await removeTree(dir)
   try {
@@ -61,14 +69,29 @@ function refused(layers: WritableLayers, problem: string): { reason: string } {
   return { reason: `${problem}; writable layers need Linux 5.19 or newer, and the data directory on ext4, xfs or btrfs` }
 }
 
-function layersWith(descriptors: Map<number, Promise<number>>): WritableLayers {
+interface Bounds {
+  mostNamespaces: number
+  /** How long one that has gone is kept open. */
+  lastUseMs: number
+}
+
+function layersWith(descriptors: Map<number, Promise<number>>, { mostNamespaces, lastUseMs }: Bounds): WritableLayers {
   const namespaceFor = (user: UserIds): Promise<number> => {
     const known = descriptors.get(user.uid)
-    if (known !== undefined) return known
-    const made = mappingNamespace(user)
-    descriptors.set(user.uid, made)
-    made.catch(() => descriptors.delete(user.uid))
-    return made
+    const namespace = known ?? mappingNamespace(user)
+    // Behind all others: the first is the one used longest ago.
+    descriptors.delete(user.uid)
+    descriptors.set(user.uid, namespace)
+    if (known === undefined) namespace.catch(() => descriptors.delete(user.uid))
+    forgetOldest()
+    return namespace
+  }
+  const forgetOldest = () => {
+    const [oldest] = descriptors
+    if (oldest === undefined || descriptors.size <= mostNamespaces) return
+    const [uid, opened] = oldest
+    descriptors.delete(uid)
+    setTimeout(() => void opened.then(closeSync, () => {}), lastUseMs).unref()
   }
   return {
     prepare: async (recordDir, folder, user) => {

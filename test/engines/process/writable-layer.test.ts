@@ -1,8 +1,10 @@
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Engine, Sandbox } from '../../../server/engines/port.ts'
 import { createProcessEngine } from '../../../server/engines/process/engine.ts'
+import { installPrograms } from '../../../server/engines/process/launcher.ts'
+import { openWritableLayers } from '../../../server/engines/process/writable-layer.ts'
 import { until } from '../../support/until.ts'
 import { makeWorld, type World } from '../world.ts'
 
@@ -21,6 +23,15 @@ function layRelease(gid: number): void {
   for (const path of ['', 'app.js', 'dist', 'dist/old', 'dist/deep', 'dist/deep/file']) {
     chownSync(join(release, path), 0, gid)
     if (statSync(join(release, path)).isDirectory()) chmodSync(join(release, path), 0o750)
+  }
+}
+
+function linkAt(path: string): string {
+  try {
+    return readlinkSync(path)
+  } catch {
+    // The folder that is being listed has a descriptor, too.
+    return ''
   }
 }
 
@@ -81,5 +92,24 @@ describe.runIf(process.getuid?.() === 0)('a workload with a layer over its relea
     const task = world.task('{ cat app.js; touch new; } 2>&1', { sandbox: without })
     await engine.runTask(task, AbortSignal.timeout(60_000))
     expect(world.output(task)).toMatch(/^as it was.*Read-only file system/)
+  })
+
+  test('holds no more user namespaces than it may, however many users come', async () => {
+    const dir = join(world.dir, 'many')
+    mkdirSync(dir)
+    const layers = await openWritableLayers(installPrograms(dir).steps, dir, { mostNamespaces: 2, lastUseMs: 0 })
+    if ('reason' in layers) throw new Error(layers.reason)
+    try {
+      const users = [1, 2, 3, 4].map((more) => ({ uid: sandbox.uid + more, gid: sandbox.gid + more }))
+      const made: string[] = []
+      for (const user of users) {
+        const { userNamespace } = await layers.prepare(join(dir, `record-${user.uid}`), release, user)
+        made.push(readlinkSync(userNamespace))
+      }
+      const held = () => new Set(readdirSync('/proc/self/fd').map((name) => linkAt(`/proc/self/fd/${name}`)))
+      await until('those used longest ago are let go of', () => made.map((name) => held().has(name)).join() === 'false,false,true,true')
+    } finally {
+      layers.close()
+    }
   })
 })
