@@ -55,7 +55,7 @@ const MAX_TABLE_BYTES = 512 * 1024
 /** The TCP sockets in the network of a process, those that listen first; none when it is gone, and not all where there are thousands. */
 export const socketsOf = (pid: number): TcpSocket[] => socketsIn(pid, MAX_TABLE_BYTES)
 
-/** Of some four hundred, whatever else there is: this is asked several times a second of each instance that starts. */
+/** The beginning of a table, some four hundred sockets: this is asked several times a second of each instance that starts. */
 const LISTENING_BYTES = 64 * 1024
 
 /** The TCP sockets that listen in the network of a process. */
