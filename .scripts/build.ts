@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises'
 
 await mkdir('dist', { recursive: true })
-await compile('server/main.ts', 'dist/cpd')
+await compile('server/boot/main.ts', 'dist/cpd')
 await compile('cli/main.ts', 'dist/cpctl')
 
 /** With bytecode, for a tenth more of size: less than half of the time to start, and a tenth less memory of `cpd serve` and its ingress. */

@@ -19,7 +19,7 @@ function forbiddenIn(folder: string): string[] {
 test.each(low)('lint keeps %s from every other part of the server', (folder) => {
   const parts = readdirSync(join(root, 'server'), { withFileTypes: true }).filter(({ name }) => !low.includes(name))
   // Declarations, the type of the log that everybody is given, and pages that people read.
-  const open = ['sql.d.ts', 'server-log.ts', 'docs']
+  const open = ['sql.d.ts', 'platform/server-log.ts', 'docs']
   const wanted = parts
     .filter(({ name }) => !open.includes(name))
     .map((entry) => (entry.isDirectory() ? `**/${entry.name}/**` : `**/${entry.name}`))
@@ -32,7 +32,12 @@ test('the environment is read in the two files of settings and nowhere else', ()
   )
   const readers = sources.filter((path) => /process\.env|Bun\.env|import\.meta\.env/.test(readFileSync(join(root, path), 'utf8')))
   // The last two hold the source of an app as text.
-  expect(readers.sort()).toEqual(['cli/config.ts', 'server/config.ts', 'server/doctor/apps.ts', 'server/doctor/connect.ts'])
+  expect(readers.sort()).toEqual([
+    'cli/config.ts',
+    'server/boot/settings/config.ts',
+    'server/boot/doctor/apps.ts',
+    'server/boot/doctor/connect.ts',
+  ])
 })
 
 test('trees that tenants may have changed are removed, given away and frozen in one folder of ours, and links in them followed nowhere else', () => {
@@ -42,24 +47,24 @@ test('trees that tenants may have changed are removed, given away and frozen in 
   expect(using(/\brm(?:Sync)?\([^\n]*recursive: true/).filter((path) => !inTrees(path))).toEqual([
     // Folders that only root has ever written to, and what a hostile app removes of its own.
     'builders/self-toolchain.ts',
-    'doctor/place.ts',
-    'doctor/red-team/files.ts',
+    'boot/doctor/place.ts',
+    'boot/doctor/red-team/files.ts',
     'engines/process/network/own-networks.ts',
     'engines/process/network/shared-network.ts',
     'engines/process/record.ts',
-    'upgrade/backup.ts',
-    'upgrade/request.ts',
+    'boot/upgrade/backup.ts',
+    'boot/upgrade/request.ts',
   ])
   expect(using(/\blchown(?:Sync)?\b/).filter((path) => !inTrees(path))).toEqual([])
   expect(using(/import \{[^}]*\brealpath(?:Sync)?\b[^}]*\} from 'node:fs/).filter((path) => !inTrees(path))).toEqual([
     // Paths of the operator's, and releases, which are frozen.
     'builders/toolchains.ts',
-    'disk-space/quota.ts',
-    'disks/place.ts',
-    'doctor/fill-disk.ts',
+    'runtime/space/quota.ts',
+    'apps/disks/place.ts',
+    'boot/doctor/fill-disk.ts',
     'engines/process/cgroups.ts',
-    'files/mount-place.ts',
+    'platform/files/mount-place.ts',
     'ingress/static/open-inside.ts',
-    'upgrade/request.ts',
+    'boot/upgrade/request.ts',
   ])
 })

@@ -1,9 +1,9 @@
 import { readdir, unlink } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { AppError } from '../../shared/error.ts'
-import { lookBeneath } from '../files/tree/beneath.ts'
-import { freezeFolder, freezeTree, type NewOwner } from '../files/tree/freeze.ts'
-import { removeTree } from '../files/tree/remove.ts'
+import { lookBeneath } from '../platform/files/tree/beneath.ts'
+import { freezeFolder, freezeTree, type NewOwner } from '../platform/files/tree/freeze.ts'
+import { removeTree } from '../platform/files/tree/remove.ts'
 
 export interface ArtifactOptions {
   /** Ours, with nothing of the build's user above it; the source is somewhere below. */

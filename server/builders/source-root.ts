@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { AppError } from '../../shared/error.ts'
-import { listBeneath, lookBeneath } from '../files/tree/beneath.ts'
+import { listBeneath, lookBeneath } from '../platform/files/tree/beneath.ts'
 
 /** Files that make a folder look like the root of an app. */
 const MARKERS = [

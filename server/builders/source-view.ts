@@ -1,5 +1,5 @@
 import { AppError } from '../../shared/error.ts'
-import { headBeneath, listBeneath, lookBeneath } from '../files/tree/beneath.ts'
+import { headBeneath, listBeneath, lookBeneath } from '../platform/files/tree/beneath.ts'
 
 /** The little that detection reads of a source. Paths are relative to its root, with `/`. */
 export interface SourceView {

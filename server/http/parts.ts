@@ -1,5 +1,5 @@
 import type { Server } from 'bun'
-import type { ServerLog } from '../server-log.ts'
+import type { ServerLog } from '../platform/server-log.ts'
 import type { AuditPort } from './audit.ts'
 import type { Identify } from './authenticate.ts'
 import type { AddressReader } from './client-address.ts'

@@ -1,6 +1,6 @@
 import { AppError, type ErrorBody, errorStatus } from '../../shared/error.ts'
-import { diskFull, isDiskFull } from '../files/disk-full.ts'
-import { describeError, type ServerLog } from '../server-log.ts'
+import { diskFull, isDiskFull } from '../platform/files/disk-full.ts'
+import { describeError, type ServerLog } from '../platform/server-log.ts'
 import type { RateState } from './rate-limit.ts'
 
 /** What every response carries, whatever it answers. */

@@ -11,6 +11,7 @@
 
 import { dirname } from 'node:path'
 import { AppError } from '../../shared/error.ts'
+import { trustedProxies } from '../platform/network/trusted-proxies.ts'
 import { createIngressClient } from './control-client.ts'
 import { type Control, type ControlledIngress, serveControl } from './control-server.ts'
 import { Deadlines } from './deadlines.ts'
@@ -29,7 +30,6 @@ import { createEntrance } from './tls/entrance.ts'
 import { createTlsSide, type TlsOptions, type TlsSide } from './tls/tls-side.ts'
 import type { Served } from './traffic/counters.ts'
 import { createTraffic, type IngressTraffic } from './traffic/traffic.ts'
-import { trustedProxies } from './trusted-proxies.ts'
 import { Unsent } from './unsent.ts'
 
 export interface IngressOptions {

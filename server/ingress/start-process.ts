@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { AppError } from '../../shared/error.ts'
-import { type SpawnedProcess, spawnProcess } from '../process/spawn.ts'
+import { type SpawnedProcess, spawnProcess } from '../platform/process/spawn.ts'
 import type { Successor } from './control.ts'
 import type { IngressClient } from './control-client.ts'
 

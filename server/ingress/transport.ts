@@ -1,5 +1,5 @@
 import { AppError } from '../../shared/error.ts'
-import { listenProblem } from '../process/listen-problem.ts'
+import { listenProblem } from '../platform/process/listen-problem.ts'
 import type { ClientContext, ClientSocket, Connection } from './client/client-context.ts'
 import { ClientConnection } from './client/connection.ts'
 

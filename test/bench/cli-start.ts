@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { spawnProcess } from '../../server/process/spawn.ts'
+import { spawnProcess } from '../../server/platform/process/spawn.ts'
 import { exampleService, pageOf } from '../cli/examples.ts'
 import { startFakeServer } from '../cli/fake-server.ts'
 

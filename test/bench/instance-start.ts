@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { findFreePort, INSTANCE_PORTS } from '../../server/engines/free-port.ts'
 import { createProcessEngine } from '../../server/engines/process/engine.ts'
-import { spawnProcess } from '../../server/process/spawn.ts'
+import { spawnProcess } from '../../server/platform/process/spawn.ts'
 
 const ROUNDS = 31
 const APP = `Bun.serve({ port: Number(process.env.PORT), fetch: () => new Response('up') })`

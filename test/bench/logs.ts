@@ -6,10 +6,10 @@ import { Database } from 'bun:sqlite'
 import { appendFileSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createCollector } from '../../server/logs/collector.ts'
-import type { NewLogLine } from '../../server/logs/line.ts'
-import { type LogQueryOptions, type LogStore, openLogStore } from '../../server/logs/store.ts'
-import { runProcess } from '../../server/process/spawn.ts'
+import { runProcess } from '../../server/platform/process/spawn.ts'
+import { createCollector } from '../../server/telemetry/logs/collector.ts'
+import type { NewLogLine } from '../../server/telemetry/logs/line.ts'
+import { type LogQueryOptions, type LogStore, openLogStore } from '../../server/telemetry/logs/store.ts'
 
 const DEFAULT_LINES = 1_000_000
 const SERVICES = 100

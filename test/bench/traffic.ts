@@ -10,8 +10,8 @@ import type { ClientSide } from '../../server/ingress/exchange.ts'
 import { parseRequestHead } from '../../server/ingress/message/request-head.ts'
 import { RequestNote } from '../../server/ingress/request-note.ts'
 import { createTraffic } from '../../server/ingress/traffic/traffic.ts'
-import { type SpawnedProcess, spawnProcess } from '../../server/process/spawn.ts'
-import { requestLine } from '../../server/traffic/request-line.ts'
+import { type SpawnedProcess, spawnProcess } from '../../server/platform/process/spawn.ts'
+import { requestLine } from '../../server/telemetry/traffic/request-line.ts'
 import { generateLoad } from './http-load.ts'
 
 const CALLS = 300_000

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { commandLine } from '../../cli/shell/command-line.ts'
-import { runProcess } from '../../server/process/spawn.ts'
+import { runProcess } from '../../server/platform/process/spawn.ts'
 
 test('one word is a command line as it stands', () => {
   expect(commandLine(['echo $HOME | wc -c'])).toBe('echo $HOME | wc -c')

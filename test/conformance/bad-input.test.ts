@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { servicePathsOf } from '../../server/paths.ts'
+import { servicePathsOf } from '../../server/platform/paths.ts'
 import { deployEnd, packApp, upload } from '../support/apps.ts'
 import { type CallOptions, call, type Reply } from '../support/client.ts'
 import { expectError } from './expect-error.ts'

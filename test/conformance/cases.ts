@@ -1,4 +1,4 @@
-import { domainNamed, markVerified } from '../../server/domains/store.ts'
+import { domainNamed, markVerified } from '../../server/edge/domains/store.ts'
 import type { OperationId } from '../../shared/api.ts'
 import type { CertificateUpload } from '../../shared/certificate.ts'
 import { packApp, upload } from '../support/apps.ts'

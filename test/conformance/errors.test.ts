@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { newKeySecret } from '../../server/api-keys/secret.ts'
+import { newKeySecret } from '../../server/identity/api-keys/secret.ts'
 import { type CallOptions, call } from '../support/client.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 import { expectConventions, expectError } from './expect-error.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { putIdentity } from '../../server/oauth/identity-store.ts'
+import { putIdentity } from '../../server/identity/oauth/identity-store.ts'
 import { type OperationId, operationIds, operationOf } from '../../shared/api.ts'
 import { type ProviderId, providerIds } from '../../shared/oauth.ts'
 import { beginSession } from '../support/access.ts'

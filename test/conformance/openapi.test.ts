@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { errorCodesOf } from '../../server/http/docs/entry.ts'
-import { exampleOf } from '../../server/http/docs/schema.ts'
+import { errorCodesOf } from '../../server/api/docs/entry.ts'
+import { exampleOf } from '../../server/api/docs/schema.ts'
 import { createChecker } from '../../server/http/validate.ts'
 import { operationIds, operationOf } from '../../shared/api.ts'
 import { errorStatus } from '../../shared/error.ts'

@@ -1,4 +1,4 @@
-import { exampleOf } from '../../server/http/docs/schema.ts'
+import { exampleOf } from '../../server/api/docs/schema.ts'
 import type { OperationId } from '../../shared/api.ts'
 import { operationOf } from '../../shared/api.ts'
 import type { CallOptions } from '../support/client.ts'

@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Examination } from '../../server/doctor/examine.ts'
-import { runProcess, type SpawnedProcess, spawnProcess } from '../../server/process/spawn.ts'
+import type { Examination } from '../../server/boot/doctor/examine.ts'
+import { runProcess, type SpawnedProcess, spawnProcess } from '../../server/platform/process/spawn.ts'
 import { processesOf } from '../support/leftovers.ts'
 import { until } from '../support/until.ts'
 

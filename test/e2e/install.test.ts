@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { runProcess } from '../../server/process/spawn.ts'
+import { runProcess } from '../../server/platform/process/spawn.ts'
 
 let root: string
 beforeAll(() => {

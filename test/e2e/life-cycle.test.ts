@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { servicePathsOf } from '../../server/paths.ts'
+import { servicePathsOf } from '../../server/platform/paths.ts'
 import { type AppFolder, copyApp } from '../support/app-folder.ts'
 import { type Compiled, startCompiled } from '../support/compiled.ts'
 import { cpctl, deployFolder, instancesOf, serviceNamed, settledInstances } from '../support/compiled-steps.ts'

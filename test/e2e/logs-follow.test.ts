@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { spawnProcess } from '../../server/process/spawn.ts'
+import { spawnProcess } from '../../server/platform/process/spawn.ts'
 import type { Log } from '../../shared/log.ts'
 import { type AppFolder, copyApp } from '../support/app-folder.ts'
 import { type Compiled, startCompiled } from '../support/compiled.ts'

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runProcess, spawnProcess } from '../../server/process/spawn.ts'
+import { runProcess, spawnProcess } from '../../server/platform/process/spawn.ts'
 
 /** A reader of other make, in a process of its own. */
 export interface Oracle {

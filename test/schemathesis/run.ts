@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { runProcess } from '../../server/process/spawn.ts'
+import { runProcess } from '../../server/platform/process/spawn.ts'
 import { type OperationId, operationIds, operationOf } from '../../shared/api.ts'
 
 const PROGRAM = resolve('node_modules/.cache/schemathesis-4.32.5/bin/schemathesis')

@@ -22,25 +22,25 @@ const proofs: Record<string, Record<string, string[]>> = {
   },
   'S7 nobody grants what they lack': {
     'security/s07-escalation.test.ts': [],
-    'server/api-keys/api-keys.test.ts': [
+    'server/identity/api-keys/api-keys.test.ts': [
       'a member without apikeys.manage makes no keys',
       'is the own role where that holds less than a developer',
     ],
-    'server/team/members.test.ts': [
+    'server/identity/team/members.test.ts': [
       'nobody changes, removes or makes somebody who may do more than they',
       'the last administrator is neither demoted, scoped nor removed, and cannot leave',
       'of two administrators who demote each other at once, one stays',
     ],
-    'server/team/invites.test.ts': ['nobody invites with more than they have, or takes back the invite of somebody above'],
+    'server/identity/team/invites.test.ts': ['nobody invites with more than they have, or takes back the invite of somebody above'],
   },
   'S8 revocation': {
     'security/s08-revocation.test.ts': [],
-    'server/api-keys/api-keys.test.ts': ['a key works in its own workspace only, and cannot be revoked from another'],
+    'server/identity/api-keys/api-keys.test.ts': ['a key works in its own workspace only, and cannot be revoked from another'],
   },
   'S9 static token': {
     'security/s09-static-token.test.ts': [],
     'security/s12-planted-secrets.test.ts': ['S9: the static token is compared in constant time, by its hash'],
-    'server/auth/first-start.test.ts': [
+    'server/identity/auth/first-start.test.ts': [
       'the static token is the administrator of the default workspace, under the same checks, and stands nowhere',
     ],
   },
@@ -55,11 +55,11 @@ const proofs: Record<string, Record<string, string[]>> = {
   'S11 fresh installs': { 'security/s11-fresh-installs.test.ts': [] },
   'S12 planted secrets': { 'security/s12-planted-secrets.test.ts': [], 'server/http/idempotency.test.ts': ['answers are kept sealed'] },
   'S13 cookies': {
-    'server/team/members.test.ts': ['who is removed is out: their sessions, sockets, keys, the keys of these keys, and invites'],
+    'server/identity/team/members.test.ts': ['who is removed is out: their sessions, sockets, keys, the keys of these keys, and invites'],
     'security/s13-cookies.test.ts': [],
     'security/s13-sessions.test.ts': [],
     'security/s13-takeover.test.ts': [],
-    'server/auth/sessions.test.ts': [
+    'server/identity/auth/sessions.test.ts': [
       'begins with a login whose cookie scripts cannot read and other sites cannot use',
       'has a new id at each login, and the one shown at the login ends',
       'ends on the server at logout',
@@ -69,15 +69,15 @@ const proofs: Record<string, Record<string, string[]>> = {
   'S14 login': {
     'security/s14-login.test.ts': [],
     'security/s14-second-factor.test.ts': [],
-    'server/auth/login-limits.test.ts': [
+    'server/identity/auth/login-limits.test.ts': [
       'an address is closed for an account after too many failures, in any spelling, and others are not',
     ],
     'server/http/rate-limit.test.ts': ['a forwarded address counts only from a trusted proxy, and from the right'],
   },
   'S15 links': {
     'security/s15-host-header.test.ts': [],
-    'server/team/invites.test.ts': ['an invite shows its link once, under the public URL, and keeps the token as a hash only'],
-    'server/team/accept.test.ts': [
+    'server/identity/team/invites.test.ts': ['an invite shows its link once, under the public URL, and keeps the token as a hash only'],
+    'server/identity/team/accept.test.ts': [
       'the invite of somebody else is refused, and stays good',
       'it is accepted once, also by two clients at once',
       'after seven days it has expired',
@@ -86,19 +86,22 @@ const proofs: Record<string, Record<string, string[]>> = {
   'S16 sign-in through providers': {
     'security/s16-oauth.test.ts': [],
     'security/s16-accounts.test.ts': [],
-    'server/oauth/linking.test.ts': ['a link is not made when somebody else has logged in meanwhile'],
-    'server/oauth/second-factor.test.ts': ['has a provider’s word for the first only'],
+    'server/identity/oauth/linking.test.ts': ['a link is not made when somebody else has logged in meanwhile'],
+    'server/identity/oauth/second-factor.test.ts': ['has a provider’s word for the first only'],
   },
   'S17 archives': {
     'security/s17-archives.test.ts': [],
-    'server/sources/extract.test.ts': ['with %s is refused and leaves nothing behind'],
+    'server/apps/sources/extract.test.ts': ['with %s is refused and leaves nothing behind'],
   },
   'S18 outgoing addresses': {
     'security/s18-outgoing.test.ts': [],
     'security/s18-providers.test.ts': [],
-    'server/outgoing/rules.test.ts': ['is not reached at %s'],
-    'server/outgoing/send.test.ts': ['that changes after the check changes nothing', 'a redirect is an answer, and is not followed'],
-    'server/outgoing/https.test.ts': ['a certificate of another name is refused'],
+    'server/platform/outgoing/rules.test.ts': ['is not reached at %s'],
+    'server/platform/outgoing/send.test.ts': [
+      'that changes after the check changes nothing',
+      'a redirect is an answer, and is not followed',
+    ],
+    'server/platform/outgoing/https.test.ts': ['a certificate of another name is refused'],
   },
   'S19 smuggling': {
     'security/s19-smuggling.test.ts': [],
@@ -116,9 +119,9 @@ const proofs: Record<string, Record<string, string[]>> = {
   },
   'S21 inert names': {
     'security/s21-inert-names.test.ts': [],
-    'server/pages/security.test.ts': ['S21: names with markup are text in every page'],
+    'server/api/pages/security.test.ts': ['S21: names with markup are text in every page'],
     'e2e/swagger.test.ts': ['shows names that look like markup as text'],
-    'server/health/health.test.ts': ['keeps markup inert'],
+    'server/api/health/health.test.ts': ['keeps markup inert'],
     'cli/logs.test.ts': ['control sequences in a line never reach the terminal'],
     'cli/services.test.ts': ['removes control sequences from what the server sends'],
   },
@@ -149,36 +152,38 @@ const proofs: Record<string, Record<string, string[]>> = {
   'S32 one workspace keeps nobody from anything': {
     'security/s32-quotas.test.ts': [],
     'security/s32-build-turns.test.ts': [],
-    'server/work/choose.test.ts': ['with one place they take turns'],
+    'server/apps/deploys/choose.test.ts': ['with one place they take turns'],
   },
   'S28 no long turn of the event loop': {
     'security/s28-rules.test.ts': [],
     'security/s28-compression.test.ts': [],
-    'server/services/settings.test.ts': ['with rules whose paths are too long together are refused by their list'],
+    'server/apps/services/settings.test.ts': ['with rules whose paths are too long together are refused by their list'],
   },
   'S35 nobody is locked out by strangers': { 'security/s35-locked-out.test.ts': [] },
   'S36 clients that try again': {
     'security/s36-killed.test.ts': [],
     'conformance/idempotency.test.ts': ['S36: is undone with its answer, where that cannot be kept'],
-    'server/devices/device-login.test.ts': ['S36: are exchanged once when many try at once or ask again, and all of them get the same'],
+    'server/identity/devices/device-login.test.ts': [
+      'S36: are exchanged once when many try at once or ask again, and all of them get the same',
+    ],
   },
   'S34 no throw ends a process': {
     'security/s34-ingress.test.ts': [],
     'security/s27-half-open.test.ts': ['leave the control plane running and answering'],
-    'server/process/survive.test.ts': ['errors that nobody caught end a process only in a burst'],
+    'server/platform/process/survive.test.ts': ['errors that nobody caught end a process only in a burst'],
   },
   'S32 one workspace beside others': { 'security/s32-log-shares.test.ts': [] },
   'S31 the reserve': { 'security/s31-output.test.ts': [], 'security/s31-reserve.test.ts': [] },
   "S25 root in tenants' folders": {
     'security/s25-hostile-builds.test.ts': [],
-    'server/files/tree/beneath.test.ts': [
+    'server/platform/files/tree/beneath.test.ts': [
       'a pipe is looked at and never opened',
       'nothing outside is read while a folder is exchanged for a link',
     ],
-    'server/files/tree/freeze.test.ts': ['a hard link to a file of somebody else is refused, and the file stays as it is'],
+    'server/platform/files/tree/freeze.test.ts': ['a hard link to a file of somebody else is refused, and the file stays as it is'],
     'server/builders/build.test.ts': ['S25: leaves out links to nothing, which could come to lead somewhere, and says so'],
     'server/ingress/static/open-inside.test.ts': ['S25: a pipe outside that a link leads to is not even opened'],
-    'server/files/tree/remove.test.ts': ['nothing outside is removed while a folder is exchanged for a link'],
+    'server/platform/files/tree/remove.test.ts': ['nothing outside is removed while a folder is exchanged for a link'],
   },
   'S26 own release only': { 'security/s26-own-release-only.test.ts': [] },
 }

@@ -15,16 +15,16 @@ const product = sources.filter((path) => !path.startsWith('.scripts/'))
 
 test('S1: there are sources to look at', () => {
   expect(product.length).toBeGreaterThan(100)
-  expect(codeOf('server/process/spawn.ts')).toContain('Bun.spawn')
+  expect(codeOf('server/platform/process/spawn.ts')).toContain('Bun.spawn')
 })
 
 test('S1: processes are started in one file, and the browser in another', () => {
-  expect(filesWith(/\bBun\s*\.\s*spawn(Sync)?\b/, product)).toEqual(['cli/browser.ts', 'server/process/spawn.ts'])
+  expect(filesWith(/\bBun\s*\.\s*spawn(Sync)?\b/, product)).toEqual(['cli/browser.ts', 'server/platform/process/spawn.ts'])
   expect(filesWith(/\bBun\s*\[|\{[^}]*\bspawn(Sync)?\b[^}]*\}\s*=\s*Bun\b|from 'bun'.*\bspawn|\bspawn\b[^\n]*from 'bun'/, product)).toEqual(
     [],
   )
   expect(filesWith(/child_process|node:cluster/, product)).toEqual([])
-  expect(filesWith(/\bexecve\b/, product)).toEqual(['server/process/spawn.ts'])
+  expect(filesWith(/\bexecve\b/, product)).toEqual(['server/platform/process/spawn.ts'])
 })
 
 test('S1: nothing takes a command as one string', () => {
@@ -39,22 +39,22 @@ test('S1: of the C library these calls are made and no others', () => {
   })
   expect(calls).toEqual([
     {
-      path: 'server/connections/own-sockets.ts',
+      path: 'server/platform/connections/own-sockets.ts',
       called: ['getpeername', 'getsockname', 'getsockopt', 'fcntl', 'shutdown', 'getrlimit'],
     },
     // Tries what the filter of calls refuses, from inside a sandbox.
-    { path: 'server/doctor/red-team/system-calls.ts', called: ['syscall'] },
+    { path: 'server/boot/doctor/red-team/system-calls.ts', called: ['syscall'] },
     { path: 'server/ingress/tls/duplicate-descriptor.ts', called: ['fcntl'] },
-    { path: 'server/logs/release.ts', called: ['fallocate'] },
-    { path: 'server/process/pipe.ts', called: ['pipe2', 'fcntl'] },
-    { path: 'server/process/pty.ts', called: ['tcflow'] },
+    { path: 'server/telemetry/logs/release.ts', called: ['fallocate'] },
+    { path: 'server/platform/process/pipe.ts', called: ['pipe2', 'fcntl'] },
+    { path: 'server/platform/process/pty.ts', called: ['tcflow'] },
     // Joins a session keyring of its own.
-    { path: 'server/process/secrecy.ts', called: ['syscall'] },
+    { path: 'server/platform/process/secrecy.ts', called: ['syscall'] },
   ])
 })
 
 /** Where a shell runs a script of ours, or a service's own command in its sandbox. */
-const withShell = ['server/disks/mounted-image.ts', 'server/engines/process/launch.ts', 'server/engines/process/spool.ts']
+const withShell = ['server/apps/disks/mounted-image.ts', 'server/engines/process/launch.ts', 'server/engines/process/spool.ts']
 
 test('S1: a shell is named only where it runs a constant script, or the own command of a service in its sandbox', () => {
   expect(filesWith(/['"](\/bin\/)?(ba|da|z)?sh['"]|['"]-lc['"]/, product).filter((path) => path !== 'cli/completion/scripts.ts')).toEqual(
@@ -67,7 +67,7 @@ test('S1: what is started is never put together from text', () => {
   expect(callers.length).toBeGreaterThan(0)
   // The argument array is a literal or a value made by a pure function; a template or sum in the call would be neither.
   expect(callers.filter((path) => /spawnProcess\(\s*(`|'|"|[^,)]*\+)/.test(codeOf(path)))).toEqual([])
-  expect(codeOf('server/process/spawn.ts')).toMatch(/spawnProcess\(argv: readonly string\[\]/)
+  expect(codeOf('server/platform/process/spawn.ts')).toMatch(/spawnProcess\(argv: readonly string\[\]/)
 })
 
 test('S1: the scripts are constants', () => {

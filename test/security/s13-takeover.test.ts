@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { putIdentity } from '../../server/oauth/identity-store.ts'
+import { putIdentity } from '../../server/identity/oauth/identity-store.ts'
 import type { PasswordResetLink } from '../../shared/account.ts'
 import { type DeviceGrant, type DeviceTokens, deviceGrantType } from '../../shared/device.ts'
 import type { TeamInviteCreated } from '../../shared/team.ts'

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { ATTEMPT_MS } from '../../server/oauth/attempt-store.ts'
+import { ATTEMPT_MS } from '../../server/identity/oauth/attempt-store.ts'
 import { type ProviderId, providerIds } from '../../shared/oauth.ts'
 import { call } from '../support/client.ts'
 import { registerTenant } from '../support/members.ts'

@@ -19,28 +19,29 @@ const codeOf = (path: string): string => readFileSync(join(root, path), 'utf8').
  * tenant (a webhook, a repository), it has to refuse what S18 lists before it belongs here, with a test of its own.
  */
 const connecting: Record<string, string> = {
-  'server/certificates/acme/client.ts': "the library's own HTTP client is taken out; what it asks for goes through transport.ts",
-  'server/certificates/acme/order.ts': 'keys and challenges of the same library, which asks through transport.ts',
-  'server/certificates/acme/transport.ts': "the certificate authority: the operator's setting, and what its directory names",
-  'server/domains/resolver.ts': "questions to the operator's resolver; the addresses in its answers are compared, never connected to",
+  'server/edge/certificates/acme/client.ts': "the library's own HTTP client is taken out; what it asks for goes through transport.ts",
+  'server/edge/certificates/acme/order.ts': 'keys and challenges of the same library, which asks through transport.ts',
+  'server/edge/certificates/acme/transport.ts': "the certificate authority: the operator's setting, and what its directory names",
+  'server/edge/domains/resolver.ts': "questions to the operator's resolver; the addresses in its answers are compared, never connected to",
   'server/http/head-size.ts': 'opens nothing: it sets how large a head is passed on',
   'server/ingress/control-client.ts': 'a unix socket in the data directory',
-  'server/doctor/bait.ts': "listeners of the doctor's own, to see that they answer whoever may reach them",
-  'server/doctor/latency.ts': "the doctor's own neighbour, at the address the engine gave it",
-  'server/doctor/red-team/network.ts': 'what the doctor tells it to go for, from inside a sandbox',
+  'server/boot/doctor/bait.ts': "listeners of the doctor's own, to see that they answer whoever may reach them",
+  'server/boot/doctor/latency.ts': "the doctor's own neighbour, at the address the engine gave it",
+  'server/boot/doctor/red-team/network.ts': 'what the doctor tells it to go for, from inside a sandbox',
   'server/ingress/proxy/upstream-connection.ts':
     'instances in the route table, at the address the engine gave them and a port that we have chosen',
   'server/ingress/streams/piped-connection.ts': 'instances in the route table, at 127.0.0.1 and a port that we have chosen',
-  'server/instances/health.ts': 'the address the engine gave the instance, and its port; redirects are not followed',
-  'server/mail/mailer.ts': "the mail server: the operator's setting",
-  'server/oauth/providers/apple.ts': "the library's client, given that way out: the operator's issuer in the place of Apple",
-  'server/oauth/providers/client.ts': 'hands the library its way out, which is server/outgoing/send.ts',
-  'server/oauth/providers/github.ts': "the library's client, given that way out: the operator's GitHub and its API",
-  'server/oauth/providers/openid.ts': "the library's client, given that way out: the operator's issuer, and public hosts that it names",
-  'server/outgoing/resolve.ts': 'names of destinations, before their addresses are checked',
-  'server/outgoing/send.ts': 'the way out itself: it connects to checked addresses only',
-  'server/upgrade/control-client.ts': 'a unix socket in the data directory',
-  'server/upgrade/health.ts': 'our own API and ingress; redirects of what is served there are not followed',
+  'server/apps/instances/health.ts': 'the address the engine gave the instance, and its port; redirects are not followed',
+  'server/platform/mail/mailer.ts': "the mail server: the operator's setting",
+  'server/identity/oauth/providers/apple.ts': "the library's client, given that way out: the operator's issuer in the place of Apple",
+  'server/identity/oauth/providers/client.ts': 'hands the library its way out, which is server/platform/outgoing/send.ts',
+  'server/identity/oauth/providers/github.ts': "the library's client, given that way out: the operator's GitHub and its API",
+  'server/identity/oauth/providers/openid.ts':
+    "the library's client, given that way out: the operator's issuer, and public hosts that it names",
+  'server/platform/outgoing/resolve.ts': 'names of destinations, before their addresses are checked',
+  'server/platform/outgoing/send.ts': 'the way out itself: it connects to checked addresses only',
+  'server/boot/upgrade/control-client.ts': 'a unix socket in the data directory',
+  'server/boot/upgrade/health.ts': 'our own API and ingress; redirects of what is served there are not followed',
 }
 
 /** Of modules that can open connections, what cannot. */
@@ -73,7 +74,7 @@ test('S18: only the files that are named here open connections, and nobody but t
 test('S18: the search for connections finds them', () => {
   expect(opensConnections('server/ingress/proxy/upstream-connection.ts')).toBe(true)
   expect(opensConnections('server/ingress/control-client.ts')).toBe(true)
-  expect(opensConnections('server/app.ts')).toBe(false)
+  expect(opensConnections('server/api/app/app.ts')).toBe(false)
 })
 
 test('S18: the address of an instance is what the engine says, whatever a tenant says', () => {
@@ -82,11 +83,11 @@ test('S18: the address of an instance is what the engine says, whatever a tenant
   )
   const ofInstances = written.filter((one) => one.startsWith('server/instances/'))
   expect([...new Set(ofInstances)].sort()).toEqual([
-    'server/instances/observe.ts null',
-    'server/instances/observe.ts state.address',
+    'server/apps/instances/observe.ts null',
+    'server/apps/instances/observe.ts state.address',
     // Reads and writes the row as it is given.
-    'server/instances/store.ts next.address',
-    'server/instances/store.ts row.address',
+    'server/apps/instances/store.ts next.address',
+    'server/apps/instances/store.ts row.address',
   ])
 })
 

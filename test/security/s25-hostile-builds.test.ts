@@ -2,7 +2,7 @@ import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, wri
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { servicePathsOf } from '../../server/paths.ts'
+import { servicePathsOf } from '../../server/platform/paths.ts'
 import { createService, deployApp, deployEnd, packApp, upload } from '../support/apps.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
 import { buildLogOf, HOSTILE_APP } from './hostile-tenant.ts'

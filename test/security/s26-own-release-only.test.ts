@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { servicePathsOf } from '../../server/paths.ts'
+import { servicePathsOf } from '../../server/platform/paths.ts'
 import { createService, deployApp, deployEnd, packApp, upload } from '../support/apps.ts'
 import { call } from '../support/client.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'

@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { mountPathProblem } from '../../server/disks/rules.ts'
+import { mountPathProblem } from '../../server/apps/disks/rules.ts'
 import type { Engine } from '../../server/engines/port.ts'
 import { createProcessEngine } from '../../server/engines/process/engine.ts'
 import { makeWorld, type World } from '../engines/world.ts'

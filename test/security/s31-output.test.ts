@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Engine } from '../../server/engines/port.ts'
 import { createProcessEngine } from '../../server/engines/process/engine.ts'
 import { isAlive, parseStat } from '../../server/engines/process/proc.ts'
-import { spawnProcess } from '../../server/process/spawn.ts'
+import { spawnProcess } from '../../server/platform/process/spawn.ts'
 import { endOf, makeWorld, until, type World } from '../engines/world.ts'
 
 /** What S31 promises of the output of apps, jobs and builds: nobody fills the disk with it, and none of it is lost. */

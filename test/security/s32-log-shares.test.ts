@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { excessIn } from '../../server/logs/shares.ts'
+import { excessIn } from '../../server/telemetry/logs/shares.ts'
 import { type LogType, logTypes } from '../../shared/log.ts'
-import { type Fixture, makeLine, makeStore } from '../server/logs/fixture.ts'
+import { type Fixture, makeLine, makeStore } from '../server/telemetry/logs/fixture.ts'
 
 /** What S32 promises of the log store: strangers, whose requests make lines as well, push nobody else's lines out. */
 let fixture: Fixture

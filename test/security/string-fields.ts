@@ -1,5 +1,5 @@
 import type { TSchema } from '@sinclair/typebox'
-import { exampleOf } from '../../server/http/docs/schema.ts'
+import { exampleOf } from '../../server/api/docs/schema.ts'
 
 /** Bodies made of the example of `schema`, with `payload` in one string field after the other, however deep. */
 export function bodiesWith(schema: TSchema, payload: string): unknown[] {

@@ -1,6 +1,6 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { createProcessEngine } from '../../server/engines/process/engine.ts'
-import { pathsOf } from '../../server/paths.ts'
+import { pathsOf } from '../../server/platform/paths.ts'
 import { makeWorld } from '../engines/world.ts'
 import { randomFrom } from '../server/ingress/random.ts'
 import { copyApp } from '../support/app-folder.ts'

@@ -1,5 +1,5 @@
 import { createIngressClient } from '../../server/ingress/control-client.ts'
-import { runProcess } from '../../server/process/spawn.ts'
+import { runProcess } from '../../server/platform/process/spawn.ts'
 import { until } from '../support/until.ts'
 import { BROKEN, FIRST, makeUpgradable, SECOND, type Upgradable } from '../support/upgradable.ts'
 import { describeFailure, type Outcome, progress, secondsSince } from './outcome.ts'

@@ -1,6 +1,6 @@
-import { hashToken, newToken } from '../../server/auth/token.ts'
-import { newId } from '../../server/id.ts'
-import { insertRole } from '../../server/roles/store.ts'
+import { hashToken, newToken } from '../../server/identity/auth/token.ts'
+import { insertRole } from '../../server/identity/roles/store.ts'
+import { newId } from '../../server/platform/id.ts'
 import type { Permission } from '../../shared/permission.ts'
 import type { TestServer } from './server.ts'
 

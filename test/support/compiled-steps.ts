@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { expect } from 'vitest'
-import { servicePathsOf } from '../../server/paths.ts'
+import { servicePathsOf } from '../../server/platform/paths.ts'
 import { type Deploy, isDeployRunning } from '../../shared/deploy.ts'
 import type { Instance, Service } from '../../shared/service.ts'
 import type { Compiled } from './compiled.ts'

@@ -1,10 +1,10 @@
 /** A control plane in a process of its own, to be killed. Takes its settings from the environment and says its address when it is ready. */
-import { createApp } from '../../server/app.ts'
-import { compose } from '../../server/compose.ts'
-import { configOfProcess } from '../../server/config.ts'
-import { surviveErrors } from '../../server/process/survive.ts'
-import { createServerLog } from '../../server/server-log.ts'
-import { recover, sweepFolders } from '../../server/work/recover.ts'
+import { createApp } from '../../server/api/app/app.ts'
+import { compose } from '../../server/boot/serve/compose.ts'
+import { recover, sweepFolders } from '../../server/boot/serve/recover.ts'
+import { configOfProcess } from '../../server/boot/settings/config.ts'
+import { surviveErrors } from '../../server/platform/process/survive.ts'
+import { createServerLog } from '../../server/platform/server-log.ts'
 
 const config = configOfProcess({})
 const log = createServerLog((line) => process.stderr.write(line))

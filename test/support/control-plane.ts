@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { runProcess, type SpawnedProcess, spawnProcess } from '../../server/process/spawn.ts'
+import { runProcess, type SpawnedProcess, spawnProcess } from '../../server/platform/process/spawn.ts'
 import { call } from './client.ts'
 import { closeInTurn } from './closing.ts'
 import { makeDataDir } from './data-dir.ts'

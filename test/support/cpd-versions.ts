@@ -12,7 +12,7 @@ export interface CpdBuild {
 }
 
 /** Compiles `cpd` as another version of itself. */
-export async function buildCpd({ outfile, version, entry = 'server/main.ts', define = {}, changed = {} }: CpdBuild): Promise<string> {
+export async function buildCpd({ outfile, version, entry = 'server/boot/main.ts', define = {}, changed = {} }: CpdBuild): Promise<string> {
   const result = await Bun.build({
     entrypoints: [resolve(entry)],
     compile: { outfile, autoloadDotenv: false, autoloadBunfig: false },

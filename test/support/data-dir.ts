@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Paths, pathsOf } from '../../server/paths.ts'
+import { type Paths, pathsOf } from '../../server/platform/paths.ts'
 
 /** A data directory of its own below `parent`, with the folders a start makes. */
 export function makeDataDir(parent = tmpdir()): { dir: string; paths: Paths; remove: () => void } {

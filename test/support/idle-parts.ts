@@ -1,9 +1,9 @@
-import type { Work } from '../../server/context.ts'
+import type { Work } from '../../server/boot/serve/context.ts'
+import type { RoutePublisher } from '../../server/edge/routing/publish.ts'
 import type { Engine } from '../../server/engines/port.ts'
 import type { IngressClient } from '../../server/ingress/control-client.ts'
-import type { RoutePublisher } from '../../server/routing/publish.ts'
-import type { TrafficReader, TrafficWindow } from '../../server/traffic/port.ts'
-import { createHolds } from '../../server/work/holds.ts'
+import { createHolds } from '../../server/platform/work/holds.ts'
+import type { TrafficReader, TrafficWindow } from '../../server/telemetry/traffic/port.ts'
 
 /** An engine that has nothing to run: for tests of the API alone. */
 export const idleEngine: Engine = {

@@ -1,6 +1,6 @@
 /** A process of its own that is the ingress; it takes its address and files as arguments and says so when it serves. */
 import { runIngress } from '../../server/ingress/main.ts'
-import { openSealer } from '../../server/secrets/seal.ts'
+import { openSealer } from '../../server/platform/secrets/seal.ts'
 
 const [port = '', controlSocketPath = '', routesFilePath = '', accessLogDir = '', tlsPort, certificatesFilePath = '', masterKey = ''] =
   process.argv.slice(2)

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { findFreePort } from '../../server/engines/free-port.ts'
-import type { Paths } from '../../server/paths.ts'
-import { spawnProcess } from '../../server/process/spawn.ts'
+import type { Paths } from '../../server/platform/paths.ts'
+import { spawnProcess } from '../../server/platform/process/spawn.ts'
 
 /** Away from the ports of instances and of outgoing connections. */
 const INGRESS_PORTS = { first: 15_000, last: 18_999 }

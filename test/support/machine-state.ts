@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runProcess } from '../../server/process/spawn.ts'
+import { runProcess } from '../../server/platform/process/spawn.ts'
 import { commandLine, namespacesOf, processesOf } from './leftovers.ts'
 
 /** Names under which an installation keeps things on the machine. */

@@ -1,5 +1,5 @@
-import { hashPassword } from '../../server/auth/password.ts'
-import { newId } from '../../server/id.ts'
+import { hashPassword } from '../../server/identity/auth/password.ts'
+import { newId } from '../../server/platform/id.ts'
 import { call, cookieOf } from './client.ts'
 import type { TestServer } from './server.ts'
 

@@ -1,5 +1,5 @@
 import { createSocket, type Socket } from 'node:dgram'
-import { spawnProcess } from '../../server/process/spawn.ts'
+import { spawnProcess } from '../../server/platform/process/spawn.ts'
 import { freePorts } from './free-ports.ts'
 import { findPrograms } from './pebble.ts'
 import { until } from './until.ts'

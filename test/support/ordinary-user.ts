@@ -1,7 +1,7 @@
 import { chownSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { runProcess } from '../../server/process/spawn.ts'
+import { runProcess } from '../../server/platform/process/spawn.ts'
 
 const repository = join(import.meta.dirname, '../..')
 const user = { uid: 61_902, gid: 61_902 }

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runProcess, type SpawnedProcess, spawnProcess } from '../../server/process/spawn.ts'
+import { runProcess, type SpawnedProcess, spawnProcess } from '../../server/platform/process/spawn.ts'
 import { freePorts } from './free-ports.ts'
 import { until } from './until.ts'
 

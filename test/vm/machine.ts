@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { spawnProcess } from '../../server/process/spawn.ts'
+import { spawnProcess } from '../../server/platform/process/spawn.ts'
 import { until } from '../support/until.ts'
 import { COMMAND_PORT } from './guest-files.ts'
 import type { GuestImage } from './image.ts'

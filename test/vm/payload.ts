@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { runProcess } from '../../server/process/spawn.ts'
+import { runProcess } from '../../server/platform/process/spawn.ts'
 
 /** What it takes to see each limit being kept: an app that takes what it is told to take. */
 const HUNGRY = `

@@ -1,4 +1,4 @@
-import { closedFolderAbove } from '../../files/mount-place.ts'
+import { closedFolderAbove } from '../../platform/files/mount-place.ts'
 
 export interface UserIds {
   uid: number

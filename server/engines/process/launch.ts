@@ -23,7 +23,7 @@
  */
 
 import { join } from 'node:path'
-import { SYSTEM_PATH } from '../../process/system-tools.ts'
+import { SYSTEM_PATH } from '../../platform/process/system-tools.ts'
 import type { Priority } from '../port.ts'
 import type { CgroupView, ControlWrite } from './cgroups.ts'
 import { enterSteps, type LayerMount, type LeavePlan, leaveSteps } from './launch-steps.ts'

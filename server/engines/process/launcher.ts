@@ -1,7 +1,7 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError, messageOf } from '../../../shared/error.ts'
-import { type SpawnedProcess, spawnProcess } from '../../process/spawn.ts'
+import { type SpawnedProcess, spawnProcess } from '../../platform/process/spawn.ts'
 import type { InstanceSpec, Limits } from '../port.ts'
 import { writeAccounts } from './accounts.ts'
 import type { Cgroups } from './cgroups.ts'

@@ -7,9 +7,9 @@
  * none, is read and dropped but for its end, and a line in its place says how much. The control plane gives the space back as it takes the lines in.
  */
 import { join } from 'node:path'
-import { openPipe } from '../../process/pipe.ts'
-import { spawnProcess } from '../../process/spawn.ts'
-import { SYSTEM_PATH } from '../../process/system-tools.ts'
+import { openPipe } from '../../platform/process/pipe.ts'
+import { spawnProcess } from '../../platform/process/spawn.ts'
+import { SYSTEM_PATH } from '../../platform/process/system-tools.ts'
 import { isAlive, signalProcess } from './proc.ts'
 import { isTrueWithin } from './processes.ts'
 import type { Records, Workload } from './record.ts'

@@ -1,5 +1,5 @@
 import { AppError } from '../../../shared/error.ts'
-import { openPty, type Pty } from '../../process/pty.ts'
+import { openPty, type Pty } from '../../platform/process/pty.ts'
 import type { OpenTerminal, TerminalSpec } from '../port.ts'
 import { type HeldNamespaces, holdNamespaces } from './held-namespaces.ts'
 import { namespacesIn } from './host.ts'

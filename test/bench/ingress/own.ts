@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { keyPurpose } from '../../../server/ingress/certificate-table.ts'
 import { createIngressClient } from '../../../server/ingress/control-client.ts'
 import type { Route } from '../../../server/ingress/route-table.ts'
-import { openSealer } from '../../../server/secrets/seal.ts'
+import { openSealer } from '../../../server/platform/secrets/seal.ts'
 import { type Contender, ready } from './peers.ts'
 import { freePort, HOST, STATIC_HOST, type World } from './world.ts'
 

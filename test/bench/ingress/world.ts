@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runProcess, type SpawnedProcess, spawnProcess } from '../../../server/process/spawn.ts'
+import { runProcess, type SpawnedProcess, spawnProcess } from '../../../server/platform/process/spawn.ts'
 
 /** The proxy has one core for itself; load and upstream share the other. */
 const PROXY_CORE = '0'

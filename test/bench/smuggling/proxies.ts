@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type SpawnedProcess, spawnProcess } from '../../../server/process/spawn.ts'
+import { type SpawnedProcess, spawnProcess } from '../../../server/platform/process/spawn.ts'
 import { proxyTo, startWorld } from '../../server/ingress/world.ts'
 import { freePorts } from '../../support/free-ports.ts'
 

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Engine } from '../../../server/engines/port.ts'
 import { createProcessEngine } from '../../../server/engines/process/engine.ts'
 import { readBootId, readStat } from '../../../server/engines/process/proc.ts'
-import { type SpawnedProcess, spawnProcess } from '../../../server/process/spawn.ts'
+import { type SpawnedProcess, spawnProcess } from '../../../server/platform/process/spawn.ts'
 import { endOf, makeWorld, pidsWith, until, type World } from '../world.ts'
 
 const label = `cpd-test-crash-${process.pid}`

@@ -6,7 +6,7 @@ import { placeDisk } from '../../../server/engines/process/disk-mount.ts'
 import { diskGuaranteesOf, diskMountsOf } from '../../../server/engines/process/disk-support.ts'
 import { createProcessEngine } from '../../../server/engines/process/engine.ts'
 import { planMounts } from '../../../server/engines/process/mount-plan.ts'
-import { runProcess } from '../../../server/process/spawn.ts'
+import { runProcess } from '../../../server/platform/process/spawn.ts'
 import { makeWorld, type World } from '../world.ts'
 
 const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' }

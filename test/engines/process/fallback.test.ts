@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { closedDirsAbove } from '../../../server/engines/process/closed-dirs.ts'
 import { createProcessEngine } from '../../../server/engines/process/engine.ts'
-import { runProcess } from '../../../server/process/spawn.ts'
+import { runProcess } from '../../../server/platform/process/spawn.ts'
 import { describeEngine } from '../contract.ts'
 import { makeWorld } from '../world.ts'
 

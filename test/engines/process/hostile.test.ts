@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Engine, InstanceSpec } from '../../../server/engines/port.ts'
 import { createProcessEngine } from '../../../server/engines/process/engine.ts'
 import { readStat, TICKS_PER_SECOND } from '../../../server/engines/process/proc.ts'
-import { spawnProcess } from '../../../server/process/spawn.ts'
+import { spawnProcess } from '../../../server/platform/process/spawn.ts'
 import { namespacesInUse, namespacesOf } from '../../support/leftovers.ts'
 import { endOf, makeWorld, pidsWith, until, type World } from '../world.ts'
 

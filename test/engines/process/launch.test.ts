@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { KEEPER_SCRIPT, type Launch, launchCommand, launchSteps } from '../../../server/engines/process/launch.ts'
 import { parseExit } from '../../../server/engines/process/record.ts'
-import { runProcess } from '../../../server/process/spawn.ts'
+import { runProcess } from '../../../server/platform/process/spawn.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'launch-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { closedDirsAbove } from '../../../server/engines/process/closed-dirs.ts'
-import { runProcess } from '../../../server/process/spawn.ts'
+import { runProcess } from '../../../server/platform/process/spawn.ts'
 
 const repository = join(import.meta.dirname, '../../..')
 const user = { uid: 61_901, gid: 61_901 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { isAlive, type ProcessStat, parseStat, readStat, startedAt, treeOf } from '../../../server/engines/process/proc.ts'
 import { parseExit } from '../../../server/engines/process/record.ts'
-import { spawnProcess } from '../../../server/process/spawn.ts'
+import { spawnProcess } from '../../../server/platform/process/spawn.ts'
 
 const line = '4211 (a) R (b c) S 17 4211 4200 0 -1 4194560 1 2 3 4 100 20 3 4 20 0 1 0 987654 2600000 431 18446744073709551615'
 

@@ -1,5 +1,5 @@
-import { newId } from '../../../server/id.ts'
-import { insertWorkspace } from '../../../server/workspaces/store.ts'
+import { insertWorkspace } from '../../../server/identity/workspaces/store.ts'
+import { newId } from '../../../server/platform/id.ts'
 import type { Permission } from '../../../shared/permission.ts'
 import { beginSession } from '../../support/access.ts'
 import { type CallOptions, call, type Reply } from '../../support/client.ts'

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { detectBuild } from '../../../server/builders/detect.ts'
-import { runProcess } from '../../../server/process/spawn.ts'
+import { runProcess } from '../../../server/platform/process/spawn.ts'
 import { everyTool, sourceOf } from './source.ts'
 
 test('both heads that pip writes find python beside the script after a move, and other scripts stay as they are', async () => {

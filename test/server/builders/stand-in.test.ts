@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ensureSelfToolchain } from '../../../server/builders/self-toolchain.ts'
-import { runProcess } from '../../../server/process/spawn.ts'
+import { runProcess } from '../../../server/platform/process/spawn.ts'
 
 const TIMEOUT_MS = 60_000
 

@@ -2,13 +2,13 @@ import { cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { readConfig } from '../../../server/boot/settings/config.ts'
 import { type BuiltRelease, buildRelease, type RunnableStep, type StepExit } from '../../../server/builders/build.ts'
 import { detectBuild } from '../../../server/builders/detect.ts'
 import { type BuildPlan, type BuildSettings, searchPathOf } from '../../../server/builders/plan.ts'
 import { openSourceView } from '../../../server/builders/source-view.ts'
 import type { Toolchains } from '../../../server/builders/tool.ts'
-import { readConfig } from '../../../server/config.ts'
-import { spawnProcess } from '../../../server/process/spawn.ts'
+import { spawnProcess } from '../../../server/platform/process/spawn.ts'
 
 const fixtures = join(import.meta.dirname, '../../fixtures/apps')
 

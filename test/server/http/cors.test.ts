@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readConfig } from '../../../server/config.ts'
+import { readConfig } from '../../../server/boot/settings/config.ts'
 import { operationIds, operationOf } from '../../../shared/api.ts'
 import { expectError } from '../../conformance/expect-error.ts'
 import { requestOf } from '../../conformance/requests.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type SpawnedProcess, spawnProcess } from '../../../server/process/spawn.ts'
+import { type SpawnedProcess, spawnProcess } from '../../../server/platform/process/spawn.ts'
 import { expectConventions } from '../../conformance/expect-error.ts'
 import { call } from '../../support/client.ts'
 

@@ -6,7 +6,7 @@ import { mountAll, type OperationTable } from '../../../server/http/mount-all.ts
 import type { HttpParts } from '../../../server/http/parts.ts'
 import { createRateLimits } from '../../../server/http/rate-limits.ts'
 import { createSocketHub } from '../../../server/http/sockets.ts'
-import { createServerLog } from '../../../server/server-log.ts'
+import { createServerLog } from '../../../server/platform/server-log.ts'
 import { defineOperations, type Operation } from '../../../shared/operation.ts'
 
 const logged: string[] = []

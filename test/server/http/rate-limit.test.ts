@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { addressKey, createAddressReader } from '../../../server/http/client-address.ts'
 import { createRateLimiter } from '../../../server/http/rate-limit.ts'
-import { trustedProxies } from '../../../server/ingress/trusted-proxies.ts'
+import { trustedProxies } from '../../../server/platform/network/trusted-proxies.ts'
 import { expectError } from '../../conformance/expect-error.ts'
 import { call } from '../../support/client.ts'
 import { makeKey } from '../../support/members.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { respondError } from '../../../server/http/respond.ts'
-import { createServerLog } from '../../../server/server-log.ts'
+import { createServerLog } from '../../../server/platform/server-log.ts'
 import type { ErrorBody } from '../../../shared/error.ts'
 
 const head = { requestId: 'the-request', rate: { limit: 1, remaining: 1, resetSeconds: 0 }, isHttps: false, cors: undefined }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createIngressClient } from '../../../server/ingress/control-client.ts'
-import { type SpawnedProcess, spawnProcess } from '../../../server/process/spawn.ts'
+import { type SpawnedProcess, spawnProcess } from '../../../server/platform/process/spawn.ts'
 import { eventually, exchangeRaw, ok, proxyTo, type RawUpstream, startRawUpstream } from './world.ts'
 
 const CONNECTIONS = 10_000

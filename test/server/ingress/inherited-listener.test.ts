@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { spawnProcess } from '../../../server/process/spawn.ts'
+import { spawnProcess } from '../../../server/platform/process/spawn.ts'
 
 /** What Bun's types do not know: `fd` of a listening socket, and `listen` on a descriptor. */
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createIngressClient } from '../../../server/ingress/control-client.ts'
 import { processAgeMs } from '../../../server/ingress/process-start.ts'
 import { ensureIngress, type IngressStart, watchIngress } from '../../../server/ingress/supervise.ts'
-import { spawnProcess } from '../../../server/process/spawn.ts'
+import { spawnProcess } from '../../../server/platform/process/spawn.ts'
 import { eventually, exchangeRaw } from './world.ts'
 
 let dir: string

@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeFileSync } from 'node:fs'
 import { AppError } from '../../../../shared/error.ts'
-import { spawnProcess } from '../../../process/spawn.ts'
-import { systemEnv } from '../../../process/system-tools.ts'
+import { spawnProcess } from '../../../platform/process/spawn.ts'
+import { systemEnv } from '../../../platform/process/system-tools.ts'
 import { gatewayOf, hexOf, type Subnet } from './addresses.ts'
 import { batchOf, runTool } from './tools.ts'
 

@@ -1,6 +1,6 @@
 import { messageOf } from '../../../../shared/error.ts'
-import { runProcess } from '../../../process/spawn.ts'
-import { systemEnv } from '../../../process/system-tools.ts'
+import { runProcess } from '../../../platform/process/spawn.ts'
+import { systemEnv } from '../../../platform/process/system-tools.ts'
 import { batchOf } from './tools.ts'
 
 /** What this machine can give of networks, found out by trying in a namespace of no consequence. */

@@ -1,4 +1,4 @@
-import { runSystemTool } from '../../../process/system-tools.ts'
+import { runSystemTool } from '../../../platform/process/system-tools.ts'
 
 /** What a program says to the commands it is given. @throws AppError `unavailable` with its own words when it fails. */
 export const runTool = (argv: readonly string[], input = ''): Promise<string> => runSystemTool(argv, { input })

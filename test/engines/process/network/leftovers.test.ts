@@ -7,7 +7,7 @@ import type { Engine, InstanceSpec } from '../../../../server/engines/port.ts'
 import { createProcessEngine } from '../../../../server/engines/process/engine.ts'
 import { openNetworks } from '../../../../server/engines/process/network/own-networks.ts'
 import { register, sweepOrphans } from '../../../../server/engines/process/network/registry.ts'
-import { runProcess, spawnProcess } from '../../../../server/process/spawn.ts'
+import { runProcess, spawnProcess } from '../../../../server/platform/process/spawn.ts'
 import { makeWorld, until, type World } from '../../world.ts'
 
 const label = `cpd-test-left-${process.pid}`

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Engine, InstanceSpec, Sandbox } from '../../../../server/engines/port.ts'
 import { createProcessEngine } from '../../../../server/engines/process/engine.ts'
-import { runProcess } from '../../../../server/process/spawn.ts'
+import { runProcess } from '../../../../server/platform/process/spawn.ts'
 import { endOf, makeWorld, until, type World } from '../../world.ts'
 
 const label = `cpd-test-reach-${process.pid}`

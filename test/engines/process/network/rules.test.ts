@@ -18,7 +18,7 @@ import { forwardDrops, tellsOfOurLinks } from '../../../../server/engines/proces
 import { planResolver } from '../../../../server/engines/process/network/resolver.ts'
 import { networkChain, type Rules, renderTable } from '../../../../server/engines/process/network/ruleset.ts'
 import { networksIn } from '../../../../server/engines/process/network/subnet.ts'
-import { runProcess } from '../../../../server/process/spawn.ts'
+import { runProcess } from '../../../../server/platform/process/spawn.ts'
 
 const subnet = parseSubnet('10.201.0.0/16')
 

@@ -6,7 +6,7 @@ import { codeOf, stepProgram } from '../../../../server/engines/process/step-pro
 import { AARCH64, X86_64 } from '../../../../server/engines/process/step-program/machine-code.ts'
 import { type Architecture, OWN_ARCHITECTURE } from '../../../../server/engines/process/step-program/numbers.ts'
 import { renderSteps, type Step, type StepFile } from '../../../../server/engines/process/step-program/steps.ts'
-import { runProcess } from '../../../../server/process/spawn.ts'
+import { runProcess } from '../../../../server/platform/process/spawn.ts'
 
 const PATH = '/usr/bin:/bin'
 const dir = mkdtempSync(join(tmpdir(), 'step-program-'))

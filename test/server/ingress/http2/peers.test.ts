@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { runProcess } from '../../../../server/process/spawn.ts'
+import { runProcess } from '../../../../server/platform/process/spawn.ts'
 import { ok, proxyTo, startRawUpstream } from '../world.ts'
 import { type Http2World, startHttp2World } from './h2-world.ts'
 

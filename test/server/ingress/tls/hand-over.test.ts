@@ -7,11 +7,11 @@ import { expect, test } from 'vitest'
 import { keyPurpose } from '../../../../server/ingress/certificate-table.ts'
 import { createIngressClient } from '../../../../server/ingress/control-client.ts'
 import { ensureIngress, type IngressStart } from '../../../../server/ingress/supervise.ts'
-import { openSealer } from '../../../../server/secrets/seal.ts'
+import { openSealer } from '../../../../server/platform/secrets/seal.ts'
 import { makeCertificate } from '../../../support/certificates.ts'
 import { eventually, ok, proxyTo, startRawUpstream } from '../world.ts'
 
-const program = fileURLToPath(new URL('../../../../server/main.ts', import.meta.url))
+const program = fileURLToPath(new URL('../../../../server/boot/main.ts', import.meta.url))
 
 /** One new connection with one request. @throws Error when it is not answered whole. */
 function visit(port: number, ca: string): Promise<void> {

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { CertificateTable } from '../../../../server/ingress/certificate-table.ts'
 import { createIngressClient } from '../../../../server/ingress/control-client.ts'
 import { type RunningIngress, runIngress } from '../../../../server/ingress/main.ts'
-import { createSealer } from '../../../../server/secrets/seal.ts'
+import { createSealer } from '../../../../server/platform/secrets/seal.ts'
 import { greet, startTlsWorld, type TlsWorld } from './tls-world.ts'
 
 let world: TlsWorld

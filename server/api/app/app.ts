@@ -1,0 +1,211 @@
+import { type OperationId, operations } from '../../../shared/api.ts'
+import { AppError } from '../../../shared/error.ts'
+import type { Operation } from '../../../shared/operation.ts'
+import { cronJobRoutes } from '../../apps/cron-jobs/routes.ts'
+import { deployRoutes } from '../../apps/deploys/routes.ts'
+import { diskRoutes } from '../../apps/disks/routes.ts'
+import { jobRoutes } from '../../apps/jobs/routes.ts'
+import { notificationRoutes } from '../../apps/notifications/routes.ts'
+import { edgeRuleRoutes } from '../../apps/services/edge-rule-routes.ts'
+import { serviceRoutes } from '../../apps/services/routes.ts'
+import { settingRoutes } from '../../apps/services/settings-routes.ts'
+import { createShellRoutes } from '../../apps/shells/routes.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import { certificateRoutes } from '../../edge/certificates/routes.ts'
+import { domainRoutes } from '../../edge/domains/routes.ts'
+import type { Handler, Handlers } from '../../http/call.ts'
+import { createAddressReader } from '../../http/client-address.ts'
+import { createCorsRules } from '../../http/cors.ts'
+import { raiseHeadLimit, refuseBadHead } from '../../http/head-size.ts'
+import { createIdempotencyStore } from '../../http/idempotency/store.ts'
+import { mountAll } from '../../http/mount-all.ts'
+import { keepOwnCookies } from '../../http/own-cookies.ts'
+import type { HttpParts, HttpServer } from '../../http/parts.ts'
+import { createRateLimits, type RateSettings } from '../../http/rate-limits.ts'
+import { createSocketHub } from '../../http/sockets.ts'
+import { createResetRoutes } from '../../identity/accounts/reset-routes.ts'
+import { createAccountRoutes } from '../../identity/accounts/routes.ts'
+import { twoFactorRoutes } from '../../identity/accounts/two-factor-routes.ts'
+import { apiKeyRoutes } from '../../identity/api-keys/routes.ts'
+import { createUseRecorder } from '../../identity/api-keys/use-recorder.ts'
+import { auditRoutes } from '../../identity/audit-log/routes.ts'
+import { createAuditTrail } from '../../identity/audit-log/trail.ts'
+import { createIdentify } from '../../identity/auth/identify.ts'
+import { createAuthRoutes } from '../../identity/auth/routes.ts'
+import { createDeviceRoutes } from '../../identity/devices/routes.ts'
+import { createOAuthRoutes } from '../../identity/oauth/routes.ts'
+import { quotaRoutes } from '../../identity/quotas/routes.ts'
+import { roleRoutes } from '../../identity/roles/routes.ts'
+import { createInviteRoutes } from '../../identity/team/invite-routes.ts'
+import { memberRoutes } from '../../identity/team/member-routes.ts'
+import { workspaceRoutes } from '../../identity/workspaces/routes.ts'
+import { logRoutes } from '../../insight/logs/routes.ts'
+import { metricRoutes } from '../../insight/metrics/routes.ts'
+import { type ConnectionGuard, guardConnections } from '../../platform/connections/guard.ts'
+import type { ConnectionLimits } from '../../platform/connections/plan.ts'
+import { type Address, formatAddress, isLoopback } from '../../platform/network/address.ts'
+import { trustedProxies } from '../../platform/network/trusted-proxies.ts'
+import { listenProblem } from '../../platform/process/listen-problem.ts'
+import { mountDocs } from '../docs/mount-docs.ts'
+import { createHealthCheck } from '../health/check.ts'
+import { platformComponents } from '../health/components.ts'
+import { createHealthRoutes } from '../health/routes.ts'
+import { emptyListRoutes } from '../not-yet/routes.ts'
+import { failureResponse } from '../pages/failure.ts'
+import { mountPages } from '../pages/mount.ts'
+
+const MIB = 1024 * 1024
+
+/** Bodies that hold many values or whole files. */
+const maxBodyBytes: Partial<Record<OperationId, number>> = {
+  createService: 32 * MIB,
+  replaceEnvVars: 32 * MIB,
+  replaceSecretFiles: 32 * MIB,
+}
+
+/** What is still being answered this long after the stop is cut off. */
+const STOP_DEADLINE_MS = 10_000
+
+export interface AppOptions {
+  /** Longest silence on a connection. A body that arrives slower than 16 KiB in this time counts as silent, and ends with it. */
+  idleTimeoutSeconds?: number
+  /** In place of those that follow from the descriptors this process may have. */
+  connectionLimits?: Partial<ConnectionLimits>
+}
+
+const IDLE_TIMEOUT_SECONDS = 120
+
+export interface App {
+  /** Answers a request without a socket; WebSockets need `listen`. */
+  fetch(request: Request): Promise<Response>
+  /** Starts listening; with port 0 on any free one. @throws AppError unavailable when the address cannot be listened at. */
+  listen(address: Address): Address
+  /** Closes WebSockets with 1001, finishes the requests under way and stops listening. Idempotent. */
+  stop(): Promise<void>
+}
+
+/**
+ * The whole API, not listening yet.
+ *
+ * @throws Error when the handlers and the table of operations do not fit each other.
+ */
+export function createApp(context: Context, { idleTimeoutSeconds = IDLE_TIMEOUT_SECONDS, connectionLimits = {} }: AppOptions = {}): App {
+  const { config, db, log, now, publicUrl } = context
+  let server: HttpServer | null = null
+  let guard: ConnectionGuard | undefined
+  const isTrustedProxy = trustedProxies(config.CP_TRUSTED_PROXIES)
+  let origins: ReadonlySet<string> = new Set([new URL(publicUrl).origin])
+  const sockets = createSocketHub()
+  const parts: HttpParts = {
+    identify: createIdentify({ db, staticToken: config.SERVICE_API_TOKEN, keyUse: createUseRecorder({ db, log }), now }),
+    audit: createAuditTrail(context),
+    limits: createRateLimits(rateSettingsOf(config), now),
+    cors: createCorsRules(config.CP_CORS_ORIGINS),
+    idempotency: createIdempotencyStore(db, context.sealer, now),
+    addressOf: createAddressReader(isTrustedProxy, context.ingressProof),
+    ownOrigins: () => origins,
+    server: () => server,
+    sockets,
+    errorPage: (error, requestId) => failureResponse(error, { requestId, host: new URL(publicUrl).host }),
+    log,
+    isHttps: publicUrl.startsWith('https:'),
+    maxBodyBytes,
+  }
+  // Every handler fits its own operation, which its type says; the table as a whole is walked under the general type.
+  const all = handlersOf(context) as unknown as Record<string, Handler<Operation, Context>>
+  const { elysia, dispatch } = mountAll(operations, all, { parts, context })
+  mountPages(elysia, parts, { dispatch, context })
+  mountDocs(elysia, parts, { table: operations, version: context.version })
+
+  const answer = parts.isHttps ? (request: Request) => elysia.fetch(keepOwnCookies(request)) : elysia.fetch
+  const receive = (request: Request) => refuseBadHead(request, parts) ?? answer(request)
+
+  return {
+    fetch: async (request) => receive(request),
+    listen(address) {
+      raiseHeadLimit()
+      server = explained(address, () =>
+        Bun.serve({
+          hostname: address.host,
+          port: address.port,
+          fetch: receive,
+          websocket: sockets.handler,
+          idleTimeout: idleTimeoutSeconds,
+          // Each operation bounds its own body and says so in the form of our errors.
+          maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+          development: false,
+          // Without it, Bun shares the port with another server that is not in development either.
+          reusePort: false,
+        }),
+      )
+      const bound = { host: address.host, port: server.port ?? address.port }
+      origins = ownOriginsOf(publicUrl, bound)
+      const perAddress = config.CP_API_CONNECTIONS_PER_ADDRESS
+      guard = guardConnections({ port: bound.port, perAddress, isTrustedProxy, log, limits: connectionLimits })
+      return bound
+    },
+    async stop() {
+      sockets.closeAll()
+      if (server === null) return
+      const deadline = setTimeout(() => server?.stop(true), STOP_DEADLINE_MS)
+      await server.stop()
+      clearTimeout(deadline)
+      guard?.stop()
+    },
+  }
+}
+
+const rateSettingsOf = (config: Context['config']): RateSettings => ({
+  requests: config.CP_RATE_LIMIT,
+  writes: config.CP_WRITE_LIMIT,
+  deploys: config.CP_DEPLOY_LIMIT,
+  signIns: config.CP_SIGN_IN_LIMIT,
+})
+
+function explained<T>(address: Address, listen: () => T): T {
+  try {
+    return listen()
+  } catch (cause) {
+    throw new AppError('unavailable', `The API cannot listen at ${formatAddress(address)}: ${listenProblem(cause, '--listen')}`, { cause })
+  }
+}
+
+function handlersOf(context: Context): Handlers<OperationId, Context> {
+  const checkHealth = createHealthCheck(platformComponents(context), context.now)
+  return {
+    ...createAuthRoutes(context),
+    ...createAccountRoutes(context),
+    ...twoFactorRoutes,
+    ...createResetRoutes(context),
+    ...createOAuthRoutes(context),
+    ...createDeviceRoutes(context),
+    ...apiKeyRoutes,
+    ...roleRoutes,
+    ...workspaceRoutes,
+    ...quotaRoutes,
+    ...memberRoutes,
+    ...createInviteRoutes(context),
+    ...serviceRoutes,
+    ...settingRoutes,
+    ...edgeRuleRoutes,
+    ...notificationRoutes,
+    ...deployRoutes,
+    ...jobRoutes,
+    ...cronJobRoutes,
+    ...diskRoutes,
+    ...domainRoutes,
+    ...emptyListRoutes,
+    ...certificateRoutes,
+    ...logRoutes,
+    ...metricRoutes,
+    ...createShellRoutes(context),
+    ...auditRoutes,
+    ...createHealthRoutes(checkHealth),
+  }
+}
+
+/** Pages under the public URL are ours, and those under this machine's own names while only it can reach us. */
+function ownOriginsOf(publicUrl: string, listening: Address): ReadonlySet<string> {
+  const local = isLoopback(listening) ? ['localhost', '127.0.0.1', '::1'].map((host) => ({ host, port: listening.port })) : []
+  return new Set([new URL(publicUrl).origin, ...local.map((address) => new URL(`http://${formatAddress(address)}`).origin)])
+}

@@ -1,0 +1,124 @@
+import type { Call } from '../../http/call.ts'
+import type { AuditEvents } from '../../identity/audit-log/event.ts'
+import {
+  diskNow,
+  domainNow,
+  envNow,
+  envVarNow,
+  keyNow,
+  memberNow,
+  overridesNow,
+  roleNow,
+  secretFilesNow,
+  serviceNow,
+  workspaceNow,
+} from './snapshots.ts'
+
+const service = { target: ({ params }: { params: { serviceId: string } }) => params.serviceId }
+const ofService = { ...service, read: serviceNow }
+const ofDisk = { target: ({ params }: { params: { diskId: string } }) => params.diskId, read: diskNow }
+const ofRole = { target: ({ params }: { params: { roleId: string } }) => params.roleId, read: roleNow }
+const ofMember = { target: ({ params }: { params: { memberId: string } }) => params.memberId, read: memberNow }
+const ofWorkspace = { target: ({ params }: { params: { ownerId: string } }) => params.ownerId, read: workspaceNow }
+const made = { target: (_: unknown, reply: { id: string } | undefined) => reply?.id }
+
+/** What the audit log tells of each operation that may change something. */
+export const auditEvents: AuditEvents = {
+  register: { event: 'user.registered', inHandler: true, isPersonal: true },
+  login: { event: 'user.signed_in', inHandler: true, isPersonal: true },
+  logout: { event: 'user.signed_out', isPersonal: true, isChange: ({ actor }) => actor !== undefined },
+
+  endSession: { event: 'session.ended', target: ({ params }) => params.sessionId, isPersonal: true },
+  endOtherSessions: { event: 'session.others_ended', isPersonal: true },
+  changePassword: { event: 'password.changed', inHandler: true, isPersonal: true },
+  requestPasswordReset: { event: 'password_reset.requested', inHandler: true, isPersonal: true },
+  confirmPasswordReset: { event: 'password_reset.used', inHandler: true, isPersonal: true },
+  beginTwoFactor: { event: 'two_factor.begun', inHandler: true, isPersonal: true },
+  confirmTwoFactor: { event: 'two_factor.enabled', isPersonal: true },
+  renewRecoveryCodes: { event: 'two_factor.recovery_codes_renewed', inHandler: true, isPersonal: true },
+  removeTwoFactor: { event: 'two_factor.disabled', inHandler: true, isPersonal: true },
+  resetMemberPassword: { event: 'member.password_reset', inHandler: true, target: ({ params }) => params.memberId },
+  resetMemberTwoFactor: { event: 'member.two_factor_reset', target: ({ params }) => params.memberId },
+
+  // What a device asks for concerns nobody before a user has answered.
+  createDeviceGrant: { event: 'device.asked', isChange: () => false },
+  answerDeviceRequest: { event: 'device.answered', target: (_, reply) => reply?.client, isPersonal: true },
+  redeemDeviceGrant: { event: 'device.signed_in', isPersonal: true },
+  refreshDeviceToken: { event: 'device.token_reused', isPersonal: true },
+  revokeDeviceToken: { event: 'device.signed_out', isPersonal: true },
+
+  completeOAuth: { event: 'user.signed_in_by_provider', inHandler: true, isPersonal: true },
+  // The answer is kept for the browser's next request, which is written down.
+  completeOAuthByForm: { event: 'user.signed_in_by_provider', isChange: () => false },
+  finishSignIn: { event: 'user.signed_in', isPersonal: true },
+  unlinkIdentity: { event: 'identity.unlinked', isPersonal: true },
+
+  createApiKey: { event: 'api_key.created', ...made },
+  revokeApiKey: { event: 'api_key.revoked', target: ({ params }) => params.keyId, read: keyNow },
+
+  createRole: { event: 'role.created', ...made },
+  updateRole: { event: 'role.updated', ...ofRole },
+  deleteRole: { event: 'role.deleted', ...ofRole },
+
+  updateTeamMember: { event: 'member.updated', ...ofMember },
+  removeTeamMember: { event: 'member.removed', ...ofMember },
+  leaveTeam: { event: 'member.left' },
+  createTeamInvite: { event: 'invite.created', inHandler: true },
+  deleteTeamInvite: { event: 'invite.deleted', target: ({ params }) => params.inviteId },
+  acceptTeamInvite: { event: 'invite.accepted', inHandler: true },
+
+  createWorkspace: { event: 'workspace.created', ...made },
+  updateWorkspace: { event: 'workspace.updated', ...ofWorkspace },
+  setQuotas: { event: 'workspace.quotas_set', target: ({ params }) => params.workspaceId },
+  deleteWorkspace: { event: 'workspace.deleted', ...ofWorkspace },
+
+  createService: {
+    event: 'service.created',
+    target: (_, reply) => reply?.service.id,
+  },
+  updateService: { event: 'service.updated', ...ofService, inHandler: true },
+  deleteService: { event: 'service.deleted', ...ofService },
+  suspendService: { event: 'service.suspended', ...ofService },
+  resumeService: { event: 'service.resumed', ...ofService },
+  restartService: { event: 'service.restarted', ...ofService },
+  scaleService: { event: 'service.scaled', ...ofService },
+
+  replaceEnvVars: { event: 'env_vars.replaced', ...service, read: envNow },
+  setEnvVar: { event: 'env_var.set', ...service, read: envVarNow },
+  deleteEnvVar: { event: 'env_var.deleted', ...service, read: envVarNow },
+  replaceSecretFiles: { event: 'secret_files.replaced', ...service, read: secretFilesNow },
+
+  replaceHeaders: { event: 'service.headers_replaced', ...ofService, inHandler: true },
+  replaceRoutes: { event: 'service.routes_replaced', ...ofService, inHandler: true },
+  updateNotificationOverrides: { event: 'notification_overrides.updated', ...service, read: overridesNow },
+
+  uploadSource: { event: 'source.uploaded', ...service, inHandler: true },
+  createDeploy: { event: 'deploy.created', ...made },
+  cancelDeploy: { event: 'deploy.canceled', target: ({ params }) => params.deployId },
+  rollback: {
+    event: 'deploy.rolled_back',
+    target: ({ params }, reply) => (reply !== undefined && 'id' in reply ? reply.id : params.serviceId),
+    isChange: ({ body }: Pick<Call<never>, never> & { body?: { dryRun?: boolean } | undefined }) => body?.dryRun !== true,
+  },
+
+  createJob: { event: 'job.created', ...made },
+  cancelJob: { event: 'job.canceled', target: ({ params }) => params.jobId },
+  runCronJob: { event: 'cron_job.triggered', ...service },
+  cancelCronJobRuns: { event: 'cron_job.runs_canceled', ...service },
+
+  createDisk: { event: 'disk.created', ...made },
+  updateDisk: { event: 'disk.updated', ...ofDisk },
+  deleteDisk: { event: 'disk.deleted', ...ofDisk },
+  createDiskSnapshot: { event: 'disk_snapshot.ordered', ...ofDisk },
+  restoreDiskSnapshot: { event: 'disk_snapshot.restored', ...ofDisk },
+  deleteDiskSnapshot: { event: 'disk_snapshot.deleted', ...ofDisk },
+
+  createCustomDomain: { event: 'custom_domain.created', target: (_, reply) => reply?.[0]?.id },
+  verifyCustomDomain: { event: 'custom_domain.verification_requested', target: ({ params }) => params.domainId, read: domainNow },
+  deleteCustomDomain: { event: 'custom_domain.deleted', target: ({ params }) => params.domainId, read: domainNow },
+  setDomainCertificate: { event: 'certificate.uploaded', target: ({ params }) => params.domainId, read: domainNow },
+  removeDomainCertificate: { event: 'certificate.removed', target: ({ params }) => params.domainId, read: domainNow },
+
+  openJobTerminal: { event: 'job.created', ...service },
+  openShell: { event: 'shell.opened', ...service },
+}

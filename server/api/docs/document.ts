@@ -1,0 +1,57 @@
+import { Elysia } from 'elysia'
+import { sessionCookie } from '../../http/credential.ts'
+import type { OperationTable } from '../../http/mount-all.ts'
+import { headerComponents, openApiEntry } from './entry.ts'
+import type { Components } from './schema.ts'
+import { tagDescriptions } from './tags.ts'
+
+const SPEC_PATH = '/json'
+
+/**
+ * The OpenAPI document of a table, as JSON text. Swagger's Elysia plugin collects it from routes that carry nothing but their entry,
+ * on an application of their own: what answers requests needs no documentation in memory.
+ */
+export async function buildOpenApiDocument(table: OperationTable, version: string): Promise<string> {
+  // Imported at first use: the plugin brings the themes of another viewer along, which a start need not load.
+  const { swagger } = await import('@elysiajs/swagger')
+  const schemas: Components = {}
+  const documented = new Elysia({ aot: false })
+  for (const [id, operation] of Object.entries(table)) {
+    documented.route(operation.method, operation.path, () => '', { detail: openApiEntry(id, operation, schemas) })
+  }
+  documented.use(
+    swagger({
+      path: '/page',
+      specPath: SPEC_PATH,
+      documentation: {
+        info: {
+          title: 'Control plane',
+          version,
+          license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
+          description:
+            'Deploys and runs services on your own machine. Authorize with an API key, or log in here with `POST /v1/auth/login`.',
+        },
+        // Relative: the page talks to the host it came from, whatever name that has.
+        servers: [{ url: '/' }],
+        tags: [...new Set(Object.values(table).map(({ tag }) => tag))].map((name) => ({
+          name,
+          ...(tagDescriptions[name] !== undefined && { description: tagDescriptions[name] }),
+        })),
+        components: {
+          schemas: schemas as Record<string, object>,
+          headers: headerComponents,
+          securitySchemes: {
+            bearer: { type: 'http', scheme: 'bearer', description: 'An API key, or the operator token' },
+            session: {
+              type: 'apiKey',
+              in: 'cookie',
+              name: sessionCookie,
+              description: 'Set by logging in; __Host-cpd_session where the public URL is https',
+            },
+          },
+        },
+      },
+    }),
+  )
+  return (await documented.handle(new Request(`http://localhost${SPEC_PATH}`))).text()
+}

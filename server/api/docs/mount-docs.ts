@@ -1,0 +1,53 @@
+import type { Elysia } from 'elysia'
+import stylePath from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
+import bundlePath from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
+import type { OperationTable } from '../../http/mount-all.ts'
+import type { HttpParts } from '../../http/parts.ts'
+import { respondAs, respondError } from '../../http/respond.ts'
+import { openVisit, uncredited } from '../../http/visit.ts'
+import { buildOpenApiDocument } from './document.ts'
+import { docsPage, docsPolicy, docsScript } from './page.ts'
+
+type Body = string | Blob
+interface Served {
+  type: string
+  body(): Body | Promise<Body>
+  /** Whether it stays the same for as long as the executable does. */
+  isFixed?: true
+}
+
+const SCRIPT = 'text/javascript; charset=utf-8'
+const FIXED_SECONDS = 3600
+
+/** Swagger UI at /docs and the OpenAPI document at /docs/json, all of it out of the executable. */
+export function mountDocs(elysia: Elysia, parts: HttpParts, { table, version }: { table: OperationTable; version: string }): void {
+  let document: Promise<string> | undefined
+  const served: Record<string, Served> = {
+    '/docs': { type: 'text/html; charset=utf-8', body: () => docsPage },
+    '/docs/start.js': { type: SCRIPT, body: () => docsScript },
+    '/docs/swagger-ui-bundle.js': { type: SCRIPT, body: () => Bun.file(bundlePath), isFixed: true },
+    '/docs/swagger-ui.css': { type: 'text/css; charset=utf-8', body: () => Bun.file(stylePath), isFixed: true },
+    '/docs/json': {
+      type: 'application/json; charset=utf-8',
+      body: () => {
+        document ??= buildOpenApiDocument(table, version)
+        return document
+      },
+    },
+  }
+  for (const [path, file] of Object.entries(served)) {
+    elysia.route('GET', path, ({ request }) => serve(request, parts, file), { parse: 'none' })
+  }
+}
+
+async function serve(request: Request, parts: HttpParts, { type, body, isFixed }: Served): Promise<Response> {
+  const visit = openVisit(request, parts)
+  try {
+    visit.count(uncredited)
+    const headers: Record<string, string> = { 'Content-Type': type, 'Content-Security-Policy': docsPolicy }
+    if (isFixed) headers['Cache-Control'] = `public, max-age=${FIXED_SECONDS}`
+    return respondAs(visit.head(), new Response(await body(), { headers }))
+  } catch (error) {
+    return respondError(visit.head(), error, parts.log)
+  }
+}

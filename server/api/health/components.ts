@@ -1,0 +1,25 @@
+import { statfs } from 'node:fs/promises'
+import type { Context } from '../../boot/serve/context.ts'
+import type { Component } from './check.ts'
+
+/** With less room than this in the data directory, the next build or upload may well fail. */
+const MIN_FREE_BYTES = 64 * 1024 * 1024
+
+type Probed = Pick<Context, 'db' | 'engine' | 'ingress' | 'paths'>
+
+/**
+ * The parts whose health is told. Without the engine or room on the disk what runs keeps running; without the ingress nothing can
+ * be reached.
+ */
+export const platformComponents = ({ db, engine, ingress, paths }: Probed): Component[] => [
+  { name: 'database', without: 'down', probe: () => db.query('SELECT 1').get() },
+  { name: 'ingress', without: 'down', probe: () => ingress.status() },
+  { name: 'engine', without: 'degraded', probe: () => engine.list() },
+  { name: 'disk', without: 'degraded', probe: () => requireRoom(paths.data, MIN_FREE_BYTES) },
+]
+
+/** @throws Error when fewer bytes are free at `folder`. */
+export async function requireRoom(folder: string, minFreeBytes: number): Promise<void> {
+  const { bavail, bsize } = await statfs(folder)
+  if (bavail * bsize < minFreeBytes) throw new Error(`${folder} has less than ${minFreeBytes} bytes free`)
+}

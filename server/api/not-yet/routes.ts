@@ -1,0 +1,19 @@
+import type { Context } from '../../boot/serve/context.ts'
+import type { Handlers } from '../../http/call.ts'
+import { idAfter } from '../../http/page.ts'
+
+type EmptyLists = 'listProjects' | 'listEnvironments' | 'listPostgres' | 'listKeyValue' | 'listRedis'
+
+/** Lists of what a workspace cannot have yet. What is asked is checked all the same, so that nothing changes when it can. */
+export const emptyListRoutes: Handlers<EmptyLists, Context> = {
+  listProjects: ({ query }) => noneAfter(query.cursor),
+  listEnvironments: ({ query }) => noneAfter(query.cursor),
+  listPostgres: ({ query }) => noneAfter(query.cursor),
+  listKeyValue: ({ query }) => noneAfter(query.cursor),
+  listRedis: ({ query }) => noneAfter(query.cursor),
+}
+
+function noneAfter(cursor: string | undefined): never[] {
+  idAfter(cursor)
+  return []
+}

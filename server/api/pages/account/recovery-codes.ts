@@ -1,0 +1,15 @@
+import type { SessionUser } from '../../../identity/auth/session-store.ts'
+import { done } from '../form.ts'
+import { html } from '../html.ts'
+import type { PageReply } from '../reply.ts'
+import { sectionPage } from './section.ts'
+
+/** The codes, which no other page shows again. */
+export const recoveryCodesPage = (viewer: SessionUser, codes: readonly string[]): PageReply =>
+  sectionPage(viewer, {
+    title: 'Recovery codes',
+    body: html`${done('Two-factor sign-in is on.')}
+<p>Keep these codes where you find them without your phone. Each lets you in once, in place of a code of the app. They are shown only now.</p>
+<ul class="codes">${codes.map((code) => html`<li>${code}</li>`)}</ul>
+<a class="button" href="/account">I have kept them</a>`,
+  })

@@ -1,0 +1,100 @@
+import type { SessionUser } from '../../../identity/auth/session-store.ts'
+import { field, form, hidden, type Problem, problemSummary } from '../form.ts'
+import { type Html, html } from '../html.ts'
+import { qrCode } from '../qr-code.ts'
+import type { PageReply } from '../reply.ts'
+import { type PageVisit, problemOf } from '../visit.ts'
+import { passwordField } from './password-field.ts'
+import { recoveryCodesPage } from './recovery-codes.ts'
+import { forViewer, sectionPage } from './section.ts'
+
+interface View {
+  problem?: Problem
+  status?: number
+}
+
+export const showTwoFactor = forViewer((visit, viewer) => (viewer.hasTwoFactor ? onPage(visit, viewer) : beginPage(visit, viewer)))
+
+/** The two steps of the set-up: the password for the secret, and a code of the app. */
+export const setUpTwoFactor = forViewer((visit, viewer) =>
+  visit.fields.code === undefined ? begin(visit, viewer) : confirm(visit, viewer),
+)
+
+async function begin(visit: PageVisit, viewer: SessionUser): Promise<PageReply> {
+  const { password = '' } = visit.fields
+  const begun = await visit.ask('beginTwoFactor', { body: password === '' ? {} : { password } })
+  if (!begun.isDone) return beginPage(visit, viewer, { problem: problemOf(begun), status: begun.status })
+  return confirmPage(viewer, begun.body.otpauthUrl)
+}
+
+async function confirm(visit: PageVisit, viewer: SessionUser): Promise<PageReply> {
+  const { code = '', setup = '' } = visit.fields
+  const confirmed = await visit.ask('confirmTwoFactor', { body: { code } })
+  if (confirmed.isDone) return recoveryCodesPage(viewer, confirmed.body.recoveryCodes)
+  const view = { problem: problemOf(confirmed), status: confirmed.status }
+  return secretOf(setup) === undefined ? beginPage(visit, viewer, view) : confirmPage(viewer, setup, view)
+}
+
+async function onPage({ ask }: PageVisit, viewer: SessionUser): Promise<PageReply> {
+  const state = await ask('getTwoFactor')
+  const left = state.isDone ? state.body.recoveryCodesLeft : 0
+  return sectionPage(viewer, {
+    title: 'Two-factor sign-in',
+    body: html`<p>Two-factor sign-in is <strong>on</strong>. ${left} recovery codes are left.</p>
+<div class="stack">
+<a class="button second" href="/account/two-factor/codes">Make new recovery codes</a>
+<a class="button second" href="/account/two-factor/off">Switch it off</a>
+</div>`,
+  })
+}
+
+async function beginPage(visit: PageVisit, viewer: SessionUser, { problem, status = 200 }: View = {}): Promise<PageReply> {
+  const state = await visit.ask('getTwoFactor')
+  const requiredBy = state.isDone ? state.body.requiredBy : []
+  const content = html`${passwordField(visit, viewer, problem)}<button>Set it up</button>`
+  return sectionPage(viewer, {
+    title: 'Set up two-factor sign-in',
+    status,
+    body: html`${problemSummary(problem)}
+<p>Logging in then takes a code of an authenticator app on your phone, besides the password.</p>
+${requiredBy.length > 0 && html`<p>It is required by ${requiredBy.map(({ name }, index) => html`${index > 0 && ', '}<strong>${name}</strong>`)}.</p>`}
+${form({ action: '/account/two-factor', content })}`,
+  })
+}
+
+/** The longest address of a secret that we make; what is sent back is the page's own, and may have been changed. */
+const MAX_SETUP_CHARS = 600
+
+function secretOf(setup: string): string | undefined {
+  if (setup.length > MAX_SETUP_CHARS || !setup.startsWith('otpauth://totp/') || !URL.canParse(setup)) return undefined
+  return new URL(setup).searchParams.get('secret') ?? undefined
+}
+
+function confirmPage(viewer: SessionUser, setup: string, { problem, status = 200 }: View = {}): PageReply {
+  const content = html`${hidden('setup', setup)}
+${field(
+  {
+    name: 'code',
+    label: 'Code',
+    hint: 'Six digits that the app shows now',
+    autocomplete: 'one-time-code',
+    inputmode: 'numeric',
+    hasFocus: true,
+    maxLength: 40,
+  },
+  problem,
+)}
+<button>Switch it on</button>`
+  return sectionPage(viewer, {
+    title: 'Set up two-factor sign-in',
+    status,
+    body: html`${problemSummary(problem)}
+<p>Scan this with the app, or type the key.</p>
+${qrCode(setup, 'QR code of the key')}
+<p class="code small">${grouped(secretOf(setup) ?? '')}</p>
+${form({ action: '/account/two-factor', content })}`,
+  })
+}
+
+/** In groups of four, which are easier to type. */
+const grouped = (secret: string): Html => html`${secret.match(/.{1,4}/g)?.map((group, index) => html`${index > 0 && ' '}${group}`)}`

@@ -1,0 +1,39 @@
+import { findPendingUser, pendingTokenOf } from '../../identity/auth/pending-sign-in.ts'
+import { secondFactorField } from './fields.ts'
+import { form, hidden, type Problem, problemSummary } from './form.ts'
+import { html } from './html.ts'
+import { type PageReply, redirect, type Shown, show } from './reply.ts'
+import { returnPathOf } from './return-to.ts'
+import { type PageVisit, problemOf } from './visit.ts'
+
+/** Asks for the second factor of a sign-in whose first was right. */
+export function showCode(visit: PageVisit): PageReply {
+  const returnTo = returnPathOf(visit.url.searchParams.get('returnTo'))
+  return isAwaited(visit) ? codePage(returnTo) : begunAnew(returnTo)
+}
+
+export async function sendCode(visit: PageVisit): Promise<PageReply> {
+  const returnTo = returnPathOf(visit.fields.returnTo)
+  const finished = await visit.ask('finishSignIn', { body: { otp: visit.fields.otp ?? '' } })
+  if (finished.isDone) return redirect(returnTo, finished.cookies)
+  return isAwaited(visit) ? codePage(returnTo, { problem: problemOf(finished), status: finished.status }) : begunAnew(returnTo)
+}
+
+function isAwaited({ request, context: { db, now } }: PageVisit): boolean {
+  const token = pendingTokenOf(request.headers)
+  return token !== undefined && findPendingUser(db, token, now()) !== undefined
+}
+
+const begunAnew = (returnTo: string): PageReply => redirect(`/login?error=code_expired&returnTo=${encodeURIComponent(returnTo)}`)
+
+function codePage(returnTo: string, { problem, status = 200 }: { problem?: Problem; status?: number } = {}): Shown {
+  const content = html`${hidden('returnTo', returnTo)}
+${secondFactorField({ hasFocus: true }, problem)}
+<button>Log in</button>`
+  return show({
+    title: 'Enter the code',
+    status,
+    body: html`<div class="card">${problemSummary(problem)}${form({ action: '/login/code', content })}</div>
+<p class="quiet"><a href="/login?returnTo=${encodeURIComponent(returnTo)}">Begin again</a></p>`,
+  })
+}

@@ -1,0 +1,76 @@
+import type { ErrorBody } from '../../../shared/error.ts'
+import { oauthProblems } from '../../../shared/oauth.ts'
+import { beginPendingSignIn, pendingCookieOf } from '../../identity/auth/pending-sign-in.ts'
+import { findUserByEmail } from '../../identity/auth/user-store.ts'
+import { done, field, form, hidden, type Problem, problemSummary } from './form.ts'
+import { html } from './html.ts'
+import { providerButtons } from './providers.ts'
+import { type PageReply, redirect, type Shown, show } from './reply.ts'
+import { returnPathOf } from './return-to.ts'
+import { problemIn, type Sentences, sentenceIn } from './sentence.ts'
+import { type PageVisit, problemOf, viewerOf } from './visit.ts'
+
+/** What an address of this page may say, so that no link can put words into our mouth. */
+const notices: Sentences = {
+  logged_out: 'You are logged out.',
+  password_set: 'The new password is set, and every session has ended. Log in with it.',
+}
+const problems: Sentences = {
+  ...oauthProblems,
+  code_expired: 'The login took too long. Begin again.',
+}
+
+interface LoginView {
+  returnTo: string
+  email?: string
+  notice?: string | undefined
+  problem?: Problem | undefined
+  status?: number
+}
+
+export async function showLogin(visit: PageVisit): Promise<PageReply> {
+  const { searchParams } = visit.url
+  const returnTo = returnPathOf(searchParams.get('returnTo'))
+  const problem = problemIn(problems, searchParams.get('error'))
+  const notice = sentenceIn(notices, searchParams.get('notice'))
+  // Whoever is told something reads it first: a password that was set may be that of another account than the one logged in.
+  if (problem === undefined && notice === undefined && viewerOf(visit) !== undefined) return redirect(returnTo)
+  return loginPage(visit, { returnTo, notice, problem })
+}
+
+export async function logIn(visit: PageVisit): Promise<PageReply> {
+  const { email = '', password = '' } = visit.fields
+  const returnTo = returnPathOf(visit.fields.returnTo)
+  const signedIn = await visit.ask('login', { body: { email, password } })
+  if (signedIn.isDone) return redirect(returnTo, signedIn.cookies)
+  if (isCodeWanted(signedIn.error)) return askForCode(visit, { email, returnTo })
+  return loginPage(visit, { returnTo, email, problem: problemOf(signedIn), status: signedIn.status })
+}
+
+const isCodeWanted = ({ code, details = [] }: ErrorBody): boolean => code === 'unauthorized' && details.some(({ path }) => path === '/otp')
+
+/** The password was right. That is remembered here and not in the page, which would have to hold the password meanwhile. */
+function askForCode({ context: { db, now, publicUrl } }: PageVisit, { email, returnTo }: { email: string; returnTo: string }): PageReply {
+  const user = findUserByEmail(db, email)
+  if (user === undefined) return redirect('/login')
+  const token = beginPendingSignIn(db, user.id, now())
+  return redirect(`/login/code?returnTo=${encodeURIComponent(returnTo)}`, [pendingCookieOf(publicUrl, token)])
+}
+
+async function loginPage(visit: PageVisit, view: LoginView): Promise<Shown> {
+  const { returnTo, email = '', notice, problem, status = 200 } = view
+  const fields = html`${hidden('returnTo', returnTo)}
+${field({ name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username', value: email, hasFocus: email === '' }, problem)}
+${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', hasFocus: email !== '' }, problem)}
+<button>Log in</button>`
+  return show({
+    title: 'Log in',
+    status,
+    body: html`<div class="card">
+${done(notice)}${problemSummary(problem)}
+${form({ action: '/login', content: fields })}
+${await providerButtons(visit, { returnTo })}
+</div>
+<p class="quiet"><a href="/reset-password">Forgot your password?</a></p>`,
+  })
+}

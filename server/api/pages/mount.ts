@@ -1,0 +1,88 @@
+import type { Elysia } from 'elysia'
+import { AppError } from '../../../shared/error.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import { openAttempt, tellDenied } from '../../http/attempt.ts'
+import type { Dispatch } from '../../http/dispatch.ts'
+import { readForm } from '../../http/form-body.ts'
+import { BODY_DEADLINE_MS } from '../../http/json-body.ts'
+import { requireOwnOrigin } from '../../http/origin.ts'
+import type { HttpParts } from '../../http/parts.ts'
+import { respondAs } from '../../http/respond.ts'
+import { openVisit, uncredited, type Visit } from '../../http/visit.ts'
+import { describeError } from '../../platform/server-log.ts'
+import { documentOf, pageHeaders } from './document.ts'
+import { failurePage } from './failure.ts'
+import { pages } from './pages.ts'
+import { type PageReply, redirect } from './reply.ts'
+import { style, stylePath } from './style.ts'
+import { openPageVisit, type Page } from './visit.ts'
+
+/** More than any form of ours has to say. */
+const FORM_LIMITS = { maxBytes: 64 * 1024, deadlineMs: BODY_DEADLINE_MS }
+const YEAR_SECONDS = 365 * 24 * 3600
+
+interface PageParts {
+  dispatch: Dispatch
+  context: Context
+}
+
+/** The pages for people: logging in, letting devices in, the account. They work without scripts, and hold nothing of other hosts. */
+export function mountPages(elysia: Elysia, parts: HttpParts, { dispatch, context }: PageParts): void {
+  const route = (method: string, path: string, answer: (visit: Visit) => Promise<Response>) =>
+    void elysia.route(method, path, ({ request }) => answer(openVisit(request, parts)), { parse: 'none' })
+  for (const [path, { get, post }] of Object.entries(pages)) {
+    if (get !== undefined) {
+      for (const method of ['GET', 'HEAD'])
+        route(method, path, (visit) => serve(visit, { dispatch, context }, { page: get, read: nothing }))
+    }
+    if (post !== undefined) route('POST', path, (visit) => serve(visit, { dispatch, context }, { page: post, read: readOwnForm }))
+  }
+  for (const method of ['GET', 'HEAD']) {
+    route(method, '/', async (visit) => respondAs(visit.head(), responseOf(redirect('/account'), '')))
+    route(method, stylePath, async (visit) => respondAs(visit.head(), styleSheet()))
+  }
+}
+
+/** The fields that a request to a page brings. */
+type ReadFields = (visit: Visit) => Promise<Record<string, string>>
+
+const nothing: ReadFields = async () => ({})
+
+const readOwnForm: ReadFields = ({ request, parts }) => {
+  // Before anything is read: what another site makes a browser send is no business of ours, a login neither.
+  requireOwnOrigin(request.headers, parts.ownOrigins())
+  return readForm(request, FORM_LIMITS)
+}
+
+interface Method {
+  page: Page
+  read: ReadFields
+}
+
+async function serve(visit: Visit, parts: PageParts, method: Method): Promise<Response> {
+  const host = new URL(parts.context.publicUrl).host
+  const reply = await answer(visit, parts, method).catch((error: unknown) => {
+    tellDenied(openAttempt('page', visit.parts.audit), visit, error)
+    if (!(error instanceof AppError)) visit.parts.log.error('page failed', { requestId: visit.requestId, ...describeError(error) })
+    return failurePage(error, visit.requestId)
+  })
+  return respondAs(visit.head(), responseOf(reply, host))
+}
+
+async function answer(visit: Visit, parts: PageParts, { page, read }: Method): Promise<PageReply> {
+  visit.count(uncredited)
+  return page(openPageVisit(visit, await read(visit), parts))
+}
+
+function responseOf(reply: PageReply, host: string): Response {
+  if (reply.kind === 'page')
+    return new Response(documentOf(reply, host), { status: reply.status, headers: { ...pageHeaders, ...reply.headers } })
+  const headers = new Headers({ Location: reply.to, 'Referrer-Policy': pageHeaders['Referrer-Policy'] })
+  for (const cookie of reply.cookies) headers.append('Set-Cookie', cookie)
+  return new Response(null, { status: 303, headers })
+}
+
+const styleSheet = (): Response =>
+  new Response(style, {
+    headers: { 'Content-Type': 'text/css; charset=utf-8', 'Cache-Control': `public, max-age=${YEAR_SECONDS}, immutable` },
+  })

@@ -1,0 +1,61 @@
+import type { OperationId, Operations } from '../../../shared/api.ts'
+import type { ErrorBody } from '../../../shared/error.ts'
+import type { ReplyOf } from '../../../shared/operation.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import { sessionTokenOf } from '../../http/credential.ts'
+import type { Dispatch, DispatchInput } from '../../http/dispatch.ts'
+import type { Visit } from '../../http/visit.ts'
+import { findSessionUser, type SessionUser } from '../../identity/auth/session-store.ts'
+import type { Problem } from './form.ts'
+import type { PageReply } from './reply.ts'
+
+/** What became of a call of the API. */
+export type Outcome<T> =
+  | { isDone: true; body: T; cookies: readonly string[]; headers: Headers }
+  | { isDone: false; status: number; error: ErrorBody; retryAfter: string | null }
+
+/** One request to a page. */
+export interface PageVisit {
+  readonly url: URL
+  /** The fields that were sent; empty for a GET. */
+  readonly fields: Readonly<Record<string, string>>
+  readonly request: Request
+  readonly context: Context
+  /** Calls an operation of the API with the visitor's own rights. */
+  ask<Id extends OperationId>(id: Id, input?: DispatchInput): Promise<Outcome<ReplyOf<Operations[Id]>>>
+}
+
+/** What shows a page, or does what a form is for. */
+export type Page = (visit: PageVisit) => Promise<PageReply> | PageReply
+
+export function openPageVisit(
+  visit: Visit,
+  fields: Readonly<Record<string, string>>,
+  { dispatch, context }: { dispatch: Dispatch; context: Context },
+): PageVisit {
+  return {
+    url: new URL(visit.request.url),
+    fields,
+    request: visit.request,
+    context,
+    async ask(id, input) {
+      const response = await dispatch(visit, id, input)
+      const text = await response.text()
+      const body = text === '' ? undefined : JSON.parse(text)
+      if (response.ok) return { isDone: true, body, cookies: response.headers.getSetCookie(), headers: response.headers }
+      return { isDone: false, status: response.status, error: body, retryAfter: response.headers.get('retry-after') }
+    },
+  }
+}
+
+/** The error of an answer as a form shows it: fields by the names they have in the API. */
+export const problemOf = ({ error: { message, details = [] } }: { error: ErrorBody }): Problem => ({
+  message,
+  fields: Object.fromEntries(details.map((detail) => [detail.path.slice(1), detail.message])),
+})
+
+/** Who is logged in, by the cookie alone; undefined for nobody. What they may do, the API decides when it is asked. */
+export function viewerOf({ request, context: { db, now } }: PageVisit): SessionUser | undefined {
+  const token = sessionTokenOf(request.headers)
+  return token === undefined ? undefined : findSessionUser(db, token, now())
+}

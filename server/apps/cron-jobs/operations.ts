@@ -1,0 +1,49 @@
+import { AppError } from '../../../shared/error.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import { enqueue } from '../jobs/operations.ts'
+import { requestStop } from '../jobs/stop.ts'
+import { openJobs, type StoredJob } from '../jobs/store.ts'
+import { requireService, type Viewer } from '../services/require.ts'
+import type { StoredService } from '../services/store.ts'
+
+/** The cron job of the caller's workspace. @throws AppError not_found for what is none, another workspace's included. */
+export function requireCronJob(context: Pick<Context, 'db'>, actor: Viewer, id: string): StoredService {
+  const service = requireService(context, actor, id)
+  if (service.type === 'cron_job') return service
+  throw new AppError('not_found', `${id} is no cron job but a ${service.type}. A command runs in it as a job: POST /v1/services/{id}/jobs.`)
+}
+
+/**
+ * Runs a cron job beside its schedule, by its rule of overlaps.
+ *
+ * @throws AppError conflict while another run is under way and none may run beside it, and when it could not run at all.
+ */
+export function runNow(context: Context, service: StoredService, by: string): StoredJob {
+  const { overlapPolicy } = service.controls.cron
+  const running = runsOf(context, service)
+  const [first] = running
+  if (first !== undefined && overlapPolicy === 'skip') {
+    throw new AppError('conflict', `Run ${first.id} is under way, and the overlap policy is skip. Wait for it, or cancel it first.`)
+  }
+  return context.db.transaction(() => {
+    const run = enqueue(context, service, { kind: 'cron', startCommand: null, plan: null, triggeredBy: by })
+    if (overlapPolicy === 'replace') stopAll(context, service, { runs: running, by, reason: `Replaced by ${run.id}.` })
+    return run
+  })()
+}
+
+/** Cancels all runs that wait or run. */
+export function cancelRuns(context: Context, service: StoredService, by: string): void {
+  stopAll(context, service, { runs: runsOf(context, service), by, reason: 'Canceled on request.' })
+  context.work.pokeJobs(service.id)
+}
+
+const runsOf = ({ db }: Context, { id }: StoredService): StoredJob[] => openJobs(db, id).filter(({ kind }) => kind === 'cron')
+
+function stopAll(
+  context: Context,
+  service: StoredService,
+  { runs, ...stop }: { runs: readonly StoredJob[]; by: string; reason: string },
+): void {
+  for (const job of runs) requestStop(context, { job, service }, { as: 'canceled', ...stop })
+}

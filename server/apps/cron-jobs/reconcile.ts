@@ -1,0 +1,53 @@
+import type { Context } from '../../boot/serve/context.ts'
+import { newId } from '../../platform/id.ts'
+import { forgetOldEvents, recordEvent } from '../events/store.ts'
+import { requestStop } from '../jobs/stop.ts'
+import { insertJob, openJobs } from '../jobs/store.ts'
+import type { StoredService } from '../services/store.ts'
+import { planCronJob } from './plan.ts'
+import { findCronJob, setNextDue } from './store.ts'
+
+/** The wall clock may be set while a timer waits for it: it is read again at least this often. */
+const CLOCK_CHECK_MS = 60_000
+/** As many as runs that are kept. */
+const KEPT_SKIPS = 1000
+
+/**
+ * Brings the schedule of a cron job up to now: writes down the runs that are due and the next time, in one step, so that whoever dies
+ * here neither loses nor repeats one. Returns when to look again (ms since 1970), or undefined when it is not scheduled.
+ */
+export function scheduleRuns(context: Context, service: StoredService): number | undefined {
+  const { db } = context
+  return db.transaction(() => {
+    const now = context.now()
+    const runs = openJobs(db, service.id).filter(({ kind }) => kind === 'cron')
+    const plan = planCronJob({
+      now,
+      rule: service.controls.cron,
+      isActive: service.suspendedAt === null && service.deletedAt === null && service.liveDeployId !== null,
+      kept: findCronJob(db, service.id),
+      openRunIds: runs.map(({ id }) => id),
+    })
+    if (plan.next !== undefined) setNextDue(db, service.id, plan.next)
+    for (const { dueAt, reason } of plan.skipped) {
+      const details = { dueAt: new Date(dueAt).toISOString(), reason }
+      recordEvent(db, { service, type: 'cron_job_run_skipped', details, now })
+    }
+    // A run that hangs for hours has one left out every minute.
+    if (plan.skipped.length > 0) forgetOldEvents(db, { serviceId: service.id, types: ['cron_job_run_skipped'], count: KEPT_SKIPS })
+    if (plan.run !== undefined) {
+      const { dueAt, replacedRunIds } = plan.run
+      const id = newId('job', now)
+      const run = { id, serviceId: service.id, kind: 'cron', startCommand: null, plan: null, dueAt, triggeredBy: 'schedule' } as const
+      if (insertJob(db, { ...run, createdAt: now })) stopReplaced(context, service, { ids: replacedRunIds, by: id })
+    }
+    const nextDueAt = findCronJob(db, service.id)?.nextDueAt ?? null
+    return nextDueAt === null ? undefined : Math.min(nextDueAt, now + CLOCK_CHECK_MS)
+  })()
+}
+
+function stopReplaced(context: Context, service: StoredService, { ids, by }: { ids: readonly string[]; by: string }): void {
+  for (const job of openJobs(context.db, service.id)) {
+    if (ids.includes(job.id)) requestStop(context, { job, service }, { as: 'canceled', reason: `Replaced by ${by}.` })
+  }
+}

@@ -1,0 +1,27 @@
+import type { Operations } from '../../../shared/api.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import type { Handlers } from '../../http/call.ts'
+import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/page.ts'
+import { phasesOfRun } from '../jobs/finish.ts'
+import { presentRun } from '../jobs/present.ts'
+import { listJobs } from '../jobs/store.ts'
+import { cancelRuns, requireCronJob, runNow } from './operations.ts'
+
+type CronJobIds = Extract<keyof Operations, 'runCronJob' | 'listCronJobRuns' | 'cancelCronJobRuns'>
+
+export const cronJobRoutes: Handlers<CronJobIds, Context> = {
+  runCronJob: ({ actor, params }, context) => presentRun(runNow(context, requireCronJob(context, actor, params.serviceId), actor.id)),
+  listCronJobRuns({ actor, params, query }, context) {
+    const { id } = requireCronJob(context, actor, params.serviceId)
+    const runs = listJobs(context.db, id, {
+      kind: 'cron',
+      phases: query.status && phasesOfRun(query.status),
+      beforeId: idAfter(query.cursor),
+      limit: query.limit ?? DEFAULT_PAGE_ITEMS,
+    })
+    return pageOf('cronJobRun', runs.map(presentRun), ({ id: runId }) => [runId])
+  },
+  cancelCronJobRuns({ actor, params }, context) {
+    cancelRuns(context, requireCronJob(context, actor, params.serviceId), actor.id)
+  },
+}

@@ -1,0 +1,225 @@
+import { rename } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { AppError } from '../../../shared/error.ts'
+import { buildPlans } from '../../../shared/plan.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import { buildRelease, type RunnableStep, type StepExit } from '../../builders/build.ts'
+import { detectBuild } from '../../builders/detect.ts'
+import { type BuildPlan, searchPathOf } from '../../builders/plan.ts'
+import { findSourceRoot } from '../../builders/source-root.ts'
+import { openSourceView, viewOf } from '../../builders/source-view.ts'
+import { DEFAULT_TOOLCHAIN_PATH, findToolchains, ownHomes } from '../../builders/toolchains.ts'
+import { placeInWorkspace } from '../../builders/workspace.ts'
+import { lookBeneath } from '../../platform/files/tree/beneath.ts'
+import { chownTree } from '../../platform/files/tree/chown.ts'
+import { removeTree } from '../../platform/files/tree/remove.ts'
+import { newId } from '../../platform/id.ts'
+import type { ServicePaths } from '../../platform/paths.ts'
+import { requireRoom, whileThereIsRoom } from '../../runtime/space/room.ts'
+import { appendOutput } from '../../telemetry/logs/append-output.ts'
+import { baseEnv, sandboxOf } from '../instances/launch.ts'
+import { readSecrets, type ServiceSecrets } from '../services/env-store.ts'
+import { ensureFolder, ensureServiceFolders, isRoot } from '../services/folders.ts'
+import { type StoredService, serviceById, updateService } from '../services/store.ts'
+import { hashTree } from '../sources/content-hash.ts'
+import { unpackSource } from '../sources/operations.ts'
+import { findSource } from '../sources/store.ts'
+import { loopbackVariable, sharedNetworkWarning } from './build-network.ts'
+import { deployLogPath } from './deploy-log.ts'
+import { insertRelease, type Launch, type StoredRelease } from './release-store.ts'
+import { type StoredDeploy, updateDeploy } from './store.ts'
+
+const MIB = 1024 * 1024
+
+/** What a build works with. */
+interface BuildJob {
+  context: Context
+  service: StoredService
+  deploy: StoredDeploy
+  own: ServicePaths
+  /** The build's folder: the service's own while it builds. */
+  dir: string
+  secrets: ServiceSecrets
+  signal: AbortSignal
+}
+
+/**
+ * Builds a deploy's source into a release and puts the release into the database. Begun anew after an interruption: the folder
+ * is emptied first, and built files that are already kept are found again by their hash.
+ *
+ * @throws AppError saying which step failed and how; the signal's reason when aborted.
+ */
+export async function buildDeploy(
+  context: Context,
+  service: StoredService,
+  { deploy, signal }: { deploy: StoredDeploy; signal: AbortSignal },
+): Promise<void> {
+  const own = await ensureServiceFolders(context.paths, service)
+  await context.diskQuota.limit(service)
+  const dir = join(own.builds, deploy.id)
+  // Taken once, so that what the build saw and what the release runs with are the same.
+  const job = { context, service, deploy, own, dir, secrets: readSecrets(context, service.id), signal }
+  try {
+    await prepareFolders(job)
+    const upload = join(dir, 'source')
+    const { rootDir, publishPath } = service.settings
+    const place = placeInWorkspace(openSourceView(upload), relative(upload, findSourceRoot({ dir: upload, rootDir, publishPath })))
+    const root = join(upload, place.rootDir)
+    const plan = await planBuild(job, { root, appDir: place.appDir })
+    // Everything that is to be read of the source was read while nobody else could change it.
+    if (isRoot) await chownTree(upload, service.uid, service.uid)
+    warnOfSharedNetwork(job)
+    const built = await buildRelease({
+      buildDir: dir,
+      sourceDir: root,
+      owner: isRoot ? { uid: 0, gid: service.uid, maker: service.uid } : undefined,
+      cacheDir: own.cache,
+      plan,
+      env: buildEnv(job, plan),
+      runStep: (step) => runStep(job, plan, step),
+      log: (line) => appendOutput(deployLogPath(context, deploy), `${line}\n`),
+      signal,
+    })
+    requireRoom(context, needOf('the release'))
+    const artifact = await keepArtifact(job, built.artifactDir)
+    saveRelease(job, { artifact, launch: launchOf(plan) })
+  } finally {
+    await removeTree(dir)
+  }
+}
+
+const needOf = (what: string) => ({ what, advice: 'Its operator has to free some. Deploy again when that is done.' })
+const noSource = 'The service has no source yet. Upload some with `cpctl deploy`, or with POST /v1/services/{id}/source/upload.'
+
+async function prepareFolders({ context, service, deploy, own, dir, signal }: BuildJob): Promise<void> {
+  if (deploy.sourceId === null) throw new AppError('bad_request', noSource)
+  const source = findSource(context.db, service.id, deploy.sourceId)
+  if (source === undefined) throw new AppError('bad_request', 'The source of this deploy is no longer kept. Upload it again.')
+  if (deploy.isCacheCleared) {
+    await removeTree(own.cache)
+    await ensureServiceFolders(context.paths, service)
+  }
+  await removeTree(dir)
+  await ensureFolder(dir, 0o710, { uid: 0, gid: service.uid })
+  await whileThereIsRoom(context, needOf('a build'), (short) =>
+    unpackSource(context, source, { into: join(dir, 'source'), signal: AbortSignal.any([signal, short]) }),
+  )
+}
+
+function warnOfSharedNetwork({ context, deploy }: BuildJob): void {
+  const variable = loopbackVariable(context.config.buildEnv)
+  if (variable === undefined || !context.engine.hasOwnNetworks) return
+  appendOutput(deployLogPath(context, deploy), `${sharedNetworkWarning(variable)}\n`)
+}
+
+async function planBuild({ context, service }: BuildJob, { root, appDir }: { root: string; appDir: string }): Promise<BuildPlan> {
+  const { config, paths } = context
+  const toolchains = await findToolchains({
+    searchPath: [...config.CP_BUILD_PATH, ...DEFAULT_TOOLCHAIN_PATH],
+    homes: ownHomes(),
+    selfToolchainDir: paths.toolchain,
+  })
+  const { runtime, buildCommand, startCommand, publishPath } = service.settings
+  const files = openSourceView(root)
+  return detectBuild({
+    files: viewOf(files, appDir),
+    ...(appDir !== '' && { workspace: { files, appDir } }),
+    settings: {
+      type: service.type,
+      ...(runtime === null ? {} : { runtime }),
+      ...(buildCommand === '' ? {} : { buildCommand }),
+      ...(startCommand === '' ? {} : { startCommand }),
+      ...(publishPath === '' ? {} : { publishPath }),
+    },
+    toolchains,
+  })
+}
+
+/** What the operator passes on to builds, then the service's own variables. */
+function buildEnv({ context, service, deploy, own, secrets }: BuildJob, plan: BuildPlan): Record<string, string> {
+  return {
+    ...baseEnv(own, searchPathOf(plan, own.builds)),
+    ...context.config.buildEnv,
+    ...Object.fromEntries(secrets.envVars.map(({ key, value }) => [key, value])),
+    CPD_SERVICE_ID: service.id,
+    CPD_SERVICE_NAME: service.name,
+    CPD_DEPLOY_ID: deploy.id,
+  }
+}
+
+async function runStep(job: BuildJob, plan: BuildPlan, step: RunnableStep): Promise<StepExit> {
+  const { context, service, deploy, own, dir, signal } = job
+  requireFolder(dir, step.cwd)
+  const { cpu, memoryMb, pids } = buildPlans[service.settings.buildPlan]
+  // A build is anybody's code from anywhere: it has no business with what runs.
+  const { networkId: _, ...sandbox } = sandboxOf(context, service, plan.readOnlyBinds)
+  const isShared = loopbackVariable(context.config.buildEnv) !== undefined
+  return await context.engine.runTask(
+    {
+      taskId: `${deploy.id}-${step.name.replace(/[^a-z0-9]+/gi, '-')}`,
+      command: step.command,
+      cwd: step.cwd,
+      env: step.env,
+      sandbox: {
+        ...sandbox,
+        ...(isShared && { sharesHostNetwork: true }),
+        writableBinds: [...(sandbox.writableBinds ?? []), dir, own.cache],
+      },
+      limits: { cpu, memoryBytes: memoryMb * MIB, pids },
+      outputPath: deployLogPath(context, deploy),
+      timeoutMs: context.config.CP_BUILD_TIMEOUT_SECONDS * 1000,
+    },
+    signal,
+  )
+}
+
+/** An earlier step may have put something else into its place, which the launcher would follow as root. */
+function requireFolder(dir: string, folder: string): void {
+  const path = relative(dir, folder)
+  const found = lookBeneath(dir, path)
+  if (found.kind !== 'folder' || found.realPath !== path)
+    throw new AppError('bad_request', 'Build failed: the build has put something else into the place of its own folder')
+}
+
+/** Moves the built files to the folder named by their hash. Returns that name. */
+async function keepArtifact({ own, signal }: BuildJob, builtDir: string): Promise<string> {
+  const artifact = await hashTree(builtDir, { signal })
+  const kept = join(own.releases, artifact)
+  // The very same files are there already when nothing has changed since an earlier release.
+  await rename(builtDir, kept).catch((error: unknown) => {
+    if (!isOccupied(error)) throw error
+  })
+  return artifact
+}
+
+const isOccupied = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'ENOTEMPTY' || error.code === 'EEXIST')
+
+const launchOf = (plan: BuildPlan): Launch => ({
+  runtime: plan.runtime,
+  startCommand: plan.startCommand ?? '',
+  ...(plan.appDir !== undefined && { appDir: plan.appDir }),
+  env: plan.runtimeEnv,
+  pathEntries: plan.pathEntries,
+  readOnlyBinds: plan.readOnlyBinds,
+})
+
+function saveRelease({ context, service, deploy, secrets }: BuildJob, built: Pick<StoredRelease, 'artifact' | 'launch'>): void {
+  const now = context.now()
+  const { runtime } = built.launch
+  const detectedRuntime = runtime === 'shell' || runtime === 'static' ? null : runtime
+  const release = {
+    ...built,
+    id: newId('release', now),
+    serviceId: service.id,
+    sourceId: deploy.sourceId ?? '',
+    createdAt: now,
+  }
+  context.db.transaction(() => {
+    // Rules at the edge are in force at once, those that were set during the build included.
+    const { headers, routes } = serviceById(context.db, service.id)?.settings ?? service.settings
+    insertRelease(context, { ...release, settings: { ...service.settings, headers, routes } }, secrets)
+    updateDeploy(context.db, deploy.id, { releaseId: release.id }, now)
+    if (detectedRuntime !== service.detectedRuntime) updateService(context.db, service.id, { detectedRuntime }, now)
+  })()
+}

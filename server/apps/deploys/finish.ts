@@ -1,0 +1,53 @@
+import type { DeployStatus } from '../../../shared/deploy.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import { recordEvent } from '../events/store.ts'
+import { type StoredService, serviceById } from '../services/store.ts'
+import { closeDeployLog, tellDeploy } from './deploy-log.ts'
+import { pruneReleases } from './prune.ts'
+import { deployById, type StoredDeploy, updateDeploy } from './store.ts'
+
+export interface Ending {
+  status: Extract<DeployStatus, 'live' | 'build_failed' | 'pre_deploy_failed' | 'update_failed' | 'canceled'>
+  reason?: string
+}
+
+/** Writes a deploy's end down. The only place where one ends; belongs into the transaction of what ended it. */
+export function endDeploy(
+  context: Pick<Context, 'db' | 'now'>,
+  { deploy, service }: { deploy: StoredDeploy; service: StoredService },
+  ending: Ending,
+): void {
+  const now = context.now()
+  const { status, reason } = ending
+  updateDeploy(context.db, deploy.id, { status, finishedAt: now, ...(reason === undefined ? {} : { reason }) }, now)
+  const details = { deployId: deploy.id, status, ...(reason === undefined ? {} : { reason }) }
+  recordEvent(context.db, { service, type: 'deploy_ended', details, now })
+}
+
+/** Tells the end in the deploy's log, closes it, removes what the deploy left over and looks for the next one. Repeatable. */
+export async function settleDeploy(context: Context, deployId: string): Promise<void> {
+  const deploy = deployById(context.db, deployId)
+  if (deploy?.finishedAt == null) return
+  const isServing = serviceById(context.db, deploy.serviceId)?.liveDeployId != null
+  tellDeploy(context, deploy, `${endingLine(deploy)}${isServing && deploy.status.endsWith('_failed') ? fallBackLine(deploy) : ''}`)
+  await closeDeployLog(context, deploy)
+  await pruneReleases(context, deploy.serviceId)
+  context.work.pokeQueue()
+}
+
+/** A stop-first deploy that failed after its build had nothing left beside it. */
+const fallBackLine = ({ status, strategy }: StoredDeploy): string =>
+  status !== 'build_failed' && strategy === 'stop_first' ? ' What was live before is started again.' : ' What was live before still serves.'
+
+function endingLine(deploy: StoredDeploy): string {
+  const reason = deploy.reason === null ? '' : ` ${deploy.reason}`
+  switch (deploy.status) {
+    case 'live':
+    case 'deactivated':
+      return 'Live.'
+    case 'canceled':
+      return `Canceled.${reason}`
+    default:
+      return `Failed (${deploy.status}).${reason}`
+  }
+}

@@ -1,0 +1,170 @@
+import type { Deploy, DeployCreate, DeployTrigger, RollbackBody } from '../../../shared/deploy.ts'
+import { isDeployRunning } from '../../../shared/deploy.ts'
+import { AppError } from '../../../shared/error.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import { withinQuotas } from '../../identity/quotas/keep.ts'
+import { newId } from '../../platform/id.ts'
+import { readSecrets } from '../services/env-store.ts'
+import type { StoredService } from '../services/store.ts'
+import { findSource, latestSource } from '../sources/store.ts'
+import { endDeploy } from './finish.ts'
+import { insertRelease, releaseById, releaseSecrets, type StoredRelease } from './release-store.ts'
+import { deployById, findDeploy, insertDeploy, previousLive, type StoredDeploy, unfinishedDeploys, updateDeploy } from './store.ts'
+
+/**
+ * Puts a deploy of the newest source, or of the one named, into the queue. One that waits there already is replaced.
+ *
+ * Without a source it is put there all the same, and its build fails: clients of Render's API deploy after every change.
+ *
+ * @throws AppError conflict while suspended, not_found for a source of another service.
+ */
+export function createDeploy(context: Context, service: StoredService, request: DeployCreate & { trigger: DeployTrigger }): Deploy {
+  refuseSuspended(service)
+  const hasAny = service.liveDeployId !== null || latestSource(context.db, service.id) !== undefined
+  const isAgain = request.deployMode === 'deploy_only' && hasAny
+  return isAgain ? deployAgain(context, service, request.trigger) : deploySource(context, service, request)
+}
+
+function deploySource(context: Context, service: StoredService, request: DeployCreate & { trigger: DeployTrigger }): Deploy {
+  const { sourceId } = request
+  const source = sourceId === undefined ? latestSource(context.db, service.id) : findSource(context.db, service.id, sourceId)
+  if (source === undefined && sourceId !== undefined) throw new AppError('not_found', `There is no source ${sourceId} of this service.`)
+  return enqueue(context, service, {
+    trigger: request.trigger,
+    sourceId: source?.id ?? null,
+    isCacheCleared: request.clearCache === 'clear',
+    release: () => null,
+  })
+}
+
+/** The live build once more, with the settings and variables of now. */
+function deployAgain(context: Context, service: StoredService, trigger: DeployTrigger): Deploy {
+  const live = liveRelease(context, service)
+  return enqueue(context, service, {
+    trigger,
+    sourceId: live.sourceId,
+    isCacheCleared: false,
+    release: (now) => {
+      const release = { ...live, id: newId('release', now), settings: service.settings, createdAt: now }
+      insertRelease(context, release, readSecrets(context, service.id))
+      return release.id
+    },
+  })
+}
+
+export interface RollbackTarget {
+  deploy: StoredDeploy
+  release: StoredRelease
+  live: StoredRelease
+}
+
+/**
+ * What a rollback goes back to: the deploy named, or the one that was live before.
+ *
+ * @throws AppError conflict when there is nothing to go back to, or its release is no longer kept; not_found for a strange id.
+ */
+export function findRollbackTarget(context: Context, service: StoredService, { deployId }: Pick<RollbackBody, 'deployId'>): RollbackTarget {
+  const live = liveRelease(context, service)
+  const deploy = deployId === undefined ? previousLive(context.db, service.id) : deployById(context.db, deployId)
+  if (deployId !== undefined && deploy?.serviceId !== service.id) throw noSuchDeploy(deployId)
+  if (deploy === undefined) throw new AppError('conflict', 'There is no earlier release to go back to.')
+  if (deploy.status !== 'live' && deploy.status !== 'deactivated') {
+    throw new AppError(
+      'conflict',
+      `Deploy ${deploy.id} was never live, or did not stay so: there is nothing to go back to. \`cpctl deploys list\` shows those that were.`,
+    )
+  }
+  const release = deploy.releaseId === null ? undefined : releaseById(context.db, deploy.releaseId)
+  if (release === undefined) {
+    throw new AppError('conflict', `The release of ${deploy.id} is no longer kept; the newest ${context.config.CP_RELEASES_KEPT} are.`)
+  }
+  return { deploy, release, live }
+}
+
+/** Goes back to an earlier release. A deploy on its way gives way: a rollback is for when things are wrong. */
+export function rollBack(context: Context, service: StoredService, { deploy, release }: RollbackTarget): Deploy {
+  refuseSuspended(service)
+  for (const unfinished of unfinishedDeploys(context.db, service.id)) requestCancel(context, service, unfinished)
+  return enqueue(context, service, {
+    trigger: 'rollback',
+    sourceId: release.sourceId,
+    isCacheCleared: false,
+    rollbackOf: deploy.id,
+    release: () => release.id,
+  })
+}
+
+/** @throws AppError conflict when the deploy has ended. */
+export function cancelDeploy(context: Context, service: StoredService, deployId: string): Deploy {
+  const deploy = deployById(context.db, deployId)
+  if (deploy === undefined || deploy.serviceId !== service.id) throw noSuchDeploy(deployId)
+  if (!isDeployRunning(deploy.status)) throw new AppError('conflict', `Deploy ${deployId} has already ended (${deploy.status}).`)
+  requestCancel(context, service, deploy)
+  return presented(context, deploy)
+}
+
+/** What was live with what it was made of, for the differences that a rollback would make. */
+export const secretsOf = (context: Context, target: RollbackTarget) => ({
+  from: releaseSecrets(context, target.live.id),
+  to: releaseSecrets(context, target.release.id),
+})
+
+interface Enqueued {
+  trigger: DeployTrigger
+  sourceId: string | null
+  isCacheCleared: boolean
+  rollbackOf?: string
+  /** The release, if the deploy needs no build; made in the deploy's own transaction. */
+  release(now: number): string | null
+}
+
+function enqueue(context: Context, service: StoredService, { release, rollbackOf, ...deploy }: Enqueued): Deploy {
+  const now = context.now()
+  const id = newId('deploy', now)
+  const replaced = unfinishedDeploys(context.db, service.id).filter(({ status }) => status === 'queued')
+  withinQuotas(context, service.workspaceId, () => {
+    for (const waiting of replaced) endDeploy(context, { deploy: waiting, service }, { status: 'canceled', reason: `Replaced by ${id}.` })
+    insertDeploy(context.db, {
+      ...deploy,
+      id,
+      serviceId: service.id,
+      releaseId: release(now),
+      rollbackOf: rollbackOf ?? null,
+      createdAt: now,
+    })
+  })
+  context.work.pokeQueue()
+  return presented(context, { id, serviceId: service.id })
+}
+
+/** Ends a waiting deploy at once, and has whoever works on a running one end it. */
+function requestCancel(context: Context, service: StoredService, deploy: StoredDeploy): void {
+  if (deploy.status === 'queued') {
+    context.db.transaction(() => endDeploy(context, { deploy, service }, { status: 'canceled', reason: 'Canceled on request.' }))()
+    return
+  }
+  updateDeploy(context.db, deploy.id, { cancelRequestedAt: context.now() }, context.now())
+  if (deploy.status === 'update_in_progress') context.work.pokeService(service.id)
+  else context.work.interruptDeploy(deploy.id)
+}
+
+function liveRelease(context: Context, service: StoredService): StoredRelease {
+  const live = service.liveDeployId === null ? undefined : deployById(context.db, service.liveDeployId)
+  const release = live?.releaseId == null ? undefined : releaseById(context.db, live.releaseId)
+  if (release === undefined) throw new AppError('conflict', 'Nothing of this service is live yet. Deploy it first.')
+  return release
+}
+
+function refuseSuspended(service: StoredService): void {
+  if (service.suspendedAt !== null) throw new AppError('conflict', 'The service is suspended. Resume it first.')
+}
+
+function presented(context: Context, { id, serviceId }: { id: string; serviceId: string }): Deploy {
+  const deploy = findDeploy(context.db, serviceId, id)
+  if (deploy === undefined) throw noSuchDeploy(id)
+  return deploy
+}
+
+/** Also for deploys of another service, which are none of the caller's business. */
+export const noSuchDeploy = (id: string): AppError =>
+  new AppError('not_found', `There is no deploy ${id} of this service. GET /v1/services/{id}/deploys lists those there are.`)

@@ -1,0 +1,178 @@
+/**
+ * The way of one deploy: queued, build, pre-deploy command, update, and its end. Each step writes down that it begins before it
+ * does anything, and can be begun again; a deploy that an earlier control plane left unfinished goes on at the step it was in.
+ * The update itself is the reconciler's (instances/plan.ts): the pipeline makes the deploy the candidate and waits for the verdict.
+ */
+
+import type { DeployStatus } from '../../../shared/deploy.ts'
+import { AppError } from '../../../shared/error.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import { isDiskFull } from '../../platform/files/disk-full.ts'
+import { describeError } from '../../platform/server-log.ts'
+import { unlessAborted } from '../../platform/work/unless-aborted.ts'
+import type { DiskOfInstance } from '../disks/workload.ts'
+import { recordEvent } from '../events/store.ts'
+import { type StoredService, serviceById } from '../services/store.ts'
+import { buildDeploy } from './build.ts'
+import { followDeployLog, tellDeploy } from './deploy-log.ts'
+import { withDisk, withoutDisk } from './disk-gap.ts'
+import { type Ending, endDeploy, settleDeploy } from './finish.ts'
+import { preDeployCommandOf, runPreDeploy } from './pre-deploy.ts'
+import { deployById, type StoredDeploy, updateDeploy } from './store.ts'
+import { strategyOf } from './strategy.ts'
+
+export interface Run {
+  /** Aborts when the deploy is canceled or the control plane stops. */
+  signal: AbortSignal
+  /** Resolves when the reconciler has ended the deploy. */
+  ended: Promise<void>
+}
+
+export async function runDeploy(context: Context, deployId: string, { signal, ended }: Run): Promise<void> {
+  const deploy = deployById(context.db, deployId)
+  const service = deploy && serviceById(context.db, deploy.serviceId)
+  if (deploy === undefined || service === undefined || deploy.finishedAt !== null) return
+  followDeployLog(context, deploy)
+  const isCandidate = await advance(context, service, { deploy, signal })
+  // A cancel in this phase goes through the reconciler, so only a stop of the control plane ends the wait early.
+  if (isCandidate) await unlessAborted(ended, context.stopping)
+  await settleDeploy(context, deployId)
+}
+
+/** Takes the deploy to its update. Returns false when it ended on the way. */
+async function advance(
+  context: Context,
+  service: StoredService,
+  { deploy, signal }: { deploy: StoredDeploy; signal: AbortSignal },
+): Promise<boolean> {
+  for (const step of [build, preDeploy, beginUpdate]) {
+    const now = current(context, deploy)
+    // It may have been ended from outside between two steps, or canceled while nobody worked on it.
+    if (now.finishedAt !== null) return false
+    const failure = isCanceled(now) ? canceled : await step(context, service, { deploy: now, signal })
+    if (failure !== undefined) {
+      endHere(context, service, { deploy, failure })
+      return false
+    }
+  }
+  return true
+}
+
+const canceled: Ending = { status: 'canceled', reason: 'Canceled on request.' }
+
+/** The cancel of an update is the reconciler's, which has instances to take back. */
+const isCanceled = (deploy: StoredDeploy): boolean => deploy.cancelRequestedAt !== null && deploy.status !== 'update_in_progress'
+
+type Step = (context: Context, service: StoredService, work: { deploy: StoredDeploy; signal: AbortSignal }) => Promise<Ending | undefined>
+
+const build: Step = async (context, service, { deploy, signal }) => {
+  if (deploy.releaseId !== null) return undefined
+  const run = () => buildDeploy(context, service, { deploy, signal })
+  const failure = await attempt(context, service, { deploy, signal, stage: stages.build, run })
+  // There is a place for another build now.
+  context.work.pokeQueue()
+  return failure
+}
+
+const preDeploy: Step = async (context, service, { deploy, signal }) => {
+  if (deploy.status === 'update_in_progress' || !hasPreDeploy(context, deploy)) return undefined
+  const command = (disk: DiskOfInstance) => runPreDeploy(context, service, { deploy, disk, signal })
+  const isStopFirst = strategyOf(context.db, service.id) === 'stop_first'
+  if (isStopFirst) tellDeploy(context, deploy, 'The pre-deploy command gets the disk, so nothing else of the service runs meanwhile')
+  const run = () => (isStopFirst ? withDisk(context, service, { signal, run: command }) : withoutDisk(command))
+  return attempt(context, service, { deploy, signal, stage: stages.preDeploy, run })
+}
+
+const hasPreDeploy = (context: Context, deploy: StoredDeploy): boolean =>
+  deploy.trigger !== 'rollback' && preDeployCommandOf(context, deploy) !== ''
+
+/** What a stage of a deploy that runs commands of the user is called, while it runs and when it fails. */
+const stages = {
+  build: { status: 'build_in_progress', failed: 'build_failed', started: 'build_started', ended: 'build_ended' },
+  preDeploy: {
+    status: 'pre_deploy_in_progress',
+    failed: 'pre_deploy_failed',
+    started: 'pre_deploy_started',
+    ended: 'pre_deploy_ended',
+  },
+} as const
+
+interface Attempt {
+  deploy: StoredDeploy
+  stage: (typeof stages)[keyof typeof stages]
+  run: () => Promise<void>
+  signal: AbortSignal
+}
+
+async function attempt(context: Context, service: StoredService, { deploy, stage, run, signal }: Attempt): Promise<Ending | undefined> {
+  begin(context, service, { deploy, status: stage.status, event: stage.started })
+  const failure = await failureOf(context, { stage, run, signal })
+  const details = { deployId: deploy.id, status: failure?.status ?? 'succeeded' }
+  recordEvent(context.db, { service, type: stage.ended, details, now: context.now() })
+  return failure
+}
+
+const beginUpdate: Step = async (context, service, { deploy }) => {
+  if (deploy.status !== 'update_in_progress') {
+    begin(context, service, { deploy, status: 'update_in_progress', event: undefined })
+    tellDeploy(context, deploy, updateText(context, service, deploy))
+  }
+  context.work.pokeService(service.id)
+  return undefined
+}
+
+function updateText(context: Context, { id, type }: StoredService, deploy: StoredDeploy): string {
+  if (type === 'static_site') return 'Publishing'
+  if (type === 'cron_job') return 'From now on it runs by its schedule'
+  return strategyOf(context.db, id) === 'rolling' || hasPreDeploy(context, deploy)
+    ? 'Starting the new release'
+    : 'Stopping the old release, then starting the new one: the service has a disk'
+}
+
+interface Beginning {
+  deploy: StoredDeploy
+  status: DeployStatus
+  event: 'build_started' | 'pre_deploy_started' | undefined
+}
+
+function begin(context: Context, service: StoredService, { deploy, status, event }: Beginning): void {
+  const now = context.now()
+  const details = { deployId: deploy.id }
+  context.db.transaction(() => {
+    const strategy = status === 'build_in_progress' ? {} : { strategy: strategyOf(context.db, service.id) }
+    const started = status === 'update_in_progress' ? { updateStartedAt: now } : {}
+    updateDeploy(context.db, deploy.id, { status, startedAt: deploy.startedAt ?? now, ...strategy, ...started }, now)
+    if (deploy.startedAt === null)
+      recordEvent(context.db, { service, type: 'deploy_started', details: { ...details, trigger: deploy.trigger }, now })
+    if (event !== undefined) recordEvent(context.db, { service, type: event, details, now })
+  })()
+}
+
+/** What a step's error means for the deploy. A stop of the control plane is none: the deploy goes on at the next start. */
+async function failureOf(context: Context, { stage, run, signal }: Omit<Attempt, 'deploy'>): Promise<Ending | undefined> {
+  const status = stage.failed
+  try {
+    await run()
+    return undefined
+  } catch (error) {
+    if (signal.aborted) {
+      context.stopping.throwIfAborted()
+      return signal.reason instanceof AppError ? { status, reason: signal.reason.message } : canceled
+    }
+    if (isDiskFull(error)) return { status, reason: 'The disk of the server is full. Free some space, then deploy again.' }
+    if (error instanceof AppError) return { status, reason: error.message }
+    context.log.error('deploy step failed', describeError(error))
+    return { status, reason: 'The platform failed at this step; its own log says why. Try again.' }
+  }
+}
+
+function endHere(context: Context, service: StoredService, { deploy, failure }: { deploy: StoredDeploy; failure: Ending }): void {
+  context.db.transaction(() => {
+    // A deletion of the service may have ended it meanwhile.
+    if (current(context, deploy).finishedAt === null) endDeploy(context, { deploy, service }, failure)
+  })()
+  // What was stopped for the deploy comes back.
+  context.work.pokeService(service.id)
+}
+
+const current = (context: Context, deploy: StoredDeploy): StoredDeploy => deployById(context.db, deploy.id) ?? deploy

@@ -1,0 +1,102 @@
+import { mkdirSync, readdirSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Context } from '../../boot/serve/context.ts'
+import { removeTree } from '../../platform/files/tree/remove.ts'
+import { servicePathsOf } from '../../platform/paths.ts'
+import { instancesOf } from '../instances/store.ts'
+import { openJobs } from '../jobs/store.ts'
+import { deleteSource, listSources } from '../sources/store.ts'
+import { deleteRelease, listReleases } from './release-store.ts'
+import { everLive, type StoredDeploy, unfinishedDeploys } from './store.ts'
+
+/** Which releases a rollback can still go back to: those of the newest deploys that were live, each counted once. */
+export function keptReleaseIds(live: readonly Pick<StoredDeploy, 'releaseId'>[], count: number): Set<string> {
+  const ids = live.map((deploy) => deploy.releaseId).filter((id) => id !== null)
+  return new Set([...new Set(ids)].slice(0, count))
+}
+
+const ROOTS_ALONE = 0o700
+
+type Pruner = Pick<Context, 'db' | 'paths' | 'config'>
+
+/**
+ * Removes releases beyond the newest kept, built files nobody points to, sources no longer needed, and left-over build folders.
+ *
+ * It may be called at any moment. What goes is decided and moved aside in one turn of the event loop, so a deploy, restart or
+ * upload that begins while the files are deleted finds all of what it needs, or nothing of it, never a part.
+ */
+export async function pruneReleases(context: Pruner, serviceId: string): Promise<void> {
+  const own = servicePathsOf(context.paths, serviceId)
+  const kept = removeOldRows(context, serviceId)
+  // A build on its way may be about to point to files that are there already.
+  if (!kept.isBuilding) moveOthers(own.releases, own.trash, (name) => kept.artifacts.has(name))
+  moveOthers(own.builds, own.trash, (name) => kept.builds.has(name))
+  moveOthers(own.secrets, own.trash, (name) => kept.secrets.has(name.replace(/\.new$/, '')))
+  moveOthers(own.sources, own.trash, (name) => kept.sources.has(name.split('.', 1)[0] ?? ''))
+  for (const name of namesIn(own.trash)) await removeTree(join(own.trash, name))
+}
+
+interface Kept {
+  isBuilding: boolean
+  artifacts: Set<string>
+  builds: Set<string>
+  secrets: Set<string>
+  sources: Set<string>
+}
+
+function removeOldRows({ db, config }: Pruner, serviceId: string): Kept {
+  return db.transaction(() => {
+    const unfinished = unfinishedDeploys(db, serviceId)
+    const inUse = [...instancesOf(db, serviceId), ...openJobs(db, serviceId), ...unfinished]
+      .map(({ releaseId }) => releaseId)
+      .filter((id) => id !== null)
+    const wanted = new Set([...keptReleaseIds(everLive(db, serviceId), config.CP_RELEASES_KEPT), ...inUse])
+    const [kept, old] = parted(listReleases(db, serviceId), ({ id }) => wanted.has(id))
+    for (const { id } of old) deleteRelease(db, id)
+    const pending = unfinished.flatMap(({ sourceId }) => (sourceId === null ? [] : [sourceId]))
+    return {
+      isBuilding: unfinished.some(({ releaseId }) => releaseId === null),
+      artifacts: new Set(kept.map(({ artifact }) => artifact)),
+      builds: new Set([...unfinished.map(({ id }) => id), ...pending]),
+      secrets: new Set(inUse),
+      sources: keepSources(db, serviceId, {
+        wanted: new Set([...kept.map(({ sourceId }) => sourceId), ...pending]),
+        newest: config.CP_RELEASES_KEPT,
+      }),
+    }
+  })()
+}
+
+/** The newest stay, too: the next deploy may be made of one of them. */
+function keepSources(
+  db: Context['db'],
+  serviceId: string,
+  { wanted, newest }: { wanted: ReadonlySet<string>; newest: number },
+): Set<string> {
+  const [kept, old] = parted(listSources(db, serviceId), ({ id }, index) => index < newest || wanted.has(id))
+  for (const { id } of old) deleteSource(db, id)
+  return new Set(kept.map(({ id }) => id))
+}
+
+function parted<T>(items: readonly T[], isKept: (item: T, index: number) => boolean): [kept: T[], others: T[]] {
+  const kept = items.filter(isKept)
+  return [kept, items.filter((item) => !kept.includes(item))]
+}
+
+/** Moves what is not kept out of `folder`. */
+function moveOthers(folder: string, trash: string, isKept: (name: string) => boolean): void {
+  for (const name of namesIn(folder)) {
+    if (isKept(name)) continue
+    mkdirSync(trash, { recursive: true, mode: ROOTS_ALONE })
+    renameSync(join(folder, name), join(trash, crypto.randomUUID()))
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    // A service that has had no deploy yet has no folders.
+    return []
+  }
+}

@@ -1,0 +1,87 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { AppError } from '../../../shared/error.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import { limitsIn } from '../../identity/quotas/keep.ts'
+import { countWorkspaces } from '../../identity/workspaces/store.ts'
+import { describeError } from '../../platform/server-log.ts'
+import { workspacesOfServices } from '../services/store.ts'
+import { chooseDeploys, placesOfEach } from './choose.ts'
+import { runDeploy } from './pipeline.ts'
+import { type StoredDeploy, unfinishedDeploys } from './store.ts'
+
+/** Works on deploys: one at a time for a service, a bounded number of builds in all. The queue itself is the table of deploys. */
+export interface DeployQueue {
+  poke(): void
+  interrupt(deployId: string, because?: AppError): void
+  deployEnded(deployId: string): void
+  whenSettled(serviceId: string): Promise<void>
+  settled(): Promise<void>
+}
+
+const RETRY_MS = 2000
+
+interface Running {
+  deploy: StoredDeploy
+  abort: AbortController
+  ended: () => void
+  done: Promise<void>
+}
+
+export function createDeployQueue(context: Context, signal: AbortSignal): DeployQueue {
+  const running = new Map<string, Running>()
+  /** By workspace. A restart forgets them, which gives nobody more than their share. */
+  const lastTurns = new Map<string, number>()
+  let turns = 0
+
+  function poke(): void {
+    if (signal.aborted) return
+    const unfinished = unfinishedDeploys(context.db)
+    const owners = workspacesOfServices(context.db)
+    const owned = (deploy: StoredDeploy) => ({ ...deploy, workspaceId: owners.get(deploy.serviceId) ?? '' })
+    const maxBuilds = context.config.CP_BUILD_CONCURRENCY
+    const places = placesOfEach(maxBuilds, countWorkspaces(context.db))
+    const chosen = chooseDeploys(unfinished.map(owned), {
+      // As they are now: one that has its release by now takes no place among the builds any more.
+      busy: [...running.values()].map(({ deploy }) => owned(unfinished.find(({ id }) => id === deploy.id) ?? deploy)),
+      maxBuilds,
+      placesOf: (workspaceId) => Math.min(places, limitsIn(context, workspaceId).builds ?? places),
+      lastTurnOf: (workspaceId) => lastTurns.get(workspaceId) ?? 0,
+    })
+    for (const deploy of chosen) {
+      if (deploy.releaseId === null) noteTurn(deploy.workspaceId)
+      start(deploy)
+    }
+  }
+
+  function noteTurn(workspaceId: string): void {
+    turns += 1
+    lastTurns.set(workspaceId, turns)
+  }
+
+  function start(deploy: StoredDeploy): void {
+    const abort = new AbortController()
+    const { promise: ended, resolve } = Promise.withResolvers<void>()
+    const done = runDeploy(context, deploy.id, { signal: AbortSignal.any([signal, abort.signal]), ended })
+      .catch(async (error) => {
+        if (signal.aborted) return
+        context.log.error('deploy stopped', { deployId: deploy.id, ...describeError(error) })
+        // A full disk, say: it goes on where it was, but not at once.
+        await sleep(RETRY_MS, undefined, { signal: AbortSignal.any([signal, abort.signal]) }).catch(() => undefined)
+      })
+      .finally(() => {
+        running.delete(deploy.id)
+        poke()
+      })
+    running.set(deploy.id, { deploy, abort, ended: resolve, done })
+  }
+
+  return {
+    poke,
+    interrupt: (deployId, because) => running.get(deployId)?.abort.abort(because),
+    deployEnded: (deployId) => running.get(deployId)?.ended(),
+    whenSettled: async (serviceId) => {
+      await Promise.all([...running.values()].filter(({ deploy }) => deploy.serviceId === serviceId).map(({ done }) => done))
+    },
+    settled: async () => void (await Promise.all([...running.values()].map(({ done }) => done))),
+  }
+}

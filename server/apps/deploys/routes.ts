@@ -1,0 +1,94 @@
+import type { Operations } from '../../../shared/api.ts'
+import type { Deploy, Uploaded } from '../../../shared/deploy.ts'
+import { AppError } from '../../../shared/error.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import { type Actor, answer, type Handlers } from '../../http/call.ts'
+import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/page.ts'
+import { requirePlace } from '../../identity/quotas/keep.ts'
+import { requireService } from '../services/require.ts'
+import { presentSource, takeSource, uploadLimits } from '../sources/operations.ts'
+import { cancelDeploy, createDeploy, findRollbackTarget, noSuchDeploy, rollBack, secretsOf } from './operations.ts'
+import { pruneReleases } from './prune.ts'
+import { differencesOf } from './rollback-plan.ts'
+import { findDeploy, listDeploys } from './store.ts'
+import { strategyOf } from './strategy.ts'
+
+type DeployIds = Extract<
+  keyof Operations,
+  'uploadSource' | 'getUploadLimits' | 'listDeploys' | 'createDeploy' | 'getDeploy' | 'cancelDeploy' | 'rollback'
+>
+
+/** A person's session deploys by hand, a key deploys by the API. */
+const triggerOf = (actor: Actor): 'manual' | 'api' => (actor.type === 'user' ? 'manual' : 'api')
+
+export const deployRoutes: Handlers<DeployIds, Context> = {
+  async uploadSource(call, context): Promise<Uploaded> {
+    const { actor, params, query, request, signal, requireRight, change } = call
+    const service = requireService(context, actor, params.serviceId)
+    if (request.body === null) throw new AppError('bad_request', 'The body is empty. Send a tar.gz or zip archive.')
+    const length = request.headers.get('content-length')
+    requirePlace(context, service.workspaceId, 'uploads')
+    const leave = context.uploads.take(service.workspaceId)
+    const uploaded = await takeSource(context, {
+      service,
+      body: request.body,
+      contentType: request.headers.get('content-type') ?? '',
+      ...(length === null ? {} : { expectedBytes: Number(length) }),
+      signal,
+      requireRight,
+      change,
+      onKept(source) {
+        // An upload takes its time: the service may have been suspended or deleted meanwhile.
+        const current = requireService(context, actor, service.id)
+        const isDeployed = query.deploy !== 'false' && current.suspendedAt === null
+        const deploy = isDeployed ? createDeploy(context, current, { sourceId: source.id, trigger: triggerOf(actor) }) : undefined
+        call.note({ metadata: { source: presentSource(source), ...(deploy !== undefined && { deployId: deploy.id }) } })
+        const uploaded = { source: presentSource(source), ...(deploy === undefined ? {} : { deployId: deploy.id }) }
+        call.keepAnswer(uploaded)
+        return uploaded
+      },
+    }).finally(leave)
+    // No deploy will do it: of sources that wait for one, the newest are kept.
+    if (uploaded.deployId === undefined) await pruneReleases(context, service.id)
+    return uploaded
+  },
+
+  getUploadLimits: (_, context) => uploadLimits(context),
+
+  listDeploys({ actor, params, query }, context) {
+    const { id } = requireService(context, actor, params.serviceId)
+    const page = { beforeId: idAfter(query.cursor), limit: query.limit ?? DEFAULT_PAGE_ITEMS }
+    return pageOf('deploy', listDeploys(context.db, id, { ...query, ...page }), (deploy) => [deploy.id])
+  },
+
+  createDeploy({ actor, params, body }, context) {
+    const service = requireService(context, actor, params.serviceId)
+    return createDeploy(context, service, { ...body, trigger: triggerOf(actor) })
+  },
+
+  getDeploy({ actor, params }, context): Deploy {
+    const { id } = requireService(context, actor, params.serviceId)
+    const deploy = findDeploy(context.db, id, params.deployId)
+    if (deploy === undefined) throw noSuchDeploy(params.deployId)
+    return deploy
+  },
+
+  cancelDeploy({ actor, params }, context) {
+    return cancelDeploy(context, requireService(context, actor, params.serviceId), params.deployId)
+  },
+
+  rollback({ actor, params, body = {} }, context) {
+    const service = requireService(context, actor, params.serviceId)
+    const target = findRollbackTarget(context, service, body)
+    if (body.dryRun !== true) return rollBack(context, service, target)
+    const secrets = secretsOf(context, target)
+    const from = {
+      deployId: service.liveDeployId ?? '',
+      artifact: target.live.artifact,
+      settings: target.live.settings,
+      secrets: secrets.from,
+    }
+    const to = { deployId: target.deploy.id, artifact: target.release.artifact, settings: target.release.settings, secrets: secrets.to }
+    return answer(200, { ...differencesOf(from, to), strategy: strategyOf(context.db, service.id) })
+  },
+}

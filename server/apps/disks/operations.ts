@@ -1,0 +1,167 @@
+import { type DiskCreate, type DiskPatch, keptDiskDays } from '../../../shared/disk.ts'
+import { AppError, invalidValue } from '../../../shared/error.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import { withinQuotas } from '../../identity/quotas/keep.ts'
+import { isWithin } from '../../identity/scopes/scope.ts'
+import { newId } from '../../platform/id.ts'
+import { requireService, type Viewer } from '../services/require.ts'
+import { type StoredService, serviceById } from '../services/store.ts'
+import { refuseBadPath, refuseBadSize } from './place.ts'
+import { mayHaveDisk } from './rules.ts'
+import { findSnapshot, type StoredSnapshot, updateSnapshot } from './snapshot-store.ts'
+import { requestSnapshot } from './snapshots.ts'
+import { diskById, diskOfService, findDisk, insertDisk, type StoredDisk, updateDisk } from './store.ts'
+
+const KEPT_MS = keptDiskDays * 24 * 60 * 60_000
+
+type NewDisk = Omit<DiskCreate, 'serviceId'>
+type Owner = Pick<StoredService, 'type' | 'numInstances'>
+
+const inBody = (field: string): string => `/${field}`
+
+/**
+ * Refuses a disk that a service cannot have.
+ *
+ * @throws AppError validation_failed for its path and size and for a service of another type, conflict for one of several instances.
+ */
+export function checkNewDisk(context: Context, owner: Owner, disk: NewDisk, at = inBody): void {
+  refuseOwner(owner, at)
+  refuseBadPath(context, disk.mountPath, at)
+  refuseBadSize(context, { sizeGb: disk.sizeGB, given: 0 }, at)
+}
+
+function refuseOwner({ type, numInstances }: Owner, at: (field: string) => string): void {
+  if (!mayHaveDisk(type)) throw invalidValue(at('serviceId'), `A ${type} has no disk: only services with an instance of their own have.`)
+  if (numInstances > 1)
+    throw new AppError('conflict', `The service has ${numInstances} instances, and a disk can be had by one alone. Scale it to 1 first.`)
+}
+
+/** Writes down that a service is to have a disk that was checked; belongs into the transaction that made or found the service. */
+export function addDisk(context: Context, service: StoredService, { name, mountPath, sizeGB }: NewDisk): StoredDisk {
+  const { id: serviceId, workspaceId, uid } = service
+  const present = diskOfService(context.db, serviceId)
+  if (present !== undefined) throw new AppError('conflict', hasDisk(present))
+  const createdAt = context.now()
+  const id = newId('disk', createdAt)
+  const isImage = context.engine.mountsDisks === 'images'
+  insertDisk(context.db, { id, workspaceId, serviceId, name, mountPath, sizeGb: sizeGB, isImage, uid, createdAt })
+  return stored(context, id)
+}
+
+const hasDisk = ({ name, status }: StoredDisk): string =>
+  status === 'deleting'
+    ? `The service's disk ${name} is still being deleted. Try again in a moment.`
+    : `The service has the disk ${name} already, and can have one only. Grow it, or delete it first.`
+
+/** Gives a service a disk. Instances see it from their next start on. */
+export function createDisk(context: Context, viewer: Viewer, { serviceId, ...disk }: DiskCreate): StoredDisk {
+  const service = requireService(context, viewer, serviceId)
+  checkNewDisk(context, service, disk)
+  const made = withinQuotas(context, service.workspaceId, () => addDisk(context, service, disk))
+  context.work.pokeDisk(made.id)
+  return made
+}
+
+/** @throws AppError not_found for a strange id, another workspace's or that of a service outside of the caller's scope included. */
+export function requireDisk({ db }: Pick<Context, 'db'>, { workspaceId, scope }: Viewer, id: string): StoredDisk {
+  const disk = findDisk(db, workspaceId, id)
+  if (disk === undefined || !isWithin(scope, disk.serviceId))
+    throw new AppError('not_found', `There is no disk ${id} in this workspace. GET /v1/disks lists those there are.`)
+  return disk
+}
+
+/** Renames, moves or grows a disk, or gives a kept one to another service. */
+export function changeDisk(context: Context, viewer: Viewer, { disk, patch }: { disk: StoredDisk; patch: DiskPatch }): StoredDisk {
+  const { name = disk.name, mountPath = disk.mountPath, sizeGB = disk.growToGb ?? disk.sizeGb, serviceId = disk.serviceId } = patch
+  if (mountPath !== disk.mountPath) refuseBadPath(context, mountPath, inBody)
+  const isGrowing = sizeGB !== (disk.growToGb ?? disk.sizeGb)
+  const isMoving = serviceId !== disk.serviceId
+  if (isGrowing) refuseBadSize(context, { sizeGb: sizeGB, given: disk.growToGb ?? disk.sizeGb }, inBody)
+  if (isGrowing || isMoving) refuseBusy(disk)
+  if (isGrowing && isMoving) throw new AppError('conflict', 'Give the disk to its new service first, and grow it when it is there.')
+  const taken = isMoving
+    ? {
+        ...takenBy(context, disk, requireService(context, viewer, serviceId)),
+        deletedAt: null,
+        keptUntil: null,
+        status: 'attaching' as const,
+      }
+    : {}
+  const grown = isGrowing ? { growToGb: sizeGB, status: 'resizing' as const } : {}
+  withinQuotas(context, disk.workspaceId, () => updateDisk(context.db, disk.id, { name, mountPath, ...grown, ...taken }, context.now()))
+  context.work.pokeDisk(disk.id)
+  context.work.pokeService(serviceId)
+  return stored(context, disk.id)
+}
+
+/** The service that is to have a kept disk. */
+function takenBy(context: Context, disk: StoredDisk, service: StoredService): Pick<StoredDisk, 'serviceId' | 'uid'> {
+  if (disk.keptUntil === null)
+    throw new AppError('conflict', 'The disk belongs to a service. Only one whose service was deleted can be given to another.')
+  if (serviceById(context.db, disk.serviceId) !== undefined)
+    throw new AppError('conflict', 'The service of the disk is still being deleted. Try again in a moment.')
+  refuseOwner(service, inBody)
+  const present = diskOfService(context.db, service.id)
+  if (present !== undefined) throw new AppError('conflict', hasDisk(present))
+  return { serviceId: service.id, uid: service.uid }
+}
+
+/** Begins the deletion: the disk is gone for every caller at once, and for instances when they have been stopped for it. */
+export function deleteDisk(context: Context, disk: StoredDisk): void {
+  updateDisk(context.db, disk.id, { status: 'deleting' }, context.now())
+  context.work.pokeService(disk.serviceId)
+  context.work.pokeDisk(disk.id)
+}
+
+/** Keeps the disk of a service that is deleted for a while; belongs into the transaction of the deletion. */
+export function keepDisk({ db, now }: Pick<Context, 'db' | 'now'>, serviceId: string): StoredDisk | undefined {
+  const disk = diskOfService(db, serviceId)
+  if (disk !== undefined) updateDisk(db, disk.id, { deletedAt: now(), keptUntil: now() + KEPT_MS }, now())
+  return disk
+}
+
+/** @throws AppError conflict while the disk is being changed. */
+export function orderSnapshot(context: Context, disk: StoredDisk): StoredSnapshot {
+  refuseBusy(disk)
+  const key = context.db.transaction(() => requestSnapshot(context, disk, 'manual'))()
+  context.work.pokeDisk(disk.id)
+  return requireSnapshot(context, disk, key)
+}
+
+/** @throws AppError not_found for a key that is none of this disk. */
+export function requireSnapshot({ db }: Pick<Context, 'db'>, disk: StoredDisk, key: string): StoredSnapshot {
+  const snapshot = findSnapshot(db, disk.id, key)
+  if (snapshot === undefined || snapshot.status === 'deleting')
+    throw new AppError('not_found', `The disk has no snapshot ${key}. GET /v1/disks/{id}/snapshots lists those there are.`)
+  return snapshot
+}
+
+/** Has what is on the disk replaced by a snapshot; what is there now becomes one. */
+export function restoreSnapshot(context: Context, disk: StoredDisk, key: string): StoredDisk {
+  const snapshot = requireSnapshot(context, disk, key)
+  if (snapshot.status !== 'available') throw new AppError('conflict', `The snapshot is ${snapshot.status}: it cannot be restored.`)
+  refuseBusy(disk)
+  const now = context.now()
+  updateDisk(context.db, disk.id, { status: 'restoring', restoreKey: key }, now)
+  context.work.pokeDisk(disk.id)
+  return stored(context, disk.id)
+}
+
+/** @throws AppError conflict while it is being taken, or restored. */
+export function deleteSnapshot(context: Context, disk: StoredDisk, key: string): void {
+  const { status } = requireSnapshot(context, disk, key)
+  if (status === 'creating') throw new AppError('conflict', 'The snapshot is still being taken. Delete it when it is there.')
+  if (disk.restoreKey === key) throw new AppError('conflict', 'The snapshot is being restored. Delete it when that is done.')
+  updateSnapshot(context.db, key, { status: 'deleting' })
+  context.work.pokeDisk(disk.id)
+}
+
+function refuseBusy({ status }: StoredDisk): void {
+  if (status !== 'available') throw new AppError('conflict', `The disk is ${status} now. Try again when it is available.`)
+}
+
+function stored({ db }: Pick<Context, 'db'>, id: string): StoredDisk {
+  const disk = diskById(db, id)
+  if (disk === undefined) throw new AppError('not_found', `There is no disk ${id}.`)
+  return disk
+}

@@ -1,0 +1,35 @@
+import type { Disk, DiskSnapshot, ServiceDisk } from '../../../shared/disk.ts'
+import { type StoredSnapshot, snapshotExpiresAt } from './snapshot-store.ts'
+import type { StoredDisk } from './store.ts'
+
+const iso = (ms: number): string => new Date(ms).toISOString()
+
+/** A disk as its service shows it. One that is to grow has its new size already. */
+export const presentServiceDisk = ({ id, name, sizeGb, growToGb, mountPath }: StoredDisk): ServiceDisk => ({
+  id,
+  name,
+  sizeGB: growToGb ?? sizeGb,
+  mountPath,
+})
+
+/** A disk as the API sends it. */
+export const presentDisk = (disk: StoredDisk): Disk => ({
+  ...presentServiceDisk(disk),
+  serviceId: disk.serviceId,
+  status: disk.status,
+  createdAt: iso(disk.createdAt),
+  updatedAt: iso(disk.updatedAt),
+  ...(disk.deletedAt === null ? {} : { deletedAt: iso(disk.deletedAt) }),
+  ...(disk.keptUntil === null ? {} : { expiresAt: iso(disk.keptUntil) }),
+})
+
+/** A snapshot as the API sends it. */
+export const presentSnapshot = (snapshot: StoredSnapshot): DiskSnapshot => ({
+  createdAt: iso(snapshot.createdAt),
+  snapshotKey: snapshot.key,
+  status: snapshot.status,
+  origin: snapshot.origin,
+  ...(snapshot.sizeBytes === null ? {} : { sizeBytes: snapshot.sizeBytes }),
+  ...(snapshot.reason === null ? {} : { reason: snapshot.reason }),
+  expiresAt: iso(snapshotExpiresAt(snapshot)),
+})

@@ -1,0 +1,197 @@
+/**
+ * Brings one disk to what is written down of it: made, grown, given to another user, replaced by a snapshot, or removed. Each is written down
+ * before it is begun, can be begun again, and is done only while no instance has the disk, which the plan of the service sees to. Then the
+ * snapshots that are due.
+ */
+import { AppError } from '../../../shared/error.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import { IMAGE_ROOT } from '../../engines/port.ts'
+import { removeTree } from '../../platform/files/tree/remove.ts'
+import { newId } from '../../platform/id.ts'
+import { describeError } from '../../platform/server-log.ts'
+import { listEvents } from '../events/store.ts'
+import { instancesOf } from '../instances/store.ts'
+import { openJobs } from '../jobs/store.ts'
+import { serviceById } from '../services/store.ts'
+import { loopDeviceOf } from './loop-device.ts'
+import { withMountedImage } from './mounted-image.ts'
+import { keepDisk } from './operations.ts'
+import { diskPathsOf } from './paths.ts'
+import { insertSnapshot, snapshotExpiresAt, snapshotsOf } from './snapshot-store.ts'
+import { compactReplaced, nextDailyAt, pruneSnapshots, requestSnapshot, takeSnapshot } from './snapshots.ts'
+import { growStorage, makeStorage, prepareRestore, restoreStorage } from './storage.ts'
+import { type DiskChange, diskById, isPreparingRestore, removeDiskRow, type StoredDisk, updateDisk } from './store.ts'
+import { tellOfDisk } from './tell.ts'
+import { runTool } from './tools.ts'
+
+/** How soon it is looked at again whether the instances have gone. */
+const WAIT_MS = 50
+
+/** Returns when the disk is to be looked at again though nothing happens (ms since 1970), or undefined. */
+export async function reconcileDisk(context: Context, diskId: string): Promise<number | undefined> {
+  const disk = diskById(context.db, diskId)
+  if (disk === undefined) return undefined
+  if (disk.status === 'available') return await keepSnapshots(context, disk)
+  if (isPreparingRestore(disk)) {
+    await orTell(context, disk, () => prepare(context, disk))
+    return context.now()
+  }
+  if (disk.status !== 'creating' && isInUse(context, disk)) {
+    context.work.pokeService(disk.serviceId)
+    return context.now() + WAIT_MS
+  }
+  await change(context, disk)
+  context.work.pokeService(disk.serviceId)
+  return context.now()
+}
+
+/** Instances and jobs that are on their way out have it still, as has a pre-deploy command, and the kernel may need a moment after the last. */
+function isInUse({ db, paths, work }: Context, disk: StoredDisk): boolean {
+  const users = [...instancesOf(db, disk.serviceId), ...openJobs(db, disk.serviceId).filter(({ phase }) => phase !== 'pending')]
+  if (users.length > 0 || work.takenDisks.countOf(disk.serviceId) > 0) return true
+  return disk.isImage && loopDeviceOf(diskPathsOf(paths, disk.id).image) !== undefined
+}
+
+async function change(context: Context, disk: StoredDisk): Promise<void> {
+  switch (disk.status) {
+    case 'creating':
+      return await make(context, disk)
+    case 'resizing':
+      return await orTell(context, disk, () => grow(context, disk))
+    case 'restoring':
+      return await orTell(context, disk, () => restore(context, disk))
+    case 'attaching':
+      return await attach(context, disk)
+    case 'deleting':
+      return await remove(context, disk)
+    case 'available':
+      return
+    default:
+      return disk.status satisfies never
+  }
+}
+
+/** There is nothing to go back to: it is tried again and again, at growing intervals. */
+async function make(context: Context, disk: StoredDisk): Promise<void> {
+  try {
+    await makeStorage(context.paths, disk)
+  } catch (error) {
+    if (!context.stopping.aborted) tellOnce(context, disk, reasonOf(error))
+    throw error
+  }
+  const { mountPath, sizeGb: sizeGB } = disk
+  context.db.transaction(() => {
+    settle(context, disk)
+    tellOfDisk(context, disk, 'disk_created', { mountPath, sizeGB })
+  })()
+}
+
+async function grow(context: Context, disk: StoredDisk): Promise<void> {
+  const sizeGb = disk.growToGb ?? disk.sizeGb
+  await growStorage(context.paths, disk, sizeGb)
+  context.db.transaction(() => {
+    settle(context, disk, { sizeGb })
+    tellOfDisk(context, disk, 'disk_resized', { fromGB: disk.sizeGb, toGB: sizeGb })
+  })()
+}
+
+/** The instances may go on until what takes the disk's place is ready. */
+async function prepare(context: Context, disk: StoredDisk): Promise<void> {
+  if (disk.restoreKey !== null) await prepareRestore(context.paths, disk, disk.restoreKey)
+  updateDisk(context.db, disk.id, { replacedKey: newId('diskSnapshot', context.now()) }, context.now())
+}
+
+async function restore(context: Context, disk: StoredDisk): Promise<void> {
+  const { restoreKey: snapshot, replacedKey: replaced } = disk
+  if (snapshot === null || replaced === null) return settle(context, disk)
+  await restoreStorage(context.paths, disk, { snapshot, replaced })
+  context.db.transaction(() => {
+    insertSnapshot(context.db, { key: replaced, diskId: disk.id, status: 'available', origin: 'before_restore', createdAt: context.now() })
+    settle(context, disk)
+    tellOfDisk(context, disk, 'disk_restored', { snapshotKey: snapshot, replacedKey: replaced })
+  })()
+}
+
+/** The files are the new user's before anybody of the new service can see them. */
+async function attach(context: Context, disk: StoredDisk): Promise<void> {
+  const { image, folder, mountPoint, root } = diskPathsOf(context.paths, disk.id)
+  if (process.getuid?.() === 0) {
+    const owner = `${disk.uid}:${disk.uid}`
+    const giveTo = (path: string) => ['chown', '--recursive', '--no-dereference', owner, path]
+    await runTool(['chgrp', String(disk.uid), root])
+    if (!disk.isImage) await runTool(giveTo(folder))
+    else await withMountedImage({ source: image, mountPoint }, ({ run }) => run(giveTo(`${mountPoint}/${IMAGE_ROOT}`)))
+  }
+  context.db.transaction(() => {
+    settle(context, disk)
+    tellOfDisk(context, disk, 'disk_attached', { mountPath: disk.mountPath })
+  })()
+}
+
+async function remove(context: Context, disk: StoredDisk): Promise<void> {
+  await removeTree(diskPathsOf(context.paths, disk.id).root)
+  context.db.transaction(() => {
+    removeDiskRow(context.db, disk.id)
+    tellOfDisk(context, disk, 'disk_deleted')
+    const { id: target, name, workspaceId, serviceId, keptUntil } = disk
+    const reason = keptUntil === null ? 'on request' : 'its service was deleted, and it was kept for as long as promised'
+    context.audit.system({ event: 'disk.removed', workspaceId, target, metadata: { name, serviceId, reason } })
+  })()
+}
+
+/** Unless it is to be deleted since. */
+function settle(context: Context, disk: StoredDisk, changes: DiskChange = {}): void {
+  if (diskById(context.db, disk.id)?.status !== disk.status) return
+  const nothingOpen = { status: 'available', growToGb: null, restoreKey: null, replacedKey: null } as const
+  updateDisk(context.db, disk.id, { ...nothingOpen, ...changes }, context.now())
+}
+
+/** What cannot be done leaves the disk as it was, and the service comes back. */
+async function orTell(context: Context, disk: StoredDisk, act: () => Promise<void>): Promise<void> {
+  try {
+    await act()
+  } catch (error) {
+    if (context.stopping.aborted) throw error
+    context.log.error('disk not changed', { diskId: disk.id, status: disk.status, ...describeError(error) })
+    const reason = reasonOf(error)
+    context.db.transaction(() => {
+      settle(context, disk)
+      tellOfDisk(context, disk, disk.status === 'resizing' ? 'disk_resize_failed' : 'disk_restore_failed', { reason })
+    })()
+  }
+}
+
+const reasonOf = (error: unknown): string =>
+  error instanceof AppError ? error.message : 'The platform failed at it; its own log says why. Try again.'
+
+/** The same reason as at the last try is no news. */
+function tellOnce(context: Context, disk: StoredDisk, reason: string): void {
+  const type = 'disk_create_failed'
+  const [last] = listEvents(context.db, disk.serviceId, { type: [type], beforeId: undefined, limit: 1 })
+  const { diskId, reason: told } = last?.details ?? {}
+  if (diskId === disk.id && told === reason) return
+  tellOfDisk(context, disk, type, { reason })
+}
+
+/** Takes the snapshots that are wanted and removes what has had its time, the kept disk itself as well. */
+async function keepSnapshots(context: Context, disk: StoredDisk): Promise<number | undefined> {
+  const { db, now } = context
+  if (disk.deletedAt === null && serviceById(db, disk.serviceId) === undefined) keepDisk(context, disk.serviceId)
+  if (disk.keptUntil !== null && disk.keptUntil <= now()) {
+    updateDisk(db, disk.id, { status: 'deleting' }, now())
+    return now()
+  }
+  // Nobody writes to a disk whose service is gone.
+  const isWritten = disk.deletedAt === null
+  if (isWritten && nextDailyAt(disk, snapshotsOf(db, disk.id)) <= now()) requestSnapshot(context, disk, 'daily')
+  const [wanted] = snapshotsOf(db, disk.id).filter(({ status }) => status === 'creating')
+  if (wanted !== undefined) {
+    await takeSnapshot(context, disk, wanted)
+    return now()
+  }
+  await pruneSnapshots(context, disk)
+  await compactReplaced(context, disk)
+  const snapshots = snapshotsOf(db, disk.id)
+  const due = [...snapshots.map(snapshotExpiresAt), ...(isWritten ? [nextDailyAt(disk, snapshots)] : []), disk.keptUntil ?? []].flat()
+  return due.length === 0 ? undefined : Math.min(...due)
+}

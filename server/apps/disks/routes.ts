@@ -1,0 +1,47 @@
+import type { Operations } from '../../../shared/api.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import type { Handlers } from '../../http/call.ts'
+import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/page.ts'
+import { changeDisk, createDisk, deleteDisk, deleteSnapshot, orderSnapshot, requireDisk, restoreSnapshot } from './operations.ts'
+import { presentDisk, presentSnapshot } from './present.ts'
+import { snapshotsOf } from './snapshot-store.ts'
+import { listDisks } from './store.ts'
+
+type DiskIds = Extract<
+  keyof Operations,
+  | 'listDisks'
+  | 'createDisk'
+  | 'getDisk'
+  | 'updateDisk'
+  | 'deleteDisk'
+  | 'listDiskSnapshots'
+  | 'createDiskSnapshot'
+  | 'restoreDiskSnapshot'
+  | 'deleteDiskSnapshot'
+>
+
+export const diskRoutes: Handlers<DiskIds, Context> = {
+  listDisks({ actor, query }, context) {
+    const page = { beforeId: idAfter(query.cursor), limit: query.limit ?? DEFAULT_PAGE_ITEMS }
+    return pageOf('disk', listDisks(context.db, actor, { ...query, ...page }).map(presentDisk), ({ id }) => [id])
+  },
+  createDisk: ({ actor, body }, context) => presentDisk(createDisk(context, actor, body)),
+  getDisk: ({ actor, params }, context) => presentDisk(requireDisk(context, actor, params.diskId)),
+  updateDisk: ({ actor, params, body }, context) =>
+    presentDisk(changeDisk(context, actor, { disk: requireDisk(context, actor, params.diskId), patch: body })),
+  deleteDisk({ actor, params }, context) {
+    deleteDisk(context, requireDisk(context, actor, params.diskId))
+  },
+  listDiskSnapshots({ actor, params }, context) {
+    const { id } = requireDisk(context, actor, params.diskId)
+    return snapshotsOf(context.db, id)
+      .filter(({ status }) => status !== 'deleting')
+      .map(presentSnapshot)
+  },
+  createDiskSnapshot: ({ actor, params }, context) => presentSnapshot(orderSnapshot(context, requireDisk(context, actor, params.diskId))),
+  restoreDiskSnapshot: ({ actor, params, body }, context) =>
+    presentDisk(restoreSnapshot(context, requireDisk(context, actor, params.diskId), body.snapshotKey)),
+  deleteDiskSnapshot({ actor, params }, context) {
+    deleteSnapshot(context, requireDisk(context, actor, params.diskId), params.snapshotKey)
+  },
+}

@@ -1,0 +1,15 @@
+import { readdir } from 'node:fs/promises'
+import { isId } from '../../../shared/id.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import { removeTree } from '../../platform/files/tree/remove.ts'
+import { diskPathsOf } from './paths.ts'
+import { diskById } from './store.ts'
+
+/** Removes folders of disks that are gone. A folder is always made after its row. */
+export async function sweepDisks({ db, paths, stopping }: Pick<Context, 'db' | 'paths' | 'stopping'>): Promise<void> {
+  for (const name of await readdir(paths.disks).catch(() => [])) {
+    stopping.throwIfAborted()
+    // Whatever else lies there (the lost+found of a disk, say) is not ours.
+    if (isId('disk', name) && diskById(db, name) === undefined) await removeTree(diskPathsOf(paths, name).root)
+  }
+}

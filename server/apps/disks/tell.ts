@@ -1,0 +1,19 @@
+import type { EventType } from '../../../shared/event.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import { recordEvent } from '../events/store.ts'
+import { serviceById } from '../services/store.ts'
+import type { StoredDisk } from './store.ts'
+
+type DiskEvent = Extract<EventType, `disk_${string}`>
+
+/** Writes down among the events of its service what happened to a disk; one whose service is gone has nobody to tell. */
+export function tellOfDisk(
+  { db, now }: Pick<Context, 'db' | 'now'>,
+  { id, name, serviceId }: StoredDisk,
+  type: DiskEvent,
+  details: Record<string, unknown> = {},
+): void {
+  const service = serviceById(db, serviceId)
+  if (service === undefined || service.deletedAt !== null) return
+  recordEvent(db, { service, type, details: { diskId: id, name, ...details }, now: now() })
+}

@@ -1,0 +1,28 @@
+import type { Context } from '../../boot/serve/context.ts'
+import { describeError } from '../../platform/server-log.ts'
+import { createDriver } from '../../platform/work/driver.ts'
+import { reconcileDisk } from './reconcile.ts'
+import { allDiskIds } from './store.ts'
+
+export interface DiskWork {
+  poke(diskId: string): void
+  pokeAll(): void
+  settled(): Promise<void>
+}
+
+/** The reconciler of disks, one run at a time for each. */
+export function createDiskWork(context: Context): DiskWork {
+  const driver = createDriver({
+    run: (diskId) => reconcileDisk(context, diskId),
+    onError: (diskId, error) => context.log.error('disk not reconciled', { diskId, ...describeError(error) }),
+    now: context.now,
+    signal: context.stopping,
+  })
+  return {
+    poke: (diskId) => driver.poke(diskId),
+    pokeAll: () => {
+      for (const diskId of allDiskIds(context.db)) driver.poke(diskId)
+    },
+    settled: () => driver.settled(),
+  }
+}

@@ -1,0 +1,51 @@
+import { AppError } from '../../../shared/error.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import type { DiskMount } from '../../engines/port.ts'
+import { loopDeviceOf } from './loop-device.ts'
+import { diskPathsOf } from './paths.ts'
+import { checkImage, contentOf } from './storage.ts'
+import { diskOfService, isPreparingRestore, type StoredDisk } from './store.ts'
+
+/** What an instance is given of its service's disk. */
+export interface DiskOfInstance {
+  sandbox: { disk?: DiskMount }
+  env: { CPD_DISK_PATH?: string }
+}
+
+/**
+ * The disk for an instance that is about to start, whole after a loss of power.
+ *
+ * @throws AppError unavailable while it is being made or changed, and when it is damaged or this machine cannot mount it.
+ */
+export async function diskForInstance(context: Pick<Context, 'db' | 'paths' | 'engine'>, serviceId: string): Promise<DiskOfInstance> {
+  const disk = diskOfService(context.db, serviceId)
+  if (disk === undefined) return { sandbox: {}, env: {} }
+  if (disk.status !== 'available' && !isPreparingRestore(disk))
+    throw new AppError('unavailable', `The disk ${disk.name} is ${disk.status}.`)
+  const source = contentOf(disk, diskPathsOf(context.paths, disk.id))
+  if (disk.isImage) await makeSound(context, disk, source)
+  const env = { CPD_DISK_PATH: diskPathOf(context, disk) }
+  return context.engine.mountsDisks === 'nowhere'
+    ? { sandbox: {}, env }
+    : { sandbox: { disk: { source, isImage: disk.isImage, target: disk.mountPath } }, env }
+}
+
+/** What tells the processes in a running instance where its disk is. */
+export function diskEnv(context: Pick<Context, 'db' | 'paths' | 'engine'>, serviceId: string): DiskOfInstance['env'] {
+  const disk = diskOfService(context.db, serviceId)
+  return disk === undefined ? {} : { CPD_DISK_PATH: diskPathOf(context, disk) }
+}
+
+/** Where instances find the disk: at its mount path, where the machine allows it. */
+function diskPathOf({ paths, engine }: Pick<Context, 'paths' | 'engine'>, disk: StoredDisk): string {
+  return engine.mountsDisks === 'nowhere' ? diskPathsOf(paths, disk.id).folder : disk.mountPath
+}
+
+async function makeSound({ engine }: Pick<Context, 'engine'>, disk: StoredDisk, image: string): Promise<void> {
+  if (engine.mountsDisks !== 'images')
+    throw new AppError(
+      'unavailable',
+      `The disk ${disk.name} is a file system in a file, which this machine cannot mount any more. See cpd doctor.`,
+    )
+  if (loopDeviceOf(image) === undefined) await checkImage(image)
+}

@@ -1,0 +1,283 @@
+/**
+ * What is to be done about one service, decided from what is wanted and what is there. Everything that changes instances goes
+ * through here: deploys, rollbacks, restarts, scaling, crashes, suspension, deletion, and the repair after a crash of the
+ * control plane. The decision is a pure function, so the caller may die anywhere and simply ask again.
+ *
+ * The idea: instances are sets, named by deploy and generation. One set is live (it is in the routes). One is the target: the
+ * deploy on its way, or the live deploy in the generation that is wanted. While target and live are the same set, instances are
+ * added, removed and put into the routes one by one. While they differ, the target grows beside the live one, untouched by
+ * traffic, until all of it is healthy; then one switch puts it in the live one's place. A target that fails is removed, and
+ * the live set never notices.
+ *
+ * For a while after the switch of a web service to another release a third set may be there: the standby, the one that was live
+ * before. It is out of the routes and otherwise left as it is, kept alive like any other, until the new release has passed; or, if
+ * that does far worse, it is made live again, and what was live is then like a target that failed.
+ *
+ * A service with a disk is replaced stop-first: nothing of it may run beside the one instance that has the disk. Its live set is
+ * drained before the target is created, and when the target fails, the live one is simply missing and is created again.
+ */
+import type { RolloutStrategy } from '../../../shared/deploy.ts'
+import { planSleep, type SleepAction, type SleepState, sleepLookAt } from './sleep-plan.ts'
+import type { StoredInstance } from './store.ts'
+
+export interface Situation {
+  now: number
+  service: {
+    /** 0 for a static site, whose files are served without an instance, and for a cron job, which has runs. */
+    wantedInstances: number
+    generation: number
+    liveDeployId: string | null
+    liveGeneration: number
+    isSuspended: boolean
+    isDeleted: boolean
+    /** Whether the target grows beside the live set, or starts only when everything else of the service is gone. */
+    replaces: RolloutStrategy
+    /** Nothing of it may run for now, because the disk that it stands on is being replaced, or a pre-deploy command has it. */
+    isHalted: boolean
+  }
+  /** The deploy in update_in_progress, if there is one. */
+  candidate: { deployId: string; updateStartedAt: number; isCancelRequested: boolean } | undefined
+  /** Present while the live set is watched. */
+  guard: Guard | undefined
+  sleep: SleepState
+  instances: readonly StoredInstance[]
+  /** Jobs of it wait or run; the service stays until none does. */
+  hasJobs: boolean
+  healthTimeoutMs: number
+}
+
+export interface InstanceSet {
+  deployId: string
+  generation: number
+}
+
+export interface Guard {
+  /** The standby. */
+  previous: InstanceSet
+  until: number
+  isEnabled: boolean
+  /** Up to when the requests that went through the ingress are known. */
+  countedUntil: number
+  /** Why the live set does far worse than the standby did; undefined while it does not. */
+  verdict: string | undefined
+}
+
+export type GuardEnd = 'passed' | 'switched_off' | 'suspended' | 'no_way_back' | 'stop_first'
+
+export type Action =
+  | { kind: 'create'; set: InstanceSet }
+  | { kind: 'launch'; instanceId: string }
+  | { kind: 'serve'; instanceId: string }
+  | { kind: 'switch'; to: InstanceSet }
+  /** The candidate has taken the live one's place: once the routes say so, its deploy is live. */
+  | { kind: 'conclude_candidate'; deployId: string }
+  | { kind: 'drain'; instanceIds: string[] }
+  | { kind: 'fail_candidate'; deployId: string; reason: string }
+  | { kind: 'cancel_candidate'; deployId: string; reason: string }
+  /** The restart did not get healthy: what serves stays. */
+  | { kind: 'abandon_restart'; reason: string }
+  /** The live set stays: the standby is not needed any more. */
+  | { kind: 'end_guard'; because: GuardEnd }
+  /** The standby takes its place back. */
+  | { kind: 'flip_back'; verdict: string }
+  | { kind: 'remove_service' }
+  | SleepAction
+
+/** A new release is given up at the third time one of its instances dies before it was healthy. */
+export const CANDIDATE_EXIT_LIMIT = 3
+/** One that starts in an empty place has no second try: meanwhile nothing serves, and the old release could. */
+const STOP_FIRST_EXIT_LIMIT = 1
+
+/** How often figures are looked at while a release is watched; the ingress is asked as often. */
+const GUARD_LOOK_MS = 1000
+/** An ingress that does not tell its counts for this long after the window has none to tell. */
+const COUNT_PATIENCE_MS = 5000
+
+export function planService(situation: Situation): Action[] {
+  const { service, candidate } = situation
+  if (candidate !== undefined && candidate.deployId === service.liveDeployId) {
+    return [{ kind: 'conclude_candidate', deployId: candidate.deployId }]
+  }
+  const sleeping = planSleep(situation)
+  if (sleeping !== undefined) return sleeping
+  if (service.isDeleted || service.isSuspended) return planAbsence(situation)
+  if (candidate?.isCancelRequested) return [{ kind: 'cancel_candidate', deployId: candidate.deployId, reason: 'Canceled on request.' }]
+  const decided = planGuard(situation)
+  if (decided !== undefined) return [decided]
+  if (service.isHalted) return drain(active(situation))
+  const actions = planSets(situation)
+  return service.replaces === 'stop_first' ? oneAtATime(situation, actions) : actions
+}
+
+function planSets(situation: Situation): Action[] {
+  const live = liveSet(situation)
+  const target = targetSet(situation)
+  const standby = situation.guard?.previous
+  const staying = situation.service.replaces === 'stop_first' ? [target] : [live, target, standby]
+  const stale = active(situation).filter((instance) => !staying.some((set) => isOf(instance, set)))
+  const sized = target === undefined ? [] : sameSet(live, target) ? planSize(situation, target) : planRollout(situation, target)
+  const drained = new Set([...drain(stale), ...sized].flatMap((action) => (action.kind === 'drain' ? action.instanceIds : [])))
+  // What is on its way out is neither started nor put into the routes on the way.
+  const kept = active(situation).filter((instance) => !drained.has(instance.id))
+  return [...drain(stale), ...revive(situation, live), ...launches(kept, situation.now), ...serves(kept, live), ...sized]
+}
+
+/** What was stopped for its sleep comes back before a deploy may take its place: requests need not wait for that one, which may fail. */
+function revive(situation: Situation, live: InstanceSet | undefined): Action[] {
+  const { sleep, candidate, service } = situation
+  const isMissing = live !== undefined && active(situation).every((instance) => !isOf(instance, live))
+  return sleep.hasWoken && candidate !== undefined && isMissing && service.replaces === 'rolling' ? create(live, wantedOf(situation)) : []
+}
+
+/** Nothing is made or started while anything else of the service is there, or on its way out. */
+function oneAtATime({ instances }: Situation, actions: Action[]): Action[] {
+  const launch = actions.find((action) => action.kind === 'launch')
+  const isAlone = instances.every(({ id, phase }) => id === launch?.instanceId || phase === 'pending')
+  return actions.filter((action) => {
+    if (action.kind === 'create') return instances.length === 0
+    return action.kind !== 'launch' || (action === launch && isAlone)
+  })
+}
+
+/** When the plan must be made again though nothing happens: the next start that falls due, or a deadline. Undefined: never. */
+export function nextDueAt(situation: Situation): number | undefined {
+  const starts = situation.instances.filter((instance) => instance.phase === 'pending').map((instance) => instance.startAt)
+  const deadline = isRollingOut(situation) ? [deadlineOf(situation)] : []
+  const look = situation.guard === undefined ? [] : [situation.now + GUARD_LOOK_MS]
+  const sleepAt = sleepLookAt(situation)
+  const later = [...starts, ...deadline, ...look, ...(sleepAt === undefined ? [] : [sleepAt])].filter((at) => at > situation.now)
+  return later.length === 0 ? undefined : Math.min(...later)
+}
+
+/** The guard's end, when it has come to one. A control plane that was away decides on what was counted meanwhile. */
+function planGuard(situation: Situation): Action | undefined {
+  const { guard, now } = situation
+  if (guard === undefined) return undefined
+  const { verdict, until, countedUntil, previous } = guard
+  if (!guard.isEnabled) return { kind: 'end_guard', because: 'switched_off' }
+  if (situation.service.replaces === 'stop_first') return { kind: 'end_guard', because: 'stop_first' }
+  const hasWayBack = active(situation).some((instance) => isOf(instance, previous) && isHealthy(instance))
+  if (verdict !== undefined && hasWayBack) return { kind: 'flip_back', verdict }
+  if (now < until || (countedUntil < until && now < until + COUNT_PATIENCE_MS)) return undefined
+  return { kind: 'end_guard', because: verdict === undefined ? 'passed' : 'no_way_back' }
+}
+
+function planAbsence({ service, candidate, guard, instances, hasJobs }: Situation): Action[] {
+  if (candidate !== undefined) {
+    return [
+      { kind: 'cancel_candidate', deployId: candidate.deployId, reason: `The service was ${service.isDeleted ? 'deleted' : 'suspended'}.` },
+    ]
+  }
+  if (guard !== undefined) return [{ kind: 'end_guard', because: 'suspended' }]
+  if (service.isDeleted && instances.length === 0 && !hasJobs) return [{ kind: 'remove_service' }]
+  return drain(instances.filter(isActive))
+}
+
+/** The set is the live one: bring it to its size. */
+function planSize(situation: Situation, target: InstanceSet): Action[] {
+  const mine = active(situation).filter((instance) => isOf(instance, target))
+  const wanted = wantedOf(situation)
+  return mine.length > wanted ? drain(leastUseful(mine).slice(0, mine.length - wanted)) : create(target, wanted - mine.length)
+}
+
+/** The set is to take the live one's place: grow it, then switch, or give it up. */
+function planRollout(situation: Situation, target: InstanceSet): Action[] {
+  const mine = active(situation).filter((instance) => isOf(instance, target))
+  const wanted = wantedOf(situation)
+  // First, so that a set that got healthy while the control plane was away is not given up for its lateness.
+  if (mine.filter((instance) => instance.phase === 'ready').length >= wanted) return [{ kind: 'switch', to: target }]
+  const failure = failureOf(situation, mine)
+  if (failure !== undefined) return giveUp(situation, failure)
+  return create(target, wanted - mine.length)
+}
+
+function failureOf(situation: Situation, mine: readonly StoredInstance[]): string | undefined {
+  const limit = situation.service.replaces === 'stop_first' ? STOP_FIRST_EXIT_LIMIT : CANDIDATE_EXIT_LIMIT
+  const crashed = mine.find((instance) => instance.exits.length >= limit)
+  if (crashed !== undefined) {
+    const times = limit === 1 ? '' : `, ${crashed.exits.length} times`
+    return `${describeExit(crashed)} before it was healthy${times}. See its logs.`
+  }
+  const misplaced = mine.find((instance) => instance.misplaced !== null)
+  if (misplaced !== undefined) return misplaced.misplaced ?? undefined
+  if (situation.now < deadlineOf(situation)) return undefined
+  const seconds = Math.round(situation.healthTimeoutMs / 1000)
+  const died = mine.find((instance) => instance.exits.length > 0)
+  if (died !== undefined) return `${describeExit(died)} before it was healthy, and was not healthy within ${seconds} s. See its logs.`
+  return `It did not become healthy within ${seconds} s. Check that it listens on $PORT and answers its health check path, and see its logs.`
+}
+
+function giveUp({ candidate }: Situation, reason: string): Action[] {
+  return candidate === undefined
+    ? [{ kind: 'abandon_restart', reason }]
+    : [{ kind: 'fail_candidate', deployId: candidate.deployId, reason }]
+}
+
+/** How an instance ended last, as the beginning of a sentence. */
+export function describeExit(instance: Pick<StoredInstance, 'exits'>): string {
+  const last = instance.exits.at(-1)
+  if (last?.reason !== undefined) return last.reason
+  if (last?.oomKilled) return 'It ran out of memory'
+  if (last?.signal) return `It was ended by ${last.signal}`
+  return last?.exitCode === null || last === undefined ? 'It ended' : `It exited with code ${last.exitCode}`
+}
+
+function launches(kept: readonly StoredInstance[], now: number): Action[] {
+  return kept
+    .filter((instance) => instance.phase === 'pending' && instance.startAt <= now)
+    .map((instance) => ({ kind: 'launch', instanceId: instance.id }))
+}
+
+/** An instance of the live set that has become healthy, be it new or back after a crash. */
+function serves(kept: readonly StoredInstance[], live: InstanceSet | undefined): Action[] {
+  return kept
+    .filter((instance) => instance.phase === 'ready' && isOf(instance, live))
+    .map((instance) => ({ kind: 'serve', instanceId: instance.id }))
+}
+
+const create = (set: InstanceSet, count: number): Action[] => Array.from({ length: Math.max(0, count) }, () => ({ kind: 'create', set }))
+
+const drain = (instances: readonly StoredInstance[]): Action[] =>
+  instances.length === 0 ? [] : [{ kind: 'drain', instanceIds: instances.map((instance) => instance.id) }]
+
+const usefulness: Record<StoredInstance['phase'], number> = { draining: 0, pending: 1, starting: 2, ready: 3, serving: 4 }
+
+/** Those that do least first, and of equals the newest first. */
+const leastUseful = (instances: readonly StoredInstance[]): StoredInstance[] =>
+  [...instances].sort((a, b) => usefulness[a.phase] - usefulness[b.phase] || b.createdAt - a.createdAt)
+
+const wantedOf = ({ service }: Situation): number =>
+  service.replaces === 'stop_first' ? Math.min(1, service.wantedInstances) : service.wantedInstances
+
+const isHealthy = ({ phase }: StoredInstance): boolean => phase === 'ready' || phase === 'serving'
+const isActive = (instance: StoredInstance): boolean => instance.phase !== 'draining'
+const active = ({ instances }: Situation): StoredInstance[] => instances.filter(isActive)
+
+function liveSet({ service }: Situation): InstanceSet | undefined {
+  return service.liveDeployId === null ? undefined : { deployId: service.liveDeployId, generation: service.liveGeneration }
+}
+
+function targetSet({ service, candidate }: Situation): InstanceSet | undefined {
+  const deployId = candidate?.deployId ?? service.liveDeployId
+  return deployId === null ? undefined : { deployId, generation: service.generation }
+}
+
+function isRollingOut(situation: Situation): boolean {
+  const { service } = situation
+  return !service.isSuspended && !service.isDeleted && !service.isHalted && !sameSet(liveSet(situation), targetSet(situation))
+}
+
+/** A deploy's time runs from its update, a restart's and that of one that had to wait for its place from its first new instance. */
+function deadlineOf(situation: Situation): number {
+  const { candidate, service, now, healthTimeoutMs } = situation
+  const target = targetSet(situation)
+  const updateStartedAt = service.replaces === 'stop_first' ? undefined : candidate?.updateStartedAt
+  const begun = updateStartedAt ?? active(situation).find((instance) => isOf(instance, target))?.createdAt ?? now
+  return begun + healthTimeoutMs
+}
+
+const sameSet = (a: InstanceSet | undefined, b: InstanceSet | undefined): boolean =>
+  a?.deployId === b?.deployId && a?.generation === b?.generation
+
+const isOf = (instance: StoredInstance, set: InstanceSet | undefined): boolean =>
+  set !== undefined && instance.deployId === set.deployId && instance.generation === set.generation

@@ -1,0 +1,117 @@
+import type { Context } from '../../boot/serve/context.ts'
+import { SHARED_ADDRESS } from '../../engines/loopback-address.ts'
+import { tellDeploy } from '../deploys/deploy-log.ts'
+import { releaseById } from '../deploys/release-store.ts'
+import { deployById } from '../deploys/store.ts'
+import { isRoot } from '../services/folders.ts'
+import { hostOf, internalHostOf } from '../services/present.ts'
+import type { StoredService } from '../services/store.ts'
+import { givenPortOf } from './given-port.ts'
+import { type HealthCheck, waitUntilHealthy } from './health.ts'
+import { type PortWatch, watchPorts } from './port-watch.ts'
+import { instanceById, instancesOf, type StoredInstance, updateInstance } from './store.ts'
+
+/** Makes an instance ready once it is healthy, at the port at which it turns out to listen. Ends when the instance does. */
+export async function probeInstance(
+  context: Context,
+  service: StoredService,
+  { instance, signal }: { instance: StoredInstance; signal: AbortSignal },
+): Promise<void> {
+  const { id, restarts } = instance
+  const ended = new AbortController()
+  const stopListening = context.engine.onExit((exited) => {
+    if (exited === id) ended.abort()
+  })
+  const isOver = AbortSignal.any([signal, ended.signal])
+  const healthy = new AbortController()
+  try {
+    const check = checkOf(context, service, instance)
+    const watching = hasPort(service)
+      ? watchPorts(watchOf(context, service, { instance, check }), AbortSignal.any([isOver, healthy.signal]))
+      : undefined
+    await Promise.race([waitUntilHealthy(check, isOver), ...(watching === undefined ? [] : [watching.then(never)])])
+    healthy.abort()
+    await watching
+    const now = instanceById(context.db, id)
+    if (now?.phase === 'starting' && now.restarts === restarts)
+      updateInstance(context.db, id, { phase: 'ready', port: check.port, misplaced: null })
+  } catch (error) {
+    if (!ended.signal.aborted) throw error
+  } finally {
+    healthy.abort()
+    stopListening()
+  }
+}
+
+/** The watch ends by itself only with the wait beside it, which then says why. */
+const never = (): Promise<never> => new Promise(() => {})
+
+const hasPort = ({ type }: StoredService): boolean => type === 'web_service' || type === 'private_service'
+
+function checkOf(context: Context, service: StoredService, { id, port, releaseId }: StoredInstance): HealthCheck {
+  const address = instanceById(context.db, id)?.address ?? SHARED_ADDRESS
+  const check: HealthCheck = {
+    type: service.type,
+    address,
+    port,
+    path: releaseById(context.db, releaseId)?.settings.healthCheckPath ?? '',
+    host: hostOf(context, service.slug),
+    uid: isRoot && address === SHARED_ADDRESS ? service.uid : undefined,
+    refused: async () => void (await context.engine.exposeLoopback(id, check.port)),
+  }
+  return check
+}
+
+interface Watched {
+  instance: StoredInstance
+  /** Its port is changed as another turns out to be the right one. */
+  check: HealthCheck
+}
+
+function watchOf(context: Context, service: StoredService, { instance, check }: Watched): PortWatch {
+  const { id } = instance
+  const { db, engine } = context
+  const expected = givenPortOf(context, instance)
+  const isPrivate = service.type === 'private_service'
+  return {
+    expected,
+    isPrivate,
+    look: () => engine.listeners(id),
+    use(port, all) {
+      if (check.port === port) return
+      check.port = port
+      updateInstance(db, id, { port })
+      if (port !== expected) tell(context, instance, isPrivate ? reachedAt(service, all) : ledTo(port, expected))
+    },
+    misplaced(reason) {
+      updateInstance(db, id, { misplaced: reason ?? null })
+      context.work.pokeService(service.id)
+    },
+    stillWaiting: (seconds, isListening) => tell(context, instance, `${awaited(check, isListening)} (${seconds} s so far)`),
+  }
+}
+
+const ledTo = (port: number, expected: number): string =>
+  `It listens on port ${port} and not on $PORT (${expected}): requests are led to port ${port}`
+
+const reachedAt = (service: StoredService, ports: readonly number[]): string =>
+  `Services of the workspace reach it at ${ports
+    .slice(0, MOST_NAMED)
+    .map((port) => `${internalHostOf(service)}:${port}`)
+    .join(', ')}`
+
+const MOST_NAMED = 8
+
+function awaited({ port, path, lastStatus }: HealthCheck, isListening: boolean): string {
+  if (!isListening) return `Waiting for it to listen on port ${port} ($PORT); it listens on none yet`
+  const answer = lastStatus === undefined || lastStatus === 0 ? 'it does not answer yet' : `it answered ${lastStatus}`
+  return path === '' ? `Waiting for it to accept connections on port ${port}` : `Waiting for ${path} to answer 2xx or 3xx; ${answer}`
+}
+
+/** One instance speaks for all of its deploy, and only while that is on its way: afterwards its log is closed. */
+function tell(context: Context, { id, deployId, serviceId }: StoredInstance, text: string): void {
+  const deploy = deployById(context.db, deployId)
+  if (deploy === undefined || deploy.status !== 'update_in_progress') return
+  const first = instancesOf(context.db, serviceId).find((one) => one.deployId === deployId && one.phase === 'starting')
+  if (first?.id === id) tellDeploy(context, deploy, text)
+}

@@ -1,0 +1,195 @@
+/**
+ * Brings one service to what is wanted of it: observe, plan, act, until the plan is empty. Takes no input but the service's id,
+ * may be stopped anywhere and called again at any time; the driver sees to it that only one runs for a service.
+ */
+import { isDeployRunning } from '../../../shared/deploy.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import { removeTree } from '../../platform/files/tree/remove.ts'
+import { newInstanceId } from '../../platform/id.ts'
+import { servicePathsOf } from '../../platform/paths.ts'
+import { endDeploy } from '../deploys/finish.ts'
+import { deployById, unfinishedDeploys } from '../deploys/store.ts'
+import { recordEvent } from '../events/store.ts'
+import { removeServiceRow, type StoredService, serviceById, updateService } from '../services/store.ts'
+import type { Background } from './background.ts'
+import { noteArrival, noteLeaving } from './gap.ts'
+import { ownPortOf } from './given-port.ts'
+import { endGuard, flipBack } from './guard.ts'
+import { reasonWithLastWords } from './last-words.ts'
+import { observeInstance } from './observe.ts'
+import { type Action, type InstanceSet, nextDueAt, planService } from './plan.ts'
+import { situationOf } from './situation.ts'
+import { fallAsleep, rest, thaw, wake } from './sleep.ts'
+import { choosePort, startInstance } from './start.ts'
+import { insertInstance, instanceById, instancesOf, updateInstance } from './store.ts'
+import { concludeDeploy, switchTo } from './switch.ts'
+
+/** A plan is empty after a few rounds; one that is not, is looked at again later instead of spinning. */
+const MAX_ROUNDS = 50
+const STUCK_RETRY_MS = 5000
+
+/** Returns when the service is to be looked at again though nothing happens (ms since 1970), or undefined. */
+export async function reconcileService(context: Context, background: Background, serviceId: string): Promise<number | undefined> {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    await observe(context, background, serviceId)
+    const service = serviceById(context.db, serviceId)
+    if (service === undefined) return undefined
+    const situation = situationOf(context, service)
+    const actions = planService(situation)
+    if (actions.length === 0) {
+      await context.routes.publish()
+      return nextDueAt(situation)
+    }
+    for (const action of actions) {
+      // Acting takes time, in which a cancel, a restart or a suspension may come: an end is decided on what is true now.
+      if (isEnd(action) && action !== actions[0]) break
+      await act(context, service, action)
+    }
+  }
+  context.log.error('plan does not settle', { serviceId })
+  return context.now() + STUCK_RETRY_MS
+}
+
+/** What cannot be taken back by planning again. */
+const isEnd = ({ kind }: Action): boolean =>
+  kind === 'switch' || kind === 'fail_candidate' || kind === 'abandon_restart' || kind === 'remove_service'
+
+async function observe(context: Context, background: Background, serviceId: string): Promise<void> {
+  for (const instance of instancesOf(context.db, serviceId)) {
+    const service = serviceById(context.db, serviceId)
+    if (service === undefined || instance.phase === 'pending') continue
+    if (instance.phase === 'draining') {
+      background.drain(instance)
+      continue
+    }
+    const isRunning = await observeInstance(context, service, instance)
+    if (isRunning && instance.phase === 'starting') background.probe(service, instance)
+  }
+}
+
+async function act(context: Context, service: StoredService, action: Action): Promise<void> {
+  switch (action.kind) {
+    case 'create':
+      return await createInstance(context, service, action.set)
+    case 'launch':
+      return await startInstance(context, service, action.instanceId)
+    case 'serve':
+      await context.routes.publish()
+      return markServing(context, service, action.instanceId)
+    case 'switch':
+      switchTo(context, service, action.to)
+      return await context.routes.publish()
+    case 'conclude_candidate':
+      // Nobody is told that a deploy is live before requests reach it.
+      await context.routes.publish()
+      noteArrival(context, service, action.deployId)
+      concludeDeploy(context, service, action.deployId)
+      return context.work.deployEnded(action.deployId)
+    case 'drain':
+      return await beginDrain(context, service, action.instanceIds)
+    case 'fail_candidate':
+      return endCandidate(context, service, action.deployId, { status: 'update_failed', reason: reasonWithLastWords(context, action) })
+    case 'cancel_candidate':
+      return endCandidate(context, service, action.deployId, { status: 'canceled', reason: action.reason })
+    case 'abandon_restart':
+      return abandonRestart(context, service, action.reason)
+    case 'end_guard':
+      return endGuard(context, service, action.because)
+    case 'flip_back':
+      flipBack(context, service, action.verdict)
+      return await context.routes.publish()
+    case 'remove_service':
+      return await removeService(context, service)
+    case 'fall_asleep':
+      return await fallAsleep(context, service, action.how)
+    case 'rest':
+      return await rest(context, service, action)
+    case 'wake':
+      return void wake(context, service.id, action.because)
+    case 'thaw':
+      return await thaw(context, action.instanceIds)
+    default:
+      return action satisfies never
+  }
+}
+
+async function createInstance(context: Context, service: StoredService, set: InstanceSet): Promise<void> {
+  const releaseId = deployById(context.db, set.deployId)?.releaseId
+  if (releaseId == null) return
+  const ownPort = ownPortOf(context, service, releaseId)
+  const port = await choosePort(context, { releaseId, ownPort })
+  insertInstance(context.db, {
+    ...set,
+    id: newInstanceId(service.id),
+    serviceId: service.id,
+    releaseId,
+    port,
+    ownPort,
+    createdAt: context.now(),
+  })
+}
+
+/** It may have died while the routes were on their way. */
+function markServing({ db, now }: Context, service: StoredService, instanceId: string): void {
+  if (instanceById(db, instanceId)?.phase !== 'ready') return
+  db.transaction(() => {
+    updateInstance(db, instanceId, { phase: 'serving' })
+    recordEvent(db, { service, type: 'server_available', details: { instanceId }, now: now() })
+  })()
+}
+
+/** Out of the routes first, so that nothing new reaches it; what runs of it is waited for in the background. */
+async function beginDrain(context: Context, service: StoredService, instanceIds: readonly string[]): Promise<void> {
+  const drainingAt = context.now()
+  context.db.transaction(() => {
+    noteLeaving(context, service, instanceIds)
+    for (const id of instanceIds) updateInstance(context.db, id, { phase: 'draining', drainingAt })
+  })()
+  await context.routes.publish()
+}
+
+function endCandidate(
+  context: Context,
+  service: StoredService,
+  deployId: string,
+  ending: { status: 'update_failed' | 'canceled'; reason: string },
+): void {
+  context.db.transaction(() => {
+    const deploy = deployById(context.db, deployId)
+    if (deploy !== undefined && isDeployRunning(deploy.status)) endDeploy(context, { deploy, service }, ending)
+  })()
+  context.work.deployEnded(deployId)
+}
+
+function abandonRestart(context: Context, service: StoredService, reason: string): void {
+  context.db.transaction(() => {
+    const now = context.now()
+    // Its instances go in the same step: the next restart has the same generation, and must not take them for its own.
+    for (const instance of instancesOf(context.db, service.id)) {
+      const isLive = instance.deployId === service.liveDeployId && instance.generation === service.liveGeneration
+      if (!isLive && instance.phase !== 'draining') updateInstance(context.db, instance.id, { phase: 'draining', drainingAt: now })
+    }
+    updateService(context.db, service.id, { generation: service.liveGeneration }, now)
+    recordEvent(context.db, { service, type: 'server_failed', details: { reason: `The restart was given up. ${reason}` }, now })
+  })()
+}
+
+/** The last step of a deletion, when no instance is left: its route, everything of the service but this row, then the row. */
+async function removeService(context: Context, service: StoredService): Promise<void> {
+  await context.routes.publish()
+  for (const deploy of unfinishedDeploys(context.db, service.id)) {
+    endCandidate(context, service, deploy.id, { status: 'canceled', reason: 'The service was deleted.' })
+    context.work.interruptDeploy(deploy.id)
+  }
+  await context.work.whenDeploysSettled(service.id)
+  await context.engine.removeService(service.id)
+  await context.logStore.removeService(service.id)
+  await context.metrics.removeService(service.id)
+  await removeTree(servicePathsOf(context.paths, service.id).root)
+  await context.diskQuota.lift(service)
+  const { id: target, name, workspaceId } = service
+  context.db.transaction(() => {
+    removeServiceRow(context.db, target)
+    context.audit.system({ event: 'service.removed', workspaceId, target, metadata: { name } })
+  })()
+}

@@ -1,0 +1,53 @@
+import type { Context } from '../../boot/serve/context.ts'
+import { unfinishedDeploys } from '../deploys/store.ts'
+import { diskOfService, isPreparingRestore } from '../disks/store.ts'
+import { openJobs } from '../jobs/store.ts'
+import type { StoredService } from '../services/store.ts'
+import { guardOf } from './guard.ts'
+import type { Situation } from './plan.ts'
+import { sleepOf } from './sleep.ts'
+import { instancesOf } from './store.ts'
+
+/** What the plan of a service is made from, as the database has it now. */
+export function situationOf(context: Pick<Context, 'db' | 'config' | 'now' | 'traffic'>, service: StoredService): Situation {
+  const disk = diskRules(context, service)
+  const candidate = unfinishedDeploys(context.db, service.id).find((deploy) => deploy.status === 'update_in_progress')
+  return {
+    now: context.now(),
+    service: {
+      wantedInstances: hasInstances(service) ? service.numInstances : 0,
+      generation: service.generation,
+      liveDeployId: service.liveDeployId,
+      liveGeneration: service.liveGeneration,
+      isSuspended: service.suspendedAt !== null,
+      isDeleted: service.deletedAt !== null,
+      ...disk,
+    },
+    candidate: candidate && {
+      deployId: candidate.id,
+      updateStartedAt: candidate.updateStartedAt ?? candidate.updatedAt,
+      isCancelRequested: candidate.cancelRequestedAt !== null,
+    },
+    guard: guardOf(context, service),
+    sleep: sleepOf(context, service),
+    instances: instancesOf(context.db, service.id),
+    hasJobs: openJobs(context.db, service.id).length > 0,
+    healthTimeoutMs: context.config.CP_HEALTH_TIMEOUT_SECONDS * 1000,
+  }
+}
+
+/** One that is being made is waited for only by what is yet to start. */
+function diskRules({ db }: Pick<Context, 'db'>, service: StoredService): Pick<Situation['service'], 'replaces' | 'isHalted'> {
+  const disk = diskOfService(db, service.id)
+  if (disk === undefined) return { replaces: 'rolling', isHalted: false }
+  const isRunning = instancesOf(db, service.id).some(({ phase }) => phase !== 'pending')
+  const isUsable = disk.status === 'available' || isPreparingRestore(disk)
+  return { replaces: 'stop_first', isHalted: disk.status === 'creating' ? !isRunning : !isUsable || isInPreDeploy(db, service) }
+}
+
+/** The command has the disk to itself, from before the old instance has gone until the deploy goes on or ends. */
+const isInPreDeploy = (db: Context['db'], { id }: StoredService): boolean =>
+  unfinishedDeploys(db, id).some(({ status, strategy }) => status === 'pre_deploy_in_progress' && strategy === 'stop_first')
+
+/** Files are served by the ingress, and what a cron job runs comes and goes. */
+const hasInstances = ({ type }: StoredService): boolean => type !== 'static_site' && type !== 'cron_job'

@@ -1,0 +1,141 @@
+/**
+ * The sleep of a service as it is carried out; what is done when is decided in sleep-plan.ts. The row of the service says what is
+ * wanted before anything is done about it, and that of an instance that it may be frozen for as long as it may be.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Context } from '../../boot/serve/context.ts'
+import { describeError } from '../../platform/server-log.ts'
+import { unfinishedDeploys } from '../deploys/store.ts'
+import { forgetOldEvents, recordEvent } from '../events/store.ts'
+import { type StoredService, type StoredSleep, serviceById, setAsleep, setAwake } from '../services/store.ts'
+import type { SleepState, WakeReason } from './sleep-plan.ts'
+import { instanceById, instancesOf, updateInstance } from './store.ts'
+
+const AWAKEN_DEADLINE_MS = 5000
+const AWAKEN_POLL_MS = 10
+/** Of a service: two of each sleep, of which there may be many a day. */
+const KEPT_EVENTS = 1000
+
+/** What the plan has to know of a service's sleep. A deploy on its way keeps it awake from its first step on. */
+export function sleepOf(context: Pick<Context, 'db' | 'traffic'>, service: StoredService): SleepState {
+  const { mode, idleSeconds } = service.controls.sleep
+  const [asleep, hasWoken, countedUntil] = [service.asleep?.how, service.wokenAt !== null, context.traffic.lookedAt()]
+  const never = { asleep, wanted: undefined, dueAt: Number.POSITIVE_INFINITY, countedUntil, hasWoken }
+  if (mode === 'off' || service.type !== 'web_service') return never
+  const mayBegin = asleep !== undefined || unfinishedDeploys(context.db, service.id).length === 0
+  return mayBegin ? { ...never, wanted: mode, dueAt: stirredAt(context, service) + idleSeconds * 1000 } : never
+}
+
+/** When something of it was last asked for, started or changed. */
+function stirredAt({ db, traffic }: Pick<Context, 'db' | 'traffic'>, service: StoredService): number {
+  const instances = instancesOf(db, service.id)
+  const starts = instances.map(({ startedAt, createdAt }) => Math.max(startedAt ?? 0, createdAt))
+  const askedAt = traffic.lastActiveAt(instances.map(({ id }) => id))
+  return Math.max(service.updatedAt, service.wokenAt ?? 0, askedAt, ...starts)
+}
+
+/** From the next route table on its requests wait in the ingress. */
+export async function fallAsleep(context: Context, service: StoredService, how: StoredSleep['how']): Promise<void> {
+  setAsleep(context.db, service.id, { at: context.now(), how })
+  await context.routes.publish()
+}
+
+/** Freezes or stops its instances, unless one of them is in use still: no request that reached it may be caught in its sleep. */
+export async function rest(
+  context: Context,
+  service: StoredService,
+  { how, instanceIds }: { how: StoredSleep['how']; instanceIds: readonly string[] },
+): Promise<void> {
+  // An earlier control plane may have died before the routes said what its database did.
+  await context.routes.publish()
+  if (await isInUse(context, service, instanceIds)) {
+    wake(context, service.id, 'in_use')
+    return await context.routes.publish()
+  }
+  if (!beginRest(context, service, { how, instanceIds }) || how === 'stop') return
+  try {
+    for (const id of instanceIds) await context.engine.freeze(id)
+  } catch (error) {
+    context.log.error('instance not frozen', { serviceId: service.id, ...describeError(error) })
+    wake(context, service.id, 'failed')
+  }
+}
+
+/** Writes down what is about to be done; nothing, and false, when it was woken meanwhile. */
+function beginRest(
+  { db, now }: Context,
+  service: StoredService,
+  { how, instanceIds }: { how: StoredSleep['how']; instanceIds: readonly string[] },
+): boolean {
+  return db.transaction(() => {
+    if (serviceById(db, service.id)?.asleep == null) return false
+    const at = now()
+    for (const id of instanceIds) updateInstance(db, id, how === 'stop' ? { phase: 'draining', drainingAt: at } : { frozenAt: at })
+    recordEvent(db, { service, type: 'service_slept', details: { mode: how, idleSeconds: service.controls.sleep.idleSeconds }, now: at })
+    return true
+  })()
+}
+
+/** Requests and tunnels, as the ingresses know them; connections of siblings, which did not come through them; a shell or a job beside it. */
+async function isInUse(context: Context, service: StoredService, instanceIds: readonly string[]): Promise<boolean> {
+  const { db, engine, ingress, log, work } = context
+  if (work.isKeptAwake(service.id)) return true
+  try {
+    for (const id of instanceIds) {
+      const { inFlight, tunnels } = await ingress.drainState(id)
+      if (inFlight > 0 || tunnels > 0) return true
+      const port = instanceById(db, id)?.port
+      if (port !== undefined && (await engine.siblingConnections(id, port)) > 0) return true
+    }
+    return (await engine.list()).some(({ kind, serviceId }) => kind === 'task' && serviceId === service.id)
+  } catch (error) {
+    log.error('not put to sleep', { serviceId: service.id, ...describeError(error) })
+    return true
+  }
+}
+
+/** Has a service be awake; false when it is. The plan sees to its instances: whoever calls this pokes it. */
+export function wake({ db, now }: Pick<Context, 'db' | 'now'>, serviceId: string, because: WakeReason): boolean {
+  return db.transaction(() => {
+    const service = serviceById(db, serviceId)
+    if (service?.asleep == null) return false
+    const at = now()
+    const here = instancesOf(db, serviceId).filter(({ phase }) => phase !== 'draining')
+    const hasSlept = here.length === 0 || here.some(({ frozenAt }) => frozenAt !== null)
+    setAwake(db, serviceId, at)
+    const details = { because, mode: service.asleep.how, asleepSeconds: Math.round((at - service.asleep.at) / 1000) }
+    if (hasSlept) recordEvent(db, { service, type: 'service_woke', details, now: at })
+    forgetOldEvents(db, { serviceId, types: ['service_slept', 'service_woke'], count: KEPT_EVENTS })
+    return true
+  })()
+}
+
+/** Has a service be awake that something beside its requests needs. Returns once nothing of it is frozen any more, or it takes too long. */
+export async function awaken(context: Context, serviceId: string, because: WakeReason): Promise<void> {
+  wake(context, serviceId, because)
+  context.work.pokeService(serviceId)
+  const deadline = context.now() + AWAKEN_DEADLINE_MS
+  const isFrozen = () => instancesOf(context.db, serviceId).some(({ frozenAt }) => frozenAt !== null)
+  while (isFrozen() && context.now() < deadline) await pause(AWAKEN_POLL_MS)
+}
+
+/** Lets go on what may be frozen. Requests that wait go on with the routes that follow. */
+export async function thaw(context: Context, instanceIds: readonly string[]): Promise<void> {
+  for (const id of instanceIds) {
+    await context.engine.thaw(id)
+    // One that is dead is left as it is, for the plan to see that it died in its sleep.
+    if ((await context.engine.inspect(id))?.status === 'running') updateInstance(context.db, id, { frozenAt: null })
+  }
+  await context.routes.publish()
+}
+
+/** At a start: an earlier control plane may have died before it froze what it said it would. */
+export async function freezeAgain({ db, engine }: Pick<Context, 'db' | 'engine'>): Promise<void> {
+  const rows = db
+    .query<{ id: string }, []>(
+      `SELECT i.id FROM instances i JOIN services s ON s.id = i.service_id
+       WHERE i.frozen_at IS NOT NULL AND i.phase = 'serving' AND s.asleep_how = 'freeze'`,
+    )
+    .all()
+  for (const { id } of rows) if ((await engine.inspect(id))?.status === 'running') await engine.freeze(id)
+}

@@ -1,0 +1,52 @@
+import type { Context } from '../../boot/serve/context.ts'
+import { endDeploy } from '../deploys/finish.ts'
+import { releaseById, releaseSecrets } from '../deploys/release-store.ts'
+import { deployById, type StoredDeploy, updateDeploy } from '../deploys/store.ts'
+import { recordEvent } from '../events/store.ts'
+import { replaceEnv, replaceSecretFiles } from '../services/env-store.ts'
+import { type StoredService, setLive, updateService } from '../services/store.ts'
+import { guardSwitch } from './guard.ts'
+import type { InstanceSet } from './plan.ts'
+import { instancesOf, updateInstance } from './store.ts'
+
+/**
+ * Puts a set of instances in the live one's place, in one transaction: from here on the new release is the one that a crash of
+ * the control plane comes back to. The routes follow, and then the old instances drain, or stand by while the new release is watched.
+ */
+export function switchTo(context: Context, service: StoredService, set: InstanceSet): void {
+  context.db.transaction(() => {
+    const now = context.now()
+    for (const instance of instancesOf(context.db, service.id)) {
+      const isInSet = instance.deployId === set.deployId && instance.generation === set.generation
+      if (isInSet && instance.phase === 'ready') updateInstance(context.db, instance.id, { phase: 'serving' })
+    }
+    setLive(context.db, service.id, set)
+    guardSwitch(context, service, set)
+    const isRestart = service.liveDeployId === set.deployId
+    if (isRestart) recordEvent(context.db, { service, type: 'server_restarted', details: { deployId: set.deployId }, now })
+    else if (service.liveDeployId !== null) updateDeploy(context.db, service.liveDeployId, { status: 'deactivated' }, now)
+  })()
+}
+
+/** Ends the deploy that was switched to, now that the routes have it. */
+export function concludeDeploy(context: Context, service: StoredService, deployId: string): void {
+  context.db.transaction(() => {
+    const deploy = deployById(context.db, deployId)
+    if (deploy?.status !== 'update_in_progress') return
+    endDeploy(context, { deploy, service }, { status: 'live' })
+    recordEvent(context.db, { service, type: 'server_available', details: { deployId }, now: context.now() })
+    if (deploy.trigger === 'rollback') restoreSettings(context, service, deploy)
+  })()
+  // A schedule begins with the first release.
+  context.work.pokeJobs(service.id)
+}
+
+/** A rollback brings back what the release was made with, so that the next deploy does not undo it. */
+function restoreSettings(context: Context, service: StoredService, deploy: StoredDeploy): void {
+  const release = deploy.releaseId === null ? undefined : releaseById(context.db, deploy.releaseId)
+  if (release === undefined) return
+  const secrets = releaseSecrets(context, release.id)
+  updateService(context.db, service.id, { settings: release.settings }, context.now())
+  replaceEnv(context, service.id, secrets.envVars)
+  replaceSecretFiles(context, service.id, secrets.secretFiles)
+}

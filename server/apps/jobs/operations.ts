@@ -1,0 +1,75 @@
+import { AppError } from '../../../shared/error.ts'
+import { type JobCreate, maxOpenJobs } from '../../../shared/job.ts'
+import { plans } from '../../../shared/plan.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import { withinQuotas } from '../../identity/quotas/keep.ts'
+import { newId } from '../../platform/id.ts'
+import { refuseLargePlan } from '../services/plan-fit.ts'
+import type { StoredService } from '../services/store.ts'
+import { requestStop } from './stop.ts'
+import { insertJob, jobById, type NewJob, openJobs, type StoredJob } from './store.ts'
+
+/**
+ * Puts a command into the queue of jobs.
+ *
+ * @throws AppError conflict for a static site, a suspended service, one of which nothing is live, and when too many wait;
+ * validation_failed for a plan that the machine cannot give.
+ */
+export function createJob(context: Context, service: StoredService, { startCommand, planId, by }: JobCreate & { by: string }): StoredJob {
+  return enqueue(context, service, oneOff(context, service, { startCommand, planId, by }))
+}
+
+/** A one-off job as it was asked for. @throws AppError as `createJob` does, for what is wrong with it whenever it runs. */
+export function oneOff(
+  { machine }: Pick<Context, 'machine'>,
+  service: StoredService,
+  { startCommand, planId, by }: { startCommand: string; planId?: JobCreate['planId']; by: string },
+): AskedJob {
+  if (service.type === 'static_site') throw new AppError('conflict', 'A static site has nothing to run a job in: it is files only.')
+  if (planId) refuseLargePlan(machine, { name: planId, label: 'plan', sizes: plans, path: '/planId' })
+  return { kind: 'one_off', startCommand, plan: planId || null, triggeredBy: by }
+}
+
+/** What somebody asked for. */
+export type AskedJob = Pick<NewJob, 'kind' | 'startCommand' | 'plan' | 'triggeredBy'>
+
+/** Adds a job that somebody asked for. @throws AppError conflict when it could not run. */
+export function enqueue(context: Context, service: StoredService, asked: AskedJob): StoredJob {
+  const job = addJob(context, service, asked)
+  context.work.pokeJobs(service.id)
+  return job
+}
+
+/** Adds it without having it started. @throws AppError conflict when it could not run. */
+export function addJob(context: Context, service: StoredService, asked: AskedJob): StoredJob {
+  if (service.suspendedAt !== null) throw new AppError('conflict', 'The service is suspended. Resume it first.')
+  if (service.liveDeployId === null) throw new AppError('conflict', 'Nothing of this service is live yet. Deploy it first.')
+  if (openJobs(context.db, service.id).length >= maxOpenJobs)
+    throw new AppError('conflict', `${maxOpenJobs} jobs of this service wait or run already. Wait for some, or cancel some.`)
+  const now = context.now()
+  const id = newId('job', now)
+  withinQuotas(context, service.workspaceId, () =>
+    insertJob(context.db, { ...asked, id, serviceId: service.id, dueAt: null, createdAt: now }),
+  )
+  return requireJob(context, service, { id, kind: asked.kind })
+}
+
+/** @throws AppError conflict when it is over. */
+export function cancelJob(context: Context, service: StoredService, { id, by }: { id: string; by: string }): StoredJob {
+  const job = requireJob(context, service, { id, kind: 'one_off' })
+  if (job.finishedAt !== null) throw new AppError('conflict', `Job ${id} is over already (${job.phase}).`)
+  requestStop(context, { job, service }, { as: 'canceled', reason: 'Canceled on request.', by })
+  context.work.pokeJobs(service.id)
+  return requireJob(context, service, job)
+}
+
+/** A job of this service. @throws AppError not_found, also for those of another service. */
+export function requireJob(
+  { db }: Pick<Context, 'db'>,
+  service: Pick<StoredService, 'id'>,
+  { id, kind }: Pick<StoredJob, 'id' | 'kind'>,
+): StoredJob {
+  const job = jobById(db, id)
+  if (job !== undefined && job.serviceId === service.id && job.kind === kind) return job
+  throw new AppError('not_found', `There is no job ${id} of this service. GET /v1/services/{id}/jobs lists those there are.`)
+}

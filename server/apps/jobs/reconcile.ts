@@ -1,0 +1,89 @@
+/**
+ * Brings the jobs of one service to what is wanted of them: those that are due start, those that have ended are concluded, those that
+ * are to stop are stopped. Takes no input but the service's id, may be stopped anywhere and called again at any time; the driver sees
+ * to it that only one runs for a service.
+ *
+ * A job is started by the engine like an instance, so it outlives the control plane, and the next one finds it running or ended. It
+ * runs at most once: `starting` is written down first, and the engine has a record before it begins.
+ */
+import { maxRunningJobs } from '../../../shared/job.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import { scheduleRuns } from '../cron-jobs/reconcile.ts'
+import { diskOfService } from '../disks/store.ts'
+import { type StoredService, serviceById } from '../services/store.ts'
+import type { JobStops } from './background.ts'
+import { endJob } from './finish.ts'
+import { observeJob } from './observe.ts'
+import { type JobAction, type JobSituation, nextDeadline, planJobs } from './plan.ts'
+import { startJob } from './start.ts'
+import { requestStop } from './stop.ts'
+import { jobById, openJobs } from './store.ts'
+
+/** A plan is empty after a few rounds; one that is not, is looked at again later instead of spinning. */
+const MAX_ROUNDS = 50
+const STUCK_RETRY_MS = 5000
+
+/** Returns when the jobs are to be looked at again though nothing happens (ms since 1970), or undefined. */
+export async function reconcileJobs(context: Context, stops: JobStops, serviceId: string): Promise<number | undefined> {
+  const hadJobs = openJobs(context.db, serviceId).length > 0
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    await observe(context, stops, serviceId)
+    const service = serviceById(context.db, serviceId)
+    if (service === undefined) return undefined
+    const dueAt = service.type === 'cron_job' ? scheduleRuns(context, service) : undefined
+    const situation = situationOf(context, service)
+    const actions = planJobs(situation)
+    if (actions.length === 0) {
+      // A deletion waits until nothing of the service is left.
+      if (service.deletedAt !== null && hadJobs && situation.jobs.length === 0) context.work.pokeService(serviceId)
+      return earliest([dueAt, nextDeadline(situation.jobs)])
+    }
+    for (const action of actions) await act(context, service, action)
+  }
+  context.log.error('jobs do not settle', { serviceId })
+  return context.now() + STUCK_RETRY_MS
+}
+
+async function observe(context: Context, stops: JobStops, serviceId: string): Promise<void> {
+  for (const job of openJobs(context.db, serviceId)) {
+    const service = serviceById(context.db, serviceId)
+    if (service === undefined || job.phase === 'pending') continue
+    if (context.shells.has(job.id)) {
+      // Who holds its terminal sees its end, and ends it when it is to stop.
+      if (job.stopAs !== null) context.shells.end(job.id, job.reason ?? 'It was canceled')
+      continue
+    }
+    const isRunning = await observeJob(context, service, job)
+    if (isRunning && job.stopAs !== null) stops.stop(job)
+  }
+}
+
+function situationOf(context: Context, service: StoredService): JobSituation {
+  return {
+    now: context.now(),
+    isSuspended: service.suspendedAt !== null,
+    isDeleted: service.deletedAt !== null,
+    disk: diskOf(context, service),
+    maxRunningRuns: service.controls.cron.overlapPolicy === 'allow' ? maxRunningJobs : 1,
+    jobs: openJobs(context.db, service.id),
+  }
+}
+
+function diskOf({ db }: Context, { id }: StoredService): JobSituation['disk'] {
+  const { status } = diskOfService(db, id) ?? { status: 'available' }
+  if (status === 'available') return 'ready'
+  return status === 'creating' ? 'making' : 'changing'
+}
+
+async function act(context: Context, service: StoredService, action: JobAction): Promise<void> {
+  if (action.kind === 'start') return await startJob(context, service, action.jobId)
+  const job = jobById(context.db, action.jobId)
+  if (job === undefined) return
+  if (action.kind === 'stop') requestStop(context, { job, service }, { as: action.as, reason: action.reason })
+  else endJob(context, { job, service }, { phase: job.stopAs ?? 'canceled', exitCode: null, reason: action.reason })
+}
+
+function earliest(times: readonly (number | undefined)[]): number | undefined {
+  const known = times.filter((time) => time !== undefined)
+  return known.length === 0 ? undefined : Math.min(...known)
+}

@@ -1,0 +1,63 @@
+import type { Database } from 'bun:sqlite'
+import { slugify } from '../../../shared/slug.ts'
+import type { LinkedService } from '../../engines/port.ts'
+
+/** A service that listens, as far as its siblings are concerned. */
+export interface ListeningService {
+  id: string
+  workspaceId: string
+  name: string
+  slug: string
+  uid: number
+  /** Healthy ones of the live set. */
+  instanceIds: string[]
+}
+
+/**
+ * What siblings reach by name: each service by its slug, which no other service has, and by its plain name as long as nobody else of the
+ * workspace could be meant by it.
+ */
+export function linksOf(services: readonly ListeningService[]): LinkedService[] {
+  const meant = Map.groupBy(
+    services.flatMap(({ workspaceId, name, slug, id }) =>
+      [...new Set([slugify(name), slug])].map((word) => ({ key: `${workspaceId} ${word}`, id })),
+    ),
+    ({ key }) => key,
+  )
+  const isAlone = (workspaceId: string, word: string) => meant.get(`${workspaceId} ${word}`)?.length === 1
+  return services.map(({ id, workspaceId, name, slug, uid, instanceIds }) => {
+    const plain = slugify(name)
+    const names = plain !== slug && isAlone(workspaceId, plain) ? [slug, plain] : [slug]
+    return { serviceId: id, number: uid, networkId: workspaceId, names, instanceIds }
+  })
+}
+
+interface Row {
+  id: string
+  workspace_id: string
+  name: string
+  slug: string
+  uid: number
+  instance_ids: string
+}
+
+/** Web and private services as the database has them now. */
+export function listeningServices(db: Database): ListeningService[] {
+  return db
+    .query<Row, []>(
+      `SELECT s.id, s.workspace_id, s.name, s.slug, s.uid, json_group_array(i.id) FILTER (WHERE i.id IS NOT NULL) AS instance_ids
+       FROM services s LEFT JOIN instances i ON i.service_id = s.id AND i.deploy_id = s.live_deploy_id
+         AND i.generation = s.live_generation AND i.phase IN ('ready', 'serving')
+       WHERE s.deleted_at IS NULL AND s.type IN ('web_service', 'private_service')
+       GROUP BY s.id ORDER BY s.id`,
+    )
+    .all()
+    .map((row) => ({
+      id: row.id,
+      workspaceId: row.workspace_id,
+      name: row.name,
+      slug: row.slug,
+      uid: row.uid,
+      instanceIds: (JSON.parse(row.instance_ids) as string[]).toSorted(),
+    }))
+}

@@ -1,0 +1,15 @@
+import type { Context } from '../../boot/serve/context.ts'
+import { createPublisher, type Publisher } from '../../platform/work/publisher.ts'
+import { linksOf, listeningServices } from './links.ts'
+
+/** Brings what siblings reach by name up to what the database says. */
+export function createLinkPublisher(context: Omit<Context, 'routes' | 'work'>): Publisher {
+  return createPublisher({
+    what: 'private names',
+    build: () => linksOf(listeningServices(context.db)),
+    send: (services) => context.engine.link(services),
+    log: context.log,
+    signal: context.stopping,
+    now: context.now,
+  })
+}

@@ -1,0 +1,36 @@
+import type { Database } from 'bun:sqlite'
+import { loopbackAddress, SHARED_ADDRESS } from '../../engines/loopback-address.ts'
+import type { Stream } from '../../ingress/route-table.ts'
+import { INTERNAL_PORT } from './internal-port.ts'
+import { listeningServices } from './links.ts'
+
+/**
+ * How siblings reach a service where all instances share the machine's network: at a loopback address of the service's own, from which
+ * the ingress leads to the ports of its instances. Empty where instances have networks of their own.
+ */
+export function streamsOf({ db, engine }: { db: Database; engine: { hasOwnNetworks: boolean } }): Stream[] {
+  if (engine.hasOwnNetworks) return []
+  const rowOf = db.query<TargetRow, [string]>('SELECT address, port, own_port FROM instances WHERE id = ?')
+  return listeningServices(db).flatMap(({ uid, instanceIds }) => {
+    const rows = instanceIds.flatMap((instanceId) => {
+      const row = rowOf.get(instanceId)
+      return row === null ? [] : [{ instanceId, row }]
+    })
+    const targets = rows.map(({ instanceId, row }) => ({ instanceId, host: row.address ?? SHARED_ADDRESS, port: row.port }))
+    const ports = targets.length === 0 ? [] : portsOf(rows.map(({ row }) => row))
+    return ports.map((port) => ({ listen: { host: loopbackAddress(uid), port }, targets }))
+  })
+}
+
+interface TargetRow {
+  address: string | null
+  port: number
+  own_port: number | null
+}
+
+/** The port of all, and the one that the service's variables name, unless an instance listens there itself: then it is reached as it is. */
+function portsOf(rows: readonly TargetRow[]): number[] {
+  const named = rows.find(({ own_port }) => own_port !== null)?.own_port
+  const isTaken = rows.some(({ port }) => port === named)
+  return named == null || isTaken ? [INTERNAL_PORT] : [...new Set([INTERNAL_PORT, named])]
+}

@@ -1,0 +1,67 @@
+import { AppError, type ErrorDetail } from '../../../shared/error.ts'
+import { parseIpRange } from '../../../shared/ip-address.ts'
+import type { ServiceDetailsInput } from '../../../shared/service.ts'
+import type { ServiceControls } from '../../../shared/service-controls.ts'
+import { problemOfSchedule, problemOfTimezone } from '../cron-jobs/schedule.ts'
+
+type AllowList = NonNullable<ServiceDetailsInput['ipAllowList']>
+
+/**
+ * The controls after `input` has been applied to them: what it does not name stays.
+ *
+ * @throws AppError validation_failed naming every block that is no range of addresses, a page that is no URL, and a bad schedule or time zone.
+ */
+export function applyControls(controls: ServiceControls, input: ServiceDetailsInput): ServiceControls {
+  const problems = [...badBlocks(input.ipAllowList ?? []), ...badPage(input.maintenanceMode?.uri ?? ''), ...badRhythm(input)]
+  const [first] = problems
+  if (first !== undefined) throw new AppError('validation_failed', first.message, { details: problems })
+  return {
+    maintenanceMode: { ...controls.maintenanceMode, ...input.maintenanceMode },
+    ipAllowList: input.ipAllowList?.map(({ cidrBlock, description = '' }) => ({ cidrBlock, description })) ?? controls.ipAllowList,
+    cutoverGuard: { ...controls.cutoverGuard, ...input.cutoverGuard },
+    sleep: { ...controls.sleep, ...input.sleep },
+    cron: {
+      schedule: input.schedule?.trim() ?? controls.cron.schedule,
+      timezone: input.timezone ?? controls.cron.timezone,
+      overlapPolicy: input.overlapPolicy ?? controls.cron.overlapPolicy,
+    },
+  }
+}
+
+/** Whether a list lets in everybody. A block of no fixed bits does, be it written in IPv4, as it is on Render, or in IPv6. */
+export const isEverywhere = (list: AllowList): boolean => list.some(({ cidrBlock }) => /\/0+$/.test(cidrBlock))
+
+/** Whether a control is given in a way that also says nothing of a service that cannot have it. */
+export function isNeutralControl(
+  key: string,
+  { ipAllowList = [], maintenanceMode, cutoverGuard, sleep, disk, headers, routes }: ServiceDetailsInput,
+): boolean {
+  if (key === 'headers') return headers?.length === 0
+  if (key === 'routes') return routes?.length === 0
+  if (key === 'ipAllowList') return ipAllowList.length === 0 || isEverywhere(ipAllowList)
+  if (key === 'cutoverGuard') return cutoverGuard?.enabled === false
+  if (key === 'disk') return disk === null
+  if (key === 'sleep') return sleep?.mode === 'off'
+  return key === 'maintenanceMode' && maintenanceMode?.enabled === false
+}
+
+function badBlocks(list: AllowList): ErrorDetail[] {
+  return list.flatMap(({ cidrBlock }, index) => {
+    if (parseIpRange(cidrBlock) !== undefined) return []
+    const message = `"${cidrBlock}" is no range of addresses. Write it as 203.0.113.0/24, 203.0.113.7 or 2001:db8::/32.`
+    return [{ path: `/serviceDetails/ipAllowList/${index}/cidrBlock`, message }]
+  })
+}
+
+function badRhythm({ schedule, timezone }: ServiceDetailsInput): ErrorDetail[] {
+  const problems = [
+    { field: 'schedule', message: schedule === undefined ? undefined : problemOfSchedule(schedule.trim()) },
+    { field: 'timezone', message: timezone === undefined ? undefined : problemOfTimezone(timezone) },
+  ]
+  return problems.flatMap(({ field, message }) => (message === undefined ? [] : [{ path: `/serviceDetails/${field}`, message }]))
+}
+
+function badPage(uri: string): ErrorDetail[] {
+  if (uri === '' || URL.canParse(uri)) return []
+  return [{ path: '/serviceDetails/maintenanceMode/uri', message: 'The page of the maintenance mode is no absolute http or https URL.' }]
+}

@@ -1,0 +1,136 @@
+import type { Database } from 'bun:sqlite'
+import { randomBytes } from 'node:crypto'
+import { isPlatformKey } from '../../../shared/env.ts'
+import { AppError, invalidValue } from '../../../shared/error.ts'
+import type { ServiceType } from '../../../shared/service.ts'
+import type { Sealer } from '../../platform/secrets/seal.ts'
+
+/** What env vars and secret files need: the rows are sealed, each for its own place. */
+export interface SecretRows {
+  db: Database
+  sealer: Sealer
+}
+
+export interface EnvEntry {
+  key: string
+  value: string
+}
+
+export interface SecretFileEntry {
+  name: string
+  content: string
+}
+
+/** Variables and files of a service or release, in clear. */
+export interface ServiceSecrets {
+  envVars: EnvEntry[]
+  secretFiles: SecretFileEntry[]
+}
+
+const GENERATED_BYTES = 32
+
+/** The variables as they are to be stored: each with its value, or one made for it. @throws AppError validation_failed */
+export function resolveEnvInput(
+  inputs: readonly { key: string; value?: string; generateValue?: boolean }[],
+  type: ServiceType,
+): EnvEntry[] {
+  const keys = new Set<string>()
+  return inputs.map((input, index) => {
+    const fail = (message: string) => invalidValue(`/${index}/key`, message)
+    if (keys.has(input.key)) throw fail(`${input.key} stands there twice.`)
+    if (isPlatformKey(input.key, type)) throw fail(platformKeyMessage(input.key))
+    keys.add(input.key)
+    const value = resolveValue(input, () => fail(`${input.key} needs either a value or generateValue: true.`))
+    if (!isUsable(input.key, value)) throw invalidValue(`/${index}/value`, PORT_MESSAGE)
+    return { key: input.key, value }
+  })
+}
+
+/** @throws AppError validation_failed for a variable that the platform gives and would overwrite, and for a port that is none. */
+export function refuseUnusable({ key, value }: EnvEntry, type: ServiceType): void {
+  if (isPlatformKey(key, type)) throw new AppError('validation_failed', platformKeyMessage(key))
+  if (!isUsable(key, value)) throw new AppError('validation_failed', PORT_MESSAGE)
+}
+
+const PORT_MESSAGE = 'PORT must be a number from 1024 to 65535: services may not open lower ports.'
+
+const isUsable = (key: string, value: string): boolean =>
+  key !== 'PORT' || (/^[1-9]\d{3,4}$/.test(value) && Number(value) >= 1024 && Number(value) <= 65_535)
+
+const platformKeyMessage = (key: string): string => `${key} is given to every instance by the platform. Leave it out.`
+
+/** A given value, or base64 of 32 random bytes where that is asked for. */
+export function resolveValue(input: { value?: string; generateValue?: boolean }, fail: () => AppError): string {
+  if (input.generateValue === true && input.value === undefined) return randomBytes(GENERATED_BYTES).toString('base64')
+  if (input.generateValue === true || input.value === undefined) throw fail()
+  return input.value
+}
+
+/** @throws AppError validation_failed when two files have one name. */
+export function refuseSameNames(files: readonly SecretFileEntry[]): void {
+  const twice = files.find((file, index) => files.findIndex((other) => other.name === file.name) !== index)
+  if (twice !== undefined) throw new AppError('validation_failed', `${twice.name} stands there twice.`)
+}
+
+const envPurpose = (serviceId: string, key: string): string => `env ${serviceId} ${key}`
+const filePurpose = (serviceId: string, name: string): string => `file ${serviceId} ${name}`
+
+/** All variables of a service in clear, by key. */
+export function listEnv({ db, sealer }: SecretRows, serviceId: string): EnvEntry[] {
+  return db
+    .query<{ key: string; value_sealed: string }, [string]>('SELECT key, value_sealed FROM env_vars WHERE service_id = ? ORDER BY key')
+    .all(serviceId)
+    .map((row) => ({ key: row.key, value: sealer.open(row.value_sealed, envPurpose(serviceId, row.key)) }))
+}
+
+/** One variable's value in clear, or undefined. */
+export function findEnv({ db, sealer }: SecretRows, serviceId: string, key: string): string | undefined {
+  const row = db
+    .query<{ value_sealed: string }, [string, string]>('SELECT value_sealed FROM env_vars WHERE service_id = ? AND key = ?')
+    .get(serviceId, key)
+  return row === null ? undefined : sealer.open(row.value_sealed, envPurpose(serviceId, key))
+}
+
+export function setEnv({ db, sealer }: SecretRows, serviceId: string, { key, value }: EnvEntry): void {
+  db.query(
+    'INSERT INTO env_vars (service_id, key, value_sealed) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value_sealed = excluded.value_sealed',
+  ).run(serviceId, key, sealer.seal(value, envPurpose(serviceId, key)))
+}
+
+/** Whether there was such a variable. */
+export function deleteEnv({ db }: SecretRows, serviceId: string, key: string): boolean {
+  return db.query('DELETE FROM env_vars WHERE service_id = ? AND key = ?').run(serviceId, key).changes > 0
+}
+
+/** Replaces all variables of a service in one transaction. */
+export function replaceEnv(rows: SecretRows, serviceId: string, entries: readonly EnvEntry[]): void {
+  rows.db.transaction(() => {
+    rows.db.query('DELETE FROM env_vars WHERE service_id = ?').run(serviceId)
+    for (const entry of entries) setEnv(rows, serviceId, entry)
+  })()
+}
+
+/** All secret files of a service in clear, by name. */
+export function listSecretFiles({ db, sealer }: SecretRows, serviceId: string): SecretFileEntry[] {
+  return db
+    .query<{ name: string; content_sealed: string }, [string]>(
+      'SELECT name, content_sealed FROM secret_files WHERE service_id = ? ORDER BY name',
+    )
+    .all(serviceId)
+    .map((row) => ({ name: row.name, content: sealer.open(row.content_sealed, filePurpose(serviceId, row.name)) }))
+}
+
+/** Replaces all secret files of a service in one transaction. */
+export function replaceSecretFiles({ db, sealer }: SecretRows, serviceId: string, files: readonly SecretFileEntry[]): void {
+  db.transaction(() => {
+    db.query('DELETE FROM secret_files WHERE service_id = ?').run(serviceId)
+    const insert = db.query('INSERT INTO secret_files (service_id, name, content_sealed) VALUES (?, ?, ?)')
+    for (const { name, content } of files) insert.run(serviceId, name, sealer.seal(content, filePurpose(serviceId, name)))
+  })()
+}
+
+/** Everything secret that a release of the service is made with. */
+export const readSecrets = (rows: SecretRows, serviceId: string): ServiceSecrets => ({
+  envVars: listEnv(rows, serviceId),
+  secretFiles: listSecretFiles(rows, serviceId),
+})

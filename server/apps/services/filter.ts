@@ -1,0 +1,51 @@
+import type { ServiceQuery } from '../../../shared/service.ts'
+import { defaultLabels } from '../../../shared/service-labels.ts'
+import type { Viewer } from './require.ts'
+
+export interface SqlFilter {
+  where: string
+  values: Record<string, string | number>
+}
+
+type Condition = { sql: string; values: Record<string, string | number> } | undefined
+
+const nothing: Condition = { sql: '0', values: {} }
+
+/** As it is presented. */
+const shownRuntime =
+  "CASE WHEN type <> 'static_site' THEN coalesce(json_extract(settings, '$.runtime'), nullif(detected_runtime, 'bun'), 'node') END"
+
+/** The conditions of a list of services as SQL over bound values; `beforeId` is the item that the cursor stands for. */
+export function serviceFilter({ workspaceId, scope }: Viewer, query: ServiceQuery, beforeId: string | undefined): SqlFilter {
+  const conditions: Condition[] = [
+    { sql: 'workspace_id = $workspaceId', values: { workspaceId } },
+    isOneOf('id', scope && [...scope], 'scope'),
+    isOneOf('name', query.name),
+    isOneOf('type', query.type),
+    isOneOf(shownRuntime, query.env, 'env'),
+    isOneOf(`coalesce(json_extract(labels, '$.region'), '${defaultLabels.region}')`, query.region, 'region'),
+    suspension(query.suspended),
+    query.environmentId === undefined ? undefined : nothing,
+    time('created_at', '<', query.createdBefore, 'createdBefore'),
+    time('created_at', '>', query.createdAfter, 'createdAfter'),
+    time('updated_at', '<', query.updatedBefore, 'updatedBefore'),
+    time('updated_at', '>', query.updatedAfter, 'updatedAfter'),
+    beforeId === undefined ? undefined : { sql: 'id < $beforeId', values: { beforeId } },
+  ]
+  const present = conditions.filter((condition) => condition !== undefined)
+  return { where: present.map(({ sql }) => sql).join(' AND '), values: Object.assign({}, ...present.map(({ values }) => values)) }
+}
+
+function isOneOf(column: string, wanted: readonly string[] | undefined, name = column): Condition {
+  if (wanted === undefined) return undefined
+  return { sql: `${column} IN (SELECT value FROM json_each($${name}))`, values: { [name]: JSON.stringify(wanted) } }
+}
+
+function suspension(wanted: readonly string[] | undefined): Condition {
+  if (wanted === undefined || new Set(wanted).size === 2) return undefined
+  return { sql: `suspended_at IS ${wanted[0] === 'suspended' ? 'NOT ' : ''}NULL`, values: {} }
+}
+
+function time(column: string, comparison: '<' | '>', wanted: string | undefined, name: string): Condition {
+  return wanted === undefined ? undefined : { sql: `${column} ${comparison} $${name}`, values: { [name]: Date.parse(wanted) } }
+}

@@ -1,0 +1,34 @@
+import { chmod, chown, mkdir } from 'node:fs/promises'
+import { type Paths, type ServicePaths, servicePathsOf } from '../../platform/paths.ts'
+import type { StoredService } from './store.ts'
+
+const ROOTS_ALONE = 0o700
+/** The service's user may pass through and open what it knows the name of. */
+const PASS_THROUGH = 0o710
+const USERS_ALONE = 0o700
+
+/** Whether we may give files to other users; where not, everything belongs to and runs as our own user. */
+export const isRoot = process.getuid?.() === 0
+
+/** Makes the folders of a service where they are missing, each with the owner and mode it is to have. */
+export async function ensureServiceFolders(paths: Paths, service: Pick<StoredService, 'id' | 'uid'>): Promise<ServicePaths> {
+  const own = servicePathsOf(paths, service.id)
+  const gid = service.uid
+  await ensureFolder(own.root, PASS_THROUGH, { uid: 0, gid })
+  for (const folder of [own.releases, own.builds, own.secrets]) await ensureFolder(folder, PASS_THROUGH, { uid: 0, gid })
+  for (const folder of [own.sources, own.output]) await ensureFolder(folder, ROOTS_ALONE, { uid: 0, gid: 0 })
+  for (const folder of [own.cache, own.home, own.tmp]) await ensureFolder(folder, USERS_ALONE, { uid: service.uid, gid })
+  return own
+}
+
+interface Owner {
+  uid: number
+  gid: number
+}
+
+/** Makes one folder of this owner and mode. */
+export async function ensureFolder(path: string, mode: number, owner: Owner): Promise<void> {
+  await mkdir(path, { recursive: true, mode })
+  if (isRoot) await chown(path, owner.uid, owner.gid)
+  await chmod(path, mode)
+}

@@ -1,0 +1,229 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type DiskCreate, defaultSizeGb } from '../../../shared/disk.ts'
+import { AppError, invalidValue } from '../../../shared/error.ts'
+import { planNames } from '../../../shared/plan.ts'
+import type { ServiceCreate, ServicePatch } from '../../../shared/service.ts'
+import { defaultControls, type ServiceControls } from '../../../shared/service-controls.ts'
+import { defaultLabels } from '../../../shared/service-labels.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import { deleteDomainsOf } from '../../edge/domains/store.ts'
+import { withinQuotas } from '../../identity/quotas/keep.ts'
+import { dropFromScopes } from '../../identity/scopes/store.ts'
+import { newId } from '../../platform/id.ts'
+import { describeError } from '../../platform/server-log.ts'
+import { endDeploy } from '../deploys/finish.ts'
+import { unfinishedDeploys } from '../deploys/store.ts'
+import { addDisk, checkNewDisk, keepDisk } from '../disks/operations.ts'
+import { diskOfService } from '../disks/store.ts'
+import { recordEvent } from '../events/store.ts'
+import { wake } from '../instances/sleep.ts'
+import { applyControls } from './controls.ts'
+import { refuseSameNames, replaceEnv, replaceSecretFiles, resolveEnvInput } from './env-store.ts'
+import { applyLabels } from './labels.ts'
+import { refuseTooLarge } from './plan-fit.ts'
+import { hostOf } from './present.ts'
+import { requireService } from './require.ts'
+import { applyDetails, defaultSettings } from './settings.ts'
+import { insertService, isNameTaken, markDeleted, type StoredService, updateService } from './store.ts'
+import { refuseUserNamespaces } from './user-namespaces.ts'
+
+/**
+ * Adds a service that waits for source.
+ *
+ * @throws AppError conflict when the name is taken, validation_failed for fields that do not fit the type.
+ */
+export function createService(context: Context, workspaceId: string, body: ServiceCreate): StoredService {
+  const now = context.now()
+  const id = newId(body.type === 'cron_job' ? 'cronJob' : 'service', now)
+  const settings = applyDetails(body.type, { ...defaultSettings, rootDir: body.rootDir ?? '' }, body.serviceDetails ?? {})
+  refuseTooLarge(context.machine, defaultSettings, settings)
+  refuseUserNamespaces(context.config, defaultSettings, settings)
+  const controls = applyControls(defaultControls, body.serviceDetails ?? {})
+  if (body.type === 'cron_job') requireSchedule(controls)
+  const labels = applyLabels(defaultLabels, body)
+  const envVars = resolveEnvInput(body.envVars ?? [], body.type)
+  const secretFiles = body.secretFiles ?? []
+  refuseSameNames(secretFiles)
+  const numInstances = body.serviceDetails?.numInstances ?? 1
+  const disk = newDiskOf(context, body, numInstances)
+  // Where our own API answers.
+  const publicHost = new URL(context.publicUrl).hostname
+  const service = withinQuotas(context, workspaceId, () => {
+    refuseTakenName(context, workspaceId, { name: body.name })
+    const row = { id, workspaceId, name: body.name, type: body.type, numInstances, settings, controls, labels, createdAt: now }
+    insertService(context.db, row, (slug) => hostOf(context, slug) === publicHost)
+    replaceEnv(context, id, envVars)
+    replaceSecretFiles(context, id, secretFiles)
+    const made = requireService(context, { workspaceId, scope: undefined }, id)
+    if (disk !== undefined) addDisk(context, made, disk)
+    return made
+  })
+  pokeDiskOf(context, id)
+  context.work.pokeCertificates()
+  return service
+}
+
+function newDiskOf(
+  context: Context,
+  { type, serviceDetails }: ServiceCreate,
+  numInstances: number,
+): Omit<DiskCreate, 'serviceId'> | undefined {
+  const input = serviceDetails?.disk
+  if (input == null) return undefined
+  const disk = { ...input, sizeGB: input.sizeGB ?? defaultSizeGb }
+  checkNewDisk(context, { type, numInstances }, disk, (field) => `/serviceDetails/disk/${field}`)
+  return disk
+}
+
+function pokeDiskOf({ db, work }: Context, serviceId: string): void {
+  const disk = diskOfService(db, serviceId)
+  if (disk !== undefined) work.pokeDisk(disk.id)
+}
+
+/**
+ * Changes settings. They take effect with the next deploy; only the number of instances and the controls do at once, and when this
+ * returns the ingress goes by them, unless it is away.
+ */
+export async function patchService(
+  context: Context,
+  service: StoredService,
+  { body, change }: { body: ServicePatch; change<T>(apply: () => T): T },
+): Promise<StoredService> {
+  const now = context.now()
+  const { name = service.name, rootDir = service.settings.rootDir, serviceDetails = {} } = body
+  const settings = applyDetails(service.type, { ...service.settings, rootDir }, serviceDetails)
+  refuseTooLarge(context.machine, service.settings, settings)
+  refuseUserNamespaces(context.config, service.settings, settings)
+  const controls = applyControls(service.controls, serviceDetails)
+  const labels = applyLabels(service.labels, body)
+  const numInstances = serviceDetails.numInstances ?? service.numInstances
+  if (serviceDetails.disk != null) throw refusedDisk()
+  refuseSeveralWithDisk(context, service, numInstances)
+  const apply = () => {
+    refuseTakenName(context, service.workspaceId, { name, exceptId: service.id })
+    updateService(context.db, service.id, { name, settings, controls, labels }, now)
+    if (settings.plan !== service.settings.plan) {
+      const details = { from: service.settings.plan, to: settings.plan, direction: directionOf(service.settings.plan, settings.plan) }
+      recordEvent(context.db, { service, type: 'plan_changed', details, now })
+    }
+    if (numInstances !== service.numInstances) resize(context, service, numInstances)
+  }
+  change(() => withinQuotas(context, service.workspaceId, apply))
+  await context.diskQuota.limit({ ...service, settings })
+  context.work.pokeService(service.id)
+  if (JSON.stringify(controls) !== JSON.stringify(service.controls)) await untilRouted(context)
+  return requireService(context, { workspaceId: service.workspaceId, scope: undefined }, service.id)
+}
+
+/** An ingress that is away for longer gets the routes when it is back: nobody needs to wait for that. */
+const ROUTED_WAIT_MS = 2000
+
+/** Waits until the ingress goes by what has changed, for a while. */
+export async function untilRouted(context: Context): Promise<void> {
+  const published = context.routes.publish().catch((error: unknown) => {
+    if (!context.stopping.aborted) context.log.error('routes not published', describeError(error))
+  })
+  await Promise.race([published, sleep(ROUTED_WAIT_MS, undefined, { ref: false })])
+}
+
+/** @throws AppError conflict for static sites and cron jobs, which have no instances. */
+export function scaleService(context: Context, service: StoredService, numInstances: number): void {
+  refuseWithoutInstances(service, 'scale')
+  if (numInstances === service.numInstances) return
+  refuseSeveralWithDisk(context, service, numInstances)
+  withinQuotas(context, service.workspaceId, () => resize(context, service, numInstances))
+  context.work.pokeService(service.id)
+}
+
+/** Asks for instances of a new generation; they take over when they are healthy. */
+export function restartService(context: Context, service: StoredService): void {
+  refuseWithoutInstances(service, 'restart')
+  if (service.suspendedAt !== null) throw new AppError('conflict', 'The service is suspended. Resume it instead.')
+  if (service.liveDeployId === null) throw new AppError('conflict', 'Nothing of this service is live yet. Deploy it first.')
+  const running = unfinishedDeploys(context.db, service.id).find(({ status }) => status === 'update_in_progress')
+  if (running !== undefined)
+    throw new AppError('conflict', `Deploy ${running.id} is about to replace the instances. Wait for it, or cancel it.`)
+  updateService(context.db, service.id, { generation: Math.max(service.generation, service.liveGeneration) + 1 }, context.now())
+  context.work.pokeService(service.id)
+}
+
+/** Takes the service out of service until it is resumed. Repeatable. */
+export function suspendService(context: Context, service: StoredService): void {
+  if (service.suspendedAt !== null) return
+  const now = context.now()
+  context.db.transaction(() => {
+    updateService(context.db, service.id, { suspendedAt: now }, now)
+    recordEvent(context.db, { service, type: 'service_suspended', now })
+  })()
+  context.work.pokeService(service.id)
+}
+
+export function resumeService(context: Context, service: StoredService): void {
+  if (service.suspendedAt === null) return
+  const now = context.now()
+  context.db.transaction(() => {
+    updateService(context.db, service.id, { suspendedAt: null }, now)
+    recordEvent(context.db, { service, type: 'service_resumed', now })
+  })()
+  context.work.pokeService(service.id)
+}
+
+/** Begins the deletion: the service is gone for every caller at once, and what is left of it goes as soon as it can. */
+export function deleteService(context: Context, service: StoredService): void {
+  const unfinished = unfinishedDeploys(context.db, service.id)
+  context.db.transaction(() => {
+    markDeleted(context.db, service.id, context.now())
+    deleteDomainsOf(context.db, service.id)
+    dropFromScopes(context.db, service)
+    keepDisk(context, service.id)
+    for (const deploy of unfinished) {
+      if (deploy.status === 'queued') endDeploy(context, { deploy, service }, { status: 'canceled', reason: 'The service was deleted.' })
+    }
+  })()
+  for (const deploy of unfinished) context.work.interruptDeploy(deploy.id)
+  context.work.pokeCertificates()
+  context.work.pokeService(service.id)
+  pokeDiskOf(context, service.id)
+}
+
+function resize(context: Context, service: StoredService, numInstances: number): void {
+  const now = context.now()
+  updateService(context.db, service.id, { numInstances }, now)
+  wake(context, service.id, 'scale')
+  const details = { from: service.numInstances, to: numInstances }
+  recordEvent(context.db, { service, type: 'instance_count_changed', details, now })
+}
+
+function refuseTakenName(context: Context, workspaceId: string, { name, exceptId }: { name: string; exceptId?: string }): void {
+  if (!isNameTaken(context.db, workspaceId, name, exceptId)) return
+  throw new AppError('conflict', `There is a service named ${name} already. Choose another name, or deploy to that one.`)
+}
+
+function refuseWithoutInstances({ type }: StoredService, verb: string): void {
+  if (type === 'static_site') throw new AppError('conflict', `A static site has no instances to ${verb}.`)
+  if (type === 'cron_job') throw new AppError('conflict', `A cron job has no instances to ${verb}. cpctl cron trigger runs it now.`)
+}
+
+function refuseSeveralWithDisk({ db }: Context, service: StoredService, numInstances: number): void {
+  const disk = numInstances > 1 ? diskOfService(db, service.id) : undefined
+  if (disk !== undefined)
+    throw new AppError(
+      'conflict',
+      `The service has the disk ${disk.name}, which one instance alone can have: it cannot be scaled beyond 1.`,
+    )
+}
+
+function refusedDisk(): AppError {
+  return invalidValue(
+    '/serviceDetails/disk',
+    'A disk is given to a service that is there with POST /v1/disks, and changed with PATCH /v1/disks/{id}.',
+  )
+}
+
+function requireSchedule({ cron: { schedule } }: ServiceControls): void {
+  if (schedule !== '') return
+  throw invalidValue('/serviceDetails/schedule', 'A cron job needs a schedule, such as 0 3 * * * for every night at three.')
+}
+
+const directionOf = (from: StoredService['settings']['plan'], to: StoredService['settings']['plan']): 'up' | 'down' =>
+  planNames.indexOf(to) > planNames.indexOf(from) ? 'up' : 'down'

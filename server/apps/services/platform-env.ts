@@ -1,0 +1,92 @@
+import type { PlatformEnvVar } from '../../../shared/env.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import { diskEnv } from '../disks/workload.ts'
+import { INTERNAL_PORT } from '../private-network/internal-port.ts'
+import { hostOf, internalHostOf, urlOf } from './present.ts'
+import type { StoredService } from './store.ts'
+
+/** What differs between instances of one service. */
+export interface InstanceFacts {
+  port: number
+  instanceId: string
+  deployId: string
+  secretsDir: string
+}
+
+interface PlatformVar {
+  key: string
+  description: string
+  value(service: StoredService, facts: InstanceFacts, context: Pick<Context, 'config' | 'db'>): string
+  /** Which types of service are given it; absent: all. */
+  types?: readonly string[]
+}
+
+const reachable = ['web_service']
+const listening = ['web_service', 'private_service']
+
+/** The variables that the platform gives to every instance, one row each. They win over variables of the same name. */
+const platformVars: PlatformVar[] = [
+  {
+    key: 'PORT',
+    description: 'Port at which the app must listen, on all addresses or on loopback',
+    value: (_, facts) => String(facts.port),
+  },
+  { key: 'CPD_SERVICE_ID', description: 'Id of the service', value: (service) => service.id },
+  { key: 'CPD_SERVICE_NAME', description: 'Name of the service', value: (service) => service.name },
+  { key: 'CPD_SERVICE_TYPE', description: 'Type of the service', value: (service) => service.type },
+  { key: 'CPD_INSTANCE_ID', description: 'Id of this instance or job', value: (_, facts) => facts.instanceId },
+  { key: 'CPD_DEPLOY_ID', description: 'Id of the deploy that this instance or job belongs to', value: (_, facts) => facts.deployId },
+  { key: 'CPD_SECRETS_DIR', description: 'Folder that holds the secret files', value: (_, facts) => facts.secretsDir },
+  {
+    key: 'CPD_EXTERNAL_URL',
+    description: 'Public URL of the service',
+    value: (service, _, context) => urlOf(context, service.slug),
+    types: reachable,
+  },
+  {
+    key: 'CPD_EXTERNAL_HOSTNAME',
+    description: 'Public host name of the service',
+    value: (service, _, context) => hostOf(context, service.slug),
+    types: reachable,
+  },
+  {
+    key: 'CPD_INTERNAL_HOSTNAME',
+    description: 'Host name by which services of the workspace reach the service',
+    value: (service) => internalHostOf(service),
+    types: listening,
+  },
+]
+
+const varsOf = (service: StoredService): PlatformVar[] => platformVars.filter(({ types }) => types?.includes(service.type) ?? true)
+
+/** What one instance is given by the platform. */
+export function platformEnv(context: Pick<Context, 'config' | 'db'>, service: StoredService, facts: InstanceFacts): Record<string, string> {
+  return Object.fromEntries(varsOf(service).map(({ key, value }) => [key, value(service, facts, context)]))
+}
+
+const perInstance: InstanceFacts = {
+  port: 0,
+  instanceId: '(own to each instance)',
+  deployId: '(own to each deploy)',
+  secretsDir: '(own to each release)',
+}
+
+function portNote({ engine }: Pick<Context, 'engine'>, { type }: StoredService): string {
+  if (!engine.hasOwnNetworks) return '(own to each instance)'
+  return type === 'private_service' ? `${INTERNAL_PORT}, unless you set PORT yourself` : String(INTERNAL_PORT)
+}
+
+/** The same for people: what differs between instances stands as a note in brackets. */
+export function describePlatformEnv(
+  context: Pick<Context, 'config' | 'db' | 'paths' | 'engine'>,
+  service: StoredService,
+): PlatformEnvVar[] {
+  if (service.type === 'static_site') return []
+  const described = varsOf(service).map(({ key, description, value }) => ({
+    key,
+    description,
+    value: key === 'PORT' ? portNote(context, service) : value(service, perInstance, context),
+  }))
+  const disk = Object.entries(diskEnv(context, service.id)).map(([key, value]) => ({ key, description: 'Folder of the disk', value }))
+  return [...described, ...disk]
+}

@@ -1,0 +1,149 @@
+import type { Database } from 'bun:sqlite'
+import type { Service, ServiceDetails } from '../../../shared/service.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import { hasCertificate } from '../../edge/certificates/store.ts'
+import { SHARED_ADDRESS } from '../../engines/loopback-address.ts'
+import { memo } from '../../platform/memo.ts'
+import { formatAddress } from '../../platform/network/address.ts'
+import { findCronJob } from '../cron-jobs/store.ts'
+import { latestDeployStatus } from '../deploys/store.ts'
+import { presentServiceDisk } from '../disks/present.ts'
+import { diskOfService } from '../disks/store.ts'
+import { INTERNAL_PORT } from '../private-network/internal-port.ts'
+import { presentLabels } from './labels.ts'
+import type { ServiceSettings } from './settings.ts'
+import type { StoredService } from './store.ts'
+
+/** The host name at which the ingress answers for a service. */
+export const hostOf = (context: Pick<Context, 'config'>, slug: string): string => `${slug}.${context.config.CP_BASE_DOMAIN}`
+
+/** The name by which services of the same workspace reach a service. */
+export const internalHostOf = ({ slug }: Pick<StoredService, 'slug'>): string => slug
+
+/** The URL of a web service or static site: https once its host has a certificate. The port stands in it unless it is the scheme's own. */
+export function urlOf({ config, db }: Pick<Context, 'config' | 'db'>, slug: string): string {
+  const host = hostOf({ config }, slug)
+  const https = config.CP_INGRESS_HTTPS
+  if (https !== undefined && hasCertificate(db, host))
+    return `https://${https.port === 443 ? host : formatAddress({ host, port: https.port })}`
+  const { port } = config.CP_INGRESS_HTTP
+  return `http://${port === 80 ? host : formatAddress({ host, port })}`
+}
+
+const REMEMBERED_TIMES = 4000
+
+/** Writing the two times of a service was as dear as finding its key. */
+const isoTime = memo((ms: number) => new Date(ms).toISOString(), REMEMBERED_TIMES)
+
+/** A service as the API sends it. */
+export function presentService(context: Pick<Context, 'config' | 'db' | 'publicUrl'>, service: StoredService): Service {
+  const isSuspended = service.suspendedAt !== null
+  return {
+    id: service.id,
+    name: service.name,
+    ownerId: service.workspaceId,
+    type: service.type,
+    slug: service.slug,
+    createdAt: isoTime(service.createdAt),
+    updatedAt: isoTime(service.updatedAt),
+    dashboardUrl: `${context.publicUrl}/docs#/Services`,
+    suspended: isSuspended ? 'suspended' : 'not_suspended',
+    suspenders: isSuspended ? ['user'] : [],
+    ...presentLabels(service.labels),
+    notifyOnFail: 'default',
+    rootDir: service.settings.rootDir,
+    serviceDetails: detailsOf(context, service),
+    ...(service.liveDeployId === null ? { latestDeployStatus: latestDeployStatus(context.db, service.id) ?? 'none' } : {}),
+  }
+}
+
+function detailsOf(context: Pick<Context, 'config' | 'db'>, service: StoredService): ServiceDetails {
+  const { settings, type } = service
+  if (type === 'static_site') {
+    const { buildCommand, publishPath, buildPlan, headers, routes } = settings
+    const { ipAllowList, maintenanceMode } = service.controls
+    return { buildCommand, publishPath, buildPlan, headers, routes, ipAllowList, maintenanceMode, url: urlOf(context, service.slug) }
+  }
+  return {
+    ...runtimeOf(service),
+    envSpecificDetails: nativeDetails(settings),
+    plan: settings.plan,
+    buildPlan: settings.buildPlan,
+    region: service.labels.region,
+    ...(type === 'cron_job' ? {} : { numInstances: service.numInstances, ...diskOf(context, service) }),
+    maxShutdownDelaySeconds: settings.maxShutdownDelaySeconds,
+    ...(settings.allowUserNamespaces && { allowUserNamespaces: true }),
+    ...reachedBy(context, service),
+  }
+}
+
+function diskOf({ db }: Pick<Context, 'db'>, { id }: StoredService): Pick<ServiceDetails, 'disk' | 'deployStrategy'> {
+  const disk = diskOfService(db, id)
+  if (disk === undefined || disk.status === 'deleting') return { deployStrategy: 'rolling' }
+  return { disk: presentServiceDisk(disk), deployStrategy: 'stop_first' }
+}
+
+/**
+ * Always one that Render has, unless ours was chosen: clients refuse to change a service of none, or of one they don't know. Until the
+ * first build has found out it is the most usual.
+ */
+function runtimeOf({ settings, detectedRuntime }: StoredService): Pick<ServiceDetails, 'runtime' | 'env'> {
+  const runtime = settings.runtime ?? (detectedRuntime === 'bun' ? null : detectedRuntime) ?? 'node'
+  return { runtime, env: runtime }
+}
+
+function nativeDetails({
+  buildCommand,
+  startCommand,
+  preDeployCommand,
+}: ServiceSettings): NonNullable<ServiceDetails['envSpecificDetails']> {
+  return { buildCommand, startCommand, ...(preDeployCommand === '' ? {} : { preDeployCommand }) }
+}
+
+function reachedBy(context: Pick<Context, 'config' | 'db'>, service: StoredService): Partial<ServiceDetails> {
+  const { cron, ...controls } = service.controls
+  switch (service.type) {
+    case 'web_service':
+      return { ...edgeOf(service), ...controls, ...asleepOf(service), openPorts: openPortsOf(service), url: urlOf(context, service.slug) }
+    case 'private_service':
+      return privateReachOf(context, service)
+    case 'cron_job':
+      return { ...cron, ...timesOf(context, service) }
+    default:
+      return {}
+  }
+}
+
+const asleepOf = ({ asleep }: StoredService): Pick<ServiceDetails, 'asleepAt'> => (asleep === null ? {} : { asleepAt: isoTime(asleep.at) })
+
+function timesOf({ db }: Pick<Context, 'db'>, { id }: StoredService): Pick<ServiceDetails, 'lastSuccessfulRunAt' | 'nextRunAt'> {
+  const { lastSucceededAt = null, nextDueAt = null } = findCronJob(db, id) ?? {}
+  return {
+    ...(lastSucceededAt === null ? {} : { lastSuccessfulRunAt: isoTime(lastSucceededAt) }),
+    ...(nextDueAt === null ? {} : { nextRunAt: isoTime(nextDueAt) }),
+  }
+}
+
+function privateReachOf({ db }: Pick<Context, 'db'>, service: StoredService): Partial<ServiceDetails> {
+  const port = livePortOf(db, service)
+  return { openPorts: openPortsOf(service, port), url: formatAddress({ host: internalHostOf(service), port }) }
+}
+
+/** Where all share the machine's network, one port leads to those of all instances. */
+function livePortOf(db: Database, { id, liveDeployId, liveGeneration }: StoredService): number {
+  const live = db
+    .query<{ address: string | null; port: number }, [string, string | null, number]>(
+      `SELECT address, port FROM instances WHERE service_id = ? AND deploy_id = ? AND generation = ? AND phase IN ('ready', 'serving') LIMIT 1`,
+    )
+    .get(id, liveDeployId, liveGeneration)
+  return live === null || live.address === null || live.address === SHARED_ADDRESS ? INTERNAL_PORT : live.port
+}
+
+const openPortsOf = ({ liveDeployId, suspendedAt }: StoredService, port = INTERNAL_PORT): NonNullable<ServiceDetails['openPorts']> =>
+  liveDeployId === null || suspendedAt !== null ? [] : [{ port, protocol: 'TCP' }]
+
+const edgeOf = ({ settings: { healthCheckPath, headers, routes } }: StoredService): Partial<ServiceDetails> => ({
+  healthCheckPath,
+  headers,
+  routes,
+})

@@ -1,0 +1,115 @@
+import type { Operations } from '../../../shared/api.ts'
+import { AppError } from '../../../shared/error.ts'
+import type { Instance } from '../../../shared/service.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import { isCrashLooping } from '../../engines/backoff.ts'
+import type { Handlers } from '../../http/call.ts'
+import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/page.ts'
+import { isWithin } from '../../identity/scopes/scope.ts'
+import { findEvent, listEvents } from '../events/store.ts'
+import { instancesOf, type StoredInstance } from '../instances/store.ts'
+import { serviceFilter } from './filter.ts'
+import { createService, deleteService, patchService, restartService, resumeService, scaleService, suspendService } from './operations.ts'
+import { presentService } from './present.ts'
+import { requireService } from './require.ts'
+import { type StoredService, selectServices } from './store.ts'
+
+type ServiceIds = Extract<
+  keyof Operations,
+  | 'listServices'
+  | 'createService'
+  | 'getService'
+  | 'updateService'
+  | 'deleteService'
+  | 'suspendService'
+  | 'resumeService'
+  | 'restartService'
+  | 'scaleService'
+  | 'listInstances'
+  | 'listEvents'
+  | 'getEvent'
+>
+
+export const serviceRoutes: Handlers<ServiceIds, Context> = {
+  listServices({ actor, query }, context) {
+    const { where, values } = serviceFilter(actor, query, idAfter(query.cursor))
+    const services = selectServices(context.db, { where, values, limit: query.limit ?? DEFAULT_PAGE_ITEMS })
+    return pageOf(
+      'service',
+      services.map((service) => presentService(context, service)),
+      (service) => [service.id],
+    )
+  },
+  createService({ actor, body }, context) {
+    if (body.serviceDetails?.disk != null && !actor.permissions.has('disks.manage'))
+      throw new AppError(
+        'forbidden',
+        'A service with a disk needs the permission disks.manage. Create it without one, or ask for the permission.',
+      )
+    const service = createService(context, actor.workspaceId, body)
+    context.work.pokeService(service.id)
+    return { service: presentService(context, service) }
+  },
+  getService: ({ actor, params }, context) => presentService(context, requireService(context, actor, params.serviceId)),
+  async updateService({ actor, params, body, change }, context) {
+    const service = requireService(context, actor, params.serviceId)
+    return presentService(context, await patchService(context, service, { body, change }))
+  },
+  deleteService({ actor, params, query }, context) {
+    const service = requireService(context, actor, params.serviceId)
+    if (query.mode === 'suspend') suspendService(context, service)
+    else deleteService(context, service)
+  },
+  suspendService({ actor, params }, context) {
+    suspendService(context, requireService(context, actor, params.serviceId))
+  },
+  resumeService({ actor, params }, context) {
+    resumeService(context, requireService(context, actor, params.serviceId))
+  },
+  restartService({ actor, params }, context) {
+    restartService(context, requireService(context, actor, params.serviceId))
+  },
+  scaleService({ actor, params, body }, context) {
+    scaleService(context, requireService(context, actor, params.serviceId), body.numInstances)
+  },
+  listInstances({ actor, params }, context) {
+    const service = requireService(context, actor, params.serviceId)
+    return instancesOf(context.db, service.id).map((instance) => presentInstance(instance, service, context.now()))
+  },
+  listEvents({ actor, params, query }, context) {
+    const { id } = requireService(context, actor, params.serviceId)
+    const page = { beforeId: idAfter(query.cursor), limit: query.limit ?? DEFAULT_PAGE_ITEMS }
+    return pageOf('event', listEvents(context.db, id, { ...query, ...page }), (event) => [event.id])
+  },
+  getEvent({ actor, params }, context) {
+    const event = findEvent(context.db, actor.workspaceId, params.eventId)
+    if (event === undefined || !isWithin(actor.scope, event.serviceId))
+      throw new AppError(
+        'not_found',
+        `There is no event ${params.eventId} in this workspace. GET /v1/services/{id}/events lists those of a service.`,
+      )
+    return event
+  },
+}
+
+function presentInstance(instance: StoredInstance, service: StoredService, now: number): Instance {
+  return {
+    id: instance.id,
+    createdAt: new Date(instance.createdAt).toISOString(),
+    status: statusOf(instance, service, now),
+    ...(instance.startedAt === null ? {} : { startedAt: new Date(instance.startedAt).toISOString() }),
+    restarts: instance.restarts,
+  }
+}
+
+/** An instance that keeps dying is shown as such, even in the moments in which it runs. */
+function statusOf(instance: StoredInstance, { guard }: StoredService, now: number): Instance['status'] {
+  if (instance.phase === 'draining') return 'draining'
+  const exitTimes = instance.exits.map((exit) => exit.at)
+  if (isCrashLooping(exitTimes, now)) return 'crash_looping'
+  if (instance.phase === 'pending') return instance.exits.length > 0 ? 'restarting' : 'starting'
+  if (instance.frozenAt !== null) return 'asleep'
+  const { deployId, generation } = guard?.previous ?? {}
+  if (instance.phase !== 'starting' && instance.deployId === deployId && instance.generation === generation) return 'standby'
+  return instance.phase === 'serving' ? 'running' : 'starting'
+}

@@ -1,0 +1,148 @@
+import { type HeaderRule, maxPatternChars, type PathRule, type PathRuleInput } from '../../../shared/edge-rule.ts'
+import { AppError, type ErrorDetail } from '../../../shared/error.ts'
+import { isReservedHeader } from '../../../shared/header-rule.ts'
+import { type BuildPlanName, defaultBuildPlan, defaultPlan, type PlanName } from '../../../shared/plan.ts'
+import { defaultShutdownDelaySeconds, type Runtime, type ServiceDetailsInput, type ServiceType } from '../../../shared/service.ts'
+import { isNeutralControl } from './controls.ts'
+
+/** What a release is made with and restored to: everything of a service but its name, its variables and how many of it run. */
+export interface ServiceSettings {
+  runtime: Runtime | null
+  rootDir: string
+  buildCommand: string
+  startCommand: string
+  preDeployCommand: string
+  plan: PlanName
+  buildPlan: BuildPlanName
+  healthCheckPath: string
+  maxShutdownDelaySeconds: number
+  /** Absent, as in settings of earlier versions: no. */
+  allowUserNamespaces?: boolean
+  publishPath: string
+  headers: HeaderRule[]
+  routes: PathRule[]
+}
+
+export const defaultSettings: ServiceSettings = {
+  runtime: null,
+  rootDir: '',
+  buildCommand: '',
+  startCommand: '',
+  preDeployCommand: '',
+  plan: defaultPlan,
+  buildPlan: defaultBuildPlan,
+  healthCheckPath: '',
+  maxShutdownDelaySeconds: defaultShutdownDelaySeconds,
+  publishPath: '',
+  headers: [],
+  routes: [],
+}
+
+const running = [
+  'env',
+  'runtime',
+  'envSpecificDetails',
+  'preDeployCommand',
+  'plan',
+  'numInstances',
+  'maxShutdownDelaySeconds',
+  'allowUserNamespaces',
+] as const
+const everywhere = ['buildPlan'] as const
+const scheduled = ['schedule', 'timezone', 'overlapPolicy'] as const
+const atTheEdge = ['headers', 'routes', 'ipAllowList', 'maintenanceMode'] as const
+
+/** Which fields of serviceDetails each type of service has. */
+const fieldsOfType: Record<ServiceType, ReadonlySet<string>> = {
+  web_service: new Set([...everywhere, ...running, ...atTheEdge, 'healthCheckPath', 'cutoverGuard', 'sleep', 'disk']),
+  private_service: new Set([...everywhere, ...running, 'disk']),
+  background_worker: new Set([...everywhere, ...running, 'disk']),
+  cron_job: new Set([...everywhere, ...running.filter((field) => field !== 'numInstances'), ...scheduled]),
+  static_site: new Set([...everywhere, ...atTheEdge, 'buildCommand', 'publishPath']),
+}
+
+const fieldNames = new Set<string>(Object.values(fieldsOfType).flatMap((fields) => [...fields]))
+
+/**
+ * The settings after `input` has been applied to them.
+ *
+ * @throws AppError validation_failed naming the fields that a service of this type does not have, or that contradict each other.
+ */
+export function applyDetails(type: ServiceType, settings: ServiceSettings, input: ServiceDetailsInput): ServiceSettings {
+  refuse([...strangers(type, input), ...contradictions(type, input)])
+  const native = input.envSpecificDetails
+  return {
+    ...settings,
+    runtime: input.runtime ?? input.env ?? settings.runtime,
+    buildCommand: input.buildCommand ?? native?.buildCommand ?? settings.buildCommand,
+    startCommand: native?.startCommand ?? settings.startCommand,
+    preDeployCommand: input.preDeployCommand ?? native?.preDeployCommand ?? settings.preDeployCommand,
+    plan: input.plan ?? settings.plan,
+    buildPlan: input.buildPlan ?? settings.buildPlan,
+    healthCheckPath: input.healthCheckPath ?? settings.healthCheckPath,
+    maxShutdownDelaySeconds: input.maxShutdownDelaySeconds ?? settings.maxShutdownDelaySeconds,
+    ...(input.allowUserNamespaces !== undefined && { allowUserNamespaces: input.allowUserNamespaces }),
+    publishPath: input.publishPath ?? settings.publishPath,
+    headers: input.headers ?? settings.headers,
+    routes: input.routes === undefined ? settings.routes : inOrder(input.routes),
+  }
+}
+
+/** Rules as they are tried: by their priorities, and where two have the same, or none, by their places. */
+function inOrder(rules: readonly PathRuleInput[]): PathRule[] {
+  const placed = rules.map(({ priority, ...rule }, place) => ({ rule, priority: priority ?? place }))
+  return placed.toSorted((one, other) => one.priority - other.priority).map(({ rule }) => rule)
+}
+
+/** A value that changes nothing is let pass, as clients of Render's API send it of all types. */
+function strangers(type: ServiceType, input: ServiceDetailsInput): ErrorDetail[] {
+  return Object.keys(input)
+    .filter((key) => fieldNames.has(key) && !fieldsOfType[type].has(key) && !isNeutralControl(key, input))
+    .map((key) => ({ path: `/serviceDetails/${key}`, message: `A ${type} has no ${key}.` }))
+}
+
+function contradictions(type: ServiceType, input: ServiceDetailsInput): ErrorDetail[] {
+  return [...twoRuntimes(input), ...badRewrites(type, input), ...reservedHeaders(input), ...longPatterns(input)]
+}
+
+/** A rewrite answers with another file of the site; going to another site is a redirect. An app has no files to rewrite to. */
+function badRewrites(type: ServiceType, { routes = [] }: ServiceDetailsInput): ErrorDetail[] {
+  const isApp = type !== 'static_site'
+  const message = isApp
+    ? 'Only a static site has rewrites: an app routes its own paths. Use a redirect, or do it in the app.'
+    : 'A rewrite leads to a path of this site. Use a redirect to lead elsewhere.'
+  return routes.flatMap((rule, index) =>
+    rule.type === 'rewrite' && (isApp || !rule.destination.startsWith('/'))
+      ? [{ path: `/serviceDetails/routes/${index}/${isApp ? 'type' : 'destination'}`, message }]
+      : [],
+  )
+}
+
+function reservedHeaders({ headers = [] }: ServiceDetailsInput): ErrorDetail[] {
+  return headers.flatMap(({ name }, index) =>
+    isReservedHeader(name)
+      ? [{ path: `/serviceDetails/headers/${index}/name`, message: `${name} frames the message: no rule can set it.` }]
+      : [],
+  )
+}
+
+/** Each list may be sent without the other, so each has half. */
+function longPatterns({ headers = [], routes = [] }: ServiceDetailsInput): ErrorDetail[] {
+  const lists = { headers: headers.map(({ path }) => path), routes: routes.map(({ source }) => source) }
+  const most = maxPatternChars / 2
+  return Object.entries(lists).flatMap(([key, patterns]) => {
+    const chars = patterns.reduce((sum, pattern) => sum + pattern.length, 0)
+    const message = `The paths of these rules have ${chars} characters together, of ${most} that are possible. Shorten them, or use fewer.`
+    return chars > most ? [{ path: `/serviceDetails/${key}`, message }] : []
+  })
+}
+
+function twoRuntimes(input: ServiceDetailsInput): ErrorDetail[] {
+  if (input.env === undefined || input.runtime === undefined || input.env === input.runtime) return []
+  return [{ path: '/serviceDetails/env', message: 'env is the old name of runtime: give one of them, or both with the same value.' }]
+}
+
+function refuse(details: ErrorDetail[]): void {
+  const first = details[0]
+  if (first !== undefined) throw new AppError('validation_failed', first.message, { details })
+}

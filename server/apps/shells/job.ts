@@ -1,0 +1,83 @@
+import { defaultShellSize, defaultTerminalName, type JobTerminalQuery } from '../../../shared/shell.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import type { OpenTerminal } from '../../engines/port.ts'
+import { releaseById, type StoredRelease } from '../deploys/release-store.ts'
+import { deployById } from '../deploys/store.ts'
+import { prepareWorkload } from '../instances/launch.ts'
+import { endJob, recordStart } from '../jobs/finish.ts'
+import { addJob, oneOff } from '../jobs/operations.ts'
+import { outcomeOf } from '../jobs/outcome.ts'
+import { jobById, type StoredJob, updateJob } from '../jobs/store.ts'
+import type { StoredService } from '../services/store.ts'
+import type { ShellEnd } from './session.ts'
+
+const NO_PORT = 0
+
+/** A job on a terminal: what runs, in which release. */
+export interface TerminalJob {
+  job: StoredJob
+  release: StoredRelease
+  deployId: string
+}
+
+/**
+ * Writes down that a job runs, before its terminal is there. It never waits in the queue, and runs nowhere again: a control plane that
+ * finds it without a terminal concludes that its end is not known.
+ *
+ * @throws AppError as a job that is created does, and conflict when nothing of the service is live.
+ */
+export function beginTerminalJob(
+  context: Context,
+  service: StoredService,
+  { startCommand, planId, by }: Pick<JobTerminalQuery, 'startCommand' | 'planId'> & { by: string },
+): TerminalJob {
+  const { db } = context
+  return db.transaction(() => {
+    const { id } = addJob(context, service, oneOff(context, service, { startCommand, ...(planId !== undefined && { planId }), by }))
+    const deploy = deployById(db, service.liveDeployId ?? '')
+    const release = releaseById(db, deploy?.releaseId ?? '')
+    if (deploy === undefined || release === undefined) throw new Error('A live service has no release')
+    updateJob(db, id, { phase: 'running', deployId: deploy.id, releaseId: release.id, startedAt: context.now() })
+    const job = jobById(db, id)
+    if (job === undefined) throw new Error('A job that was just written is gone')
+    recordStart(context, { job, service })
+    return { job, release, deployId: deploy.id }
+  })()
+}
+
+/** Opens the terminal of a job, with everything that jobs have. */
+export async function openJobTerminal(
+  context: Context,
+  service: StoredService,
+  { job, release, deployId }: TerminalJob,
+  { query, onOutput }: { query: JobTerminalQuery; onOutput: (bytes: Uint8Array) => void },
+): Promise<OpenTerminal> {
+  const own = { command: query.startCommand, ...(job.plan !== null && { plan: job.plan }) }
+  const { instanceId, outputPath, ...spec } = await prepareWorkload(context, {
+    service,
+    release,
+    workload: { id: job.id, deployId, port: NO_PORT, ...own },
+  })
+  return await context.engine.openTerminal({
+    ...spec,
+    env: { ...spec.env, TERM: query.term ?? defaultTerminalName },
+    taskId: job.id,
+    columns: query.columns ?? defaultShellSize.columns,
+    rows: query.rows ?? defaultShellSize.rows,
+    onOutput,
+  })
+}
+
+/** Writes the end of a job on a terminal down. */
+export function endTerminalJob(context: Context, service: StoredService, jobId: string, end: ShellEnd): void {
+  const job = jobById(context.db, jobId)
+  if (job === undefined) return
+  const outcome =
+    'reason' in end && job.stopAs === null
+      ? ({ phase: 'canceled', exitCode: null, reason: `${end.reason}.` } as const)
+      : outcomeOf(job, 'reason' in end ? undefined : { ...end, oomKilled: false })
+  endJob(context, { job, service }, outcome)
+  context.work.pokeJobs(service.id)
+  // A deletion waits until nothing of the service is left.
+  context.work.pokeService(service.id)
+}

@@ -1,0 +1,65 @@
+import type { Context } from '../../boot/serve/context.ts'
+import type { Actor } from '../../http/call.ts'
+import { describeError } from '../../platform/server-log.ts'
+import { forgetOldEvents, recordEvent } from '../events/store.ts'
+import { type StoredService, serviceById } from '../services/store.ts'
+import type { ShellEnd } from './session.ts'
+
+/** A shell, as its events tell of it. What is typed into it, its command included, may hold secrets and is written down nowhere. */
+export interface RecordedShell {
+  shellId: string
+  service: StoredService
+  actor: Pick<Actor, 'type' | 'id' | 'name'>
+  /** The instance whose surroundings it shares; undefined where it has its own. */
+  instanceId: string | undefined
+}
+
+export function recordOpened({ db, now }: Context, shell: RecordedShell): void {
+  recordEvent(db, { service: shell.service, type: 'shell_opened', details: detailsOf(shell), now: now() })
+}
+
+/** Of a service: two of each shell. */
+const KEPT_EVENTS = 10_000
+
+/** Writes down how it ended, unless the service is gone by then, and its events with it. */
+export function recordClosed(context: Context, shell: RecordedShell, { end, openedAt }: { end: ShellEnd; openedAt: number }): void {
+  try {
+    const { db, now } = context
+    if (serviceById(db, shell.service.id) === undefined) return
+    const details = { ...detailsOf(shell), ...end, seconds: Math.round((now() - openedAt) / 1000) }
+    recordEvent(db, { service: shell.service, type: 'shell_closed', details, now: now() })
+    forgetOldEvents(db, { serviceId: shell.service.id, types: ['shell_opened', 'shell_closed'], count: KEPT_EVENTS })
+  } catch (error) {
+    context.log.error('end of a shell not written down', { shellId: shell.shellId, ...describeError(error) })
+  }
+}
+
+/** How far back an opening is looked for whose end is not written down. */
+const LOOKED_AT_EVENTS = 20_000
+
+interface OpeningRow {
+  id: string
+  workspaceId: string
+  details: string
+}
+
+/** At a start: an earlier control plane ended without having written down the end of its shells, which have ended with it. */
+export function recordLost({ db, now }: Pick<Context, 'db' | 'now'>): void {
+  const rows = db
+    .query<OpeningRow, [number]>(
+      `WITH latest AS (SELECT * FROM events ORDER BY id DESC LIMIT ?)
+       SELECT service_id AS id, workspace_id AS workspaceId, details FROM latest WHERE type = 'shell_opened' AND details ->> 'shellId'
+       NOT IN (SELECT details ->> 'shellId' FROM latest WHERE type = 'shell_closed')`,
+    )
+    .all(LOOKED_AT_EVENTS)
+  for (const { details, ...service } of rows) {
+    const lost = { ...(JSON.parse(details) as Record<string, unknown>), reason: 'The control plane ended' }
+    recordEvent(db, { service, type: 'shell_closed', details: lost, now: now() })
+  }
+}
+
+const detailsOf = ({ shellId, actor, instanceId }: RecordedShell) => ({
+  shellId,
+  actor: { type: actor.type, id: actor.id, name: actor.name },
+  instanceId: instanceId ?? null,
+})

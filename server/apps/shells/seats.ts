@@ -1,0 +1,68 @@
+import { AppError } from '../../../shared/error.ts'
+import { createHolds } from '../../platform/work/holds.ts'
+
+/** Each open shell takes a terminal and, without an instance to join, a plan's worth of memory. */
+const MAX_SHELLS = 100
+const MAX_SHELLS_OF_SERVICE = 10
+
+/** An open shell, for whoever has to end it. */
+export interface SeatedShell {
+  shellId: string
+  serviceId: string
+  workspaceId: string
+  /** Closes the client's socket with this reason, and then what the shell runs. */
+  end(reason: string): void
+}
+
+/** Knows the open shells, so that nobody opens them without end and all of a service can be ended. */
+export interface ShellSeats {
+  /**
+   * Takes a seat; the function returned gives it back, once.
+   *
+   * @throws AppError conflict when the service, `unavailable` when the server has too many open.
+   */
+  take(shell: SeatedShell): () => void
+  /** How many a workspace has open. */
+  countOf(workspaceId: string): number
+  /** Whether a shell, or a job on a terminal, has its seat still. */
+  has(shellId: string): boolean
+  /** Begins the end of one. */
+  end(shellId: string, reason: string): void
+  /** Those of a service, by which their terminals are known to the engine. */
+  idsOf(serviceId: string): string[]
+  /** Services that have a shell open. */
+  serviceIds(): string[]
+  /** Begins the end of all shells of a service. Returns their ids, which their terminals have in the engine. */
+  endAll(serviceId: string, reason: string): string[]
+}
+
+export function createShellSeats(): ShellSeats {
+  const open = createHolds()
+  const seated = new Set<SeatedShell>()
+  return {
+    take(shell) {
+      if (open.countOf(shell.serviceId) >= MAX_SHELLS_OF_SERVICE)
+        throw new AppError('conflict', `This service has ${MAX_SHELLS_OF_SERVICE} shells open, which is the most. Close one of them.`)
+      if (open.total() >= MAX_SHELLS)
+        throw new AppError('unavailable', `This server has ${MAX_SHELLS} shells open, which is the most. Try again when some are closed.`)
+      const giveBack = open.take(shell.serviceId)
+      seated.add(shell)
+      return () => {
+        giveBack()
+        seated.delete(shell)
+      }
+    },
+    countOf: (workspaceId) => [...seated].filter((shell) => shell.workspaceId === workspaceId).length,
+    end(shellId, reason) {
+      for (const shell of seated) if (shell.shellId === shellId) shell.end(reason)
+    },
+    has: (shellId) => [...seated].some((shell) => shell.shellId === shellId),
+    idsOf: (serviceId) => [...seated].flatMap((shell) => (shell.serviceId === serviceId ? [shell.shellId] : [])),
+    serviceIds: () => [...new Set([...seated].map(({ serviceId }) => serviceId))],
+    endAll(serviceId, reason) {
+      const shells = [...seated].filter((shell) => shell.serviceId === serviceId)
+      for (const { end } of shells) end(reason)
+      return shells.map(({ shellId }) => shellId)
+    },
+  }
+}

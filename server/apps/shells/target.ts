@@ -1,0 +1,43 @@
+import { AppError } from '../../../shared/error.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import { releaseById, type StoredRelease } from '../deploys/release-store.ts'
+import { deployById } from '../deploys/store.ts'
+import { instancesOf, type StoredInstance } from '../instances/store.ts'
+import type { StoredService } from '../services/store.ts'
+
+/** What a shell is opened in: a release, and the instance of it whose surroundings it shares; without one it has its own. */
+export interface ShellTarget {
+  release: StoredRelease
+  instance: StoredInstance | undefined
+}
+
+/**
+ * Where a shell of this service goes.
+ *
+ * @throws AppError conflict where it has nothing that a shell could see, not_found for a strange instance.
+ */
+export function shellTargetOf({ db }: Pick<Context, 'db'>, service: StoredService, instanceId: string | undefined): ShellTarget {
+  if (service.type === 'static_site')
+    throw new AppError('conflict', 'A static site has no processes, so there is nothing to open a shell in.')
+  if (service.suspendedAt !== null) throw new AppError('conflict', 'The service is suspended. Resume it, then open the shell.')
+  const instance = chosen(instancesOf(db, service.id), instanceId)
+  const liveReleaseId = service.liveDeployId === null ? null : deployById(db, service.liveDeployId)?.releaseId
+  const release = releaseById(db, instance?.releaseId ?? liveReleaseId ?? '')
+  if (release === undefined) throw new AppError('conflict', 'Nothing of this service is live yet. Deploy it, then open the shell.')
+  return { release, instance }
+}
+
+const isRunning = ({ phase, startedAt }: StoredInstance): boolean => phase !== 'pending' && startedAt !== null
+
+/** Of those that run, what requests reach comes first, then the newest. */
+function chosen(instances: readonly StoredInstance[], wantedId: string | undefined): StoredInstance | undefined {
+  if (wantedId !== undefined) {
+    const wanted = instances.find(({ id }) => id === wantedId)
+    if (wanted === undefined)
+      throw new AppError('not_found', `This service has no instance ${wantedId}. GET /v1/services/{id}/instances lists those there are.`)
+    if (!isRunning(wanted)) throw new AppError('conflict', `Instance ${wantedId} does not run now. Leave it out for one that does.`)
+    return wanted
+  }
+  const running = instances.filter(isRunning)
+  return running.findLast(({ phase }) => phase === 'serving') ?? running.findLast(({ phase }) => phase !== 'draining')
+}

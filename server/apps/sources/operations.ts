@@ -1,0 +1,113 @@
+import { renameSync } from 'node:fs'
+import { mkdir, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Source, UploadLimits } from '../../../shared/deploy.ts'
+import { AppError } from '../../../shared/error.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import { removeTree } from '../../platform/files/tree/remove.ts'
+import { newId } from '../../platform/id.ts'
+import { servicePathsOf } from '../../platform/paths.ts'
+import { whileThereIsRoom } from '../../runtime/space/room.ts'
+import { ensureServiceFolders } from '../services/folders.ts'
+import { type StoredService, serviceById } from '../services/store.ts'
+import { extractApart } from './extract-apart.ts'
+import { DEFAULT_EXTRACT_LIMITS } from './extract-rules.ts'
+import { receiveUpload, TEMPORARY_PREFIX } from './receive.ts'
+import { insertSource, type StoredSource, sourceFile } from './store.ts'
+
+const MIB = 1024 * 1024
+
+export interface Upload<T> {
+  service: StoredService
+  body: ReadableStream<Uint8Array>
+  contentType: string
+  expectedBytes?: number
+  signal: AbortSignal
+  /** Throws when the right to upload has ended while the bytes came. */
+  requireRight(): void
+  /** Makes the change in one transaction; asks for the right once more. */
+  change<R>(apply: () => R): R
+  /** What belongs to the same change: a deploy, say. */
+  onKept(source: StoredSource): T
+}
+
+/** Where a source is unpacked while it waits for the deploy that builds it. */
+const unpackedDir = (context: Pick<Context, 'paths'>, source: Pick<StoredSource, 'id' | 'serviceId'>): string =>
+  join(servicePathsOf(context.paths, source.serviceId).builds, source.id)
+
+/**
+ * Takes an uploaded archive in: streamed to disk, unpacked once to see that it can be, and kept. Nothing stays of one that is refused.
+ *
+ * @throws AppError bad_request, payload_too_large or unsupported_media_type, saying what is wrong with it; not_found when the service
+ * was deleted meanwhile; unavailable when it would take of the space that the server keeps free.
+ */
+export function takeSource<T>(context: Context, upload: Upload<T>): Promise<T> {
+  const need = { what: 'the upload', advice: 'Its operator has to free some; nothing was kept.', bytes: upload.expectedBytes }
+  return whileThereIsRoom(context, need, (short) => take(context, { ...upload, signal: AbortSignal.any([upload.signal, short]) }))
+}
+
+async function take<T>(context: Context, upload: Upload<T>): Promise<T> {
+  const { service, signal } = upload
+  const { uploads } = context.paths
+  const received = await receiveUpload({ ...upload, maxBytes: context.config.CP_UPLOAD_MAX_MB * MIB, uploadsDir: uploads })
+  const into = join(uploads, `${TEMPORARY_PREFIX}${crypto.randomUUID()}`)
+  const { sha256, sizeBytes, format } = received
+  const begun = { id: newId('source'), serviceId: service.id, sha256, sizeBytes, format }
+  const kept = { archive: sourceFile(context.paths, begun), unpacked: unpackedDir(context, begun) }
+  try {
+    const { fileCount } = await extractApart({ ...received, into, limits: extractLimits(context), signal })
+    upload.requireRight()
+    refuseDeleted(context, service.id)
+    await ensureServiceFolders(context.paths, service)
+    const source = { ...begun, fileCount, createdAt: context.now() }
+    return upload.change(() => {
+      refuseDeleted(context, service.id)
+      // Files first, then their row: a kill in between leaves files that the next prune removes, never a row without its files.
+      // In one turn of the event loop, so that no prune comes between the two.
+      renameSync(received.path, kept.archive)
+      renameSync(into, kept.unpacked)
+      insertSource(context.db, source)
+      return upload.onKept(source)
+    })
+  } catch (error) {
+    for (const path of [received.path, into, kept.archive, kept.unpacked]) await removeTree(path)
+    // The deletion may have been over before we made the service's folders.
+    if (serviceById(context.db, service.id) === undefined) await removeTree(servicePathsOf(context.paths, service.id).root)
+    throw error
+  }
+}
+
+function refuseDeleted(context: Context, serviceId: string): void {
+  if (serviceById(context.db, serviceId)?.deletedAt !== null) throw new AppError('not_found', 'The service was deleted meanwhile.')
+}
+
+/** The unpacked files of a source, from its upload or from the kept archive, moved to `into`. */
+export async function unpackSource(
+  context: Context,
+  source: StoredSource,
+  { into, signal }: { into: string; signal: AbortSignal },
+): Promise<void> {
+  await removeTree(into)
+  await mkdir(join(into, '../../platform/network'), { recursive: true })
+  const isThere = await rename(unpackedDir(context, source), into).then(
+    () => true,
+    () => false,
+  )
+  if (isThere) return
+  const path = sourceFile(context.paths, source)
+  await extractApart({ path, format: source.format, into, limits: extractLimits(context), signal })
+}
+
+/** A source as the API sends it. */
+export const presentSource = ({ id, sha256, sizeBytes, fileCount }: StoredSource): Source => ({ id, sha256, sizeBytes, fileCount })
+
+/** What the operator lets one upload be. */
+export function uploadLimits(context: Pick<Context, 'config'>): UploadLimits {
+  const { maxBytes: maxUnpackedBytes, maxFiles } = extractLimits(context)
+  return { maxBytes: context.config.CP_UPLOAD_MAX_MB * MIB, maxUnpackedBytes, maxFiles }
+}
+
+const extractLimits = (context: Pick<Context, 'config'>): typeof DEFAULT_EXTRACT_LIMITS => ({
+  ...DEFAULT_EXTRACT_LIMITS,
+  maxBytes: context.config.CP_SOURCE_MAX_MB * MIB,
+})

@@ -1,0 +1,63 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { buildPlans, plans } from '../../../shared/plan.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import { recordDirIn } from '../../engines/process/record.ts'
+import { layerOf } from '../../engines/process/writable-layer.ts'
+import { servicePathsOf } from '../../platform/paths.ts'
+import { releaseById } from '../deploys/release-store.ts'
+import { type StoredDeploy, unfinishedDeploys } from '../deploys/store.ts'
+import { diskPathsOf } from '../disks/paths.ts'
+import { diskOfService } from '../disks/store.ts'
+import { instancesOf } from '../instances/store.ts'
+import { type StoredService, serviceById } from '../services/store.ts'
+
+/** Something that may be filling the disk, and the folders it can write to. */
+export interface Candidate {
+  id: string
+  kind: 'service' | 'build'
+  service: StoredService
+  folders: string[]
+  /** What its plan gives it, in MiB. */
+  diskMb: number
+}
+
+const MIB_PER_GIB = 1024
+
+type Given = Pick<Context, 'db' | 'engine' | 'paths' | 'shells'>
+
+/** Services of which something runs, be it a shell alone, and builds under way. */
+export async function candidatesOf({ db, engine, paths, shells }: Given): Promise<Candidate[]> {
+  const listed = Map.groupBy(await engine.list(), ({ serviceId }) => serviceId)
+  const running = new Set([...listed.keys(), ...shells.serviceIds()])
+  const services = [...running].flatMap((id) => serviceById(db, id) ?? [])
+  const workloadsOf = (id: string) => [...(listed.get(id) ?? []).map(({ instanceId }) => instanceId), ...shells.idsOf(id)]
+  const builds = unfinishedDeploys(db).filter(({ status }) => status === 'build_in_progress')
+  return [
+    ...services.map((service) => serviceCandidate({ db, paths }, service, workloadsOf(service.id))),
+    ...builds.flatMap((deploy) => buildCandidate({ db, paths }, deploy)),
+  ]
+}
+
+/** `workloadIds`: whatever runs of it. Jobs, commands before a deploy and shells have layers of their own as well as instances. */
+function serviceCandidate({ db, paths }: Pick<Given, 'db' | 'paths'>, service: StoredService, workloadIds: readonly string[]): Candidate {
+  const own = servicePathsOf(paths, service.id)
+  const running = instancesOf(db, service.id).at(-1)
+  // Who joins an instance has none, nor has anybody on some machines, and a folder that is not there cannot be measured.
+  const layers = workloadIds.map((id) => layerOf(recordDirIn(paths.engineState, id))).filter((folder) => existsSync(folder))
+  const plan = (running && releaseById(db, running.releaseId)?.settings.plan) ?? service.settings.plan
+  const disk = diskOfService(db, service.id)
+  // The space of one that is an image is taken already.
+  const folderDisk =
+    disk === undefined || disk.isImage ? undefined : { folder: diskPathsOf(paths, disk.id).folder, mb: disk.sizeGb * MIB_PER_GIB }
+  const folders = [own.home, own.tmp, own.output, ...layers, ...(folderDisk === undefined ? [] : [folderDisk.folder])]
+  return { id: service.id, kind: 'service', service, folders, diskMb: plans[plan].diskMb + (folderDisk?.mb ?? 0) }
+}
+
+function buildCandidate({ db, paths }: Pick<Given, 'db' | 'paths'>, { id, serviceId }: StoredDeploy): Candidate[] {
+  const service = serviceById(db, serviceId)
+  if (service === undefined) return []
+  const own = servicePathsOf(paths, serviceId)
+  const { diskMb } = buildPlans[service.settings.buildPlan]
+  return [{ id, kind: 'build', service, folders: [join(own.builds, id), own.cache], diskMb }]
+}

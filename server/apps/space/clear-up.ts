@@ -1,0 +1,36 @@
+import { readdirSync } from 'node:fs'
+import type { Context } from '../../boot/serve/context.ts'
+import { servicePathsOf } from '../../platform/paths.ts'
+import { measureFolders } from '../../runtime/space/measure.ts'
+import type { Unit } from '../../runtime/space/reserve.ts'
+import { pruneReleases } from '../deploys/prune.ts'
+
+/** Less than this is not worth a rollback that can then not be made. */
+const WORTH: Record<Unit, number> = { bytes: 1024 * 1024, files: 100 }
+
+/**
+ * Removes what is kept of the service that has most of it: uploads and releases, but for the newest and what is in use. Returns whether
+ * that gave anything back.
+ */
+export async function clearUpAfterFullest(context: Context, unit: Unit): Promise<boolean> {
+  const before = await keptOf(context, unit)
+  for (const [id, held] of [...before].toSorted(([, a], [, b]) => b - a)) {
+    if (held < WORTH[unit]) return false
+    context.stopping.throwIfAborted()
+    await pruneReleases({ ...context, config: { ...context.config, CP_RELEASES_KEPT: 1 } }, id)
+    const freed = held - ((await keptOf(context, unit, [id])).get(id) ?? 0)
+    if (freed < WORTH[unit]) continue
+    context.log.error('uploads and releases of a service were removed, as the disk is short', { serviceId: id, freed, unit })
+    return true
+  }
+  return false
+}
+
+async function keptOf(context: Context, unit: Unit, ids = readdirSync(context.paths.services)): Promise<Map<string, number>> {
+  const foldersOf = (id: string) => {
+    const { sources, releases, builds } = servicePathsOf(context.paths, id)
+    return [sources, releases, builds]
+  }
+  const sizes = await measureFolders(ids.flatMap(foldersOf), unit, context.stopping)
+  return new Map(ids.map((id) => [id, foldersOf(id).reduce((sum, folder) => sum + (sizes.get(folder) ?? 0), 0)]))
+}

@@ -1,0 +1,157 @@
+/**
+ * Keeps some of the disk free for the control plane and for those who behave, on every file system: it looks at the free space,
+ * and at the room for files, once a second, which costs next to nothing, and only when one falls under its reserve it measures who holds how much, stops whoever is
+ * to blame, and repeats that until there is space again. What was stopped stays down as long as there is none.
+ */
+import { statSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Context } from '../../boot/serve/context.ts'
+import { describeError } from '../../platform/server-log.ts'
+import { allowedOn, chooseHog, type Holder, SMALL_GROWTH } from '../../runtime/space/hog.ts'
+import { measureFolders, measureRemoved } from '../../runtime/space/measure.ts'
+import { nextLookMs, type Shortage, type Spaces, shortageIn, spacesOf, type Unit } from '../../runtime/space/reserve.ts'
+import { unfinishedDeploys } from '../deploys/store.ts'
+import { hasInstances } from '../instances/store.ts'
+import { allOpenJobs } from '../jobs/store.ts'
+import { type Candidate, candidatesOf } from './candidates.ts'
+import { clearUpAfterFullest } from './clear-up.ts'
+import { holdBack, stopHog } from './stop.ts'
+
+/** Between two measurements, so that growth shows. */
+const BETWEEN_SWEEPS_MS = 250
+const CALM_MS = 1000
+/** Once a minute the operator is reminded that space is short though no service is to blame. */
+const REMIND_MS = 60_000
+/** What all services keep is measured no more often than this. */
+const CLEAR_UP_MS = 5000
+
+interface Watch {
+  context: Context
+  /** What everybody held at the last measurement, by id. */
+  held: Map<string, number>
+  /** Ids of services that stay down until there is space. */
+  down: Set<string>
+  /** What there was too little of at the last look. */
+  shortOf: Unit | undefined
+  remindedAt: number
+  /** When there was nothing to clear up last. */
+  clearedUpAt: number
+}
+
+/** Watches the disk until the control plane stops. */
+export function startDiskGuard(context: Context): void {
+  if (context.config.CP_DISK_RESERVE_MB === 0) return
+  const watch: Watch = {
+    context,
+    held: new Map(),
+    down: new Set(),
+    shortOf: undefined,
+    remindedAt: Number.NEGATIVE_INFINITY,
+    clearedUpAt: Number.NEGATIVE_INFINITY,
+  }
+  keepWatch(watch).catch((error) => {
+    if (!context.stopping.aborted) context.log.error('the disk is not watched any more', describeError(error))
+  })
+}
+
+async function keepWatch(watch: Watch): Promise<void> {
+  const { context } = watch
+  const settingMb = context.config.CP_DISK_RESERVE_MB
+  let before = lookAt(context)
+  for (;;) {
+    const now = lookAt(context)
+    const shortage = shortageIn(now, settingMb)
+    if (shortage?.unit !== watch.shortOf) watch.held.clear()
+    watch.shortOf = shortage?.unit
+    if (shortage === undefined) watch.down.clear()
+    const delayMs = shortage === undefined ? nextLookMs(before, now, settingMb) : await whileShort(watch, shortage)
+    before = now
+    await sleep(delayMs, undefined, { signal: context.stopping, ref: false })
+  }
+}
+
+async function whileShort(watch: Watch, shortage: Shortage): Promise<number> {
+  const { context, down } = watch
+  for (const id of down) holdBack(context, id)
+  try {
+    return await sweep(watch, shortage)
+  } catch (error) {
+    context.stopping.throwIfAborted()
+    context.log.error('the disk could not be measured', describeError(error))
+    return CALM_MS
+  }
+}
+
+/** Whether somebody is here who could be to blame. */
+const isUsed = ({ db, shells }: Context): boolean =>
+  hasInstances(db) || unfinishedDeploys(db).length > 0 || allOpenJobs(db).length > 0 || shells.serviceIds().length > 0
+
+/** Measures, and stops one, or else clears up after one. Returns when to look again. */
+async function sweep(watch: Watch, shortage: Shortage): Promise<number> {
+  const { context, held, down } = watch
+  const candidates = isUsed(context) ? await candidatesOf(context) : []
+  const holders = await measure(watch, candidates, shortage)
+  const hog = chooseHog(holders, SMALL_GROWTH[shortage.unit])
+  const isFirst = held.size === 0
+  for (const { id, held: amount } of holders) held.set(id, amount)
+  const candidate = candidates.find(({ id }) => id === hog?.id)
+  if (hog === undefined || candidate === undefined) {
+    if (isFirst && holders.length > 0) return BETWEEN_SWEEPS_MS
+    return await withoutHog(watch, shortage)
+  }
+  context.log.error('the disk is short of space', { ...told(shortage), stopped: hog.id })
+  if (hog.kind === 'service') down.add(hog.id)
+  await stopHog(context, candidate, { hog, shortage })
+  held.delete(hog.id)
+  return BETWEEN_SWEEPS_MS
+}
+
+async function measure({ context, held, down }: Watch, candidates: readonly Candidate[], shortage: Shortage): Promise<Holder[]> {
+  const { unit } = shortage
+  const folders = await measureFolders(
+    candidates.flatMap((candidate) => candidate.folders),
+    unit,
+    context.stopping,
+  )
+  const services = candidates.filter(({ kind }) => kind === 'service')
+  const uids = new Set(services.map(({ service }) => service.uid))
+  const place = { device: statSync(context.paths.services).dev, folder: context.paths.services }
+  const removed = unit === 'bytes' ? measureRemoved(uids, place) : new Map<number, number>()
+  return candidates.map(({ id, kind, service, folders: own, diskMb }) => ({
+    id,
+    kind,
+    held: own.reduce((sum, folder) => sum + (folders.get(folder) ?? 0), kind === 'service' ? (removed.get(service.uid) ?? 0) : 0),
+    heldBefore: held.get(id),
+    // What was stopped is not stopped again for what it holds: somebody may be in its shell to clear it up.
+    allowed: down.has(id) ? Number.POSITIVE_INFINITY : allowedOn(shortage, diskMb),
+    isUnmeasured: kind === 'service' && !down.has(id) && own.some((folder) => !folders.has(folder)),
+  }))
+}
+
+async function withoutHog(watch: Watch, shortage: Shortage): Promise<number> {
+  const { context } = watch
+  if (context.now() - watch.clearedUpAt < CLEAR_UP_MS) return CALM_MS
+  const isSpaceFreed = await clearUpAfterFullest(context, shortage.unit)
+  if (isSpaceFreed) return BETWEEN_SWEEPS_MS
+  watch.clearedUpAt = context.now()
+  remind(watch, shortage)
+  return CALM_MS
+}
+
+function remind(watch: Watch, shortage: Shortage): void {
+  const { log, paths, now } = watch.context
+  if (now() - watch.remindedAt < REMIND_MS) return
+  watch.remindedAt = now()
+  const message = `The disk of ${paths.data} is short of ${NAMES[shortage.unit]} and no service is to blame. Free some, or deploys will fail.`
+  log.error(message, told(shortage))
+}
+
+const NAMES: Record<Unit, string> = { bytes: 'space', files: 'room for files' }
+
+const told = ({ unit, free, reserve }: Shortage) =>
+  unit === 'bytes' ? { freeBytes: free, reserveBytes: reserve } : { freeFiles: free, reserveFiles: Math.ceil(reserve) }
+
+const lookAt = ({ paths }: Pick<Context, 'paths'>): Spaces & { at: number } => ({
+  ...spacesOf(paths.services),
+  at: performance.now(),
+})

@@ -1,0 +1,12 @@
+import type { Command } from 'commander'
+import { describeConfig } from '../settings/config.ts'
+import { commandWithSettings, configOf } from './settings.ts'
+
+export function configCommand(): Command {
+  const command = commandWithSettings('config').description('Print the effective settings, secrets only as set or not')
+  return command.action(() => {
+    const rows = describeConfig(configOf(command))
+    const width = Math.max(...rows.map(({ name }) => name.length))
+    for (const { name, value, help } of rows) process.stdout.write(`${name.padEnd(width)}  ${value}\n${' '.repeat(width)}  # ${help}\n`)
+  })
+}

@@ -1,0 +1,53 @@
+import { dirname } from 'node:path'
+import type { Command } from 'commander'
+import { type Toolchains, type ToolName, toolNames } from '../../builders/tool.ts'
+import { DEFAULT_TOOLCHAIN_PATH, findToolchains, ownHomes } from '../../builders/toolchains.ts'
+import { pathsOf } from '../../platform/paths.ts'
+import { isCompiled, selfCommand } from '../../platform/process/self.ts'
+import { type Examination, examine } from '../doctor/examine.ts'
+import { removeLeftovers } from '../doctor/place.ts'
+import { renderExamination } from '../doctor/render.ts'
+import { isSound } from '../doctor/verdict.ts'
+import { commandWithSettings, configOf } from './settings.ts'
+
+interface Flags {
+  json?: true
+  quick?: true
+}
+
+/** What this machine can and cannot give, found out by trying; it may run beside a `cpd serve`. Fails when a guarantee is missing or broken. */
+export function doctorCommand(): Command {
+  const command = commandWithSettings('doctor')
+    .description('Attack services of its own to see which guarantees of isolation hold here, and list toolchains')
+    .option('--quick', 'Let no fork bomb, memory hog or processor hog loose')
+    .option('--json', 'Print JSON, for scripts')
+  return command.action(async () => {
+    const { json, quick } = command.opts<Flags>()
+    const { CP_BUILD_PATH, CP_DATA_DIR, CP_MASTER_KEY_FILE } = configOf(command)
+    const stopper = new AbortController()
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopper.abort(new Error('Interrupted')))
+    await removeLeftovers()
+    const examination = await examine({
+      paths: pathsOf(CP_DATA_DIR, CP_MASTER_KEY_FILE),
+      // By the name it has in sandboxes: where it stands itself may be nobody's to enter but root's.
+      redTeamCommand: ['bun', ...selfCommand.slice(1), 'red-team'],
+      executable: process.execPath,
+      readOnlyBinds: isCompiled ? [] : [dirname(process.execPath), dirname(dirname(Bun.main))],
+      isQuick: quick === true,
+      progress: (text) => process.stderr.write(`… ${text}\n`),
+      signal: stopper.signal,
+    })
+    const toolchains = await findToolchains({ searchPath: [...CP_BUILD_PATH, ...DEFAULT_TOOLCHAIN_PATH], homes: ownHomes() })
+    process.stdout.write(json === true ? `${JSON.stringify({ ...examination, toolchains }, null, 2)}\n` : textOf(examination, toolchains))
+    process.exit(isSound(examination.verdicts) ? 0 : 1)
+  })
+}
+
+const textOf = (examination: Examination, toolchains: Toolchains): string =>
+  `${[...renderExamination(examination), '', 'Toolchains', ...toolNames.map((name) => toolLine(toolchains, name))].join('\n')}\n`
+
+function toolLine({ tools, problems }: Toolchains, name: ToolName): string {
+  const tool = tools[name]
+  if (tool !== undefined) return `  yes  ${name}: ${tool.directory}`
+  return name === 'bun' ? `  yes  ${name}: this executable` : `  no   ${name}: ${problems[name] ?? 'not found'}`
+}

@@ -1,0 +1,10 @@
+import { Command } from 'commander'
+import { runExtraction } from '../../apps/sources/extract-child.ts'
+
+/** Run by `cpd serve` for each archive. */
+export function extractCommand(): Command {
+  return new Command('extract')
+    .description('Unpack an uploaded archive (run by `cpd serve`)')
+    .argument('<task>', 'What to unpack, where to and within which limits, as JSON')
+    .action(async (task: string) => await runExtraction(task))
+}

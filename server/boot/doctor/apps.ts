@@ -1,0 +1,88 @@
+import type { Limits } from '../../engines/port.ts'
+
+/**
+ * The programs of the doctor's services. Each command is a service's own, and runs in that service's sandbox only; each file is put into
+ * the folder it is started in.
+ */
+export interface DoctorApp {
+  name: string
+  command: string
+  files: Record<string, string>
+  limits: Limits
+}
+
+const MIB = 1024 * 1024
+/** Enough to be a nuisance, and little enough for a machine of 1 GiB. */
+export const HOG_LIMITS: Limits = { cpu: 0.5, memoryBytes: 192 * MIB, pids: 128 }
+
+const NEIGHBOUR_LIMITS: Limits = { cpu: 1, memoryBytes: 512 * MIB, pids: 256 }
+
+/** Answers at once, and leaves a mark in its folders for temporary files. */
+export const neighbourApp = (mark: string): DoctorApp => ({
+  name: 'neighbour',
+  command: 'exec bun server.js',
+  files: {
+    'server.js': `
+for (const dir of ['/tmp', '/dev/shm']) await Bun.write(dir + '/${mark}', 'mine').catch(() => {})
+Bun.serve({ hostname: '0.0.0.0', port: Number(process.env.PORT), fetch: () => new Response('here') })
+console.log('secret in the logs')
+`,
+    'private.txt': 'the code of the neighbour',
+  },
+  limits: NEIGHBOUR_LIMITS,
+})
+
+/** Each process makes two more, for ever. A shell that can make none any more begins anew in the place of the old one, which needs none. */
+const FORKS_SCRIPT = `
+trap 'exec /bin/sh "$0"' EXIT
+bomb() { bomb | bomb & }
+while :; do bomb; done
+`
+
+export const forkBomb: DoctorApp = {
+  name: 'forks',
+  command: 'exec /bin/sh ./forks 2>/dev/null',
+  files: { forks: FORKS_SCRIPT },
+  limits: HOG_LIMITS,
+}
+
+/** A line without an end has to be kept whole. */
+export const memoryHog: DoctorApp = {
+  name: 'memory',
+  command: 'while :; do tail /dev/zero; done 2>/dev/null',
+  files: {},
+  limits: HOG_LIMITS,
+}
+
+export const processorHog = (cores: number): DoctorApp => ({
+  name: 'processor',
+  command: `for n in $(seq ${cores + 2}); do while :; do :; done & done; wait`,
+  files: {},
+  limits: HOG_LIMITS,
+})
+
+/** Leaves sessions, forks away and ignores every signal that can be; each of its processes has the mark as an argument. */
+export const lingerer = (mark: string): DoctorApp => ({
+  name: 'lingerer',
+  command: 'exec /bin/sh ./linger',
+  files: {
+    linger: `
+trap '' TERM INT HUP QUIT USR1 USR2
+for n in 1 2 3; do
+  setsid sleep ${mark} &
+  (setsid setsid sleep ${mark} >/dev/null 2>&1 &)
+done
+echo lingering
+while :; do sleep ${mark}; done
+`,
+  },
+  limits: HOG_LIMITS,
+})
+
+/** Writes until it may write no more, and no more than it is told to. */
+export const diskHog = (sizeMb: number): DoctorApp => ({
+  name: 'disk',
+  command: `exec head -c ${sizeMb}M /dev/zero >/tmp/full`,
+  files: {},
+  limits: HOG_LIMITS,
+})

@@ -1,0 +1,148 @@
+import { chmod, chown, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ensureSelfToolchain } from '../../builders/self-toolchain.ts'
+import { findFreePort, INSTANCE_PORTS } from '../../engines/free-port.ts'
+import type { Engine, ExitedState, InstanceState } from '../../engines/port.ts'
+import { newId, newInstanceId } from '../../platform/id.ts'
+import type { DoctorApp } from './apps.ts'
+import { NEXT_SOURCE } from './red-team/targets.ts'
+
+export interface WorldOptions {
+  dir: string
+  engine: Engine
+  /** Runs as `bun` in the sandboxes. */
+  executable: string
+  /** Further folders that apps must be able to read: the source tree, where this is no compiled executable. */
+  readOnlyBinds: readonly string[]
+  firstUid: number
+}
+
+/** Services of the doctor's own on an engine of its own. */
+export interface World {
+  readonly engine: Engine
+  /** The user of the service that is started next. */
+  nextUid(): number
+  start(app: DoctorApp, env?: Record<string, string>): Promise<RunningApp>
+}
+
+export interface RunningApp {
+  name: string
+  serviceId: string
+  instanceId: string
+  uid: number
+  networkId: string
+  port: number
+  /** Files and folders that are this service's alone. */
+  root: string
+  state(): Promise<InstanceState | undefined>
+  output(): Promise<string>
+  /** How it ended, when it has. */
+  ended: Promise<ExitedState>
+  /** Takes it away, with everything it started. */
+  remove(): Promise<void>
+}
+
+/** Where each instance has a network of its own, every one can have this port. */
+const OWN_NETWORK_PORT = 10_000
+const ROOTS_ALONE = 0o700
+const PASS_THROUGH = 0o711
+
+export async function openWorld({ dir, engine, executable, readOnlyBinds, firstUid }: WorldOptions): Promise<World> {
+  const toolchain = await ensureSelfToolchain({ dir: join(dir, 'toolchain'), executable })
+  const ports = new Set<number>()
+  let count = 0
+
+  async function start(app: DoctorApp, env: Record<string, string> = {}): Promise<RunningApp> {
+    const serviceId = newId('service')
+    const instanceId = newInstanceId(serviceId)
+    const uid = firstUid + count++
+    const place = await layOut(join(dir, 'services', `${app.name}-${count}`), app, uid)
+    const port = engine.hasOwnNetworks ? OWN_NETWORK_PORT : await findFreePort(INSTANCE_PORTS, ports)
+    ports.add(port)
+    const networkId = `doctor-${app.name}`
+    const ended = endOf(engine, instanceId)
+    await engine.start({
+      instanceId,
+      deployId: 'doctor',
+      command: app.command,
+      cwd: place.code,
+      env: { PATH: `${toolchain}:/usr/local/bin:/usr/bin:/bin`, HOME: place.home, BUN_BE_BUN: '1', PORT: String(port), ...env },
+      sandbox: {
+        serviceId,
+        uid,
+        gid: uid,
+        homeDir: place.home,
+        tmpDir: place.tmp,
+        readOnlyBinds: [place.code, toolchain, ...readOnlyBinds],
+        writableBinds: [place.home],
+        coveredDirs: [place.builds],
+        networkId,
+      },
+      limits: app.limits,
+      outputPath: place.output,
+      port,
+    })
+    return {
+      name: app.name,
+      serviceId,
+      instanceId,
+      uid,
+      networkId,
+      port,
+      root: place.root,
+      state: () => engine.inspect(instanceId),
+      output: () => readFile(place.output, 'utf8').catch(() => ''),
+      ended,
+      remove: () => engine.removeService(serviceId),
+    }
+  }
+  return { engine, nextUid: () => firstUid + count, start }
+}
+
+async function layOut(root: string, app: DoctorApp, uid: number) {
+  const place = {
+    root,
+    code: join(root, 'code'),
+    home: join(root, 'home'),
+    tmp: join(root, 'tmp'),
+    output: join(root, 'output', 'log'),
+    builds: join(root, 'builds'),
+  }
+  await mkdir(root, { recursive: true, mode: PASS_THROUGH })
+  await chmod(root, PASS_THROUGH)
+  await mkdir(join(root, 'output'), { mode: ROOTS_ALONE })
+  const nextSource = await layNextSource(place.builds)
+  for (const path of [place.code, place.home, place.tmp]) await mkdir(path, { mode: ROOTS_ALONE })
+  for (const [name, content] of Object.entries(app.files)) await writeFile(join(place.code, name), content, { mode: 0o600 })
+  await writeFile(join(place.home, 'secret'), 'of this service alone', { mode: 0o600 })
+  const own = [
+    place.code,
+    place.home,
+    place.tmp,
+    join(place.home, 'secret'),
+    ...nextSource,
+    ...Object.keys(app.files).map((name) => join(place.code, name)),
+  ]
+  if (process.getuid?.() === 0) for (const path of own) await chown(path, uid, uid)
+  return place
+}
+
+/** What a build of the same user has in its hands while the service runs. */
+async function layNextSource(builds: string): Promise<string[]> {
+  const [folder, file] = [join(builds, NEXT_SOURCE.folder), join(builds, NEXT_SOURCE.folder, NEXT_SOURCE.file)]
+  await mkdir(builds, { mode: PASS_THROUGH })
+  await chmod(builds, PASS_THROUGH)
+  await mkdir(folder, { mode: ROOTS_ALONE })
+  await writeFile(file, 'web: true', { mode: 0o600 })
+  return [folder, file]
+}
+
+function endOf(engine: Engine, instanceId: string): Promise<ExitedState> {
+  return new Promise((resolve) => {
+    const unsubscribe = engine.onExit((id, state) => {
+      if (id !== instanceId) return
+      unsubscribe()
+      resolve(state)
+    })
+  })
+}

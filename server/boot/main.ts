@@ -1,0 +1,37 @@
+import { Command } from 'commander'
+import { AppError } from '../../shared/error.ts'
+import { isDiskFull } from '../platform/files/disk-full.ts'
+import { version } from '../platform/process/self.ts'
+import { ingressCommand } from './commands/ingress.ts'
+import { reachLoopbackDirectly } from './settings/config.ts'
+
+/** The ingress is a process of its own, with its own memory: it is not to hold all that the control plane needs. Nor is what unpacks archives. */
+const isIngress = process.argv[2] === 'ingress'
+const isExtraction = process.argv[2] === 'extract'
+
+async function run(): Promise<void> {
+  const program = new Command('cpd')
+    .description('Deploys and runs your services on this machine')
+    .version(version)
+    .addCommand(ingressCommand(), { hidden: true })
+  if (isExtraction) program.addCommand((await import('./commands/extract.ts')).extractCommand(), { hidden: true })
+  else if (!isIngress) {
+    const { controlCommands, hiddenCommands } = await import('./commands/control.ts')
+    for (const command of controlCommands()) program.addCommand(command)
+    for (const command of hiddenCommands()) program.addCommand(command, { hidden: true })
+  }
+  await program.parseAsync()
+}
+
+reachLoopbackDirectly()
+run().catch((error: unknown) => {
+  process.stderr.write(`cpd: ${reasonOf(error)}\n`)
+  process.exit(1)
+})
+
+/** What we know ourselves is one line for the operator; anything else keeps its stack. */
+function reasonOf(error: unknown): string {
+  if (isDiskFull(error)) return 'The disk of the data directory is full. Make room on it, and start again.'
+  if (error instanceof AppError) return error.message
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}

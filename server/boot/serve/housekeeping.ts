@@ -1,0 +1,26 @@
+import { forgetOldKeys } from '../../http/idempotency/store.ts'
+import { forgetEndedSessions } from '../../identity/auth/session-store.ts'
+import { forgetSpentAnswers } from '../../identity/devices/session-store.ts'
+import { forgetOldInvites } from '../../identity/team/invite-store.ts'
+import { describeError } from '../../platform/server-log.ts'
+import type { Context } from './context.ts'
+
+const PERIOD_MS = 60_000
+const MIB = 1024 * 1024
+
+/** Removes what has had its time, once a minute: log lines, ended sessions, old idempotency keys. */
+export function startHousekeeping(context: Context): void {
+  const timer = setInterval(() => {
+    clean(context).catch((error) => context.log.error('housekeeping failed', describeError(error)))
+  }, PERIOD_MS)
+  context.stopping.addEventListener('abort', () => clearInterval(timer))
+}
+
+async function clean({ db, config, logStore, now }: Context): Promise<void> {
+  forgetEndedSessions(db, now())
+  forgetSpentAnswers(db, now())
+  forgetOldKeys(db, now())
+  forgetOldInvites(db, now())
+  const retention = { maxAgeDays: config.CP_LOG_RETENTION_DAYS, maxBytesPerService: config.CP_LOG_MAX_MB * MIB }
+  await logStore.prune(retention, now())
+}

@@ -1,0 +1,110 @@
+/**
+ * What a start does about what an earlier control plane left in the middle: nothing that runs is touched unless nobody knows it
+ * any more, deploys go on at the step they were in, and folders and files that belong to nothing are removed.
+ */
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isId } from '../../../shared/id.ts'
+import { closeDeployLog, followDeployLog } from '../../apps/deploys/deploy-log.ts'
+import { endDeploy } from '../../apps/deploys/finish.ts'
+import { pruneReleases } from '../../apps/deploys/prune.ts'
+import { deployById, unfinishedDeploys, updateDeploy } from '../../apps/deploys/store.ts'
+import { sweepDisks } from '../../apps/disks/sweep.ts'
+import { outputPathOf } from '../../apps/instances/launch.ts'
+import { freezeAgain } from '../../apps/instances/sleep.ts'
+import { followInstance } from '../../apps/instances/start.ts'
+import { allInstances, instanceById } from '../../apps/instances/store.ts'
+import { closeJobOutput, followJob } from '../../apps/jobs/output.ts'
+import { allOpenJobs, jobById } from '../../apps/jobs/store.ts'
+import { serviceById } from '../../apps/services/store.ts'
+import { recordLost } from '../../apps/shells/record.ts'
+import { sweepUploads } from '../../apps/sources/receive.ts'
+import { removeTree } from '../../platform/files/tree/remove.ts'
+import { servicePathsOf } from '../../platform/paths.ts'
+import type { Context } from './context.ts'
+
+/** A deploy that was cut off this often is likely the reason for it. */
+const MAX_INTERRUPTIONS = 3
+
+/** Before anything is started: ends what nobody knows, and takes up again what somebody waits for. */
+export async function recover(context: Context): Promise<void> {
+  // The API listens already, and may be taking an upload.
+  await sweepUploads(context.paths.uploads, performance.timeOrigin)
+  await endStrays(context)
+  for (const { id } of allInstances(context.db)) followAgain(context, id)
+  await freezeAgain(context)
+  for (const job of allOpenJobs(context.db)) if (job.phase !== 'pending') followJob(context, job)
+  countInterruptions(context)
+  recordLost(context)
+}
+
+/** Tasks of a dead control plane, and instances and jobs whose rows are gone or say that they have ended. */
+async function endStrays({ db, engine }: Context): Promise<void> {
+  const known = new Set([...allInstances(db), ...allOpenJobs(db)].map(({ id }) => id))
+  const strays = (await engine.list()).filter(({ instanceId, kind }) => kind === 'task' || !known.has(instanceId))
+  await Promise.all(
+    strays.map(async ({ instanceId }) => {
+      await engine.stop(instanceId, { graceMs: 0 })
+      await engine.remove(instanceId)
+    }),
+  )
+}
+
+function followAgain(context: Context, instanceId: string): void {
+  const instance = instanceById(context.db, instanceId)
+  if (instance === undefined) return
+  followInstance(context, instance, outputPathOf(servicePathsOf(context.paths, instance.serviceId), instance.id))
+}
+
+function countInterruptions(context: Context): void {
+  for (const deploy of unfinishedDeploys(context.db)) {
+    const service = serviceById(context.db, deploy.serviceId)
+    // While nobody looked, nobody could see it become healthy.
+    if (deploy.status === 'update_in_progress') updateDeploy(context.db, deploy.id, { updateStartedAt: context.now() }, context.now())
+    if (service === undefined || (deploy.status !== 'build_in_progress' && deploy.status !== 'pre_deploy_in_progress')) continue
+    const interruptions = deploy.interruptions + 1
+    context.db.transaction(() => {
+      updateDeploy(context.db, deploy.id, { interruptions }, context.now())
+      if (interruptions <= MAX_INTERRUPTIONS) return
+      const status = deploy.status === 'build_in_progress' ? 'build_failed' : 'pre_deploy_failed'
+      endDeploy(
+        context,
+        { deploy, service },
+        { status, reason: `The platform was stopped ${interruptions} times during this step. Deploy again.` },
+      )
+    })()
+  }
+}
+
+/** In the background after the start: folders of services that are gone, left-over builds, releases and output files. */
+export async function sweepFolders(context: Context): Promise<void> {
+  await sweepDisks(context)
+  for (const name of await readdir(context.paths.services)) {
+    context.stopping.throwIfAborted()
+    // Whatever else lies there (the lost+found of a disk, say) is not ours.
+    if (!isId('service', name)) continue
+    // Asked now, not before: a folder is always made after its row.
+    if (serviceById(context.db, name) === undefined) await removeTree(join(context.paths.services, name))
+    else await sweepService(context, name)
+  }
+}
+
+async function sweepService(context: Context, serviceId: string): Promise<void> {
+  await pruneReleases(context, serviceId)
+  const { output } = servicePathsOf(context.paths, serviceId)
+  for (const name of await readdir(output).catch(() => [])) await sweepOutput(context, serviceId, { name, path: join(output, name) })
+}
+
+async function sweepOutput(context: Context, serviceId: string, { name, path }: { name: string; path: string }): Promise<void> {
+  if (name.endsWith('.build.log')) {
+    const deploy = deployById(context.db, name.slice(0, -'.build.log'.length))
+    if (deploy?.finishedAt == null) return
+    followDeployLog(context, { id: deploy.id, serviceId })
+    return await closeDeployLog(context, { id: deploy.id, serviceId })
+  }
+  const id = name.replace(/\.log$/, '')
+  const job = jobById(context.db, id)
+  if (job?.finishedAt === null) return
+  if (job !== undefined) await closeJobOutput(context, job)
+  else if (instanceById(context.db, id) === undefined) await rm(path, { force: true })
+}

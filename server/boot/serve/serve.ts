@@ -1,0 +1,100 @@
+import { createApp } from '../../api/app/app.ts'
+import { startDiskGuard } from '../../apps/space/guard.ts'
+import type { Guarantee } from '../../engines/port.ts'
+import type { FirstStart } from '../../identity/auth/seed.ts'
+import { ensureIngress, type IngressStart, watchIngress } from '../../ingress/supervise.ts'
+import { type Address, formatAddress } from '../../platform/network/address.ts'
+import { describeError } from '../../platform/server-log.ts'
+import { backUpControl } from '../upgrade/backup.ts'
+import { concludeUpgrade } from '../upgrade/repair.ts'
+import { type ComposeOptions, compose } from './compose.ts'
+import type { Context } from './context.ts'
+import { startHousekeeping } from './housekeeping.ts'
+import { recover, sweepFolders } from './recover.ts'
+
+export interface ServeOptions extends ComposeOptions {
+  /** How to start this executable again, for the ingress. */
+  selfCommand: readonly string[]
+}
+
+export interface RunningServer {
+  address: Address
+  publicUrl: string
+  firstStart: FirstStart | undefined
+  /** What the engine cannot promise on this machine. */
+  missingGuarantees: Guarantee[]
+  /** Copies the control database into a folder. */
+  backUp(folder: string): void
+  /** Ends the control plane. Instances and the ingress go on. */
+  close(): Promise<void>
+}
+
+/** By then everything has been looked at once, and what that took of memory is garbage, which would otherwise stay while nothing happens. */
+const START_OVER_MS = 2000
+
+/** Starts the control plane on its data directory, with the ingress beside it. */
+export async function startServer(options: ServeOptions): Promise<RunningServer> {
+  const { context, work, firstStart, close } = await compose(options)
+  const app = createApp(context)
+  const closeAll = async () => {
+    await app.stop()
+    await close()
+  }
+  try {
+    const address = app.listen(context.config.CP_LISTEN)
+    const ingressStart = ingressStartOf(context, options.selfCommand)
+    const onRestarted = () => {
+      republish(context)
+      work.republishCertificates()
+    }
+    await ensureIngress(ingressStart)
+    watchIngress({ ...ingressStart, signal: context.stopping, onRestarted })
+    await recover(context)
+    republish(context)
+    work.start()
+    startHousekeeping(context)
+    startDiskGuard(context)
+    sweepInBackground(context)
+    setTimeout(() => Bun.gc(true), START_OVER_MS).unref()
+    const missingGuarantees = [...(await context.engine.guarantees()), context.diskQuota.guarantee].filter(({ holds }) => !holds)
+    const upgraded = options.isOnTrial ? undefined : concludeUpgrade(context.paths, context.log)
+    if (upgraded !== undefined) context.audit.tell({ event: 'server.upgraded', metadata: { ...upgraded } })
+    const backUp = (folder: string) => backUpControl(context.db, folder)
+    return { address, publicUrl: context.publicUrl, firstStart, missingGuarantees, backUp, close: closeAll }
+  } catch (error) {
+    await closeAll()
+    throw error
+  }
+}
+
+/** The ingress serves what it last knew until it is told; a restored database may say otherwise. */
+function republish(context: Context): void {
+  context.routes.republish().catch((error) => {
+    if (!context.stopping.aborted) context.log.error('routes not published', describeError(error))
+  })
+}
+
+function sweepInBackground(context: Context): void {
+  sweepFolders(context).catch((error) => {
+    if (!context.stopping.aborted) context.log.error('folders not swept', describeError(error))
+  })
+}
+
+function ingressStartOf({ config, paths, version, log }: Context, selfCommand: readonly string[]): IngressStart {
+  const { CP_INGRESS_HTTP: listen, CP_INGRESS_HTTPS: listenTls } = config
+  const addresses = ['--listen', formatAddress(listen), ...(listenTls === undefined ? [] : ['--listen-tls', formatAddress(listenTls)])]
+  const limits = ['--connections-per-address', String(config.CP_INGRESS_CONNECTIONS_PER_ADDRESS)]
+  const trusted = config.CP_TRUSTED_PROXIES.flatMap((cidr) => ['--trust', cidr])
+  const tables = ['--routes', paths.routesFile, '--certificates', paths.certificatesFile, '--master-key', paths.masterKey]
+  const files = ['--socket', paths.ingressSocket, ...tables]
+  const accessLog = config.CP_ACCESS_LOG === 'on' ? ['--access-log', paths.accessLogs] : []
+  return {
+    command: [...selfCommand, 'ingress', ...addresses, ...files, ...limits, ...accessLog, ...trusted],
+    controlSocketPath: paths.ingressSocket,
+    outputPath: paths.ingressOutput,
+    listen,
+    ...(listenTls !== undefined && { listenTls }),
+    version,
+    log: (message) => log.info('ingress', { message }),
+  }
+}

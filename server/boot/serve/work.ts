@@ -1,0 +1,125 @@
+import type { Database } from 'bun:sqlite'
+import { createDeployQueue } from '../../apps/deploys/queue.ts'
+import { unfinishedDeploys } from '../../apps/deploys/store.ts'
+import { createDiskWork } from '../../apps/disks/work.ts'
+import { createBackground } from '../../apps/instances/background.ts'
+import { reconcileService } from '../../apps/instances/reconcile.ts'
+import { watchParked } from '../../apps/instances/wake-watch.ts'
+import { createJobWork } from '../../apps/jobs/work.ts'
+import { servicesToWatch } from '../../apps/services/store.ts'
+import { createCertificates } from '../../edge/certificates/reconcile.ts'
+import type { AcmeSettings } from '../../edge/certificates/settings.ts'
+import { domainsToCheck } from '../../edge/domains/store.ts'
+import { createDomainWatch } from '../../edge/domains/watch.ts'
+import { createWorkspaceWork } from '../../identity/workspaces/work.ts'
+import { afterChange } from '../../platform/db/change.ts'
+import { describeError } from '../../platform/server-log.ts'
+import { createDriver } from '../../platform/work/driver.ts'
+import { createHolds } from '../../platform/work/holds.ts'
+import type { Context, Work } from './context.ts'
+
+const SERVICE_ID_CHARS = 'srv-'.length + 20
+const PERIOD_MS = 60_000
+
+export interface RunningWork extends Work {
+  /** Looks at everything once, and from then on when poked, when something falls due, and once a minute. */
+  start(): void
+  /** For an ingress that has just been started. */
+  republishCertificates(): void
+  /** Returns when nothing is under way any more, after `context.stopping` has aborted. */
+  settled(): Promise<void>
+}
+
+/** The reconciler of services and the queue of deploys, tied together, and the context that everything else is given. */
+export function createWork(base: Omit<Context, 'work'>, acme: AcmeSettings | undefined): { context: Context; work: RunningWork } {
+  const { open, onceOpen: onceStarted } = createGate(base.db)
+  const keptAwake = createHolds()
+  const work: RunningWork = {
+    pokeService: onceStarted((serviceId: string) => {
+      driver.poke(serviceId)
+      jobs.poke(serviceId)
+    }),
+    pokeJobs: onceStarted((serviceId: string) => jobs.poke(serviceId)),
+    pokeDisk: onceStarted((diskId: string) => disks.poke(diskId)),
+    pokeDomain: onceStarted((domainId: string) => domains.poke(domainId)),
+    pokeQueue: onceStarted(() => queue.poke()),
+    pokeWorkspace: onceStarted((workspaceId: string) => workspaces.poke(workspaceId)),
+    pokeCertificates: onceStarted(() => certificates.poke()),
+    republishCertificates: () => certificates.republish(),
+    keepAwake: keptAwake.take,
+    isKeptAwake: (serviceId) => keptAwake.countOf(serviceId) > 0,
+    takenDisks: createHolds(),
+    interruptDeploy: (deployId, because) => afterChange(base.db, () => queue.interrupt(deployId, because)),
+    deployEnded: (deployId) => afterChange(base.db, () => queue.deployEnded(deployId)),
+    whenDeploysSettled: (serviceId) => queue.whenSettled(serviceId),
+    start() {
+      open()
+      const stopListening = context.engine.onExit(pokeOwner)
+      publishRoutes(context)
+      pokeAll()
+      watchParked(context)
+      disks.pokeAll()
+      queue.poke()
+      certificates.poke()
+      for (const domainId of domainsToCheck(context.db, context.now())) domains.poke(domainId)
+      const period = setInterval(pokeAll, PERIOD_MS)
+      context.stopping.addEventListener('abort', () => {
+        stopListening()
+        clearInterval(period)
+      })
+    },
+    settled: async () =>
+      void (await Promise.all([driver, jobs, queue, background, certificates, domains, disks, workspaces].map((part) => part.settled()))),
+  }
+  const context: Context = { ...base, work }
+  const background = createBackground(context, context.stopping)
+  const queue = createDeployQueue(context, context.stopping)
+  const certificates = createCertificates(context, { acme })
+  const domains = createDomainWatch(context)
+  const disks = createDiskWork(context)
+  const jobs = createJobWork(context)
+  const driver = createDriver({
+    run: (serviceId) => reconcileService(context, background, serviceId),
+    onError: (serviceId, error) => context.log.error('reconcile failed', { serviceId, ...describeError(error) }),
+    now: context.now,
+    signal: context.stopping,
+  })
+  const workspaces = createWorkspaceWork(context)
+
+  /** Of an instance or a job that has ended. */
+  function pokeOwner(workloadId: string): void {
+    if (!jobs.ended(workloadId)) driver.poke(workloadId.slice(0, SERVICE_ID_CHARS))
+  }
+
+  function pokeAll(): void {
+    jobs.pokeAll()
+    workspaces.pokeAll()
+    for (const serviceId of servicesToWatch(context.db)) driver.poke(serviceId)
+    for (const deploy of unfinishedDeploys(context.db)) driver.poke(deploy.serviceId)
+  }
+
+  return { context, work }
+}
+
+/** What the API is asked before the start waits for it: until then, what an earlier control plane left is being looked at. */
+function createGate(db: Database) {
+  let isOpen = false
+  return {
+    open: () => {
+      isOpen = true
+    },
+    onceOpen:
+      <Given extends unknown[]>(act: (...given: Given) => void) =>
+      (...given: Given): void =>
+        afterChange(db, () => {
+          if (isOpen) act(...given)
+        }),
+  }
+}
+
+/** Also of what no reconciler looks at: static sites, and services that are suspended. */
+function publishRoutes({ routes, stopping, log }: Context): void {
+  routes.publish().catch((error) => {
+    if (!stopping.aborted) log.error('routes not published', describeError(error))
+  })
+}

@@ -1,0 +1,55 @@
+import { chmodSync, renameSync, rmSync } from 'node:fs'
+import type { Static, TSchema } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { AppError, errorStatus } from '../../../shared/error.ts'
+import { BackUpRequest, type ServeStatus, servePaths, UpgradeRequest } from './control.ts'
+
+export interface ControlledServe {
+  status(): ServeStatus
+  /** Copies the control database into a folder. */
+  backUp(folder: string): void
+  /** Begins the upgrade that stands in the journal; the caller is answered first. */
+  upgrade(request: UpgradeRequest): void
+}
+
+const OWNER_ONLY = 0o600
+
+/** Serves the socket for the commands of this machine. It gets its name when only our own user may connect to it. */
+export function serveCommands(socketPath: string, serve: ControlledServe): { stop(): Promise<void> } {
+  const unnamedPath = `${socketPath}.new`
+  rmSync(unnamedPath, { force: true })
+  const server = Bun.serve({
+    unix: unnamedPath,
+    fetch: (request) => answer(serve, request),
+    error: (error) => new Response(error.message, { status: error instanceof AppError ? errorStatus[error.code] : 500 }),
+  })
+  chmodSync(unnamedPath, OWNER_ONLY)
+  renameSync(unnamedPath, socketPath)
+  return {
+    stop: () => {
+      rmSync(socketPath, { force: true })
+      return server.stop()
+    },
+  }
+}
+
+async function answer(serve: ControlledServe, request: Request): Promise<Response> {
+  const { pathname } = new URL(request.url)
+  switch (`${request.method} ${pathname}`) {
+    case `GET ${servePaths.status}`:
+      return Response.json(serve.status())
+    case `POST ${servePaths.backUp}`:
+      serve.backUp(bodyOf(BackUpRequest, await request.json()).folder)
+      return new Response(null, { status: 204 })
+    case `POST ${servePaths.upgrade}`:
+      serve.upgrade(bodyOf(UpgradeRequest, await request.json()))
+      return new Response(null, { status: 202 })
+    default:
+      throw new AppError('not_found', `The control plane has no operation ${request.method} ${pathname}`)
+  }
+}
+
+function bodyOf<T extends TSchema>(schema: T, value: unknown): Static<T> {
+  if (Value.Check(schema, value)) return value
+  throw new AppError('bad_request', 'The body has another shape.')
+}

@@ -1,0 +1,42 @@
+import type { Database } from 'bun:sqlite'
+import { generateKeyPairSync } from 'node:crypto'
+import type { Context } from '../../../boot/serve/context.ts'
+
+type AccountContext = Pick<Context, 'db' | 'sealer' | 'now'>
+
+/** Our account at one directory. Its key is there before the account is opened, so that an open account is never lost. */
+export interface Account {
+  /** PEM. */
+  key: string
+  /** Undefined until the authority has opened it. */
+  url: string | undefined
+}
+
+const keyPurposeOf = (directory: string): string => `acme account ${directory}`
+
+/** Our account at a directory, with a new key the first time. */
+export function accountAt({ db, sealer, now }: AccountContext, directory: string): Account {
+  const held = db
+    .query<{ key_sealed: string; url: string | null }, [string]>('SELECT key_sealed, url FROM acme_accounts WHERE directory = ?')
+    .get(directory)
+  if (held !== null) return { key: sealer.open(held.key_sealed, keyPurposeOf(directory)), url: held.url ?? undefined }
+  const key = newEcKey()
+  db.query('INSERT INTO acme_accounts (directory, key_sealed, created_at) VALUES (?, ?, ?)').run(
+    directory,
+    sealer.seal(key, keyPurposeOf(directory)),
+    now(),
+  )
+  return { key, url: undefined }
+}
+
+export const keepAccountUrl = (db: Database, directory: string, url: string | null): void =>
+  void db.query('UPDATE acme_accounts SET url = ? WHERE directory = ?').run(url, directory)
+
+/** A new P-256 key as PEM (PKCS #8): every browser and authority takes it, and its handshakes cost a tenth of RSA's. */
+export function newEcKey(): string {
+  return generateKeyPairSync('ec', {
+    namedCurve: 'P-256',
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  }).privateKey
+}

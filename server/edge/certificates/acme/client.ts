@@ -1,0 +1,95 @@
+import type { Client } from 'acme-client'
+import type { Context } from '../../../boot/serve/context.ts'
+import { unlessAborted } from '../../../platform/work/unless-aborted.ts'
+import type { AcmeSettings } from '../settings.ts'
+import { type Account, accountAt, keepAccountUrl } from './account.ts'
+import { AcmeProblem } from './problem.ts'
+import { converse, fetchAdapter } from './transport.ts'
+
+/** The authority, spoken to with our account there. */
+export interface Authority {
+  readonly settings: AcmeSettings
+  /**
+   * Runs `work` with the library's client, the account opened if it is not yet. An account that the authority does not know
+   * any more is opened again, and `work` begins anew.
+   *
+   * @throws AcmeProblem when the authority refuses or does not answer; the signal's reason when it aborts.
+   */
+  talk<T>(signal: AbortSignal, work: (client: Client) => Promise<T>): Promise<T>
+}
+
+type AuthorityContext = Pick<Context, 'db' | 'sealer' | 'now' | 'stopping'>
+
+export function createAuthority(context: AuthorityContext, settings: AcmeSettings): Authority {
+  let opening: Promise<Client> | undefined
+
+  const conversation = (signal: AbortSignal) => ({ directory: settings.directory, root: settings.root, signal })
+
+  /** Once for all who wait for it, so none of them can cancel it; after a failure the next one tries. */
+  function client(): Promise<Client> {
+    opening ??= converse(conversation(context.stopping), () => openClient(context, settings)).catch((error) => {
+      opening = undefined
+      throw error
+    })
+    return opening
+  }
+
+  return {
+    settings,
+    talk: (signal, work) =>
+      converse(conversation(signal), async () => {
+        const first = await unlessAborted(client(), signal)
+        try {
+          return await work(first)
+        } catch (error) {
+          if (!(error instanceof AcmeProblem) || error.type !== 'accountDoesNotExist') throw error
+          if ((await opening) === first) {
+            keepAccountUrl(context.db, settings.directory, null)
+            opening = undefined
+          }
+          return await work(await client())
+        }
+      }),
+  }
+}
+
+/** Loaded when first needed: most starts need no certificate, and the library takes longer than the rest of the start. */
+async function openClient(context: AuthorityContext, settings: AcmeSettings): Promise<Client> {
+  const { Client, axios } = await import('acme-client')
+  axios.defaults.adapter = fetchAdapter
+  const account = accountAt(context, settings.directory)
+  const client = new Client(optionsOf(settings, account))
+  if (account.url === undefined) {
+    keepAccountUrl(context.db, settings.directory, await openAccount(client, settings))
+  }
+  return client
+}
+
+/** The address of our account, opened or found again: an earlier control plane may have died before it heard of it. */
+async function openAccount(client: Client, { email }: AcmeSettings): Promise<string> {
+  const contact = email === undefined ? {} : { contact: [`mailto:${email}`] }
+  try {
+    await client.createAccount({ termsOfServiceAgreed: true, ...contact })
+  } catch (error) {
+    // One that is found again the library updates, which authorities may refuse as there is nothing new. It knows the address then.
+    if (!isAccountKnown(client)) throw error
+  }
+  return client.getAccountUrl()
+}
+
+function isAccountKnown(client: Client): boolean {
+  try {
+    return client.getAccountUrl() !== ''
+  } catch {
+    return false
+  }
+}
+
+function optionsOf({ directory, externalAccount }: AcmeSettings, { key, url }: Account): ConstructorParameters<typeof Client>[0] {
+  return {
+    directoryUrl: directory,
+    accountKey: key,
+    ...(url === undefined ? {} : { accountUrl: url }),
+    ...(externalAccount === undefined ? {} : { externalAccountBinding: externalAccount }),
+  }
+}

@@ -1,0 +1,87 @@
+import type { Authorization, Client } from 'acme-client'
+import type { Context } from '../../../boot/serve/context.ts'
+import { unlessAborted } from '../../../platform/work/unless-aborted.ts'
+import type { ChallengeBoard, IngressChallenge } from '../challenges.ts'
+import { cleanUpRecord, presentRecord } from '../dns-hook.ts'
+import type { ChallengeKind } from '../settings.ts'
+import type { Authority } from './client.ts'
+import { AcmeProblem } from './problem.ts'
+import { tlsChallenge } from './tls-challenge.ts'
+
+type Challenge = Authorization['challenges'][number]
+
+/** What answering the authority takes. */
+export interface ResponderParts {
+  context: Pick<Context, 'db' | 'sealer' | 'now' | 'log' | 'stopping'>
+  authority: Authority
+  board: ChallengeBoard
+  /** Returns when the ingress shows what stands on the board. */
+  publish(): Promise<void>
+  /** Fulfilled when no record of an earlier control plane is left to be removed: it may be the very one that is to be set. */
+  dnsReady(): Promise<void>
+}
+
+interface Task {
+  client: Client
+  authorization: Authorization
+  challenge: Challenge
+  signal: AbortSignal
+}
+
+/** The challenge of an authorization that we answer. @throws AcmeProblem when the authority does not offer it. */
+export function chooseChallenge(authorization: Authorization, configured: ChallengeKind): Challenge {
+  // A wildcard can be shown to be ours in the DNS only (RFC 8555 section 7.1.3 and the CA/Browser Forum's rules).
+  const wanted = authorization.wildcard === true ? 'dns-01' : configured
+  const found = authorization.challenges.find(({ type }) => type === wanted)
+  if (found !== undefined) return found
+  const offered = authorization.challenges.map(({ type }) => type).join(', ')
+  throw new AcmeProblem('badAnswer', `It offers ${offered || 'no challenge'} and not ${wanted}, which is set by CP_ACME_CHALLENGE.`)
+}
+
+/** Answers a challenge for as long as `work` runs. */
+export async function whileAnswered<T>(parts: ResponderParts, task: Task, work: () => Promise<T>): Promise<T> {
+  const keyAuthorization = await task.client.getChallengeKeyAuthorization(task.challenge)
+  const host = task.authorization.identifier.value
+  // The library's types know two kinds only.
+  switch (task.challenge.type as ChallengeKind) {
+    case 'dns-01':
+      return await whileInDns(parts, { record: { name: `_acme-challenge.${host}`, value: keyAuthorization }, signal: task.signal }, work)
+    case 'tls-alpn-01':
+      return await whileShown(parts, task.signal, await tlsChallenge(parts.context, host, keyAuthorization), work)
+    default:
+      return await whileShown(parts, task.signal, { kind: 'http', host, token: task.challenge.token, keyAuthorization }, work)
+  }
+}
+
+async function whileShown<T>(
+  { board, publish }: ResponderParts,
+  signal: AbortSignal,
+  challenge: IngressChallenge,
+  work: () => Promise<T>,
+): Promise<T> {
+  board.add(challenge)
+  try {
+    await unlessAborted(publish(), signal)
+    return await work()
+  } finally {
+    board.remove(challenge)
+    // Nobody waits for it: it goes with whatever is published next at the latest.
+    publish().catch(() => undefined)
+  }
+}
+
+async function whileInDns<T>(
+  { context, authority, dnsReady }: ResponderParts,
+  { record, signal }: { record: { name: string; value: string }; signal: AbortSignal },
+  work: () => Promise<T>,
+): Promise<T> {
+  const hook = authority.settings.dnsHook
+  if (hook === undefined) throw new AcmeProblem('dnsHook', 'there is none: set CP_ACME_DNS_HOOK')
+  await unlessAborted(dnsReady(), signal)
+  try {
+    await presentRecord(context, hook, { ...record, signal })
+    return await work()
+  } finally {
+    await cleanUpRecord(context, hook, record)
+  }
+}

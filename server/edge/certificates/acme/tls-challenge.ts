@@ -1,0 +1,32 @@
+import { createHash } from 'node:crypto'
+import type { Context } from '../../../boot/serve/context.ts'
+import { keyPurpose } from '../../../ingress/certificate-table.ts'
+import type { IngressChallenge } from '../challenges.ts'
+import { selfSign } from '../self-sign.ts'
+import { newEcKey } from './account.ts'
+
+/** id-pe-acmeIdentifier (RFC 8737 section 6.1). */
+const ACME_IDENTIFIER = '1.3.6.1.5.5.7.1.31'
+const OCTET_STRING = 0x04
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/**
+ * The certificate that answers TLS-ALPN-01: it names the host and holds the hash of what the authority expects. The library
+ * makes one without the key usage that TLS wants of it, which BoringSSL refuses to serve.
+ */
+export async function tlsChallenge(
+  { sealer, now }: Pick<Context, 'sealer' | 'now'>,
+  host: string,
+  keyAuthorization: string,
+): Promise<IngressChallenge> {
+  const key = newEcKey()
+  const hash = createHash('sha256').update(keyAuthorization).digest()
+  const certificate = await selfSign(key, {
+    commonName: host.slice(0, 64),
+    hosts: [host],
+    notBefore: now() - DAY_MS,
+    notAfter: now() + DAY_MS,
+    critical: { oid: ACME_IDENTIFIER, value: Buffer.concat([Buffer.from([OCTET_STRING, hash.length]), hash]) },
+  })
+  return { kind: 'tls-alpn', host, certificate, sealedKey: sealer.seal(key, keyPurpose(`challenge:${host}`)) }
+}

@@ -1,0 +1,189 @@
+/**
+ * Keeps the certificates that are held and those that are wanted together. One run decides (plan.ts), writes the decision down,
+ * publishes, and starts what takes time beside itself; each end of that makes another run.
+ */
+import type { Context } from '../../boot/serve/context.ts'
+import { describeError } from '../../platform/server-log.ts'
+import { createDriver } from '../../platform/work/driver.ts'
+import { createPublisher } from '../../platform/work/publisher.ts'
+import { type Authority, createAuthority } from './acme/client.ts'
+import { obtain } from './acme/order.ts'
+import { AcmeProblem } from './acme/problem.ts'
+import type { ResponderParts } from './acme/respond.ts'
+import { type Backoff, defaultBackoff } from './backoff.ts'
+import { createChallengeBoard } from './challenges.ts'
+import { cleanUpRecord, leftRecords } from './dns-hook.ts'
+import { blocksOf } from './inspect.ts'
+import { createJobPool, type JobPool } from './jobs.ts'
+import { addOrder, allOrders, deleteOrder, orderFor } from './order-store.ts'
+import { keepFailure, keepIssued, keepRevoked, keepUnrevoked, warnOfEnd } from './outcome.ts'
+import { type Plan, planCertificates } from './plan.ts'
+import { renewSelfSigned } from './self-signed.ts'
+import { type AcmeSettings, isHttpsServed } from './settings.ts'
+import { allCertificates, certificateById, deleteCertificate, markRemoved, type StoredCertificate } from './store.ts'
+import { buildCertificateTable } from './table.ts'
+import { readWanted, type Wanted } from './wanted.ts'
+
+export interface CertificatesOptions {
+  /** Undefined obtains none. */
+  acme: AcmeSettings | undefined
+  backoff?: Backoff
+  /** Orders and revocations at the same time. */
+  places?: number
+}
+
+export interface Certificates {
+  /** Looks at everything soon. */
+  poke(): void
+  /** For an ingress that has just been started. */
+  republish(): void
+  /** Returns when nothing is under way, after `context.stopping` has aborted. */
+  settled(): Promise<void>
+}
+
+/** An order takes some seconds, nearly all of them waiting for the authority; authorities bear some tens of requests a second. */
+const DEFAULT_PLACES = 16
+/** Longer waits would overflow a timer. */
+const LONGEST_WAIT_MS = 60 * 60 * 1000
+const LANE = 'certificates'
+/** RFC 5280's reason for a name that is given up. */
+const CESSATION_OF_OPERATION = 5
+
+export function createCertificates(context: Context, options: CertificatesOptions): Certificates {
+  const { acme, backoff = defaultBackoff, places = DEFAULT_PLACES } = options
+  const { db, stopping: signal, now, log } = context
+  const board = createChallengeBoard()
+  const publisher = createPublisher({
+    what: 'certificates',
+    build: () => buildCertificateTable(allCertificates(db), board.all(), now()),
+    send: (table, version) => context.ingress.publishCertificates({ ...table, version }),
+    log,
+    signal,
+    now,
+  })
+  const driver = createDriver({
+    run: reconcile,
+    onError: (_, error) => log.error('certificates failed', describeError(error)),
+    now,
+    signal,
+  })
+  const poke = () => driver.poke(LANE)
+  const jobs = createJobPool({ places, signal, onEnd: poke })
+  const authority = acme === undefined ? undefined : createAuthority(context, acme)
+  const parts = authority && {
+    context,
+    authority,
+    board,
+    publish: publisher.publish,
+    dnsReady: once(() => cleanUpLeft(context, authority)),
+  }
+
+  async function reconcile(): Promise<number | undefined> {
+    const wanted = readWanted(context, acme)
+    const certificates = allCertificates(db)
+    const plan = planCertificates({ now: now(), wanted, certificates, orders: allOrders(db), directory: acme?.directory })
+    keepBooks(context, { plan, wanted, certificates })
+    // What was taken out of use is to be revoked, which the next plan sees.
+    if (plan.remove.length > 0) poke()
+    if (!isHttpsServed(context.config)) return undefined
+    if (plan.isFallbackDue) await renewSelfSigned(context)
+    inBackground(publisher.publish())
+    for (const host of plan.dropOrders) jobs.cancel(host)
+    void parts?.dnsReady()
+    if (parts !== undefined) startJobs(plan, { parts, jobs, backoff })
+    return Math.min(plan.nextAt ?? Number.POSITIVE_INFINITY, now() + LONGEST_WAIT_MS)
+  }
+
+  function inBackground(publication: Promise<void>): void {
+    publication.catch((error) => {
+      if (!signal.aborted) log.error('certificates not published', describeError(error))
+    })
+  }
+
+  return {
+    poke,
+    republish() {
+      if (isHttpsServed(context.config)) inBackground(publisher.republish())
+    },
+    settled: async () => {
+      await driver.settled()
+      await jobs.settled()
+    },
+  }
+}
+
+interface Decided {
+  plan: Plan
+  wanted: Wanted
+  certificates: StoredCertificate[]
+}
+
+/** What the plan changes in the database, in one step. */
+function keepBooks(context: Context, { plan, wanted, certificates }: Decided): void {
+  const { db } = context
+  const now = context.now()
+  const serviceOf = new Map(wanted.served.map(({ host, serviceId }) => [host, serviceId]))
+  db.transaction(() => {
+    for (const host of plan.dropOrders) deleteOrder(db, host)
+    for (const wish of plan.order) addOrder(db, wish, now)
+    for (const id of plan.remove) markRemoved(db, id, now)
+    for (const id of plan.forget) deleteCertificate(db, id)
+    for (const certificate of certificates) {
+      if (plan.warn.includes(certificate.id)) warnOfEnd(context, certificate, serviceOf.get(certificate.host) ?? null)
+    }
+  })()
+}
+
+interface JobParts {
+  parts: ResponderParts & { context: Context }
+  jobs: JobPool
+  backoff: Backoff
+}
+
+function startJobs(plan: Plan, { parts, jobs, backoff }: JobParts): void {
+  for (const host of plan.obtain) jobs.start(host, (signal) => obtainFor(parts, host, { signal, backoff }))
+  for (const id of plan.revoke) jobs.start(id, (signal) => revoke(parts, id, { signal, backoff }))
+}
+
+interface Running {
+  signal: AbortSignal
+  backoff: Backoff
+}
+
+async function obtainFor(parts: JobParts['parts'], host: string, { signal, backoff }: Running): Promise<void> {
+  const order = orderFor(parts.context.db, host)
+  if (order === undefined) return
+  try {
+    keepIssued(parts.context, host, await obtain(parts, order, signal))
+  } catch (error) {
+    if (!signal.aborted) keepFailure(parts.context, error, { host, settings: parts.authority.settings, backoff })
+  }
+}
+
+async function revoke({ context, authority }: JobParts['parts'], id: string, { signal, backoff }: Running): Promise<void> {
+  const certificate = certificateById(context.db, id)
+  if (certificate === undefined) return
+  try {
+    const [own = ''] = blocksOf(certificate.chain)
+    await authority.talk(signal, (client) => client.revokeCertificate(own, { reason: CESSATION_OF_OPERATION }))
+    keepRevoked(context, certificate)
+  } catch (error) {
+    if (signal.aborted) return
+    if (error instanceof AcmeProblem && error.type === 'alreadyRevoked') keepRevoked(context, certificate)
+    else keepUnrevoked(context, error, { certificate, backoff })
+  }
+}
+
+function once(run: () => Promise<void>): () => Promise<void> {
+  let result: Promise<void> | undefined
+  return () => {
+    result ??= run()
+    return result
+  }
+}
+
+/** Records that a dead control plane has left in the DNS. */
+async function cleanUpLeft(context: Context, { settings: { dnsHook } }: Authority): Promise<void> {
+  if (dnsHook === undefined) return
+  await Promise.all(leftRecords(context.db).map((record) => cleanUpRecord(context, dnsHook, record)))
+}

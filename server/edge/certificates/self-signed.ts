@@ -1,0 +1,24 @@
+import type { Context } from '../../boot/serve/context.ts'
+import { keyPurpose } from '../../ingress/certificate-table.ts'
+import { newId } from '../../platform/id.ts'
+import { newEcKey } from './acme/account.ts'
+import { selfSign } from './self-sign.ts'
+import { replaceCertificate } from './store.ts'
+
+const LIFETIME_DAYS = 3650
+const DAY_MS = 24 * 60 * 60 * 1000
+/** A visitor's clock may be late. */
+const BACKDATED_MS = DAY_MS
+
+/** Makes the certificate that hosts without one of their own are served with. Nobody trusts it, but nothing goes in clear. */
+export async function renewSelfSigned(context: Pick<Context, 'db' | 'sealer' | 'now' | 'config'>): Promise<void> {
+  const { CP_BASE_DOMAIN: baseDomain } = context.config
+  const now = context.now()
+  const key = newEcKey()
+  const [notBefore, notAfter] = [now - BACKDATED_MS, now + LIFETIME_DAYS * DAY_MS]
+  const chain = await selfSign(key, { commonName: 'cpd', hosts: [baseDomain, `*.${baseDomain}`], notBefore, notAfter })
+  const id = newId('certificate', now)
+  const keySealed = context.sealer.seal(key, keyPurpose(id))
+  const origin = { host: '', source: 'self_signed', directory: '', domainId: null, issuer: 'cpd' } as const
+  context.db.transaction(() => replaceCertificate(context.db, { id, ...origin, chain, keySealed, notBefore, notAfter, createdAt: now }))()
+}

@@ -1,0 +1,65 @@
+import { canonicalHostName } from '../../../shared/domain.ts'
+import type { DnsAnswer, DnsResolver } from './resolver.ts'
+
+/** Everything that DNS says about a domain that matters here. */
+export interface Findings {
+  /** Texts of the challenge's record. */
+  texts: string[]
+  /** The names that CNAME records lead through, in order. */
+  chain: string[]
+  /** Whether the chain was left before its end. */
+  isChainTooLong: boolean
+  /** A and AAAA of the end of the chain. */
+  addresses: string[]
+  /** Why questions were not answered, each reason once. */
+  failures: string[]
+}
+
+/** Longer chains are mistakes; resolvers themselves give up after some 8 to 16. */
+const MAX_CHAIN = 8
+/** For all questions of one look together. */
+const LOOK_DEADLINE_MS = 10_000
+/** Nobody needs more, and what is found is kept and shown. */
+const MAX_VALUES = 20
+
+export const challengeNameOf = (name: string): string => `_cpd-challenge.${name}`
+
+/**
+ * Asks DNS about a domain: at most 12 questions, and no longer than the deadline. Failures are part of what it finds, never thrown.
+ * The chain is not followed beyond `end`, the name that it should lead to.
+ */
+export async function lookAt(resolver: DnsResolver, { name, end }: { name: string; end: string }, signal: AbortSignal): Promise<Findings> {
+  const timer = setTimeout(() => resolver.cancel(), LOOK_DEADLINE_MS)
+  const stop = () => resolver.cancel()
+  signal.addEventListener('abort', stop)
+  try {
+    const [texts, where] = await Promise.all([resolver.ask(challengeNameOf(name), 'TXT'), follow(resolver, name, end)])
+    const failures = new Set([...where.failures, ...failuresOf([texts])])
+    return { ...where, texts: valuesOf(texts), failures: [...failures] }
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+async function follow(resolver: DnsResolver, name: string, end: string): Promise<Omit<Findings, 'texts'>> {
+  const chain: string[] = []
+  const failures: string[] = []
+  let current = name
+  while (current !== end && chain.length < MAX_CHAIN) {
+    const answer = await resolver.ask(current, 'CNAME')
+    failures.push(...failuresOf([answer]))
+    const target = canonicalHostName(valuesOf(answer)[0] ?? '')
+    if (target === undefined) break
+    current = target
+    if (current === name || chain.includes(current)) return { chain, isChainTooLong: true, addresses: [], failures }
+    chain.push(current)
+  }
+  if (current === end) return { chain, isChainTooLong: false, addresses: [], failures }
+  if (chain.length === MAX_CHAIN) return { chain, isChainTooLong: true, addresses: [], failures }
+  const answers = await Promise.all([resolver.ask(current, 'A'), resolver.ask(current, 'AAAA')])
+  return { chain, isChainTooLong: false, addresses: answers.flatMap(valuesOf), failures: [...failures, ...failuresOf(answers)] }
+}
+
+const valuesOf = (answer: DnsAnswer): string[] => (answer.kind === 'records' ? answer.values.slice(0, MAX_VALUES) : [])
+const failuresOf = (answers: DnsAnswer[]): string[] => answers.flatMap((answer) => (answer.kind === 'failed' ? [answer.reason] : []))

@@ -1,0 +1,92 @@
+import { canonicalHostName, parseDomainName, refuseReservedNames } from '../../../shared/domain.ts'
+import { AppError } from '../../../shared/error.ts'
+import { recordEvent } from '../../apps/events/store.ts'
+import { type StoredService, serviceById } from '../../apps/services/store.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import { isWithin, type ServiceScope } from '../../identity/scopes/scope.ts'
+import { newId } from '../../platform/id.ts'
+import { WATCHED_MS } from './schedule.ts'
+import { countDomains, deleteDomain, domainNamed, findDomain, insertDomain, requestCheck, type StoredDomain } from './store.ts'
+
+/** Each costs a certificate and a look each minute while it is new. */
+const MAX_DOMAINS_OF_WORKSPACE = 1000
+const CHALLENGE_BYTES = 20
+
+/**
+ * Adds a domain, which leads nowhere until DNS proves it.
+ *
+ * @throws AppError validation_failed for a name that cannot be one, conflict for one that is taken, whoever has it, or a service that
+ * is not reached from outside.
+ */
+export function addDomain(context: Context, service: StoredService, { text, scope }: { text: string; scope: ServiceScope }): StoredDomain {
+  refuseHidden(service)
+  const domain = parseDomainName(text)
+  refuseReservedNames(domain, { baseDomain: context.config.CP_BASE_DOMAIN, publicHost: new URL(context.publicUrl).hostname })
+  const now = context.now()
+  const id = newId('customDomain', now)
+  const challenge = `cpd-${Buffer.from(crypto.getRandomValues(new Uint8Array(CHALLENGE_BYTES))).toString('hex')}`
+  context.db.transaction(() => {
+    freeName(context, service, { name: domain.name, scope })
+    if (countDomains(context.db, service.workspaceId) >= MAX_DOMAINS_OF_WORKSPACE) {
+      throw new AppError('conflict', `This workspace has ${MAX_DOMAINS_OF_WORKSPACE} domains, the most there can be. Remove one first.`)
+    }
+    insertDomain(context.db, { ...domain, id, serviceId: service.id, challenge, watchedUntil: now + WATCHED_MS, createdAt: now })
+    recordEvent(context.db, { service, type: 'custom_domain_added', details: { name: domain.name }, now })
+  })()
+  context.work.pokeDomain(id)
+  return requireDomain(context, service, id)
+}
+
+/** Asks for a look at the DNS of a domain, which is taken in the background. */
+export function requestVerification(context: Context, service: StoredService, idOrName: string): void {
+  const { id } = requireDomain(context, service, idOrName)
+  requestCheck(context.db, id, context.now())
+  context.work.pokeDomain(id)
+}
+
+/** Gives a name up. Its route and certificate go right after it. */
+export function removeDomain(context: Context, service: StoredService, idOrName: string): void {
+  const domain = requireDomain(context, service, idOrName)
+  context.db.transaction(() => removeRow(context, service, domain))()
+  context.work.pokeDomain(domain.id)
+}
+
+/** @throws AppError not_found for a domain that the service does not have, another service's included. */
+export function requireDomain(context: Pick<Context, 'db'>, service: StoredService, idOrName: string): StoredDomain {
+  const domain = findDomain(context.db, service.id, canonicalHostName(idOrName) ?? idOrName)
+  if (domain !== undefined) return domain
+  throw new AppError(
+    'not_found',
+    `The service has no such domain. GET /v1/services/${service.id}/custom-domains lists those it has; name one by id or host name.`,
+  )
+}
+
+/**
+ * Makes sure that nobody has the name. Who did not prove it in all the time it was looked at gives way, so that nobody keeps a name
+ * from its owner by adding it.
+ *
+ * @throws AppError conflict without telling strangers whose it is.
+ */
+function freeName(context: Context, service: StoredService, { name, scope }: { name: string; scope: ServiceScope }): void {
+  const holder = domainNamed(context.db, name)
+  if (holder === undefined) return
+  const owner = serviceById(context.db, holder.serviceId)
+  if (owner?.workspaceId === service.workspaceId) {
+    const shown = isWithin(scope, owner.id) ? owner.name : 'another service'
+    throw new AppError('conflict', `${name} is a domain of ${owner.id === service.id ? 'this service' : shown} already.`)
+  }
+  if (holder.verifiedAt !== null || holder.watchedUntil > context.now() || owner === undefined) {
+    throw new AppError('conflict', `${name} is taken on this server. If it is yours, ask the operator who uses it.`)
+  }
+  removeRow(context, owner, holder)
+}
+
+function removeRow(context: Context, service: StoredService, { id, name }: StoredDomain): void {
+  deleteDomain(context.db, id)
+  recordEvent(context.db, { service, type: 'custom_domain_removed', details: { name }, now: context.now() })
+}
+
+function refuseHidden({ type }: StoredService): void {
+  if (type === 'web_service' || type === 'static_site') return
+  throw new AppError('conflict', `A ${type} is not reached from outside. Domains are for web services and static sites.`)
+}

@@ -1,0 +1,34 @@
+import type { CustomDomain, DnsRecord } from '../../../shared/custom-domain.ts'
+import { hostOf } from '../../apps/services/present.ts'
+import type { StoredService } from '../../apps/services/store.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import { publicAddressesOf } from '../../platform/outgoing/public-addresses.ts'
+import { certificateOf } from '../certificates/store.ts'
+import { dnsRecordsOf } from './records.ts'
+import type { StoredDomain } from './store.ts'
+
+/** The records that prove a domain of this service. */
+export const recordsFor = (
+  context: Pick<Context, 'config'>,
+  service: Pick<StoredService, 'slug'>,
+  domain: Pick<StoredDomain, 'name' | 'domainType' | 'challenge'>,
+): DnsRecord[] => dnsRecordsOf(domain, { host: hostOf(context, service.slug), addresses: publicAddressesOf(context.config) })
+
+/** A domain as the API sends it. */
+export function presentDomain(context: Pick<Context, 'config' | 'db'>, service: StoredService, domain: StoredDomain): CustomDomain {
+  const { check, checkedAt } = domain
+  return {
+    id: domain.id,
+    name: domain.name,
+    domainType: domain.domainType,
+    publicSuffix: domain.publicSuffix,
+    redirectForName: '',
+    verificationStatus: domain.verifiedAt === null ? 'unverified' : 'verified',
+    createdAt: new Date(domain.createdAt).toISOString(),
+    server: { id: service.id, name: service.name },
+    dnsRecords: recordsFor(context, service, domain),
+    certificate: certificateOf(context.db, domain.name),
+    isCheckPending: domain.requestedAt !== null || (domain.checkedAt === null && domain.verifiedAt === null),
+    ...(check === null || checkedAt === null ? {} : { lastCheck: { checkedAt: new Date(checkedAt).toISOString(), ...check } }),
+  }
+}

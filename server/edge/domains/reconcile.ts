@@ -1,0 +1,66 @@
+/**
+ * Brings one domain up to what DNS says. It holds no state: what is due stands in the row, and a row that is gone or newly proven is
+ * brought to routes and certificates, which each start does for all of them again.
+ */
+
+import { recordEvent } from '../../apps/events/store.ts'
+import { hostOf } from '../../apps/services/present.ts'
+import { type StoredService, serviceById } from '../../apps/services/store.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import { publicAddressesOf } from '../../platform/outgoing/public-addresses.ts'
+import type { Gate } from './gate.ts'
+import { lookAt } from './look.ts'
+import { recordsFor } from './present.ts'
+import { createResolver } from './resolver.ts'
+import { nextLookAt } from './schedule.ts'
+import { domainById, isSharedWithOthers, markVerified, type StoredDomain, saveCheck } from './store.ts'
+import { judge } from './verdict.ts'
+
+/** When to come again, in milliseconds since 1970; undefined when nothing is left to look at. */
+export async function reconcileDomain(context: Context, gate: Gate, domainId: string): Promise<number | undefined> {
+  const domain = domainById(context.db, domainId)
+  const service = domain && serviceById(context.db, domain.serviceId)
+  if (domain === undefined || service === undefined || service.deletedAt !== null) {
+    await tellChange(context)
+    return undefined
+  }
+  const dueAt = nextLookAt(domain, context.now())
+  if (dueAt === undefined || dueAt > context.now()) return dueAt
+  const isNew = await gate(() => look(context, service, domain))
+  context.stopping.throwIfAborted()
+  if (isNew) await tellChange(context)
+  const after = domainById(context.db, domainId)
+  return after && nextLookAt(after, context.now())
+}
+
+/** Looks and writes down what was found. Whether that proves the domain for the first time. */
+async function look(context: Context, service: StoredService, domain: StoredDomain): Promise<boolean> {
+  const { db, config } = context
+  const beganAt = context.now()
+  const host = hostOf(context, service.slug)
+  const resolver = createResolver({ server: config.CP_DNS_RESOLVER })
+  const findings = await lookAt(resolver, { name: domain.name, end: host }, context.stopping)
+  // A look that the stop has cut short says nothing about the domain.
+  context.stopping.throwIfAborted()
+  return db.transaction(() => {
+    const check = judge(findings, {
+      name: domain.name,
+      host,
+      baseDomain: config.CP_BASE_DOMAIN,
+      addresses: publicAddressesOf(config),
+      challenge: domain.challenge,
+      isShared: isSharedWithOthers(db, domain.registrable, service.workspaceId),
+      records: recordsFor(context, service, domain),
+    })
+    const now = context.now()
+    saveCheck(db, domain.id, { check, beganAt, now })
+    const isNew = check.outcome === 'verified' && markVerified(db, domain.id, now)
+    if (isNew) recordEvent(db, { service, type: 'custom_domain_verified', details: { name: domain.name }, now })
+    return isNew
+  })()
+}
+
+async function tellChange(context: Context): Promise<void> {
+  context.work.pokeCertificates()
+  await context.routes.publish()
+}

@@ -1,0 +1,43 @@
+import type { Operations } from '../../../shared/api.ts'
+import type { CustomDomainQuery } from '../../../shared/custom-domain.ts'
+import { canonicalHostName } from '../../../shared/domain.ts'
+import { requireService } from '../../apps/services/require.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import type { Handlers } from '../../http/call.ts'
+import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/page.ts'
+import { addDomain, removeDomain, requestVerification, requireDomain } from './operations.ts'
+import { presentDomain } from './present.ts'
+import { listDomains } from './store.ts'
+
+type DomainIds = Extract<
+  keyof Operations,
+  'listCustomDomains' | 'createCustomDomain' | 'getCustomDomain' | 'verifyCustomDomain' | 'deleteCustomDomain'
+>
+
+export const domainRoutes: Handlers<DomainIds, Context> = {
+  listCustomDomains({ actor, params, query }, context) {
+    const service = requireService(context, actor, params.serviceId)
+    const wanted = { beforeId: idAfter(query.cursor), limit: query.limit ?? DEFAULT_PAGE_ITEMS, ...namesIn(query) }
+    const domains = listDomains(context.db, service.id, { ...query, ...wanted })
+    const page = domains.map((domain) => presentDomain(context, service, domain))
+    return pageOf('customDomain', page, ({ id }) => [id])
+  },
+  createCustomDomain({ actor, params, body }, context) {
+    const service = requireService(context, actor, params.serviceId)
+    return [presentDomain(context, service, addDomain(context, service, { text: body.name, scope: actor.scope }))]
+  },
+  getCustomDomain({ actor, params }, context) {
+    const service = requireService(context, actor, params.serviceId)
+    return presentDomain(context, service, requireDomain(context, service, params.domainId))
+  },
+  verifyCustomDomain({ actor, params }, context) {
+    requestVerification(context, requireService(context, actor, params.serviceId), params.domainId)
+  },
+  deleteCustomDomain({ actor, params }, context) {
+    removeDomain(context, requireService(context, actor, params.serviceId), params.domainId)
+  },
+}
+
+/** What is no host name finds nothing. */
+const namesIn = ({ name }: CustomDomainQuery): { name?: string[] } =>
+  name === undefined ? {} : { name: name.map((text) => canonicalHostName(text) ?? text) }

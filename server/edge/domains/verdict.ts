@@ -1,0 +1,85 @@
+import type { DnsRecord, DomainCheck } from '../../../shared/custom-domain.ts'
+import { isAtOrBelow } from '../../../shared/domain.ts'
+import { parseIp } from '../../../shared/ip-address.ts'
+import type { Findings } from './look.ts'
+
+/** What would prove a domain. */
+export interface Expected {
+  name: string
+  /** Name of the service below the base domain, where a CNAME should lead. */
+  host: string
+  baseDomain: string
+  /** Of this machine, as the world sees it. */
+  addresses: readonly string[]
+  /** What the TXT record should hold. */
+  challenge: string
+  /** Whether another workspace has proven a name below the same registered domain: then an address says nothing about whom it is for. */
+  isShared: boolean
+  /** The records that were asked for. */
+  records: readonly DnsRecord[]
+}
+
+/**
+ * Whether what DNS says proves that the domain is meant for the service: the challenge in a TXT record, a CNAME to the service's own
+ * name, or nothing but addresses of this machine. A CNAME to another service's name says that it is meant for that one.
+ */
+export function judge(findings: Findings, expected: Expected): DomainCheck {
+  const found = describe(findings, expected)
+  const verdict = (outcome: DomainCheck['outcome'], message: string): DomainCheck => ({ outcome, message, found })
+  if (findings.texts.includes(expected.challenge)) return verdict('verified', `The TXT record proves ${expected.name}.`)
+  const own = findings.chain.find((name) => isAtOrBelow(name, expected.baseDomain))
+  if (own === expected.host) return verdict('verified', `${expected.name} leads to ${expected.host}.`)
+  if (own !== undefined) {
+    return verdict('wrong_target', `${expected.name} leads to ${own}, which is another service. ${wanted(expected)}`)
+  }
+  if (findings.isChainTooLong) {
+    return verdict('wrong_target', `${expected.name} leads through too many CNAME records, or in a circle. ${wanted(expected)}`)
+  }
+  if (findings.addresses.length > 0) return verdict(...judgeAddresses(findings, expected))
+  if (findings.failures.length > 0) {
+    return verdict('no_answer', `DNS could not be asked: ${findings.failures.join('; ')}. It is tried again by itself.`)
+  }
+  const target = findings.chain.at(-1)
+  const missing = target === undefined ? expected.name : `${target}, which ${expected.name} leads to`
+  return verdict('not_found', `DNS has no address for ${missing}: the record is missing, or not known everywhere yet. ${wanted(expected)}`)
+}
+
+function judgeAddresses({ addresses, failures }: Findings, expected: Expected): [DomainCheck['outcome'], string] {
+  const ours = new Set(expected.addresses.map(parseIp))
+  const strange = addresses.filter((address) => !ours.has(parseIp(address)))
+  if (strange.length > 0) {
+    if (ours.size === 0) {
+      const message = `${expected.name} leads to ${strange.join(', ')}, and it is not known which addresses this server has: its operator sets CP_PUBLIC_ADDRESSES. Until then the TXT record proves the domain.`
+      return ['wrong_target', message]
+    }
+    const where = strange.length === addresses.length ? 'leads' : 'also leads'
+    return ['wrong_target', `${expected.name} ${where} to ${strange.join(', ')}, which is not this server. ${wanted(expected)}`]
+  }
+  if (expected.isShared) {
+    const message = `${expected.name} leads to this server, but somebody else's service here uses a name of the same domain. Set the TXT record to prove that this one is yours.`
+    return ['wrong_target', message]
+  }
+  // Half of the answer: the other half may lead elsewhere.
+  if (failures.length > 0)
+    return ['no_answer', `DNS could not be asked for everything: ${failures.join('; ')}. It is tried again by itself.`]
+  return ['verified', `${expected.name} leads to this server.`]
+}
+
+function wanted({ records }: Expected): string {
+  const texts = records.map(({ type, name, value }) => `${type} ${name} → ${value}`)
+  return `Set one of these: ${texts.join(', or ')}.`
+}
+
+/** The records as they were found, for people. */
+function describe({ chain, addresses, texts }: Findings, { name, challenge }: Expected): string[] {
+  const links = chain.map((target, index) => `CNAME ${chain[index - 1] ?? name} → ${target}`)
+  const end = chain.at(-1) ?? name
+  const places = addresses.map((address) => `${address.includes(':') ? 'AAAA' : 'A'} ${end} → ${address}`)
+  const proofs = texts.map((text) => `TXT _cpd-challenge.${name} → ${text === challenge ? text : shortened(text)}`)
+  return [...links, ...places, ...proofs]
+}
+
+const MAX_TEXT_CHARS = 100
+
+/** A stranger's text: what cannot be seen is made visible, what is long is cut. */
+const shortened = (text: string): string => text.slice(0, MAX_TEXT_CHARS).replace(/[^\x20-\x7e]/g, '\ufffd')

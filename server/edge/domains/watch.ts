@@ -1,0 +1,19 @@
+import type { Context } from '../../boot/serve/context.ts'
+import { describeError } from '../../platform/server-log.ts'
+import { createDriver, type Driver } from '../../platform/work/driver.ts'
+import { createGate } from './gate.ts'
+import { reconcileDomain } from './reconcile.ts'
+
+/** A look waits for name servers nearly all of its time, and asks at most 12 questions. Many, as those of silent servers take their 10 s. */
+const LOOKS_AT_ONCE = 64
+
+/** Looks at the DNS of domains, each by its id. */
+export function createDomainWatch(context: Context): Driver {
+  const gate = createGate(LOOKS_AT_ONCE)
+  return createDriver({
+    run: (domainId) => reconcileDomain(context, gate, domainId),
+    onError: (domainId, error) => context.log.error('domain not looked at', { domainId, ...describeError(error) }),
+    now: context.now,
+    signal: context.stopping,
+  })
+}

@@ -1,0 +1,13 @@
+import { existsSync } from 'node:fs'
+import { readSecretFile, writeSecretFile } from '../../platform/files/secret-file.ts'
+
+const PROOF_BYTES = 32
+
+/**
+ * What the ingress shows with requests to our own API. Made once for an installation and kept: an ingress that outlives a control
+ * plane goes on showing what its routes say.
+ */
+export function ensureIngressProof(path: string): string {
+  if (!existsSync(path)) writeSecretFile(path, Buffer.from(crypto.getRandomValues(new Uint8Array(PROOF_BYTES))).toString('base64url'))
+  return readSecretFile(path).trim()
+}

@@ -1,0 +1,19 @@
+import { isEverywhere } from '../../apps/services/controls.ts'
+import type { RoutePolicy } from '../../ingress/route-table.ts'
+import type { RoutedService } from './table.ts'
+
+/**
+ * What the ingress has to look at before it passes a request on; undefined for most services, whose routes stay as small as they are.
+ * The rules of a static site stand in its route, with its files.
+ */
+export function policyOf({ type, controls, release }: Pick<RoutedService, 'type' | 'controls' | 'release'>): RoutePolicy | undefined {
+  const { maintenanceMode, ipAllowList } = controls
+  const { headers = [], routes = [] } = type === 'web_service' ? (release?.settings ?? {}) : {}
+  const policy: RoutePolicy = {
+    ...(isEverywhere(ipAllowList) ? {} : { allow: ipAllowList.map(({ cidrBlock }) => cidrBlock) }),
+    ...(maintenanceMode.enabled ? { maintenance: maintenanceMode.uri === '' ? {} : { uri: maintenanceMode.uri } } : {}),
+    ...(routes.length > 0 ? { rules: routes } : {}),
+    ...(headers.length > 0 ? { headers } : {}),
+  }
+  return Object.keys(policy).length === 0 ? undefined : policy
+}

@@ -1,0 +1,97 @@
+import { AppError, invalidValue } from '../../../shared/error.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import type { Actor } from '../../http/call.ts'
+import { credentialOf } from '../../http/credential.ts'
+import { proofCountersOf } from '../auth/login-counters.ts'
+import { verifyPassword } from '../auth/password.ts'
+import { takeSecondFactor } from '../auth/second-factor.ts'
+import { findUser, type StoredUser } from '../auth/user-store.ts'
+import { sessionOf } from './session-list.ts'
+
+/** What is needed of a call by a user. */
+export interface UserCall {
+  actor: Actor
+  request: Request
+  clientAddress: string
+  change<T>(apply: () => T): T
+}
+
+export interface Proof {
+  password: string | undefined
+  /** JSON pointer of the password in the body. */
+  passwordPath: string
+  /** Where the second factor is wanted as well: what was sent. */
+  otp?: string
+}
+
+/** Somebody who has shown once more that the account is theirs. */
+export interface Proven {
+  user: StoredUser
+  /** Makes the change that it was shown for, in one transaction that takes the code as well. */
+  change<T>(apply: () => T): T
+}
+
+type ProofContext = Pick<Context, 'db' | 'sealer' | 'logins' | 'now'>
+
+/** An account without a password shows itself by a sign-in that is no older than this. */
+const FRESH_MS = 10 * 60_000
+
+/**
+ * Asks for the password once more, and for a code where it is wanted: a session alone, which may be stolen, changes nothing about how one
+ * gets into the account. Failures are counted with those of signing in, so that a session is no way around the limit.
+ *
+ * @throws AppError `validation_failed` at the field that is wrong, `forbidden` for an account without a password whose sign-in is old,
+ * `rate_limited` after too many failures.
+ */
+export async function proveOwner(context: ProofContext, call: UserCall, proof: Proof): Promise<Proven> {
+  const { db, logins } = context
+  const user = requireAccount(context, call.actor)
+  const counters = proofCountersOf(user.email, call.clientAddress)
+  const takeBack = () => {
+    for (const counter of counters) logins.takeBack(counter)
+  }
+  logins.begin(counters)
+  if (user.passwordHash === '') requireFreshSession(context, call, takeBack)
+  else await requirePassword(user, proof, takeBack)
+  return {
+    user,
+    change(apply) {
+      const result = call.change(() => {
+        if (findUser(db, user.id)?.passwordHash !== user.passwordHash) throw wrongPassword(proof)
+        if (proof.otp !== undefined && takeSecondFactor(context, user.id, proof.otp) === undefined) throw wrongCode()
+        return apply()
+      })
+      takeBack()
+      return result
+    },
+  }
+}
+
+/** The account of the calling user. */
+export function requireAccount({ db }: Pick<Context, 'db'>, actor: Actor): StoredUser {
+  const user = findUser(db, actor.id)
+  if (user === undefined) throw new AppError('not_found', 'This account has just been removed.')
+  return user
+}
+
+async function requirePassword(user: StoredUser, proof: Proof, takeBack: () => void): Promise<void> {
+  const isRight = await verifyPassword(proof.password ?? '', user.passwordHash).catch((error: unknown) => {
+    // The server was in a rush: nothing was guessed.
+    takeBack()
+    throw error
+  })
+  if (!isRight) throw wrongPassword(proof)
+}
+
+/** That of a browser: a device's is as young as the click that let it in, which any old session is enough for. */
+function requireFreshSession({ db, now }: ProofContext, { request }: UserCall, takeBack: () => void): void {
+  const session = credentialOf(request.headers).kind === 'session' ? sessionOf(db, request) : undefined
+  if (session !== undefined && now() - session.createdAt <= FRESH_MS) return
+  takeBack()
+  throw new AppError('forbidden', 'This account has no password, so sign in anew in a browser first, and do this there within 10 minutes.')
+}
+
+const wrongPassword = ({ passwordPath }: Proof): AppError => invalidValue(passwordPath, 'This is not the present password of the account.')
+
+const wrongCode = (): AppError =>
+  invalidValue('/otp', 'The code is wrong, expired or was used before. Wait for the next one, or use a recovery code.')

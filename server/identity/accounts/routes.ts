@@ -1,0 +1,70 @@
+import type { Operations } from '../../../shared/api.ts'
+import { AppError, invalidValue } from '../../../shared/error.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import { type Answer, answer, type Handlers } from '../../http/call.ts'
+import { credentialOf } from '../../http/credential.ts'
+import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/page.ts'
+import { type CookieWriter, createCookieWriter } from '../auth/cookie.ts'
+import { endAccess, endSignIns } from '../auth/end-access.ts'
+import { hashPassword } from '../auth/password.ts'
+import { placeOf } from '../auth/session-place.ts'
+import { createSession } from '../auth/session-store.ts'
+import { setPasswordHash } from '../auth/user-store.ts'
+import { proveOwner, type UserCall } from './prove-owner.ts'
+import { deleteSessionById, listSessions, presentSession, sessionOf } from './session-list.ts'
+
+type AccountIds = Extract<keyof Operations, 'listSessions' | 'endSession' | 'endOtherSessions' | 'changePassword'>
+
+/** What users do about their sessions and their password. */
+export function createAccountRoutes({ publicUrl }: Pick<Context, 'publicUrl'>): Handlers<AccountIds, Context> {
+  const cookie = createCookieWriter(publicUrl)
+  return {
+    listSessions({ actor, query, request }, { db, now }) {
+      const limit = query.limit ?? DEFAULT_PAGE_ITEMS
+      const sessions = listSessions(db, { userId: actor.id, after: idAfter(query.cursor), limit, now: now() })
+      const currentId = sessionOf(db, request)?.id
+      return pageOf(
+        'session',
+        sessions.map((session) => presentSession(session, currentId)),
+        ({ id }) => [id],
+      )
+    },
+    endSession({ actor, params, request, note }, { db }) {
+      const isCurrent = sessionOf(db, request)?.id === params.sessionId
+      if (!deleteSessionById(db, actor.id, params.sessionId)) {
+        throw new AppError('not_found', 'You have no session with this id. GET /v1/sessions lists them.')
+      }
+      note({ target: params.sessionId })
+      return answer(204, undefined, isCurrent && showsCookie(request) ? cookie.clear() : {})
+    },
+    endOtherSessions({ actor, request }, { db }) {
+      // With devices that were let in and have not fetched their token: they would be back a moment later.
+      endSignIns(db, actor.id, sessionOf(db, request)?.id)
+      return answer(204, undefined)
+    },
+    async changePassword(call, context) {
+      const { currentPassword, newPassword } = call.body
+      if (newPassword === currentPassword) throw invalidValue('/newPassword', 'Choose another password than the present one.')
+      const { user, change } = await proveOwner(context, call, { password: currentPassword, passwordPath: '/currentPassword' })
+      const passwordHash = await hashPassword(newPassword)
+      return change(() => {
+        setPasswordHash(context.db, user.id, passwordHash)
+        return endOthers(context, call, cookie)
+      })
+    },
+  }
+}
+
+/** Ends everything but the present session, of which a browser gets a new one. */
+function endOthers({ db, now }: Context, call: UserCall, cookie: CookieWriter): Answer<undefined> {
+  const { actor, request } = call
+  if (!showsCookie(request)) {
+    endAccess(db, actor.id, sessionOf(db, request)?.id)
+    return answer(204, undefined)
+  }
+  endAccess(db, actor.id)
+  const token = createSession(db, { userId: actor.id, place: placeOf(call), now: now() })
+  return answer(204, undefined, cookie.set(token))
+}
+
+const showsCookie = (request: Request): boolean => credentialOf(request.headers).kind === 'session'

@@ -1,0 +1,10 @@
+import type { Actor } from '../../http/call.ts'
+import type { NewEntry } from './chain.ts'
+
+/** Who it was, as entries name them. The token of the operator has a name of its own, whoever holds it. */
+export function actorOf(actor: Actor | undefined): NewEntry['actor'] {
+  if (actor === undefined) return { type: 'rest_api' }
+  const { type, id, email } = actor
+  if (type === 'user') return { type, id, ...(email !== undefined && { email }) }
+  return { type: 'rest_api', id: type === 'static_token' ? 'static_token' : id }
+}

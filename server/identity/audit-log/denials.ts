@@ -1,0 +1,123 @@
+import type { Context } from '../../boot/serve/context.ts'
+import type { DeniedAttempt } from '../../http/audit.ts'
+import { addressKey } from '../../http/client-address.ts'
+import { describeError } from '../../platform/server-log.ts'
+import { listWorkspacesOf } from '../workspaces/store.ts'
+import { actorOf } from './actor.ts'
+import type { NewEntry } from './chain.ts'
+import { createBudgets, type DenialBudget, hasRoom } from './denial-budgets.ts'
+import { masked } from './mask.ts'
+
+/**
+ * Denied attempts, bounded: whoever floods us with them must not be able to fill the log, the disk or the memory. The first of
+ * somebody is written down at once; what follows within a minute is counted, and told in one entry at its end.
+ */
+export interface Denials {
+  tell(attempt: DeniedAttempt): void
+  /** Writes down what was counted and not told yet. */
+  flush(): void
+}
+
+/** Repeats are counted for this long. */
+const WINDOW_MS = 60_000
+/** Whose repeats are counted at once in one budget; others are among what was left out. */
+const MAX_COUNTED = 2000
+const MAX_OPERATIONS = 20
+const MAX_PATH_CHARS = 200
+
+interface Counted {
+  first: DeniedAttempt
+  repeats: number
+  operations: Set<string>
+}
+
+type DenialsContext = Pick<Context, 'db' | 'audit' | 'log' | 'now' | 'stopping'>
+
+export function createDenials({ db, audit, log, now, stopping }: DenialsContext): Denials {
+  const counted = new Map<string, Counted>()
+  let timer: Timer | undefined
+
+  const write = (entry: NewEntry, workspaceIds: () => readonly string[]): void => {
+    try {
+      audit.append(workspaceIds(), entry)
+    } catch (error) {
+      log.error('denied attempt not written down', { requestId: entry.requestId, ...describeError(error) })
+    }
+  }
+  const budgets = createBudgets(now, (budget) => write(suppressedEntry(budget), () => chainsOf(db, budget.first)))
+  const flush = (): void => {
+    clearInterval(timer)
+    timer = undefined
+    for (const one of counted.values()) {
+      if (one.repeats > 0 && hasRoom(budgets.of(one.first))) write(repeatsEntry(one), () => chainsOf(db, one.first))
+    }
+    counted.clear()
+    budgets.countAnew()
+  }
+  stopping.addEventListener('abort', flush)
+
+  return {
+    flush,
+    tell(attempt) {
+      const key = keyOf(attempt)
+      const known = counted.get(key)
+      if (known !== undefined) {
+        known.repeats += 1
+        if (known.operations.size < MAX_OPERATIONS) known.operations.add(attempt.operationId)
+        return
+      }
+      const budget = budgets.of(attempt)
+      if (budget.counted >= MAX_COUNTED) {
+        budget.suppressed += 1
+        return
+      }
+      budget.counted += 1
+      counted.set(key, { first: attempt, repeats: 0, operations: new Set([attempt.operationId]) })
+      timer ??= setTimeout(flush, WINDOW_MS).unref()
+      // After the answer: how long it takes must not tell whether there is an account, and in how many workspaces it is.
+      if (hasRoom(budget)) setImmediate(() => write(entryOf(attempt), () => chainsOf(db, attempt)))
+    },
+  }
+}
+
+/** By who it was, or else from where; a wrong password apart from a wrong token. */
+function keyOf({ actor, address, reason, facts, isAtDoor, operationId }: DeniedAttempt): string {
+  const target = facts.target ?? facts.actor?.id ?? ''
+  return [reason, actor?.id ?? addressKey(address), actor?.workspaceId ?? '', target, isAtDoor ? '' : operationId].join(' ')
+}
+
+/** Of an account, each of its workspaces. */
+function chainsOf(db: Context['db'], { actor, facts }: DeniedAttempt): readonly string[] {
+  if (facts.workspaceIds !== undefined) return facts.workspaceIds
+  if (actor !== undefined) return [actor.workspaceId]
+  return facts.actor === undefined ? [] : listWorkspacesOf(db, facts.actor.id).map(({ id }) => id)
+}
+
+const EVENT = 'access.denied'
+
+function entryOf({ operationId, method, path, reason, message, actor, address, requestId, facts }: DeniedAttempt): NewEntry {
+  // Whose account it was to be: of who it really was, nothing is known.
+  const target = facts.target ?? facts.actor?.id
+  const asked = { operation: operationId, method, path: path.slice(0, MAX_PATH_CHARS), reason, message }
+  return {
+    event: EVENT,
+    status: 'error',
+    actor: actorOf(actor),
+    ...(target !== undefined && { target }),
+    ip: address,
+    requestId,
+    metadata: masked({ ...asked, ...facts.metadata }) as Record<string, unknown>,
+  }
+}
+
+function repeatsEntry({ first, repeats, operations }: Counted): NewEntry {
+  const { requestId: _, metadata, ...entry } = entryOf(first)
+  return { ...entry, metadata: { reason: metadata.reason, repeats, withinSeconds: WINDOW_MS / 1000, operations: [...operations] } }
+}
+
+const suppressedEntry = ({ suppressed: attempts, maxEntries: maxEntriesPerHour }: DenialBudget): NewEntry => ({
+  event: 'access.denied_suppressed',
+  status: 'error',
+  actor: { type: 'system' },
+  metadata: { attempts, maxEntriesPerHour },
+})

@@ -1,0 +1,78 @@
+import type { Database } from 'bun:sqlite'
+import { inOneChange } from '../../platform/db/change.ts'
+import { describeError, type ServerLog } from '../../platform/server-log.ts'
+import { readSeeded } from '../auth/seed.ts'
+import { appendEntry, type NewEntry } from './chain.ts'
+import { masked } from './mask.ts'
+import type { AuditSigner } from './signer.ts'
+import { chainsThereAre } from './store.ts'
+
+/** A change that no request asked for. */
+export interface SystemChange {
+  /** Such as `certificate.renewed`. */
+  event: string
+  /** Whose log tells of it; absent: that of the default workspace. */
+  workspaceId?: string
+  /** Absent: success. */
+  status?: NewEntry['status']
+  target?: string
+  metadata?: Record<string, unknown>
+}
+
+/** The audit log of every workspace. Each is a chain of its own; see chain.ts. */
+export interface AuditLog {
+  /** Raw Ed25519, base64. */
+  readonly publicKey: string
+  /** Writes an entry into the chain of each of these workspaces; of none, into that of the default one. Belongs into the change's transaction. */
+  append(workspaceIds: readonly string[], entry: NewEntry): void
+  /** Writes down what no request asked for. Belongs into the transaction of the change, where it has one. */
+  system(change: SystemChange): void
+  /** The same for what has happened outside of the database already: an entry that cannot be written is told to the operator instead. */
+  tell(change: SystemChange): void
+}
+
+/** No entry is longer: what would be is told without what was asked for. */
+const MAX_METADATA_CHARS = 16_384
+
+export function openAuditLog(parts: { db: Database; signer: AuditSigner; log: ServerLog; now(): number }): AuditLog {
+  const { db, signer, log } = parts
+  const append: AuditLog['append'] = (workspaceIds, entry) => {
+    const bounded = { ...entry, metadata: withinBounds(entry.metadata) }
+    const chains = workspaceIds.length > 0 ? new Set(workspaceIds) : [readSeeded(db)?.workspaceId].filter((id) => id !== undefined)
+    inOneChange(db, () => {
+      for (const workspaceId of chains) appendEntry(parts, workspaceId, bounded)
+    })
+  }
+  const system: AuditLog['system'] = ({ event, workspaceId, status = 'success', target, metadata = {} }) =>
+    append(workspaceId === undefined ? [] : [workspaceId], {
+      event,
+      status,
+      actor: { type: 'system' },
+      ...(target !== undefined && { target }),
+      metadata: masked(metadata) as Record<string, unknown>,
+    })
+  // Who verifies is told from which entry on another key has signed; this says that it was no mistake of theirs.
+  if (signer.isNew) for (const workspaceId of chainsThereAre(db)) system({ event: 'audit_log.key_replaced', workspaceId })
+  return {
+    publicKey: signer.publicKey,
+    append,
+    system,
+    tell(change) {
+      try {
+        system(change)
+      } catch (error) {
+        log.error('audit entry not written', { auditEvent: change.event, ...describeError(error) })
+      }
+    },
+  }
+}
+
+function withinBounds(metadata: Record<string, unknown>): Record<string, unknown> {
+  if (JSON.stringify(metadata).length <= MAX_METADATA_CHARS) return metadata
+  const { operation } = metadata
+  const names = Object.entries(metadata).map(([name, value]) => [
+    name,
+    typeof value === 'object' ? Object.keys(value ?? {}).slice(0, 200) : null,
+  ])
+  return { ...(typeof operation === 'string' && { operation }), isCut: true, fields: Object.fromEntries(names) }
+}

@@ -1,0 +1,48 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { AppError } from '../../../shared/error.ts'
+import { readSecretFile, writeSecretFile } from '../../platform/files/secret-file.ts'
+
+/** Signs for this installation. */
+export interface AuditSigner {
+  /** Ed25519 over the UTF-8 of `text`, base64. */
+  sign(text: string): string
+  /** Raw, base64. */
+  publicKey: string
+  /** Whether the key was made just now. */
+  isNew: boolean
+}
+
+/**
+ * Reads the key that entries of the audit log are signed with, making it at first start. It is no key of the master key's: who
+ * verifies knows its public half, and who restores a backup without it is told by `verify` from which entry on another signed.
+ *
+ * @throws AppError unavailable when the file holds no key, or others may read it.
+ */
+export function openAuditSigner(keyFile: string): AuditSigner {
+  const isNew = !existsSync(keyFile)
+  if (isNew) {
+    writeSecretFile(keyFile, generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString())
+  }
+  return { ...signerWith(parseKey(readSecretFile(keyFile), keyFile)), isNew }
+}
+
+function parseKey(pem: string, keyFile: string): KeyObject {
+  try {
+    const key = createPrivateKey(pem)
+    if (key.asymmetricKeyType === 'ed25519') return key
+  } catch {
+    // Said below.
+  }
+  throw new AppError('unavailable', `${keyFile} holds no Ed25519 key. Restore it from a backup, or move it away to have a new one made.`)
+}
+
+const RAW_KEY_BYTES = 32
+
+function signerWith(key: KeyObject): Omit<AuditSigner, 'isNew'> {
+  const spki = createPublicKey(key).export({ type: 'spki', format: 'der' })
+  return {
+    sign: (text) => sign(null, Buffer.from(text), key).toString('base64'),
+    publicKey: spki.subarray(-RAW_KEY_BYTES).toString('base64'),
+  }
+}

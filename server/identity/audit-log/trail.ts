@@ -1,0 +1,126 @@
+/**
+ * How a request comes into the audit log. Every operation that may change something has an event (events.ts; the compiler refuses one
+ * without), and its change is made here, in one transaction with its entry: if the entry cannot be written, nothing has changed, and if
+ * the change fails, there is no entry. A process that dies in between leaves both or neither.
+ *
+ * What an entry tells comes from four sources: the request, its fields masked by their schema and by their names (mask.ts); what was
+ * changed, as the difference of two looks at it (snapshots.ts, differences.ts); the handler, for what shows only on the way (`note`); and
+ * the actor, or whom the handler has found to be acting. An entry is appended to the chain of each workspace that it concerns (chain.ts,
+ * log.ts). A change that comes to nothing leaves none.
+ *
+ * Refusals are told after the answer and bounded (denials.ts), because whoever is refused decides how many there are.
+ */
+import type { OperationId } from '../../../shared/api.ts'
+import { operationOf } from '../../../shared/api.ts'
+import type { Operation } from '../../../shared/operation.ts'
+import { auditEvents } from '../../api/audit/events.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import type { AuditedChange, AuditMoment, AuditPort } from '../../http/audit.ts'
+import { type Actor, type AuditFacts, isAnswer } from '../../http/call.ts'
+import { inOneChange } from '../../platform/db/change.ts'
+import { listWorkspacesOf } from '../workspaces/store.ts'
+import { actorOf } from './actor.ts'
+import type { NewEntry } from './chain.ts'
+import { createDenials } from './denials.ts'
+import { differencesOf, type Snapshot } from './differences.ts'
+import type { AnyAuditEvent } from './event.ts'
+import { masked } from './mask.ts'
+
+/** Writes down what requests change, and which are refused. */
+export function createAuditTrail(context: Context): AuditPort {
+  const denials = createDenials(context)
+  return {
+    momentOf,
+    record(change, apply) {
+      const { call, facts } = change
+      const event = eventOf(change.operationId)
+      if (event === undefined || event.isChange?.(call) === false) return apply()
+      return inOneChange(context.db, () => {
+        const before = event.read?.(call, context)
+        const reply = apply()
+        if (isChanged(reply, facts)) {
+          const after = event.read?.(call, context)
+          context.audit.append(chainsOf(context, event, change), entryOf(event, change, { reply, before, after }))
+        }
+        return reply
+      })
+    },
+    denied: (attempt) => denials.tell(attempt),
+  }
+}
+
+/** An answer that is a refusal has changed nothing, unless the handler says what. */
+function isChanged(reply: unknown, { isUnchanged, target }: AuditFacts): boolean {
+  return isUnchanged !== true && (!isRefusal(reply) || target !== undefined)
+}
+
+const isRefusal = (reply: unknown): boolean => (isAnswer(reply) || reply instanceof Response) && reply.status >= 400
+
+const eventOf = (operationId: string): AnyAuditEvent | undefined =>
+  // Each event fits its own operation, which its type says.
+  (auditEvents as unknown as Readonly<Record<string, AnyAuditEvent | undefined>>)[operationId]
+
+function momentOf(operationId: string): AuditMoment | undefined {
+  const event = eventOf(operationId)
+  if (event === undefined) return undefined
+  if (operationOf(operationId as OperationId).webSocket) return 'at_upgrade'
+  return event.inHandler ? 'in_handler' : 'around'
+}
+
+/** Whose logs tell of it: of a person, those of all their workspaces. */
+function chainsOf({ db }: Context, event: AnyAuditEvent, { call, facts }: AuditedChange): string[] {
+  if (facts.workspaceIds !== undefined) return [...facts.workspaceIds]
+  const actor = call.actor as Actor | undefined
+  const userId = facts.actor?.id ?? (actor?.type === 'user' ? actor.id : undefined)
+  if (event.isPersonal && userId !== undefined) return listWorkspacesOf(db, userId).map(({ id }) => id)
+  return actor === undefined ? [] : [actor.workspaceId]
+}
+
+interface Outcome {
+  reply: unknown
+  before: Snapshot | undefined
+  after: Snapshot | undefined
+}
+
+function entryOf(event: AnyAuditEvent, { operationId, call, facts }: AuditedChange, { reply, before, after }: Outcome): NewEntry {
+  const target = facts.target ?? event.target?.(call, bodyOf(reply) as never)
+  return {
+    event: event.event,
+    status: isRefusal(reply) ? 'error' : 'success',
+    actor: facts.actor ?? actorOf(call.actor as Actor | undefined),
+    ...(target !== undefined && { target }),
+    ip: call.clientAddress,
+    requestId: call.requestId,
+    metadata: {
+      operation: operationId,
+      ...askedFor(operationOf(operationId as OperationId), call),
+      ...changed(before, after),
+      ...noted(facts),
+    },
+  }
+}
+
+/** What a handler gave back, if it gave back anything but a response of its own. */
+function bodyOf(reply: unknown): unknown {
+  if (reply instanceof Response) return undefined
+  return isAnswer(reply) ? reply.body : reply
+}
+
+/** The fields of the request, those of its path included; without what is empty. */
+function askedFor({ params, query, body }: Operation, call: AuditedChange['call']): { request?: unknown } {
+  const fields: Record<string, unknown> = {
+    ...(params !== undefined && (masked(call.params, params) as object)),
+    ...(query !== undefined && (masked(call.query, query) as object)),
+  }
+  if (Array.isArray(call.body)) fields.items = masked(call.body, body)
+  else if (typeof call.body === 'object') Object.assign(fields, masked(call.body, body))
+  return Object.keys(fields).length === 0 ? {} : { request: fields }
+}
+
+function changed(before: Snapshot | undefined, after: Snapshot | undefined): { changes?: unknown; removed?: unknown } {
+  if (before === undefined) return {}
+  return after === undefined ? { removed: masked(before) } : { changes: differencesOf(before, after) }
+}
+
+const noted = ({ metadata }: AuditFacts): Record<string, unknown> =>
+  metadata === undefined ? {} : (masked(metadata) as Record<string, unknown>)

@@ -1,0 +1,85 @@
+import type { Database } from 'bun:sqlite'
+import type { Operations } from '../../../shared/api.ts'
+import { deviceGrantType, type OAuthErrorCode, refreshGrantType } from '../../../shared/device.ts'
+import type { Operation } from '../../../shared/operation.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import { answer, type Call, type Handlers } from '../../http/call.ts'
+import { credentialOf } from '../../http/credential.ts'
+import { createThrottle } from '../auth/throttle.ts'
+import { findUser } from '../auth/user-store.ts'
+import { answerRequest, readRequest } from './confirm.ts'
+import { beginGrant, redeemGrant } from './grant.ts'
+import { clientNameOf, explanations } from './rules.ts'
+import { endSessionOf, refreshSession } from './session-store.ts'
+
+type DeviceIds = Extract<
+  keyof Operations,
+  'createDeviceGrant' | 'redeemDeviceGrant' | 'refreshDeviceToken' | 'revokeDeviceToken' | 'getDeviceRequest' | 'answerDeviceRequest'
+>
+
+/** Logins of devices. Made once a server, because the counters of wrong codes belong to it. */
+export function createDeviceRoutes({ config, now }: Pick<Context, 'config' | 'now'>): Handlers<DeviceIds, Context> {
+  const throttle = createThrottle(config.CP_LOGIN_LIMIT, now)
+
+  return {
+    createDeviceGrant: ({ body, request, clientAddress }, context) =>
+      beginGrant(context, {
+        client: clientNameOf(body.client_name, request.headers.get('user-agent')),
+        clientId: body.client_id ?? '',
+        address: clientAddress,
+      }),
+    redeemDeviceGrant(call, context) {
+      if (call.body.grant_type !== deviceGrantType) return refusal(call, 'unsupported_grant_type')
+      const redeemed = redeemGrant(context, call.body.device_code)
+      if ('error' in redeemed) return refusal(call, redeemed.error)
+      tellOf(call, context.db, redeemed)
+      return redeemed.tokens
+    },
+    refreshDeviceToken(call, { db, sealer }) {
+      if (call.body.grant_type !== refreshGrantType) return refusal(call, 'unsupported_grant_type')
+      const refreshed = refreshSession({ db, sealer }, call.body.refresh_token, now())
+      if (refreshed.outcome === 'refreshed') {
+        call.note({ isUnchanged: true })
+        return refreshed.tokens
+      }
+      if (refreshed.outcome === 'unknown') return refusal(call, 'invalid_grant')
+      tellOf(call, db, refreshed)
+      // An answer, not an error thrown: that the session has ended must stay written.
+      return oauthError(call, 'invalid_grant')
+    },
+    revokeDeviceToken(call, { db }) {
+      const credential = credentialOf(call.request.headers)
+      const token = call.body?.token ?? (credential.kind === 'bearer' ? credential.token : undefined)
+      const ended = token === undefined ? undefined : endSessionOf(db, token)
+      if (ended === undefined) call.note({ isUnchanged: true })
+      else tellOf(call, db, ended)
+      return undefined
+    },
+    getDeviceRequest: ({ actor, query, clientAddress }, { db }) =>
+      readRequest({ db, throttle, now }, { typed: query.code, actor, address: clientAddress }),
+    answerDeviceRequest: ({ actor, body, clientAddress, request }, { db }) =>
+      answerRequest(
+        { db, throttle, now },
+        { typed: body.code, actor, address: clientAddress },
+        { isApproved: body.approve, isInBrowser: credentialOf(request.headers).kind === 'session' },
+      ),
+  }
+}
+
+type Told = Pick<Call<Operation>, 'note' | 'requestId'>
+
+/** Who it was, which shows by the code or token only. */
+function tellOf(call: Told, db: Database, { userId, client }: { userId: string; client: string }): void {
+  const email = findUser(db, userId)?.email ?? ''
+  call.note({ actor: { type: 'user', id: userId, email }, metadata: { device: client } })
+}
+
+/** An error that leaves everything as it was. */
+function refusal(call: Told, error: OAuthErrorCode) {
+  call.note({ isUnchanged: true })
+  return oauthError(call, error)
+}
+
+/** As clients of OAuth read errors, within the body of our own. */
+const oauthError = ({ requestId: id }: Told, error: OAuthErrorCode) =>
+  answer(400, { message: explanations[error], code: 'bad_request' as const, id, error, error_description: explanations[error] })

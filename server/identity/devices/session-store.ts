@@ -1,0 +1,148 @@
+/**
+ * Sessions of devices: an access token that lasts an hour, and a refresh token that is exchanged for the next pair.
+ *
+ * All refresh tokens of a session begin with the same random family, so that one that was spent before is still known: whoever shows it
+ * has a copy, or somebody else has, and the session ends for both. Only the hashes of the family, of the present refresh token and of the
+ * present access token are kept, and an exchange replaces the last two: older access tokens end with it. The session itself ends 90 days
+ * after its login, however often it is refreshed.
+ *
+ * Programs that share a login refresh it several times at once, and one whose answer was lost asks again: for a minute the token that
+ * was spent last gets the answer that it got before, which is kept sealed.
+ */
+import type { Database } from 'bun:sqlite'
+import type { DeviceTokens } from '../../../shared/device.ts'
+import { newId } from '../../platform/id.ts'
+import type { Sealer } from '../../platform/secrets/seal.ts'
+import { forgetEndedSessions } from '../auth/session-store.ts'
+import { hashToken } from '../auth/token.ts'
+import { hashFamily, newAccessToken, newRefreshFamily, newRefreshToken, refreshFamilyOf } from './codes.ts'
+import { DEVICE_SESSION_MS, REFRESH_GRACE_MS } from './rules.ts'
+
+interface NewDeviceSession {
+  userId: string
+  client: string
+  address: string
+  tokenLifetimeMs: number
+  now: number
+}
+
+/** Begins the session of a device. Its tokens are given here only, and stored as hashes. */
+export function createDeviceSession(db: Database, { tokenLifetimeMs, now, ...session }: NewDeviceSession): DeviceTokens {
+  const family = newRefreshFamily()
+  const issued = issue(family, tokenLifetimeMs)
+  forgetEndedSessions(db, now)
+  db.query(
+    `INSERT INTO sessions (id, user_id, kind, token_hash, token_expires_at, refresh_hash, refresh_family_hash, token_lifetime_ms, address,
+       client, created_at, last_seen_at, expires_at)
+     VALUES ($id, $userId, 'device', $tokenHash, $tokenExpiresAt, $refreshHash, $familyHash, $tokenLifetimeMs, $address, $client, $now,
+       $now, $expiresAt)`,
+  ).run({
+    id: newId('session', now),
+    ...session,
+    ...hashesOf(issued),
+    familyHash: hashFamily(family),
+    tokenLifetimeMs,
+    tokenExpiresAt: now + tokenLifetimeMs,
+    now,
+    expiresAt: now + DEVICE_SESSION_MS,
+  })
+  return issued
+}
+
+interface RefreshRow {
+  id: string
+  userId: string
+  client: string
+  refreshHash: string
+  tokenLifetimeMs: number
+  expiresAt: number
+  spentHash: string | null
+  spentAt: number | null
+  spentAnswer: string | null
+}
+
+export type Refreshed =
+  | { outcome: 'refreshed'; tokens: DeviceTokens }
+  /** The token was spent before: two hold it, so the session has ended for both. */
+  | { outcome: 'reused'; userId: string; client: string }
+  | { outcome: 'unknown' }
+
+/** Exchanges a refresh token for the next. Belongs into a transaction, which is to be kept whatever the outcome. */
+export function refreshSession({ db, sealer }: { db: Database; sealer: Sealer }, refreshToken: string, now: number): Refreshed {
+  const family = refreshFamilyOf(refreshToken)
+  const session = family === undefined ? undefined : findByFamily(db, family)
+  if (family === undefined || session === undefined) return { outcome: 'unknown' }
+  const hash = hashToken(refreshToken)
+  const repeated = session.refreshHash === hash ? undefined : answerOf(sealer, session, { hash, now })
+  if (repeated !== undefined) return { outcome: 'refreshed', tokens: repeated }
+  if (session.refreshHash !== hash) {
+    endSession(db, session.id)
+    return { outcome: 'reused', userId: session.userId, client: session.client }
+  }
+  if (session.expiresAt <= now) return { outcome: 'unknown' }
+  const lifetimeMs = Math.min(session.tokenLifetimeMs, session.expiresAt - now)
+  const tokens = issue(family, lifetimeMs)
+  db.query(
+    `UPDATE sessions SET token_hash = $tokenHash, refresh_hash = $refreshHash, token_expires_at = $tokenExpiresAt, last_seen_at = $now,
+       spent_refresh_hash = $spentHash, spent_at = $now, spent_answer_sealed = $answer
+     WHERE id = $id`,
+  ).run({
+    id: session.id,
+    ...hashesOf(tokens),
+    tokenExpiresAt: now + lifetimeMs,
+    now,
+    spentHash: hash,
+    answer: sealer.seal(JSON.stringify(tokens), answerPurpose(session.id)),
+  })
+  return { outcome: 'refreshed', tokens }
+}
+
+/** What was answered to the token that was spent last, while its grace lasts. */
+function answerOf(sealer: Sealer, session: RefreshRow, { hash, now }: { hash: string; now: number }): DeviceTokens | undefined {
+  const { spentHash, spentAt, spentAnswer } = session
+  if (spentHash !== hash || spentAt === null || spentAnswer === null || now - spentAt >= REFRESH_GRACE_MS) return undefined
+  // Our own text, written with the exchange.
+  return JSON.parse(sealer.open(spentAnswer, answerPurpose(session.id))) as DeviceTokens
+}
+
+/** Removes the answers whose grace is over: tokens that are good for days are kept no longer than they are asked for. */
+export function forgetSpentAnswers(db: Database, now: number): void {
+  db.query('UPDATE sessions SET spent_answer_sealed = NULL WHERE spent_answer_sealed IS NOT NULL AND spent_at <= ?').run(
+    now - REFRESH_GRACE_MS,
+  )
+}
+
+const answerPurpose = (sessionId: string): string => `refresh answer ${sessionId}`
+
+/** Ends the session that the access or refresh token is of, also when it has run out. Tells whose it was. */
+export function endSessionOf(db: Database, token: string): { userId: string; client: string } | undefined {
+  const family = refreshFamilyOf(token)
+  const [column, hash] = family === undefined ? ['token_hash', hashToken(token)] : ['refresh_family_hash', hashFamily(family)]
+  return (
+    db
+      .query<{ userId: string; client: string }, [string]>(
+        `DELETE FROM sessions WHERE ${column} = ? AND kind = 'device' RETURNING user_id AS userId, client`,
+      )
+      .get(hash) ?? undefined
+  )
+}
+
+const findByFamily = (db: Database, family: string): RefreshRow | undefined =>
+  db
+    .query<RefreshRow, [string]>(
+      `SELECT id, user_id AS userId, client, refresh_hash AS refreshHash, token_lifetime_ms AS tokenLifetimeMs, expires_at AS expiresAt,
+         spent_refresh_hash AS spentHash, spent_at AS spentAt, spent_answer_sealed AS spentAnswer
+       FROM sessions WHERE refresh_family_hash = ?`,
+    )
+    .get(hashFamily(family)) ?? undefined
+
+const endSession = (db: Database, id: string): void => void db.query('DELETE FROM sessions WHERE id = ?').run(id)
+
+const issue = (family: string, lifetimeMs: number): DeviceTokens => ({
+  access_token: newAccessToken(),
+  token_type: 'Bearer',
+  expires_in: Math.max(1, Math.floor(lifetimeMs / 1000)),
+  refresh_token: newRefreshToken(family),
+})
+
+const hashesOf = (tokens: DeviceTokens) => ({ tokenHash: hashToken(tokens.access_token), refreshHash: hashToken(tokens.refresh_token) })

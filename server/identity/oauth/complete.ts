@@ -1,0 +1,154 @@
+/**
+ * Signing in through a provider, from its end. The way there:
+ *
+ * 1. begin.ts keeps an attempt under the hash of a new `state`, with nonce, PKCE verifier, where to go and whose account is to be linked,
+ *    bound to a cookie of the browser; then it sends the browser to the provider.
+ * 2. The provider sends the browser back to the callback with a code and the state. Apple has it post a form from its own site, to which
+ *    browsers bring no cookie: that answer is only kept, sealed, and the browser sent on to the same path by GET.
+ * 3. Here the attempt is taken, which one browser can do once: state, provider, cookie and age must fit. Whatever happens from now on,
+ *    no second answer finds it.
+ * 4. The provider exchanges the code for who it is (providers/), everything verified. The rules decide whose account that is (rules.ts),
+ *    and enter.ts does as they say, in one transaction with its audit entry.
+ * 5. The browser goes on to a page of ours: signed in, to the code of a second factor, or with the name of what went wrong. It is shown a
+ *    sentence of a closed list; what the provider said stands in the server's log only.
+ */
+import { AppError } from '../../../shared/error.ts'
+import { type OAuthProblem, oauthProblems } from '../../../shared/oauth.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import type { AuditFacts } from '../../http/call.ts'
+import { sessionTokenOf } from '../../http/credential.ts'
+import { createCookieWriter } from '../auth/cookie.ts'
+import { pendingCookieOf } from '../auth/pending-sign-in.ts'
+import { placeOf } from '../auth/session-place.ts'
+import { deleteSession, findSessionUser } from '../auth/session-store.ts'
+import { type KeptAnswer, type TakenAttempt, takeAttempt } from './attempt-store.ts'
+import type { BrowserCookie } from './browser-cookie.ts'
+import { enter, link } from './enter.ts'
+import { explanationOf, problemOfExchange } from './problem.ts'
+import type { Profile, Provider } from './providers/provider.ts'
+import { codeUrl, HOME_PATH, pageUrl, problemUrl, redirect } from './redirects.ts'
+
+/** What a provider's answer says, by the names of its parameters. */
+export interface AnswerFields {
+  code?: string
+  state?: string
+  error?: string
+  iss?: string
+}
+
+/** A browser that has come back. */
+export interface Return {
+  provider: Provider
+  cookie: BrowserCookie
+  fields: AnswerFields
+  request: Request
+  clientAddress: string
+  change<T>(apply: () => T): T
+  note(facts: AuditFacts): void
+  deny(error: AppError): void
+}
+
+type CompleteContext = Pick<Context, 'db' | 'audit' | 'sealer' | 'publicUrl' | 'config' | 'log' | 'now'>
+
+/** Ends a sign-in or a link: with a session, or with the reason why there is none. */
+export async function completeAtProvider(context: CompleteContext, back: Return): Promise<Response> {
+  const { provider, cookie, fields, request } = back
+  const attempt = takeAttempt(context, {
+    provider: provider.id,
+    state: fields.state ?? '',
+    browserToken: cookie.read(request.headers) ?? '',
+  })
+  if (attempt === undefined) return refuse(context, back, { problem: 'oauth_expired', returnTo: HOME_PATH, isLink: false })
+  const outcome = await profileOf(context, back, attempt)
+  if ('problem' in outcome) return refuse(context, back, { ...outcome, ...aimOf(attempt) })
+  return attempt.linkUserId === undefined ? signIn(context, back, { attempt, ...outcome }) : linkTo(context, back, { attempt, ...outcome })
+}
+
+const aimOf = ({ returnTo, linkUserId }: TakenAttempt) => ({ returnTo, isLink: linkUserId !== undefined })
+
+/** The answer is what the form has brought, where the provider sends forms: of the address only the state counts then. */
+async function profileOf(
+  { log }: CompleteContext,
+  { provider, fields }: Return,
+  attempt: TakenAttempt,
+): Promise<{ profile: Profile } | { problem: OAuthProblem }> {
+  const { code, iss, error, name }: KeptAnswer = attempt.keptAnswer ?? fields
+  if (code === undefined) return { problem: isCancellation(error) ? 'oauth_cancelled' : 'oauth_refused' }
+  try {
+    return { profile: await provider.profileOf({ code, iss, name }, attempt.secrets) }
+  } catch (cause) {
+    log.error('sign-in refused', { provider: provider.id, message: explanationOf(cause) })
+    return { problem: problemOfExchange(cause) }
+  }
+}
+
+/** The second is Apple's own. */
+const isCancellation = (error: string | undefined): boolean => error === 'access_denied' || error === 'user_cancelled_authorize'
+
+interface Known {
+  attempt: TakenAttempt
+  profile: Profile
+}
+
+function signIn(context: CompleteContext, back: Return, { attempt, profile }: Known): Response {
+  const { db, publicUrl } = context
+  const { provider, request, change, note } = back
+  const { inviteToken, returnTo } = attempt
+  const entered = change(() => {
+    const result = enter(context, { provider: provider.id, profile, inviteToken, place: placeOf(back) })
+    const oldToken = sessionTokenOf(request.headers)
+    // A sign-in leaves no old session of the browser alive.
+    if (result.kind === 'signed_in' && oldToken !== undefined) deleteSession(db, oldToken)
+    note(result.kind === 'refused' ? { isUnchanged: true } : factsOf(provider, result))
+    return result
+  })
+  switch (entered.kind) {
+    case 'refused':
+      if (entered.user !== undefined) note({ actor: { type: 'user', id: entered.user.id, email: entered.user.email } })
+      return refuse(context, back, { problem: entered.problem, ...aimOf(attempt) })
+    case 'code_wanted':
+      return redirect(codeUrl(publicUrl, returnTo), [pendingCookieOf(publicUrl, entered.pendingToken)])
+    case 'signed_in': {
+      // The invite has made the account: its page has nothing more to say.
+      const path = entered.how === 'invited' ? HOME_PATH : returnTo
+      return redirect(pageUrl(publicUrl, path), Object.values(createCookieWriter(publicUrl).set(entered.sessionToken)))
+    }
+  }
+}
+
+const factsOf = (
+  { id }: Provider,
+  { user, ...entered }: { user: { id: string; email: string }; kind: string; how?: string },
+): AuditFacts => ({
+  actor: { type: 'user', id: user.id, email: user.email },
+  target: user.id,
+  metadata: { provider: id, outcome: entered.how ?? entered.kind },
+})
+
+function linkTo(context: CompleteContext, back: Return, { attempt, profile }: Known): Response {
+  const { db, publicUrl, now } = context
+  const { provider, request, change, note } = back
+  const { linkUserId: wantedUserId = '', returnTo } = attempt
+  const outcome = change(() => {
+    const sessionUser = findSessionUser(db, sessionTokenOf(request.headers) ?? '', now())
+    const result = link(context, { provider: provider.id, profile }, { wantedUserId, sessionUserId: sessionUser?.id })
+    if (result.kind === 'linked' && sessionUser !== undefined) note(factsOf(provider, { user: sessionUser, kind: 'linked' }))
+    else note({ isUnchanged: true })
+    return result
+  })
+  if (outcome.kind === 'refused') return refuse(context, back, { problem: outcome.problem, ...aimOf(attempt) })
+  return redirect(pageUrl(publicUrl, returnTo))
+}
+
+/** What is nobody's attempt at anything: it is told to the person only. */
+const harmless: ReadonlySet<OAuthProblem> = new Set(['oauth_cancelled', 'oauth_unavailable'])
+
+function refuse(
+  { publicUrl }: CompleteContext,
+  { provider, note, deny }: Return,
+  { problem, ...aim }: { problem: OAuthProblem; returnTo: string; isLink: boolean },
+): Response {
+  note({ isUnchanged: true, metadata: { provider: provider.id, problem } })
+  if (!harmless.has(problem)) deny(new AppError('unauthorized', oauthProblems[problem]))
+  return redirect(problemUrl(publicUrl, problem, aim))
+}

@@ -1,0 +1,81 @@
+import type { Database } from 'bun:sqlite'
+import { type PlanName, plans } from '../../../shared/plan.ts'
+import type { QuotaName } from '../../../shared/quota.ts'
+import { findWorkspace } from '../workspaces/store.ts'
+import type { Limits } from './limits.ts'
+
+/** What the operator has set for one workspace. */
+export const ownLimits = (db: Database, workspaceId: string): Limits =>
+  Object.fromEntries(
+    db
+      .query<{ name: QuotaName; value: number }, [string]>('SELECT name, value FROM workspace_quotas WHERE workspace_id = ?')
+      .all(workspaceId)
+      .map(({ name, value }) => [name, value]),
+  )
+
+/** Sets limits of a workspace; null takes one back. Belongs into a transaction. */
+export function setLimits(db: Database, workspaceId: string, limits: Partial<Record<QuotaName, number | null>>): void {
+  for (const [name, value] of Object.entries(limits)) {
+    if (value === null) db.query('DELETE FROM workspace_quotas WHERE workspace_id = ? AND name = ?').run(workspaceId, name)
+    else
+      db.query('INSERT OR REPLACE INTO workspace_quotas (workspace_id, name, value) VALUES ($workspaceId, $name, $value)').run({
+        workspaceId,
+        name,
+        value,
+      })
+  }
+}
+
+/** What a workspace has of all that the database knows; the rest lives in memory. */
+export function storedUsage(db: Database, workspaceId: string, now: number): Record<StoredQuota, number> {
+  const count = (sql: string): number =>
+    db.query<{ n: number }, { workspaceId: string; now: number }>(sql).get({ workspaceId, now })?.n ?? 0
+  return {
+    ...promised(db, workspaceId),
+    disks: count('SELECT count(*) AS n FROM disks WHERE workspace_id = $workspaceId AND $now > 0'),
+    diskGb: count('SELECT sum(max(size_gb, coalesce(grow_to_gb, 0))) AS n FROM disks WHERE workspace_id = $workspaceId AND $now > 0'),
+    members: count(`SELECT (SELECT count(*) FROM members WHERE workspace_id = $workspaceId)
+      + (SELECT count(*) FROM invites WHERE workspace_id = $workspaceId AND expires_at > $now) AS n`),
+    deploys: count(`SELECT count(*) AS n FROM deploys d JOIN services s ON s.id = d.service_id
+      WHERE s.workspace_id = $workspaceId AND d.finished_at IS NULL AND d.status = 'queued' AND d.release_id IS NULL AND $now > 0`),
+    builds: count(`SELECT count(*) AS n FROM deploys d JOIN services s ON s.id = d.service_id
+      WHERE s.workspace_id = $workspaceId AND d.finished_at IS NULL AND d.status = 'build_in_progress' AND $now > 0`),
+    workspaces: workspacesMadeBy(db, findWorkspace(db, workspaceId)?.email ?? ''),
+    jobs: count(`SELECT count(*) AS n FROM jobs j JOIN services s ON s.id = j.service_id
+      WHERE s.workspace_id = $workspaceId AND j.finished_at IS NULL AND $now > 0`),
+  }
+}
+
+/** Workspaces that somebody has made, by their address. */
+export const workspacesMadeBy = (db: Database, email: string): number =>
+  db.query<{ n: number }, [string]>('SELECT count(*) AS n FROM workspaces WHERE email = ? AND deleted_at IS NULL').get(email)?.n ?? 0
+
+type StoredQuota = Exclude<QuotaName, 'uploads' | 'shells'>
+
+interface ServiceRow {
+  type: string
+  instances: number
+  plan: PlanName
+}
+
+const MB_PER_GB = 1024
+/** Tenths of a core add up to sums that are off by the last bit. */
+const rounded = (amount: number): number => Math.round(amount * 1000) / 1000
+
+/** A suspended service counts as well, since it may be resumed; a cron job counts for the run it may have. */
+function promised(db: Database, workspaceId: string): Record<'services' | 'instances' | 'cores' | 'memoryGb', number> {
+  const rows = db
+    .query<ServiceRow, [string]>(
+      `SELECT type, num_instances AS instances, json_extract(settings, '$.plan') AS plan FROM services
+       WHERE workspace_id = ? AND deleted_at IS NULL`,
+    )
+    .all(workspaceId)
+  const running = rows.filter(({ type }) => type !== 'static_site')
+  const sum = (amountOf: (row: ServiceRow) => number) => rounded(running.reduce((total, row) => total + amountOf(row) * row.instances, 0))
+  return {
+    services: rows.length,
+    instances: sum(() => 1),
+    cores: sum(({ plan }) => plans[plan].cpu),
+    memoryGb: sum(({ plan }) => plans[plan].memoryMb / MB_PER_GB),
+  }
+}

@@ -1,0 +1,20 @@
+import type { Context } from '../../boot/serve/context.ts'
+import { describeError } from '../../platform/server-log.ts'
+import { createDriver, type Driver } from '../../platform/work/driver.ts'
+import { workspacesToRemove } from './details-store.ts'
+import { reconcileWorkspace } from './remove.ts'
+
+/** Removes what is left of deleted workspaces. */
+export interface WorkspaceWork extends Driver {
+  pokeAll(): void
+}
+
+export function createWorkspaceWork(context: Context): WorkspaceWork {
+  const driver = createDriver({
+    run: (workspaceId) => reconcileWorkspace(context, workspaceId),
+    onError: (workspaceId, error) => context.log.error('workspace not removed', { workspaceId, ...describeError(error) }),
+    now: context.now,
+    signal: context.stopping,
+  })
+  return { ...driver, pokeAll: () => workspacesToRemove(context.db).forEach(driver.poke) }
+}

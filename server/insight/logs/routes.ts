@@ -1,0 +1,68 @@
+import type { Operations } from '../../../shared/api.ts'
+import { AppError } from '../../../shared/error.ts'
+import type { LogSubscribeQuery } from '../../../shared/log.ts'
+import { requireService } from '../../apps/services/require.ts'
+import { serviceIdsOf } from '../../apps/services/store.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import type { Actor, Handlers } from '../../http/call.ts'
+import type { LogFilter } from '../../telemetry/logs/filter.ts'
+import { followLogs } from '../../telemetry/logs/follow.ts'
+import { parseLogTime, toWirePage } from '../../telemetry/logs/wire.ts'
+
+type LogIds = Extract<keyof Operations, 'listLogs' | 'subscribeLogs' | 'listLogValues'>
+
+export const logRoutes: Handlers<LogIds, Context> = {
+  async listLogs({ actor, query, signal }, { db, logStore }) {
+    const { limit, direction } = query
+    const filter = filterOf(db, actor, query)
+    return toWirePage(await logStore.query({ ...filter, signal, ...(limit && { limit }), ...(direction && { direction }) }))
+  },
+  listLogValues: ({ actor, query }, { db, logStore }) => logStore.values(query.label, filterOf(db, actor, query)),
+  subscribeLogs({ actor, query, upgrade }, { db, logHub }) {
+    const filter = filterOf(db, actor, query)
+    const giveSeatBack = logHub.takeSeat(actor)
+    try {
+      upgrade(followLogs(logHub, filter, giveSeatBack))
+    } catch (error) {
+      giveSeatBack()
+      throw error
+    }
+  },
+}
+
+/** The caller's filter, held to the services of their workspace and scope. */
+function filterOf(db: Context['db'], actor: Actor, query: LogSubscribeQuery): LogFilter {
+  const { resource, instance, level, type, host, method, statusCode, path, text, startTime, endTime } = query
+  for (const id of resource ?? []) {
+    requireService({ db }, actor, id)
+  }
+  const startAt = microseconds('startTime', startTime)
+  const endAt = microseconds('endTime', endTime)
+  return {
+    resource: isOfNoLine(query) ? [] : (resource ?? serviceIdsOf(db, actor)),
+    ...(instance && { instance }),
+    ...(level && { level }),
+    ...(type && { type }),
+    ...(host && { host }),
+    ...(method && { method }),
+    ...(statusCode && { statusCode }),
+    ...(path && { path }),
+    ...(text && { text }),
+    ...(startAt !== undefined && { startAt }),
+    ...(endAt !== undefined && { endAt }),
+  }
+}
+/** Labels of what Render has and we do not. */
+const isOfNoLine = ({ task, taskRun, sandbox }: LogSubscribeQuery): boolean =>
+  task !== undefined || taskRun !== undefined || sandbox !== undefined
+
+function microseconds(name: string, time: string | undefined): number | undefined {
+  if (time === undefined) return undefined
+  const at = parseLogTime(time)
+  if (at === undefined) {
+    throw new AppError('validation_failed', `${name} is not a time that exists.`, {
+      details: [{ path: `/${name}`, message: 'is not a time that exists' }],
+    })
+  }
+  return at
+}

@@ -1,0 +1,85 @@
+import type { Database } from 'bun:sqlite'
+import type { ServiceUsage } from '../../../shared/metrics.ts'
+import { instancesOf } from '../../apps/instances/store.ts'
+import { serviceFilter } from '../../apps/services/filter.ts'
+import type { Viewer } from '../../apps/services/require.ts'
+import { type StoredService, selectServices } from '../../apps/services/store.ts'
+import { isCrashLooping } from '../../engines/backoff.ts'
+import { fineLevel } from '../../telemetry/metrics/levels.ts'
+import { requestsOf } from '../../telemetry/metrics/samples.ts'
+import { instancesIn, type ServiceSnapshot, type Snapshot } from '../../telemetry/metrics/snapshot.ts'
+import { cpuOf, latencyOf, memoryOf } from '../../telemetry/metrics/values.ts'
+
+const MIB = 1024 * 1024
+const FIFTH_CLASS = 5
+
+const MOST_SERVICES = 100_000
+
+/** All services that somebody may see: metrics are read without pages. */
+export const servicesOf = (db: Database, viewer: Viewer): StoredService[] =>
+  selectServices(db, { ...serviceFilter(viewer, {}, undefined), limit: MOST_SERVICES })
+
+export interface UsageNow {
+  db: Database
+  latest: Snapshot | undefined
+  nowMs: number
+}
+
+/** What a service uses by the newest look at it. */
+export function presentUsage(service: StoredService, { db, latest, nowMs }: UsageNow): ServiceUsage {
+  const snapshot = latest?.services.get(service.id)
+  const { id, name, type } = service
+  return {
+    serviceId: id,
+    name,
+    type,
+    state: stateOf(service, db, nowMs),
+    measuredAt: latest === undefined || snapshot === undefined ? null : new Date(latest.atMs).toISOString(),
+    ...used(snapshot),
+    ...asked(service, snapshot),
+  }
+}
+
+type Used = Pick<ServiceUsage, 'instances' | 'cpu' | 'cpuLimit' | 'memoryBytes' | 'memoryLimitBytes'>
+
+function used(snapshot: ServiceSnapshot | undefined): Used {
+  if (snapshot === undefined) return { instances: 0, cpu: null, cpuLimit: null, memoryBytes: null, memoryLimitBytes: null }
+  const { total, facts, instances } = snapshot
+  // A job has the limits of an instance, for itself.
+  const boxes = instances.length
+  return {
+    instances: instancesIn(snapshot),
+    cpu: cpuOf(total) ?? null,
+    cpuLimit: facts.cpuLimit === 0 || boxes === 0 ? null : (facts.cpuLimit * boxes) / 1000,
+    memoryBytes: memoryOf(total) ?? null,
+    memoryLimitBytes: facts.memoryLimit === 0 || boxes === 0 ? null : facts.memoryLimit * MIB * boxes,
+  }
+}
+
+type Asked = Pick<ServiceUsage, 'requestsPerSecond' | 'errorsPerSecond' | 'latencyP95Ms' | 'bytesInPerSecond' | 'bytesOutPerSecond'>
+
+function asked({ type }: StoredService, snapshot: ServiceSnapshot | undefined): Asked {
+  const traffic = type === 'web_service' || type === 'static_site' ? snapshot?.traffic : undefined
+  if (traffic === undefined) {
+    return { requestsPerSecond: null, errorsPerSecond: null, latencyP95Ms: null, bytesInPerSecond: null, bytesOutPerSecond: null }
+  }
+  return {
+    requestsPerSecond: requestsOf(traffic) / fineLevel.stepSeconds,
+    errorsPerSecond: (traffic.requests[FIFTH_CLASS] ?? 0) / fineLevel.stepSeconds,
+    latencyP95Ms: latencyOf(traffic, 0.95) ?? null,
+    bytesInPerSecond: traffic.bytesIn / fineLevel.stepSeconds,
+    bytesOutPerSecond: traffic.bytesOut / fineLevel.stepSeconds,
+  }
+}
+
+function stateOf(service: StoredService, db: Database, nowMs: number): ServiceUsage['state'] {
+  if (service.suspendedAt !== null) return 'suspended'
+  const instances = instancesOf(db, service.id)
+  const exitTimes = instances.map(({ exits }) => exits.map(({ at }) => at))
+  if (exitTimes.some((times) => isCrashLooping(times, nowMs))) return 'crash_looping'
+  if (service.asleep !== null) return 'asleep'
+  if (instances.some(({ phase }) => phase === 'serving')) return 'running'
+  if (instances.some(({ phase }) => phase !== 'draining')) return 'starting'
+  if (service.liveDeployId === null) return 'not_deployed'
+  return service.type === 'static_site' || service.type === 'cron_job' ? 'live' : 'stopped'
+}

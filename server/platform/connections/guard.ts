@@ -1,0 +1,90 @@
+import { isLoopbackHost } from '../network/address.ts'
+import { describeError, type ServerLog } from '../server-log.ts'
+import { type OwnSockets, openOwnSockets } from './own-sockets.ts'
+import { type ConnectionLimits, connectionsToEnd, type KnownConnection, limitsFor } from './plan.ts'
+
+export interface ConnectionGuard {
+  /** Looks at the connections now, beside the times it does so anyway. */
+  look(): void
+  stop(): void
+}
+
+export interface GuardOptions {
+  /** That the API listens at. */
+  port: number
+  /** Connections of one address; 0 is no limit. */
+  perAddress: number
+  isTrustedProxy(address: string): boolean
+  log: Pick<ServerLog, 'error'>
+  /** In place of those that follow from the descriptors this process may have. */
+  limits?: Partial<ConnectionLimits>
+}
+
+const LOOK_MS = 250
+const SCARCE_LOG_MS = 60_000
+/** A head and the beginning of a body. Whoever has sent less than this, and was answered nothing, is slower than 1 KiB a second. */
+const HALF_OPEN_BYTES = 64 * 1024
+
+/** Keeps the connections to the API within their limits, so that descriptors are left for everything else that this process does. */
+export function guardConnections(options: GuardOptions): ConnectionGuard {
+  const sockets = openedSockets(options)
+  if (sockets === undefined) return { look() {}, stop() {} }
+  const { port, perAddress, isTrustedProxy, log } = options
+  const { limits: usual, descriptorRoom } = limitsFor(sockets.limit, perAddress)
+  const limits = { ...usual, ...options.limits }
+  const isTrusted = (address: string) => isLoopbackHost(address) || isTrustedProxy(address)
+  let known: Known = new Map()
+  let toldAt = Number.NEGATIVE_INFINITY
+
+  const look = () => {
+    const now = performance.now()
+    const accepted = sockets.accepted(port)
+    known = updated(known, accepted.sockets, now)
+    noteProgress(known, sockets, now - limits.halfOpenMs)
+    const connections = [...known.values()].sort((one, other) => one.since - other.since)
+    const ended = connectionsToEnd(connections, { now, limits, missing: accepted.descriptors - descriptorRoom, isTrusted })
+    for (const { descriptor } of ended) sockets.end(descriptor)
+    if (ended.length === 0 || now - toldAt < SCARCE_LOG_MS) return
+    toldAt = now
+    log.error('connections ended', {
+      count: ended.length,
+      first: ended[0]?.address,
+      open: connections.length,
+      hint: 'CP_API_CONNECTIONS_PER_ADDRESS sets how many one address may have',
+    })
+  }
+  const timer = setInterval(look, LOOK_MS)
+  timer.unref()
+  return { look, stop: () => clearInterval(timer) }
+}
+
+function openedSockets({ log }: GuardOptions): OwnSockets | undefined {
+  try {
+    return openOwnSockets()
+  } catch (error) {
+    log.error('connections to the API are not bounded', describeError(error))
+    return undefined
+  }
+}
+
+/** By client address and port, which no two connections to one port share. */
+type Known = Map<string, KnownConnection>
+
+function updated(known: Known, sockets: ReturnType<OwnSockets['accepted']>['sockets'], now: number): Known {
+  return new Map(
+    sockets.map(({ descriptor, address, port }) => {
+      const key = `${address} ${port}`
+      const before = known.get(key)
+      return [key, before?.descriptor === descriptor ? before : { descriptor, address, since: now, isHalfOpen: true }]
+    }),
+  )
+}
+
+/** Asks the kernel only of those whose time is up, and of each of them once if it is answered. */
+function noteProgress(known: Known, sockets: OwnSockets, bornBefore: number): void {
+  for (const connection of known.values()) {
+    if (!connection.isHalfOpen || connection.since > bornBefore) continue
+    const { received, isAnswered } = sockets.progressOf(connection.descriptor)
+    if (isAnswered || received >= HALF_OPEN_BYTES) connection.isHalfOpen = false
+  }
+}

@@ -1,0 +1,50 @@
+import type { Database } from 'bun:sqlite'
+import { getDatabaseVersion, getMaximumVersion, type Migration, migrate } from 'bun-sqlite-migrations'
+import { AppError } from '../../../shared/error.ts'
+import initial from './migrations/0001_initial.sql' with { type: 'text' }
+import domains from './migrations/0002_domains.sql' with { type: 'text' }
+import certificates from './migrations/0003_certificates.sql' with { type: 'text' }
+import controlsAndGuard from './migrations/0004_controls_and_guard.sql' with { type: 'text' }
+import instanceAddresses from './migrations/0005_instance_addresses.sql' with { type: 'text' }
+import jobs from './migrations/0006_jobs.sql' with { type: 'text' }
+import disks from './migrations/0007_disks.sql' with { type: 'text' }
+import sleep from './migrations/0008_sleep.sql' with { type: 'text' }
+import access from './migrations/0009_access.sql' with { type: 'text' }
+import audit from './migrations/0010_audit.sql' with { type: 'text' }
+import clients from './migrations/0011_clients.sql' with { type: 'text' }
+import ports from './migrations/0012_ports.sql' with { type: 'text' }
+import quotas from './migrations/0013_quotas.sql' with { type: 'text' }
+
+/** Numbered, immutable SQL, embedded as text: the package's own folder loader finds no folder in a compiled executable. */
+const migrations: Migration[] = [
+  { version: 1, up: [initial], down: '' },
+  { version: 2, up: [domains], down: '' },
+  { version: 3, up: [certificates], down: '' },
+  { version: 4, up: [controlsAndGuard], down: '' },
+  { version: 5, up: [instanceAddresses], down: '' },
+  { version: 6, up: [jobs], down: '' },
+  { version: 7, up: [disks], down: '' },
+  { version: 8, up: [sleep], down: '' },
+  { version: 9, up: [access], down: '' },
+  { version: 10, up: [audit], down: '' },
+  { version: 11, up: [clients], down: '' },
+  { version: 12, up: [ports], down: '' },
+  { version: 13, up: [quotas], down: '' },
+]
+
+/**
+ * Brings the database to this executable's version, each step in a transaction of its own.
+ *
+ * @throws AppError `unavailable` when the database was written by a newer executable.
+ */
+export function migrateDatabase(db: Database): void {
+  const held = getDatabaseVersion(db)
+  const known = getMaximumVersion(migrations)
+  if (held > known) {
+    throw new AppError(
+      'unavailable',
+      `The database is of version ${held}, this executable knows only version ${known}. Start the newer executable, or restore a backup made before the upgrade.`,
+    )
+  }
+  migrate(db, migrations)
+}

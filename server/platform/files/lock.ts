@@ -1,0 +1,35 @@
+import { Database, SQLiteError } from 'bun:sqlite'
+import { AppError, messageOf } from '../../../shared/error.ts'
+
+/** Held for as long as the process lives and refers to this; the kernel lets go of it however the process ends. */
+export interface DataLock {
+  release(): void
+}
+
+/**
+ * Takes the data directory for this process alone: an exclusive SQLite transaction on a file of its own, which is a lock of
+ * the kernel underneath and needs no clean-up after a crash.
+ *
+ * @throws AppError unavailable when another process holds it, or when the file cannot be used.
+ */
+export function lockDataDir(lockFile: string, dataDir: string): DataLock {
+  let db: Database | undefined
+  try {
+    db = new Database(lockFile, { create: true })
+    db.run('PRAGMA locking_mode = EXCLUSIVE')
+    db.run('BEGIN EXCLUSIVE')
+    const held = db
+    return { release: () => held.close() }
+  } catch (cause) {
+    db?.close()
+    throw new AppError('unavailable', reasonOf(cause, lockFile, dataDir), { cause })
+  }
+}
+
+function reasonOf(cause: unknown, lockFile: string, dataDir: string): string {
+  if (cause instanceof SQLiteError && cause.code === 'SQLITE_BUSY') {
+    return `Another cpd already runs on ${dataDir}. End it first with Ctrl-C or SIGTERM, or give this one another --data.`
+  }
+  const words = messageOf(cause)
+  return `The lock ${lockFile} can't be taken (${words}). See that there is room on the disk and that the folder can be written.`
+}

@@ -1,0 +1,44 @@
+import { type IdKind, idAlphabet, idPrefix } from '../../shared/id.ts'
+
+const TIME_LETTERS = 8
+const RANDOM_LETTERS = 12
+const INSTANCE_LETTERS = 5
+const SHELL_LETTERS = 8
+const LETTERS_PER_MS_RANGE = 32 ** TIME_LETTERS
+
+let latestMs = 0
+
+/**
+ * A new id: 8 letters of milliseconds (40 bits since 2024, so they sort until 2058) and 12 random letters (60 bits).
+ * Each is greater than the one before, also within one millisecond: lists are sorted by id.
+ */
+export function newId(kind: IdKind, now = Date.now()): string {
+  latestMs = Math.max(now, latestMs + 1)
+  return `${idPrefix[kind]}-${timeLetters(latestMs)}${randomLetters(RANDOM_LETTERS)}`
+}
+
+/** A new id for a running instance of a service: the service's id and 5 random letters. */
+export function newInstanceId(serviceId: string): string {
+  return `${serviceId}-${randomLetters(INSTANCE_LETTERS)}`
+}
+
+/** A new id for a shell of a service. It begins with the service's, as those of instances do, and is none of them. */
+export const newShellId = (serviceId: string): string => `${serviceId}-shell-${randomLetters(SHELL_LETTERS)}`
+
+const ID_EPOCH_MS = Date.UTC(2024, 0, 1)
+
+function timeLetters(now: number): string {
+  let rest = (now - ID_EPOCH_MS) % LETTERS_PER_MS_RANGE
+  let letters = ''
+  for (let i = 0; i < TIME_LETTERS; i++) {
+    letters = idAlphabet.charAt(rest % 32) + letters
+    rest = Math.floor(rest / 32)
+  }
+  return letters
+}
+
+/** Letters of an id, 5 random bits each. */
+export function randomLetters(count: number): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(count))
+  return Array.from(bytes, (byte) => idAlphabet.charAt(byte & 31)).join('')
+}

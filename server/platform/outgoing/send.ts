@@ -1,0 +1,110 @@
+/**
+ * The one way out for requests whose destination comes from a setting, a tenant or somebody's answer. A name is resolved once, its
+ * addresses are checked, and the connection goes to a checked address: what the name leads to a moment later is of no interest, so DNS
+ * that changes between check and connect changes nothing. The certificate is verified against the name, and the Host header holds it.
+ * Where the environment names an HTTP proxy, that one connects to the checked address.
+ */
+import { parseIp } from '../../../shared/ip-address.ts'
+import { OutgoingProblem } from './problem.ts'
+import { type Lookup, resolveReachable, systemLookup } from './resolve.ts'
+import { hostOf, isSafeUrl, type OutgoingPolicy } from './rules.ts'
+
+export const DEFAULT_TIMEOUT_MS = 10_000
+/** Metadata, keys and tokens have some 10 KB. */
+export const DEFAULT_MAX_ANSWER_BYTES = 256 * 1024
+const MAX_ADDRESSES_TRIED = 3
+
+export interface OutgoingRequest {
+  url: URL
+  method: string
+  headers: Headers
+  body?: RequestInit['body']
+}
+
+export interface SendOptions extends OutgoingPolicy {
+  signal?: AbortSignal | undefined
+  timeoutMs?: number
+  maxAnswerBytes?: number
+  lookup?: Lookup
+}
+
+/**
+ * Sends a request and reads the whole answer. Redirects are answers: nothing follows them.
+ *
+ * @throws OutgoingProblem as its kinds say; the signal's reason when it aborts.
+ */
+export async function sendOutgoing(request: OutgoingRequest, options: SendOptions): Promise<Response> {
+  const { url } = request
+  const host = hostOf(url)
+  if (!isSafeUrl(url)) throw new OutgoingProblem('refused', `${url.protocol}//${url.host} is not reached over https.`)
+  const timeout = AbortSignal.timeout(options.timeoutMs ?? DEFAULT_TIMEOUT_MS)
+  const signal = options.signal === undefined ? timeout : AbortSignal.any([options.signal, timeout])
+  try {
+    const addresses = await resolveReachable(host, options, { lookup: options.lookup ?? systemLookup, signal })
+    const response = await connectToOne(addresses.slice(0, MAX_ADDRESSES_TRIED), request, signal)
+    return await readWhole(response, host, options.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES)
+  } catch (cause) {
+    options.signal?.throwIfAborted()
+    if (timeout.aborted) throw new OutgoingProblem('late', `${host} gave no answer in time.`, { cause })
+    if (cause instanceof OutgoingProblem) throw cause
+    throw new OutgoingProblem('unreachable', `${host} could not be reached, or broke off.`, { cause })
+  }
+}
+
+/** The next address is tried only where no connection came about: what was sent once is not sent twice. */
+async function connectToOne(addresses: readonly string[], request: OutgoingRequest, signal: AbortSignal): Promise<Response> {
+  const [address = '', ...others] = addresses
+  try {
+    return await fetchFrom(address, request, signal)
+  } catch (error) {
+    if (others.length === 0 || !isUnconnected(error)) throw error
+    return connectToOne(others, request, signal)
+  }
+}
+
+function fetchFrom(address: string, { url, method, headers, body }: OutgoingRequest, signal: AbortSignal): Promise<Response> {
+  const pinned = new URL(url)
+  pinned.hostname = address.includes(':') ? `[${address}]` : address
+  const sent = new Headers(headers)
+  sent.set('Host', url.host)
+  // Unpacked sizes are not bounded by packed ones.
+  sent.set('Accept-Encoding', 'identity')
+  if (!sent.has('User-Agent')) sent.set('User-Agent', 'cpd')
+  return fetch(pinned, {
+    method,
+    headers: sent,
+    body: body ?? null,
+    redirect: 'manual',
+    // Connections are kept by address: another name's must not be taken up.
+    keepalive: false,
+    signal,
+    ...(isNamed(url) && { tls: { serverName: hostOf(url) } }),
+  })
+}
+
+/** An address is no server name (RFC 6066 section 3): the certificate is verified against what the URL says then. */
+const isNamed = (url: URL): boolean => url.protocol === 'https:' && parseIp(hostOf(url)) === undefined
+
+const unconnectedCodes: ReadonlySet<unknown> = new Set([
+  'ConnectionRefused',
+  'ECONNREFUSED',
+  'FailedToOpenSocket',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+])
+
+const isUnconnected = (error: unknown): boolean => error instanceof Error && 'code' in error && unconnectedCodes.has(error.code)
+
+const bodylessStatuses: ReadonlySet<number> = new Set([101, 204, 205, 304])
+
+async function readWhole(response: Response, host: string, maxBytes: number): Promise<Response> {
+  const chunks: Uint8Array[] = []
+  let sizeBytes = 0
+  for await (const chunk of response.body ?? []) {
+    sizeBytes += chunk.byteLength
+    if (sizeBytes > maxBytes) throw new OutgoingProblem('oversized', `${host} answered with more than ${maxBytes} bytes.`)
+    chunks.push(chunk)
+  }
+  const { status, headers } = response
+  return new Response(bodylessStatuses.has(status) ? null : Buffer.concat(chunks), { status, headers })
+}

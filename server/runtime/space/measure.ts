@@ -1,0 +1,123 @@
+import { readdirSync, readlinkSync, statSync } from 'node:fs'
+import { AppError } from '../../../shared/error.ts'
+import { runProcess } from '../../platform/process/spawn.ts'
+import { systemEnv } from '../../platform/process/system-tools.ts'
+import type { Unit } from './reserve.ts'
+
+const MEASURE_TIMEOUT_MS = 5000
+const BLOCK_BYTES = 512
+/** Folders, each by a process of its own. */
+const AT_ONCE = 8
+/** An app can hold millions of files open, and everybody waits while they are looked at: what is found in this time has to do. */
+const REMOVED_TIMEOUT_MS = 1000
+
+/** What `du` counts. */
+const COUNTING: Record<Unit, string> = { bytes: '--block-size=1', files: '--inodes' }
+
+/**
+ * How many bytes or files each of these folders takes on its file system. Folders that cannot be measured in a few seconds are left out: what
+ * fills a disk fast has few and large files.
+ *
+ * @throws the signal's reason when aborted.
+ */
+export async function measureFolders(folders: readonly string[], unit: Unit, signal: AbortSignal): Promise<Map<string, number>> {
+  const sizes = new Map<string, number>()
+  const waiting = [...folders]
+  const measureNext = async () => {
+    for (let folder = waiting.shift(); folder !== undefined; folder = waiting.shift()) {
+      const held = await measureFolder(folder, unit, signal)
+      if (held !== undefined) sizes.set(folder, held)
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, measureNext))
+  return sizes
+}
+
+async function measureFolder(folder: string, unit: Unit, signal: AbortSignal): Promise<number | undefined> {
+  try {
+    // A file that vanishes meanwhile makes du fail, after it has told the sum.
+    const { stdout } = await runProcess(['du', '-s', '-x', COUNTING[unit], '--', folder], {
+      env: systemEnv,
+      signal,
+      timeoutMs: MEASURE_TIMEOUT_MS,
+    })
+    const held = Number.parseInt(stdout, 10)
+    return Number.isNaN(held) ? undefined : held
+  } catch (error) {
+    if (error instanceof AppError) return undefined
+    throw error
+  }
+}
+
+/** A folder on the file system that is measured. */
+export interface MeasuredPlace {
+  device: number
+  /** What is below it counts whatever its device: that of a layer is the overlay's own. */
+  folder: string
+}
+
+/**
+ * Bytes in files of this place that these users hold open or mapped and have removed: no folder shows them, and they go with the process.
+ * Empty where we may not look into other users' processes.
+ */
+export function measureRemoved(uids: ReadonlySet<number>, place: MeasuredPlace): Map<number, number> {
+  const byUid = new Map<number, number>()
+  const seen = new Set<string>()
+  const deadline = performance.now() + REMOVED_TIMEOUT_MS
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    const uid = ownerOf(`/proc/${pid}`)
+    if (uid === undefined || !uids.has(uid)) continue
+    for (const { path, target } of HELD.flatMap((held) => removedFilesOf(`/proc/${pid}/${held}`, deadline))) {
+      const stat = removedIn(place, path, target)
+      const inode = `${stat?.dev}:${stat?.ino}`
+      if (stat === undefined || seen.has(inode)) continue
+      seen.add(inode)
+      byUid.set(uid, (byUid.get(uid) ?? 0) + stat.blocks * BLOCK_BYTES)
+    }
+  }
+  return byUid
+}
+
+function removedIn({ device, folder }: MeasuredPlace, path: string, target: string) {
+  const stat = statOf(path)
+  if (stat === undefined || stat.nlink > 0 || !stat.isFile()) return undefined
+  return stat.dev === device || target.startsWith(`${folder}/`) ? stat : undefined
+}
+
+const ownerOf = (path: string): number | undefined => statOf(path)?.uid
+
+function statOf(path: string) {
+  try {
+    return statSync(path)
+  } catch {
+    // It has ended or been closed meanwhile.
+    return undefined
+  }
+}
+
+/** What the kernel writes behind the name of a file that has none any more (see proc_pid_fd(5)). */
+const REMOVED = ' (deleted)'
+
+/** Where /proc tells of the files of a process: open ones, and mapped ones, which need not be open any more. */
+const HELD = ['fd', 'map_files']
+
+function removedFilesOf(folder: string, deadline: number): { path: string; target: string }[] {
+  try {
+    return readdirSync(folder).flatMap((name) => {
+      const path = `${folder}/${name}`
+      const target = performance.now() < deadline ? targetOf(path) : ''
+      return target.endsWith(REMOVED) ? [{ path, target }] : []
+    })
+  } catch {
+    return []
+  }
+}
+
+function targetOf(path: string): string {
+  try {
+    return readlinkSync(path)
+  } catch {
+    // One that is closed meanwhile must not hide the others.
+    return ''
+  }
+}

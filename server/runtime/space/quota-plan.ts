@@ -1,0 +1,51 @@
+import { buildPlans, plans } from '../../../shared/plan.ts'
+import type { ServiceSettings } from '../../apps/services/settings.ts'
+import type { Mount } from './mounts.ts'
+
+const KIB_PER_MIB = 1024
+/** So many files for each MiB: a folder of a large app's packages has about 50. */
+export const FILES_PER_MIB = 128
+
+/** What a service's user may have on the disk: what its plan gives its instances, and what its build plan gives its builds. */
+export const quotaMb = ({ plan, buildPlan }: Pick<ServiceSettings, 'plan' | 'buildPlan'>): number =>
+  plans[plan].diskMb + buildPlans[buildPlan].diskMb
+
+/** The command that limits a user, in setquota's KiB and files; soft limits are not used. */
+export const setQuotaArgv = (uid: number, limitMb: number, { mountPoint }: Pick<Mount, 'mountPoint'>): string[] => [
+  'setquota',
+  '-u',
+  String(uid),
+  '0',
+  String(limitMb * KIB_PER_MIB),
+  '0',
+  String(limitMb * FILES_PER_MIB),
+  mountPoint,
+]
+
+/** The command that lifts a user's limit: nothing about it is kept by the file system then. */
+export const clearQuotaArgv = (uid: number, mount: Pick<Mount, 'mountPoint'>): string[] => setQuotaArgv(uid, 0, mount)
+
+/** The command that tells whether limits are enforced. */
+export const printStateArgv = ({ mountPoint }: Pick<Mount, 'mountPoint'>): string[] => ['quotaon', '-p', '-u', mountPoint]
+
+/** Whether its output says so: newer versions tell being counted only from being enforced. */
+export const isEnforced = (output: string): boolean => /^user quota on .* is on(?! \(accounting\))/m.test(output)
+
+const meanwhile = 'until then, who fills the disk is stopped when the space that must stay free is reached (CP_DISK_RESERVE_MB)'
+
+/** What the operator does to have quotas on this file system. */
+export function quotaAdvice({ mountPoint, type, source }: Mount): string {
+  return `${adviceFor(type, mountPoint, source)}; ${meanwhile}`
+}
+
+function adviceFor(type: string, mountPoint: string, source: string): string {
+  const fstab = `in /etc/fstab, add usrquota to the options of ${mountPoint}`
+  if (type === 'ext4')
+    return (
+      `${source} at ${mountPoint} has no user quotas: ${fstab}, then run \`mount -o remount,usrquota ${mountPoint} && quotacheck -cum ${mountPoint} && quotaon ${mountPoint}\` ` +
+      `(or, while it is unmounted, \`tune2fs -O quota ${source}\`), and start cpd again`
+    )
+  if (type === 'xfs')
+    return `${source} at ${mountPoint} has no user quotas: ${fstab} (for the root file system, rootflags=uquota to the kernel's command line) and restart the machine`
+  return `${mountPoint} is ${type}, which has no quotas for users: put the data directory on ext4 or xfs mounted with usrquota`
+}

@@ -1,0 +1,53 @@
+import { AppError } from '../../../shared/error.ts'
+import type { Context } from '../../boot/serve/context.ts'
+import { reserveOf, type Spaces, spacesOf, type Unit } from './reserve.ts'
+
+type Given = Pick<Context, 'paths' | 'config'>
+
+/** What of the server's disk can be given away: what is free but for the reserve. A file system that tells of no files has room for all. */
+export function roomOf({ paths, config }: Given): Record<Unit, number> {
+  const spaces: Spaces = spacesOf(paths.data)
+  const reserve = reserveOf(spaces, config.CP_DISK_RESERVE_MB)
+  const files = spaces.files.total === 0 ? Number.POSITIVE_INFINITY : spaces.files.free - reserve.files
+  return { bytes: spaces.bytes.free - reserve.bytes, files }
+}
+
+/** What needs room, and what whoever wants it can do: the ends of "There is no room for … on the server's disk. …". */
+export interface Need {
+  what: string
+  advice: string
+  /** How much it will take, where that is known. */
+  bytes?: number | undefined
+}
+
+/** @throws AppError unavailable when it would take of the reserve. */
+export function requireRoom(context: Given, { what, advice, bytes = 0 }: Need): void {
+  const room = roomOf(context)
+  if (room.bytes > bytes && room.files > 0) return
+  const short = room.bytes > bytes ? ' (too many files are on it)' : ''
+  throw new AppError('unavailable', `There is no room for ${what} on the server's disk${short}. ${advice}`)
+}
+
+const LOOK_MS = 100
+
+/**
+ * Does something that takes space, and gives it up when that comes to what the server keeps for itself and for those who run.
+ *
+ * @throws AppError unavailable then.
+ */
+export async function whileThereIsRoom<T>(context: Given, need: Need, act: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  requireRoom(context, need)
+  const short = new AbortController()
+  const timer = setInterval(() => {
+    try {
+      requireRoom(context, { ...need, bytes: 0 })
+    } catch (error) {
+      short.abort(error)
+    }
+  }, LOOK_MS)
+  try {
+    return await act(short.signal)
+  } finally {
+    clearInterval(timer)
+  }
+}

@@ -1,0 +1,40 @@
+import { Database } from 'bun:sqlite'
+import { getDatabaseVersion, getMaximumVersion, type Migration, migrate } from 'bun-sqlite-migrations'
+import { AppError } from '../../../shared/error.ts'
+import { openDatabase } from '../../platform/db/open.ts'
+import initial from './migrations/0001_initial.sql' with { type: 'text' }
+
+const CACHE_KB = 8000
+
+const migrations: Migration[] = [{ version: 1, up: [initial], down: '' }]
+
+/**
+ * Opens (or makes) the log database, apart from the control plane's own, so that a flood of lines never holds up a request.
+ *
+ * @throws AppError `unavailable` when it was written by a newer executable.
+ */
+export function openLogDatabase(path: string): Database {
+  const db = openDatabase(path)
+  const held = getDatabaseVersion(db)
+  const known = getMaximumVersion(migrations)
+  if (held > known) {
+    db.close()
+    throw new AppError(
+      'unavailable',
+      `The log database is of version ${held}, this executable knows only version ${known}. Start the newer executable, or move the file away to begin with empty logs.`,
+    )
+  }
+  // Pages freed by retention are handed back in small steps. The mode takes effect through VACUUM, which is instant while empty.
+  // Room for the open chunks of some hundred services; with the default of 2 MB they are read again for every line.
+  db.run(`PRAGMA cache_size = -${CACHE_KB}`)
+  if (held === 0) for (const statement of ['PRAGMA auto_vacuum = INCREMENTAL', 'VACUUM']) db.run(statement)
+  migrate(db, migrations)
+  return db
+}
+
+/** A second connection that reads one state of the database while lines keep coming in. */
+export function openLogReader(path: string): Database {
+  const db = new Database(path, { readonly: true, strict: true })
+  db.run('PRAGMA busy_timeout = 5000')
+  return db
+}

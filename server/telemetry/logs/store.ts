@@ -1,0 +1,97 @@
+/**
+ * The lines of builds, apps and requests, in a SQLite database of their own. They are kept as packed chunks of one service and
+ * type (chunk.ts), joined as they grow (compact.ts), and searched through a filter of character runs and then by the same test
+ * that live lines pass (filter.ts), so the stored and the live answer cannot differ. Everything is in the database when
+ * `append` returns; a killed process loses nothing of it.
+ */
+import type { LogLabel } from '../../../shared/log.ts'
+import { createAppender, type FilePosition } from './append.ts'
+import { streamsOf } from './cursor.ts'
+import { openLogDatabase } from './database.ts'
+import { compileFilter, type LineTest, type LogFilter } from './filter.ts'
+import type { LogLine, NewLogLine } from './line.ts'
+import {
+  type ArrivalPage,
+  type ArrivalRequest,
+  DEFAULT_PAGE_LINES,
+  DEFAULT_SEARCH_MS,
+  type Direction,
+  type LogPageResult,
+  MAX_PAGE_LINES,
+  queryArrival,
+  queryPage,
+} from './query.ts'
+import { createReaders } from './readers.ts'
+import { pruneLogs, type Retention, removeLogs } from './retention.ts'
+import { labelValues } from './values.ts'
+
+export interface LogQueryOptions extends LogFilter {
+  /** Default: backward, the newest lines first. */
+  direction?: Direction
+  /** 1 to 100, default 20; larger is clamped. */
+  limit?: number
+  searchMs?: number
+  signal?: AbortSignal
+}
+
+export interface LogStore {
+  /** Stores lines, and how far their files have been read, in one transaction. Returns them as stored. */
+  append(lines: readonly NewLogLine[], positions?: readonly FilePosition[]): LogLine[]
+  /** One page of lines. Giving back `nextStartAt` and `nextEndAt` while `hasMore` yields each line exactly once. */
+  query(options: LogQueryOptions): Promise<LogPageResult>
+  /** Lines in order of arrival, for followers. */
+  readArrival(request: ArrivalRequest, signal?: AbortSignal): Promise<ArrivalPage>
+  /** The values a label takes, sorted. */
+  values(label: LogLabel, filter: LogFilter): string[]
+  /** The number the next line will get. */
+  nextSeq(): number
+  /** The last line of the test's services that retention has removed, or 0. */
+  prunedSeq(test: LineTest): number
+  /** Called with every batch of lines, after it is stored and before `append` returns. */
+  listen(listener: (lines: readonly LogLine[]) => void): () => void
+  position(path: string): FilePosition | undefined
+  forgetPosition(path: string): void
+  /** Makes what is stored safe against a loss of power as well. */
+  sync(): void
+  prune(retention: Retention, now: number): Promise<number>
+  removeService(serviceId: string): Promise<void>
+  close(): void
+}
+
+/** @throws AppError `unavailable` when the database was written by a newer executable. */
+export function openLogStore(path: string): LogStore {
+  const db = openLogDatabase(path)
+  const readers = createReaders(path)
+  const appender = createAppender(db)
+  const listeners = new Set<(lines: readonly LogLine[]) => void>()
+  return {
+    append(newLines, positions) {
+      const lines = appender.append(newLines, positions)
+      if (lines.length > 0) for (const listener of listeners) listener(lines)
+      return lines
+    },
+    query({ direction = 'backward', limit = DEFAULT_PAGE_LINES, searchMs = DEFAULT_SEARCH_MS, signal, ...filter }) {
+      const request = { test: compileFilter(filter), direction, limit: clampLimit(limit), endOfTime: appender.endOfTime(Date.now()) }
+      return readers.use((reader) => queryPage(reader, request, { searchMs, signal }))
+    },
+    readArrival: (request, signal) => readers.use((reader) => queryArrival(reader, request, { searchMs: DEFAULT_SEARCH_MS, signal })),
+    values: (label, filter) => labelValues(db, label, compileFilter(filter)),
+    nextSeq: appender.nextSeq,
+    prunedSeq: (test) => Math.max(0, ...streamsOf(db, test).map((stream) => stream.pruned_seq)),
+    listen(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    position: (file) => db.query<FilePosition, [string]>('SELECT path, file, offset FROM positions WHERE path = ?').get(file) ?? undefined,
+    forgetPosition: (file) => void db.run('DELETE FROM positions WHERE path = ?', [file]),
+    sync: () => db.run('PRAGMA wal_checkpoint(PASSIVE)'),
+    prune: (retention, now) => pruneLogs(db, retention, now),
+    removeService: (serviceId) => removeLogs(db, serviceId, appender.forgetStreams),
+    close() {
+      readers.close()
+      db.close()
+    },
+  }
+}
+
+const clampLimit = (limit: number): number => Math.max(1, Math.min(MAX_PAGE_LINES, Math.trunc(limit)))

@@ -1,0 +1,69 @@
+import type { Database } from 'bun:sqlite'
+import { type PlanName, plans } from '../../../shared/plan.ts'
+import type { Engine } from '../../engines/port.ts'
+
+/** What one instance has used so far and holds now. */
+export interface Reading {
+  service: string
+  instance: string
+  /** When it was read, in milliseconds since 1970. */
+  atMs: number
+  /** Processor time since its start, in microseconds. */
+  cpuUs: number
+  memoryBytes: number
+}
+
+/** A service that is there, and what each of its instances may use. */
+export interface ServiceFacts {
+  id: string
+  hasLiveRelease: boolean
+  /** Thousandths of a core. */
+  cpuLimit: number
+  /** MiB. */
+  memoryLimit: number
+}
+
+/** Instances that are read between two turns of the event loop. */
+const INSTANCES_PER_TURN = 20
+
+/** Asks the engine what every running instance uses, jobs among them. */
+export async function readInstances(engine: Engine, now: () => number): Promise<Reading[]> {
+  const listed = (await engine.list()).filter(({ kind }) => kind === 'instance')
+  const readings: Reading[] = []
+  for (const [index, { instanceId, serviceId }] of listed.entries()) {
+    if (index % INSTANCES_PER_TURN === INSTANCES_PER_TURN - 1) await new Promise((resolve) => setImmediate(resolve))
+    const usage = await engine.usage(instanceId)
+    if (usage === undefined) continue
+    const cpuUs = Math.round(usage.cpuSeconds * 1e6)
+    readings.push({ service: serviceId, instance: instanceId, atMs: now(), cpuUs, memoryBytes: Math.round(usage.memoryBytes) })
+  }
+  return readings
+}
+
+interface ServiceRow {
+  id: string
+  type: string
+  hasLiveRelease: number
+  plan: string | null
+}
+
+/** Services that are not being deleted. Limits are those of the live release, which a changed plan takes effect with. */
+export function readServices(db: Database): ServiceFacts[] {
+  const rows = db
+    .query<ServiceRow, []>(
+      `SELECT s.id, s.type, s.live_deploy_id IS NOT NULL AS hasLiveRelease,
+       coalesce(json_extract(r.settings, '$.plan'), json_extract(s.settings, '$.plan')) AS plan
+       FROM services s LEFT JOIN deploys d ON d.id = s.live_deploy_id LEFT JOIN releases r ON r.id = d.release_id
+       WHERE s.deleted_at IS NULL`,
+    )
+    .all()
+  return rows.map(({ id, type, hasLiveRelease, plan }) => {
+    const limits = plan !== null && Object.hasOwn(plans, plan) && type !== 'static_site' ? plans[plan as PlanName] : undefined
+    return {
+      id,
+      hasLiveRelease: hasLiveRelease === 1,
+      cpuLimit: Math.round((limits?.cpu ?? 0) * 1000),
+      memoryLimit: limits?.memoryMb ?? 0,
+    }
+  })
+}

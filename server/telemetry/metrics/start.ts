@@ -1,0 +1,80 @@
+import type { Context } from '../../boot/serve/context.ts'
+import { describeError } from '../../platform/server-log.ts'
+import type { Sampler } from '../traffic/sampler.ts'
+import { openMetricsDatabase } from './database.ts'
+import { fineLevel, floorTo } from './levels.ts'
+import { createMaintenance } from './maintenance.ts'
+import { createMetrics, type Metrics } from './metrics.ts'
+import { createSweeper } from './sweep.ts'
+
+export interface RunningMetrics {
+  metrics: Metrics
+  /** Returns when nothing is under way any more. */
+  stop(): Promise<void>
+}
+
+export interface MetricsOptions extends Pick<Context, 'db' | 'engine' | 'paths' | 'log' | 'now'> {
+  sampler: Pick<Sampler, 'all' | 'lookedAt'>
+}
+
+const STEP_MS = fineLevel.stepSeconds * 1000
+/** So long the first rollup waits for the ingress to tell of the time in which nobody listened. */
+const INGRESS_WAIT_MS = 60_000
+/** A full disk is told of once in this time. */
+const TELL_EVERY_MS = 10 * 60_000
+
+/**
+ * Looks at what every instance uses and every service is asked for, at every full ten seconds of the clock. Whatever fails in it is told
+ * and costs nothing but samples.
+ */
+export function startMetrics({ sampler, db, engine, log, now, paths }: MetricsOptions): RunningMetrics {
+  const database = openMetricsDatabase(paths.metricsDb, log)
+  const sweeper = createSweeper({ db, engine, now, sampler, database })
+  const stopper = new AbortController()
+  const { signal } = stopper
+  const maintenance = createMaintenance(database, db, signal)
+  const tell = seldom(now, (error) => log.error('metrics lost', describeError(error)))
+  const startedAtMs = now()
+  let lagMs = 0
+  let timer: Timer | undefined
+  let sweeping = Promise.resolve()
+  let maintaining = Promise.resolve()
+
+  const orTell = (error: unknown) => {
+    if (!signal.aborted) tell(error)
+  }
+  const look = async (until: number) => {
+    await sweeper.sweep(until - fineLevel.stepSeconds).catch(orTell)
+    if (signal.aborted) return
+    if (sweeper.hasHeardIngress() || now() - startedAtMs > INGRESS_WAIT_MS) maintaining = maintenance.run(until).catch(orTell)
+    schedule()
+  }
+  const schedule = () => {
+    const nextMs = floorTo(now() / 1000, fineLevel.stepSeconds) * 1000 + STEP_MS
+    timer = setTimeout(() => {
+      lagMs = Math.max(0, now() - nextMs)
+      // A timer may come a moment early: the window is that of the time it was meant for.
+      sweeping = look(nextMs / 1000)
+    }, nextMs - now())
+    timer.unref()
+  }
+  schedule()
+  return {
+    metrics: createMetrics(database, { ...sweeper, lagMs: () => lagMs }, signal),
+    async stop() {
+      stopper.abort()
+      clearTimeout(timer)
+      await Promise.all([sweeping, maintaining])
+      database.close()
+    },
+  }
+}
+
+function seldom(now: () => number, tell: (error: unknown) => void): (error: unknown) => void {
+  let toldAtMs = Number.NEGATIVE_INFINITY
+  return (error) => {
+    if (now() - toldAtMs < TELL_EVERY_MS) return
+    toldAtMs = now()
+    tell(error)
+  }
+}

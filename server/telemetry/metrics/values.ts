@@ -1,0 +1,97 @@
+import type { AggregationMethod, MetricName, MetricUnit, TimeSeries } from '../../../shared/metrics.ts'
+import { latencyAt } from '../../ingress/traffic/latency.ts'
+import { latencyCounts, requestsOf, statusClasses, type TrafficSample, type UsageSample } from './samples.ts'
+
+type Labels = Record<string, string>
+
+/** The value of a sample; undefined where it says nothing about it. */
+type ValueOf<S> = (sample: S) => number | undefined
+
+/** One series, or none where no sample has a value. */
+export function seriesOf<S extends { at: number }>(
+  labels: Labels,
+  unit: MetricUnit,
+  samples: readonly S[],
+  read: ValueOf<S>,
+): TimeSeries[] {
+  const values = samples.flatMap((sample) => {
+    const value = read(sample)
+    return value === undefined ? [] : [{ timestamp: isoOf(sample.at), value }]
+  })
+  return values.length === 0 ? [] : [{ labels: Object.entries(labels).map(([field, value]) => ({ field, value })), values, unit }]
+}
+
+const isoOf = (seconds: number): string => new Date(seconds * 1000).toISOString()
+
+const MICROS = 1e6
+const MIB = 1024 * 1024
+
+/** No series at all. */
+export const nothing = (): TimeSeries[] => []
+
+/** Cores. */
+export const cpuOf: ValueOf<UsageSample> = ({ cpuUs, cpuMs }) => (cpuMs === 0 ? undefined : Math.round((cpuUs / cpuMs) * 1000) / MICROS)
+export const memoryOf: ValueOf<UsageSample> = ({ samples, memory }) => (samples === 0 ? undefined : memory)
+
+/** Metrics of usage: by instance. */
+export const usageValues: Partial<Record<MetricName, { unit: MetricUnit; valueOf: ValueOf<UsageSample>; peakOf: ValueOf<UsageSample> }>> = {
+  cpu: { unit: 'cpu', valueOf: cpuOf, peakOf: ({ cpuMs, cpuPeak }) => (cpuMs === 0 ? undefined : cpuPeak / MICROS) },
+  memory: { unit: 'bytes', valueOf: memoryOf, peakOf: ({ samples, memoryPeak }) => (samples === 0 ? undefined : memoryPeak) },
+}
+
+/** Metrics of traffic: of the service as a whole, in one or several series. */
+export const trafficSeries: Partial<Record<MetricName, (labels: Labels, samples: readonly TrafficSample[]) => TimeSeries[]>> = {
+  'http-requests': (labels, samples) => seriesOf(labels, 'requests', samples, requestsOf),
+  'http-latency': (labels, samples) => [0.5, 0.95, 0.99].flatMap((quantile) => latencySeries(labels, samples, quantile)),
+  bandwidth: (labels, samples) => [
+    ...seriesOf({ ...labels, direction: 'in' }, 'bytes', samples, ({ bytesIn }) => bytesIn),
+    ...seriesOf({ ...labels, direction: 'out' }, 'bytes', samples, ({ bytesOut }) => bytesOut),
+  ],
+  'instance-count': (labels, samples) =>
+    seriesOf(labels, 'instances', samples, (one) =>
+      one.samples === 0 ? undefined : Math.round((one.instances / one.samples) * 100) / 100,
+    ),
+  'cpu-limit': (labels, samples) => seriesOf(labels, 'cpu', samples, ({ cpuLimit }) => (cpuLimit === 0 ? undefined : cpuLimit / 1000)),
+  'memory-limit': (labels, samples) =>
+    seriesOf(labels, 'bytes', samples, ({ memoryLimit }) => (memoryLimit === 0 ? undefined : memoryLimit * MIB)),
+}
+
+export const latencySeries = (labels: Labels, samples: readonly TrafficSample[], quantile: number): TimeSeries[] =>
+  seriesOf({ ...labels, quantile: String(quantile) }, 'ms', samples, (sample) => latencyOf(sample, quantile))
+
+/** One series for each class of status that occurred; each has a value wherever requests were counted. */
+export function requestsByClass(labels: Labels, samples: readonly TrafficSample[]): TimeSeries[] {
+  return statusClasses.flatMap((name, index) => {
+    const countOf = ({ requests }: TrafficSample) => requests[index] ?? 0
+    return samples.some((sample) => countOf(sample) > 0) ? seriesOf({ ...labels, statusCode: name }, 'requests', samples, countOf) : []
+  })
+}
+
+/** Milliseconds; undefined where nothing was answered. */
+export function latencyOf({ latency }: Pick<TrafficSample, 'latency'>, quantile: number): number | undefined {
+  if (latency === null) return undefined
+  const counts = latencyCounts([{ latency }])
+  return Math.round(latencyAt(quantile, (bucket) => counts[bucket] ?? 0) * 1000) / 1000
+}
+
+const reducers: Record<AggregationMethod, (values: number[]) => number> = {
+  AVG: (values) => values.reduce((sum, value) => sum + value, 0) / values.length,
+  MAX: (values) => Math.max(...values),
+  MIN: (values) => Math.min(...values),
+}
+
+/** The instances of a service as one series. */
+export function aggregate(series: readonly TimeSeries[], labels: Labels, method: AggregationMethod): TimeSeries[] {
+  const byTime = new Map<string, number[]>()
+  for (const { timestamp, value } of series.flatMap(({ values }) => values)) {
+    const known = byTime.get(timestamp)
+    if (known === undefined) byTime.set(timestamp, [value])
+    else known.push(value)
+  }
+  const [first] = series
+  if (first === undefined) return []
+  const values = [...byTime]
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([timestamp, parts]) => ({ timestamp, value: reducers[method](parts) }))
+  return [{ labels: Object.entries(labels).map(([field, value]) => ({ field, value })), values, unit: first.unit }]
+}

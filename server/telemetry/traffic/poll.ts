@@ -1,0 +1,43 @@
+import { dirname } from 'node:path'
+import { AppError } from '../../../shared/error.ts'
+import { createIngressClient } from '../../ingress/control-client.ts'
+import { otherSocketPaths } from '../../ingress/control-names.ts'
+import { takeCounts } from '../../ingress/traffic/last-counts.ts'
+import { type Repeated, repeat } from './repeated.ts'
+import type { Sampler } from './sampler.ts'
+
+export interface TrafficPollOptions {
+  sampler: Sampler
+  /** Of the newest ingress; those that finish what they have are found beside it. */
+  controlSocketPath: string
+  now: () => number
+  onError: (error: unknown) => void
+  pollMs?: number
+}
+
+const DEFAULT_POLL_MS = 1000
+
+/**
+ * Asks every ingress process for what has changed in its counts, once a second. One that does not answer is asked again: its counts
+ * are running totals, so nothing is missed meanwhile, and one that ends leaves the last of them in a file.
+ */
+export function startTrafficPoll({ sampler, controlSocketPath, now, onError, pollMs = DEFAULT_POLL_MS }: TrafficPollOptions): Repeated {
+  const epochOf = new Map<string, string>()
+
+  const ask = async (path: string) => {
+    const counts = await createIngressClient(path).counters(sampler.known(epochOf.get(path) ?? ''))
+    epochOf.set(path, counts.epoch)
+    sampler.take(counts, now())
+  }
+  const poll = async () => {
+    const paths = [controlSocketPath, ...otherSocketPaths(controlSocketPath)]
+    for (const path of epochOf.keys()) if (!paths.includes(path)) epochOf.delete(path)
+    const answers = await Promise.allSettled(paths.map(ask))
+    await takeCounts(dirname(controlSocketPath), (counts) => sampler.take(counts, now()))
+    for (const answer of answers) if (answer.status === 'rejected' && !isAbsence(answer.reason)) onError(answer.reason)
+  }
+  return repeat(poll, { pollMs, onError })
+}
+
+/** Whoever sees to the ingress tells of that. */
+const isAbsence = (error: unknown): boolean => error instanceof AppError && error.code === 'unavailable'

@@ -1,8 +1,0 @@
-/** Collects one file until it is killed. Arguments: database, file. */
-import { createCollector } from '../../../server/logs/collector.ts'
-import { openLogStore } from '../../../server/logs/store.ts'
-
-const [database = '', path = ''] = process.argv.slice(2)
-const collector = createCollector({ store: openLogStore(database), pollMs: 1 })
-collector.follow({ path, resource: 'srv-a', instance: 'srv-a-1', type: 'app' })
-setInterval(() => {}, 1000)
