@@ -1,5 +1,5 @@
-import { LongestFirst } from '.scripts/longest-first.ts'
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './.scripts/longest-first.ts'
 
 const sources = new RegExp(`^${import.meta.dirname}/(server|shared|cli)/`)
 

@@ -1,5 +1,5 @@
+import { networkOf } from '../platform/network/network-of.ts'
 import type { IngressLimits } from './limits.ts'
-import { networkOf } from './seats.ts'
 
 /** What waits in memory because of the clients of one address: for them to take it, or for an instance to take it from them. */
 interface Share {

@@ -195,5 +195,5 @@ test('S9: the static token is compared in constant time, by its hash', async () 
     if (text.includes('SERVICE_API_TOKEN')) naming.push(path)
   }
   // Read as a setting, and handed to the one function that compares it.
-  expect(naming).toEqual(['api/app/app.ts', 'boot/settings/config.ts'])
+  expect(naming).toEqual(['api/app/app.ts', 'identity/settings.ts'])
 })

@@ -32,19 +32,13 @@ export const idleEngine: Engine = {
 
 /** Nobody acts on what the API writes down. */
 export const idleWork: Work = {
-  pokeService() {},
-  pokeJobs() {},
-  pokeDomain() {},
-  pokeDisk() {},
-  pokeQueue() {},
-  pokeWorkspace() {},
+  poke() {},
   interruptDeploy() {},
   keepAwake: () => () => {},
   isKeptAwake: () => false,
   takenDisks: createHolds(),
   deployEnded() {},
   whenDeploysSettled: async () => {},
-  pokeCertificates() {},
 }
 
 /** An ingress that answers and has nobody to serve. */

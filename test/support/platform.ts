@@ -90,7 +90,7 @@ async function deleteServices({ db, work }: Context): Promise<void> {
   for (const { id } of db.query<{ id: string }, []>('SELECT id FROM services').all()) {
     markDeleted(db, id, Date.now())
     for (const deploy of unfinishedDeploys(db, id)) work.interruptDeploy(deploy.id)
-    work.pokeService(id)
+    work.poke('service', id)
   }
   while (db.query('SELECT id FROM services').get() !== null) {
     if (Date.now() > deadline) throw new Error(`Services were not removed: ${leftOf(db)}`)

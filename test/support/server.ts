@@ -3,7 +3,9 @@ import { createApp } from '../../server/api/app/app.ts'
 import { createExitReasons } from '../../server/apps/instances/exit-reasons.ts'
 import { createShellSeats } from '../../server/apps/shells/seats.ts'
 import type { Context } from '../../server/boot/serve/context.ts'
+import { serviceBelongings } from '../../server/boot/serve/service-belongings.ts'
 import { readConfig } from '../../server/boot/settings/config.ts'
+import { hasCertificate } from '../../server/edge/certificates/store.ts'
 import { openAuditLog } from '../../server/identity/audit-log/log.ts'
 import { openAuditSigner } from '../../server/identity/audit-log/signer.ts'
 import { loginLimits } from '../../server/identity/auth/login-counters.ts'
@@ -24,7 +26,6 @@ import { openMetricsDatabase } from '../../server/telemetry/metrics/database.ts'
 import { createMetrics } from '../../server/telemetry/metrics/metrics.ts'
 import { makeDataDir } from './data-dir.ts'
 import { idleEngine, idleIngress, idleRoutes, idleTraffic, idleWork } from './idle-parts.ts'
-
 export const testAdmin = { email: 'admin@localhost', password: 'correct horse battery' }
 export const testStaticToken = 'static-token-of-the-test-server-0123456789'
 
@@ -83,6 +84,8 @@ export async function startTestServer({ env = {}, parts = {} }: TestServerOption
     ingress: idleIngress,
     routes: idleRoutes,
     ingressProof: 'proof-of-the-tests',
+    hasCertificate: (host) => hasCertificate(db, host),
+    belongings: serviceBelongings,
     logStore,
     logHub: createLogHub(logStore),
     collector: createCollector({ store: logStore }),

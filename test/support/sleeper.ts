@@ -60,5 +60,5 @@ export async function makeSleeper(
 /** Has it fall asleep after a second. */
 export function hurry({ db, context }: Pick<Platform, 'db' | 'context'>, serviceId: string): void {
   db.query("UPDATE services SET controls = json_set(controls, '$.sleep.idleSeconds', 1) WHERE id = ?").run(serviceId)
-  context.work.pokeService(serviceId)
+  context.work.poke('service', serviceId)
 }

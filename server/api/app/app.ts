@@ -10,7 +10,6 @@ import { edgeRuleRoutes } from '../../apps/services/edge-rule-routes.ts'
 import { serviceRoutes } from '../../apps/services/routes.ts'
 import { settingRoutes } from '../../apps/services/settings-routes.ts'
 import { createShellRoutes } from '../../apps/shells/routes.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { certificateRoutes } from '../../edge/certificates/routes.ts'
 import { domainRoutes } from '../../edge/domains/routes.ts'
 import type { Handler, Handlers } from '../../http/call.ts'
@@ -46,6 +45,8 @@ import type { ConnectionLimits } from '../../platform/connections/plan.ts'
 import { type Address, formatAddress, isLoopback } from '../../platform/network/address.ts'
 import { trustedProxies } from '../../platform/network/trusted-proxies.ts'
 import { listenProblem } from '../../platform/process/listen-problem.ts'
+import { auditEvents } from '../audit/events.ts'
+import type { ApiContext } from '../context.ts'
 import { mountDocs } from '../docs/mount-docs.ts'
 import { createHealthCheck } from '../health/check.ts'
 import { platformComponents } from '../health/components.ts'
@@ -89,7 +90,7 @@ export interface App {
  *
  * @throws Error when the handlers and the table of operations do not fit each other.
  */
-export function createApp(context: Context, { idleTimeoutSeconds = IDLE_TIMEOUT_SECONDS, connectionLimits = {} }: AppOptions = {}): App {
+export function createApp(context: ApiContext, { idleTimeoutSeconds = IDLE_TIMEOUT_SECONDS, connectionLimits = {} }: AppOptions = {}): App {
   const { config, db, log, now, publicUrl } = context
   let server: HttpServer | null = null
   let guard: ConnectionGuard | undefined
@@ -98,7 +99,7 @@ export function createApp(context: Context, { idleTimeoutSeconds = IDLE_TIMEOUT_
   const sockets = createSocketHub()
   const parts: HttpParts = {
     identify: createIdentify({ db, staticToken: config.SERVICE_API_TOKEN, keyUse: createUseRecorder({ db, log }), now }),
-    audit: createAuditTrail(context),
+    audit: createAuditTrail(context, auditEvents),
     limits: createRateLimits(rateSettingsOf(config), now),
     cors: createCorsRules(config.CP_CORS_ORIGINS),
     idempotency: createIdempotencyStore(db, context.sealer, now),
@@ -112,7 +113,7 @@ export function createApp(context: Context, { idleTimeoutSeconds = IDLE_TIMEOUT_
     maxBodyBytes,
   }
   // Every handler fits its own operation, which its type says; the table as a whole is walked under the general type.
-  const all = handlersOf(context) as unknown as Record<string, Handler<Operation, Context>>
+  const all = handlersOf(context) as unknown as Record<string, Handler<Operation, ApiContext>>
   const { elysia, dispatch } = mountAll(operations, all, { parts, context })
   mountPages(elysia, parts, { dispatch, context })
   mountDocs(elysia, parts, { table: operations, version: context.version })
@@ -155,7 +156,7 @@ export function createApp(context: Context, { idleTimeoutSeconds = IDLE_TIMEOUT_
   }
 }
 
-const rateSettingsOf = (config: Context['config']): RateSettings => ({
+const rateSettingsOf = (config: ApiContext['config']): RateSettings => ({
   requests: config.CP_RATE_LIMIT,
   writes: config.CP_WRITE_LIMIT,
   deploys: config.CP_DEPLOY_LIMIT,
@@ -170,7 +171,7 @@ function explained<T>(address: Address, listen: () => T): T {
   }
 }
 
-function handlersOf(context: Context): Handlers<OperationId, Context> {
+function handlersOf(context: ApiContext): Handlers<OperationId, ApiContext> {
   const checkHealth = createHealthCheck(platformComponents(context), context.now)
   return {
     ...createAuthRoutes(context),

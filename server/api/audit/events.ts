@@ -1,5 +1,6 @@
 import type { Call } from '../../http/call.ts'
 import type { AuditEvents } from '../../identity/audit-log/event.ts'
+import type { ApiContext } from '../context.ts'
 import {
   diskNow,
   domainNow,
@@ -23,7 +24,7 @@ const ofWorkspace = { target: ({ params }: { params: { ownerId: string } }) => p
 const made = { target: (_: unknown, reply: { id: string } | undefined) => reply?.id }
 
 /** What the audit log tells of each operation that may change something. */
-export const auditEvents: AuditEvents = {
+export const auditEvents: AuditEvents<ApiContext> = {
   register: { event: 'user.registered', inHandler: true, isPersonal: true },
   login: { event: 'user.signed_in', inHandler: true, isPersonal: true },
   logout: { event: 'user.signed_out', isPersonal: true, isChange: ({ actor }) => actor !== undefined },

@@ -4,7 +4,6 @@ import { overridesOf } from '../../apps/notifications/store.ts'
 import { findEnv, listEnv, listSecretFiles } from '../../apps/services/env-store.ts'
 import { presentService } from '../../apps/services/present.ts'
 import { findService } from '../../apps/services/store.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { findDomain } from '../../edge/domains/store.ts'
 import type { Actor } from '../../http/call.ts'
 import { presentKeyDetails } from '../../identity/api-keys/present.ts'
@@ -16,6 +15,7 @@ import { findRole } from '../../identity/roles/store.ts'
 import { presentScope } from '../../identity/scopes/scope.ts'
 import { findMember } from '../../identity/team/member-store.ts'
 import { findDetails, presentDetails } from '../../identity/workspaces/details-store.ts'
+import type { ApiContext } from '../context.ts'
 
 interface Of<P> {
   actor: Pick<Actor, 'workspaceId'>
@@ -25,26 +25,26 @@ interface Of<P> {
 type OfService = Of<{ serviceId: string }>
 
 /** A service of the caller's workspace as callers see it; undefined once it is deleted. */
-export function serviceNow({ actor, params }: OfService, context: Context): Snapshot | undefined {
+export function serviceNow({ actor, params }: OfService, context: ApiContext): Snapshot | undefined {
   const service = findService(context.db, actor.workspaceId, params.serviceId)
   return service === undefined ? undefined : { ...presentService(context, service), generation: service.generation }
 }
 
 /** Its variables: the names, and of values only whether they change. */
-export function envNow({ actor, params }: OfService, context: Context): Snapshot | undefined {
+export function envNow({ actor, params }: OfService, context: ApiContext): Snapshot | undefined {
   const service = findService(context.db, actor.workspaceId, params.serviceId)
   return service && { envVars: Object.fromEntries(listEnv(context, service.id).map(({ key, value }) => [key, hidden(value)])) }
 }
 
 /** One of its variables. */
-export function envVarNow({ actor, params }: Of<{ serviceId: string; key: string }>, context: Context): Snapshot | undefined {
+export function envVarNow({ actor, params }: Of<{ serviceId: string; key: string }>, context: ApiContext): Snapshot | undefined {
   const service = findService(context.db, actor.workspaceId, params.serviceId)
   const value = service && findEnv(context, service.id, params.key)
   return service && { envVars: value === undefined ? {} : { [params.key]: hidden(value) } }
 }
 
 /** Its secret files: the names, and of contents only whether they change. */
-export function secretFilesNow({ actor, params }: OfService, context: Context): Snapshot | undefined {
+export function secretFilesNow({ actor, params }: OfService, context: ApiContext): Snapshot | undefined {
   const service = findService(context.db, actor.workspaceId, params.serviceId)
   return (
     service && { secretFiles: Object.fromEntries(listSecretFiles(context, service.id).map(({ name, content }) => [name, hidden(content)])) }
@@ -52,44 +52,44 @@ export function secretFilesNow({ actor, params }: OfService, context: Context): 
 }
 
 /** Where it differs in what people are told of it. */
-export function overridesNow({ actor, params }: OfService, { db }: Context): Snapshot | undefined {
+export function overridesNow({ actor, params }: OfService, { db }: ApiContext): Snapshot | undefined {
   const service = findService(db, actor.workspaceId, params.serviceId)
   return service && { ...overridesOf(db, service.id) }
 }
 
 /** A disk of the caller's workspace as callers see it. */
-export function diskNow({ actor, params }: Of<{ diskId: string }>, { db }: Context): Snapshot | undefined {
+export function diskNow({ actor, params }: Of<{ diskId: string }>, { db }: ApiContext): Snapshot | undefined {
   const disk = findDisk(db, actor.workspaceId, params.diskId)
   return disk && { ...presentDisk(disk) }
 }
 
 /** A custom domain of a service of the caller's workspace, by id or name. */
-export function domainNow({ actor, params }: Of<{ serviceId: string; domainId: string }>, { db }: Context): Snapshot | undefined {
+export function domainNow({ actor, params }: Of<{ serviceId: string; domainId: string }>, { db }: ApiContext): Snapshot | undefined {
   const service = findService(db, actor.workspaceId, params.serviceId)
   const domain = service && findDomain(db, service.id, params.domainId)
   return domain && { id: domain.id, name: domain.name }
 }
 
 /** A custom role of the caller's workspace as callers see it. */
-export function roleNow({ actor, params }: Of<{ roleId: string }>, { db }: Context): Snapshot | undefined {
+export function roleNow({ actor, params }: Of<{ roleId: string }>, { db }: ApiContext): Snapshot | undefined {
   const role = findRole(db, actor.workspaceId, params.roleId)
   return role && { ...presentRole(role) }
 }
 
 /** An API key of the caller's workspace as callers see it, without its secret. */
-export function keyNow({ actor, params }: Of<{ keyId: string }>, { db }: Context): Snapshot | undefined {
+export function keyNow({ actor, params }: Of<{ keyId: string }>, { db }: ApiContext): Snapshot | undefined {
   const key = findKey(db, actor.workspaceId, params.keyId)
   return key && { ...presentKeyDetails(key) }
 }
 
 /** A member of the caller's workspace; undefined once they are removed. */
-export function memberNow({ actor, params }: Of<{ memberId: string }>, { db }: Context): Snapshot | undefined {
+export function memberNow({ actor, params }: Of<{ memberId: string }>, { db }: ApiContext): Snapshot | undefined {
   const member = findMember(db, actor.workspaceId, params.memberId)
   return member && { email: member.email, role: member.role, scope: presentScope(member.scope) }
 }
 
 /** The caller's workspace with its rules; undefined once it is deleted. */
-export function workspaceNow({ actor }: Of<unknown>, { db }: Context): Snapshot | undefined {
+export function workspaceNow({ actor }: Of<unknown>, { db }: ApiContext): Snapshot | undefined {
   const workspace = findDetails(db, actor.workspaceId)
   return workspace === undefined || workspace.deletedAt !== null ? undefined : { ...presentDetails(workspace) }
 }

@@ -1,11 +1,11 @@
 import { statfs } from 'node:fs/promises'
-import type { Context } from '../../boot/serve/context.ts'
+import type { ApiContext } from '../context.ts'
 import type { Component } from './check.ts'
 
 /** With less room than this in the data directory, the next build or upload may well fail. */
 const MIN_FREE_BYTES = 64 * 1024 * 1024
 
-type Probed = Pick<Context, 'db' | 'engine' | 'ingress' | 'paths'>
+type Probed = Pick<ApiContext, 'db' | 'engine' | 'ingress' | 'paths'>
 
 /**
  * The parts whose health is told. Without the engine or room on the disk what runs keeps running; without the ingress nothing can

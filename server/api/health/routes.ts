@@ -1,12 +1,12 @@
 import type { Operations } from '../../../shared/api.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { answer, type Handlers } from '../../http/call.ts'
+import type { ApiContext } from '../context.ts'
 import type { HealthReport } from './check.ts'
 import { renderStatusPage, statusPagePolicy } from './status-page.ts'
 
 type HealthIds = Extract<keyof Operations, 'health' | 'status'>
 
-export function createHealthRoutes(check: () => Promise<HealthReport>): Handlers<HealthIds, Context> {
+export function createHealthRoutes(check: () => Promise<HealthReport>): Handlers<HealthIds, ApiContext> {
   return {
     async health(_, { version }) {
       const { status, components } = await check()

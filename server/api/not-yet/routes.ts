@@ -1,11 +1,11 @@
-import type { Context } from '../../boot/serve/context.ts'
 import type { Handlers } from '../../http/call.ts'
 import { idAfter } from '../../http/page.ts'
+import type { ApiContext } from '../context.ts'
 
 type EmptyLists = 'listProjects' | 'listEnvironments' | 'listPostgres' | 'listKeyValue' | 'listRedis'
 
 /** Lists of what a workspace cannot have yet. What is asked is checked all the same, so that nothing changes when it can. */
-export const emptyListRoutes: Handlers<EmptyLists, Context> = {
+export const emptyListRoutes: Handlers<EmptyLists, ApiContext> = {
   listProjects: ({ query }) => noneAfter(query.cursor),
   listEnvironments: ({ query }) => noneAfter(query.cursor),
   listPostgres: ({ query }) => noneAfter(query.cursor),

@@ -1,6 +1,5 @@
 import type { Elysia } from 'elysia'
 import { AppError } from '../../../shared/error.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { openAttempt, tellDenied } from '../../http/attempt.ts'
 import type { Dispatch } from '../../http/dispatch.ts'
 import { readForm } from '../../http/form-body.ts'
@@ -10,6 +9,7 @@ import type { HttpParts } from '../../http/parts.ts'
 import { respondAs } from '../../http/respond.ts'
 import { openVisit, uncredited, type Visit } from '../../http/visit.ts'
 import { describeError } from '../../platform/server-log.ts'
+import type { ApiContext } from '../context.ts'
 import { documentOf, pageHeaders } from './document.ts'
 import { failurePage } from './failure.ts'
 import { pages } from './pages.ts'
@@ -23,7 +23,7 @@ const YEAR_SECONDS = 365 * 24 * 3600
 
 interface PageParts {
   dispatch: Dispatch
-  context: Context
+  context: ApiContext
 }
 
 /** The pages for people: logging in, letting devices in, the account. They work without scripts, and hold nothing of other hosts. */

@@ -1,11 +1,11 @@
 import type { OperationId, Operations } from '../../../shared/api.ts'
 import type { ErrorBody } from '../../../shared/error.ts'
 import type { ReplyOf } from '../../../shared/operation.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { sessionTokenOf } from '../../http/credential.ts'
 import type { Dispatch, DispatchInput } from '../../http/dispatch.ts'
 import type { Visit } from '../../http/visit.ts'
 import { findSessionUser, type SessionUser } from '../../identity/auth/session-store.ts'
+import type { ApiContext } from '../context.ts'
 import type { Problem } from './form.ts'
 import type { PageReply } from './reply.ts'
 
@@ -20,7 +20,7 @@ export interface PageVisit {
   /** The fields that were sent; empty for a GET. */
   readonly fields: Readonly<Record<string, string>>
   readonly request: Request
-  readonly context: Context
+  readonly context: ApiContext
   /** Calls an operation of the API with the visitor's own rights. */
   ask<Id extends OperationId>(id: Id, input?: DispatchInput): Promise<Outcome<ReplyOf<Operations[Id]>>>
 }
@@ -31,7 +31,7 @@ export type Page = (visit: PageVisit) => Promise<PageReply> | PageReply
 export function openPageVisit(
   visit: Visit,
   fields: Readonly<Record<string, string>>,
-  { dispatch, context }: { dispatch: Dispatch; context: Context },
+  { dispatch, context }: { dispatch: Dispatch; context: ApiContext },
 ): PageVisit {
   return {
     url: new URL(visit.request.url),

@@ -1,5 +1,5 @@
 import { AppError } from '../../../shared/error.ts'
-import type { Context } from '../../boot/serve/context.ts'
+import type { AppContext } from '../context.ts'
 import { enqueue } from '../jobs/operations.ts'
 import { requestStop } from '../jobs/stop.ts'
 import { openJobs, type StoredJob } from '../jobs/store.ts'
@@ -7,7 +7,7 @@ import { requireService, type Viewer } from '../services/require.ts'
 import type { StoredService } from '../services/store.ts'
 
 /** The cron job of the caller's workspace. @throws AppError not_found for what is none, another workspace's included. */
-export function requireCronJob(context: Pick<Context, 'db'>, actor: Viewer, id: string): StoredService {
+export function requireCronJob(context: Pick<AppContext, 'db'>, actor: Viewer, id: string): StoredService {
   const service = requireService(context, actor, id)
   if (service.type === 'cron_job') return service
   throw new AppError('not_found', `${id} is no cron job but a ${service.type}. A command runs in it as a job: POST /v1/services/{id}/jobs.`)
@@ -18,7 +18,7 @@ export function requireCronJob(context: Pick<Context, 'db'>, actor: Viewer, id: 
  *
  * @throws AppError conflict while another run is under way and none may run beside it, and when it could not run at all.
  */
-export function runNow(context: Context, service: StoredService, by: string): StoredJob {
+export function runNow(context: AppContext, service: StoredService, by: string): StoredJob {
   const { overlapPolicy } = service.controls.cron
   const running = runsOf(context, service)
   const [first] = running
@@ -33,15 +33,15 @@ export function runNow(context: Context, service: StoredService, by: string): St
 }
 
 /** Cancels all runs that wait or run. */
-export function cancelRuns(context: Context, service: StoredService, by: string): void {
+export function cancelRuns(context: AppContext, service: StoredService, by: string): void {
   stopAll(context, service, { runs: runsOf(context, service), by, reason: 'Canceled on request.' })
-  context.work.pokeJobs(service.id)
+  context.work.poke('jobs', service.id)
 }
 
-const runsOf = ({ db }: Context, { id }: StoredService): StoredJob[] => openJobs(db, id).filter(({ kind }) => kind === 'cron')
+const runsOf = ({ db }: AppContext, { id }: StoredService): StoredJob[] => openJobs(db, id).filter(({ kind }) => kind === 'cron')
 
 function stopAll(
-  context: Context,
+  context: AppContext,
   service: StoredService,
   { runs, ...stop }: { runs: readonly StoredJob[]; by: string; reason: string },
 ): void {

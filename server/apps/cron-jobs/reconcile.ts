@@ -1,5 +1,5 @@
-import type { Context } from '../../boot/serve/context.ts'
 import { newId } from '../../platform/id.ts'
+import type { AppContext } from '../context.ts'
 import { forgetOldEvents, recordEvent } from '../events/store.ts'
 import { requestStop } from '../jobs/stop.ts'
 import { insertJob, openJobs } from '../jobs/store.ts'
@@ -16,7 +16,7 @@ const KEPT_SKIPS = 1000
  * Brings the schedule of a cron job up to now: writes down the runs that are due and the next time, in one step, so that whoever dies
  * here neither loses nor repeats one. Returns when to look again (ms since 1970), or undefined when it is not scheduled.
  */
-export function scheduleRuns(context: Context, service: StoredService): number | undefined {
+export function scheduleRuns(context: AppContext, service: StoredService): number | undefined {
   const { db } = context
   return db.transaction(() => {
     const now = context.now()
@@ -46,7 +46,7 @@ export function scheduleRuns(context: Context, service: StoredService): number |
   })()
 }
 
-function stopReplaced(context: Context, service: StoredService, { ids, by }: { ids: readonly string[]; by: string }): void {
+function stopReplaced(context: AppContext, service: StoredService, { ids, by }: { ids: readonly string[]; by: string }): void {
   for (const job of openJobs(context.db, service.id)) {
     if (ids.includes(job.id)) requestStop(context, { job, service }, { as: 'canceled', reason: `Replaced by ${by}.` })
   }

@@ -1,7 +1,7 @@
 import type { Operations } from '../../../shared/api.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import type { Handlers } from '../../http/call.ts'
 import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/page.ts'
+import type { AppContext } from '../context.ts'
 import { phasesOfRun } from '../jobs/finish.ts'
 import { presentRun } from '../jobs/present.ts'
 import { listJobs } from '../jobs/store.ts'
@@ -9,7 +9,7 @@ import { cancelRuns, requireCronJob, runNow } from './operations.ts'
 
 type CronJobIds = Extract<keyof Operations, 'runCronJob' | 'listCronJobRuns' | 'cancelCronJobRuns'>
 
-export const cronJobRoutes: Handlers<CronJobIds, Context> = {
+export const cronJobRoutes: Handlers<CronJobIds, AppContext> = {
   runCronJob: ({ actor, params }, context) => presentRun(runNow(context, requireCronJob(context, actor, params.serviceId), actor.id)),
   listCronJobRuns({ actor, params, query }, context) {
     const { id } = requireCronJob(context, actor, params.serviceId)

@@ -2,7 +2,6 @@ import { rename } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { AppError } from '../../../shared/error.ts'
 import { buildPlans } from '../../../shared/plan.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { buildRelease, type RunnableStep, type StepExit } from '../../builders/build.ts'
 import { detectBuild } from '../../builders/detect.ts'
 import { type BuildPlan, searchPathOf } from '../../builders/plan.ts'
@@ -17,6 +16,7 @@ import { newId } from '../../platform/id.ts'
 import type { ServicePaths } from '../../platform/paths.ts'
 import { requireRoom, whileThereIsRoom } from '../../runtime/space/room.ts'
 import { appendOutput } from '../../telemetry/logs/append-output.ts'
+import type { AppContext } from '../context.ts'
 import { baseEnv, sandboxOf } from '../instances/launch.ts'
 import { readSecrets, type ServiceSecrets } from '../services/env-store.ts'
 import { ensureFolder, ensureServiceFolders, isRoot } from '../services/folders.ts'
@@ -33,7 +33,7 @@ const MIB = 1024 * 1024
 
 /** What a build works with. */
 interface BuildJob {
-  context: Context
+  context: AppContext
   service: StoredService
   deploy: StoredDeploy
   own: ServicePaths
@@ -50,7 +50,7 @@ interface BuildJob {
  * @throws AppError saying which step failed and how; the signal's reason when aborted.
  */
 export async function buildDeploy(
-  context: Context,
+  context: AppContext,
   service: StoredService,
   { deploy, signal }: { deploy: StoredDeploy; signal: AbortSignal },
 ): Promise<void> {

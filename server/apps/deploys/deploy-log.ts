@@ -1,17 +1,17 @@
 import { join } from 'node:path'
-import type { Context } from '../../boot/serve/context.ts'
 import { servicePathsOf } from '../../platform/paths.ts'
 import { appendOutput } from '../../telemetry/logs/append-output.ts'
+import type { AppContext } from '../context.ts'
 import type { StoredDeploy } from './store.ts'
 
 type LoggedDeploy = Pick<StoredDeploy, 'id' | 'serviceId'>
 
 /** The file into which a deploy's build writes and the platform tells what it does. It is collected like an instance's output. */
-export const deployLogPath = (context: Pick<Context, 'paths'>, deploy: LoggedDeploy): string =>
+export const deployLogPath = (context: Pick<AppContext, 'paths'>, deploy: LoggedDeploy): string =>
   join(servicePathsOf(context.paths, deploy.serviceId).output, `${deploy.id}.build.log`)
 
 /** Begins to collect a deploy's log; lines carry the deploy's id as their instance, so that they can be asked for alone. */
-export function followDeployLog(context: Pick<Context, 'collector' | 'paths'>, deploy: LoggedDeploy): void {
+export function followDeployLog(context: Pick<AppContext, 'collector' | 'paths'>, deploy: LoggedDeploy): void {
   context.collector.follow({
     path: deployLogPath(context, deploy),
     resource: deploy.serviceId,
@@ -22,10 +22,10 @@ export function followDeployLog(context: Pick<Context, 'collector' | 'paths'>, d
 }
 
 /** Says something of ours in a deploy's log. */
-export function tellDeploy(context: Pick<Context, 'paths'>, deploy: LoggedDeploy, text: string): void {
+export function tellDeploy(context: Pick<AppContext, 'paths'>, deploy: LoggedDeploy, text: string): void {
   appendOutput(deployLogPath(context, deploy), `==> ${text}\n`)
 }
 
 /** Ends a deploy's log once everything in it is stored. */
-export const closeDeployLog = (context: Pick<Context, 'collector' | 'paths'>, deploy: LoggedDeploy): Promise<void> =>
+export const closeDeployLog = (context: Pick<AppContext, 'collector' | 'paths'>, deploy: LoggedDeploy): Promise<void> =>
   context.collector.remove(deployLogPath(context, deploy))

@@ -4,7 +4,7 @@
  * whoever is killed in the gap leaves it to the next control plane, and when the step has ended in any way the plan goes on by itself.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Context } from '../../boot/serve/context.ts'
+import type { AppContext } from '../context.ts'
 import { diskOfService } from '../disks/store.ts'
 import { type DiskOfInstance, diskForInstance } from '../disks/workload.ts'
 import { instancesOf } from '../instances/store.ts'
@@ -21,11 +21,11 @@ const NO_DISK: DiskOfInstance = { sandbox: {}, env: {} }
  * @throws the signal's reason when aborted, and what `run` throws.
  */
 export async function withDisk(
-  context: Context,
+  context: AppContext,
   service: StoredService,
   { signal, run }: { signal: AbortSignal; run: (disk: DiskOfInstance) => Promise<void> },
 ): Promise<void> {
-  context.work.pokeService(service.id)
+  context.work.poke('service', service.id)
   while (!isFree(context, service.id)) await sleep(WAIT_MS, undefined, { signal })
   const giveUp = context.work.takenDisks.take(service.id)
   try {
@@ -38,7 +38,7 @@ export async function withDisk(
 /** For a command of a deploy that leaves the old release serving. */
 export const withoutDisk = (run: (disk: DiskOfInstance) => Promise<void>): Promise<void> => run(NO_DISK)
 
-function isFree({ db }: Pick<Context, 'db'>, serviceId: string): boolean {
+function isFree({ db }: Pick<AppContext, 'db'>, serviceId: string): boolean {
   const disk = diskOfService(db, serviceId)
   return instancesOf(db, serviceId).length === 0 && (disk === undefined || disk.status === 'available')
 }

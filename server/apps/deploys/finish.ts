@@ -1,5 +1,5 @@
 import type { DeployStatus } from '../../../shared/deploy.ts'
-import type { Context } from '../../boot/serve/context.ts'
+import type { AppContext } from '../context.ts'
 import { recordEvent } from '../events/store.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
 import { closeDeployLog, tellDeploy } from './deploy-log.ts'
@@ -13,7 +13,7 @@ export interface Ending {
 
 /** Writes a deploy's end down. The only place where one ends; belongs into the transaction of what ended it. */
 export function endDeploy(
-  context: Pick<Context, 'db' | 'now'>,
+  context: Pick<AppContext, 'db' | 'now'>,
   { deploy, service }: { deploy: StoredDeploy; service: StoredService },
   ending: Ending,
 ): void {
@@ -25,14 +25,14 @@ export function endDeploy(
 }
 
 /** Tells the end in the deploy's log, closes it, removes what the deploy left over and looks for the next one. Repeatable. */
-export async function settleDeploy(context: Context, deployId: string): Promise<void> {
+export async function settleDeploy(context: AppContext, deployId: string): Promise<void> {
   const deploy = deployById(context.db, deployId)
   if (deploy?.finishedAt == null) return
   const isServing = serviceById(context.db, deploy.serviceId)?.liveDeployId != null
   tellDeploy(context, deploy, `${endingLine(deploy)}${isServing && deploy.status.endsWith('_failed') ? fallBackLine(deploy) : ''}`)
   await closeDeployLog(context, deploy)
   await pruneReleases(context, deploy.serviceId)
-  context.work.pokeQueue()
+  context.work.poke('deploys')
 }
 
 /** A stop-first deploy that failed after its build had nothing left beside it. */

@@ -1,9 +1,9 @@
 import type { Deploy, DeployCreate, DeployTrigger, RollbackBody } from '../../../shared/deploy.ts'
 import { isDeployRunning } from '../../../shared/deploy.ts'
 import { AppError } from '../../../shared/error.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { withinQuotas } from '../../identity/quotas/keep.ts'
 import { newId } from '../../platform/id.ts'
+import type { AppContext } from '../context.ts'
 import { readSecrets } from '../services/env-store.ts'
 import type { StoredService } from '../services/store.ts'
 import { findSource, latestSource } from '../sources/store.ts'
@@ -18,14 +18,14 @@ import { deployById, findDeploy, insertDeploy, previousLive, type StoredDeploy, 
  *
  * @throws AppError conflict while suspended, not_found for a source of another service.
  */
-export function createDeploy(context: Context, service: StoredService, request: DeployCreate & { trigger: DeployTrigger }): Deploy {
+export function createDeploy(context: AppContext, service: StoredService, request: DeployCreate & { trigger: DeployTrigger }): Deploy {
   refuseSuspended(service)
   const hasAny = service.liveDeployId !== null || latestSource(context.db, service.id) !== undefined
   const isAgain = request.deployMode === 'deploy_only' && hasAny
   return isAgain ? deployAgain(context, service, request.trigger) : deploySource(context, service, request)
 }
 
-function deploySource(context: Context, service: StoredService, request: DeployCreate & { trigger: DeployTrigger }): Deploy {
+function deploySource(context: AppContext, service: StoredService, request: DeployCreate & { trigger: DeployTrigger }): Deploy {
   const { sourceId } = request
   const source = sourceId === undefined ? latestSource(context.db, service.id) : findSource(context.db, service.id, sourceId)
   if (source === undefined && sourceId !== undefined) throw new AppError('not_found', `There is no source ${sourceId} of this service.`)
@@ -38,7 +38,7 @@ function deploySource(context: Context, service: StoredService, request: DeployC
 }
 
 /** The live build once more, with the settings and variables of now. */
-function deployAgain(context: Context, service: StoredService, trigger: DeployTrigger): Deploy {
+function deployAgain(context: AppContext, service: StoredService, trigger: DeployTrigger): Deploy {
   const live = liveRelease(context, service)
   return enqueue(context, service, {
     trigger,
@@ -63,7 +63,11 @@ export interface RollbackTarget {
  *
  * @throws AppError conflict when there is nothing to go back to, or its release is no longer kept; not_found for a strange id.
  */
-export function findRollbackTarget(context: Context, service: StoredService, { deployId }: Pick<RollbackBody, 'deployId'>): RollbackTarget {
+export function findRollbackTarget(
+  context: AppContext,
+  service: StoredService,
+  { deployId }: Pick<RollbackBody, 'deployId'>,
+): RollbackTarget {
   const live = liveRelease(context, service)
   const deploy = deployId === undefined ? previousLive(context.db, service.id) : deployById(context.db, deployId)
   if (deployId !== undefined && deploy?.serviceId !== service.id) throw noSuchDeploy(deployId)
@@ -82,7 +86,7 @@ export function findRollbackTarget(context: Context, service: StoredService, { d
 }
 
 /** Goes back to an earlier release. A deploy on its way gives way: a rollback is for when things are wrong. */
-export function rollBack(context: Context, service: StoredService, { deploy, release }: RollbackTarget): Deploy {
+export function rollBack(context: AppContext, service: StoredService, { deploy, release }: RollbackTarget): Deploy {
   refuseSuspended(service)
   for (const unfinished of unfinishedDeploys(context.db, service.id)) requestCancel(context, service, unfinished)
   return enqueue(context, service, {
@@ -95,7 +99,7 @@ export function rollBack(context: Context, service: StoredService, { deploy, rel
 }
 
 /** @throws AppError conflict when the deploy has ended. */
-export function cancelDeploy(context: Context, service: StoredService, deployId: string): Deploy {
+export function cancelDeploy(context: AppContext, service: StoredService, deployId: string): Deploy {
   const deploy = deployById(context.db, deployId)
   if (deploy === undefined || deploy.serviceId !== service.id) throw noSuchDeploy(deployId)
   if (!isDeployRunning(deploy.status)) throw new AppError('conflict', `Deploy ${deployId} has already ended (${deploy.status}).`)
@@ -104,7 +108,7 @@ export function cancelDeploy(context: Context, service: StoredService, deployId:
 }
 
 /** What was live with what it was made of, for the differences that a rollback would make. */
-export const secretsOf = (context: Context, target: RollbackTarget) => ({
+export const secretsOf = (context: AppContext, target: RollbackTarget) => ({
   from: releaseSecrets(context, target.live.id),
   to: releaseSecrets(context, target.release.id),
 })
@@ -118,7 +122,7 @@ interface Enqueued {
   release(now: number): string | null
 }
 
-function enqueue(context: Context, service: StoredService, { release, rollbackOf, ...deploy }: Enqueued): Deploy {
+function enqueue(context: AppContext, service: StoredService, { release, rollbackOf, ...deploy }: Enqueued): Deploy {
   const now = context.now()
   const id = newId('deploy', now)
   const replaced = unfinishedDeploys(context.db, service.id).filter(({ status }) => status === 'queued')
@@ -133,22 +137,22 @@ function enqueue(context: Context, service: StoredService, { release, rollbackOf
       createdAt: now,
     })
   })
-  context.work.pokeQueue()
+  context.work.poke('deploys')
   return presented(context, { id, serviceId: service.id })
 }
 
 /** Ends a waiting deploy at once, and has whoever works on a running one end it. */
-function requestCancel(context: Context, service: StoredService, deploy: StoredDeploy): void {
+function requestCancel(context: AppContext, service: StoredService, deploy: StoredDeploy): void {
   if (deploy.status === 'queued') {
     context.db.transaction(() => endDeploy(context, { deploy, service }, { status: 'canceled', reason: 'Canceled on request.' }))()
     return
   }
   updateDeploy(context.db, deploy.id, { cancelRequestedAt: context.now() }, context.now())
-  if (deploy.status === 'update_in_progress') context.work.pokeService(service.id)
+  if (deploy.status === 'update_in_progress') context.work.poke('service', service.id)
   else context.work.interruptDeploy(deploy.id)
 }
 
-function liveRelease(context: Context, service: StoredService): StoredRelease {
+function liveRelease(context: AppContext, service: StoredService): StoredRelease {
   const live = service.liveDeployId === null ? undefined : deployById(context.db, service.liveDeployId)
   const release = live?.releaseId == null ? undefined : releaseById(context.db, live.releaseId)
   if (release === undefined) throw new AppError('conflict', 'Nothing of this service is live yet. Deploy it first.')
@@ -159,7 +163,7 @@ function refuseSuspended(service: StoredService): void {
   if (service.suspendedAt !== null) throw new AppError('conflict', 'The service is suspended. Resume it first.')
 }
 
-function presented(context: Context, { id, serviceId }: { id: string; serviceId: string }): Deploy {
+function presented(context: AppContext, { id, serviceId }: { id: string; serviceId: string }): Deploy {
   const deploy = findDeploy(context.db, serviceId, id)
   if (deploy === undefined) throw noSuchDeploy(id)
   return deploy

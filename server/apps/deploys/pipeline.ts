@@ -6,10 +6,10 @@
 
 import type { DeployStatus } from '../../../shared/deploy.ts'
 import { AppError } from '../../../shared/error.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { isDiskFull } from '../../platform/files/disk-full.ts'
 import { describeError } from '../../platform/server-log.ts'
 import { unlessAborted } from '../../platform/work/unless-aborted.ts'
+import type { AppContext } from '../context.ts'
 import type { DiskOfInstance } from '../disks/workload.ts'
 import { recordEvent } from '../events/store.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
@@ -28,7 +28,7 @@ export interface Run {
   ended: Promise<void>
 }
 
-export async function runDeploy(context: Context, deployId: string, { signal, ended }: Run): Promise<void> {
+export async function runDeploy(context: AppContext, deployId: string, { signal, ended }: Run): Promise<void> {
   const deploy = deployById(context.db, deployId)
   const service = deploy && serviceById(context.db, deploy.serviceId)
   if (deploy === undefined || service === undefined || deploy.finishedAt !== null) return
@@ -41,7 +41,7 @@ export async function runDeploy(context: Context, deployId: string, { signal, en
 
 /** Takes the deploy to its update. Returns false when it ended on the way. */
 async function advance(
-  context: Context,
+  context: AppContext,
   service: StoredService,
   { deploy, signal }: { deploy: StoredDeploy; signal: AbortSignal },
 ): Promise<boolean> {
@@ -63,14 +63,18 @@ const canceled: Ending = { status: 'canceled', reason: 'Canceled on request.' }
 /** The cancel of an update is the reconciler's, which has instances to take back. */
 const isCanceled = (deploy: StoredDeploy): boolean => deploy.cancelRequestedAt !== null && deploy.status !== 'update_in_progress'
 
-type Step = (context: Context, service: StoredService, work: { deploy: StoredDeploy; signal: AbortSignal }) => Promise<Ending | undefined>
+type Step = (
+  context: AppContext,
+  service: StoredService,
+  work: { deploy: StoredDeploy; signal: AbortSignal },
+) => Promise<Ending | undefined>
 
 const build: Step = async (context, service, { deploy, signal }) => {
   if (deploy.releaseId !== null) return undefined
   const run = () => buildDeploy(context, service, { deploy, signal })
   const failure = await attempt(context, service, { deploy, signal, stage: stages.build, run })
   // There is a place for another build now.
-  context.work.pokeQueue()
+  context.work.poke('deploys')
   return failure
 }
 
@@ -83,7 +87,7 @@ const preDeploy: Step = async (context, service, { deploy, signal }) => {
   return attempt(context, service, { deploy, signal, stage: stages.preDeploy, run })
 }
 
-const hasPreDeploy = (context: Context, deploy: StoredDeploy): boolean =>
+const hasPreDeploy = (context: AppContext, deploy: StoredDeploy): boolean =>
   deploy.trigger !== 'rollback' && preDeployCommandOf(context, deploy) !== ''
 
 /** What a stage of a deploy that runs commands of the user is called, while it runs and when it fails. */
@@ -104,7 +108,7 @@ interface Attempt {
   signal: AbortSignal
 }
 
-async function attempt(context: Context, service: StoredService, { deploy, stage, run, signal }: Attempt): Promise<Ending | undefined> {
+async function attempt(context: AppContext, service: StoredService, { deploy, stage, run, signal }: Attempt): Promise<Ending | undefined> {
   begin(context, service, { deploy, status: stage.status, event: stage.started })
   const failure = await failureOf(context, { stage, run, signal })
   const details = { deployId: deploy.id, status: failure?.status ?? 'succeeded' }
@@ -117,11 +121,11 @@ const beginUpdate: Step = async (context, service, { deploy }) => {
     begin(context, service, { deploy, status: 'update_in_progress', event: undefined })
     tellDeploy(context, deploy, updateText(context, service, deploy))
   }
-  context.work.pokeService(service.id)
+  context.work.poke('service', service.id)
   return undefined
 }
 
-function updateText(context: Context, { id, type }: StoredService, deploy: StoredDeploy): string {
+function updateText(context: AppContext, { id, type }: StoredService, deploy: StoredDeploy): string {
   if (type === 'static_site') return 'Publishing'
   if (type === 'cron_job') return 'From now on it runs by its schedule'
   return strategyOf(context.db, id) === 'rolling' || hasPreDeploy(context, deploy)
@@ -135,7 +139,7 @@ interface Beginning {
   event: 'build_started' | 'pre_deploy_started' | undefined
 }
 
-function begin(context: Context, service: StoredService, { deploy, status, event }: Beginning): void {
+function begin(context: AppContext, service: StoredService, { deploy, status, event }: Beginning): void {
   const now = context.now()
   const details = { deployId: deploy.id }
   context.db.transaction(() => {
@@ -149,7 +153,7 @@ function begin(context: Context, service: StoredService, { deploy, status, event
 }
 
 /** What a step's error means for the deploy. A stop of the control plane is none: the deploy goes on at the next start. */
-async function failureOf(context: Context, { stage, run, signal }: Omit<Attempt, 'deploy'>): Promise<Ending | undefined> {
+async function failureOf(context: AppContext, { stage, run, signal }: Omit<Attempt, 'deploy'>): Promise<Ending | undefined> {
   const status = stage.failed
   try {
     await run()
@@ -166,13 +170,13 @@ async function failureOf(context: Context, { stage, run, signal }: Omit<Attempt,
   }
 }
 
-function endHere(context: Context, service: StoredService, { deploy, failure }: { deploy: StoredDeploy; failure: Ending }): void {
+function endHere(context: AppContext, service: StoredService, { deploy, failure }: { deploy: StoredDeploy; failure: Ending }): void {
   context.db.transaction(() => {
     // A deletion of the service may have ended it meanwhile.
     if (current(context, deploy).finishedAt === null) endDeploy(context, { deploy, service }, failure)
   })()
   // What was stopped for the deploy comes back.
-  context.work.pokeService(service.id)
+  context.work.poke('service', service.id)
 }
 
-const current = (context: Context, deploy: StoredDeploy): StoredDeploy => deployById(context.db, deploy.id) ?? deploy
+const current = (context: AppContext, deploy: StoredDeploy): StoredDeploy => deployById(context.db, deploy.id) ?? deploy

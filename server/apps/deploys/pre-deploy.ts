@@ -1,6 +1,6 @@
 import { AppError } from '../../../shared/error.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { commandIn } from '../../builders/plan.ts'
+import type { AppContext } from '../context.ts'
 import type { DiskOfInstance } from '../disks/workload.ts'
 import { reasonWithLogged } from '../instances/last-words.ts'
 import { instanceEnv, limitsOf, prepareSecrets, sandboxOf } from '../instances/launch.ts'
@@ -13,7 +13,7 @@ import type { StoredDeploy } from './store.ts'
 const NO_PORT = 0
 
 /** The command of the release, which is what the settings said when the deploy was made. '' for none. */
-export function preDeployCommandOf({ db }: Pick<Context, 'db'>, { releaseId }: StoredDeploy): string {
+export function preDeployCommandOf({ db }: Pick<AppContext, 'db'>, { releaseId }: StoredDeploy): string {
   return (releaseId === null ? undefined : releaseById(db, releaseId))?.settings.preDeployCommand ?? ''
 }
 
@@ -24,7 +24,7 @@ export function preDeployCommandOf({ db }: Pick<Context, 'db'>, { releaseId }: S
  * @throws AppError saying how it failed; the signal's reason when aborted.
  */
 export async function runPreDeploy(
-  context: Context,
+  context: AppContext,
   service: StoredService,
   { deploy, disk, signal }: { deploy: StoredDeploy; disk: DiskOfInstance; signal: AbortSignal },
 ): Promise<void> {

@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Context } from '../../boot/serve/context.ts'
 import { removeTree } from '../../platform/files/tree/remove.ts'
 import { servicePathsOf } from '../../platform/paths.ts'
+import type { AppContext } from '../context.ts'
 import { instancesOf } from '../instances/store.ts'
 import { openJobs } from '../jobs/store.ts'
 import { deleteSource, listSources } from '../sources/store.ts'
@@ -17,7 +17,7 @@ export function keptReleaseIds(live: readonly Pick<StoredDeploy, 'releaseId'>[],
 
 const ROOTS_ALONE = 0o700
 
-type Pruner = Pick<Context, 'db' | 'paths' | 'config'>
+type Pruner = Pick<AppContext, 'db' | 'paths' | 'config'>
 
 /**
  * Removes releases beyond the newest kept, built files nobody points to, sources no longer needed, and left-over build folders.
@@ -69,7 +69,7 @@ function removeOldRows({ db, config }: Pruner, serviceId: string): Kept {
 
 /** The newest stay, too: the next deploy may be made of one of them. */
 function keepSources(
-  db: Context['db'],
+  db: AppContext['db'],
   serviceId: string,
   { wanted, newest }: { wanted: ReadonlySet<string>; newest: number },
 ): Set<string> {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AppError } from '../../../shared/error.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { limitsIn } from '../../identity/quotas/keep.ts'
 import { countWorkspaces } from '../../identity/workspaces/store.ts'
 import { describeError } from '../../platform/server-log.ts'
+import type { AppContext } from '../context.ts'
 import { workspacesOfServices } from '../services/store.ts'
 import { chooseDeploys, placesOfEach } from './choose.ts'
 import { runDeploy } from './pipeline.ts'
@@ -27,7 +27,7 @@ interface Running {
   done: Promise<void>
 }
 
-export function createDeployQueue(context: Context, signal: AbortSignal): DeployQueue {
+export function createDeployQueue(context: AppContext, signal: AbortSignal): DeployQueue {
   const running = new Map<string, Running>()
   /** By workspace. A restart forgets them, which gives nobody more than their share. */
   const lastTurns = new Map<string, number>()

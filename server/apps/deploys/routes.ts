@@ -1,10 +1,10 @@
 import type { Operations } from '../../../shared/api.ts'
 import type { Deploy, Uploaded } from '../../../shared/deploy.ts'
 import { AppError } from '../../../shared/error.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { type Actor, answer, type Handlers } from '../../http/call.ts'
 import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/page.ts'
 import { requirePlace } from '../../identity/quotas/keep.ts'
+import type { AppContext } from '../context.ts'
 import { requireService } from '../services/require.ts'
 import { presentSource, takeSource, uploadLimits } from '../sources/operations.ts'
 import { cancelDeploy, createDeploy, findRollbackTarget, noSuchDeploy, rollBack, secretsOf } from './operations.ts'
@@ -21,7 +21,7 @@ type DeployIds = Extract<
 /** A person's session deploys by hand, a key deploys by the API. */
 const triggerOf = (actor: Actor): 'manual' | 'api' => (actor.type === 'user' ? 'manual' : 'api')
 
-export const deployRoutes: Handlers<DeployIds, Context> = {
+export const deployRoutes: Handlers<DeployIds, AppContext> = {
   async uploadSource(call, context): Promise<Uploaded> {
     const { actor, params, query, request, signal, requireRight, change } = call
     const service = requireService(context, actor, params.serviceId)

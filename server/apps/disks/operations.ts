@@ -1,9 +1,9 @@
 import { type DiskCreate, type DiskPatch, keptDiskDays } from '../../../shared/disk.ts'
 import { AppError, invalidValue } from '../../../shared/error.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { withinQuotas } from '../../identity/quotas/keep.ts'
 import { isWithin } from '../../identity/scopes/scope.ts'
 import { newId } from '../../platform/id.ts'
+import type { AppContext } from '../context.ts'
 import { requireService, type Viewer } from '../services/require.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
 import { refuseBadPath, refuseBadSize } from './place.ts'
@@ -24,7 +24,7 @@ const inBody = (field: string): string => `/${field}`
  *
  * @throws AppError validation_failed for its path and size and for a service of another type, conflict for one of several instances.
  */
-export function checkNewDisk(context: Context, owner: Owner, disk: NewDisk, at = inBody): void {
+export function checkNewDisk(context: AppContext, owner: Owner, disk: NewDisk, at = inBody): void {
   refuseOwner(owner, at)
   refuseBadPath(context, disk.mountPath, at)
   refuseBadSize(context, { sizeGb: disk.sizeGB, given: 0 }, at)
@@ -37,7 +37,7 @@ function refuseOwner({ type, numInstances }: Owner, at: (field: string) => strin
 }
 
 /** Writes down that a service is to have a disk that was checked; belongs into the transaction that made or found the service. */
-export function addDisk(context: Context, service: StoredService, { name, mountPath, sizeGB }: NewDisk): StoredDisk {
+export function addDisk(context: AppContext, service: StoredService, { name, mountPath, sizeGB }: NewDisk): StoredDisk {
   const { id: serviceId, workspaceId, uid } = service
   const present = diskOfService(context.db, serviceId)
   if (present !== undefined) throw new AppError('conflict', hasDisk(present))
@@ -54,16 +54,16 @@ const hasDisk = ({ name, status }: StoredDisk): string =>
     : `The service has the disk ${name} already, and can have one only. Grow it, or delete it first.`
 
 /** Gives a service a disk. Instances see it from their next start on. */
-export function createDisk(context: Context, viewer: Viewer, { serviceId, ...disk }: DiskCreate): StoredDisk {
+export function createDisk(context: AppContext, viewer: Viewer, { serviceId, ...disk }: DiskCreate): StoredDisk {
   const service = requireService(context, viewer, serviceId)
   checkNewDisk(context, service, disk)
   const made = withinQuotas(context, service.workspaceId, () => addDisk(context, service, disk))
-  context.work.pokeDisk(made.id)
+  context.work.poke('disk', made.id)
   return made
 }
 
 /** @throws AppError not_found for a strange id, another workspace's or that of a service outside of the caller's scope included. */
-export function requireDisk({ db }: Pick<Context, 'db'>, { workspaceId, scope }: Viewer, id: string): StoredDisk {
+export function requireDisk({ db }: Pick<AppContext, 'db'>, { workspaceId, scope }: Viewer, id: string): StoredDisk {
   const disk = findDisk(db, workspaceId, id)
   if (disk === undefined || !isWithin(scope, disk.serviceId))
     throw new AppError('not_found', `There is no disk ${id} in this workspace. GET /v1/disks lists those there are.`)
@@ -71,7 +71,7 @@ export function requireDisk({ db }: Pick<Context, 'db'>, { workspaceId, scope }:
 }
 
 /** Renames, moves or grows a disk, or gives a kept one to another service. */
-export function changeDisk(context: Context, viewer: Viewer, { disk, patch }: { disk: StoredDisk; patch: DiskPatch }): StoredDisk {
+export function changeDisk(context: AppContext, viewer: Viewer, { disk, patch }: { disk: StoredDisk; patch: DiskPatch }): StoredDisk {
   const { name = disk.name, mountPath = disk.mountPath, sizeGB = disk.growToGb ?? disk.sizeGb, serviceId = disk.serviceId } = patch
   if (mountPath !== disk.mountPath) refuseBadPath(context, mountPath, inBody)
   const isGrowing = sizeGB !== (disk.growToGb ?? disk.sizeGb)
@@ -89,13 +89,13 @@ export function changeDisk(context: Context, viewer: Viewer, { disk, patch }: { 
     : {}
   const grown = isGrowing ? { growToGb: sizeGB, status: 'resizing' as const } : {}
   withinQuotas(context, disk.workspaceId, () => updateDisk(context.db, disk.id, { name, mountPath, ...grown, ...taken }, context.now()))
-  context.work.pokeDisk(disk.id)
-  context.work.pokeService(serviceId)
+  context.work.poke('disk', disk.id)
+  context.work.poke('service', serviceId)
   return stored(context, disk.id)
 }
 
 /** The service that is to have a kept disk. */
-function takenBy(context: Context, disk: StoredDisk, service: StoredService): Pick<StoredDisk, 'serviceId' | 'uid'> {
+function takenBy(context: AppContext, disk: StoredDisk, service: StoredService): Pick<StoredDisk, 'serviceId' | 'uid'> {
   if (disk.keptUntil === null)
     throw new AppError('conflict', 'The disk belongs to a service. Only one whose service was deleted can be given to another.')
   if (serviceById(context.db, disk.serviceId) !== undefined)
@@ -107,29 +107,29 @@ function takenBy(context: Context, disk: StoredDisk, service: StoredService): Pi
 }
 
 /** Begins the deletion: the disk is gone for every caller at once, and for instances when they have been stopped for it. */
-export function deleteDisk(context: Context, disk: StoredDisk): void {
+export function deleteDisk(context: AppContext, disk: StoredDisk): void {
   updateDisk(context.db, disk.id, { status: 'deleting' }, context.now())
-  context.work.pokeService(disk.serviceId)
-  context.work.pokeDisk(disk.id)
+  context.work.poke('service', disk.serviceId)
+  context.work.poke('disk', disk.id)
 }
 
 /** Keeps the disk of a service that is deleted for a while; belongs into the transaction of the deletion. */
-export function keepDisk({ db, now }: Pick<Context, 'db' | 'now'>, serviceId: string): StoredDisk | undefined {
+export function keepDisk({ db, now }: Pick<AppContext, 'db' | 'now'>, serviceId: string): StoredDisk | undefined {
   const disk = diskOfService(db, serviceId)
   if (disk !== undefined) updateDisk(db, disk.id, { deletedAt: now(), keptUntil: now() + KEPT_MS }, now())
   return disk
 }
 
 /** @throws AppError conflict while the disk is being changed. */
-export function orderSnapshot(context: Context, disk: StoredDisk): StoredSnapshot {
+export function orderSnapshot(context: AppContext, disk: StoredDisk): StoredSnapshot {
   refuseBusy(disk)
   const key = context.db.transaction(() => requestSnapshot(context, disk, 'manual'))()
-  context.work.pokeDisk(disk.id)
+  context.work.poke('disk', disk.id)
   return requireSnapshot(context, disk, key)
 }
 
 /** @throws AppError not_found for a key that is none of this disk. */
-export function requireSnapshot({ db }: Pick<Context, 'db'>, disk: StoredDisk, key: string): StoredSnapshot {
+export function requireSnapshot({ db }: Pick<AppContext, 'db'>, disk: StoredDisk, key: string): StoredSnapshot {
   const snapshot = findSnapshot(db, disk.id, key)
   if (snapshot === undefined || snapshot.status === 'deleting')
     throw new AppError('not_found', `The disk has no snapshot ${key}. GET /v1/disks/{id}/snapshots lists those there are.`)
@@ -137,30 +137,30 @@ export function requireSnapshot({ db }: Pick<Context, 'db'>, disk: StoredDisk, k
 }
 
 /** Has what is on the disk replaced by a snapshot; what is there now becomes one. */
-export function restoreSnapshot(context: Context, disk: StoredDisk, key: string): StoredDisk {
+export function restoreSnapshot(context: AppContext, disk: StoredDisk, key: string): StoredDisk {
   const snapshot = requireSnapshot(context, disk, key)
   if (snapshot.status !== 'available') throw new AppError('conflict', `The snapshot is ${snapshot.status}: it cannot be restored.`)
   refuseBusy(disk)
   const now = context.now()
   updateDisk(context.db, disk.id, { status: 'restoring', restoreKey: key }, now)
-  context.work.pokeDisk(disk.id)
+  context.work.poke('disk', disk.id)
   return stored(context, disk.id)
 }
 
 /** @throws AppError conflict while it is being taken, or restored. */
-export function deleteSnapshot(context: Context, disk: StoredDisk, key: string): void {
+export function deleteSnapshot(context: AppContext, disk: StoredDisk, key: string): void {
   const { status } = requireSnapshot(context, disk, key)
   if (status === 'creating') throw new AppError('conflict', 'The snapshot is still being taken. Delete it when it is there.')
   if (disk.restoreKey === key) throw new AppError('conflict', 'The snapshot is being restored. Delete it when that is done.')
   updateSnapshot(context.db, key, { status: 'deleting' })
-  context.work.pokeDisk(disk.id)
+  context.work.poke('disk', disk.id)
 }
 
 function refuseBusy({ status }: StoredDisk): void {
   if (status !== 'available') throw new AppError('conflict', `The disk is ${status} now. Try again when it is available.`)
 }
 
-function stored({ db }: Pick<Context, 'db'>, id: string): StoredDisk {
+function stored({ db }: Pick<AppContext, 'db'>, id: string): StoredDisk {
   const disk = diskById(db, id)
   if (disk === undefined) throw new AppError('not_found', `There is no disk ${id}.`)
   return disk

@@ -1,8 +1,8 @@
 import { lstatSync, realpathSync } from 'node:fs'
 import { AppError, invalidValue } from '../../../shared/error.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { closedFolderAbove, folderToCover } from '../../platform/files/mount-place.ts'
 import { roomOf } from '../../runtime/space/room.ts'
+import type { AppContext } from '../context.ts'
 import { isRoot } from '../services/folders.ts'
 import { mountPathProblem, sizeProblem, topFolderOf } from './rules.ts'
 
@@ -10,7 +10,7 @@ import { mountPathProblem, sizeProblem, topFolderOf } from './rules.ts'
 type At = (field: 'mountPath' | 'sizeGB') => string
 
 /** @throws AppError validation_failed for a path at which instances cannot have a disk. */
-export function refuseBadPath({ config, paths, engine }: Pick<Context, 'config' | 'paths' | 'engine'>, mountPath: string, at: At): void {
+export function refuseBadPath({ config, paths, engine }: Pick<AppContext, 'config' | 'paths' | 'engine'>, mountPath: string, at: At): void {
   const own = [realOf(paths.data), ...config.CP_BUILD_PATH.map(realOf)]
   const problem = mountPathProblem(mountPath, own) ?? (engine.mountsDisks === 'nowhere' ? undefined : placeProblem(mountPath))
   if (problem !== undefined) throw invalidValue(at('mountPath'), problem)
@@ -44,7 +44,7 @@ function realOf(path: string): string {
 
 /** @throws AppError validation_failed for a size that is less than there is already, or more than the server has. */
 export function refuseBadSize(
-  context: Pick<Context, 'paths' | 'config'>,
+  context: Pick<AppContext, 'paths' | 'config'>,
   { sizeGb, given }: { sizeGb: number; given: number },
   at: At,
 ): void {

@@ -4,11 +4,11 @@
  * snapshots that are due.
  */
 import { AppError } from '../../../shared/error.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { IMAGE_ROOT } from '../../engines/port.ts'
 import { removeTree } from '../../platform/files/tree/remove.ts'
 import { newId } from '../../platform/id.ts'
 import { describeError } from '../../platform/server-log.ts'
+import type { AppContext } from '../context.ts'
 import { listEvents } from '../events/store.ts'
 import { instancesOf } from '../instances/store.ts'
 import { openJobs } from '../jobs/store.ts'
@@ -28,7 +28,7 @@ import { runTool } from './tools.ts'
 const WAIT_MS = 50
 
 /** Returns when the disk is to be looked at again though nothing happens (ms since 1970), or undefined. */
-export async function reconcileDisk(context: Context, diskId: string): Promise<number | undefined> {
+export async function reconcileDisk(context: AppContext, diskId: string): Promise<number | undefined> {
   const disk = diskById(context.db, diskId)
   if (disk === undefined) return undefined
   if (disk.status === 'available') return await keepSnapshots(context, disk)
@@ -37,22 +37,22 @@ export async function reconcileDisk(context: Context, diskId: string): Promise<n
     return context.now()
   }
   if (disk.status !== 'creating' && isInUse(context, disk)) {
-    context.work.pokeService(disk.serviceId)
+    context.work.poke('service', disk.serviceId)
     return context.now() + WAIT_MS
   }
   await change(context, disk)
-  context.work.pokeService(disk.serviceId)
+  context.work.poke('service', disk.serviceId)
   return context.now()
 }
 
 /** Instances and jobs that are on their way out have it still, as has a pre-deploy command, and the kernel may need a moment after the last. */
-function isInUse({ db, paths, work }: Context, disk: StoredDisk): boolean {
+function isInUse({ db, paths, work }: AppContext, disk: StoredDisk): boolean {
   const users = [...instancesOf(db, disk.serviceId), ...openJobs(db, disk.serviceId).filter(({ phase }) => phase !== 'pending')]
   if (users.length > 0 || work.takenDisks.countOf(disk.serviceId) > 0) return true
   return disk.isImage && loopDeviceOf(diskPathsOf(paths, disk.id).image) !== undefined
 }
 
-async function change(context: Context, disk: StoredDisk): Promise<void> {
+async function change(context: AppContext, disk: StoredDisk): Promise<void> {
   switch (disk.status) {
     case 'creating':
       return await make(context, disk)
@@ -72,7 +72,7 @@ async function change(context: Context, disk: StoredDisk): Promise<void> {
 }
 
 /** There is nothing to go back to: it is tried again and again, at growing intervals. */
-async function make(context: Context, disk: StoredDisk): Promise<void> {
+async function make(context: AppContext, disk: StoredDisk): Promise<void> {
   try {
     await makeStorage(context.paths, disk)
   } catch (error) {
@@ -86,7 +86,7 @@ async function make(context: Context, disk: StoredDisk): Promise<void> {
   })()
 }
 
-async function grow(context: Context, disk: StoredDisk): Promise<void> {
+async function grow(context: AppContext, disk: StoredDisk): Promise<void> {
   const sizeGb = disk.growToGb ?? disk.sizeGb
   await growStorage(context.paths, disk, sizeGb)
   context.db.transaction(() => {
@@ -96,12 +96,12 @@ async function grow(context: Context, disk: StoredDisk): Promise<void> {
 }
 
 /** The instances may go on until what takes the disk's place is ready. */
-async function prepare(context: Context, disk: StoredDisk): Promise<void> {
+async function prepare(context: AppContext, disk: StoredDisk): Promise<void> {
   if (disk.restoreKey !== null) await prepareRestore(context.paths, disk, disk.restoreKey)
   updateDisk(context.db, disk.id, { replacedKey: newId('diskSnapshot', context.now()) }, context.now())
 }
 
-async function restore(context: Context, disk: StoredDisk): Promise<void> {
+async function restore(context: AppContext, disk: StoredDisk): Promise<void> {
   const { restoreKey: snapshot, replacedKey: replaced } = disk
   if (snapshot === null || replaced === null) return settle(context, disk)
   await restoreStorage(context.paths, disk, { snapshot, replaced })
@@ -113,7 +113,7 @@ async function restore(context: Context, disk: StoredDisk): Promise<void> {
 }
 
 /** The files are the new user's before anybody of the new service can see them. */
-async function attach(context: Context, disk: StoredDisk): Promise<void> {
+async function attach(context: AppContext, disk: StoredDisk): Promise<void> {
   const { image, folder, mountPoint, root } = diskPathsOf(context.paths, disk.id)
   if (process.getuid?.() === 0) {
     const owner = `${disk.uid}:${disk.uid}`
@@ -128,7 +128,7 @@ async function attach(context: Context, disk: StoredDisk): Promise<void> {
   })()
 }
 
-async function remove(context: Context, disk: StoredDisk): Promise<void> {
+async function remove(context: AppContext, disk: StoredDisk): Promise<void> {
   await removeTree(diskPathsOf(context.paths, disk.id).root)
   context.db.transaction(() => {
     removeDiskRow(context.db, disk.id)
@@ -140,14 +140,14 @@ async function remove(context: Context, disk: StoredDisk): Promise<void> {
 }
 
 /** Unless it is to be deleted since. */
-function settle(context: Context, disk: StoredDisk, changes: DiskChange = {}): void {
+function settle(context: AppContext, disk: StoredDisk, changes: DiskChange = {}): void {
   if (diskById(context.db, disk.id)?.status !== disk.status) return
   const nothingOpen = { status: 'available', growToGb: null, restoreKey: null, replacedKey: null } as const
   updateDisk(context.db, disk.id, { ...nothingOpen, ...changes }, context.now())
 }
 
 /** What cannot be done leaves the disk as it was, and the service comes back. */
-async function orTell(context: Context, disk: StoredDisk, act: () => Promise<void>): Promise<void> {
+async function orTell(context: AppContext, disk: StoredDisk, act: () => Promise<void>): Promise<void> {
   try {
     await act()
   } catch (error) {
@@ -165,7 +165,7 @@ const reasonOf = (error: unknown): string =>
   error instanceof AppError ? error.message : 'The platform failed at it; its own log says why. Try again.'
 
 /** The same reason as at the last try is no news. */
-function tellOnce(context: Context, disk: StoredDisk, reason: string): void {
+function tellOnce(context: AppContext, disk: StoredDisk, reason: string): void {
   const type = 'disk_create_failed'
   const [last] = listEvents(context.db, disk.serviceId, { type: [type], beforeId: undefined, limit: 1 })
   const { diskId, reason: told } = last?.details ?? {}
@@ -174,7 +174,7 @@ function tellOnce(context: Context, disk: StoredDisk, reason: string): void {
 }
 
 /** Takes the snapshots that are wanted and removes what has had its time, the kept disk itself as well. */
-async function keepSnapshots(context: Context, disk: StoredDisk): Promise<number | undefined> {
+async function keepSnapshots(context: AppContext, disk: StoredDisk): Promise<number | undefined> {
   const { db, now } = context
   if (disk.deletedAt === null && serviceById(db, disk.serviceId) === undefined) keepDisk(context, disk.serviceId)
   if (disk.keptUntil !== null && disk.keptUntil <= now()) {

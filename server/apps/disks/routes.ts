@@ -1,7 +1,7 @@
 import type { Operations } from '../../../shared/api.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import type { Handlers } from '../../http/call.ts'
 import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/page.ts'
+import type { AppContext } from '../context.ts'
 import { changeDisk, createDisk, deleteDisk, deleteSnapshot, orderSnapshot, requireDisk, restoreSnapshot } from './operations.ts'
 import { presentDisk, presentSnapshot } from './present.ts'
 import { snapshotsOf } from './snapshot-store.ts'
@@ -20,7 +20,7 @@ type DiskIds = Extract<
   | 'deleteDiskSnapshot'
 >
 
-export const diskRoutes: Handlers<DiskIds, Context> = {
+export const diskRoutes: Handlers<DiskIds, AppContext> = {
   listDisks({ actor, query }, context) {
     const page = { beforeId: idAfter(query.cursor), limit: query.limit ?? DEFAULT_PAGE_ITEMS }
     return pageOf('disk', listDisks(context.db, actor, { ...query, ...page }).map(presentDisk), ({ id }) => [id])

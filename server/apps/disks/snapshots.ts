@@ -2,9 +2,9 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { maxSnapshots, type SnapshotOrigin } from '../../../shared/disk.ts'
 import { AppError, messageOf } from '../../../shared/error.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { newId } from '../../platform/id.ts'
 import { whileThereIsRoom } from '../../runtime/space/room.ts'
+import type { AppContext } from '../context.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
 import { instancesOf } from '../instances/store.ts'
 import { loopDeviceOf } from './loop-device.ts'
@@ -26,7 +26,7 @@ export function nextDailyAt(disk: StoredDisk, snapshots: readonly StoredSnapshot
 }
 
 /** Writes down that a snapshot is to be taken. */
-export function requestSnapshot({ db, now }: Pick<Context, 'db' | 'now'>, disk: StoredDisk, origin: SnapshotOrigin): string {
+export function requestSnapshot({ db, now }: Pick<AppContext, 'db' | 'now'>, disk: StoredDisk, origin: SnapshotOrigin): string {
   const createdAt = now()
   const key = newId('diskSnapshot', createdAt)
   insertSnapshot(db, { key, diskId: disk.id, status: 'creating', origin, createdAt })
@@ -34,7 +34,7 @@ export function requestSnapshot({ db, now }: Pick<Context, 'db' | 'now'>, disk: 
 }
 
 /** Takes a snapshot that was written down. What fails leaves nothing but the reason, in the list and among the events. */
-export async function takeSnapshot(context: Context, disk: StoredDisk, { key, origin }: StoredSnapshot): Promise<void> {
+export async function takeSnapshot(context: AppContext, disk: StoredDisk, { key, origin }: StoredSnapshot): Promise<void> {
   const own = diskPathsOf(context.paths, disk.id)
   const target = join(own.snapshots, key)
   try {
@@ -61,7 +61,7 @@ export async function takeSnapshot(context: Context, disk: StoredDisk, { key, or
 const need = { what: 'the snapshot', advice: 'Delete older ones, or free some space.' }
 
 /** A copy that takes what the server needs is given up: the apps on it need that more. */
-const copyInRoom = (context: Context, copy: (signal: AbortSignal) => Promise<void>): Promise<void> =>
+const copyInRoom = (context: AppContext, copy: (signal: AbortSignal) => Promise<void>): Promise<void> =>
   whileThereIsRoom(context, need, (short) => copy(AbortSignal.any([short, context.stopping])))
 
 interface Copy {
@@ -72,7 +72,7 @@ interface Copy {
 const COPY_TRIES = 5
 
 /** An image is copied while nothing changes it: with writes held back while it is mounted, and again when it was mounted meanwhile. */
-async function copyImage(context: Context, disk: StoredDisk, copy: Copy): Promise<void> {
+async function copyImage(context: AppContext, disk: StoredDisk, copy: Copy): Promise<void> {
   for (let tries = 0; tries < COPY_TRIES; tries++) {
     if (await copyQuietImage(context, disk, copy)) return
     await rm(copy.target, { force: true })
@@ -81,7 +81,7 @@ async function copyImage(context: Context, disk: StoredDisk, copy: Copy): Promis
 }
 
 /** Whether it stayed as it was. */
-async function copyQuietImage(context: Context, disk: StoredDisk, { target, signal }: Copy): Promise<boolean> {
+async function copyQuietImage(context: AppContext, disk: StoredDisk, { target, signal }: Copy): Promise<boolean> {
   const own = diskPathsOf(context.paths, disk.id)
   const image = contentOf(disk, own)
   const before = usesOf(context, disk)
@@ -112,14 +112,14 @@ async function copyInTime(disk: StoredDisk, { signal, ...copy }: { from: string;
 }
 
 /** Which instances have the disk, and since when, and which pre-deploy command. One that is starting has it soon. */
-function usesOf({ db }: Context, disk: StoredDisk): string {
+function usesOf({ db }: AppContext, disk: StoredDisk): string {
   const instances = instancesOf(db, disk.serviceId).filter(({ phase }) => phase !== 'pending')
   const deploys = unfinishedDeploys(db, disk.serviceId).filter(({ strategy }) => strategy === 'stop_first')
   return [...instances.map(({ id, startedAt }) => `${id} ${startedAt}`), ...deploys.map(({ id, status }) => `${id} ${status}`)].join()
 }
 
 /** What was on a disk before it was restored has its space reserved, until it is copied down to what it holds, if there is room for that. */
-export async function compactReplaced(context: Context, disk: StoredDisk): Promise<void> {
+export async function compactReplaced(context: AppContext, disk: StoredDisk): Promise<void> {
   const { snapshots } = diskPathsOf(context.paths, disk.id)
   for (const { key } of snapshotsOf(context.db, disk.id).filter((one) => one.status === 'available' && one.sizeBytes === null)) {
     const path = join(snapshots, key)
@@ -130,7 +130,7 @@ export async function compactReplaced(context: Context, disk: StoredDisk): Promi
 }
 
 /** Removes what was asked to be removed, what has had its time, and the oldest of too many. */
-export async function pruneSnapshots(context: Context, disk: StoredDisk): Promise<void> {
+export async function pruneSnapshots(context: AppContext, disk: StoredDisk): Promise<void> {
   const kept = snapshotsOf(context.db, disk.id).filter(({ status }) => status !== 'deleting')
   const expired = kept.filter((snapshot, index) => index >= maxSnapshots || snapshotExpiresAt(snapshot) <= context.now())
   for (const { key, status } of expired) if (status !== 'creating') updateSnapshot(context.db, key, { status: 'deleting' })

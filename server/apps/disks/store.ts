@@ -78,6 +78,10 @@ export function diskOfService(db: Database, serviceId: string): StoredDisk | und
   return one(db.query<DiskRow, [string]>('SELECT * FROM disks WHERE service_id = ?').get(serviceId))
 }
 
+/** All disks of a workspace, also those that are being deleted. */
+export const disksOfWorkspace = (db: Database, workspaceId: string): StoredDisk[] =>
+  db.query<DiskRow, [string]>('SELECT * FROM disks WHERE workspace_id = ?').all(workspaceId).map(present)
+
 /** Ids of all disks. */
 export function allDiskIds(db: Database): string[] {
   return db

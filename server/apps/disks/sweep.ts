@@ -1,12 +1,12 @@
 import { readdir } from 'node:fs/promises'
 import { isId } from '../../../shared/id.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { removeTree } from '../../platform/files/tree/remove.ts'
+import type { AppContext } from '../context.ts'
 import { diskPathsOf } from './paths.ts'
 import { diskById } from './store.ts'
 
 /** Removes folders of disks that are gone. A folder is always made after its row. */
-export async function sweepDisks({ db, paths, stopping }: Pick<Context, 'db' | 'paths' | 'stopping'>): Promise<void> {
+export async function sweepDisks({ db, paths, stopping }: Pick<AppContext, 'db' | 'paths' | 'stopping'>): Promise<void> {
   for (const name of await readdir(paths.disks).catch(() => [])) {
     stopping.throwIfAborted()
     // Whatever else lies there (the lost+found of a disk, say) is not ours.

@@ -1,5 +1,5 @@
 import type { EventType } from '../../../shared/event.ts'
-import type { Context } from '../../boot/serve/context.ts'
+import type { AppContext } from '../context.ts'
 import { recordEvent } from '../events/store.ts'
 import { serviceById } from '../services/store.ts'
 import type { StoredDisk } from './store.ts'
@@ -8,7 +8,7 @@ type DiskEvent = Extract<EventType, `disk_${string}`>
 
 /** Writes down among the events of its service what happened to a disk; one whose service is gone has nobody to tell. */
 export function tellOfDisk(
-  { db, now }: Pick<Context, 'db' | 'now'>,
+  { db, now }: Pick<AppContext, 'db' | 'now'>,
   { id, name, serviceId }: StoredDisk,
   type: DiskEvent,
   details: Record<string, unknown> = {},

@@ -1,6 +1,6 @@
-import type { Context } from '../../boot/serve/context.ts'
 import { describeError } from '../../platform/server-log.ts'
 import { createDriver } from '../../platform/work/driver.ts'
+import type { AppContext } from '../context.ts'
 import { reconcileDisk } from './reconcile.ts'
 import { allDiskIds } from './store.ts'
 
@@ -11,7 +11,7 @@ export interface DiskWork {
 }
 
 /** The reconciler of disks, one run at a time for each. */
-export function createDiskWork(context: Context): DiskWork {
+export function createDiskWork(context: AppContext): DiskWork {
   const driver = createDriver({
     run: (diskId) => reconcileDisk(context, diskId),
     onError: (diskId, error) => context.log.error('disk not reconciled', { diskId, ...describeError(error) }),

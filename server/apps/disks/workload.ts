@@ -1,6 +1,6 @@
 import { AppError } from '../../../shared/error.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import type { DiskMount } from '../../engines/port.ts'
+import type { AppContext } from '../context.ts'
 import { loopDeviceOf } from './loop-device.ts'
 import { diskPathsOf } from './paths.ts'
 import { checkImage, contentOf } from './storage.ts'
@@ -17,7 +17,7 @@ export interface DiskOfInstance {
  *
  * @throws AppError unavailable while it is being made or changed, and when it is damaged or this machine cannot mount it.
  */
-export async function diskForInstance(context: Pick<Context, 'db' | 'paths' | 'engine'>, serviceId: string): Promise<DiskOfInstance> {
+export async function diskForInstance(context: Pick<AppContext, 'db' | 'paths' | 'engine'>, serviceId: string): Promise<DiskOfInstance> {
   const disk = diskOfService(context.db, serviceId)
   if (disk === undefined) return { sandbox: {}, env: {} }
   if (disk.status !== 'available' && !isPreparingRestore(disk))
@@ -31,17 +31,17 @@ export async function diskForInstance(context: Pick<Context, 'db' | 'paths' | 'e
 }
 
 /** What tells the processes in a running instance where its disk is. */
-export function diskEnv(context: Pick<Context, 'db' | 'paths' | 'engine'>, serviceId: string): DiskOfInstance['env'] {
+export function diskEnv(context: Pick<AppContext, 'db' | 'paths' | 'engine'>, serviceId: string): DiskOfInstance['env'] {
   const disk = diskOfService(context.db, serviceId)
   return disk === undefined ? {} : { CPD_DISK_PATH: diskPathOf(context, disk) }
 }
 
 /** Where instances find the disk: at its mount path, where the machine allows it. */
-function diskPathOf({ paths, engine }: Pick<Context, 'paths' | 'engine'>, disk: StoredDisk): string {
+function diskPathOf({ paths, engine }: Pick<AppContext, 'paths' | 'engine'>, disk: StoredDisk): string {
   return engine.mountsDisks === 'nowhere' ? diskPathsOf(paths, disk.id).folder : disk.mountPath
 }
 
-async function makeSound({ engine }: Pick<Context, 'engine'>, disk: StoredDisk, image: string): Promise<void> {
+async function makeSound({ engine }: Pick<AppContext, 'engine'>, disk: StoredDisk, image: string): Promise<void> {
   if (engine.mountsDisks !== 'images')
     throw new AppError(
       'unavailable',

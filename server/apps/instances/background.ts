@@ -1,5 +1,5 @@
-import type { Context } from '../../boot/serve/context.ts'
 import { describeError } from '../../platform/server-log.ts'
+import type { AppContext } from '../context.ts'
 import type { StoredService } from '../services/store.ts'
 import { drainInstance } from './drain.ts'
 import { probeInstance } from './probe.ts'
@@ -13,7 +13,7 @@ export interface Background {
   settled(): Promise<void>
 }
 
-export function createBackground(context: Context, signal: AbortSignal): Background {
+export function createBackground(context: AppContext, signal: AbortSignal): Background {
   const running = new Map<string, Promise<void>>()
 
   function run(key: string, instance: StoredInstance, task: () => Promise<void>): void {
@@ -24,7 +24,7 @@ export function createBackground(context: Context, signal: AbortSignal): Backgro
       })
       .finally(() => {
         running.delete(key)
-        if (!signal.aborted) context.work.pokeService(instance.serviceId)
+        if (!signal.aborted) context.work.poke('service', instance.serviceId)
       })
     running.set(key, done)
   }

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Context } from '../../boot/serve/context.ts'
 import { servicePathsOf } from '../../platform/paths.ts'
 import { describeError } from '../../platform/server-log.ts'
 import { unlessAborted } from '../../platform/work/unless-aborted.ts'
+import type { AppContext } from '../context.ts'
 import { pruneReleases } from '../deploys/prune.ts'
 import { releaseById } from '../deploys/release-store.ts'
 import { diskOfService } from '../disks/store.ts'
@@ -22,7 +22,7 @@ const INGRESS_ABSENCE_MS = 3000
  *
  * @throws the signal's reason when aborted.
  */
-export async function drainInstance(context: Context, instance: StoredInstance, signal: AbortSignal): Promise<void> {
+export async function drainInstance(context: AppContext, instance: StoredInstance, signal: AbortSignal): Promise<void> {
   // An earlier control plane may have died before the routes said what its database did.
   await context.routes.publish()
   await awaitRequests(context, instance, signal)
@@ -39,7 +39,7 @@ export async function drainInstance(context: Context, instance: StoredInstance, 
   if (!isReleaseUsed) await pruneReleases(context, instance.serviceId)
 }
 
-async function awaitRequests(context: Context, instance: StoredInstance, signal: AbortSignal): Promise<void> {
+async function awaitRequests(context: AppContext, instance: StoredInstance, signal: AbortSignal): Promise<void> {
   const isWaitedFor = diskOfService(context.db, instance.serviceId) !== undefined
   const longestMs = context.config.CP_DRAIN_SECONDS * 1000
   const deadline = (instance.drainingAt ?? context.now()) + (isWaitedFor ? Math.min(longestMs, WAITED_FOR_DRAIN_MS) : longestMs)
@@ -56,7 +56,7 @@ async function awaitRequests(context: Context, instance: StoredInstance, signal:
 }
 
 /** Undefined when the ingress does not tell. */
-async function askWhetherBusy({ ingress, engine }: Context, { id, port }: StoredInstance): Promise<boolean | undefined> {
+async function askWhetherBusy({ ingress, engine }: AppContext, { id, port }: StoredInstance): Promise<boolean | undefined> {
   // Its siblings do not go through the ingress; whether they wait for an answer cannot be seen, only that they are connected.
   if ((await engine.siblingConnections(id, port)) > 0) return true
   try {
@@ -67,7 +67,7 @@ async function askWhetherBusy({ ingress, engine }: Context, { id, port }: Stored
   }
 }
 
-async function cutOff(context: Context, instanceId: string): Promise<void> {
+async function cutOff(context: AppContext, instanceId: string): Promise<void> {
   try {
     await context.ingress.closeTunnels(instanceId)
     await context.ingress.abortRequests(instanceId)

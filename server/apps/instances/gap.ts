@@ -2,7 +2,7 @@
  * How long a stop-first deploy keeps its service away: from the moment in which the routes lose the old release to that in which they have the
  * new one. Both are written down as they happen, so the figure is right when the control plane was replaced meanwhile.
  */
-import type { Context } from '../../boot/serve/context.ts'
+import type { AppContext } from '../context.ts'
 import { tellDeploy } from '../deploys/deploy-log.ts'
 import { deployById, unfinishedDeploys, updateDeploy } from '../deploys/store.ts'
 import { diskOfService } from '../disks/store.ts'
@@ -10,14 +10,14 @@ import type { StoredService } from '../services/store.ts'
 import { instanceById } from './store.ts'
 
 /** To be called in the step that takes instances out of the routes, before it does. */
-export function noteLeaving({ db, now }: Pick<Context, 'db' | 'now'>, service: StoredService, instanceIds: readonly string[]): void {
+export function noteLeaving({ db, now }: Pick<AppContext, 'db' | 'now'>, service: StoredService, instanceIds: readonly string[]): void {
   const deploy = unfinishedDeploys(db, service.id).find(({ strategy }) => strategy === 'stop_first')
   if (deploy === undefined || deploy.routesLeftAt !== null) return
   if (instanceIds.some((id) => instanceById(db, id)?.phase === 'serving')) updateDeploy(db, deploy.id, { routesLeftAt: now() }, now())
 }
 
 /** The routes have the new release. */
-export function noteArrival(context: Context, service: StoredService, deployId: string): void {
+export function noteArrival(context: AppContext, service: StoredService, deployId: string): void {
   const { db, now } = context
   const deploy = deployById(db, deployId)
   if (deploy?.strategy !== 'stop_first' || deploy.routesLeftAt === null || deploy.gapMs !== null) return

@@ -1,15 +1,15 @@
-import type { Context } from '../../boot/serve/context.ts'
+import type { AppContext } from '../context.ts'
 import { releaseSecrets } from '../deploys/release-store.ts'
 import { INTERNAL_PORT } from '../private-network/internal-port.ts'
 import type { StoredService } from '../services/store.ts'
 import type { StoredInstance } from './store.ts'
 
 /** The port that an instance is told to listen on, as `PORT`: where all share the machine's network, one that nobody else has. */
-export const givenPortOf = ({ engine }: Pick<Context, 'engine'>, { ownPort, port }: Pick<StoredInstance, 'ownPort' | 'port'>): number =>
+export const givenPortOf = ({ engine }: Pick<AppContext, 'engine'>, { ownPort, port }: Pick<StoredInstance, 'ownPort' | 'port'>): number =>
   engine.hasOwnNetworks ? (ownPort ?? INTERNAL_PORT) : port
 
 /** The port that the variables of a release name, which those of a private service may. */
-export function ownPortOf(context: Pick<Context, 'db' | 'sealer'>, { type }: StoredService, releaseId: string): number | null {
+export function ownPortOf(context: Pick<AppContext, 'db' | 'sealer'>, { type }: StoredService, releaseId: string): number | null {
   if (type !== 'private_service') return null
   const named = releaseSecrets(context, releaseId).envVars.find(({ key }) => key === 'PORT')
   return named === undefined ? null : Number(named.value)

@@ -3,7 +3,7 @@
  * own, so that whoever comes after a crash of the control plane finds either the one or the other. What it decides is in
  * deploys/guard.ts and plan.ts.
  */
-import type { Context } from '../../boot/serve/context.ts'
+import type { AppContext } from '../context.ts'
 import { endDeploy } from '../deploys/finish.ts'
 import { BASELINE_MS, type Figures, judgeRelease } from '../deploys/guard.ts'
 import { deployById, updateDeploy } from '../deploys/store.ts'
@@ -12,7 +12,7 @@ import { type StoredGuard, type StoredService, setGuard, setLive, updateService 
 import type { Guard, GuardEnd, InstanceSet } from './plan.ts'
 import { instancesOf, type StoredInstance } from './store.ts'
 
-type Reader = Pick<Context, 'db' | 'now' | 'traffic'>
+type Reader = Pick<AppContext, 'db' | 'now' | 'traffic'>
 
 /** What the plan has to know of the guard; undefined when no release is watched. */
 export function guardOf(context: Reader, service: StoredService): Guard | undefined {
@@ -64,7 +64,7 @@ const unguardedBecause: Record<Exclude<GuardEnd, 'passed'>, string> = {
 }
 
 /** The new release stays. The instances of the old one are no longer wanted. */
-export function endGuard(context: Context, service: StoredService, because: GuardEnd): void {
+export function endGuard(context: AppContext, service: StoredService, because: GuardEnd): void {
   context.db.transaction(() => {
     setGuard(context.db, service.id, null)
     const now = context.now()
@@ -75,7 +75,7 @@ export function endGuard(context: Context, service: StoredService, because: Guar
 }
 
 /** Puts the old release back in the new one's place, whose deploy has failed with that. The routes follow. */
-export function flipBack(context: Context, service: StoredService, verdict: string): void {
+export function flipBack(context: AppContext, service: StoredService, verdict: string): void {
   const { guard, liveDeployId } = service
   const deploy = liveDeployId === null ? undefined : deployById(context.db, liveDeployId)
   if (guard === null || deploy === undefined) return

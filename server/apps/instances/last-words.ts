@@ -3,10 +3,10 @@
  * people than the log is, so it names none of the release's secrets.
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
-import type { Context } from '../../boot/serve/context.ts'
 import { servicePathsOf } from '../../platform/paths.ts'
 import { describeError } from '../../platform/server-log.ts'
 import { appendOutput } from '../../telemetry/logs/append-output.ts'
+import type { AppContext } from '../context.ts'
 import { deployLogPath } from '../deploys/deploy-log.ts'
 import { releaseSecrets } from '../deploys/release-store.ts'
 import { deployById, type StoredDeploy } from '../deploys/store.ts'
@@ -19,7 +19,7 @@ const MOST_TAIL_BYTES = 16 * 1024
 const LINES_IN_REASON = 3
 
 /** Tells the last lines of a deploy's app in the deploy's log, and gives the reason with the most telling of them. */
-export function reasonWithLastWords(context: Context, { deployId, reason }: { deployId: string; reason: string }): string {
+export function reasonWithLastWords(context: AppContext, { deployId, reason }: { deployId: string; reason: string }): string {
   try {
     const deploy = deployById(context.db, deployId)
     if (deploy === undefined || deploy.releaseId === null) return reason
@@ -38,7 +38,7 @@ export function reasonWithLastWords(context: Context, { deployId, reason }: { de
 }
 
 /** The reason with the most telling of the lines that a command has just written into the log of its deploy. */
-export function reasonWithLogged(context: Context, deploy: StoredDeploy, reason: string): string {
+export function reasonWithLogged(context: AppContext, deploy: StoredDeploy, reason: string): string {
   try {
     const since = tailOf(deployLogPath(context, deploy)).split(OWN_LINE).at(-1) ?? ''
     return deploy.releaseId === null ? reason : `${reason}${saidLast(context, deploy.releaseId, wordsIn(since))}`
@@ -48,14 +48,14 @@ export function reasonWithLogged(context: Context, deploy: StoredDeploy, reason:
   }
 }
 
-function saidLast(context: Context, releaseId: string, lines: readonly string[]): string {
+function saidLast(context: AppContext, releaseId: string, lines: readonly string[]): string {
   const { envVars, secretFiles } = releaseSecrets(context, releaseId)
   const secrets = [...envVars.map(({ value }) => value), ...secretFiles.map(({ content }) => content)]
   return lines.length === 0 ? '' : ` It last said: ${clipped(withoutSecrets(tellingOf(lines), secrets))}`
 }
 
 /** Lines of the instance that died most often, as it has something to tell. */
-function linesOf({ db, paths }: Context, { id, serviceId }: { id: string; serviceId: string }): string[] {
+function linesOf({ db, paths }: AppContext, { id, serviceId }: { id: string; serviceId: string }): string[] {
   const own = instancesOf(db, serviceId).filter(({ deployId }) => deployId === id)
   const [chosen] = own.toSorted((a, b) => b.exits.length - a.exits.length)
   return chosen === undefined ? [] : wordsIn(tailOf(outputPathOf(servicePathsOf(paths, serviceId), chosen.id)))

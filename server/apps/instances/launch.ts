@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs'
 import { chmod, chown, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type PlanName, plans } from '../../../shared/plan.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { commandIn, searchPathOf } from '../../builders/plan.ts'
 import type { InstanceSpec, Limits, Sandbox } from '../../engines/port.ts'
 import { removeTree } from '../../platform/files/tree/remove.ts'
 import { type ServicePaths, servicePathsOf } from '../../platform/paths.ts'
+import type { AppContext } from '../context.ts'
 import { artifactDir, releaseSecrets, type StoredRelease } from '../deploys/release-store.ts'
 import { diskForInstance } from '../disks/workload.ts'
 import { ensureFolder, ensureServiceFolders, isRoot } from '../services/folders.ts'
@@ -23,7 +23,7 @@ export const outputPathOf = (own: ServicePaths, instanceId: string): string => j
 
 /** Everything the engine needs to start an instance, with the files it needs laid down. */
 export async function prepareInstance(
-  context: Context,
+  context: AppContext,
   { service, release, instance }: { service: StoredService; release: StoredRelease; instance: StoredInstance },
 ): Promise<InstanceSpec> {
   const { id, deployId } = instance
@@ -43,7 +43,7 @@ export interface ReleaseWorkload {
 
 /** The same for anything that runs in a release as its service. */
 export async function prepareWorkload(
-  context: Context,
+  context: AppContext,
   { service, release, workload }: { service: StoredService; release: StoredRelease; workload: ReleaseWorkload },
 ): Promise<InstanceSpec> {
   const { id, deployId, port, command = release.launch.startCommand, plan = release.settings.plan } = workload
@@ -74,7 +74,7 @@ const BEHIND_INGRESS = { FORWARDED_ALLOW_IPS: '*' }
 
 /** The environment of an instance: the toolchain's, then the user's, then what the platform says, which wins. */
 export function instanceEnv(
-  context: Context,
+  context: AppContext,
   { service, release, facts }: { service: StoredService; release: StoredRelease; facts: InstanceFacts },
 ): Record<string, string> {
   const { envVars } = releaseSecrets(context, release.id)
@@ -103,7 +103,7 @@ export const limitsOf = (plan: PlanName): Limits => {
 
 /** Who processes of a service run as, and what they see of our folders. */
 export function sandboxOf(
-  context: Pick<Context, 'paths' | 'config'>,
+  context: Pick<AppContext, 'paths' | 'config'>,
   service: Pick<StoredService, 'id' | 'uid' | 'workspaceId' | 'settings'>,
   readOnlyBinds: string[],
 ): Sandbox {
@@ -123,7 +123,7 @@ export function sandboxOf(
   }
 }
 
-const secretsDirOf = (context: Pick<Context, 'paths'>, release: Pick<StoredRelease, 'id' | 'serviceId'>): string =>
+const secretsDirOf = (context: Pick<AppContext, 'paths'>, release: Pick<StoredRelease, 'id' | 'serviceId'>): string =>
   join(servicePathsOf(context.paths, release.serviceId).secrets, release.id)
 
 const USERS_ALONE = 0o500
@@ -135,7 +135,7 @@ const secretsUnderWay = new Map<string, Promise<string>>()
 
 /** Lays the secret files of a release down where its processes read them. Returns the folder. */
 export async function prepareSecrets(
-  context: Context,
+  context: AppContext,
   { service, release }: { service: StoredService; release: StoredRelease },
 ): Promise<string> {
   const dir = secretsDirOf(context, release)
@@ -146,7 +146,7 @@ export async function prepareSecrets(
 }
 
 async function laySecrets(
-  context: Context,
+  context: AppContext,
   { service, release, dir }: { service: StoredService; release: StoredRelease; dir: string },
 ): Promise<string> {
   const fresh = `${dir}.new`

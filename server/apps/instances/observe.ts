@@ -1,9 +1,9 @@
-import type { Context } from '../../boot/serve/context.ts'
 import { nextRestartDelayMs } from '../../engines/backoff.ts'
 import type { ExitedState } from '../../engines/port.ts'
 import { servicePathsOf } from '../../platform/paths.ts'
 import { describeError } from '../../platform/server-log.ts'
 import { appendOutput } from '../../telemetry/logs/append-output.ts'
+import type { AppContext } from '../context.ts'
 import { recordEvent } from '../events/store.ts'
 import type { StoredService } from '../services/store.ts'
 import { outputPathOf } from './launch.ts'
@@ -14,7 +14,7 @@ const KEPT_EXITS = 10
 
 /** Writes down that an instance died: it is pending again, after a pause that grows with its failures. */
 export function recordExit(
-  context: Context,
+  context: AppContext,
   service: StoredService,
   { instance: seen, exit }: { instance: StoredInstance; exit: InstanceExit },
 ): void {
@@ -41,7 +41,7 @@ export function recordExit(
 
 const KEEPER_KILLED = 'Its keeper, the process that watches it, was killed, and with it the instance'
 
-function recordKilledKeeper(context: Context, service: StoredService, instance: StoredInstance): void {
+function recordKilledKeeper(context: AppContext, service: StoredService, instance: StoredInstance): void {
   const { id: instanceId, deployId } = instance
   const details = { instanceId, deployId, reason: KEEPER_KILLED, exitCode: null, signal: null }
   recordEvent(context.db, { service, type: 'server_failed', details, now: context.now() })
@@ -49,7 +49,7 @@ function recordKilledKeeper(context: Context, service: StoredService, instance: 
 }
 
 /** For people only: a disk that is full must not keep the instance down. */
-function tellExit(context: Context, { id, serviceId }: StoredInstance, text: string): void {
+function tellExit(context: AppContext, { id, serviceId }: StoredInstance, text: string): void {
   try {
     appendOutput(outputPathOf(servicePathsOf(context.paths, serviceId), id), text)
   } catch (error) {
@@ -58,7 +58,7 @@ function tellExit(context: Context, { id, serviceId }: StoredInstance, text: str
 }
 
 /** Writes down where an instance that has been started is reached. */
-export async function noteAddress({ db, engine }: Pick<Context, 'db' | 'engine'>, instanceId: string): Promise<void> {
+export async function noteAddress({ db, engine }: Pick<AppContext, 'db' | 'engine'>, instanceId: string): Promise<void> {
   const state = await engine.inspect(instanceId)
   if (state?.status === 'running') updateInstance(db, instanceId, { address: state.address })
 }
@@ -67,7 +67,7 @@ export async function noteAddress({ db, engine }: Pick<Context, 'db' | 'engine'>
  * Compares what is written down of a running instance with what the engine sees, and writes down what differs.
  * Returns whether it runs.
  */
-export async function observeInstance(context: Context, service: StoredService, instance: StoredInstance): Promise<boolean> {
+export async function observeInstance(context: AppContext, service: StoredService, instance: StoredInstance): Promise<boolean> {
   const state = await context.engine.inspect(instance.id)
   if (state?.status === 'running') {
     if (state.address !== instance.address) updateInstance(context.db, instance.id, { address: state.address })

@@ -1,5 +1,5 @@
-import type { Context } from '../../boot/serve/context.ts'
 import { SHARED_ADDRESS } from '../../engines/loopback-address.ts'
+import type { AppContext } from '../context.ts'
 import { tellDeploy } from '../deploys/deploy-log.ts'
 import { releaseById } from '../deploys/release-store.ts'
 import { deployById } from '../deploys/store.ts'
@@ -13,7 +13,7 @@ import { instanceById, instancesOf, type StoredInstance, updateInstance } from '
 
 /** Makes an instance ready once it is healthy, at the port at which it turns out to listen. Ends when the instance does. */
 export async function probeInstance(
-  context: Context,
+  context: AppContext,
   service: StoredService,
   { instance, signal }: { instance: StoredInstance; signal: AbortSignal },
 ): Promise<void> {
@@ -48,7 +48,7 @@ const never = (): Promise<never> => new Promise(() => {})
 
 const hasPort = ({ type }: StoredService): boolean => type === 'web_service' || type === 'private_service'
 
-function checkOf(context: Context, service: StoredService, { id, port, releaseId }: StoredInstance): HealthCheck {
+function checkOf(context: AppContext, service: StoredService, { id, port, releaseId }: StoredInstance): HealthCheck {
   const address = instanceById(context.db, id)?.address ?? SHARED_ADDRESS
   const check: HealthCheck = {
     type: service.type,
@@ -68,7 +68,7 @@ interface Watched {
   check: HealthCheck
 }
 
-function watchOf(context: Context, service: StoredService, { instance, check }: Watched): PortWatch {
+function watchOf(context: AppContext, service: StoredService, { instance, check }: Watched): PortWatch {
   const { id } = instance
   const { db, engine } = context
   const expected = givenPortOf(context, instance)
@@ -85,7 +85,7 @@ function watchOf(context: Context, service: StoredService, { instance, check }: 
     },
     misplaced(reason) {
       updateInstance(db, id, { misplaced: reason ?? null })
-      context.work.pokeService(service.id)
+      context.work.poke('service', service.id)
     },
     stillWaiting: (seconds, isListening) => tell(context, instance, `${awaited(check, isListening)} (${seconds} s so far)`),
   }
@@ -109,7 +109,7 @@ function awaited({ port, path, lastStatus }: HealthCheck, isListening: boolean):
 }
 
 /** One instance speaks for all of its deploy, and only while that is on its way: afterwards its log is closed. */
-function tell(context: Context, { id, deployId, serviceId }: StoredInstance, text: string): void {
+function tell(context: AppContext, { id, deployId, serviceId }: StoredInstance, text: string): void {
   const deploy = deployById(context.db, deployId)
   if (deploy === undefined || deploy.status !== 'update_in_progress') return
   const first = instancesOf(context.db, serviceId).find((one) => one.deployId === deployId && one.phase === 'starting')

@@ -3,10 +3,10 @@
  * may be stopped anywhere and called again at any time; the driver sees to it that only one runs for a service.
  */
 import { isDeployRunning } from '../../../shared/deploy.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { removeTree } from '../../platform/files/tree/remove.ts'
 import { newInstanceId } from '../../platform/id.ts'
 import { servicePathsOf } from '../../platform/paths.ts'
+import type { AppContext } from '../context.ts'
 import { endDeploy } from '../deploys/finish.ts'
 import { deployById, unfinishedDeploys } from '../deploys/store.ts'
 import { recordEvent } from '../events/store.ts'
@@ -29,7 +29,7 @@ const MAX_ROUNDS = 50
 const STUCK_RETRY_MS = 5000
 
 /** Returns when the service is to be looked at again though nothing happens (ms since 1970), or undefined. */
-export async function reconcileService(context: Context, background: Background, serviceId: string): Promise<number | undefined> {
+export async function reconcileService(context: AppContext, background: Background, serviceId: string): Promise<number | undefined> {
   for (let round = 0; round < MAX_ROUNDS; round++) {
     await observe(context, background, serviceId)
     const service = serviceById(context.db, serviceId)
@@ -54,7 +54,7 @@ export async function reconcileService(context: Context, background: Background,
 const isEnd = ({ kind }: Action): boolean =>
   kind === 'switch' || kind === 'fail_candidate' || kind === 'abandon_restart' || kind === 'remove_service'
 
-async function observe(context: Context, background: Background, serviceId: string): Promise<void> {
+async function observe(context: AppContext, background: Background, serviceId: string): Promise<void> {
   for (const instance of instancesOf(context.db, serviceId)) {
     const service = serviceById(context.db, serviceId)
     if (service === undefined || instance.phase === 'pending') continue
@@ -67,7 +67,7 @@ async function observe(context: Context, background: Background, serviceId: stri
   }
 }
 
-async function act(context: Context, service: StoredService, action: Action): Promise<void> {
+async function act(context: AppContext, service: StoredService, action: Action): Promise<void> {
   switch (action.kind) {
     case 'create':
       return await createInstance(context, service, action.set)
@@ -113,7 +113,7 @@ async function act(context: Context, service: StoredService, action: Action): Pr
   }
 }
 
-async function createInstance(context: Context, service: StoredService, set: InstanceSet): Promise<void> {
+async function createInstance(context: AppContext, service: StoredService, set: InstanceSet): Promise<void> {
   const releaseId = deployById(context.db, set.deployId)?.releaseId
   if (releaseId == null) return
   const ownPort = ownPortOf(context, service, releaseId)
@@ -130,7 +130,7 @@ async function createInstance(context: Context, service: StoredService, set: Ins
 }
 
 /** It may have died while the routes were on their way. */
-function markServing({ db, now }: Context, service: StoredService, instanceId: string): void {
+function markServing({ db, now }: AppContext, service: StoredService, instanceId: string): void {
   if (instanceById(db, instanceId)?.phase !== 'ready') return
   db.transaction(() => {
     updateInstance(db, instanceId, { phase: 'serving' })
@@ -139,7 +139,7 @@ function markServing({ db, now }: Context, service: StoredService, instanceId: s
 }
 
 /** Out of the routes first, so that nothing new reaches it; what runs of it is waited for in the background. */
-async function beginDrain(context: Context, service: StoredService, instanceIds: readonly string[]): Promise<void> {
+async function beginDrain(context: AppContext, service: StoredService, instanceIds: readonly string[]): Promise<void> {
   const drainingAt = context.now()
   context.db.transaction(() => {
     noteLeaving(context, service, instanceIds)
@@ -149,7 +149,7 @@ async function beginDrain(context: Context, service: StoredService, instanceIds:
 }
 
 function endCandidate(
-  context: Context,
+  context: AppContext,
   service: StoredService,
   deployId: string,
   ending: { status: 'update_failed' | 'canceled'; reason: string },
@@ -161,7 +161,7 @@ function endCandidate(
   context.work.deployEnded(deployId)
 }
 
-function abandonRestart(context: Context, service: StoredService, reason: string): void {
+function abandonRestart(context: AppContext, service: StoredService, reason: string): void {
   context.db.transaction(() => {
     const now = context.now()
     // Its instances go in the same step: the next restart has the same generation, and must not take them for its own.
@@ -175,7 +175,7 @@ function abandonRestart(context: Context, service: StoredService, reason: string
 }
 
 /** The last step of a deletion, when no instance is left: its route, everything of the service but this row, then the row. */
-async function removeService(context: Context, service: StoredService): Promise<void> {
+async function removeService(context: AppContext, service: StoredService): Promise<void> {
   await context.routes.publish()
   for (const deploy of unfinishedDeploys(context.db, service.id)) {
     endCandidate(context, service, deploy.id, { status: 'canceled', reason: 'The service was deleted.' })

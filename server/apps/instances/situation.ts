@@ -1,4 +1,4 @@
-import type { Context } from '../../boot/serve/context.ts'
+import type { AppContext } from '../context.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
 import { diskOfService, isPreparingRestore } from '../disks/store.ts'
 import { openJobs } from '../jobs/store.ts'
@@ -9,7 +9,7 @@ import { sleepOf } from './sleep.ts'
 import { instancesOf } from './store.ts'
 
 /** What the plan of a service is made from, as the database has it now. */
-export function situationOf(context: Pick<Context, 'db' | 'config' | 'now' | 'traffic'>, service: StoredService): Situation {
+export function situationOf(context: Pick<AppContext, 'db' | 'config' | 'now' | 'traffic'>, service: StoredService): Situation {
   const disk = diskRules(context, service)
   const candidate = unfinishedDeploys(context.db, service.id).find((deploy) => deploy.status === 'update_in_progress')
   return {
@@ -37,7 +37,7 @@ export function situationOf(context: Pick<Context, 'db' | 'config' | 'now' | 'tr
 }
 
 /** One that is being made is waited for only by what is yet to start. */
-function diskRules({ db }: Pick<Context, 'db'>, service: StoredService): Pick<Situation['service'], 'replaces' | 'isHalted'> {
+function diskRules({ db }: Pick<AppContext, 'db'>, service: StoredService): Pick<Situation['service'], 'replaces' | 'isHalted'> {
   const disk = diskOfService(db, service.id)
   if (disk === undefined) return { replaces: 'rolling', isHalted: false }
   const isRunning = instancesOf(db, service.id).some(({ phase }) => phase !== 'pending')
@@ -46,7 +46,7 @@ function diskRules({ db }: Pick<Context, 'db'>, service: StoredService): Pick<Si
 }
 
 /** The command has the disk to itself, from before the old instance has gone until the deploy goes on or ends. */
-const isInPreDeploy = (db: Context['db'], { id }: StoredService): boolean =>
+const isInPreDeploy = (db: AppContext['db'], { id }: StoredService): boolean =>
   unfinishedDeploys(db, id).some(({ status, strategy }) => status === 'pre_deploy_in_progress' && strategy === 'stop_first')
 
 /** Files are served by the ingress, and what a cron job runs comes and goes. */

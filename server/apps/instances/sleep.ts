@@ -3,8 +3,8 @@
  * wanted before anything is done about it, and that of an instance that it may be frozen for as long as it may be.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Context } from '../../boot/serve/context.ts'
 import { describeError } from '../../platform/server-log.ts'
+import type { AppContext } from '../context.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
 import { forgetOldEvents, recordEvent } from '../events/store.ts'
 import { type StoredService, type StoredSleep, serviceById, setAsleep, setAwake } from '../services/store.ts'
@@ -17,7 +17,7 @@ const AWAKEN_POLL_MS = 10
 const KEPT_EVENTS = 1000
 
 /** What the plan has to know of a service's sleep. A deploy on its way keeps it awake from its first step on. */
-export function sleepOf(context: Pick<Context, 'db' | 'traffic'>, service: StoredService): SleepState {
+export function sleepOf(context: Pick<AppContext, 'db' | 'traffic'>, service: StoredService): SleepState {
   const { mode, idleSeconds } = service.controls.sleep
   const [asleep, hasWoken, countedUntil] = [service.asleep?.how, service.wokenAt !== null, context.traffic.lookedAt()]
   const never = { asleep, wanted: undefined, dueAt: Number.POSITIVE_INFINITY, countedUntil, hasWoken }
@@ -27,7 +27,7 @@ export function sleepOf(context: Pick<Context, 'db' | 'traffic'>, service: Store
 }
 
 /** When something of it was last asked for, started or changed. */
-function stirredAt({ db, traffic }: Pick<Context, 'db' | 'traffic'>, service: StoredService): number {
+function stirredAt({ db, traffic }: Pick<AppContext, 'db' | 'traffic'>, service: StoredService): number {
   const instances = instancesOf(db, service.id)
   const starts = instances.map(({ startedAt, createdAt }) => Math.max(startedAt ?? 0, createdAt))
   const askedAt = traffic.lastActiveAt(instances.map(({ id }) => id))
@@ -35,14 +35,14 @@ function stirredAt({ db, traffic }: Pick<Context, 'db' | 'traffic'>, service: St
 }
 
 /** From the next route table on its requests wait in the ingress. */
-export async function fallAsleep(context: Context, service: StoredService, how: StoredSleep['how']): Promise<void> {
+export async function fallAsleep(context: AppContext, service: StoredService, how: StoredSleep['how']): Promise<void> {
   setAsleep(context.db, service.id, { at: context.now(), how })
   await context.routes.publish()
 }
 
 /** Freezes or stops its instances, unless one of them is in use still: no request that reached it may be caught in its sleep. */
 export async function rest(
-  context: Context,
+  context: AppContext,
   service: StoredService,
   { how, instanceIds }: { how: StoredSleep['how']; instanceIds: readonly string[] },
 ): Promise<void> {
@@ -63,7 +63,7 @@ export async function rest(
 
 /** Writes down what is about to be done; nothing, and false, when it was woken meanwhile. */
 function beginRest(
-  { db, now }: Context,
+  { db, now }: AppContext,
   service: StoredService,
   { how, instanceIds }: { how: StoredSleep['how']; instanceIds: readonly string[] },
 ): boolean {
@@ -77,7 +77,7 @@ function beginRest(
 }
 
 /** Requests and tunnels, as the ingresses know them; connections of siblings, which did not come through them; a shell or a job beside it. */
-async function isInUse(context: Context, service: StoredService, instanceIds: readonly string[]): Promise<boolean> {
+async function isInUse(context: AppContext, service: StoredService, instanceIds: readonly string[]): Promise<boolean> {
   const { db, engine, ingress, log, work } = context
   if (work.isKeptAwake(service.id)) return true
   try {
@@ -95,7 +95,7 @@ async function isInUse(context: Context, service: StoredService, instanceIds: re
 }
 
 /** Has a service be awake; false when it is. The plan sees to its instances: whoever calls this pokes it. */
-export function wake({ db, now }: Pick<Context, 'db' | 'now'>, serviceId: string, because: WakeReason): boolean {
+export function wake({ db, now }: Pick<AppContext, 'db' | 'now'>, serviceId: string, because: WakeReason): boolean {
   return db.transaction(() => {
     const service = serviceById(db, serviceId)
     if (service?.asleep == null) return false
@@ -111,16 +111,16 @@ export function wake({ db, now }: Pick<Context, 'db' | 'now'>, serviceId: string
 }
 
 /** Has a service be awake that something beside its requests needs. Returns once nothing of it is frozen any more, or it takes too long. */
-export async function awaken(context: Context, serviceId: string, because: WakeReason): Promise<void> {
+export async function awaken(context: AppContext, serviceId: string, because: WakeReason): Promise<void> {
   wake(context, serviceId, because)
-  context.work.pokeService(serviceId)
+  context.work.poke('service', serviceId)
   const deadline = context.now() + AWAKEN_DEADLINE_MS
   const isFrozen = () => instancesOf(context.db, serviceId).some(({ frozenAt }) => frozenAt !== null)
   while (isFrozen() && context.now() < deadline) await pause(AWAKEN_POLL_MS)
 }
 
 /** Lets go on what may be frozen. Requests that wait go on with the routes that follow. */
-export async function thaw(context: Context, instanceIds: readonly string[]): Promise<void> {
+export async function thaw(context: AppContext, instanceIds: readonly string[]): Promise<void> {
   for (const id of instanceIds) {
     await context.engine.thaw(id)
     // One that is dead is left as it is, for the plan to see that it died in its sleep.
@@ -130,7 +130,7 @@ export async function thaw(context: Context, instanceIds: readonly string[]): Pr
 }
 
 /** At a start: an earlier control plane may have died before it froze what it said it would. */
-export async function freezeAgain({ db, engine }: Pick<Context, 'db' | 'engine'>): Promise<void> {
+export async function freezeAgain({ db, engine }: Pick<AppContext, 'db' | 'engine'>): Promise<void> {
   const rows = db
     .query<{ id: string }, []>(
       `SELECT i.id FROM instances i JOIN services s ON s.id = i.service_id

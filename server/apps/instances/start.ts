@@ -1,6 +1,6 @@
-import type { Context } from '../../boot/serve/context.ts'
 import { findFreePort, INSTANCE_PORTS, isPortFree } from '../../engines/free-port.ts'
 import { describeError } from '../../platform/server-log.ts'
+import type { AppContext } from '../context.ts'
 import { releaseById } from '../deploys/release-store.ts'
 import { INTERNAL_PORT } from '../private-network/internal-port.ts'
 import type { StoredService } from '../services/store.ts'
@@ -9,7 +9,7 @@ import { noteAddress, recordExit } from './observe.ts'
 import { instanceById, portOfRelease, type StoredInstance, takenPorts, updateInstance } from './store.ts'
 
 /** Starts an instance that is due. What cannot be started counts as having died: it is tried again after a pause. */
-export async function startInstance(context: Context, service: StoredService, instanceId: string): Promise<void> {
+export async function startInstance(context: AppContext, service: StoredService, instanceId: string): Promise<void> {
   if (instanceById(context.db, instanceId)?.phase !== 'pending') return
   await settlePort(context, instanceId)
   updateInstance(context.db, instanceId, { phase: 'starting', misplaced: null, startedAt: context.now() })
@@ -29,20 +29,20 @@ export async function startInstance(context: Context, service: StoredService, in
 }
 
 /** Begins, or goes on, to collect what an instance writes. */
-export function followInstance(context: Pick<Context, 'collector'>, instance: StoredInstance, path: string): void {
+export function followInstance(context: Pick<AppContext, 'collector'>, instance: StoredInstance, path: string): void {
   const { id, serviceId, deployId } = instance
   context.collector.follow({ path, resource: serviceId, instance: id, deployId, type: 'app' })
 }
 
 /** We may have died between writing down that it ended and having the engine forget it; the engine starts no id that has ended. */
-async function forgetEarlierRun({ engine }: Context, instanceId: string): Promise<void> {
+async function forgetEarlierRun({ engine }: AppContext, instanceId: string): Promise<void> {
   const state = await engine.inspect(instanceId)
   if (state?.status === 'exited') await engine.remove(instanceId)
 }
 
 /** The port of an instance that is yet to be made, beginning with that at which others of its release are reached. */
 export async function choosePort(
-  { engine, db }: Pick<Context, 'engine' | 'db'>,
+  { engine, db }: Pick<AppContext, 'engine' | 'db'>,
   { releaseId, ownPort }: Pick<StoredInstance, 'releaseId' | 'ownPort'>,
 ): Promise<number> {
   if (!engine.hasOwnNetworks) return await findFreePort(INSTANCE_PORTS, takenPorts(db))
@@ -50,7 +50,7 @@ export async function choosePort(
 }
 
 /** Another program may have taken the port since it was chosen or while the instance was down, or networks may no longer be what they were. */
-async function settlePort(context: Context, instanceId: string): Promise<void> {
+async function settlePort(context: AppContext, instanceId: string): Promise<void> {
   const instance = instanceById(context.db, instanceId)
   if (instance === undefined) return
   const isFromShared = instance.port >= INSTANCE_PORTS.first && instance.port <= INSTANCE_PORTS.last

@@ -1,4 +1,4 @@
-import type { Context } from '../../boot/serve/context.ts'
+import type { AppContext } from '../context.ts'
 import { endDeploy } from '../deploys/finish.ts'
 import { releaseById, releaseSecrets } from '../deploys/release-store.ts'
 import { deployById, type StoredDeploy, updateDeploy } from '../deploys/store.ts'
@@ -13,7 +13,7 @@ import { instancesOf, updateInstance } from './store.ts'
  * Puts a set of instances in the live one's place, in one transaction: from here on the new release is the one that a crash of
  * the control plane comes back to. The routes follow, and then the old instances drain, or stand by while the new release is watched.
  */
-export function switchTo(context: Context, service: StoredService, set: InstanceSet): void {
+export function switchTo(context: AppContext, service: StoredService, set: InstanceSet): void {
   context.db.transaction(() => {
     const now = context.now()
     for (const instance of instancesOf(context.db, service.id)) {
@@ -29,7 +29,7 @@ export function switchTo(context: Context, service: StoredService, set: Instance
 }
 
 /** Ends the deploy that was switched to, now that the routes have it. */
-export function concludeDeploy(context: Context, service: StoredService, deployId: string): void {
+export function concludeDeploy(context: AppContext, service: StoredService, deployId: string): void {
   context.db.transaction(() => {
     const deploy = deployById(context.db, deployId)
     if (deploy?.status !== 'update_in_progress') return
@@ -38,11 +38,11 @@ export function concludeDeploy(context: Context, service: StoredService, deployI
     if (deploy.trigger === 'rollback') restoreSettings(context, service, deploy)
   })()
   // A schedule begins with the first release.
-  context.work.pokeJobs(service.id)
+  context.work.poke('jobs', service.id)
 }
 
 /** A rollback brings back what the release was made with, so that the next deploy does not undo it. */
-function restoreSettings(context: Context, service: StoredService, deploy: StoredDeploy): void {
+function restoreSettings(context: AppContext, service: StoredService, deploy: StoredDeploy): void {
   const release = deploy.releaseId === null ? undefined : releaseById(context.db, deploy.releaseId)
   if (release === undefined) return
   const secrets = releaseSecrets(context, release.id)

@@ -1,16 +1,16 @@
-import type { Context } from '../../boot/serve/context.ts'
 import { followParked } from '../../ingress/parking/follow-parked.ts'
 import { describeError } from '../../platform/server-log.ts'
+import type { AppContext } from '../context.ts'
 import { wake } from './sleep.ts'
 
 /** Wakes services as soon as requests wait for them in the ingress, until the control plane stops. */
-export function watchParked(context: Context): void {
+export function watchParked(context: AppContext): void {
   const { paths, stopping, log, work } = context
   const onParked = (serviceIds: readonly string[]) => {
     if (stopping.aborted) return
     for (const serviceId of serviceIds) {
       wake(context, serviceId, 'request')
-      work.pokeService(serviceId)
+      work.poke('service', serviceId)
     }
   }
   followParked({ controlSocketPath: paths.ingressSocket, signal: stopping, onParked }).catch((error) => {

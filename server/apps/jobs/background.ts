@@ -1,5 +1,5 @@
-import type { Context } from '../../boot/serve/context.ts'
 import { describeError } from '../../platform/server-log.ts'
+import type { AppContext } from '../context.ts'
 import { stopJob } from './stop.ts'
 import type { StoredJob } from './store.ts'
 
@@ -11,7 +11,7 @@ export interface JobStops {
   settled(): Promise<void>
 }
 
-export function createJobStops(context: Context, signal: AbortSignal): JobStops {
+export function createJobStops(context: AppContext, signal: AbortSignal): JobStops {
   const running = new Map<string, Promise<void>>()
   return {
     stop(job) {
@@ -22,7 +22,7 @@ export function createJobStops(context: Context, signal: AbortSignal): JobStops 
         })
         .finally(() => {
           running.delete(job.id)
-          if (!signal.aborted) context.work.pokeJobs(job.serviceId)
+          if (!signal.aborted) context.work.poke('jobs', job.serviceId)
         })
       running.set(job.id, done)
     },

@@ -1,6 +1,6 @@
 import type { CronRunStatus } from '../../../shared/cron.ts'
 import type { EventType } from '../../../shared/event.ts'
-import type { Context } from '../../boot/serve/context.ts'
+import type { AppContext } from '../context.ts'
 import { noteSuccess } from '../cron-jobs/store.ts'
 import { forgetOldEvents, recordEvent } from '../events/store.ts'
 import type { StoredService } from '../services/store.ts'
@@ -35,7 +35,7 @@ export const runStatusOf = ({ phase }: Pick<StoredJob, 'phase'>): CronRunStatus 
 export const phasesOfRun = (statuses: readonly CronRunStatus[]): JobPhase[] =>
   (Object.keys(runStatus) as JobPhase[]).filter((phase) => statuses.includes(runStatus[phase]))
 
-type Writer = Pick<Context, 'db' | 'now'>
+type Writer = Pick<AppContext, 'db' | 'now'>
 
 interface OfService {
   job: StoredJob

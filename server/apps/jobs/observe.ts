@@ -1,5 +1,5 @@
-import type { Context } from '../../boot/serve/context.ts'
 import type { ExitedState, InstanceState } from '../../engines/port.ts'
+import type { AppContext } from '../context.ts'
 import { pruneReleases } from '../deploys/prune.ts'
 import { instancesOf } from '../instances/store.ts'
 import type { StoredService } from '../services/store.ts'
@@ -9,7 +9,7 @@ import { closeJobOutput } from './output.ts'
 import { openJobs, type StoredJob, updateJob } from './store.ts'
 
 /** Compares what is written down of a begun job with what the engine sees, and writes down what differs. Returns whether it runs. */
-export async function observeJob(context: Context, service: StoredService, job: StoredJob): Promise<boolean> {
+export async function observeJob(context: AppContext, service: StoredService, job: StoredJob): Promise<boolean> {
   const state = await context.engine.inspect(job.id)
   if (state?.status === 'running') {
     if (job.phase === 'starting') updateJob(context.db, job.id, { phase: 'running' })
@@ -25,7 +25,7 @@ const exitIn = (state: InstanceState | undefined): ExitedState | undefined => (s
 
 /** Whoever sees the end of a job finds all that it wrote, so its output is stored before its end is told. Repeatable. */
 async function concludeJob(
-  context: Context,
+  context: AppContext,
   service: StoredService,
   { job, exit }: { job: StoredJob; exit: ExitedState | undefined },
 ): Promise<void> {
@@ -36,7 +36,7 @@ async function concludeJob(
   await pruneIfUnused(context, job)
 }
 
-async function pruneIfUnused(context: Context, { serviceId, releaseId }: StoredJob): Promise<void> {
+async function pruneIfUnused(context: AppContext, { serviceId, releaseId }: StoredJob): Promise<void> {
   const users = [...instancesOf(context.db, serviceId), ...openJobs(context.db, serviceId)]
   if (!users.some((user) => user.releaseId === releaseId)) await pruneReleases(context, serviceId)
 }

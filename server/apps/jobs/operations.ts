@@ -1,9 +1,9 @@
 import { AppError } from '../../../shared/error.ts'
 import { type JobCreate, maxOpenJobs } from '../../../shared/job.ts'
 import { plans } from '../../../shared/plan.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { withinQuotas } from '../../identity/quotas/keep.ts'
 import { newId } from '../../platform/id.ts'
+import type { AppContext } from '../context.ts'
 import { refuseLargePlan } from '../services/plan-fit.ts'
 import type { StoredService } from '../services/store.ts'
 import { requestStop } from './stop.ts'
@@ -15,13 +15,17 @@ import { insertJob, jobById, type NewJob, openJobs, type StoredJob } from './sto
  * @throws AppError conflict for a static site, a suspended service, one of which nothing is live, and when too many wait;
  * validation_failed for a plan that the machine cannot give.
  */
-export function createJob(context: Context, service: StoredService, { startCommand, planId, by }: JobCreate & { by: string }): StoredJob {
+export function createJob(
+  context: AppContext,
+  service: StoredService,
+  { startCommand, planId, by }: JobCreate & { by: string },
+): StoredJob {
   return enqueue(context, service, oneOff(context, service, { startCommand, planId, by }))
 }
 
 /** A one-off job as it was asked for. @throws AppError as `createJob` does, for what is wrong with it whenever it runs. */
 export function oneOff(
-  { machine }: Pick<Context, 'machine'>,
+  { machine }: Pick<AppContext, 'machine'>,
   service: StoredService,
   { startCommand, planId, by }: { startCommand: string; planId?: JobCreate['planId']; by: string },
 ): AskedJob {
@@ -34,14 +38,14 @@ export function oneOff(
 export type AskedJob = Pick<NewJob, 'kind' | 'startCommand' | 'plan' | 'triggeredBy'>
 
 /** Adds a job that somebody asked for. @throws AppError conflict when it could not run. */
-export function enqueue(context: Context, service: StoredService, asked: AskedJob): StoredJob {
+export function enqueue(context: AppContext, service: StoredService, asked: AskedJob): StoredJob {
   const job = addJob(context, service, asked)
-  context.work.pokeJobs(service.id)
+  context.work.poke('jobs', service.id)
   return job
 }
 
 /** Adds it without having it started. @throws AppError conflict when it could not run. */
-export function addJob(context: Context, service: StoredService, asked: AskedJob): StoredJob {
+export function addJob(context: AppContext, service: StoredService, asked: AskedJob): StoredJob {
   if (service.suspendedAt !== null) throw new AppError('conflict', 'The service is suspended. Resume it first.')
   if (service.liveDeployId === null) throw new AppError('conflict', 'Nothing of this service is live yet. Deploy it first.')
   if (openJobs(context.db, service.id).length >= maxOpenJobs)
@@ -55,17 +59,17 @@ export function addJob(context: Context, service: StoredService, asked: AskedJob
 }
 
 /** @throws AppError conflict when it is over. */
-export function cancelJob(context: Context, service: StoredService, { id, by }: { id: string; by: string }): StoredJob {
+export function cancelJob(context: AppContext, service: StoredService, { id, by }: { id: string; by: string }): StoredJob {
   const job = requireJob(context, service, { id, kind: 'one_off' })
   if (job.finishedAt !== null) throw new AppError('conflict', `Job ${id} is over already (${job.phase}).`)
   requestStop(context, { job, service }, { as: 'canceled', reason: 'Canceled on request.', by })
-  context.work.pokeJobs(service.id)
+  context.work.poke('jobs', service.id)
   return requireJob(context, service, job)
 }
 
 /** A job of this service. @throws AppError not_found, also for those of another service. */
 export function requireJob(
-  { db }: Pick<Context, 'db'>,
+  { db }: Pick<AppContext, 'db'>,
   service: Pick<StoredService, 'id'>,
   { id, kind }: Pick<StoredJob, 'id' | 'kind'>,
 ): StoredJob {

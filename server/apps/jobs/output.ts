@@ -1,21 +1,21 @@
-import type { Context } from '../../boot/serve/context.ts'
 import { servicePathsOf } from '../../platform/paths.ts'
 import { describeError } from '../../platform/server-log.ts'
+import type { AppContext } from '../context.ts'
 import { outputPathOf } from '../instances/launch.ts'
 import type { StoredJob } from './store.ts'
 
 /** Where a job's output goes. */
-export const jobOutputPath = (context: Pick<Context, 'paths'>, job: Pick<StoredJob, 'id' | 'serviceId'>): string =>
+export const jobOutputPath = (context: Pick<AppContext, 'paths'>, job: Pick<StoredJob, 'id' | 'serviceId'>): string =>
   outputPathOf(servicePathsOf(context.paths, job.serviceId), job.id)
 
 /** Begins, or goes on, to collect what a job writes; its lines carry its id as their instance. */
-export function followJob(context: Pick<Context, 'collector' | 'paths'>, { id, serviceId, deployId }: StoredJob): void {
+export function followJob(context: Pick<AppContext, 'collector' | 'paths'>, { id, serviceId, deployId }: StoredJob): void {
   const path = jobOutputPath(context, { id, serviceId })
   context.collector.follow({ path, resource: serviceId, instance: id, ...(deployId !== null && { deployId }), type: 'app' })
 }
 
 /** Stores what a job has written and removes the file. A disk that is full must not keep a job from ending: the file then stays for the next start. */
-export async function closeJobOutput(context: Context, job: StoredJob): Promise<void> {
+export async function closeJobOutput(context: AppContext, job: StoredJob): Promise<void> {
   try {
     followJob(context, job)
     await context.collector.remove(jobOutputPath(context, job))

@@ -1,7 +1,7 @@
 import type { CronJobRun } from '../../../shared/cron.ts'
 import type { Job, JobStatus } from '../../../shared/job.ts'
 import { defaultPlan, type PlanName } from '../../../shared/plan.ts'
-import type { Context } from '../../boot/serve/context.ts'
+import type { AppContext } from '../context.ts'
 import { releaseById } from '../deploys/release-store.ts'
 import type { StoredService } from '../services/store.ts'
 import { runStatusOf } from './finish.ts'
@@ -23,7 +23,7 @@ export const phasesOfJob = (statuses: readonly JobStatus[]): JobPhase[] =>
   (Object.keys(statusOfPhase) as JobPhase[]).filter((phase) => statuses.includes(statusOfPhase[phase]))
 
 /** A one-off job as the API sends it. */
-export function presentJob({ db }: Pick<Context, 'db'>, service: StoredService, job: StoredJob): Job {
+export function presentJob({ db }: Pick<AppContext, 'db'>, service: StoredService, job: StoredJob): Job {
   const { id, serviceId, startCommand, createdAt } = job
   return {
     id,
@@ -57,7 +57,7 @@ function endOf({ startedAt, finishedAt, exitCode, reason }: StoredJob): Pick<Job
 }
 
 /** That of the release it runs in, while that is kept; before it starts, that of the service. */
-function planInUse(db: Context['db'], service: StoredService, { releaseId }: StoredJob): PlanName {
+function planInUse(db: AppContext['db'], service: StoredService, { releaseId }: StoredJob): PlanName {
   const release = releaseId === null ? undefined : releaseById(db, releaseId)
   return release?.settings.plan ?? service.settings.plan ?? defaultPlan
 }

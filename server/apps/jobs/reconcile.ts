@@ -7,7 +7,7 @@
  * runs at most once: `starting` is written down first, and the engine has a record before it begins.
  */
 import { maxRunningJobs } from '../../../shared/job.ts'
-import type { Context } from '../../boot/serve/context.ts'
+import type { AppContext } from '../context.ts'
 import { scheduleRuns } from '../cron-jobs/reconcile.ts'
 import { diskOfService } from '../disks/store.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
@@ -24,7 +24,7 @@ const MAX_ROUNDS = 50
 const STUCK_RETRY_MS = 5000
 
 /** Returns when the jobs are to be looked at again though nothing happens (ms since 1970), or undefined. */
-export async function reconcileJobs(context: Context, stops: JobStops, serviceId: string): Promise<number | undefined> {
+export async function reconcileJobs(context: AppContext, stops: JobStops, serviceId: string): Promise<number | undefined> {
   const hadJobs = openJobs(context.db, serviceId).length > 0
   for (let round = 0; round < MAX_ROUNDS; round++) {
     await observe(context, stops, serviceId)
@@ -35,7 +35,7 @@ export async function reconcileJobs(context: Context, stops: JobStops, serviceId
     const actions = planJobs(situation)
     if (actions.length === 0) {
       // A deletion waits until nothing of the service is left.
-      if (service.deletedAt !== null && hadJobs && situation.jobs.length === 0) context.work.pokeService(serviceId)
+      if (service.deletedAt !== null && hadJobs && situation.jobs.length === 0) context.work.poke('service', serviceId)
       return earliest([dueAt, nextDeadline(situation.jobs)])
     }
     for (const action of actions) await act(context, service, action)
@@ -44,7 +44,7 @@ export async function reconcileJobs(context: Context, stops: JobStops, serviceId
   return context.now() + STUCK_RETRY_MS
 }
 
-async function observe(context: Context, stops: JobStops, serviceId: string): Promise<void> {
+async function observe(context: AppContext, stops: JobStops, serviceId: string): Promise<void> {
   for (const job of openJobs(context.db, serviceId)) {
     const service = serviceById(context.db, serviceId)
     if (service === undefined || job.phase === 'pending') continue
@@ -58,7 +58,7 @@ async function observe(context: Context, stops: JobStops, serviceId: string): Pr
   }
 }
 
-function situationOf(context: Context, service: StoredService): JobSituation {
+function situationOf(context: AppContext, service: StoredService): JobSituation {
   return {
     now: context.now(),
     isSuspended: service.suspendedAt !== null,
@@ -69,13 +69,13 @@ function situationOf(context: Context, service: StoredService): JobSituation {
   }
 }
 
-function diskOf({ db }: Context, { id }: StoredService): JobSituation['disk'] {
+function diskOf({ db }: AppContext, { id }: StoredService): JobSituation['disk'] {
   const { status } = diskOfService(db, id) ?? { status: 'available' }
   if (status === 'available') return 'ready'
   return status === 'creating' ? 'making' : 'changing'
 }
 
-async function act(context: Context, service: StoredService, action: JobAction): Promise<void> {
+async function act(context: AppContext, service: StoredService, action: JobAction): Promise<void> {
   if (action.kind === 'start') return await startJob(context, service, action.jobId)
   const job = jobById(context.db, action.jobId)
   if (job === undefined) return

@@ -1,8 +1,8 @@
 import type { Operations } from '../../../shared/api.ts'
 import type { JobQuery } from '../../../shared/job.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import type { Handlers } from '../../http/call.ts'
 import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/page.ts'
+import type { AppContext } from '../context.ts'
 import { requireService } from '../services/require.ts'
 import { cancelJob, createJob, requireJob } from './operations.ts'
 import { phasesOfJob, presentJob } from './present.ts'
@@ -10,7 +10,7 @@ import { type JobFilter, listJobs, type TimeRange } from './store.ts'
 
 type JobIds = Extract<keyof Operations, 'createJob' | 'listJobs' | 'getJob' | 'cancelJob'>
 
-export const jobRoutes: Handlers<JobIds, Context> = {
+export const jobRoutes: Handlers<JobIds, AppContext> = {
   createJob({ actor, params, body }, context) {
     const service = requireService(context, actor, params.serviceId)
     return presentJob(context, service, createJob(context, service, { ...body, by: actor.id }))

@@ -1,7 +1,7 @@
 import { AppError } from '../../../shared/error.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import type { InstanceSpec } from '../../engines/port.ts'
 import { describeError } from '../../platform/server-log.ts'
+import type { AppContext } from '../context.ts'
 import { releaseById, type StoredRelease } from '../deploys/release-store.ts'
 import { deployById } from '../deploys/store.ts'
 import { prepareWorkload } from '../instances/launch.ts'
@@ -21,7 +21,7 @@ interface Prepared {
 }
 
 /** Starts a job that waits, in what is live now. One that cannot be started has failed. */
-export async function startJob(context: Context, service: StoredService, jobId: string): Promise<void> {
+export async function startJob(context: AppContext, service: StoredService, jobId: string): Promise<void> {
   const prepared = takeRelease(context, service, jobId)
   if (prepared === undefined) return
   const { job } = prepared
@@ -39,7 +39,7 @@ export async function startJob(context: Context, service: StoredService, jobId: 
 }
 
 /** Writes down that it is about to start and in which release, which is kept from then on. Undefined when it is not to start any more. */
-function takeRelease(context: Context, service: StoredService, jobId: string): Prepared | undefined {
+function takeRelease(context: AppContext, service: StoredService, jobId: string): Prepared | undefined {
   const { db } = context
   return db.transaction(() => {
     const waiting = jobById(db, jobId)
@@ -62,7 +62,7 @@ function takeRelease(context: Context, service: StoredService, jobId: string): P
 }
 
 /** What asks for nothing can wait: a job yields to instances where both want the same processor, disk or memory. */
-async function prepareJob(context: Context, { job, service, release, deployId }: Prepared): Promise<InstanceSpec> {
+async function prepareJob(context: AppContext, { job, service, release, deployId }: Prepared): Promise<InstanceSpec> {
   const own = { ...(job.startCommand !== null && { command: job.startCommand }), ...(job.plan !== null && { plan: job.plan }) }
   const spec = await prepareWorkload(context, { service, release, workload: { id: job.id, deployId, port: NO_PORT, ...own } })
   return { ...spec, priority: 'background' }

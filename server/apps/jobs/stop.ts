@@ -1,5 +1,5 @@
-import type { Context } from '../../boot/serve/context.ts'
 import { unlessAborted } from '../../platform/work/unless-aborted.ts'
+import type { AppContext } from '../context.ts'
 import { releaseById } from '../deploys/release-store.ts'
 import { defaultSettings } from '../services/settings.ts'
 import type { StoredService } from '../services/store.ts'
@@ -15,7 +15,7 @@ interface Stop {
 
 /** Writes down that a job is to be stopped: one that waits has ended with that, one that runs will. The first to ask gives the reason. */
 export function requestStop(
-  context: Pick<Context, 'db' | 'now'>,
+  context: Pick<AppContext, 'db' | 'now'>,
   { job: seen, service }: { job: StoredJob; service: StoredService },
   { as, reason, by }: Stop,
 ): void {
@@ -32,7 +32,7 @@ export function requestStop(
  *
  * @throws the signal's reason when aborted.
  */
-export async function stopJob(context: Context, job: StoredJob, signal: AbortSignal): Promise<void> {
+export async function stopJob(context: AppContext, job: StoredJob, signal: AbortSignal): Promise<void> {
   const release = job.releaseId === null ? undefined : releaseById(context.db, job.releaseId)
   const { maxShutdownDelaySeconds } = release?.settings ?? defaultSettings
   // What is being stopped ends without us, and the next control plane sees to the rest.

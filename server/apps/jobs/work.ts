@@ -1,6 +1,6 @@
-import type { Context } from '../../boot/serve/context.ts'
 import { describeError } from '../../platform/server-log.ts'
 import { createDriver } from '../../platform/work/driver.ts'
+import type { AppContext } from '../context.ts'
 import { createJobStops } from './background.ts'
 import { reconcileJobs } from './reconcile.ts'
 import { jobById, servicesWithJobs } from './store.ts'
@@ -16,7 +16,7 @@ export interface JobWork {
   settled(): Promise<void>
 }
 
-export function createJobWork(context: Context): JobWork {
+export function createJobWork(context: AppContext): JobWork {
   const stops = createJobStops(context, context.stopping)
   const driver = createDriver({
     run: (serviceId) => reconcileJobs(context, stops, serviceId),

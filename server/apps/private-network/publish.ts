@@ -1,9 +1,9 @@
-import type { Context } from '../../boot/serve/context.ts'
 import { createPublisher, type Publisher } from '../../platform/work/publisher.ts'
+import type { AppContext } from '../context.ts'
 import { linksOf, listeningServices } from './links.ts'
 
 /** Brings what siblings reach by name up to what the database says. */
-export function createLinkPublisher(context: Omit<Context, 'routes' | 'work'>): Publisher {
+export function createLinkPublisher(context: Omit<AppContext, 'routes' | 'work'>): Publisher {
   return createPublisher({
     what: 'private names',
     build: () => linksOf(listeningServices(context.db)),

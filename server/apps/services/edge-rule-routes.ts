@@ -1,11 +1,11 @@
-import type { Context } from '../../boot/serve/context.ts'
 import type { Handlers } from '../../http/call.ts'
 import { DEFAULT_PAGE_ITEMS, decodeCursor, pageOf } from '../../http/page.ts'
+import type { AppContext } from '../context.ts'
 import { presentHeaders, presentRoutes, replaceRules } from './edge-rules.ts'
 import { untilRouted } from './operations.ts'
 import { requireService } from './require.ts'
 
-export const edgeRuleRoutes: Handlers<'listHeaders' | 'replaceHeaders' | 'listRoutes' | 'replaceRoutes', Context> = {
+export const edgeRuleRoutes: Handlers<'listHeaders' | 'replaceHeaders' | 'listRoutes' | 'replaceRoutes', AppContext> = {
   listHeaders({ actor, params, query }, context) {
     const { id, settings } = requireService(context, actor, params.serviceId)
     return pageOfRules('header', presentHeaders(id, settings.headers), query)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { HeaderRule, PathRule, PathRuleInput, ServiceHeader, ServiceRoute } from '../../../shared/edge-rule.ts'
 import { AppError } from '../../../shared/error.ts'
 import { type IdKind, idAlphabet, idPrefix } from '../../../shared/id.ts'
-import type { Context } from '../../boot/serve/context.ts'
+import type { AppContext } from '../context.ts'
 import { setReleaseRules } from '../deploys/release-store.ts'
 import { deployById, unfinishedDeploys } from '../deploys/store.ts'
 import { applyDetails, type ServiceSettings } from './settings.ts'
@@ -20,7 +20,7 @@ export interface EdgeRules {
  *
  * @throws AppError validation_failed for rules that the type of service cannot have, by their place in the list.
  */
-export function replaceRules(context: Pick<Context, 'db' | 'now'>, service: StoredService, rules: EdgeRules): ServiceSettings {
+export function replaceRules(context: Pick<AppContext, 'db' | 'now'>, service: StoredService, rules: EdgeRules): ServiceSettings {
   const settings = fitting(service, rules)
   updateService(context.db, service.id, { settings }, context.now())
   for (const releaseId of releasesToCome(context, service)) setReleaseRules(context.db, releaseId, settings)
@@ -46,7 +46,7 @@ function fitting(service: StoredService, rules: EdgeRules): ServiceSettings {
 }
 
 /** What is live, what it may be taken back to while it is watched, and what is being deployed. A rollback keeps its own rules. */
-function releasesToCome({ db }: Pick<Context, 'db'>, service: StoredService): Set<string> {
+function releasesToCome({ db }: Pick<AppContext, 'db'>, service: StoredService): Set<string> {
   const standing = [service.liveDeployId, service.guard?.previous.deployId ?? null]
   const coming = unfinishedDeploys(db, service.id).filter(({ trigger }) => trigger !== 'rollback')
   const deploys = [...standing.map((id) => (id === null ? undefined : deployById(db, id))), ...coming]

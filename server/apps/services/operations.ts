@@ -5,12 +5,10 @@ import { planNames } from '../../../shared/plan.ts'
 import type { ServiceCreate, ServicePatch } from '../../../shared/service.ts'
 import { defaultControls, type ServiceControls } from '../../../shared/service-controls.ts'
 import { defaultLabels } from '../../../shared/service-labels.ts'
-import type { Context } from '../../boot/serve/context.ts'
-import { deleteDomainsOf } from '../../edge/domains/store.ts'
 import { withinQuotas } from '../../identity/quotas/keep.ts'
-import { dropFromScopes } from '../../identity/scopes/store.ts'
 import { newId } from '../../platform/id.ts'
 import { describeError } from '../../platform/server-log.ts'
+import type { AppContext } from '../context.ts'
 import { endDeploy } from '../deploys/finish.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
 import { addDisk, checkNewDisk, keepDisk } from '../disks/operations.ts'
@@ -32,7 +30,7 @@ import { refuseUserNamespaces } from './user-namespaces.ts'
  *
  * @throws AppError conflict when the name is taken, validation_failed for fields that do not fit the type.
  */
-export function createService(context: Context, workspaceId: string, body: ServiceCreate): StoredService {
+export function createService(context: AppContext, workspaceId: string, body: ServiceCreate): StoredService {
   const now = context.now()
   const id = newId(body.type === 'cron_job' ? 'cronJob' : 'service', now)
   const settings = applyDetails(body.type, { ...defaultSettings, rootDir: body.rootDir ?? '' }, body.serviceDetails ?? {})
@@ -59,12 +57,12 @@ export function createService(context: Context, workspaceId: string, body: Servi
     return made
   })
   pokeDiskOf(context, id)
-  context.work.pokeCertificates()
+  context.work.poke('certificates')
   return service
 }
 
 function newDiskOf(
-  context: Context,
+  context: AppContext,
   { type, serviceDetails }: ServiceCreate,
   numInstances: number,
 ): Omit<DiskCreate, 'serviceId'> | undefined {
@@ -75,9 +73,9 @@ function newDiskOf(
   return disk
 }
 
-function pokeDiskOf({ db, work }: Context, serviceId: string): void {
+function pokeDiskOf({ db, work }: AppContext, serviceId: string): void {
   const disk = diskOfService(db, serviceId)
-  if (disk !== undefined) work.pokeDisk(disk.id)
+  if (disk !== undefined) work.poke('disk', disk.id)
 }
 
 /**
@@ -85,7 +83,7 @@ function pokeDiskOf({ db, work }: Context, serviceId: string): void {
  * returns the ingress goes by them, unless it is away.
  */
 export async function patchService(
-  context: Context,
+  context: AppContext,
   service: StoredService,
   { body, change }: { body: ServicePatch; change<T>(apply: () => T): T },
 ): Promise<StoredService> {
@@ -110,7 +108,7 @@ export async function patchService(
   }
   change(() => withinQuotas(context, service.workspaceId, apply))
   await context.diskQuota.limit({ ...service, settings })
-  context.work.pokeService(service.id)
+  context.work.poke('service', service.id)
   if (JSON.stringify(controls) !== JSON.stringify(service.controls)) await untilRouted(context)
   return requireService(context, { workspaceId: service.workspaceId, scope: undefined }, service.id)
 }
@@ -119,7 +117,7 @@ export async function patchService(
 const ROUTED_WAIT_MS = 2000
 
 /** Waits until the ingress goes by what has changed, for a while. */
-export async function untilRouted(context: Context): Promise<void> {
+export async function untilRouted(context: AppContext): Promise<void> {
   const published = context.routes.publish().catch((error: unknown) => {
     if (!context.stopping.aborted) context.log.error('routes not published', describeError(error))
   })
@@ -127,16 +125,16 @@ export async function untilRouted(context: Context): Promise<void> {
 }
 
 /** @throws AppError conflict for static sites and cron jobs, which have no instances. */
-export function scaleService(context: Context, service: StoredService, numInstances: number): void {
+export function scaleService(context: AppContext, service: StoredService, numInstances: number): void {
   refuseWithoutInstances(service, 'scale')
   if (numInstances === service.numInstances) return
   refuseSeveralWithDisk(context, service, numInstances)
   withinQuotas(context, service.workspaceId, () => resize(context, service, numInstances))
-  context.work.pokeService(service.id)
+  context.work.poke('service', service.id)
 }
 
 /** Asks for instances of a new generation; they take over when they are healthy. */
-export function restartService(context: Context, service: StoredService): void {
+export function restartService(context: AppContext, service: StoredService): void {
   refuseWithoutInstances(service, 'restart')
   if (service.suspendedAt !== null) throw new AppError('conflict', 'The service is suspended. Resume it instead.')
   if (service.liveDeployId === null) throw new AppError('conflict', 'Nothing of this service is live yet. Deploy it first.')
@@ -144,49 +142,48 @@ export function restartService(context: Context, service: StoredService): void {
   if (running !== undefined)
     throw new AppError('conflict', `Deploy ${running.id} is about to replace the instances. Wait for it, or cancel it.`)
   updateService(context.db, service.id, { generation: Math.max(service.generation, service.liveGeneration) + 1 }, context.now())
-  context.work.pokeService(service.id)
+  context.work.poke('service', service.id)
 }
 
 /** Takes the service out of service until it is resumed. Repeatable. */
-export function suspendService(context: Context, service: StoredService): void {
+export function suspendService(context: AppContext, service: StoredService): void {
   if (service.suspendedAt !== null) return
   const now = context.now()
   context.db.transaction(() => {
     updateService(context.db, service.id, { suspendedAt: now }, now)
     recordEvent(context.db, { service, type: 'service_suspended', now })
   })()
-  context.work.pokeService(service.id)
+  context.work.poke('service', service.id)
 }
 
-export function resumeService(context: Context, service: StoredService): void {
+export function resumeService(context: AppContext, service: StoredService): void {
   if (service.suspendedAt === null) return
   const now = context.now()
   context.db.transaction(() => {
     updateService(context.db, service.id, { suspendedAt: null }, now)
     recordEvent(context.db, { service, type: 'service_resumed', now })
   })()
-  context.work.pokeService(service.id)
+  context.work.poke('service', service.id)
 }
 
 /** Begins the deletion: the service is gone for every caller at once, and what is left of it goes as soon as it can. */
-export function deleteService(context: Context, service: StoredService): void {
+export function deleteService(context: AppContext, service: StoredService): void {
   const unfinished = unfinishedDeploys(context.db, service.id)
   context.db.transaction(() => {
     markDeleted(context.db, service.id, context.now())
-    deleteDomainsOf(context.db, service.id)
-    dropFromScopes(context.db, service)
+    for (const { release } of context.belongings) release(context, service)
     keepDisk(context, service.id)
     for (const deploy of unfinished) {
       if (deploy.status === 'queued') endDeploy(context, { deploy, service }, { status: 'canceled', reason: 'The service was deleted.' })
     }
   })()
   for (const deploy of unfinished) context.work.interruptDeploy(deploy.id)
-  context.work.pokeCertificates()
-  context.work.pokeService(service.id)
+  context.work.poke('certificates')
+  context.work.poke('service', service.id)
   pokeDiskOf(context, service.id)
 }
 
-function resize(context: Context, service: StoredService, numInstances: number): void {
+function resize(context: AppContext, service: StoredService, numInstances: number): void {
   const now = context.now()
   updateService(context.db, service.id, { numInstances }, now)
   wake(context, service.id, 'scale')
@@ -194,7 +191,7 @@ function resize(context: Context, service: StoredService, numInstances: number):
   recordEvent(context.db, { service, type: 'instance_count_changed', details, now })
 }
 
-function refuseTakenName(context: Context, workspaceId: string, { name, exceptId }: { name: string; exceptId?: string }): void {
+function refuseTakenName(context: AppContext, workspaceId: string, { name, exceptId }: { name: string; exceptId?: string }): void {
   if (!isNameTaken(context.db, workspaceId, name, exceptId)) return
   throw new AppError('conflict', `There is a service named ${name} already. Choose another name, or deploy to that one.`)
 }
@@ -204,7 +201,7 @@ function refuseWithoutInstances({ type }: StoredService, verb: string): void {
   if (type === 'cron_job') throw new AppError('conflict', `A cron job has no instances to ${verb}. cpctl cron trigger runs it now.`)
 }
 
-function refuseSeveralWithDisk({ db }: Context, service: StoredService, numInstances: number): void {
+function refuseSeveralWithDisk({ db }: AppContext, service: StoredService, numInstances: number): void {
   const disk = numInstances > 1 ? diskOfService(db, service.id) : undefined
   if (disk !== undefined)
     throw new AppError(

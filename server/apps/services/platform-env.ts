@@ -1,5 +1,5 @@
 import type { PlatformEnvVar } from '../../../shared/env.ts'
-import type { Context } from '../../boot/serve/context.ts'
+import type { AppContext } from '../context.ts'
 import { diskEnv } from '../disks/workload.ts'
 import { INTERNAL_PORT } from '../private-network/internal-port.ts'
 import { hostOf, internalHostOf, urlOf } from './present.ts'
@@ -16,7 +16,7 @@ export interface InstanceFacts {
 interface PlatformVar {
   key: string
   description: string
-  value(service: StoredService, facts: InstanceFacts, context: Pick<Context, 'config' | 'db'>): string
+  value(service: StoredService, facts: InstanceFacts, context: Pick<AppContext, 'config' | 'db' | 'hasCertificate'>): string
   /** Which types of service are given it; absent: all. */
   types?: readonly string[]
 }
@@ -60,7 +60,11 @@ const platformVars: PlatformVar[] = [
 const varsOf = (service: StoredService): PlatformVar[] => platformVars.filter(({ types }) => types?.includes(service.type) ?? true)
 
 /** What one instance is given by the platform. */
-export function platformEnv(context: Pick<Context, 'config' | 'db'>, service: StoredService, facts: InstanceFacts): Record<string, string> {
+export function platformEnv(
+  context: Pick<AppContext, 'config' | 'db' | 'hasCertificate'>,
+  service: StoredService,
+  facts: InstanceFacts,
+): Record<string, string> {
   return Object.fromEntries(varsOf(service).map(({ key, value }) => [key, value(service, facts, context)]))
 }
 
@@ -71,14 +75,14 @@ const perInstance: InstanceFacts = {
   secretsDir: '(own to each release)',
 }
 
-function portNote({ engine }: Pick<Context, 'engine'>, { type }: StoredService): string {
+function portNote({ engine }: Pick<AppContext, 'engine'>, { type }: StoredService): string {
   if (!engine.hasOwnNetworks) return '(own to each instance)'
   return type === 'private_service' ? `${INTERNAL_PORT}, unless you set PORT yourself` : String(INTERNAL_PORT)
 }
 
 /** The same for people: what differs between instances stands as a note in brackets. */
 export function describePlatformEnv(
-  context: Pick<Context, 'config' | 'db' | 'paths' | 'engine'>,
+  context: Pick<AppContext, 'config' | 'db' | 'paths' | 'engine' | 'hasCertificate'>,
   service: StoredService,
 ): PlatformEnvVar[] {
   if (service.type === 'static_site') return []

@@ -1,10 +1,9 @@
 import type { Database } from 'bun:sqlite'
 import type { Service, ServiceDetails } from '../../../shared/service.ts'
-import type { Context } from '../../boot/serve/context.ts'
-import { hasCertificate } from '../../edge/certificates/store.ts'
 import { SHARED_ADDRESS } from '../../engines/loopback-address.ts'
 import { memo } from '../../platform/memo.ts'
 import { formatAddress } from '../../platform/network/address.ts'
+import type { AppContext } from '../context.ts'
 import { findCronJob } from '../cron-jobs/store.ts'
 import { latestDeployStatus } from '../deploys/store.ts'
 import { presentServiceDisk } from '../disks/present.ts'
@@ -15,17 +14,16 @@ import type { ServiceSettings } from './settings.ts'
 import type { StoredService } from './store.ts'
 
 /** The host name at which the ingress answers for a service. */
-export const hostOf = (context: Pick<Context, 'config'>, slug: string): string => `${slug}.${context.config.CP_BASE_DOMAIN}`
+export const hostOf = (context: Pick<AppContext, 'config'>, slug: string): string => `${slug}.${context.config.CP_BASE_DOMAIN}`
 
 /** The name by which services of the same workspace reach a service. */
 export const internalHostOf = ({ slug }: Pick<StoredService, 'slug'>): string => slug
 
 /** The URL of a web service or static site: https once its host has a certificate. The port stands in it unless it is the scheme's own. */
-export function urlOf({ config, db }: Pick<Context, 'config' | 'db'>, slug: string): string {
+export function urlOf({ config, hasCertificate }: Pick<AppContext, 'config' | 'hasCertificate'>, slug: string): string {
   const host = hostOf({ config }, slug)
   const https = config.CP_INGRESS_HTTPS
-  if (https !== undefined && hasCertificate(db, host))
-    return `https://${https.port === 443 ? host : formatAddress({ host, port: https.port })}`
+  if (https !== undefined && hasCertificate(host)) return `https://${https.port === 443 ? host : formatAddress({ host, port: https.port })}`
   const { port } = config.CP_INGRESS_HTTP
   return `http://${port === 80 ? host : formatAddress({ host, port })}`
 }
@@ -36,7 +34,10 @@ const REMEMBERED_TIMES = 4000
 const isoTime = memo((ms: number) => new Date(ms).toISOString(), REMEMBERED_TIMES)
 
 /** A service as the API sends it. */
-export function presentService(context: Pick<Context, 'config' | 'db' | 'publicUrl'>, service: StoredService): Service {
+export function presentService(
+  context: Pick<AppContext, 'config' | 'db' | 'publicUrl' | 'hasCertificate'>,
+  service: StoredService,
+): Service {
   const isSuspended = service.suspendedAt !== null
   return {
     id: service.id,
@@ -57,7 +58,7 @@ export function presentService(context: Pick<Context, 'config' | 'db' | 'publicU
   }
 }
 
-function detailsOf(context: Pick<Context, 'config' | 'db'>, service: StoredService): ServiceDetails {
+function detailsOf(context: Pick<AppContext, 'config' | 'db' | 'hasCertificate'>, service: StoredService): ServiceDetails {
   const { settings, type } = service
   if (type === 'static_site') {
     const { buildCommand, publishPath, buildPlan, headers, routes } = settings
@@ -77,7 +78,7 @@ function detailsOf(context: Pick<Context, 'config' | 'db'>, service: StoredServi
   }
 }
 
-function diskOf({ db }: Pick<Context, 'db'>, { id }: StoredService): Pick<ServiceDetails, 'disk' | 'deployStrategy'> {
+function diskOf({ db }: Pick<AppContext, 'db'>, { id }: StoredService): Pick<ServiceDetails, 'disk' | 'deployStrategy'> {
   const disk = diskOfService(db, id)
   if (disk === undefined || disk.status === 'deleting') return { deployStrategy: 'rolling' }
   return { disk: presentServiceDisk(disk), deployStrategy: 'stop_first' }
@@ -100,7 +101,7 @@ function nativeDetails({
   return { buildCommand, startCommand, ...(preDeployCommand === '' ? {} : { preDeployCommand }) }
 }
 
-function reachedBy(context: Pick<Context, 'config' | 'db'>, service: StoredService): Partial<ServiceDetails> {
+function reachedBy(context: Pick<AppContext, 'config' | 'db' | 'hasCertificate'>, service: StoredService): Partial<ServiceDetails> {
   const { cron, ...controls } = service.controls
   switch (service.type) {
     case 'web_service':
@@ -116,7 +117,7 @@ function reachedBy(context: Pick<Context, 'config' | 'db'>, service: StoredServi
 
 const asleepOf = ({ asleep }: StoredService): Pick<ServiceDetails, 'asleepAt'> => (asleep === null ? {} : { asleepAt: isoTime(asleep.at) })
 
-function timesOf({ db }: Pick<Context, 'db'>, { id }: StoredService): Pick<ServiceDetails, 'lastSuccessfulRunAt' | 'nextRunAt'> {
+function timesOf({ db }: Pick<AppContext, 'db'>, { id }: StoredService): Pick<ServiceDetails, 'lastSuccessfulRunAt' | 'nextRunAt'> {
   const { lastSucceededAt = null, nextDueAt = null } = findCronJob(db, id) ?? {}
   return {
     ...(lastSucceededAt === null ? {} : { lastSuccessfulRunAt: isoTime(lastSucceededAt) }),
@@ -124,7 +125,7 @@ function timesOf({ db }: Pick<Context, 'db'>, { id }: StoredService): Pick<Servi
   }
 }
 
-function privateReachOf({ db }: Pick<Context, 'db'>, service: StoredService): Partial<ServiceDetails> {
+function privateReachOf({ db }: Pick<AppContext, 'db'>, service: StoredService): Partial<ServiceDetails> {
   const port = livePortOf(db, service)
   return { openPorts: openPortsOf(service, port), url: formatAddress({ host: internalHostOf(service), port }) }
 }

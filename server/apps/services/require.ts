@@ -1,14 +1,14 @@
 import { AppError } from '../../../shared/error.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import type { Actor } from '../../http/call.ts'
 import { isWithin } from '../../identity/scopes/scope.ts'
+import type { AppContext } from '../context.ts'
 import { findService, type StoredService } from './store.ts'
 
 /** Whose services are meant: a caller's, or all of a workspace where the platform itself asks. */
 export type Viewer = Pick<Actor, 'workspaceId' | 'scope'>
 
 /** The service of the caller's workspace. @throws AppError not_found for a strange id, another workspace's or outside of their scope included. */
-export function requireService(context: Pick<Context, 'db'>, { workspaceId, scope }: Viewer, id: string): StoredService {
+export function requireService(context: Pick<AppContext, 'db'>, { workspaceId, scope }: Viewer, id: string): StoredService {
   const service = isWithin(scope, id) ? findService(context.db, workspaceId, id) : undefined
   if (service === undefined)
     throw new AppError('not_found', `There is no service ${id} in this workspace. GET /v1/services lists those there are.`)

@@ -1,11 +1,11 @@
 import type { Operations } from '../../../shared/api.ts'
 import { AppError } from '../../../shared/error.ts'
 import type { Instance } from '../../../shared/service.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { isCrashLooping } from '../../engines/backoff.ts'
 import type { Handlers } from '../../http/call.ts'
 import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/page.ts'
 import { isWithin } from '../../identity/scopes/scope.ts'
+import type { AppContext } from '../context.ts'
 import { findEvent, listEvents } from '../events/store.ts'
 import { instancesOf, type StoredInstance } from '../instances/store.ts'
 import { serviceFilter } from './filter.ts'
@@ -30,7 +30,7 @@ type ServiceIds = Extract<
   | 'getEvent'
 >
 
-export const serviceRoutes: Handlers<ServiceIds, Context> = {
+export const serviceRoutes: Handlers<ServiceIds, AppContext> = {
   listServices({ actor, query }, context) {
     const { where, values } = serviceFilter(actor, query, idAfter(query.cursor))
     const services = selectServices(context.db, { where, values, limit: query.limit ?? DEFAULT_PAGE_ITEMS })
@@ -47,7 +47,7 @@ export const serviceRoutes: Handlers<ServiceIds, Context> = {
         'A service with a disk needs the permission disks.manage. Create it without one, or ask for the permission.',
       )
     const service = createService(context, actor.workspaceId, body)
-    context.work.pokeService(service.id)
+    context.work.poke('service', service.id)
     return { service: presentService(context, service) }
   },
   getService: ({ actor, params }, context) => presentService(context, requireService(context, actor, params.serviceId)),

@@ -1,9 +1,9 @@
 import type { Operations } from '../../../shared/api.ts'
 import type { EnvVar, SecretFile } from '../../../shared/env.ts'
 import { AppError } from '../../../shared/error.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import type { Actor, Handlers } from '../../http/call.ts'
 import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/page.ts'
+import type { AppContext } from '../context.ts'
 import {
   deleteEnv,
   type EnvEntry,
@@ -34,7 +34,7 @@ type SettingIds = Extract<
   | 'replaceSecretFiles'
 >
 
-export const settingRoutes: Handlers<SettingIds, Context> = {
+export const settingRoutes: Handlers<SettingIds, AppContext> = {
   listPlatformEnv({ actor, params }, context) {
     const service = requireService(context, actor, params.serviceId)
     return describePlatformEnv(context, service).map((envVar) => ({ envVar }))

@@ -100,6 +100,10 @@ export function serviceById(db: Database, id: string): StoredService | undefined
   return one(db.query<ServiceRow, [string]>('SELECT * FROM services WHERE id = ?').get(id))
 }
 
+/** All services of a workspace, also those that are being deleted. */
+export const servicesOfWorkspace = (db: Database, workspaceId: string): StoredService[] =>
+  db.query<ServiceRow, [string]>('SELECT * FROM services WHERE workspace_id = ?').all(workspaceId).map(present)
+
 /** Ids of the services of which something runs, should run, or is to be removed. */
 export function servicesToWatch(db: Database): string[] {
   return db

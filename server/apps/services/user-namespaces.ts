@@ -1,5 +1,5 @@
 import { invalidValue } from '../../../shared/error.ts'
-import type { Config } from '../../boot/settings/config.ts'
+import type { AppSettings } from '../settings.ts'
 import type { ServiceSettings } from './settings.ts'
 
 type Settings = Pick<ServiceSettings, 'allowUserNamespaces'>
@@ -9,7 +9,7 @@ type Settings = Pick<ServiceSettings, 'allowUserNamespaces'>
  *
  * @throws AppError validation_failed saying how it is permitted.
  */
-export function refuseUserNamespaces(config: Pick<Config, 'CP_USER_NAMESPACES'>, before: Settings, after: Settings): void {
+export function refuseUserNamespaces(config: Pick<AppSettings, 'CP_USER_NAMESPACES'>, before: Settings, after: Settings): void {
   if (config.CP_USER_NAMESPACES === 'allow' || after.allowUserNamespaces !== true || before.allowUserNamespaces === true) return
   const message =
     'The operator of this server permits no user namespaces. Start it with CP_USER_NAMESPACES=allow, or run Chromium with --no-sandbox.'
@@ -18,6 +18,6 @@ export function refuseUserNamespaces(config: Pick<Config, 'CP_USER_NAMESPACES'>,
 
 /** The right as the sandbox has it: given to the service, and permitted here. */
 export const userNamespacesOf = (
-  { CP_USER_NAMESPACES }: Pick<Config, 'CP_USER_NAMESPACES'>,
+  { CP_USER_NAMESPACES }: Pick<AppSettings, 'CP_USER_NAMESPACES'>,
   { settings }: { settings: Settings },
 ): { allowsUserNamespaces?: true } => (CP_USER_NAMESPACES === 'allow' && settings.allowUserNamespaces ? { allowsUserNamespaces: true } : {})

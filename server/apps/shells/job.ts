@@ -1,6 +1,6 @@
 import { defaultShellSize, defaultTerminalName, type JobTerminalQuery } from '../../../shared/shell.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import type { OpenTerminal } from '../../engines/port.ts'
+import type { AppContext } from '../context.ts'
 import { releaseById, type StoredRelease } from '../deploys/release-store.ts'
 import { deployById } from '../deploys/store.ts'
 import { prepareWorkload } from '../instances/launch.ts'
@@ -27,7 +27,7 @@ export interface TerminalJob {
  * @throws AppError as a job that is created does, and conflict when nothing of the service is live.
  */
 export function beginTerminalJob(
-  context: Context,
+  context: AppContext,
   service: StoredService,
   { startCommand, planId, by }: Pick<JobTerminalQuery, 'startCommand' | 'planId'> & { by: string },
 ): TerminalJob {
@@ -47,7 +47,7 @@ export function beginTerminalJob(
 
 /** Opens the terminal of a job, with everything that jobs have. */
 export async function openJobTerminal(
-  context: Context,
+  context: AppContext,
   service: StoredService,
   { job, release, deployId }: TerminalJob,
   { query, onOutput }: { query: JobTerminalQuery; onOutput: (bytes: Uint8Array) => void },
@@ -69,7 +69,7 @@ export async function openJobTerminal(
 }
 
 /** Writes the end of a job on a terminal down. */
-export function endTerminalJob(context: Context, service: StoredService, jobId: string, end: ShellEnd): void {
+export function endTerminalJob(context: AppContext, service: StoredService, jobId: string, end: ShellEnd): void {
   const job = jobById(context.db, jobId)
   if (job === undefined) return
   const outcome =
@@ -77,7 +77,7 @@ export function endTerminalJob(context: Context, service: StoredService, jobId: 
       ? ({ phase: 'canceled', exitCode: null, reason: `${end.reason}.` } as const)
       : outcomeOf(job, 'reason' in end ? undefined : { ...end, oomKilled: false })
   endJob(context, { job, service }, outcome)
-  context.work.pokeJobs(service.id)
+  context.work.poke('jobs', service.id)
   // A deletion waits until nothing of the service is left.
-  context.work.pokeService(service.id)
+  context.work.poke('service', service.id)
 }

@@ -1,8 +1,8 @@
 import type { ShellQuery } from '../../../shared/shell.ts'
 import { defaultShellSize, defaultTerminalName } from '../../../shared/shell.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { commandIn } from '../../builders/plan.ts'
 import type { OpenTerminal } from '../../engines/port.ts'
+import type { AppContext } from '../context.ts'
 import { artifactDir } from '../deploys/release-store.ts'
 import { diskEnv } from '../disks/workload.ts'
 import { instanceEnv, limitsOf, prepareSecrets, sandboxOf } from '../instances/launch.ts'
@@ -27,7 +27,7 @@ export interface ShellOpening {
 }
 
 /** Opens the terminal, with the files, variables and limits that an instance of the release has. */
-export async function openShellTerminal(context: Context, opening: ShellOpening): Promise<OpenTerminal> {
+export async function openShellTerminal(context: AppContext, opening: ShellOpening): Promise<OpenTerminal> {
   const { shellId, service, target, query, onOutput } = opening
   const { release, instance } = target
   // In the surroundings of frozen processes it would be frozen, too.

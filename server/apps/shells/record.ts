@@ -1,6 +1,6 @@
-import type { Context } from '../../boot/serve/context.ts'
 import type { Actor } from '../../http/call.ts'
 import { describeError } from '../../platform/server-log.ts'
+import type { AppContext } from '../context.ts'
 import { forgetOldEvents, recordEvent } from '../events/store.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
 import type { ShellEnd } from './session.ts'
@@ -14,7 +14,7 @@ export interface RecordedShell {
   instanceId: string | undefined
 }
 
-export function recordOpened({ db, now }: Context, shell: RecordedShell): void {
+export function recordOpened({ db, now }: AppContext, shell: RecordedShell): void {
   recordEvent(db, { service: shell.service, type: 'shell_opened', details: detailsOf(shell), now: now() })
 }
 
@@ -22,7 +22,7 @@ export function recordOpened({ db, now }: Context, shell: RecordedShell): void {
 const KEPT_EVENTS = 10_000
 
 /** Writes down how it ended, unless the service is gone by then, and its events with it. */
-export function recordClosed(context: Context, shell: RecordedShell, { end, openedAt }: { end: ShellEnd; openedAt: number }): void {
+export function recordClosed(context: AppContext, shell: RecordedShell, { end, openedAt }: { end: ShellEnd; openedAt: number }): void {
   try {
     const { db, now } = context
     if (serviceById(db, shell.service.id) === undefined) return
@@ -44,7 +44,7 @@ interface OpeningRow {
 }
 
 /** At a start: an earlier control plane ended without having written down the end of its shells, which have ended with it. */
-export function recordLost({ db, now }: Pick<Context, 'db' | 'now'>): void {
+export function recordLost({ db, now }: Pick<AppContext, 'db' | 'now'>): void {
   const rows = db
     .query<OpeningRow, [number]>(
       `WITH latest AS (SELECT * FROM events ORDER BY id DESC LIMIT ?)

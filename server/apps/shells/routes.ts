@@ -1,11 +1,11 @@
 import type { Operations } from '../../../shared/api.ts'
 import { AppError } from '../../../shared/error.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import type { Handlers } from '../../http/call.ts'
 import { requirePlace } from '../../identity/quotas/keep.ts'
 import { inOneChange } from '../../platform/db/change.ts'
 import { newShellId } from '../../platform/id.ts'
 import { describeError } from '../../platform/server-log.ts'
+import type { AppContext } from '../context.ts'
 import { requireService } from '../services/require.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
 import { beginTerminalJob, endTerminalJob, openJobTerminal } from './job.ts'
@@ -16,7 +16,7 @@ import { shellTargetOf } from './target.ts'
 
 type ShellIds = Extract<keyof Operations, 'openShell' | 'openJobTerminal'>
 
-export function createShellRoutes(context: Context): Handlers<ShellIds, Context> {
+export function createShellRoutes(context: AppContext): Handlers<ShellIds, AppContext> {
   return {
     openShell({ actor, params, query, upgrade }) {
       const service = requireService(context, actor, params.serviceId)
@@ -86,13 +86,13 @@ export function createShellRoutes(context: Context): Handlers<ShellIds, Context>
   }
 }
 
-function endReasonOf({ db }: Context, { id }: StoredService): string | undefined {
+function endReasonOf({ db }: AppContext, { id }: StoredService): string | undefined {
   const service = serviceById(db, id)
   if (service === undefined || service.deletedAt !== null) return 'The service was deleted'
   return service.suspendedAt === null ? undefined : 'The service was suspended'
 }
 
-function explain({ log }: Context, error: unknown): string {
+function explain({ log }: AppContext, error: unknown): string {
   if (error instanceof AppError && error.code !== 'internal') return error.message
   log.error('shell not opened', describeError(error))
   return 'The shell could not be opened; the log of the server says why'

@@ -1,5 +1,5 @@
 import { AppError } from '../../../shared/error.ts'
-import type { Context } from '../../boot/serve/context.ts'
+import type { AppContext } from '../context.ts'
 import { releaseById, type StoredRelease } from '../deploys/release-store.ts'
 import { deployById } from '../deploys/store.ts'
 import { instancesOf, type StoredInstance } from '../instances/store.ts'
@@ -16,7 +16,7 @@ export interface ShellTarget {
  *
  * @throws AppError conflict where it has nothing that a shell could see, not_found for a strange instance.
  */
-export function shellTargetOf({ db }: Pick<Context, 'db'>, service: StoredService, instanceId: string | undefined): ShellTarget {
+export function shellTargetOf({ db }: Pick<AppContext, 'db'>, service: StoredService, instanceId: string | undefined): ShellTarget {
   if (service.type === 'static_site')
     throw new AppError('conflict', 'A static site has no processes, so there is nothing to open a shell in.')
   if (service.suspendedAt !== null) throw new AppError('conflict', 'The service is suspended. Resume it, then open the shell.')

@@ -3,11 +3,11 @@ import { mkdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Source, UploadLimits } from '../../../shared/deploy.ts'
 import { AppError } from '../../../shared/error.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { removeTree } from '../../platform/files/tree/remove.ts'
 import { newId } from '../../platform/id.ts'
 import { servicePathsOf } from '../../platform/paths.ts'
 import { whileThereIsRoom } from '../../runtime/space/room.ts'
+import type { AppContext } from '../context.ts'
 import { ensureServiceFolders } from '../services/folders.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
 import { extractApart } from './extract-apart.ts'
@@ -32,7 +32,7 @@ export interface Upload<T> {
 }
 
 /** Where a source is unpacked while it waits for the deploy that builds it. */
-const unpackedDir = (context: Pick<Context, 'paths'>, source: Pick<StoredSource, 'id' | 'serviceId'>): string =>
+const unpackedDir = (context: Pick<AppContext, 'paths'>, source: Pick<StoredSource, 'id' | 'serviceId'>): string =>
   join(servicePathsOf(context.paths, source.serviceId).builds, source.id)
 
 /**
@@ -41,12 +41,12 @@ const unpackedDir = (context: Pick<Context, 'paths'>, source: Pick<StoredSource,
  * @throws AppError bad_request, payload_too_large or unsupported_media_type, saying what is wrong with it; not_found when the service
  * was deleted meanwhile; unavailable when it would take of the space that the server keeps free.
  */
-export function takeSource<T>(context: Context, upload: Upload<T>): Promise<T> {
+export function takeSource<T>(context: AppContext, upload: Upload<T>): Promise<T> {
   const need = { what: 'the upload', advice: 'Its operator has to free some; nothing was kept.', bytes: upload.expectedBytes }
   return whileThereIsRoom(context, need, (short) => take(context, { ...upload, signal: AbortSignal.any([upload.signal, short]) }))
 }
 
-async function take<T>(context: Context, upload: Upload<T>): Promise<T> {
+async function take<T>(context: AppContext, upload: Upload<T>): Promise<T> {
   const { service, signal } = upload
   const { uploads } = context.paths
   const received = await receiveUpload({ ...upload, maxBytes: context.config.CP_UPLOAD_MAX_MB * MIB, uploadsDir: uploads })
@@ -77,13 +77,13 @@ async function take<T>(context: Context, upload: Upload<T>): Promise<T> {
   }
 }
 
-function refuseDeleted(context: Context, serviceId: string): void {
+function refuseDeleted(context: AppContext, serviceId: string): void {
   if (serviceById(context.db, serviceId)?.deletedAt !== null) throw new AppError('not_found', 'The service was deleted meanwhile.')
 }
 
 /** The unpacked files of a source, from its upload or from the kept archive, moved to `into`. */
 export async function unpackSource(
-  context: Context,
+  context: AppContext,
   source: StoredSource,
   { into, signal }: { into: string; signal: AbortSignal },
 ): Promise<void> {
@@ -102,12 +102,12 @@ export async function unpackSource(
 export const presentSource = ({ id, sha256, sizeBytes, fileCount }: StoredSource): Source => ({ id, sha256, sizeBytes, fileCount })
 
 /** What the operator lets one upload be. */
-export function uploadLimits(context: Pick<Context, 'config'>): UploadLimits {
+export function uploadLimits(context: Pick<AppContext, 'config'>): UploadLimits {
   const { maxBytes: maxUnpackedBytes, maxFiles } = extractLimits(context)
   return { maxBytes: context.config.CP_UPLOAD_MAX_MB * MIB, maxUnpackedBytes, maxFiles }
 }
 
-const extractLimits = (context: Pick<Context, 'config'>): typeof DEFAULT_EXTRACT_LIMITS => ({
+const extractLimits = (context: Pick<AppContext, 'config'>): typeof DEFAULT_EXTRACT_LIMITS => ({
   ...DEFAULT_EXTRACT_LIMITS,
   maxBytes: context.config.CP_SOURCE_MAX_MB * MIB,
 })

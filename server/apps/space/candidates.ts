@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildPlans, plans } from '../../../shared/plan.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { recordDirIn } from '../../engines/process/record.ts'
 import { layerOf } from '../../engines/process/writable-layer.ts'
 import { servicePathsOf } from '../../platform/paths.ts'
+import type { AppContext } from '../context.ts'
 import { releaseById } from '../deploys/release-store.ts'
 import { type StoredDeploy, unfinishedDeploys } from '../deploys/store.ts'
 import { diskPathsOf } from '../disks/paths.ts'
@@ -24,7 +24,7 @@ export interface Candidate {
 
 const MIB_PER_GIB = 1024
 
-type Given = Pick<Context, 'db' | 'engine' | 'paths' | 'shells'>
+type Given = Pick<AppContext, 'db' | 'engine' | 'paths' | 'shells'>
 
 /** Services of which something runs, be it a shell alone, and builds under way. */
 export async function candidatesOf({ db, engine, paths, shells }: Given): Promise<Candidate[]> {

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs'
-import type { Context } from '../../boot/serve/context.ts'
 import { servicePathsOf } from '../../platform/paths.ts'
 import { measureFolders } from '../../runtime/space/measure.ts'
 import type { Unit } from '../../runtime/space/reserve.ts'
+import type { AppContext } from '../context.ts'
 import { pruneReleases } from '../deploys/prune.ts'
 
 /** Less than this is not worth a rollback that can then not be made. */
@@ -12,7 +12,7 @@ const WORTH: Record<Unit, number> = { bytes: 1024 * 1024, files: 100 }
  * Removes what is kept of the service that has most of it: uploads and releases, but for the newest and what is in use. Returns whether
  * that gave anything back.
  */
-export async function clearUpAfterFullest(context: Context, unit: Unit): Promise<boolean> {
+export async function clearUpAfterFullest(context: AppContext, unit: Unit): Promise<boolean> {
   const before = await keptOf(context, unit)
   for (const [id, held] of [...before].toSorted(([, a], [, b]) => b - a)) {
     if (held < WORTH[unit]) return false
@@ -26,7 +26,7 @@ export async function clearUpAfterFullest(context: Context, unit: Unit): Promise
   return false
 }
 
-async function keptOf(context: Context, unit: Unit, ids = readdirSync(context.paths.services)): Promise<Map<string, number>> {
+async function keptOf(context: AppContext, unit: Unit, ids = readdirSync(context.paths.services)): Promise<Map<string, number>> {
   const foldersOf = (id: string) => {
     const { sources, releases, builds } = servicePathsOf(context.paths, id)
     return [sources, releases, builds]

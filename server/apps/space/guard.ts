@@ -5,11 +5,11 @@
  */
 import { statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Context } from '../../boot/serve/context.ts'
 import { describeError } from '../../platform/server-log.ts'
 import { allowedOn, chooseHog, type Holder, SMALL_GROWTH } from '../../runtime/space/hog.ts'
 import { measureFolders, measureRemoved } from '../../runtime/space/measure.ts'
 import { nextLookMs, type Shortage, type Spaces, shortageIn, spacesOf, type Unit } from '../../runtime/space/reserve.ts'
+import type { AppContext } from '../context.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
 import { hasInstances } from '../instances/store.ts'
 import { allOpenJobs } from '../jobs/store.ts'
@@ -26,7 +26,7 @@ const REMIND_MS = 60_000
 const CLEAR_UP_MS = 5000
 
 interface Watch {
-  context: Context
+  context: AppContext
   /** What everybody held at the last measurement, by id. */
   held: Map<string, number>
   /** Ids of services that stay down until there is space. */
@@ -39,7 +39,7 @@ interface Watch {
 }
 
 /** Watches the disk until the control plane stops. */
-export function startDiskGuard(context: Context): void {
+export function startDiskGuard(context: AppContext): void {
   if (context.config.CP_DISK_RESERVE_MB === 0) return
   const watch: Watch = {
     context,
@@ -83,7 +83,7 @@ async function whileShort(watch: Watch, shortage: Shortage): Promise<number> {
 }
 
 /** Whether somebody is here who could be to blame. */
-const isUsed = ({ db, shells }: Context): boolean =>
+const isUsed = ({ db, shells }: AppContext): boolean =>
   hasInstances(db) || unfinishedDeploys(db).length > 0 || allOpenJobs(db).length > 0 || shells.serviceIds().length > 0
 
 /** Measures, and stops one, or else clears up after one. Returns when to look again. */
@@ -151,7 +151,7 @@ const NAMES: Record<Unit, string> = { bytes: 'space', files: 'room for files' }
 const told = ({ unit, free, reserve }: Shortage) =>
   unit === 'bytes' ? { freeBytes: free, reserveBytes: reserve } : { freeFiles: free, reserveFiles: Math.ceil(reserve) }
 
-const lookAt = ({ paths }: Pick<Context, 'paths'>): Spaces & { at: number } => ({
+const lookAt = ({ paths }: Pick<AppContext, 'paths'>): Spaces & { at: number } => ({
   ...spacesOf(paths.services),
   at: performance.now(),
 })

@@ -1,11 +1,11 @@
 import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../../../shared/error.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { removeTree } from '../../platform/files/tree/remove.ts'
 import { servicePathsOf } from '../../platform/paths.ts'
 import type { Holder } from '../../runtime/space/hog.ts'
 import type { Shortage } from '../../runtime/space/reserve.ts'
+import type { AppContext } from '../context.ts'
 import { holdBackInstances, instancesOf } from '../instances/store.ts'
 import { openJobs } from '../jobs/store.ts'
 import { ensureFolder, ensureServiceFolders } from '../services/folders.ts'
@@ -22,12 +22,12 @@ interface Found {
 }
 
 /** Stops who fills the disk, says so where its people look, and frees what may be freed: /tmp of a service, folder and cache of a build. */
-export async function stopHog(context: Context, candidate: Candidate, found: Found): Promise<void> {
+export async function stopHog(context: AppContext, candidate: Candidate, found: Found): Promise<void> {
   if (candidate.kind === 'build') return await stopBuild(context, candidate, found)
   await stopService(context, candidate, found)
 }
 
-async function stopService(context: Context, { service }: Candidate, found: Found): Promise<void> {
+async function stopService(context: AppContext, { service }: Candidate, found: Found): Promise<void> {
   const { engine, db, exitReasons, shells } = context
   const reason = `It filled the disk: ${figures(found)} in its home and /tmp. What was in /tmp was removed; it starts again when there is space`
   for (const { id } of instancesOf(db, service.id)) exitReasons.set(id, reason)
@@ -43,7 +43,7 @@ async function stopService(context: Context, { service }: Candidate, found: Foun
 const isBuildStep = (id: string): boolean => id.startsWith('dep-') && !id.endsWith('-pre-deploy')
 
 /** The build's own folder goes with it. Its cache is only a cache. */
-async function stopBuild({ work, paths }: Context, { id, service, folders }: Candidate, found: Found): Promise<void> {
+async function stopBuild({ work, paths }: AppContext, { id, service, folders }: Candidate, found: Found): Promise<void> {
   const reason = `It filled the disk: ${figures(found)} in the build and its cache, which was removed. Build less into it, or choose a larger build plan.`
   work.interruptDeploy(id, new AppError('bad_request', reason))
   const { cache } = servicePathsOf(paths, service.id)
@@ -57,12 +57,12 @@ const figures = ({ hog, shortage: { unit, free, reserve } }: Found): string =>
 
 const mib = (bytes: number): string => `${Math.round(bytes / MIB)} MB`
 
-async function emptyTmp({ paths }: Context, service: StoredService): Promise<void> {
+async function emptyTmp({ paths }: AppContext, service: StoredService): Promise<void> {
   await discard(paths, service, servicePathsOf(paths, service.id).tmp)
 }
 
 /** Moved aside first: whoever starts meanwhile finds it empty. */
-async function discard(paths: Context['paths'], service: StoredService, folder: string): Promise<void> {
+async function discard(paths: AppContext['paths'], service: StoredService, folder: string): Promise<void> {
   const { trash } = servicePathsOf(paths, service.id)
   await ensureFolder(trash, 0o700, { uid: 0, gid: 0 })
   const aside = join(trash, crypto.randomUUID())
@@ -72,6 +72,6 @@ async function discard(paths: Context['paths'], service: StoredService, folder: 
 }
 
 /** Keeps what is stopped of a service down a little longer. */
-export function holdBack({ db, now }: Pick<Context, 'db' | 'now'>, serviceId: string): void {
+export function holdBack({ db, now }: Pick<AppContext, 'db' | 'now'>, serviceId: string): void {
   holdBackInstances(db, serviceId, now() + HELD_BACK_MS)
 }

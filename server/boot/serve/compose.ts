@@ -3,14 +3,17 @@ import { AppError } from '../../../shared/error.ts'
 import { createExitReasons } from '../../apps/instances/exit-reasons.ts'
 import { createLinkPublisher } from '../../apps/private-network/publish.ts'
 import { isRoot } from '../../apps/services/folders.ts'
+import { serviceById } from '../../apps/services/store.ts'
 import { createShellSeats } from '../../apps/shells/seats.ts'
 import { ensureSelfToolchain } from '../../builders/self-toolchain.ts'
 import { acmeSettingsOf } from '../../edge/certificates/settings.ts'
+import { hasCertificate } from '../../edge/certificates/store.ts'
 import { ensureIngressProof } from '../../edge/routing/ingress-proof.ts'
 import { createRoutePublisher } from '../../edge/routing/publish.ts'
 import type { Engine } from '../../engines/port.ts'
 import { createProcessEngine } from '../../engines/process/engine.ts'
 import { type HostService, parseHostService, wrongHostService } from '../../engines/process/network/host-services.ts'
+import { publicUrlOf } from '../../http/settings.ts'
 import { openAuditLog } from '../../identity/audit-log/log.ts'
 import { openAuditSigner } from '../../identity/audit-log/signer.ts'
 import { loginLimits } from '../../identity/auth/login-counters.ts'
@@ -37,11 +40,12 @@ import { DEFAULT_LOG_RATE } from '../../telemetry/logs/rate.ts'
 import { openLogStore } from '../../telemetry/logs/store.ts'
 import { type RunningMetrics, startMetrics } from '../../telemetry/metrics/start.ts'
 import { type RunningTraffic, startTraffic } from '../../telemetry/traffic/start.ts'
-import { type Config, ownArguments, ownEnvironment, publicUrlOf } from '../settings/config.ts'
+import { type Config, ownArguments, ownEnvironment } from '../settings/config.ts'
 import { repairUpgrade } from '../upgrade/repair.ts'
 import { noteTrial } from '../upgrade/trial-process.ts'
 import type { Context } from './context.ts'
 import { ensureDataFolders } from './folders.ts'
+import { serviceBelongings } from './service-belongings.ts'
 import { createWork, type RunningWork } from './work.ts'
 
 export interface ComposeOptions {
@@ -98,8 +102,9 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   const stopping = stopper.signal
   const publicUrl = publicUrlOf(config)
   const ingress = createIngressClient(paths.ingressSocket)
-  const traffic = startTraffic({ paths, db, ...logs, log, now })
-  const metrics = startMetrics({ db, engine, paths, log, now, sampler: traffic.reader })
+  const traffic = startTraffic({ paths, ...logs, log, now, isWanted: (id) => serviceById(db, id)?.deletedAt === null })
+  const isService = (id: string) => serviceById(db, id) !== undefined
+  const metrics = startMetrics({ db, engine, paths, log, now, sampler: traffic.reader, isService })
   const ingressProof = ensureIngressProof(paths.ingressProof)
   const onQuotaError = (error: unknown) => log.error('disk limit not set', describeError(error))
   const diskQuota = await openDiskQuota({ dataDir: paths.data, isRoot, onError: onQuotaError })
@@ -117,6 +122,8 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     diskQuota,
     paths,
     ingressProof,
+    hasCertificate: (host: string) => hasCertificate(db, host),
+    belongings: serviceBelongings,
     ...logs,
     log,
     now,

@@ -16,7 +16,9 @@ import { afterChange } from '../../platform/db/change.ts'
 import { describeError } from '../../platform/server-log.ts'
 import { createDriver } from '../../platform/work/driver.ts'
 import { createHolds } from '../../platform/work/holds.ts'
+import { pokeBy } from '../../platform/work/poke.ts'
 import type { Context, Work } from './context.ts'
+import { workspaceContents } from './workspace-contents.ts'
 
 const SERVICE_ID_CHARS = 'srv-'.length + 20
 const PERIOD_MS = 60_000
@@ -35,16 +37,18 @@ export function createWork(base: Omit<Context, 'work'>, acme: AcmeSettings | und
   const { open, onceOpen: onceStarted } = createGate(base.db)
   const keptAwake = createHolds()
   const work: RunningWork = {
-    pokeService: onceStarted((serviceId: string) => {
-      driver.poke(serviceId)
-      jobs.poke(serviceId)
+    poke: pokeBy({
+      service: onceStarted((serviceId: string) => {
+        driver.poke(serviceId)
+        jobs.poke(serviceId)
+      }),
+      jobs: onceStarted((serviceId: string) => jobs.poke(serviceId)),
+      disk: onceStarted((diskId: string) => disks.poke(diskId)),
+      domain: onceStarted((domainId: string) => domains.poke(domainId)),
+      deploys: onceStarted(() => queue.poke()),
+      workspace: onceStarted((workspaceId: string) => workspaces.poke(workspaceId)),
+      certificates: onceStarted(() => certificates.poke()),
     }),
-    pokeJobs: onceStarted((serviceId: string) => jobs.poke(serviceId)),
-    pokeDisk: onceStarted((diskId: string) => disks.poke(diskId)),
-    pokeDomain: onceStarted((domainId: string) => domains.poke(domainId)),
-    pokeQueue: onceStarted(() => queue.poke()),
-    pokeWorkspace: onceStarted((workspaceId: string) => workspaces.poke(workspaceId)),
-    pokeCertificates: onceStarted(() => certificates.poke()),
     republishCertificates: () => certificates.republish(),
     keepAwake: keptAwake.take,
     isKeptAwake: (serviceId) => keptAwake.countOf(serviceId) > 0,
@@ -84,7 +88,7 @@ export function createWork(base: Omit<Context, 'work'>, acme: AcmeSettings | und
     now: context.now,
     signal: context.stopping,
   })
-  const workspaces = createWorkspaceWork(context)
+  const workspaces = createWorkspaceWork(context, workspaceContents(context))
 
   /** Of an instance or a job that has ended. */
   function pokeOwner(workloadId: string): void {

@@ -6,9 +6,9 @@
 
 import type { Database } from 'bun:sqlite'
 import { messageOf } from '../../../shared/error.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { runProcess } from '../../platform/process/spawn.ts'
 import { describeError } from '../../platform/server-log.ts'
+import type { EdgeContext } from '../context.ts'
 import { AcmeProblem } from './acme/problem.ts'
 
 /** Some DNS services take minutes until a record is seen everywhere. */
@@ -23,7 +23,7 @@ export interface TxtRecord {
   value: string
 }
 
-type HookContext = Pick<Context, 'db' | 'now' | 'log' | 'stopping'>
+type HookContext = Pick<EdgeContext, 'db' | 'now' | 'log' | 'stopping'>
 
 /** @throws AcmeProblem `dnsHook` when the program fails or takes too long. */
 export async function presentRecord(context: HookContext, hook: string, { name, value, signal }: TxtRecord & { signal: AbortSignal }) {

@@ -2,9 +2,9 @@ import type { CertificateState, CertificateUpload } from '../../../shared/certif
 import { AppError } from '../../../shared/error.ts'
 import { recordEvent } from '../../apps/events/store.ts'
 import type { StoredService } from '../../apps/services/store.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { keyPurpose } from '../../ingress/certificate-table.ts'
 import { newId } from '../../platform/id.ts'
+import type { EdgeContext } from '../context.ts'
 import type { StoredDomain } from '../domains/store.ts'
 import { certificateOf, certificatesFor, deleteCertificate, replaceCertificate } from './store.ts'
 import { acceptUpload } from './upload-rules.ts'
@@ -19,7 +19,7 @@ interface Owned {
  *
  * @throws AppError conflict for a domain that is not verified, validation_failed for a certificate or key that cannot be served.
  */
-export function useOwnCertificate(context: Context, { service, domain }: Owned, upload: CertificateUpload): CertificateState {
+export function useOwnCertificate(context: EdgeContext, { service, domain }: Owned, upload: CertificateUpload): CertificateState {
   const { db, sealer } = context
   const now = context.now()
   if (domain.verifiedAt === null) {
@@ -37,12 +37,12 @@ export function useOwnCertificate(context: Context, { service, domain }: Owned, 
     const details = { domain: domain.name, issuer: accepted.issuer, expiresAt: new Date(accepted.notAfter).toISOString() }
     recordEvent(db, { service, type: 'certificate_uploaded', details, now })
   })()
-  context.work.pokeCertificates()
+  context.work.poke('certificates')
   return certificateOf(db, domain.name)
 }
 
 /** Serves the caller's own certificate no longer. @throws AppError not_found when there is none. */
-export function dropOwnCertificate(context: Context, { service, domain }: Owned): void {
+export function dropOwnCertificate(context: EdgeContext, { service, domain }: Owned): void {
   const { db } = context
   const held = certificatesFor(db, domain.name).find(({ source }) => source === 'uploaded')
   if (held === undefined) throw new AppError('not_found', `${domain.name} has no certificate of your own.`)
@@ -50,5 +50,5 @@ export function dropOwnCertificate(context: Context, { service, domain }: Owned)
     deleteCertificate(db, held.id)
     recordEvent(db, { service, type: 'certificate_removed', details: { domain: domain.name }, now: context.now() })
   })()
-  context.work.pokeCertificates()
+  context.work.poke('certificates')
 }

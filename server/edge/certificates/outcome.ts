@@ -3,8 +3,8 @@ import { messageOf } from '../../../shared/error.ts'
 import type { EventType } from '../../../shared/event.ts'
 import { recordEvent } from '../../apps/events/store.ts'
 import { serviceById } from '../../apps/services/store.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { describeError } from '../../platform/server-log.ts'
+import type { EdgeContext } from '../context.ts'
 import type { Issued } from './acme/order.ts'
 import { AcmeProblem } from './acme/problem.ts'
 import { adviceOn } from './advice.ts'
@@ -22,7 +22,7 @@ import {
   type StoredCertificate,
 } from './store.ts'
 
-type OutcomeContext = Pick<Context, 'db' | 'audit' | 'now' | 'log'>
+type OutcomeContext = Pick<EdgeContext, 'db' | 'audit' | 'now' | 'log'>
 
 /** Puts what the authority has issued into use, or has it revoked when nobody wants it any more. */
 export function keepIssued(context: OutcomeContext, host: string, { certificateId: id, chain, keySealed, directory }: Issued): void {

@@ -2,10 +2,11 @@
  * Keeps the certificates that are held and those that are wanted together. One run decides (plan.ts), writes the decision down,
  * publishes, and starts what takes time beside itself; each end of that makes another run.
  */
-import type { Context } from '../../boot/serve/context.ts'
+
 import { describeError } from '../../platform/server-log.ts'
 import { createDriver } from '../../platform/work/driver.ts'
 import { createPublisher } from '../../platform/work/publisher.ts'
+import type { EdgeContext } from '../context.ts'
 import { type Authority, createAuthority } from './acme/client.ts'
 import { obtain } from './acme/order.ts'
 import { AcmeProblem } from './acme/problem.ts'
@@ -49,7 +50,7 @@ const LANE = 'certificates'
 /** RFC 5280's reason for a name that is given up. */
 const CESSATION_OF_OPERATION = 5
 
-export function createCertificates(context: Context, options: CertificatesOptions): Certificates {
+export function createCertificates(context: EdgeContext, options: CertificatesOptions): Certificates {
   const { acme, backoff = defaultBackoff, places = DEFAULT_PLACES } = options
   const { db, stopping: signal, now, log } = context
   const board = createChallengeBoard()
@@ -119,7 +120,7 @@ interface Decided {
 }
 
 /** What the plan changes in the database, in one step. */
-function keepBooks(context: Context, { plan, wanted, certificates }: Decided): void {
+function keepBooks(context: EdgeContext, { plan, wanted, certificates }: Decided): void {
   const { db } = context
   const now = context.now()
   const serviceOf = new Map(wanted.served.map(({ host, serviceId }) => [host, serviceId]))
@@ -135,7 +136,7 @@ function keepBooks(context: Context, { plan, wanted, certificates }: Decided): v
 }
 
 interface JobParts {
-  parts: ResponderParts & { context: Context }
+  parts: ResponderParts & { context: EdgeContext }
   jobs: JobPool
   backoff: Backoff
 }
@@ -183,7 +184,7 @@ function once(run: () => Promise<void>): () => Promise<void> {
 }
 
 /** Records that a dead control plane has left in the DNS. */
-async function cleanUpLeft(context: Context, { settings: { dnsHook } }: Authority): Promise<void> {
+async function cleanUpLeft(context: EdgeContext, { settings: { dnsHook } }: Authority): Promise<void> {
   if (dnsHook === undefined) return
   await Promise.all(leftRecords(context.db).map((record) => cleanUpRecord(context, dnsHook, record)))
 }

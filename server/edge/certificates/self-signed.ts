@@ -1,6 +1,6 @@
-import type { Context } from '../../boot/serve/context.ts'
 import { keyPurpose } from '../../ingress/certificate-table.ts'
 import { newId } from '../../platform/id.ts'
+import type { EdgeContext } from '../context.ts'
 import { newEcKey } from './acme/account.ts'
 import { selfSign } from './self-sign.ts'
 import { replaceCertificate } from './store.ts'
@@ -11,7 +11,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 const BACKDATED_MS = DAY_MS
 
 /** Makes the certificate that hosts without one of their own are served with. Nobody trusts it, but nothing goes in clear. */
-export async function renewSelfSigned(context: Pick<Context, 'db' | 'sealer' | 'now' | 'config'>): Promise<void> {
+export async function renewSelfSigned(context: Pick<EdgeContext, 'db' | 'sealer' | 'now' | 'config'>): Promise<void> {
   const { CP_BASE_DOMAIN: baseDomain } = context.config
   const now = context.now()
   const key = newEcKey()

@@ -1,7 +1,8 @@
 import { accessSync, constants, readFileSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import { AppError } from '../../../shared/error.ts'
-import type { Config } from '../../boot/settings/config.ts'
+import type { IngressSettings } from '../../ingress/settings.ts'
+import type { EdgeSettings } from '../settings.ts'
 
 export type ChallengeKind = 'http-01' | 'tls-alpn-01' | 'dns-01'
 
@@ -18,10 +19,10 @@ export interface AcmeSettings {
   externalAccount: { kid: string; hmacKey: string } | undefined
 }
 
-type HttpsConfig = Pick<Config, 'CP_INGRESS_HTTPS'>
+type HttpsConfig = Pick<IngressSettings, 'CP_INGRESS_HTTPS'>
 
 type Given = Pick<
-  Config,
+  EdgeSettings,
   'CP_ACME_DIRECTORY' | 'CP_ACME_ROOT' | 'CP_ACME_EMAIL' | 'CP_ACME_CHALLENGE' | 'CP_ACME_DNS_HOOK' | 'CP_ACME_EAB_KID' | 'CP_ACME_EAB_HMAC'
 > &
   HttpsConfig

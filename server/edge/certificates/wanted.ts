@@ -1,5 +1,5 @@
 import { hostOf } from '../../apps/services/present.ts'
-import type { Context } from '../../boot/serve/context.ts'
+import type { EdgeContext } from '../context.ts'
 import { verifiedDomains } from '../domains/store.ts'
 import { isCertifiable } from './names.ts'
 import type { AcmeSettings } from './settings.ts'
@@ -52,7 +52,7 @@ const isLabelUnder = (host: string, base: string): boolean => host.endsWith(`.${
 const distinct = (hosts: ServedHost[]): ServedHost[] => [...new Map(hosts.map((entry) => [entry.host, entry])).values()]
 
 /** What the database and the settings ask for now. */
-export function readWanted(context: Context, acme: AcmeSettings | undefined): Wanted {
+export function readWanted(context: EdgeContext, acme: AcmeSettings | undefined): Wanted {
   const services = context.db
     .query<{ id: string; slug: string }, []>(
       "SELECT id, slug FROM services WHERE deleted_at IS NULL AND type IN ('web_service', 'static_site') ORDER BY id",

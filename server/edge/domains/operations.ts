@@ -2,9 +2,9 @@ import { canonicalHostName, parseDomainName, refuseReservedNames } from '../../.
 import { AppError } from '../../../shared/error.ts'
 import { recordEvent } from '../../apps/events/store.ts'
 import { type StoredService, serviceById } from '../../apps/services/store.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { isWithin, type ServiceScope } from '../../identity/scopes/scope.ts'
 import { newId } from '../../platform/id.ts'
+import type { EdgeContext } from '../context.ts'
 import { WATCHED_MS } from './schedule.ts'
 import { countDomains, deleteDomain, domainNamed, findDomain, insertDomain, requestCheck, type StoredDomain } from './store.ts'
 
@@ -18,7 +18,11 @@ const CHALLENGE_BYTES = 20
  * @throws AppError validation_failed for a name that cannot be one, conflict for one that is taken, whoever has it, or a service that
  * is not reached from outside.
  */
-export function addDomain(context: Context, service: StoredService, { text, scope }: { text: string; scope: ServiceScope }): StoredDomain {
+export function addDomain(
+  context: EdgeContext,
+  service: StoredService,
+  { text, scope }: { text: string; scope: ServiceScope },
+): StoredDomain {
   refuseHidden(service)
   const domain = parseDomainName(text)
   refuseReservedNames(domain, { baseDomain: context.config.CP_BASE_DOMAIN, publicHost: new URL(context.publicUrl).hostname })
@@ -33,26 +37,26 @@ export function addDomain(context: Context, service: StoredService, { text, scop
     insertDomain(context.db, { ...domain, id, serviceId: service.id, challenge, watchedUntil: now + WATCHED_MS, createdAt: now })
     recordEvent(context.db, { service, type: 'custom_domain_added', details: { name: domain.name }, now })
   })()
-  context.work.pokeDomain(id)
+  context.work.poke('domain', id)
   return requireDomain(context, service, id)
 }
 
 /** Asks for a look at the DNS of a domain, which is taken in the background. */
-export function requestVerification(context: Context, service: StoredService, idOrName: string): void {
+export function requestVerification(context: EdgeContext, service: StoredService, idOrName: string): void {
   const { id } = requireDomain(context, service, idOrName)
   requestCheck(context.db, id, context.now())
-  context.work.pokeDomain(id)
+  context.work.poke('domain', id)
 }
 
 /** Gives a name up. Its route and certificate go right after it. */
-export function removeDomain(context: Context, service: StoredService, idOrName: string): void {
+export function removeDomain(context: EdgeContext, service: StoredService, idOrName: string): void {
   const domain = requireDomain(context, service, idOrName)
   context.db.transaction(() => removeRow(context, service, domain))()
-  context.work.pokeDomain(domain.id)
+  context.work.poke('domain', domain.id)
 }
 
 /** @throws AppError not_found for a domain that the service does not have, another service's included. */
-export function requireDomain(context: Pick<Context, 'db'>, service: StoredService, idOrName: string): StoredDomain {
+export function requireDomain(context: Pick<EdgeContext, 'db'>, service: StoredService, idOrName: string): StoredDomain {
   const domain = findDomain(context.db, service.id, canonicalHostName(idOrName) ?? idOrName)
   if (domain !== undefined) return domain
   throw new AppError(
@@ -67,7 +71,7 @@ export function requireDomain(context: Pick<Context, 'db'>, service: StoredServi
  *
  * @throws AppError conflict without telling strangers whose it is.
  */
-function freeName(context: Context, service: StoredService, { name, scope }: { name: string; scope: ServiceScope }): void {
+function freeName(context: EdgeContext, service: StoredService, { name, scope }: { name: string; scope: ServiceScope }): void {
   const holder = domainNamed(context.db, name)
   if (holder === undefined) return
   const owner = serviceById(context.db, holder.serviceId)
@@ -81,7 +85,7 @@ function freeName(context: Context, service: StoredService, { name, scope }: { n
   removeRow(context, owner, holder)
 }
 
-function removeRow(context: Context, service: StoredService, { id, name }: StoredDomain): void {
+function removeRow(context: EdgeContext, service: StoredService, { id, name }: StoredDomain): void {
   deleteDomain(context.db, id)
   recordEvent(context.db, { service, type: 'custom_domain_removed', details: { name }, now: context.now() })
 }

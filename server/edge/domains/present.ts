@@ -1,21 +1,21 @@
 import type { CustomDomain, DnsRecord } from '../../../shared/custom-domain.ts'
 import { hostOf } from '../../apps/services/present.ts'
 import type { StoredService } from '../../apps/services/store.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { publicAddressesOf } from '../../platform/outgoing/public-addresses.ts'
 import { certificateOf } from '../certificates/store.ts'
+import type { EdgeContext } from '../context.ts'
 import { dnsRecordsOf } from './records.ts'
 import type { StoredDomain } from './store.ts'
 
 /** The records that prove a domain of this service. */
 export const recordsFor = (
-  context: Pick<Context, 'config'>,
+  context: Pick<EdgeContext, 'config'>,
   service: Pick<StoredService, 'slug'>,
   domain: Pick<StoredDomain, 'name' | 'domainType' | 'challenge'>,
 ): DnsRecord[] => dnsRecordsOf(domain, { host: hostOf(context, service.slug), addresses: publicAddressesOf(context.config) })
 
 /** A domain as the API sends it. */
-export function presentDomain(context: Pick<Context, 'config' | 'db'>, service: StoredService, domain: StoredDomain): CustomDomain {
+export function presentDomain(context: Pick<EdgeContext, 'config' | 'db'>, service: StoredService, domain: StoredDomain): CustomDomain {
   const { check, checkedAt } = domain
   return {
     id: domain.id,

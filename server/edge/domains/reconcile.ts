@@ -6,8 +6,8 @@
 import { recordEvent } from '../../apps/events/store.ts'
 import { hostOf } from '../../apps/services/present.ts'
 import { type StoredService, serviceById } from '../../apps/services/store.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { publicAddressesOf } from '../../platform/outgoing/public-addresses.ts'
+import type { EdgeContext } from '../context.ts'
 import type { Gate } from './gate.ts'
 import { lookAt } from './look.ts'
 import { recordsFor } from './present.ts'
@@ -17,7 +17,7 @@ import { domainById, isSharedWithOthers, markVerified, type StoredDomain, saveCh
 import { judge } from './verdict.ts'
 
 /** When to come again, in milliseconds since 1970; undefined when nothing is left to look at. */
-export async function reconcileDomain(context: Context, gate: Gate, domainId: string): Promise<number | undefined> {
+export async function reconcileDomain(context: EdgeContext, gate: Gate, domainId: string): Promise<number | undefined> {
   const domain = domainById(context.db, domainId)
   const service = domain && serviceById(context.db, domain.serviceId)
   if (domain === undefined || service === undefined || service.deletedAt !== null) {
@@ -34,7 +34,7 @@ export async function reconcileDomain(context: Context, gate: Gate, domainId: st
 }
 
 /** Looks and writes down what was found. Whether that proves the domain for the first time. */
-async function look(context: Context, service: StoredService, domain: StoredDomain): Promise<boolean> {
+async function look(context: EdgeContext, service: StoredService, domain: StoredDomain): Promise<boolean> {
   const { db, config } = context
   const beganAt = context.now()
   const host = hostOf(context, service.slug)
@@ -60,7 +60,7 @@ async function look(context: Context, service: StoredService, domain: StoredDoma
   })()
 }
 
-async function tellChange(context: Context): Promise<void> {
-  context.work.pokeCertificates()
+async function tellChange(context: EdgeContext): Promise<void> {
+  context.work.poke('certificates')
   await context.routes.publish()
 }

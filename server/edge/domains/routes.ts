@@ -2,9 +2,9 @@ import type { Operations } from '../../../shared/api.ts'
 import type { CustomDomainQuery } from '../../../shared/custom-domain.ts'
 import { canonicalHostName } from '../../../shared/domain.ts'
 import { requireService } from '../../apps/services/require.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import type { Handlers } from '../../http/call.ts'
 import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/page.ts'
+import type { EdgeContext } from '../context.ts'
 import { addDomain, removeDomain, requestVerification, requireDomain } from './operations.ts'
 import { presentDomain } from './present.ts'
 import { listDomains } from './store.ts'
@@ -14,7 +14,7 @@ type DomainIds = Extract<
   'listCustomDomains' | 'createCustomDomain' | 'getCustomDomain' | 'verifyCustomDomain' | 'deleteCustomDomain'
 >
 
-export const domainRoutes: Handlers<DomainIds, Context> = {
+export const domainRoutes: Handlers<DomainIds, EdgeContext> = {
   listCustomDomains({ actor, params, query }, context) {
     const service = requireService(context, actor, params.serviceId)
     const wanted = { beforeId: idAfter(query.cursor), limit: query.limit ?? DEFAULT_PAGE_ITEMS, ...namesIn(query) }

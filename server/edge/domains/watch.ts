@@ -1,6 +1,6 @@
-import type { Context } from '../../boot/serve/context.ts'
 import { describeError } from '../../platform/server-log.ts'
 import { createDriver, type Driver } from '../../platform/work/driver.ts'
+import type { EdgeContext } from '../context.ts'
 import { createGate } from './gate.ts'
 import { reconcileDomain } from './reconcile.ts'
 
@@ -8,7 +8,7 @@ import { reconcileDomain } from './reconcile.ts'
 const LOOKS_AT_ONCE = 64
 
 /** Looks at the DNS of domains, each by its id. */
-export function createDomainWatch(context: Context): Driver {
+export function createDomainWatch(context: EdgeContext): Driver {
   const gate = createGate(LOOKS_AT_ONCE)
   return createDriver({
     run: (domainId) => reconcileDomain(context, gate, domainId),

@@ -1,6 +1,6 @@
 import { canonicalHostName } from '../../../shared/domain.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import type { Route } from '../../ingress/route-table.ts'
+import type { EdgeContext } from '../context.ts'
 
 const API = 'control-plane'
 
@@ -12,7 +12,11 @@ const reachedAt: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' 
  * pass for the platform otherwise.
  * None for an address, and none while the API listens at a port that is known only to itself.
  */
-export function apiRouteOf({ config, publicUrl, ingressProof }: Pick<Context, 'config' | 'publicUrl' | 'ingressProof'>): [string, Route][] {
+export function apiRouteOf({
+  config,
+  publicUrl,
+  ingressProof,
+}: Pick<EdgeContext, 'config' | 'publicUrl' | 'ingressProof'>): [string, Route][] {
   const { protocol, hostname } = new URL(publicUrl)
   const { host, port } = config.CP_LISTEN
   if (protocol !== 'https:' || canonicalHostName(hostname) === undefined || port === 0) return []

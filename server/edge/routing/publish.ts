@@ -1,12 +1,12 @@
 import { streamsOf } from '../../apps/private-network/streams.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { createPublisher, type Publisher } from '../../platform/work/publisher.ts'
+import type { EdgeContext } from '../context.ts'
 import { buildRouteTable } from './table.ts'
 
 /** Brings the ingress's routes up to what the database says. */
 export type RoutePublisher = Publisher
 
-export function createRoutePublisher(context: Omit<Context, 'routes' | 'work'>): RoutePublisher {
+export function createRoutePublisher(context: Omit<EdgeContext, 'routes' | 'work'>): RoutePublisher {
   return createPublisher({
     what: 'routes',
     build: () => ({ hosts: buildRouteTable(context), streams: streamsOf(context) }),

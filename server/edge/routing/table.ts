@@ -5,9 +5,9 @@ import type { StoredInstance } from '../../apps/instances/store.ts'
 import { hostOf } from '../../apps/services/present.ts'
 import type { ServiceSettings } from '../../apps/services/settings.ts'
 import { controlsIn } from '../../apps/services/store.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { SHARED_ADDRESS } from '../../engines/loopback-address.ts'
 import type { ProxyTarget, Route, RouteTable } from '../../ingress/route-table.ts'
+import type { EdgeContext } from '../context.ts'
 import { verifiedDomains } from '../domains/store.ts'
 import { apiRouteOf } from './api-route.ts'
 import { policyOf } from './policy.ts'
@@ -56,7 +56,7 @@ const targetOf = ({ id, address, port }: RoutedService['instances'][number]): Pr
 })
 
 /** All routes as they stand in the database. */
-export function buildRouteTable(context: Pick<Context, 'db' | 'config' | 'paths' | 'publicUrl' | 'ingressProof'>): RouteTable['hosts'] {
+export function buildRouteTable(context: Pick<EdgeContext, 'db' | 'config' | 'paths' | 'publicUrl' | 'ingressProof'>): RouteTable['hosts'] {
   const services = selectRouted(context.db, context).map((service) => ({ service, route: routeOf(service) }))
   const routes = new Map(services.map(({ service, route }) => [service.id, route]))
   const custom = verifiedDomains(context.db).flatMap(({ name, serviceId }): [string, Route][] => {
@@ -91,7 +91,7 @@ interface TargetRow {
   exits: string
 }
 
-function selectRouted(db: Database, context: Pick<Context, 'paths'>): RoutedService[] {
+function selectRouted(db: Database, context: Pick<EdgeContext, 'paths'>): RoutedService[] {
   const instances = Map.groupBy(
     db
       .query<TargetRow, []>(
@@ -119,7 +119,7 @@ const presentTarget = (row: TargetRow): RoutedService['instances'][number] => ({
   exits: JSON.parse(row.exits) as StoredInstance['exits'],
 })
 
-function presentRow(row: RoutedRow, context: Pick<Context, 'paths'>): Omit<RoutedService, 'instances'> {
+function presentRow(row: RoutedRow, context: Pick<EdgeContext, 'paths'>): Omit<RoutedService, 'instances'> {
   const { id, name, slug, type, release_id, artifact, settings } = row
   const release =
     release_id === null || artifact === null || settings === null

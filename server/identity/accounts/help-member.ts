@@ -1,20 +1,20 @@
 import type { Database } from 'bun:sqlite'
 import type { PasswordResetLink } from '../../../shared/account.ts'
 import { AppError } from '../../../shared/error.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import type { Actor } from '../../http/call.ts'
 import { deliver } from '../../platform/mail/deliver.ts'
 import type { Mail } from '../../platform/mail/mailer.ts'
 import { endSignIns } from '../auth/end-access.ts'
 import { hasTwoFactor, removeTwoFactor } from '../auth/two-factor-store.ts'
 import { findUser, type StoredUser } from '../auth/user-store.ts'
+import type { IdentityContext } from '../context.ts'
 import { permissionsIn, refuseEscalation } from '../roles/grant.ts'
 import { findMembership } from '../workspaces/store.ts'
 import { resetMail, resetUrl } from './reset-mail.ts'
 import { type LinkWay, linkWayOf, refuseForeignTwoFactor } from './reset-rules.ts'
 import { createReset } from './reset-store.ts'
 
-type HelpContext = Pick<Context, 'db' | 'publicUrl' | 'mailer' | 'now'>
+type HelpContext = Pick<IdentityContext, 'db' | 'publicUrl' | 'mailer' | 'now'>
 
 export interface MadeLink {
   user: StoredUser
@@ -35,7 +35,7 @@ export function makeResetLink({ db, publicUrl, mailer, now }: HelpContext, actor
 }
 
 /** Sends the link to the account, where mail is configured. @throws AppError `unavailable` when nobody would have got it. */
-export async function deliverLink({ mailer, log }: Pick<Context, 'mailer' | 'log'>, link: MadeLink): Promise<PasswordResetLink> {
+export async function deliverLink({ mailer, log }: Pick<IdentityContext, 'mailer' | 'log'>, link: MadeLink): Promise<PasswordResetLink> {
   const expiresAt = new Date(link.expiresAt).toISOString()
   if (link.way === 'shown') return { url: link.url, expiresAt, emailed: await deliver({ mailer, log }, link.mail) }
   await mailer.send(link.mail)

@@ -1,11 +1,11 @@
 import { AppError, invalidValue } from '../../../shared/error.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import type { Actor } from '../../http/call.ts'
 import { credentialOf } from '../../http/credential.ts'
 import { proofCountersOf } from '../auth/login-counters.ts'
 import { verifyPassword } from '../auth/password.ts'
 import { takeSecondFactor } from '../auth/second-factor.ts'
 import { findUser, type StoredUser } from '../auth/user-store.ts'
+import type { IdentityContext } from '../context.ts'
 import { sessionOf } from './session-list.ts'
 
 /** What is needed of a call by a user. */
@@ -31,7 +31,7 @@ export interface Proven {
   change<T>(apply: () => T): T
 }
 
-type ProofContext = Pick<Context, 'db' | 'sealer' | 'logins' | 'now'>
+type ProofContext = Pick<IdentityContext, 'db' | 'sealer' | 'logins' | 'now'>
 
 /** An account without a password shows itself by a sign-in that is no older than this. */
 const FRESH_MS = 10 * 60_000
@@ -68,7 +68,7 @@ export async function proveOwner(context: ProofContext, call: UserCall, proof: P
 }
 
 /** The account of the calling user. */
-export function requireAccount({ db }: Pick<Context, 'db'>, actor: Actor): StoredUser {
+export function requireAccount({ db }: Pick<IdentityContext, 'db'>, actor: Actor): StoredUser {
   const user = findUser(db, actor.id)
   if (user === undefined) throw new AppError('not_found', 'This account has just been removed.')
   return user

@@ -1,6 +1,5 @@
 import type { Operations } from '../../../shared/api.ts'
 import { AppError } from '../../../shared/error.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { type AuditFacts, answer, type Handlers } from '../../http/call.ts'
 import { deliver } from '../../platform/mail/deliver.ts'
 import type { Mail } from '../../platform/mail/mailer.ts'
@@ -10,6 +9,7 @@ import { forgivenByReset, proofCountersOf } from '../auth/login-counters.ts'
 import { hashPassword } from '../auth/password.ts'
 import { createThrottle } from '../auth/throttle.ts'
 import { findUser, findUserByEmail, type StoredUser, setPasswordHash } from '../auth/user-store.ts'
+import type { IdentityContext } from '../context.ts'
 import { listWorkspacesOf } from '../workspaces/store.ts'
 import { deliverLink, makeResetLink, resetTwoFactor } from './help-member.ts'
 import { resetMail, resetUrl } from './reset-mail.ts'
@@ -28,7 +28,7 @@ const noMail =
   'This server sends no mail. Ask an administrator of your workspace for a link to set a new password (cpctl team reset-password), or the operator of the server.'
 
 /** Ways back in for those who have lost a password or a second factor. */
-export function createResetRoutes({ now }: Pick<Context, 'now'>): Handlers<ResetIds, Context> {
+export function createResetRoutes({ now }: Pick<IdentityContext, 'now'>): Handlers<ResetIds, IdentityContext> {
   const requests = createThrottle(RESET_LIMIT, now, 'Too many links were asked for.')
   return {
     async requestPasswordReset({ body, clientAddress, change, note }, context) {
@@ -77,7 +77,7 @@ export function createResetRoutes({ now }: Pick<Context, 'now'>): Handlers<Reset
 }
 
 /** Anybody may have asked, so the logs tell of whom and not by whom. */
-function prepareMail({ db, publicUrl, now }: Context, email: string): { mail: Mail; facts: AuditFacts } | undefined {
+function prepareMail({ db, publicUrl, now }: IdentityContext, email: string): { mail: Mail; facts: AuditFacts } | undefined {
   const user = findUserByEmail(db, email)
   if (user === undefined) return undefined
   const url = resetUrl(publicUrl, createReset(db, { userId: user.id, way: 'mailed' }, now()).token)
@@ -87,7 +87,7 @@ function prepareMail({ db, publicUrl, now }: Context, email: string): { mail: Ma
   }
 }
 
-function requireReset(db: Context['db'], token: string, now: number): StoredUser {
+function requireReset(db: IdentityContext['db'], token: string, now: number): StoredUser {
   const userId = findReset(db, token, now)
   const user = userId === undefined ? undefined : findUser(db, userId)
   if (user === undefined) throw new AppError('not_found', 'This link is unknown, expired, or was used before. Ask for a new one.')

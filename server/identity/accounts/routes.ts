@@ -1,6 +1,5 @@
 import type { Operations } from '../../../shared/api.ts'
 import { AppError, invalidValue } from '../../../shared/error.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { type Answer, answer, type Handlers } from '../../http/call.ts'
 import { credentialOf } from '../../http/credential.ts'
 import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/page.ts'
@@ -10,13 +9,14 @@ import { hashPassword } from '../auth/password.ts'
 import { placeOf } from '../auth/session-place.ts'
 import { createSession } from '../auth/session-store.ts'
 import { setPasswordHash } from '../auth/user-store.ts'
+import type { IdentityContext } from '../context.ts'
 import { proveOwner, type UserCall } from './prove-owner.ts'
 import { deleteSessionById, listSessions, presentSession, sessionOf } from './session-list.ts'
 
 type AccountIds = Extract<keyof Operations, 'listSessions' | 'endSession' | 'endOtherSessions' | 'changePassword'>
 
 /** What users do about their sessions and their password. */
-export function createAccountRoutes({ publicUrl }: Pick<Context, 'publicUrl'>): Handlers<AccountIds, Context> {
+export function createAccountRoutes({ publicUrl }: Pick<IdentityContext, 'publicUrl'>): Handlers<AccountIds, IdentityContext> {
   const cookie = createCookieWriter(publicUrl)
   return {
     listSessions({ actor, query, request }, { db, now }) {
@@ -56,7 +56,7 @@ export function createAccountRoutes({ publicUrl }: Pick<Context, 'publicUrl'>): 
 }
 
 /** Ends everything but the present session, of which a browser gets a new one. */
-function endOthers({ db, now }: Context, call: UserCall, cookie: CookieWriter): Answer<undefined> {
+function endOthers({ db, now }: IdentityContext, call: UserCall, cookie: CookieWriter): Answer<undefined> {
   const { actor, request } = call
   if (!showsCookie(request)) {
     endAccess(db, actor.id, sessionOf(db, request)?.id)

@@ -1,7 +1,6 @@
 import type { TwoFactorState } from '../../../shared/account.ts'
 import type { Operations } from '../../../shared/api.ts'
 import { AppError, invalidValue } from '../../../shared/error.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { answer, type Handlers } from '../../http/call.ts'
 import { proofCountersOf } from '../auth/login-counters.ts'
 import { hashOfRecoveryCode, newRecoveryCodes } from '../auth/recovery-codes.ts'
@@ -17,6 +16,7 @@ import {
   storePendingSecret,
   totpPurpose,
 } from '../auth/two-factor-store.ts'
+import type { IdentityContext } from '../context.ts'
 import { proveOwner, requireAccount, type UserCall } from './prove-owner.ts'
 import { listRequiring } from './two-factor-rule.ts'
 
@@ -26,7 +26,7 @@ type TwoFactorIds = Extract<
 >
 
 /** What users do about their second factor. */
-export const twoFactorRoutes: Handlers<TwoFactorIds, Context> = {
+export const twoFactorRoutes: Handlers<TwoFactorIds, IdentityContext> = {
   getTwoFactor: ({ actor }, { db }) => stateOf(db, actor.id),
   async beginTwoFactor(call, context) {
     const { db, sealer, publicUrl } = context
@@ -57,7 +57,7 @@ export const twoFactorRoutes: Handlers<TwoFactorIds, Context> = {
   },
 }
 
-function stateOf(db: Context['db'], userId: string): TwoFactorState {
+function stateOf(db: IdentityContext['db'], userId: string): TwoFactorState {
   const confirmedAt = findTwoFactor(db, userId)?.confirmedAt ?? null
   return {
     enabled: confirmedAt !== null,
@@ -67,7 +67,7 @@ function stateOf(db: Context['db'], userId: string): TwoFactorState {
   }
 }
 
-function refuseEnabled(db: Context['db'], userId: string): void {
+function refuseEnabled(db: IdentityContext['db'], userId: string): void {
   if (hasTwoFactor(db, userId)) {
     throw new AppError('conflict', 'Two-factor sign-in is on already. To move it to another app, switch it off first.')
   }
@@ -75,7 +75,7 @@ function refuseEnabled(db: Context['db'], userId: string): void {
 
 type ProofCall = UserCall & { body: { password?: string; otp: string } }
 
-async function proveBoth(context: Context, call: ProofCall) {
+async function proveBoth(context: IdentityContext, call: ProofCall) {
   if (!hasTwoFactor(context.db, call.actor.id)) {
     throw new AppError('conflict', 'Two-factor sign-in is off. POST /v1/auth/two-factor begins to set it up.')
   }
@@ -84,7 +84,7 @@ async function proveBoth(context: Context, call: ProofCall) {
 
 /** The step of a code that is right for the secret that waits for it. @throws AppError `validation_failed` for a wrong one. */
 function requirePendingCode(
-  { db, sealer, logins, now }: Context,
+  { db, sealer, logins, now }: IdentityContext,
   { clientAddress }: UserCall,
   { id, email, code }: { id: string; email: string; code: string },
 ): number {
@@ -104,7 +104,7 @@ function requirePendingCode(
   return step
 }
 
-function renewCodes(db: Context['db'], userId: string): { recoveryCodes: string[] } {
+function renewCodes(db: IdentityContext['db'], userId: string): { recoveryCodes: string[] } {
   const recoveryCodes = newRecoveryCodes()
   replaceRecoveryCodes(
     db,

@@ -1,9 +1,9 @@
 import type { ApiKeyCreate } from '../../../shared/api-key.ts'
 import { AppError, invalidValue } from '../../../shared/error.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import type { Actor } from '../../http/call.ts'
 import { newId } from '../../platform/id.ts'
 import { hashToken } from '../auth/token.ts'
+import type { IdentityContext } from '../context.ts'
 import { refuseEscalation, requireRole } from '../roles/grant.ts'
 import { defaultKeyRole } from '../roles/rules.ts'
 import { requireScope } from '../scopes/store.ts'
@@ -16,7 +16,11 @@ import { countKeys, findKey, insertKey, type StoredKey, staticTokenMaker } from 
  * @throws AppError `validation_failed` for a role that does not exist or an end that is past, `not_found` for a scope of strange
  * services, `forbidden` for a role that may do more than the maker, `conflict` where the workspace has too many.
  */
-export function createKey(context: Pick<Context, 'db' | 'now'>, maker: Actor, wanted: ApiKeyCreate): { key: StoredKey; secret: string } {
+export function createKey(
+  context: Pick<IdentityContext, 'db' | 'now'>,
+  maker: Actor,
+  wanted: ApiKeyCreate,
+): { key: StoredKey; secret: string } {
   const { db } = context
   const now = context.now()
   const { workspaceId } = maker
@@ -43,7 +47,7 @@ export function createKey(context: Pick<Context, 'db' | 'now'>, maker: Actor, wa
 /** Lists show them all at once, and a change of a role looks through them. */
 export const MAX_KEYS = 1000
 
-function refuseManyKeys(db: Context['db'], workspaceId: string): void {
+function refuseManyKeys(db: IdentityContext['db'], workspaceId: string): void {
   if (countKeys(db, workspaceId) >= MAX_KEYS)
     throw new AppError(
       'conflict',

@@ -1,14 +1,14 @@
 import type { Operations } from '../../../shared/api.ts'
 import { AppError } from '../../../shared/error.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import type { Handlers } from '../../http/call.ts'
+import type { IdentityContext } from '../context.ts'
 import { createKey } from './create.ts'
 import { presentKey, presentKeyDetails } from './present.ts'
 import { deleteKey, findKey, listKeys } from './store.ts'
 
 type ApiKeyIds = Extract<keyof Operations, 'createApiKey' | 'listApiKeys' | 'getApiKey' | 'revokeApiKey'>
 
-export const apiKeyRoutes: Handlers<ApiKeyIds, Context> = {
+export const apiKeyRoutes: Handlers<ApiKeyIds, IdentityContext> = {
   createApiKey({ actor, body }, context) {
     const { key, secret } = createKey(context, actor, body)
     return { ...presentKey(key), secret }

@@ -1,7 +1,7 @@
-import type { Context } from '../../boot/serve/context.ts'
 import type { DeniedAttempt } from '../../http/audit.ts'
 import { addressKey } from '../../http/client-address.ts'
 import { describeError } from '../../platform/server-log.ts'
+import type { IdentityContext } from '../context.ts'
 import { listWorkspacesOf } from '../workspaces/store.ts'
 import { actorOf } from './actor.ts'
 import type { NewEntry } from './chain.ts'
@@ -31,7 +31,7 @@ interface Counted {
   operations: Set<string>
 }
 
-type DenialsContext = Pick<Context, 'db' | 'audit' | 'log' | 'now' | 'stopping'>
+type DenialsContext = Pick<IdentityContext, 'db' | 'audit' | 'log' | 'now' | 'stopping'>
 
 export function createDenials({ db, audit, log, now, stopping }: DenialsContext): Denials {
   const counted = new Map<string, Counted>()
@@ -87,7 +87,7 @@ function keyOf({ actor, address, reason, facts, isAtDoor, operationId }: DeniedA
 }
 
 /** Of an account, each of its workspaces. */
-function chainsOf(db: Context['db'], { actor, facts }: DeniedAttempt): readonly string[] {
+function chainsOf(db: IdentityContext['db'], { actor, facts }: DeniedAttempt): readonly string[] {
   if (facts.workspaceIds !== undefined) return facts.workspaceIds
   if (actor !== undefined) return [actor.workspaceId]
   return facts.actor === undefined ? [] : listWorkspacesOf(db, facts.actor.id).map(({ id }) => id)

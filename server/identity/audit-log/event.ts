@@ -1,6 +1,5 @@
 import type { OperationId, Operations } from '../../../shared/api.ts'
 import type { Operation, ReplyOf } from '../../../shared/operation.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import type { Call } from '../../http/call.ts'
 import type { Snapshot } from './differences.ts'
 
@@ -11,13 +10,13 @@ type ChangingGet = 'openShell' | 'openJobTerminal' | 'completeOAuth'
 export type ChangingId = { [Id in OperationId]: Operations[Id]['method'] extends 'GET' ? never : Id }[OperationId] | ChangingGet
 
 /** What the audit log tells of one operation. */
-export interface AuditEvent<O extends Operation> {
+export interface AuditEvent<O extends Operation, C> {
   /** What happened, such as `service.updated`. */
   event: string
   /** Id of what it happened to. The reply is undefined where the handler writes for itself: it notes the target then. */
   target?(call: Call<O>, reply: ReplyOf<O> | undefined): string | undefined
   /** What is changed, as it is now; undefined where it is not there. Looked at before and after. */
-  read?(call: Call<O>, context: Context): Snapshot | undefined
+  read?(call: Call<O>, context: C): Snapshot | undefined
   /** Whether this request changes anything; absent: it does. */
   isChange?(call: Call<O>): boolean
   /** The handler waits for something, and makes its change in one `call.change`. */
@@ -26,7 +25,7 @@ export interface AuditEvent<O extends Operation> {
   isPersonal?: true
 }
 
-export type AuditEvents = { [Id in ChangingId]: AuditEvent<Operations[Id]> }
+export type AuditEvents<C> = { [Id in ChangingId]: AuditEvent<Operations[Id], C> }
 
 /** The same under its general type, for code that serves every operation. */
-export type AnyAuditEvent = AuditEvent<Operation>
+export type AnyAuditEvent<C> = AuditEvent<Operation, C>

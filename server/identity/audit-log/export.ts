@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { AuditExportLine } from '../../../shared/audit.ts'
-import type { Context } from '../../boot/serve/context.ts'
+import type { IdentityContext } from '../context.ts'
 import { entriesFrom, newestSequence, readHead } from './store.ts'
 
 /** Entries read at once: a few milliseconds, in which nobody else is answered. */
@@ -11,7 +11,7 @@ const BATCH_ENTRIES = 250
  * everybody else has a turn, and no transaction stays open.
  */
 export function exportChain(
-  { db, audit }: Pick<Context, 'db' | 'audit'>,
+  { db, audit }: Pick<IdentityContext, 'db' | 'audit'>,
   workspaceId: string,
   fromSequence: number,
 ): ReadableStream<Uint8Array> {
@@ -43,7 +43,7 @@ export function exportChain(
 }
 
 /** The public key and the signed end of a workspace's chain. */
-export function checkpointOf({ db, audit }: Pick<Context, 'db' | 'audit'>, workspaceId: string) {
+export function checkpointOf({ db, audit }: Pick<IdentityContext, 'db' | 'audit'>, workspaceId: string) {
   const head = readHead(db, workspaceId)
   return { workspaceId, publicKey: audit.publicKey, ...(head !== undefined && { head }) }
 }

@@ -1,14 +1,14 @@
 import type { Operations } from '../../../shared/api.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import type { Handlers } from '../../http/call.ts'
 import { DEFAULT_PAGE_ITEMS, decodeCursor, pageOf } from '../../http/page.ts'
+import type { IdentityContext } from '../context.ts'
 import { checkpointOf, exportChain } from './export.ts'
 import { firstSequenceAt, listEntries } from './store.ts'
 
 type AuditIds = Extract<keyof Operations, 'listAuditLogs' | 'listOwnerAuditLogs' | 'exportAuditLogs' | 'getAuditCheckpoint'>
-type Query = Parameters<Handlers<'listOwnerAuditLogs', Context>['listOwnerAuditLogs']>[0]['query']
+type Query = Parameters<Handlers<'listOwnerAuditLogs', IdentityContext>['listOwnerAuditLogs']>[0]['query']
 
-export const auditRoutes: Handlers<AuditIds, Context> = {
+export const auditRoutes: Handlers<AuditIds, IdentityContext> = {
   listAuditLogs: ({ actor, query }, context) => pageFor(context, actor.workspaceId, query),
   listOwnerAuditLogs: ({ actor, query }, context) => pageFor(context, actor.workspaceId, query),
   exportAuditLogs({ actor, query }, context) {
@@ -18,7 +18,7 @@ export const auditRoutes: Handlers<AuditIds, Context> = {
   getAuditCheckpoint: ({ actor }, context) => checkpointOf(context, actor.workspaceId),
 }
 
-function pageFor({ db }: Context, workspaceId: string, query: Query) {
+function pageFor({ db }: IdentityContext, workspaceId: string, query: Query) {
   const { startTime, endTime, direction = 'backward', event = [], actor = [], limit = DEFAULT_PAGE_ITEMS, cursor } = query
   const isForward = direction === 'forward'
   const passed = decodeCursor(cursor, ['number'])?.[0] as number | undefined

@@ -13,24 +13,25 @@
 import type { OperationId } from '../../../shared/api.ts'
 import { operationOf } from '../../../shared/api.ts'
 import type { Operation } from '../../../shared/operation.ts'
-import { auditEvents } from '../../api/audit/events.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import type { AuditedChange, AuditMoment, AuditPort } from '../../http/audit.ts'
 import { type Actor, type AuditFacts, isAnswer } from '../../http/call.ts'
 import { inOneChange } from '../../platform/db/change.ts'
+import type { IdentityContext } from '../context.ts'
 import { listWorkspacesOf } from '../workspaces/store.ts'
 import { actorOf } from './actor.ts'
 import type { NewEntry } from './chain.ts'
 import { createDenials } from './denials.ts'
 import { differencesOf, type Snapshot } from './differences.ts'
-import type { AnyAuditEvent } from './event.ts'
+import type { AnyAuditEvent, AuditEvents } from './event.ts'
 import { masked } from './mask.ts'
 
 /** Writes down what requests change, and which are refused. */
-export function createAuditTrail(context: Context): AuditPort {
+export function createAuditTrail<C extends IdentityContext>(context: C, events: AuditEvents<C>): AuditPort {
   const denials = createDenials(context)
+  // Each event fits its own operation, which its type says.
+  const eventOf = (id: string) => (events as unknown as Readonly<Record<string, AnyAuditEvent<C> | undefined>>)[id]
   return {
-    momentOf,
+    momentOf: (operationId) => momentOf(operationId, eventOf(operationId)),
     record(change, apply) {
       const { call, facts } = change
       const event = eventOf(change.operationId)
@@ -56,19 +57,14 @@ function isChanged(reply: unknown, { isUnchanged, target }: AuditFacts): boolean
 
 const isRefusal = (reply: unknown): boolean => (isAnswer(reply) || reply instanceof Response) && reply.status >= 400
 
-const eventOf = (operationId: string): AnyAuditEvent | undefined =>
-  // Each event fits its own operation, which its type says.
-  (auditEvents as unknown as Readonly<Record<string, AnyAuditEvent | undefined>>)[operationId]
-
-function momentOf(operationId: string): AuditMoment | undefined {
-  const event = eventOf(operationId)
+function momentOf(operationId: string, event: Pick<AnyAuditEvent<never>, 'inHandler'> | undefined): AuditMoment | undefined {
   if (event === undefined) return undefined
   if (operationOf(operationId as OperationId).webSocket) return 'at_upgrade'
   return event.inHandler ? 'in_handler' : 'around'
 }
 
 /** Whose logs tell of it: of a person, those of all their workspaces. */
-function chainsOf({ db }: Context, event: AnyAuditEvent, { call, facts }: AuditedChange): string[] {
+function chainsOf({ db }: IdentityContext, event: Pick<AnyAuditEvent<never>, 'isPersonal'>, { call, facts }: AuditedChange): string[] {
   if (facts.workspaceIds !== undefined) return [...facts.workspaceIds]
   const actor = call.actor as Actor | undefined
   const userId = facts.actor?.id ?? (actor?.type === 'user' ? actor.id : undefined)
@@ -82,7 +78,7 @@ interface Outcome {
   after: Snapshot | undefined
 }
 
-function entryOf(event: AnyAuditEvent, { operationId, call, facts }: AuditedChange, { reply, before, after }: Outcome): NewEntry {
+function entryOf(event: AnyAuditEvent<never>, { operationId, call, facts }: AuditedChange, { reply, before, after }: Outcome): NewEntry {
   const target = facts.target ?? event.target?.(call, bodyOf(reply) as never)
   return {
     event: event.event,

@@ -1,6 +1,6 @@
 import type { RegisterBody } from '../../../shared/auth.ts'
 import { AppError } from '../../../shared/error.ts'
-import type { Context } from '../../boot/serve/context.ts'
+import type { IdentityContext } from '../context.ts'
 import { joinByInvite, requireInvite } from '../team/join.ts'
 import { addressCounterOf } from './login-counters.ts'
 import { openAccount, openOwnWorkspace } from './open-account.ts'
@@ -10,7 +10,7 @@ import type { SessionPlace } from './session-store.ts'
 import { beginSession, type SignIn } from './sign-in.ts'
 import { findUserByEmail } from './user-store.ts'
 
-type RegisterContext = Pick<Context, 'db' | 'audit' | 'logins' | 'now'> & { config: RegistrationSettings }
+type RegisterContext = Pick<IdentityContext, 'db' | 'audit' | 'logins' | 'now'> & { config: RegistrationSettings }
 
 export interface Registration extends RegisterBody {
   place: SessionPlace

@@ -1,8 +1,12 @@
 import { AppError } from '../../../shared/error.ts'
-import type { Config } from '../../boot/settings/config.ts'
+import type { HttpSettings } from '../../http/settings.ts'
 import { isLoopback, isLoopbackHost } from '../../platform/network/address.ts'
+import type { IdentitySettings } from '../settings.ts'
 
-export type RegistrationSettings = Pick<Config, 'CP_REGISTRATION' | 'CP_LISTEN' | 'CP_PUBLIC_URL' | 'CP_TRUSTED_PROXIES'>
+export type RegistrationSettings = Pick<
+  IdentitySettings & HttpSettings,
+  'CP_REGISTRATION' | 'CP_LISTEN' | 'CP_PUBLIC_URL' | 'CP_TRUSTED_PROXIES'
+>
 
 /** Who may make an account: anybody, who was invited, or nobody. */
 export type RegistrationPolicy = 'open' | 'invite' | 'closed'

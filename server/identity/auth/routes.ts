@@ -1,10 +1,10 @@
 import type { Operations } from '../../../shared/api.ts'
 import { AppError } from '../../../shared/error.ts'
 import { permissionNames } from '../../../shared/permission.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { type Actor, answer, type Call, type Handlers } from '../../http/call.ts'
 import { sessionTokenOf } from '../../http/credential.ts'
 import { findKeyMaker } from '../api-keys/store.ts'
+import type { IdentityContext } from '../context.ts'
 import { findWorkspace } from '../workspaces/store.ts'
 import { createCookieWriter } from './cookie.ts'
 import { deviceCookieOf, deviceTokenOf } from './known-devices.ts'
@@ -17,7 +17,7 @@ import { findUser, presentUser } from './user-store.ts'
 type AuthIds = Extract<keyof Operations, 'register' | 'login' | 'logout' | 'me' | 'getUser'>
 
 /** Registering, signing in and out. */
-export function createAuthRoutes({ publicUrl }: Pick<Context, 'publicUrl'>): Handlers<AuthIds, Context> {
+export function createAuthRoutes({ publicUrl }: Pick<IdentityContext, 'publicUrl'>): Handlers<AuthIds, IdentityContext> {
   const cookie = createCookieWriter(publicUrl)
   const greet = (status: number, { signedIn, sessionToken, deviceToken }: SignIn) =>
     answer(status, signedIn, cookie.set(sessionToken), deviceToken === undefined ? [] : [deviceCookieOf(publicUrl, deviceToken)])
@@ -66,19 +66,19 @@ const noteUser =
     note({ actor: { type: 'user', id, email } })
 
 /** Ends the session of the request's cookie, if it has one: a login or logout leaves no old session alive. */
-function endSession(db: Context['db'], request: Request): void {
+function endSession(db: IdentityContext['db'], request: Request): void {
   const token = sessionTokenOf(request.headers)
   if (token !== undefined) deleteSession(db, token)
 }
 
-function workspaceOf(db: Context['db'], { workspaceId }: Actor): { id: string; name: string } {
+function workspaceOf(db: IdentityContext['db'], { workspaceId }: Actor): { id: string; name: string } {
   const workspace = findWorkspace(db, workspaceId)
   if (workspace === undefined) throw new AppError('not_found', 'The workspace has just been removed.')
   return { id: workspace.id, name: workspace.name }
 }
 
 /** The calling user; for a key, who made it, because clients of keys ask this to greet their owner. */
-function userBehind(db: Context['db'], actor: Actor): ReturnType<typeof presentUser> {
+function userBehind(db: IdentityContext['db'], actor: Actor): ReturnType<typeof presentUser> {
   const user = findUser(db, actor.type === 'api_key' ? (findKeyMaker(db, actor.id) ?? '') : actor.id)
   if (user === undefined) throw new AppError('not_found', 'The user behind this credential no longer exists.')
   return presentUser(user)

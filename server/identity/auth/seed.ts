@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
-import type { Config } from '../../boot/settings/config.ts'
 import { newId } from '../../platform/id.ts'
+import type { IdentitySettings } from '../settings.ts'
 import { insertMember, insertWorkspace } from '../workspaces/store.ts'
 import { hashPassword } from './password.ts'
 import { newToken } from './token.ts'
@@ -20,7 +20,7 @@ export interface FirstStart {
 
 interface SeedDeps {
   db: Database
-  config: Pick<Config, 'CP_ADMIN_EMAIL' | 'CP_ADMIN_PASSWORD'>
+  config: Pick<IdentitySettings, 'CP_ADMIN_EMAIL' | 'CP_ADMIN_PASSWORD'>
   now(): number
   /** Called in the transaction that makes them. */
   onSeeded?(seeded: Seeded & { email: string }): void

@@ -2,11 +2,11 @@ import type { Database } from 'bun:sqlite'
 import type { Operations } from '../../../shared/api.ts'
 import { deviceGrantType, type OAuthErrorCode, refreshGrantType } from '../../../shared/device.ts'
 import type { Operation } from '../../../shared/operation.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { answer, type Call, type Handlers } from '../../http/call.ts'
 import { credentialOf } from '../../http/credential.ts'
 import { createThrottle } from '../auth/throttle.ts'
 import { findUser } from '../auth/user-store.ts'
+import type { IdentityContext } from '../context.ts'
 import { answerRequest, readRequest } from './confirm.ts'
 import { beginGrant, redeemGrant } from './grant.ts'
 import { clientNameOf, explanations } from './rules.ts'
@@ -18,7 +18,7 @@ type DeviceIds = Extract<
 >
 
 /** Logins of devices. Made once a server, because the counters of wrong codes belong to it. */
-export function createDeviceRoutes({ config, now }: Pick<Context, 'config' | 'now'>): Handlers<DeviceIds, Context> {
+export function createDeviceRoutes({ config, now }: Pick<IdentityContext, 'config' | 'now'>): Handlers<DeviceIds, IdentityContext> {
   const throttle = createThrottle(config.CP_LOGIN_LIMIT, now)
 
   return {

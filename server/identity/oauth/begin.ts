@@ -1,11 +1,11 @@
 import { invitePathOf } from '../../../shared/invite-token.ts'
 import { ACCOUNT_PATH, isOwnPath, type OAuthProblem } from '../../../shared/oauth.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { credentialOf } from '../../http/credential.ts'
 import { requireOwnOrigin } from '../../http/origin.ts'
 import { describeError } from '../../platform/server-log.ts'
 import { findSession, findSessionUser } from '../auth/session-store.ts'
 import { newToken } from '../auth/token.ts'
+import type { IdentityContext } from '../context.ts'
 import { insertAttempt } from './attempt-store.ts'
 import type { BrowserCookie } from './browser-cookie.ts'
 import { problemOfExchange } from './problem.ts'
@@ -22,7 +22,7 @@ export interface Beginning {
   isLink: boolean
 }
 
-type BeginContext = Pick<Context, 'db' | 'sealer' | 'publicUrl' | 'log' | 'now'>
+type BeginContext = Pick<IdentityContext, 'db' | 'sealer' | 'publicUrl' | 'log' | 'now'>
 
 /** Sends a browser to a provider, with everything in place by which it is known again when it comes back. */
 export async function beginAtProvider(context: BeginContext, beginning: Beginning): Promise<Response> {

@@ -14,13 +14,13 @@
  */
 import { AppError } from '../../../shared/error.ts'
 import { type OAuthProblem, oauthProblems } from '../../../shared/oauth.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import type { AuditFacts } from '../../http/call.ts'
 import { sessionTokenOf } from '../../http/credential.ts'
 import { createCookieWriter } from '../auth/cookie.ts'
 import { pendingCookieOf } from '../auth/pending-sign-in.ts'
 import { placeOf } from '../auth/session-place.ts'
 import { deleteSession, findSessionUser } from '../auth/session-store.ts'
+import type { IdentityContext } from '../context.ts'
 import { type KeptAnswer, type TakenAttempt, takeAttempt } from './attempt-store.ts'
 import type { BrowserCookie } from './browser-cookie.ts'
 import { enter, link } from './enter.ts'
@@ -48,7 +48,7 @@ export interface Return {
   deny(error: AppError): void
 }
 
-type CompleteContext = Pick<Context, 'db' | 'audit' | 'sealer' | 'publicUrl' | 'config' | 'log' | 'now'>
+type CompleteContext = Pick<IdentityContext, 'db' | 'audit' | 'sealer' | 'publicUrl' | 'config' | 'log' | 'now'>
 
 /** Ends a sign-in or a link: with a session, or with the reason why there is none. */
 export async function completeAtProvider(context: CompleteContext, back: Return): Promise<Response> {

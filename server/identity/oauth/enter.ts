@@ -1,6 +1,5 @@
 import { AppError } from '../../../shared/error.ts'
 import type { OAuthProblem, ProviderId } from '../../../shared/oauth.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { isEmailProven, proveEmail } from '../auth/email-proof.ts'
 import { openAccount, openOwnWorkspace } from '../auth/open-account.ts'
 import { beginPendingSignIn } from '../auth/pending-sign-in.ts'
@@ -9,12 +8,13 @@ import type { SessionPlace } from '../auth/session-store.ts'
 import { beginSession } from '../auth/sign-in.ts'
 import { hasTwoFactor } from '../auth/two-factor-store.ts'
 import { findUser, findUserByEmail, type StoredUser } from '../auth/user-store.ts'
+import type { IdentityContext } from '../context.ts'
 import { joinByInvite, requireInvite } from '../team/join.ts'
 import { findIdentity, findIdentityAt, putIdentity } from './identity-store.ts'
 import type { Profile } from './providers/provider.ts'
 import { decideLink, decideSignIn, type SignInFacts } from './rules.ts'
 
-type EnterContext = Pick<Context, 'db' | 'audit' | 'config' | 'now'>
+type EnterContext = Pick<IdentityContext, 'db' | 'audit' | 'config' | 'now'>
 
 export interface Arrival {
   provider: ProviderId

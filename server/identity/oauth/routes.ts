@@ -2,13 +2,13 @@ import type { Operations } from '../../../shared/api.ts'
 import { AppError } from '../../../shared/error.ts'
 import { parseIpRange } from '../../../shared/ip-address.ts'
 import { isProviderId, type ProviderId } from '../../../shared/oauth.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { answer, type Handlers } from '../../http/call.ts'
 import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/page.ts'
 import { createCookieWriter } from '../auth/cookie.ts'
 import { finishPendingSignIn, pendingTokenOf } from '../auth/pending-sign-in.ts'
 import { placeOf } from '../auth/session-place.ts'
 import { findUser } from '../auth/user-store.ts'
+import type { IdentityContext } from '../context.ts'
 import { keepAnswer } from './attempt-store.ts'
 import { beginAtProvider } from './begin.ts'
 import { createBrowserCookie } from './browser-cookie.ts'
@@ -26,7 +26,7 @@ type OAuthIds = Extract<
 >
 
 /** Signing in through providers. @throws AppError `bad_request` for one that is configured by half. */
-export function createOAuthRoutes({ config, publicUrl, stopping, now }: Context): Handlers<OAuthIds, Context> {
+export function createOAuthRoutes({ config, publicUrl, stopping, now }: IdentityContext): Handlers<OAuthIds, IdentityContext> {
   const configured = providerSettingsOf(config)
   const allowedRanges = config.CP_OUTGOING_ALLOW.flatMap((cidr) => parseIpRange(cidr) ?? [])
   const providerOf = createProviders(publicUrl, { allowedRanges, stopping, now })
@@ -81,7 +81,7 @@ export function createOAuthRoutes({ config, publicUrl, stopping, now }: Context)
 const unknownProvider = (): AppError =>
   new AppError('not_found', 'There is no sign-in with this provider here. GET /v1/auth/providers lists those there are.')
 
-function unlink(db: Context['db'], userId: string, provider: string): ProviderId {
+function unlink(db: IdentityContext['db'], userId: string, provider: string): ProviderId {
   const identity = isProviderId(provider) ? findIdentityAt(db, userId, provider) : undefined
   if (identity === undefined) throw new AppError('not_found', 'No account of this provider is linked to yours.')
   const hasPassword = findUser(db, userId)?.passwordHash !== ''

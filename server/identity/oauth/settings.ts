@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { AppError, messageOf } from '../../../shared/error.ts'
-import type { Config, SettingName } from '../../boot/settings/config.ts'
+import type { IdentitySettings } from '../settings.ts'
 
 /** What is known of one provider that people can sign in with. */
 export type ProviderSettings = GithubSettings | OpenIdSettings | AppleSettings
@@ -44,10 +44,10 @@ const APPLE_ISSUER = 'https://appleid.apple.com'
  *
  * @throws AppError `bad_request` naming what is missing of one that is configured by half, or a key file that cannot be used.
  */
-export const providerSettingsOf = (config: Config): ProviderSettings[] =>
+export const providerSettingsOf = (config: IdentitySettings): ProviderSettings[] =>
   [githubOf(config), googleOf(config), appleOf(config)].filter((settings) => settings !== undefined)
 
-function githubOf(config: Config): GithubSettings | undefined {
+function githubOf(config: IdentitySettings): GithubSettings | undefined {
   const given = allOrNone(config, ['CP_GITHUB_CLIENT_ID', 'CP_GITHUB_CLIENT_SECRET'], ['CP_GITHUB_URL', 'CP_GITHUB_API_URL'])
   if (given === undefined) return undefined
   const url = withoutSlash(config.CP_GITHUB_URL ?? githubDefaults.url)
@@ -56,7 +56,7 @@ function githubOf(config: Config): GithubSettings | undefined {
   return { id: 'github', name: 'GitHub', clientId, clientSecret, url, apiUrl: withoutSlash(apiUrl) }
 }
 
-function googleOf(config: Config): OpenIdSettings | undefined {
+function googleOf(config: IdentitySettings): OpenIdSettings | undefined {
   const given = allOrNone(config, ['CP_GOOGLE_CLIENT_ID', 'CP_GOOGLE_CLIENT_SECRET'], ['CP_GOOGLE_ISSUER', 'CP_GOOGLE_NAME'])
   if (given === undefined) return undefined
   const { CP_GOOGLE_CLIENT_ID: clientId, CP_GOOGLE_CLIENT_SECRET: clientSecret } = given
@@ -67,7 +67,7 @@ function googleOf(config: Config): OpenIdSettings | undefined {
 
 const appleNames = ['CP_APPLE_CLIENT_ID', 'CP_APPLE_TEAM_ID', 'CP_APPLE_KEY_ID', 'CP_APPLE_PRIVATE_KEY_FILE'] as const
 
-function appleOf(config: Config): AppleSettings | undefined {
+function appleOf(config: IdentitySettings): AppleSettings | undefined {
   const given = allOrNone(config, appleNames, ['CP_APPLE_ISSUER'])
   if (given === undefined) return undefined
   return {
@@ -82,10 +82,10 @@ function appleOf(config: Config): AppleSettings | undefined {
 }
 
 /** The settings that belong together; `extras` are of use only with them. */
-function allOrNone<const N extends SettingName>(
-  config: Config,
+function allOrNone<const N extends keyof IdentitySettings>(
+  config: IdentitySettings,
   needed: readonly N[],
-  extras: readonly SettingName[],
+  extras: readonly (keyof IdentitySettings)[],
 ): Record<N, string> | undefined {
   const set = [...needed, ...extras].filter((name) => config[name] !== undefined)
   const missing = needed.filter((name) => config[name] === undefined)

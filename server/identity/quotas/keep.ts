@@ -1,14 +1,14 @@
 import { AppError } from '../../../shared/error.ts'
 import type { QuotaName } from '../../../shared/quota.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { readSeeded } from '../auth/seed.ts'
+import type { IdentityContext } from '../context.ts'
 import { exceeded, type Limits, limitsOf } from './limits.ts'
 import { ownLimits, storedUsage, workspacesMadeBy } from './store.ts'
 
 export type QuotaDeps = LimitDeps & UsageDeps
 
-type LimitDeps = Pick<Context, 'db' | 'config' | 'machine'>
-type UsageDeps = Pick<Context, 'db' | 'now' | 'uploads' | 'shells'>
+type LimitDeps = Pick<IdentityContext, 'db' | 'config' | 'machine'>
+type UsageDeps = Pick<IdentityContext, 'db' | 'now' | 'uploads' | 'shells'>
 
 /** What a workspace may have, as of now. */
 export function limitsIn({ db, config, machine }: LimitDeps, workspaceId: string): Limits {

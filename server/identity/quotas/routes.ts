@@ -1,14 +1,14 @@
 import type { Operations } from '../../../shared/api.ts'
 import { AppError } from '../../../shared/error.ts'
 import { allQuotas, type Quota, quotaNames } from '../../../shared/quota.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import type { Actor, Handlers } from '../../http/call.ts'
 import { readSeeded } from '../auth/seed.ts'
+import type { IdentityContext } from '../context.ts'
 import { requireDetails } from '../workspaces/operations.ts'
 import { limitsIn, usageOf } from './keep.ts'
 import { ownLimits, setLimits } from './store.ts'
 
-export const quotaRoutes: Handlers<Extract<keyof Operations, 'listQuotas' | 'setQuotas'>, Context> = {
+export const quotaRoutes: Handlers<Extract<keyof Operations, 'listQuotas' | 'setQuotas'>, IdentityContext> = {
   listQuotas: ({ actor }, context) => quotasOf(context, actor.workspaceId),
   setQuotas({ actor, params, body, note }, context) {
     const workspaceId = settableBy(context, actor, params.workspaceId)
@@ -19,7 +19,7 @@ export const quotaRoutes: Handlers<Extract<keyof Operations, 'listQuotas' | 'set
   },
 }
 
-function quotasOf(context: Context, workspaceId: string): Quota[] {
+function quotasOf(context: IdentityContext, workspaceId: string): Quota[] {
   const limits = limitsIn(context, workspaceId)
   const used = usageOf(context, workspaceId)
   const own = ownLimits(context.db, workspaceId)
@@ -33,7 +33,7 @@ function quotasOf(context: Context, workspaceId: string): Quota[] {
 }
 
 /** The operator's, that is whoever manages the workspace of the first start: whose limits they are may not lift them. */
-function settableBy({ db }: Context, actor: Actor, workspaceId: string): string {
+function settableBy({ db }: IdentityContext, actor: Actor, workspaceId: string): string {
   const isOperator = readSeeded(db)?.workspaceId === actor.workspaceId
   if (!isOperator && workspaceId === actor.workspaceId)
     throw new AppError(

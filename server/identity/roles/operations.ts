@@ -1,17 +1,17 @@
 import { AppError, invalidValue } from '../../../shared/error.ts'
 import type { Permission } from '../../../shared/permission.ts'
 import type { RoleCreate, RolePatch } from '../../../shared/role.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import type { Actor } from '../../http/call.ts'
 import { newId } from '../../platform/id.ts'
 import { revokeKeysBeyond } from '../api-keys/beyond.ts'
 import type { StoredKey } from '../api-keys/store.ts'
+import type { IdentityContext } from '../context.ts'
 import { refuseEscalation } from './grant.ts'
 import { holdersOf, usersOf } from './holders.ts'
 import { builtInLookAlike, builtInRole, isBuiltInRoleId, roleKey } from './rules.ts'
 import { countRoles, deleteRole, findRole, findRoleByName, insertRole, type StoredRole, updateRole } from './store.ts'
 
-type RoleContext = Pick<Context, 'db' | 'now'>
+type RoleContext = Pick<IdentityContext, 'db' | 'now'>
 
 /** More than anybody keeps in mind, and few enough to be looked through. */
 const MAX_ROLES = 1000
@@ -86,7 +86,7 @@ export function removeRole({ db, now }: RoleContext, editor: Actor, id: string):
 }
 
 /** A custom role of the workspace. */
-function requireOwnRole(db: Context['db'], { workspaceId }: Actor, id: string): StoredRole {
+function requireOwnRole(db: IdentityContext['db'], { workspaceId }: Actor, id: string): StoredRole {
   const role = findRole(db, workspaceId, id)
   if (role !== undefined) return role
   if (isBuiltInRoleId(id))
@@ -103,7 +103,7 @@ function named(name: string): { name: string } {
   return { name: trimmed }
 }
 
-function refuseTakenName(db: Context['db'], { id, workspaceId, name }: StoredRole): void {
+function refuseTakenName(db: IdentityContext['db'], { id, workspaceId, name }: StoredRole): void {
   const known = builtInRole(name) ?? builtInLookAlike(name)
   if (known !== undefined) throw new AppError('conflict', `"${name}" reads like the built-in role ${known.name}. Choose another.`)
   const holder = findRoleByName(db, workspaceId, name)

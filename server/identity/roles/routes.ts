@@ -1,9 +1,9 @@
 import type { Operations } from '../../../shared/api.ts'
 import { permissionNames, permissions } from '../../../shared/permission.ts'
 import type { Role } from '../../../shared/role.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import type { Handlers } from '../../http/call.ts'
 import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/page.ts'
+import type { IdentityContext } from '../context.ts'
 import { changeRole, createRole, removeRole } from './operations.ts'
 import { presentRole } from './present.ts'
 import { listBuiltInRoles } from './rules.ts'
@@ -11,7 +11,7 @@ import { listRoles } from './store.ts'
 
 type RoleIds = Extract<keyof Operations, 'listPermissions' | 'listRoles' | 'createRole' | 'updateRole' | 'deleteRole'>
 
-export const roleRoutes: Handlers<RoleIds, Context> = {
+export const roleRoutes: Handlers<RoleIds, IdentityContext> = {
   listPermissions: () => permissionNames.map((name) => ({ name, description: permissions[name] })),
   listRoles({ actor, query }, { db }) {
     const page = { after: idAfter(query.cursor), limit: query.limit ?? DEFAULT_PAGE_ITEMS }
@@ -29,7 +29,11 @@ export const roleRoutes: Handlers<RoleIds, Context> = {
 }
 
 /** Custom roles, newest first, and then those that are built in: they are as old as the platform. */
-function rolesAfter(db: Context['db'], workspaceId: string, { after, limit }: { after: string | undefined; limit: number }): Role[] {
+function rolesAfter(
+  db: IdentityContext['db'],
+  workspaceId: string,
+  { after, limit }: { after: string | undefined; limit: number },
+): Role[] {
   const builtIn = listBuiltInRoles()
   const place = builtIn.findIndex(({ id }) => id === after)
   if (place >= 0) return builtIn.slice(place + 1, place + 1 + limit)

@@ -1,7 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { AppError } from '../../../shared/error.ts'
 import type { ScopeInput } from '../../../shared/scope.ts'
-import { findService } from '../../apps/services/store.ts'
 import type { ServiceScope } from './scope.ts'
 
 /**
@@ -12,7 +11,7 @@ import type { ServiceScope } from './scope.ts'
 export function requireScope(db: Database, workspaceId: string, wanted: ScopeInput | undefined): ServiceScope {
   if (wanted == null) return undefined
   for (const [index, id] of wanted.serviceIds.entries()) {
-    if (findService(db, workspaceId, id) !== undefined) continue
+    if (isServiceOf(db, workspaceId, id)) continue
     throw new AppError('not_found', `There is no service ${id} in this workspace. GET /v1/services lists those there are.`, {
       details: [{ path: `/scope/serviceIds/${index}`, message: 'is not the id of a service' }],
     })
@@ -29,3 +28,6 @@ export function dropFromScopes(db: Database, { id, workspaceId }: { id: string; 
     ).run({ id, workspaceId })
   }
 }
+
+const isServiceOf = (db: Database, workspaceId: string, id: string): boolean =>
+  db.query('SELECT 1 FROM services WHERE id = ? AND workspace_id = ? AND deleted_at IS NULL').get(id, workspaceId) !== null

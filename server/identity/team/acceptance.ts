@@ -1,7 +1,6 @@
 import type { Operations } from '../../../shared/api.ts'
 import { AppError, invalidValue } from '../../../shared/error.ts'
 import type { TeamInviteAccept } from '../../../shared/team.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import type { Call } from '../../http/call.ts'
 import { addressKey } from '../../http/client-address.ts'
 import { credentialOf } from '../../http/credential.ts'
@@ -13,6 +12,7 @@ import { findDeviceUser, findSessionUser, type SessionUser } from '../auth/sessi
 import { beginSession, type SignIn, signIn } from '../auth/sign-in.ts'
 import type { Throttle } from '../auth/throttle.ts'
 import { findUserByEmail, type StoredUser } from '../auth/user-store.ts'
+import type { IdentityContext } from '../context.ts'
 import { findFirstMembership, findWorkspace } from '../workspaces/store.ts'
 import type { StoredInvite } from './invite-store.ts'
 import { joinByInvite, requireInvite } from './join.ts'
@@ -34,7 +34,7 @@ export interface SessionShown {
  *
  * @throws AppError `forbidden` for keys and the static token, which are nobody who could join.
  */
-export function sessionShown({ db, now }: Pick<Context, 'db' | 'now'>, { request, actor }: SessionCall): SessionShown | undefined {
+export function sessionShown({ db, now }: Pick<IdentityContext, 'db' | 'now'>, { request, actor }: SessionCall): SessionShown | undefined {
   if (actor !== undefined && actor.type !== 'user')
     throw new AppError('forbidden', 'An invite is accepted by a person: with a session, or with name and password.')
   const credential = credentialOf(request.headers)
@@ -56,7 +56,7 @@ export async function counted<T>(throttle: Throttle, address: string, accept: ()
 }
 
 /** The user of a session joins; the session goes on. @throws AppError as `joinByInvite`. */
-export function acceptAsUser(context: Context, { body, change, note }: AcceptCall, user: SessionUser): SignIn['signedIn'] {
+export function acceptAsUser(context: IdentityContext, { body, change, note }: AcceptCall, user: SessionUser): SignIn['signedIn'] {
   if (body.password !== undefined || body.name !== undefined)
     throw invalidValue('/password', 'You are logged in: leave name and password out, or log out first to accept as somebody else.')
   noteInvite(note, requireInvite(context, body.token), user)
@@ -71,7 +71,7 @@ export function acceptAsUser(context: Context, { body, change, note }: AcceptCal
  *
  * @throws AppError as `joinByInvite`; `conflict` for an account that can log in, `unauthorized` where its password or code is wrong.
  */
-export async function acceptByPassword(context: Context, call: AcceptCall): Promise<SignIn> {
+export async function acceptByPassword(context: IdentityContext, call: AcceptCall): Promise<SignIn> {
   const { token, password } = call.body
   const invite = requireInvite(context, token)
   const owner = findUserByEmail(context.db, invite.email)
@@ -102,7 +102,7 @@ interface Ownership {
 }
 
 /** Within the sign-in that proves who they are they become a member, without which it would be refused. */
-async function acceptAsOwner(context: Context, call: AcceptCall, { owner, invite, password }: Ownership): Promise<SignIn> {
+async function acceptAsOwner(context: IdentityContext, call: AcceptCall, { owner, invite, password }: Ownership): Promise<SignIn> {
   noteInvite(call.note, invite, owner)
   return await signIn(context, {
     email: owner.email,

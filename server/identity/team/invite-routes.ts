@@ -1,11 +1,11 @@
 import type { Operations } from '../../../shared/api.ts'
 import { invitePathOf } from '../../../shared/invite-token.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { type Actor, answer, type Handlers } from '../../http/call.ts'
 import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/page.ts'
 import { deliver } from '../../platform/mail/deliver.ts'
 import { createCookieWriter } from '../auth/cookie.ts'
 import { createThrottle } from '../auth/throttle.ts'
+import type { IdentityContext } from '../context.ts'
 import { withinQuotas } from '../quotas/keep.ts'
 import { findWorkspace } from '../workspaces/store.ts'
 import { acceptAsUser, acceptByPassword, counted, sessionShown } from './acceptance.ts'
@@ -19,7 +19,7 @@ export function createInviteRoutes({
   config,
   publicUrl,
   now,
-}: Pick<Context, 'config' | 'publicUrl' | 'now'>): Handlers<InviteIds, Context> {
+}: Pick<IdentityContext, 'config' | 'publicUrl' | 'now'>): Handlers<InviteIds, IdentityContext> {
   const cookie = createCookieWriter(publicUrl)
   const throttle = createThrottle(config.CP_LOGIN_LIMIT, now, 'Too many invites that were none.')
   const mayMail = createMailLimit(now)
@@ -59,7 +59,7 @@ export function createInviteRoutes({
   }
 }
 
-function sendInvite(context: Context, actor: Actor, { invite, acceptUrl }: NewInvite & { acceptUrl: string }): Promise<boolean> {
+function sendInvite(context: IdentityContext, actor: Actor, { invite, acceptUrl }: NewInvite & { acceptUrl: string }): Promise<boolean> {
   const workspace = findWorkspace(context.db, invite.workspaceId)?.name ?? ''
   // A key is no person whom the one invited would know.
   const inviter = actor.type === 'user' ? `${actor.name} (${actor.email})` : 'An administrator'

@@ -1,11 +1,11 @@
 import type { Database } from 'bun:sqlite'
 import { AppError } from '../../../shared/error.ts'
 import { INVITE_DAYS, type TeamInviteCreate } from '../../../shared/team.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import type { Actor } from '../../http/call.ts'
 import { newId } from '../../platform/id.ts'
 import type { Mail } from '../../platform/mail/mailer.ts'
 import { hashToken, newToken } from '../auth/token.ts'
+import type { IdentityContext } from '../context.ts'
 import { permissionsIn, refuseEscalation, requireRole } from '../roles/grant.ts'
 import { requireScope } from '../scopes/store.ts'
 import { deleteInvite, findInvite, findInviteTo, insertInvite, type StoredInvite } from './invite-store.ts'
@@ -24,7 +24,7 @@ export interface NewInvite {
  *
  * @throws AppError `conflict` for a member, or while an earlier invite is good; `forbidden` for a role that may do more than the caller.
  */
-export function createInvite(context: Pick<Context, 'db' | 'now'>, inviter: Actor, wanted: TeamInviteCreate): NewInvite {
+export function createInvite(context: Pick<IdentityContext, 'db' | 'now'>, inviter: Actor, wanted: TeamInviteCreate): NewInvite {
   const { db } = context
   const now = context.now()
   const { workspaceId } = inviter

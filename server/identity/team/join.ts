@@ -5,17 +5,17 @@
 import type { Database } from 'bun:sqlite'
 import { AppError } from '../../../shared/error.ts'
 import { holdsAll, type Permission } from '../../../shared/permission.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import { findKey, type StoredKey } from '../api-keys/store.ts'
 import { hashToken } from '../auth/token.ts'
 import { findUserByEmail } from '../auth/user-store.ts'
+import type { IdentityContext } from '../context.ts'
 import { permissionsIn } from '../roles/grant.ts'
 import { permissionsWithin } from '../scopes/scope.ts'
 import { refuseManyWorkspaces } from '../workspaces/limit.ts'
 import { findMembership, insertMember } from '../workspaces/store.ts'
 import { deleteInvite, findInviteByHash, type StoredInvite } from './invite-store.ts'
 
-type AcceptDeps = Pick<Context, 'db' | 'audit' | 'now'>
+type AcceptDeps = Pick<IdentityContext, 'db' | 'audit' | 'now'>
 
 /**
  * The invite of a token, if it can be accepted now. One whose inviter could not give it any more is removed.

@@ -1,13 +1,13 @@
 import type { Operations } from '../../../shared/api.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import type { Handlers } from '../../http/call.ts'
 import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/page.ts'
+import type { IdentityContext } from '../context.ts'
 import { listMembers, presentMember, presentOwnerMember } from './member-store.ts'
 import { changeMember, leave, removeMember } from './members.ts'
 
 type MemberIds = Extract<keyof Operations, 'listTeamMembers' | 'updateTeamMember' | 'removeTeamMember' | 'leaveTeam' | 'listOwnerMembers'>
 
-export const memberRoutes: Handlers<MemberIds, Context> = {
+export const memberRoutes: Handlers<MemberIds, IdentityContext> = {
   listTeamMembers({ actor, query }, { db }) {
     const page = { beforeId: idAfter(query.cursor), limit: query.limit ?? DEFAULT_PAGE_ITEMS }
     return pageOf('teamMember', listMembers(db, actor.workspaceId, page).map(presentMember), ({ id }) => [id])

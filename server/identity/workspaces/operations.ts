@@ -1,19 +1,19 @@
 import { AppError, invalidValue } from '../../../shared/error.ts'
 import type { WorkspaceCreate, WorkspacePatch } from '../../../shared/workspace.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import type { Actor } from '../../http/call.ts'
 import { afterChange } from '../../platform/db/change.ts'
 import { newId } from '../../platform/id.ts'
 import { readSeeded } from '../auth/seed.ts'
 import { hasTwoFactor } from '../auth/two-factor-store.ts'
 import { findUser } from '../auth/user-store.ts'
+import type { IdentityContext } from '../context.ts'
 import { requireWorkspaceRoom } from '../quotas/keep.ts'
 import { findDetails, markWorkspaceDeleted, type StoredDetails, updateDetails } from './details-store.ts'
 import { refuseManyWorkspaces } from './limit.ts'
 import { insertMember, insertWorkspace } from './store.ts'
 
 /** @throws AppError `not_found` for one that is not there, or not any more. */
-export function requireDetails({ db }: Pick<Context, 'db'>, id: string): StoredDetails {
+export function requireDetails({ db }: Pick<IdentityContext, 'db'>, id: string): StoredDetails {
   const workspace = findDetails(db, id)
   if (workspace === undefined || workspace.deletedAt !== null)
     throw new AppError('not_found', 'There is no workspace with this id that you are a member of.')
@@ -26,7 +26,7 @@ export function requireDetails({ db }: Pick<Context, 'db'>, id: string): StoredD
  * @throws AppError `forbidden` for a key, which belongs to one workspace, `conflict` for who is in too many, or has made too many.
  */
 export function createWorkspace(
-  context: Pick<Context, 'db' | 'now' | 'config' | 'machine'>,
+  context: Pick<IdentityContext, 'db' | 'now' | 'config' | 'machine'>,
   actor: Actor,
   { name }: WorkspaceCreate,
 ): StoredDetails {
@@ -44,7 +44,7 @@ export function createWorkspace(
 }
 
 /** Renames a workspace or changes its rules. @throws AppError `conflict` for a user who would lock themselves out. */
-export function changeWorkspace(context: Pick<Context, 'db'>, actor: Actor, patch: WorkspacePatch): StoredDetails {
+export function changeWorkspace(context: Pick<IdentityContext, 'db'>, actor: Actor, patch: WorkspacePatch): StoredDetails {
   const workspace = requireDetails(context, actor.workspaceId)
   const { name = workspace.name, requiresTwoFactor = workspace.requiresTwoFactor } = patch
   if (requiresTwoFactor && !workspace.requiresTwoFactor && actor.type === 'user' && !hasTwoFactor(context.db, actor.id))
@@ -61,11 +61,11 @@ export function changeWorkspace(context: Pick<Context, 'db'>, actor: Actor, patc
  *
  * @throws AppError `validation_failed` unless `confirm` is its name, `conflict` for the workspace of the first start.
  */
-export function deleteWorkspace(context: Pick<Context, 'db' | 'now' | 'work'>, id: string, confirm: string | undefined): void {
+export function deleteWorkspace(context: Pick<IdentityContext, 'db' | 'now' | 'work'>, id: string, confirm: string | undefined): void {
   const { name } = requireDetails(context, id)
   if (readSeeded(context.db)?.workspaceId === id)
     throw new AppError('conflict', 'This is the workspace of the first start, which the static token opens. It cannot be deleted.')
   if (confirm !== name) throw invalidValue('/confirm', `To delete the workspace with everything in it, give its name as confirm: ${name}`)
   markWorkspaceDeleted(context.db, id, context.now())
-  afterChange(context.db, () => context.work.pokeWorkspace(id))
+  afterChange(context.db, () => context.work.poke('workspace', id))
 }

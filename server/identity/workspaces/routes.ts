@@ -1,8 +1,8 @@
 import type { Operations } from '../../../shared/api.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import type { Actor, Handlers } from '../../http/call.ts'
 import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/page.ts'
 import { readSeeded } from '../auth/seed.ts'
+import type { IdentityContext } from '../context.ts'
 import { presentDetails } from './details-store.ts'
 import { changeWorkspace, createWorkspace, deleteWorkspace, requireDetails } from './operations.ts'
 import { listWorkspacesOf, presentOwner, type StoredWorkspace } from './store.ts'
@@ -12,7 +12,7 @@ type WorkspaceIds = Extract<
   'listOwners' | 'getOwner' | 'createWorkspace' | 'getWorkspace' | 'updateWorkspace' | 'deleteWorkspace'
 >
 
-export const workspaceRoutes: Handlers<WorkspaceIds, Context> = {
+export const workspaceRoutes: Handlers<WorkspaceIds, IdentityContext> = {
   listOwners({ actor, query }, context) {
     const after = idAfter(query.cursor)
     const isWanted = ({ id, name, email }: StoredWorkspace) =>
@@ -40,5 +40,5 @@ export const workspaceRoutes: Handlers<WorkspaceIds, Context> = {
 }
 
 /** A user sees every workspace they are in; a key or the static token only the one it belongs to. */
-const visibleTo = (context: Context, actor: Actor): StoredWorkspace[] =>
+const visibleTo = (context: IdentityContext, actor: Actor): StoredWorkspace[] =>
   actor.type === 'user' ? listWorkspacesOf(context.db, actor.id) : [requireDetails(context, actor.workspaceId)]

@@ -1,6 +1,7 @@
-import type { Context } from '../../boot/serve/context.ts'
 import { describeError } from '../../platform/server-log.ts'
 import { createDriver, type Driver } from '../../platform/work/driver.ts'
+import type { IdentityContext } from '../context.ts'
+import type { WorkspaceContents } from './contents.ts'
 import { workspacesToRemove } from './details-store.ts'
 import { reconcileWorkspace } from './remove.ts'
 
@@ -9,9 +10,9 @@ export interface WorkspaceWork extends Driver {
   pokeAll(): void
 }
 
-export function createWorkspaceWork(context: Context): WorkspaceWork {
+export function createWorkspaceWork(context: IdentityContext, contents: readonly WorkspaceContents[]): WorkspaceWork {
   const driver = createDriver({
-    run: (workspaceId) => reconcileWorkspace(context, workspaceId),
+    run: (workspaceId) => reconcileWorkspace(context, contents, workspaceId),
     onError: (workspaceId, error) => context.log.error('workspace not removed', { workspaceId, ...describeError(error) }),
     now: context.now,
     signal: context.stopping,

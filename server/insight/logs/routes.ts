@@ -3,15 +3,15 @@ import { AppError } from '../../../shared/error.ts'
 import type { LogSubscribeQuery } from '../../../shared/log.ts'
 import { requireService } from '../../apps/services/require.ts'
 import { serviceIdsOf } from '../../apps/services/store.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import type { Actor, Handlers } from '../../http/call.ts'
 import type { LogFilter } from '../../telemetry/logs/filter.ts'
 import { followLogs } from '../../telemetry/logs/follow.ts'
 import { parseLogTime, toWirePage } from '../../telemetry/logs/wire.ts'
+import type { InsightContext } from '../context.ts'
 
 type LogIds = Extract<keyof Operations, 'listLogs' | 'subscribeLogs' | 'listLogValues'>
 
-export const logRoutes: Handlers<LogIds, Context> = {
+export const logRoutes: Handlers<LogIds, InsightContext> = {
   async listLogs({ actor, query, signal }, { db, logStore }) {
     const { limit, direction } = query
     const filter = filterOf(db, actor, query)
@@ -31,7 +31,7 @@ export const logRoutes: Handlers<LogIds, Context> = {
 }
 
 /** The caller's filter, held to the services of their workspace and scope. */
-function filterOf(db: Context['db'], actor: Actor, query: LogSubscribeQuery): LogFilter {
+function filterOf(db: InsightContext['db'], actor: Actor, query: LogSubscribeQuery): LogFilter {
   const { resource, instance, level, type, host, method, statusCode, path, text, startTime, endTime } = query
   for (const id of resource ?? []) {
     requireService({ db }, actor, id)

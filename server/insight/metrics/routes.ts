@@ -1,9 +1,9 @@
 import type { Operations } from '../../../shared/api.ts'
 import { type InstanceMetricQuery, type MetricName, metricNames, type TimeSeries } from '../../../shared/metrics.ts'
 import { requireService } from '../../apps/services/require.ts'
-import type { Context } from '../../boot/serve/context.ts'
 import type { Actor, Handlers } from '../../http/call.ts'
 import { latencySeries, nothing, requestsByClass, seriesOf, trafficSeries, usageValues } from '../../telemetry/metrics/values.ts'
+import type { InsightContext } from '../context.ts'
 import { scrape } from '../prometheus/scrape.ts'
 import { answerHistory, answerTraffic, answerUsage, type Question } from './answer.ts'
 import { type RangeQuery, refused } from './rules.ts'
@@ -31,7 +31,7 @@ type MetricIds = Extract<
 
 const DEFAULT_QUANTILE = '0.95'
 
-export const metricRoutes: Handlers<MetricIds, Context> = {
+export const metricRoutes: Handlers<MetricIds, InsightContext> = {
   listServiceUsage({ actor }, { db, metrics, now }) {
     const services = servicesOf(db, actor)
     const shown = { db, latest: metrics.latest(), nowMs: now() }
@@ -71,7 +71,7 @@ export const metricRoutes: Handlers<MetricIds, Context> = {
 }
 
 /** The newest sample of each instance that runs. */
-function newest({ metrics }: Context, service: string, metric: MetricName): TimeSeries[] {
+function newest({ metrics }: InsightContext, service: string, metric: MetricName): TimeSeries[] {
   const values = usageValues[metric]
   const instances = metrics.latest()?.services.get(service)?.instances ?? []
   if (values === undefined) return []
@@ -89,7 +89,7 @@ interface Asked<Q> {
 }
 
 function usage(
-  context: Context,
+  context: InsightContext,
   actor: Actor,
   { query, metric }: Asked<Resources & Pick<InstanceMetricQuery, 'instance' | 'aggregationMethod'>>,
 ): TimeSeries[] {
@@ -103,11 +103,15 @@ function usage(
   })
 }
 
-const traffic = (context: Context, actor: Actor, { query, metric }: Asked<Resources>): TimeSeries[] =>
+const traffic = (context: InsightContext, actor: Actor, { query, metric }: Asked<Resources>): TimeSeries[] =>
   answerTraffic(context.metrics, questionOf(context, actor, query), trafficSeries[metric] ?? nothing)
 
 /** The services asked for, all of the caller's workspace. */
-function questionOf(context: Context, actor: Actor, { resource, service, startTime, endTime, resolutionSeconds }: Resources): Question {
+function questionOf(
+  context: InsightContext,
+  actor: Actor,
+  { resource, service, startTime, endTime, resolutionSeconds }: Resources,
+): Question {
   const named = [...new Set([...(resource ?? []), ...(service ?? [])])]
   if (named.length === 0) throw refused('resource', 'is required: the ids of up to 100 services')
   const services = named.map((id) => requireService(context, actor, id).id)
@@ -124,7 +128,7 @@ function questionOf(context: Context, actor: Actor, { resource, service, startTi
 const isByHostOrPath = ({ host, path }: { host?: string[]; path?: string[] }): boolean => host !== undefined || path !== undefined
 
 /** Nothing, to those who may see the services that are named. */
-function notMeasured(context: Context, actor: Actor, query: Resources): TimeSeries[] {
+function notMeasured(context: InsightContext, actor: Actor, query: Resources): TimeSeries[] {
   questionOf(context, actor, query)
   return []
 }

@@ -1,15 +1,15 @@
 import { statSync } from 'node:fs'
-import type { Context } from '../../boot/serve/context.ts'
 import { requestsOf, statusClasses } from '../../telemetry/metrics/samples.ts'
 import { NO_SERVICE } from '../../telemetry/metrics/traffic-of.ts'
 import { windowOf } from '../../telemetry/traffic/tally.ts'
+import type { InsightContext } from '../context.ts'
 import type { Family, Sample } from './exposition.ts'
 
 const MICROS = 1e6
 const MS_PER_SECOND = 1000
 
 /** How the server itself is: for its operators only, as it tells of all workspaces together. */
-export async function serverFamilies(context: Context): Promise<Family[]> {
+export async function serverFamilies(context: InsightContext): Promise<Family[]> {
   return [...processFamilies(context), ...databaseFamilies(context), ...contentFamilies(context), ...(await ingressFamilies(context))]
 }
 
@@ -21,7 +21,7 @@ function familyOf(type: 'gauge' | 'counter', given: { name: string; help: string
   return { name, help, type, samples: typeof samples === 'number' ? [{ labels: {}, value: samples }] : samples }
 }
 
-function processFamilies({ version, metrics }: Context): Family[] {
+function processFamilies({ version, metrics }: InsightContext): Family[] {
   const { user, system } = process.cpuUsage()
   return [
     gauge('cpd_build_info', 'The version that runs.', [{ labels: { version }, value: 1 }]),
@@ -32,7 +32,7 @@ function processFamilies({ version, metrics }: Context): Family[] {
   ]
 }
 
-function databaseFamilies({ paths, logStore }: Context): Family[] {
+function databaseFamilies({ paths, logStore }: InsightContext): Family[] {
   const files = { control: paths.controlDb, logs: paths.logsDb, metrics: paths.metricsDb }
   const samples = Object.entries(files).map(([database, path]) => ({ labels: { database }, value: sizeOf(path) + sizeOf(`${path}-wal`) }))
   return [
@@ -43,7 +43,7 @@ function databaseFamilies({ paths, logStore }: Context): Family[] {
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 
-function contentFamilies({ db, metrics }: Context): Family[] {
+function contentFamilies({ db, metrics }: InsightContext): Family[] {
   const counted = (column: string, sql: string): Sample[] =>
     db
       .query<{ value: string; count: number }, []>(sql)
@@ -76,7 +76,7 @@ function contentFamilies({ db, metrics }: Context): Family[] {
 }
 
 /** While it does not answer, nothing more is known of it. */
-async function ingressFamilies({ ingress }: Context): Promise<Family[]> {
+async function ingressFamilies({ ingress }: InsightContext): Promise<Family[]> {
   const status = await ingress.status().catch(() => undefined)
   const up = gauge('cpd_ingress_up', 'Whether the ingress answers on its control socket.', status === undefined ? 0 : 1)
   if (status === undefined) return [up]

@@ -1,4 +1,4 @@
-import { networkOf } from '../../ingress/seats.ts'
+import { networkOf } from '../network/network-of.ts'
 
 export interface KnownConnection {
   descriptor: number

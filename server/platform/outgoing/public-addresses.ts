@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os'
 import { isInRanges, parseIpRange } from '../../../shared/ip-address.ts'
-import type { Config } from '../../boot/settings/config.ts'
+import type { PlatformSettings } from '../settings/rows.ts'
 
 /**
  * Addresses that the internet does not lead to: RFC 6890's special-purpose ranges, those of private networks, of carriers' translation
@@ -34,7 +34,7 @@ const notPublic = [
 export const isPublicAddress = (address: string): boolean => !isInRanges(address, notPublic)
 
 /** Addresses at which the world reaches this machine: those set, else the public ones of its own interfaces. Behind NAT there are none. */
-export function publicAddressesOf({ CP_PUBLIC_ADDRESSES }: Pick<Config, 'CP_PUBLIC_ADDRESSES'>): readonly string[] {
+export function publicAddressesOf({ CP_PUBLIC_ADDRESSES }: Pick<PlatformSettings, 'CP_PUBLIC_ADDRESSES'>): readonly string[] {
   if (CP_PUBLIC_ADDRESSES.length > 0) return CP_PUBLIC_ADDRESSES
   return Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])

@@ -1,15 +1,10 @@
 import { Value } from '@sinclair/typebox/value'
-import { Email, minPasswordChars } from '../../../shared/auth.ts'
+import { Email } from '../../../shared/auth.ts'
 import { parseIp, parseIpRange } from '../../../shared/ip-address.ts'
-import { allQuotas, MAX_QUOTA, type QuotaName } from '../../../shared/quota.ts'
-import { visibleChar } from '../../../shared/schema.ts'
 import { formatAddress, parseAddress } from '../network/address.ts'
 import { trustedProxies } from '../network/trusted-proxies.ts'
-import { isSafeUrl } from '../outgoing/rules.ts'
 
 // Each reads the text of one setting, and throws an Error whose message ends the sentence that begins with the setting's name.
-
-const MIN_STATIC_TOKEN_CHARS = 24
 
 export const optionalText = (value: string): string | undefined => (value === '' ? undefined : value)
 export const list = (value: string): string[] =>
@@ -42,21 +37,6 @@ export function parseOrigins(value: string): string[] {
   const wrong = origins.find((origin) => !/^https?:/.test(origin) || !URL.canParse(origin) || new URL(origin).origin !== origin)
   if (wrong === undefined) return origins
   throw new Error(`"${wrong}" is not an origin; name each as a browser sends it, without a path, such as https://panel.example.com`)
-}
-
-/** Kept as it is written: an issuer is compared letter by letter. Secrets are sent there, so it is https or this machine itself. */
-export function parseProviderUrl(value: string): string | undefined {
-  if (value === '') return undefined
-  const url = URL.canParse(value) ? new URL(value) : undefined
-  if (url === undefined || !isSafeUrl(url) || url.search !== '' || url.hash !== '' || url.pathname.includes('/.well-known/')) {
-    throw new Error(`"${value}" is not an https URL without user, query, fragment and /.well-known/ (http is taken for this machine only)`)
-  }
-  return value
-}
-
-export function parseProviderName(value: string): string | undefined {
-  if (!new RegExp(`^${visibleChar}{0,40}$`).test(value)) throw new Error('must be at most 40 visible characters')
-  return optionalText(value.trim())
 }
 
 export function parseRanges(value: string): string[] {
@@ -93,20 +73,6 @@ export function parseDomain(value: string): string {
   return value
 }
 
-export function parseStaticToken(value: string): string | undefined {
-  if (value === '') return undefined
-  if (value.length < MIN_STATIC_TOKEN_CHARS || !/^[!-~]+$/.test(value)) {
-    throw new Error(`must be at least ${MIN_STATIC_TOKEN_CHARS} visible ASCII characters without spaces`)
-  }
-  return value
-}
-
-export function parseAdminPassword(value: string): string | undefined {
-  if (value === '') return undefined
-  if ([...value].length < minPasswordChars) throw new Error(`must have at least ${minPasswordChars} characters`)
-  return value
-}
-
 export function oneOf<const T extends readonly string[]>(values: T): (value: string) => T[number] {
   return (value) => {
     const found = values.find((candidate) => candidate === value)
@@ -121,16 +87,4 @@ export function integer(min: number, max: number): (value: string) => number {
     if (!/^\d+$/.test(value) || number < min || number > max) throw new Error(`"${value}" is not a whole number from ${min} to ${max}`)
     return number
   }
-}
-
-const amount = integer(0, MAX_QUOTA)
-
-/** Limits by name, such as `services=20,memoryGb=8`. */
-export function parseQuotas(value: string): Partial<Record<QuotaName, number>> {
-  const known = oneOf(allQuotas)
-  const pairs = list(value).map((pair) => {
-    const [name = '', limit = ''] = pair.split('=')
-    return [known(name), amount(limit)] as const
-  })
-  return Object.fromEntries(pairs)
 }

@@ -1,5 +1,4 @@
-import { buildPlans, plans } from '../../../shared/plan.ts'
-import type { ServiceSettings } from '../../apps/services/settings.ts'
+import { type BuildPlanName, buildPlans, type PlanName, plans } from '../../../shared/plan.ts'
 import type { Mount } from './mounts.ts'
 
 const KIB_PER_MIB = 1024
@@ -7,8 +6,12 @@ const KIB_PER_MIB = 1024
 export const FILES_PER_MIB = 128
 
 /** What a service's user may have on the disk: what its plan gives its instances, and what its build plan gives its builds. */
-export const quotaMb = ({ plan, buildPlan }: Pick<ServiceSettings, 'plan' | 'buildPlan'>): number =>
-  plans[plan].diskMb + buildPlans[buildPlan].diskMb
+export interface PlanNames {
+  plan: PlanName
+  buildPlan: BuildPlanName
+}
+
+export const quotaMb = ({ plan, buildPlan }: PlanNames): number => plans[plan].diskMb + buildPlans[buildPlan].diskMb
 
 /** The command that limits a user, in setquota's KiB and files; soft limits are not used. */
 export const setQuotaArgv = (uid: number, limitMb: number, { mountPoint }: Pick<Mount, 'mountPoint'>): string[] => [

@@ -1,18 +1,17 @@
 import { readFileSync, realpathSync } from 'node:fs'
-import type { StoredService } from '../../apps/services/store.ts'
 import type { Guarantee } from '../../engines/port.ts'
 import { type RunResult, runProcess } from '../../platform/process/spawn.ts'
 import { runSystemTool, systemEnv } from '../../platform/process/system-tools.ts'
 import { mountOf } from './mounts.ts'
-import { clearQuotaArgv, isEnforced, printStateArgv, quotaAdvice, quotaMb, setQuotaArgv } from './quota-plan.ts'
+import { clearQuotaArgv, isEnforced, type PlanNames, printStateArgv, quotaAdvice, quotaMb, setQuotaArgv } from './quota-plan.ts'
 
 /** Limits of what each service's user may have on the disk of the data directory, where the file system keeps such limits. */
 export interface DiskQuota {
   readonly guarantee: Guarantee
-  /** Limits the service to its plans. Cheap when it is so already. */
-  limit(service: Pick<StoredService, 'uid' | 'settings'>): Promise<void>
-  /** Lifts the limit of a service that is gone: its user id may be given to another. */
-  lift(service: Pick<StoredService, 'uid'>): Promise<void>
+  /** Limits a user to what its plans give. Cheap when it is so already. */
+  limit(user: { uid: number; settings: PlanNames }): Promise<void>
+  /** Lifts the limit of a user who is gone: the id may be given to another. */
+  lift(user: { uid: number }): Promise<void>
 }
 
 const title = 'The space a service takes on the disk is limited to its plan'

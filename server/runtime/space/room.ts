@@ -1,8 +1,12 @@
 import { AppError } from '../../../shared/error.ts'
-import type { Context } from '../../boot/serve/context.ts'
+import type { Paths } from '../../platform/paths.ts'
+import type { RuntimeSettings } from '../settings.ts'
 import { reserveOf, type Spaces, spacesOf, type Unit } from './reserve.ts'
 
-type Given = Pick<Context, 'paths' | 'config'>
+interface Given {
+  paths: Pick<Paths, 'data'>
+  config: Pick<RuntimeSettings, 'CP_DISK_RESERVE_MB'>
+}
 
 /** What of the server's disk can be given away: what is free but for the reserve. A file system that tells of no files has room for all. */
 export function roomOf({ paths, config }: Given): Record<Unit, number> {

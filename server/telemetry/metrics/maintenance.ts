@@ -1,5 +1,3 @@
-import type { Database } from 'bun:sqlite'
-import { serviceById } from '../../apps/services/store.ts'
 import type { MetricsDatabase } from './database.ts'
 import { floorTo } from './levels.ts'
 import { pauseUnless } from './pause.ts'
@@ -15,14 +13,14 @@ export interface Maintenance {
 }
 
 /** Makes coarser windows every ten minutes, and deletes what has had its time. */
-export function createMaintenance(database: MetricsDatabase, db: Database, stopping: AbortSignal): Maintenance {
+export function createMaintenance(database: MetricsDatabase, isService: (id: string) => boolean, stopping: AbortSignal): Maintenance {
   let doneUntil = 0
   let underWay: Promise<void> | undefined
   const pause = pauseUnless(stopping)
   /** Of services whose deletion could not be told here. */
   const removeStrangers = async () => {
     for (const service of database.use(sampledServices)) {
-      if (serviceById(db, service) === undefined) await removeSamples(database, service, pause)
+      if (!isService(service)) await removeSamples(database, service, pause)
     }
   }
   const work = async (until: number) => {

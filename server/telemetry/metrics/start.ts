@@ -1,5 +1,7 @@
-import type { Context } from '../../boot/serve/context.ts'
-import { describeError } from '../../platform/server-log.ts'
+import type { Database } from 'bun:sqlite'
+import type { Engine } from '../../engines/port.ts'
+import type { Paths } from '../../platform/paths.ts'
+import { describeError, type ServerLog } from '../../platform/server-log.ts'
 import type { Sampler } from '../traffic/sampler.ts'
 import { openMetricsDatabase } from './database.ts'
 import { fineLevel, floorTo } from './levels.ts'
@@ -13,7 +15,14 @@ export interface RunningMetrics {
   stop(): Promise<void>
 }
 
-export interface MetricsOptions extends Pick<Context, 'db' | 'engine' | 'paths' | 'log' | 'now'> {
+export interface MetricsOptions {
+  db: Database
+  engine: Engine
+  paths: Pick<Paths, 'metricsDb'>
+  log: ServerLog
+  now(): number
+  /** Whether there is such a service; samples of others are removed. */
+  isService(id: string): boolean
   sampler: Pick<Sampler, 'all' | 'lookedAt'>
 }
 
@@ -27,12 +36,12 @@ const TELL_EVERY_MS = 10 * 60_000
  * Looks at what every instance uses and every service is asked for, at every full ten seconds of the clock. Whatever fails in it is told
  * and costs nothing but samples.
  */
-export function startMetrics({ sampler, db, engine, log, now, paths }: MetricsOptions): RunningMetrics {
+export function startMetrics({ sampler, db, engine, log, now, paths, isService }: MetricsOptions): RunningMetrics {
   const database = openMetricsDatabase(paths.metricsDb, log)
   const sweeper = createSweeper({ db, engine, now, sampler, database })
   const stopper = new AbortController()
   const { signal } = stopper
-  const maintenance = createMaintenance(database, db, signal)
+  const maintenance = createMaintenance(database, isService, signal)
   const tell = seldom(now, (error) => log.error('metrics lost', describeError(error)))
   const startedAtMs = now()
   let lagMs = 0

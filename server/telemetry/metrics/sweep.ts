@@ -1,4 +1,5 @@
-import type { Context } from '../../boot/serve/context.ts'
+import type { Database } from 'bun:sqlite'
+import type { Engine } from '../../engines/port.ts'
 import type { Sampler } from '../traffic/sampler.ts'
 import { addDifference, emptyTally, type Tally } from '../traffic/tally.ts'
 import type { MetricsDatabase } from './database.ts'
@@ -12,7 +13,10 @@ import { askedIn, type EntryTally, entryTallies, isEmpty, NO_SERVICE, nothingAsk
 import { type Before, idleUsage, type ServiceUsage, usageOf } from './usage-of.ts'
 import { type CpuReading, readRemembered, type Sampled, type Sweep, writeSweep } from './write.ts'
 
-export interface SweeperOptions extends Pick<Context, 'db' | 'engine' | 'now'> {
+export interface SweeperOptions {
+  db: Database
+  engine: Engine
+  now(): number
   sampler: Pick<Sampler, 'all' | 'lookedAt'>
   database: MetricsDatabase
 }

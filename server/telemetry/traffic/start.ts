@@ -1,6 +1,6 @@
-import { serviceById } from '../../apps/services/store.ts'
-import type { Context } from '../../boot/serve/context.ts'
-import { describeError } from '../../platform/server-log.ts'
+import type { Paths } from '../../platform/paths.ts'
+import { describeError, type ServerLog } from '../../platform/server-log.ts'
+import type { Collector } from '../logs/collector.ts'
 import { startAccessFeed } from './access-feed.ts'
 import { startTrafficPoll } from './poll.ts'
 import { createSampler, type Sampler } from './sampler.ts'
@@ -10,14 +10,17 @@ export interface RunningTraffic {
   stop(): Promise<void>
 }
 
+export interface TrafficOptions {
+  paths: Pick<Paths, 'ingressSocket' | 'accessLogs'>
+  collector: Collector
+  /** Whether lines of a service are kept. Those of one that is being deleted would come after those before were removed. */
+  isWanted(serviceId: string): boolean
+  log: ServerLog
+  now(): number
+}
+
 /** Begins to read what the ingress counts and logs. */
-export function startTraffic({
-  paths,
-  db,
-  collector,
-  log,
-  now,
-}: Pick<Context, 'paths' | 'db' | 'collector' | 'log' | 'now'>): RunningTraffic {
+export function startTraffic({ paths, collector, isWanted, log, now }: TrafficOptions): RunningTraffic {
   const reader = createSampler()
   const poll = startTrafficPoll({
     sampler: reader,
@@ -28,8 +31,7 @@ export function startTraffic({
   const feed = startAccessFeed({
     dir: paths.accessLogs,
     collector,
-    // One that is being deleted is asked no more: its lines would come after those before were removed.
-    hasService: (serviceId) => serviceById(db, serviceId)?.deletedAt === null,
+    hasService: isWanted,
     onError: (error) => log.error('access log not read', describeError(error)),
   })
   return {

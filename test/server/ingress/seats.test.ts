@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { createSeats, networkOf } from '../../../server/ingress/seats.ts'
+import { createSeats } from '../../../server/ingress/seats.ts'
+import { networkOf } from '../../../server/platform/network/network-of.ts'
 
 const limits = { maxConnections: 5, maxConnectionsPerAddress: 2 }
 

@@ -1,8 +1,8 @@
 import type { Database } from 'bun:sqlite'
 import { generateKeyPairSync } from 'node:crypto'
-import type { Context } from '../../../boot/serve/context.ts'
+import type { EdgeContext } from '../../context.ts'
 
-type AccountContext = Pick<Context, 'db' | 'sealer' | 'now'>
+type AccountContext = Pick<EdgeContext, 'db' | 'sealer' | 'now'>
 
 /** Our account at one directory. Its key is there before the account is opened, so that an open account is never lost. */
 export interface Account {

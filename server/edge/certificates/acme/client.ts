@@ -1,6 +1,6 @@
 import type { Client } from 'acme-client'
-import type { Context } from '../../../boot/serve/context.ts'
 import { unlessAborted } from '../../../platform/work/unless-aborted.ts'
+import type { EdgeContext } from '../../context.ts'
 import type { AcmeSettings } from '../settings.ts'
 import { type Account, accountAt, keepAccountUrl } from './account.ts'
 import { AcmeProblem } from './problem.ts'
@@ -18,7 +18,7 @@ export interface Authority {
   talk<T>(signal: AbortSignal, work: (client: Client) => Promise<T>): Promise<T>
 }
 
-type AuthorityContext = Pick<Context, 'db' | 'sealer' | 'now' | 'stopping'>
+type AuthorityContext = Pick<EdgeContext, 'db' | 'sealer' | 'now' | 'stopping'>
 
 export function createAuthority(context: AuthorityContext, settings: AcmeSettings): Authority {
   let opening: Promise<Client> | undefined

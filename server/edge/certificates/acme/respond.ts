@@ -1,6 +1,6 @@
 import type { Authorization, Client } from 'acme-client'
-import type { Context } from '../../../boot/serve/context.ts'
 import { unlessAborted } from '../../../platform/work/unless-aborted.ts'
+import type { EdgeContext } from '../../context.ts'
 import type { ChallengeBoard, IngressChallenge } from '../challenges.ts'
 import { cleanUpRecord, presentRecord } from '../dns-hook.ts'
 import type { ChallengeKind } from '../settings.ts'
@@ -12,7 +12,7 @@ type Challenge = Authorization['challenges'][number]
 
 /** What answering the authority takes. */
 export interface ResponderParts {
-  context: Pick<Context, 'db' | 'sealer' | 'now' | 'log' | 'stopping'>
+  context: Pick<EdgeContext, 'db' | 'sealer' | 'now' | 'log' | 'stopping'>
   authority: Authority
   board: ChallengeBoard
   /** Returns when the ingress shows what stands on the board. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Context } from '../../../boot/serve/context.ts'
 import { keyPurpose } from '../../../ingress/certificate-table.ts'
+import type { EdgeContext } from '../../context.ts'
 import type { IngressChallenge } from '../challenges.ts'
 import { selfSign } from '../self-sign.ts'
 import { newEcKey } from './account.ts'
@@ -15,7 +15,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
  * makes one without the key usage that TLS wants of it, which BoringSSL refuses to serve.
  */
 export async function tlsChallenge(
-  { sealer, now }: Pick<Context, 'sealer' | 'now'>,
+  { sealer, now }: Pick<EdgeContext, 'sealer' | 'now'>,
   host: string,
   keyAuthorization: string,
 ): Promise<IngressChallenge> {

@@ -36,7 +36,7 @@ const patch = (service: TestService, serviceDetails: ServiceDetailsInput) =>
 /** Has the next time of its schedule come now. */
 function letItFallDue(service: TestService): void {
   platform.db.query('UPDATE cron_jobs SET next_due_at = ? WHERE service_id = ?').run(Date.now(), service.id)
-  platform.context.work.pokeJobs(service.id)
+  platform.context.work.poke('jobs', service.id)
 }
 
 describe('a cron job', () => {

@@ -201,7 +201,7 @@ describe('during a window', () => {
   test('an instance that stands by and dies is started again, and does not come into the routes', async () => {
     const { service, oldest } = await watched('standby-dies')
     await platform.context.engine.stop(oldest[0] ?? '', { graceMs: 0 })
-    platform.context.work.pokeService(service.id)
+    platform.context.work.poke('service', service.id)
     await until('it stands by again', async () =>
       (await service.instances()).some(({ id, restarts }) => id === oldest[0] && restarts === 1),
     )

@@ -22,7 +22,7 @@ test('a disk that cannot be made is told of once, and made as soon as it can be'
   })
   expect(failed?.details).toMatchObject({ diskId: disk.id, reason: expect.stringContaining('log') })
   // Again, as the driver does by itself.
-  platform.context.work.pokeDisk(disk.id)
+  platform.context.work.poke('disk', disk.id)
   rmSync(disks)
   renameSync(`${disks}.away`, disks)
   await until('it is made', async () => (await service.events()).some(({ type }) => type === 'disk_created'))

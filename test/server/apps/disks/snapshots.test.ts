@@ -107,12 +107,12 @@ describe('a snapshot', () => {
     await disk.isAvailable()
     const dayAgo = Date.now() - 25 * 60 * 60_000
     platform.db.query('UPDATE disks SET created_at = ? WHERE id = ?').run(dayAgo, disk.id)
-    platform.context.work.pokeDisk(disk.id)
+    platform.context.work.poke('disk', disk.id)
     await until('the daily one is there', async () => (await disk.snapshots())[0]?.status === 'available')
     expect(await disk.snapshots()).toMatchObject([{ origin: 'daily' }])
     platform.db.query('UPDATE disk_snapshots SET created_at = ? WHERE disk_id = ?').run(Date.now() - 8 * 24 * 60 * 60_000, disk.id)
     platform.db.query('UPDATE disks SET created_at = ? WHERE id = ?').run(Date.now(), disk.id)
-    platform.context.work.pokeDisk(disk.id)
+    platform.context.work.poke('disk', disk.id)
     await until(
       'the old one is gone',
       async () => filesOf(disk).every((name) => !name.endsWith('.new')) && (await disk.snapshots()).length <= 1,
@@ -164,7 +164,7 @@ describe('a disk', () => {
     await service.ask('', { method: 'DELETE' })
     await until('it is gone', () => platform.db.query('SELECT id FROM services WHERE id = ?').get(service.id) === null)
     platform.db.query('UPDATE disks SET kept_until = ? WHERE id = ?').run(Date.now() - 1, disk.id)
-    platform.context.work.pokeDisk(disk.id)
+    platform.context.work.poke('disk', disk.id)
     await until('the disk is gone', async () => (await disk.ask()).status === 404)
     await until('its folder, too', () => !existsSync(join(platform.dataDir, 'disks', disk.id)))
   })

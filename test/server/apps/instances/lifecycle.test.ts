@@ -173,7 +173,7 @@ describe('an instance that dies', () => {
     // As a control plane leaves it that is killed after it has written the end down.
     await platform.context.engine.stop(id, { graceMs: 0 })
     platform.db.query("UPDATE instances SET phase = 'pending', start_at = ? WHERE id = ?").run(Date.now() + 300, id)
-    platform.context.work.pokeService(service.id)
+    platform.context.work.poke('service', service.id)
     await service.settles('starting')
     await service.settles('running')
     expect((await visit(service)).text).toBe(id)

@@ -17,9 +17,12 @@ function certify(host: string): void {
 }
 
 const url = (slug: string, ports: { http?: number; https?: number } = {}) => {
-  const { config, db } = server.context
+  const { config, hasCertificate } = server.context
   const at = (port: number) => ({ host: '0.0.0.0', port })
-  return urlOf({ config: { ...config, CP_INGRESS_HTTP: at(ports.http ?? 80), CP_INGRESS_HTTPS: at(ports.https ?? 443) }, db }, slug)
+  return urlOf(
+    { config: { ...config, CP_INGRESS_HTTP: at(ports.http ?? 80), CP_INGRESS_HTTPS: at(ports.https ?? 443) }, hasCertificate },
+    slug,
+  )
 }
 
 test('the URL of a service is https once its host has a certificate, and http before', () => {
@@ -37,6 +40,6 @@ test('a wildcard over the base domain counts for all services', () => {
 })
 
 test('without an ingress that serves https the URL is http, whatever certificates there are', () => {
-  const { config, db } = server.context
-  expect(urlOf({ config: { ...config, CP_INGRESS_HTTPS: undefined }, db }, 'web')).toBe('http://web.apps.acme.com:8080')
+  const { config, hasCertificate } = server.context
+  expect(urlOf({ config: { ...config, CP_INGRESS_HTTPS: undefined }, hasCertificate }, 'web')).toBe('http://web.apps.acme.com:8080')
 })

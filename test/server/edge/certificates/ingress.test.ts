@@ -66,7 +66,7 @@ describe.each(['http-01', 'tls-alpn-01'])('by %s through the real ingress', (cha
   test('a domain gets a certificate that a browser trusts, while it answers', async () => {
     const host = `www.${challenge}.example`
     addDomain(platform.context, service.id, host)
-    platform.context.work.pokeCertificates()
+    platform.context.work.poke('certificates')
     await platform.context.routes.publish()
     await until('the certificate is there', () => {
       const { status, error } = certificateOf(platform.db, host)

@@ -1,0 +1,60 @@
+import type { AppError } from '../../shared/error.ts'
+import type { BuilderSettings } from '../builders/settings.ts'
+import type { Engine } from '../engines/port.ts'
+import type { IdentityContext } from '../identity/context.ts'
+import type { IngressClient } from '../ingress/control-client.ts'
+import type { IngressSettings } from '../ingress/settings.ts'
+import type { Paths } from '../platform/paths.ts'
+import type { Holds } from '../platform/work/holds.ts'
+import type { Poke } from '../platform/work/poke.ts'
+import type { Publisher } from '../platform/work/publisher.ts'
+import type { RuntimeSettings } from '../runtime/settings.ts'
+import type { DiskQuota } from '../runtime/space/quota.ts'
+import type { Collector } from '../telemetry/logs/collector.ts'
+import type { LogHub } from '../telemetry/logs/hub.ts'
+import type { LogStore } from '../telemetry/logs/store.ts'
+import type { Metrics } from '../telemetry/metrics/metrics.ts'
+import type { TrafficReader } from '../telemetry/traffic/port.ts'
+import type { ExitReasons } from './instances/exit-reasons.ts'
+import type { ServiceBelongings } from './services/belongings.ts'
+import type { AppSettings } from './settings.ts'
+import type { ShellSeats } from './shells/seats.ts'
+
+/** What routes and work ask for to be done soon; durable intent is in the database before they ask. */
+export interface AppWork {
+  readonly poke: Poke<'workspace' | 'service' | 'jobs' | 'deploys' | 'disk' | 'certificates'>
+  /** Stops the build or pre-deploy command of a deploy that is to be canceled, or that fails for this reason. */
+  interruptDeploy(deployId: string, because?: AppError): void
+  /** Tells that a deploy has come to its end in the database. */
+  deployEnded(deployId: string): void
+  /** Has a service not fall asleep until the function returned is called; one that is asleep is not woken by it. */
+  keepAwake(serviceId: string): () => void
+  isKeptAwake(serviceId: string): boolean
+  /** Disks that a command has, by their services: they are neither replaced nor grown meanwhile. */
+  readonly takenDisks: Holds
+  /** Returns when no deploy of the service is being worked on. */
+  whenDeploysSettled(serviceId: string): Promise<void>
+}
+
+/** What services, deploys, jobs, disks and shells are given. */
+export interface AppContext extends IdentityContext {
+  readonly config: IdentityContext['config'] & AppSettings & BuilderSettings & IngressSettings & RuntimeSettings
+  readonly paths: Paths
+  readonly engine: Engine
+  readonly ingress: IngressClient
+  readonly routes: Publisher
+  readonly traffic: TrafficReader
+  readonly logStore: LogStore
+  readonly logHub: LogHub
+  readonly collector: Collector
+  readonly metrics: Metrics
+  readonly exitReasons: ExitReasons
+  readonly diskQuota: DiskQuota
+  readonly shells: ShellSeats
+  readonly uploads: Holds
+  readonly work: AppWork
+  /** Whether the ingress has a certificate for a host that people can trust. */
+  hasCertificate(host: string): boolean
+  /** What else lets go of a service that is being deleted. */
+  readonly belongings: readonly ServiceBelongings[]
+}

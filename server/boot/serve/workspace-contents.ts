@@ -1,0 +1,24 @@
+import type { AppContext } from '../../apps/context.ts'
+import { deleteDisk } from '../../apps/disks/operations.ts'
+import { disksOfWorkspace } from '../../apps/disks/store.ts'
+import { deleteService } from '../../apps/services/operations.ts'
+import { servicesOfWorkspace } from '../../apps/services/store.ts'
+import type { WorkspaceContents } from '../../identity/workspaces/contents.ts'
+
+/** Each kind of resource that stands in workspaces. Disks come after services, which would keep theirs for a while. */
+export const workspaceContents = (context: AppContext): WorkspaceContents[] => [
+  {
+    remove(workspaceId) {
+      const services = servicesOfWorkspace(context.db, workspaceId)
+      for (const service of services) if (service.deletedAt === null) deleteService(context, service)
+      return services.length > 0
+    },
+  },
+  {
+    remove(workspaceId) {
+      const disks = disksOfWorkspace(context.db, workspaceId)
+      for (const disk of disks) if (disk.status !== 'deleting') deleteDisk(context, disk)
+      return disks.length > 0
+    },
+  },
+]

@@ -1,0 +1,34 @@
+import type { Database } from 'bun:sqlite'
+import type { HttpSettings } from '../http/settings.ts'
+import type { Machine } from '../platform/machine.ts'
+import type { Mailer } from '../platform/mail/mailer.ts'
+import type { Sealer } from '../platform/secrets/seal.ts'
+import type { ServerLog } from '../platform/server-log.ts'
+import type { PlatformSettings } from '../platform/settings/rows.ts'
+import type { Holds } from '../platform/work/holds.ts'
+import type { Poke } from '../platform/work/poke.ts'
+import type { AuditLog } from './audit-log/log.ts'
+import type { Throttle } from './auth/throttle.ts'
+import type { IdentitySettings } from './settings.ts'
+
+/** What accounts, keys, roles and workspaces are given. */
+export interface IdentityContext {
+  readonly config: IdentitySettings & HttpSettings & PlatformSettings
+  readonly publicUrl: string
+  readonly db: Database
+  readonly sealer: Sealer
+  readonly audit: AuditLog
+  readonly log: ServerLog
+  readonly mailer: Mailer
+  /** Counts failed sign-ins, by whatever way they come. */
+  readonly logins: Throttle
+  /** What plans are held against. */
+  readonly machine: Machine
+  /** Uploads and shells under way, by workspace. */
+  readonly uploads: Pick<Holds, 'countOf'>
+  readonly shells: Pick<Holds, 'countOf'>
+  readonly work: { readonly poke: Poke<'workspace'> }
+  /** Aborts when the control plane stops: what is under way ends, and goes on at the next start. */
+  readonly stopping: AbortSignal
+  now(): number
+}
