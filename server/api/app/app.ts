@@ -52,8 +52,8 @@ import { createHealthCheck } from '../health/check.ts'
 import { platformComponents } from '../health/components.ts'
 import { createHealthRoutes } from '../health/routes.ts'
 import { emptyListRoutes } from '../not-yet/routes.ts'
-import { failureResponse } from '../pages/failure.ts'
 import { mountPages } from '../pages/mount.ts'
+import { failureResponse } from '../pages/page/failure.ts'
 
 const MIB = 1024 * 1024
 

@@ -10,12 +10,12 @@ import { respondAs } from '../../http/respond.ts'
 import { openVisit, uncredited, type Visit } from '../../http/visit.ts'
 import { describeError } from '../../platform/server-log.ts'
 import type { ApiContext } from '../context.ts'
-import { documentOf, pageHeaders } from './document.ts'
-import { failurePage } from './failure.ts'
+import { documentOf, pageHeaders } from './page/document.ts'
+import { failurePage } from './page/failure.ts'
+import { type PageReply, redirect } from './page/reply.ts'
+import { openPageRequest, type Page } from './page/request.ts'
+import { style, stylePath } from './page/style.ts'
 import { pages } from './pages.ts'
-import { type PageReply, redirect } from './reply.ts'
-import { style, stylePath } from './style.ts'
-import { openPageVisit, type Page } from './visit.ts'
 
 /** More than any form of ours has to say. */
 const FORM_LIMITS = { maxBytes: 64 * 1024, deadlineMs: BODY_DEADLINE_MS }
@@ -71,7 +71,7 @@ async function serve(visit: Visit, parts: PageParts, method: Method): Promise<Re
 
 async function answer(visit: Visit, parts: PageParts, { page, read }: Method): Promise<PageReply> {
   visit.count(uncredited)
-  return page(openPageVisit(visit, await read(visit), parts))
+  return page(openPageRequest(visit, await read(visit), parts))
 }
 
 function responseOf(reply: PageReply, host: string): Response {

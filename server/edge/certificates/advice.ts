@@ -1,4 +1,4 @@
-import type { AcmeSettings } from './settings.ts'
+import type { AcmeSettings } from './acme/settings.ts'
 
 interface Asked {
   host: string

@@ -6,7 +6,7 @@ import { keyPurpose } from '../../ingress/certificate-table.ts'
 import { newId } from '../../platform/id.ts'
 import type { EdgeContext } from '../context.ts'
 import type { StoredDomain } from '../domains/store.ts'
-import { certificateOf, certificatesFor, deleteCertificate, replaceCertificate } from './store.ts'
+import { certificateOf, certificatesFor, deleteCertificate, replaceCertificate } from './store/certificates.ts'
 import { acceptUpload } from './upload-rules.ts'
 
 interface Owned {

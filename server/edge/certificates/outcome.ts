@@ -7,11 +7,9 @@ import { describeError } from '../../platform/server-log.ts'
 import type { EdgeContext } from '../context.ts'
 import type { Issued } from './acme/order.ts'
 import { AcmeProblem } from './acme/problem.ts'
+import type { AcmeSettings } from './acme/settings.ts'
 import { adviceOn } from './advice.ts'
 import { type Backoff, waitMs } from './backoff.ts'
-import { factsOf } from './inspect.ts'
-import { deleteOrder, forgetUnderWay, orderFor, postponeOrder } from './order-store.ts'
-import type { AcmeSettings } from './settings.ts'
 import {
   certificatesFor,
   deleteCertificate,
@@ -20,7 +18,9 @@ import {
   postponeRevocation,
   replaceCertificate,
   type StoredCertificate,
-} from './store.ts'
+} from './store/certificates.ts'
+import { deleteOrder, forgetUnderWay, orderFor, postponeOrder } from './store/orders.ts'
+import { factsOf } from './x509/inspect.ts'
 
 type OutcomeContext = Pick<EdgeContext, 'db' | 'audit' | 'now' | 'log'>
 

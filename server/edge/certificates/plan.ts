@@ -3,10 +3,10 @@
  * plans: after a crash, a restored backup or changed settings the next plan is right again.
  */
 import { createHash } from 'node:crypto'
-import { covers } from './names.ts'
-import type { StoredOrder } from './order-store.ts'
-import type { StoredCertificate } from './store.ts'
+import type { StoredCertificate } from './store/certificates.ts'
+import type { StoredOrder } from './store/orders.ts'
 import type { ServedHost, Wanted } from './wanted.ts'
+import { covers } from './x509/names.ts'
 
 export type HeldCertificate = Pick<
   StoredCertificate,

@@ -1,9 +1,9 @@
 import { keyPurpose } from '../../ingress/certificate-table.ts'
 import { newId } from '../../platform/id.ts'
 import type { EdgeContext } from '../context.ts'
-import { newEcKey } from './acme/account.ts'
-import { selfSign } from './self-sign.ts'
-import { replaceCertificate } from './store.ts'
+import { replaceCertificate } from './store/certificates.ts'
+import { newEcKey } from './x509/ec-key.ts'
+import { selfSign } from './x509/self-sign.ts'
 
 const LIFETIME_DAYS = 3650
 const DAY_MS = 24 * 60 * 60 * 1000

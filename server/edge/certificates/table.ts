@@ -1,6 +1,6 @@
 import { type CertificateTable, EMPTY_CERTIFICATE_TABLE, type ServedCertificate } from '../../ingress/certificate-table.ts'
-import type { IngressChallenge } from './challenges.ts'
-import type { StoredCertificate } from './store.ts'
+import type { IngressChallenge } from './acme/challenges.ts'
+import type { StoredCertificate } from './store/certificates.ts'
 
 /** What the ingress is to serve, from what is held: of several for one host the best. Its version is set by who publishes it. */
 export function buildCertificateTable(held: StoredCertificate[], challenges: IngressChallenge[], now: number): CertificateTable {

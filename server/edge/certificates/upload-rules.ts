@@ -3,7 +3,7 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
 import type { CertificateUpload } from '../../../shared/certificate.ts'
 import { AppError } from '../../../shared/error.ts'
-import { blocksOf, type CertificateFacts, factsOf } from './inspect.ts'
+import { blocksOf, type CertificateFacts, factsOf } from './x509/inspect.ts'
 
 export interface AcceptedUpload extends CertificateFacts {
   /** PEM of the certificates alone, without what else stood in the text. */

@@ -1,8 +1,8 @@
 import { hostOf } from '../../apps/services/present.ts'
 import type { EdgeContext } from '../context.ts'
 import { verifiedDomains } from '../domains/store.ts'
-import { isCertifiable } from './names.ts'
-import type { AcmeSettings } from './settings.ts'
+import type { AcmeSettings } from './acme/settings.ts'
+import { isCertifiable } from './x509/names.ts'
 
 export interface ServedHost {
   host: string

@@ -1,6 +1,6 @@
 import type { DnsRecord } from '../../../shared/custom-domain.ts'
 import { isSpecialUse } from '../../../shared/domain.ts'
-import { challengeNameOf } from './look.ts'
+import { challengeNameOf } from './observation.ts'
 import type { StoredDomain } from './store.ts'
 
 export interface RecordTargets {

@@ -1,7 +1,7 @@
 import type { DnsRecord, DomainCheck } from '../../../shared/custom-domain.ts'
 import { isAtOrBelow } from '../../../shared/domain.ts'
 import { parseIp } from '../../../shared/ip-address.ts'
-import type { Findings } from './look.ts'
+import type { Findings } from './observation.ts'
 
 /** What would prove a domain. */
 export interface Expected {

@@ -5,9 +5,10 @@ import type { Actor, Handlers } from '../../http/call.ts'
 import { latencySeries, nothing, requestsByClass, seriesOf, trafficSeries, usageValues } from '../../telemetry/metrics/values.ts'
 import type { InsightContext } from '../context.ts'
 import { scrape } from '../prometheus/scrape.ts'
+import { visibleServices } from '../visible-services.ts'
 import { answerHistory, answerTraffic, answerUsage, type Question } from './answer.ts'
 import { type RangeQuery, refused } from './rules.ts'
-import { presentUsage, servicesOf } from './service-usage.ts'
+import { presentUsage } from './service-usage.ts'
 
 type MetricIds = Extract<
   keyof Operations,
@@ -33,7 +34,7 @@ const DEFAULT_QUANTILE = '0.95'
 
 export const metricRoutes: Handlers<MetricIds, InsightContext> = {
   listServiceUsage({ actor }, { db, metrics, now }) {
-    const services = servicesOf(db, actor)
+    const services = visibleServices(db, actor)
     const shown = { db, latest: metrics.latest(), nowMs: now() }
     return services.toSorted((one, other) => one.name.localeCompare(other.name)).map((service) => presentUsage(service, shown))
   },

@@ -1,9 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import type { ServiceUsage } from '../../../shared/metrics.ts'
 import { instancesOf } from '../../apps/instances/store.ts'
-import { serviceFilter } from '../../apps/services/filter.ts'
-import type { Viewer } from '../../apps/services/require.ts'
-import { type StoredService, selectServices } from '../../apps/services/store.ts'
+import type { StoredService } from '../../apps/services/store.ts'
 import { isCrashLooping } from '../../engines/backoff.ts'
 import { fineLevel } from '../../telemetry/metrics/levels.ts'
 import { requestsOf } from '../../telemetry/metrics/samples.ts'
@@ -12,12 +10,6 @@ import { cpuOf, latencyOf, memoryOf } from '../../telemetry/metrics/values.ts'
 
 const MIB = 1024 * 1024
 const FIFTH_CLASS = 5
-
-const MOST_SERVICES = 100_000
-
-/** All services that somebody may see: metrics are read without pages. */
-export const servicesOf = (db: Database, viewer: Viewer): StoredService[] =>
-  selectServices(db, { ...serviceFilter(viewer, {}, undefined), limit: MOST_SERVICES })
 
 export interface UsageNow {
   db: Database

@@ -1,7 +1,7 @@
 import type { Actor } from '../../http/call.ts'
 import { readSeeded } from '../../identity/auth/seed.ts'
 import type { InsightContext } from '../context.ts'
-import { servicesOf } from '../metrics/service-usage.ts'
+import { visibleServices } from '../visible-services.ts'
 import { contentTypes, exposition, formatFor } from './exposition.ts'
 import { serverFamilies } from './server-families.ts'
 import { serviceFamilies } from './service-families.ts'
@@ -9,7 +9,7 @@ import { serviceFamilies } from './service-families.ts'
 /** What Prometheus reads: the services the caller may see, and the server itself for those who see all of its first workspace. */
 export async function scrape(context: InsightContext, actor: Actor, accept: string | null): Promise<Response> {
   const { db, metrics } = context
-  const own = serviceFamilies(servicesOf(db, actor), metrics.latest(), metrics.totals())
+  const own = serviceFamilies(visibleServices(db, actor), metrics.latest(), metrics.totals())
   const seesServer = actor.scope === undefined && readSeeded(db)?.workspaceId === actor.workspaceId
   const server = seesServer ? await serverFamilies(context) : []
   const format = formatFor(accept)

@@ -1,10 +1,10 @@
 import { oauthProblems } from '../../../../shared/oauth.ts'
 import { findMembership } from '../../../identity/workspaces/store.ts'
-import { done, problemSummary } from '../form.ts'
-import { type Html, html } from '../html.ts'
-import { show } from '../reply.ts'
-import { problemIn, type Sentences, sentenceIn } from '../sentence.ts'
-import type { PageVisit } from '../visit.ts'
+import { done, problemSummary } from '../markup/form.ts'
+import { type Html, html } from '../markup/html.ts'
+import { problemIn, type Sentences, sentenceIn } from '../markup/sentence.ts'
+import { show } from '../page/reply.ts'
+import type { PageRequest } from '../page/request.ts'
 import { identityList } from './identities.ts'
 import { forViewer } from './section.ts'
 
@@ -46,7 +46,7 @@ ${await workspaceList(visit, viewer.id)}`,
 
 const MOST_WORKSPACES = '100'
 
-async function workspaceList({ ask, context: { db } }: PageVisit, userId: string): Promise<Html> {
+async function workspaceList({ ask, context: { db } }: PageRequest, userId: string): Promise<Html> {
   const owners = await ask('listOwners', { query: { limit: MOST_WORKSPACES } })
   const listed = owners.isDone ? owners.body : []
   const rows = listed.map(

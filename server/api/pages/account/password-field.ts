@@ -1,11 +1,11 @@
 import type { SessionUser } from '../../../identity/auth/session-store.ts'
 import { findUser } from '../../../identity/auth/user-store.ts'
-import { field, type Problem } from '../form.ts'
-import { type Html, html } from '../html.ts'
-import type { PageVisit } from '../visit.ts'
+import { field, type Problem } from '../markup/form.ts'
+import { type Html, html } from '../markup/html.ts'
+import type { PageRequest } from '../page/request.ts'
 
 /** Asks for the password once more, where the account has one: others show themselves by a sign-in that is young. */
-export function passwordField({ context: { db } }: PageVisit, { id, email }: SessionUser, problem?: Problem): Html {
+export function passwordField({ context: { db } }: PageRequest, { id, email }: SessionUser, problem?: Problem): Html {
   if (findUser(db, id)?.passwordHash === '') return html``
   return html`<input type="email" value="${email}" autocomplete="username" hidden readonly>
 ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', hasFocus: true }, problem)}`

@@ -1,9 +1,9 @@
 import type { SessionUser } from '../../../identity/auth/session-store.ts'
-import { newPasswordField } from '../fields.ts'
-import { field, form, type Problem, problemSummary } from '../form.ts'
-import { html } from '../html.ts'
-import { type PageReply, redirect } from '../reply.ts'
-import { problemOf } from '../visit.ts'
+import { newPasswordField } from '../markup/fields.ts'
+import { field, form, type Problem, problemSummary } from '../markup/form.ts'
+import { html } from '../markup/html.ts'
+import { type PageReply, redirect } from '../page/reply.ts'
+import { problemOf } from '../page/request.ts'
 import { forViewer, sectionPage } from './section.ts'
 
 export const showPassword = forViewer((_, viewer) => passwordPage(viewer))

@@ -1,7 +1,7 @@
 import type { SessionUser } from '../../../identity/auth/session-store.ts'
-import { done } from '../form.ts'
-import { html } from '../html.ts'
-import type { PageReply } from '../reply.ts'
+import { done } from '../markup/form.ts'
+import { html } from '../markup/html.ts'
+import type { PageReply } from '../page/reply.ts'
 import { sectionPage } from './section.ts'
 
 /** The codes, which no other page shows again. */

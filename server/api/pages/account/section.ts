@@ -1,9 +1,9 @@
 import type { SessionUser } from '../../../identity/auth/session-store.ts'
-import type { Html } from '../html.ts'
-import { html } from '../html.ts'
-import { type PageReply, redirect, show } from '../reply.ts'
-import { loginPath } from '../return-to.ts'
-import { type PageVisit, viewerOf } from '../visit.ts'
+import type { Html } from '../markup/html.ts'
+import { html } from '../markup/html.ts'
+import { type PageReply, redirect, show } from '../page/reply.ts'
+import { type PageRequest, viewerOf } from '../page/request.ts'
+import { loginPath } from '../page/return-to.ts'
 
 interface Section {
   title: string
@@ -13,8 +13,8 @@ interface Section {
 
 /** Shows or does something for who is logged in; others log in first, and come back to the page. */
 export const forViewer =
-  (page: (visit: PageVisit, viewer: SessionUser) => Promise<PageReply> | PageReply) =>
-  (visit: PageVisit): Promise<PageReply> | PageReply => {
+  (page: (visit: PageRequest, viewer: SessionUser) => Promise<PageReply> | PageReply) =>
+  (visit: PageRequest): Promise<PageReply> | PageReply => {
     const viewer = viewerOf(visit)
     return viewer === undefined ? redirect(loginPath(visit.url)) : page(visit, viewer)
   }

@@ -1,9 +1,9 @@
 import type { Session } from '../../../../shared/account.ts'
 import { clientName } from '../../../../shared/client-name.ts'
-import { done, form, hidden, problemSummary } from '../form.ts'
-import { type Html, html } from '../html.ts'
-import { redirect } from '../reply.ts'
-import { problemIn, type Sentences, sentenceIn } from '../sentence.ts'
+import { done, form, hidden, problemSummary } from '../markup/form.ts'
+import { type Html, html } from '../markup/html.ts'
+import { problemIn, type Sentences, sentenceIn } from '../markup/sentence.ts'
+import { redirect } from '../page/reply.ts'
 import { forViewer, sectionPage, showTime } from './section.ts'
 
 const notices: Sentences = { ended: 'The session has ended.', others_ended: 'All other sessions have ended.' }

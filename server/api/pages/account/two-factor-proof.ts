@@ -1,9 +1,9 @@
 import type { SessionUser } from '../../../identity/auth/session-store.ts'
-import { secondFactorField } from '../fields.ts'
-import { form, type Problem, problemSummary } from '../form.ts'
-import { type Html, html } from '../html.ts'
-import { type PageReply, redirect } from '../reply.ts'
-import { type PageVisit, problemOf } from '../visit.ts'
+import { secondFactorField } from '../markup/fields.ts'
+import { form, type Problem, problemSummary } from '../markup/form.ts'
+import { type Html, html } from '../markup/html.ts'
+import { type PageReply, redirect } from '../page/reply.ts'
+import { type PageRequest, problemOf } from '../page/request.ts'
 import { passwordField } from './password-field.ts'
 import { recoveryCodesPage } from './recovery-codes.ts'
 import { forViewer, sectionPage } from './section.ts'
@@ -47,7 +47,7 @@ interface View {
   status?: number
 }
 
-function proofPage(visit: PageVisit, viewer: SessionUser, { purpose, problem, status = 200 }: View): PageReply {
+function proofPage(visit: PageRequest, viewer: SessionUser, { purpose, problem, status = 200 }: View): PageReply {
   const { title, explanation, button } = words[purpose]
   const content = html`${passwordField(visit, viewer, problem)}${secondFactorField({}, problem)}${button}`
   return sectionPage(viewer, {

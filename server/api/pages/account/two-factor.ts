@@ -1,9 +1,9 @@
 import type { SessionUser } from '../../../identity/auth/session-store.ts'
-import { field, form, hidden, type Problem, problemSummary } from '../form.ts'
-import { type Html, html } from '../html.ts'
-import { qrCode } from '../qr-code.ts'
-import type { PageReply } from '../reply.ts'
-import { type PageVisit, problemOf } from '../visit.ts'
+import { field, form, hidden, type Problem, problemSummary } from '../markup/form.ts'
+import { type Html, html } from '../markup/html.ts'
+import { qrCode } from '../markup/qr-code.ts'
+import type { PageReply } from '../page/reply.ts'
+import { type PageRequest, problemOf } from '../page/request.ts'
 import { passwordField } from './password-field.ts'
 import { recoveryCodesPage } from './recovery-codes.ts'
 import { forViewer, sectionPage } from './section.ts'
@@ -20,14 +20,14 @@ export const setUpTwoFactor = forViewer((visit, viewer) =>
   visit.fields.code === undefined ? begin(visit, viewer) : confirm(visit, viewer),
 )
 
-async function begin(visit: PageVisit, viewer: SessionUser): Promise<PageReply> {
+async function begin(visit: PageRequest, viewer: SessionUser): Promise<PageReply> {
   const { password = '' } = visit.fields
   const begun = await visit.ask('beginTwoFactor', { body: password === '' ? {} : { password } })
   if (!begun.isDone) return beginPage(visit, viewer, { problem: problemOf(begun), status: begun.status })
   return confirmPage(viewer, begun.body.otpauthUrl)
 }
 
-async function confirm(visit: PageVisit, viewer: SessionUser): Promise<PageReply> {
+async function confirm(visit: PageRequest, viewer: SessionUser): Promise<PageReply> {
   const { code = '', setup = '' } = visit.fields
   const confirmed = await visit.ask('confirmTwoFactor', { body: { code } })
   if (confirmed.isDone) return recoveryCodesPage(viewer, confirmed.body.recoveryCodes)
@@ -35,7 +35,7 @@ async function confirm(visit: PageVisit, viewer: SessionUser): Promise<PageReply
   return secretOf(setup) === undefined ? beginPage(visit, viewer, view) : confirmPage(viewer, setup, view)
 }
 
-async function onPage({ ask }: PageVisit, viewer: SessionUser): Promise<PageReply> {
+async function onPage({ ask }: PageRequest, viewer: SessionUser): Promise<PageReply> {
   const state = await ask('getTwoFactor')
   const left = state.isDone ? state.body.recoveryCodesLeft : 0
   return sectionPage(viewer, {
@@ -48,7 +48,7 @@ async function onPage({ ask }: PageVisit, viewer: SessionUser): Promise<PageRepl
   })
 }
 
-async function beginPage(visit: PageVisit, viewer: SessionUser, { problem, status = 200 }: View = {}): Promise<PageReply> {
+async function beginPage(visit: PageRequest, viewer: SessionUser, { problem, status = 200 }: View = {}): Promise<PageReply> {
   const state = await visit.ask('getTwoFactor')
   const requiredBy = state.isDone ? state.body.requiredBy : []
   const content = html`${passwordField(visit, viewer, problem)}<button>Set it up</button>`

@@ -1,4 +1,4 @@
-import { redirect } from '../reply.ts'
+import { redirect } from '../page/reply.ts'
 import { forViewer } from './section.ts'
 
 export const unlinkIdentity = forViewer(async ({ ask, fields }) => {

@@ -1,9 +1,9 @@
 import type { Client } from 'acme-client'
 import { unlessAborted } from '../../../platform/work/unless-aborted.ts'
 import type { EdgeContext } from '../../context.ts'
-import type { AcmeSettings } from '../settings.ts'
 import { type Account, accountAt, keepAccountUrl } from './account.ts'
 import { AcmeProblem } from './problem.ts'
+import type { AcmeSettings } from './settings.ts'
 import { converse, fetchAdapter } from './transport.ts'
 
 /** The authority, spoken to with our account there. */

@@ -1,11 +1,11 @@
 import type { Authorization, Client } from 'acme-client'
 import { unlessAborted } from '../../../platform/work/unless-aborted.ts'
 import type { EdgeContext } from '../../context.ts'
-import type { ChallengeBoard, IngressChallenge } from '../challenges.ts'
-import { cleanUpRecord, presentRecord } from '../dns-hook.ts'
-import type { ChallengeKind } from '../settings.ts'
+import type { ChallengeBoard, IngressChallenge } from './challenges.ts'
 import type { Authority } from './client.ts'
+import { cleanUpRecord, presentRecord } from './dns-hook.ts'
 import { AcmeProblem } from './problem.ts'
+import type { ChallengeKind } from './settings.ts'
 import { tlsChallenge } from './tls-challenge.ts'
 
 type Challenge = Authorization['challenges'][number]

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { keyPurpose } from '../../../ingress/certificate-table.ts'
 import type { EdgeContext } from '../../context.ts'
-import type { IngressChallenge } from '../challenges.ts'
-import { selfSign } from '../self-sign.ts'
-import { newEcKey } from './account.ts'
+import { newEcKey } from '../x509/ec-key.ts'
+import { selfSign } from '../x509/self-sign.ts'
+import type { IngressChallenge } from './challenges.ts'
 
 /** id-pe-acmeIdentifier (RFC 8737 section 6.1). */
 const ACME_IDENTIFIER = '1.3.6.1.5.5.7.1.31'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { orderFor } from '../../../../server/edge/certificates/order-store.ts'
+import { orderFor } from '../../../../server/edge/certificates/store/orders.ts'
 import type { CertificateState } from '../../../../shared/certificate.ts'
 import { freePorts } from '../../../support/free-ports.ts'
 import { type Pebble, startPebble } from '../../../support/pebble.ts'

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { leftRecords } from '../../../../server/edge/certificates/dns-hook.ts'
+import { leftRecords } from '../../../../server/edge/certificates/acme/dns-hook.ts'
 import { type Pebble, startPebble } from '../../../support/pebble.ts'
 import { makeService } from '../../../support/service.ts'
 import { until } from '../../../support/until.ts'

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { connect } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { certificateOf } from '../../../../server/edge/certificates/store.ts'
+import { certificateOf } from '../../../../server/edge/certificates/store/certificates.ts'
 import { chooseIngressPorts, type IngressPorts } from '../../../support/ingress.ts'
 import { type Pebble, startPebble } from '../../../support/pebble.ts'
 import { type Platform, startPlatform } from '../../../support/platform.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { allOrders } from '../../../../server/edge/certificates/order-store.ts'
+import { allOrders } from '../../../../server/edge/certificates/store/orders.ts'
 import { startPebble } from '../../../support/pebble.ts'
 import { until } from '../../../support/until.ts'
 import { startEdge, startWorld } from './world.ts'

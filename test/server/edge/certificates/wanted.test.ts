@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { covers, isCertifiable } from '../../../../server/edge/certificates/names.ts'
 import { decideWanted, type WantedInput } from '../../../../server/edge/certificates/wanted.ts'
+import { covers, isCertifiable } from '../../../../server/edge/certificates/x509/names.ts'
 
 const host = (name: string, serviceId: string | null = 'srv-1') => ({ host: name, serviceId })
 const base: WantedInput = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Findings } from '../../../../server/edge/domains/look.ts'
+import type { Findings } from '../../../../server/edge/domains/observation.ts'
 import { dnsRecordsOf } from '../../../../server/edge/domains/records.ts'
 import { nextLookAt, WATCHED_MS } from '../../../../server/edge/domains/schedule.ts'
 import { type Expected, judge } from '../../../../server/edge/domains/verdict.ts'

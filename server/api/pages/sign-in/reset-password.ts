@@ -1,8 +1,8 @@
-import { newPasswordField } from './fields.ts'
-import { done, field, form, hidden, type Problem, problemSummary } from './form.ts'
-import { html } from './html.ts'
-import { type PageReply, redirect, type Shown, show } from './reply.ts'
-import { type PageVisit, problemOf, viewerOf } from './visit.ts'
+import { newPasswordField } from '../markup/fields.ts'
+import { done, field, form, hidden, type Problem, problemSummary } from '../markup/form.ts'
+import { html } from '../markup/html.ts'
+import { type PageReply, redirect, type Shown, show } from '../page/reply.ts'
+import { type PageRequest, problemOf, viewerOf } from '../page/request.ts'
 
 interface ResetView {
   problem?: Problem
@@ -13,13 +13,13 @@ interface ResetView {
 }
 
 /** Asks for the address of the account, or, with the token of a link, for the new password. */
-export function showReset(visit: PageVisit): PageReply {
+export function showReset(visit: PageRequest): PageReply {
   const token = visit.url.searchParams.get('token') ?? ''
   const viewer = viewerOf(visit)?.email
   return token === '' ? requestPage({ viewer }) : newPasswordPage(token, { viewer })
 }
 
-export async function resetPassword(visit: PageVisit): Promise<PageReply> {
+export async function resetPassword(visit: PageRequest): Promise<PageReply> {
   const { token = '', password = '', email = '' } = visit.fields
   const viewer = viewerOf(visit)?.email
   if (token === '') {

@@ -9,8 +9,8 @@ import { tallyOf } from '../../../../server/telemetry/traffic/tally.ts'
 import { createService } from '../../../support/apps.ts'
 import { call } from '../../../support/client.ts'
 import { startTestServer, type TestServer } from '../../../support/server.ts'
-import { countsOf } from './counts.ts'
-import { trafficSample, usageSample } from './store.ts'
+import { countsOf } from '../../telemetry/metrics/counts.ts'
+import { trafficSample, usageSample } from '../../telemetry/metrics/store.ts'
 
 const family = (fields: Partial<Family>): Family => ({
   name: 'cpd_x',

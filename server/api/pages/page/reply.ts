@@ -1,4 +1,4 @@
-import type { Html } from './html.ts'
+import type { Html } from '../markup/html.ts'
 
 /** A page to show. */
 export interface Shown {

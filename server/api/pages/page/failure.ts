@@ -1,6 +1,6 @@
-import { AppError, errorStatus } from '../../../shared/error.ts'
+import { AppError, errorStatus } from '../../../../shared/error.ts'
+import { html } from '../markup/html.ts'
 import { documentOf, pageHeaders } from './document.ts'
-import { html } from './html.ts'
 import { type Shown, show } from './reply.ts'
 
 /** A page for what no form can show beside its fields. */

@@ -1,12 +1,12 @@
-import type { OperationId, Operations } from '../../../shared/api.ts'
-import type { ErrorBody } from '../../../shared/error.ts'
-import type { ReplyOf } from '../../../shared/operation.ts'
-import { sessionTokenOf } from '../../http/credential.ts'
-import type { Dispatch, DispatchInput } from '../../http/dispatch.ts'
-import type { Visit } from '../../http/visit.ts'
-import { findSessionUser, type SessionUser } from '../../identity/auth/session-store.ts'
-import type { ApiContext } from '../context.ts'
-import type { Problem } from './form.ts'
+import type { OperationId, Operations } from '../../../../shared/api.ts'
+import type { ErrorBody } from '../../../../shared/error.ts'
+import type { ReplyOf } from '../../../../shared/operation.ts'
+import { sessionTokenOf } from '../../../http/credential.ts'
+import type { Dispatch, DispatchInput } from '../../../http/dispatch.ts'
+import type { Visit } from '../../../http/visit.ts'
+import { findSessionUser, type SessionUser } from '../../../identity/auth/session-store.ts'
+import type { ApiContext } from '../../context.ts'
+import type { Problem } from '../markup/form.ts'
 import type { PageReply } from './reply.ts'
 
 /** What became of a call of the API. */
@@ -15,7 +15,7 @@ export type Outcome<T> =
   | { isDone: false; status: number; error: ErrorBody; retryAfter: string | null }
 
 /** One request to a page. */
-export interface PageVisit {
+export interface PageRequest {
   readonly url: URL
   /** The fields that were sent; empty for a GET. */
   readonly fields: Readonly<Record<string, string>>
@@ -26,13 +26,13 @@ export interface PageVisit {
 }
 
 /** What shows a page, or does what a form is for. */
-export type Page = (visit: PageVisit) => Promise<PageReply> | PageReply
+export type Page = (visit: PageRequest) => Promise<PageReply> | PageReply
 
-export function openPageVisit(
+export function openPageRequest(
   visit: Visit,
   fields: Readonly<Record<string, string>>,
   { dispatch, context }: { dispatch: Dispatch; context: ApiContext },
-): PageVisit {
+): PageRequest {
   return {
     url: new URL(visit.request.url),
     fields,
@@ -55,7 +55,7 @@ export const problemOf = ({ error: { message, details = [] } }: { error: ErrorBo
 })
 
 /** Who is logged in, by the cookie alone; undefined for nobody. What they may do, the API decides when it is asked. */
-export function viewerOf({ request, context: { db, now } }: PageVisit): SessionUser | undefined {
+export function viewerOf({ request, context: { db, now } }: PageRequest): SessionUser | undefined {
   const token = sessionTokenOf(request.headers)
   return token === undefined ? undefined : findSessionUser(db, token, now())
 }

@@ -1,11 +1,11 @@
-import { form } from './form.ts'
-import { html } from './html.ts'
-import { type PageReply, redirect, show } from './reply.ts'
-import { returnPathOf } from './return-to.ts'
-import { type PageVisit, viewerOf } from './visit.ts'
+import { form } from '../markup/form.ts'
+import { html } from '../markup/html.ts'
+import { type PageReply, redirect, show } from '../page/reply.ts'
+import { type PageRequest, viewerOf } from '../page/request.ts'
+import { returnPathOf } from '../page/return-to.ts'
 
 /** Asks, because a link alone, from wherever it comes, ends nothing. */
-export function showLogout(visit: PageVisit): PageReply {
+export function showLogout(visit: PageRequest): PageReply {
   const viewer = viewerOf(visit)
   if (viewer === undefined) return redirect('/login')
   return show({
@@ -15,7 +15,7 @@ export function showLogout(visit: PageVisit): PageReply {
   })
 }
 
-export async function logOut({ ask, fields }: PageVisit): Promise<PageReply> {
+export async function logOut({ ask, fields }: PageRequest): Promise<PageReply> {
   const ended = await ask('logout')
   const next = fields.returnTo === undefined ? '/login?notice=logged_out' : returnPathOf(fields.returnTo)
   return redirect(next, ended.isDone ? ended.cookies : [])

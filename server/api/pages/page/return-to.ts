@@ -1,4 +1,4 @@
-import { isOwnPath } from '../../../shared/oauth.ts'
+import { isOwnPath } from '../../../../shared/oauth.ts'
 
 export const HOME = '/account'
 

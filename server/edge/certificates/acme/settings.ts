@@ -1,8 +1,8 @@
 import { accessSync, constants, readFileSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
-import { AppError } from '../../../shared/error.ts'
-import type { IngressSettings } from '../../ingress/settings.ts'
-import type { EdgeSettings } from '../settings.ts'
+import { AppError } from '../../../../shared/error.ts'
+import type { IngressSettings } from '../../../ingress/settings.ts'
+import type { EdgeSettings } from '../../settings.ts'
 
 export type ChallengeKind = 'http-01' | 'tls-alpn-01' | 'dns-01'
 

@@ -1,5 +1,5 @@
 /** The inputs that several forms ask for. */
-import { minPasswordChars } from '../../../shared/auth.ts'
+import { minPasswordChars } from '../../../../shared/auth.ts'
 import { field, type Problem } from './form.ts'
 import type { Html } from './html.ts'
 

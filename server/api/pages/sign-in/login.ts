@@ -1,14 +1,14 @@
-import type { ErrorBody } from '../../../shared/error.ts'
-import { oauthProblems } from '../../../shared/oauth.ts'
-import { beginPendingSignIn, pendingCookieOf } from '../../identity/auth/pending-sign-in.ts'
-import { findUserByEmail } from '../../identity/auth/user-store.ts'
-import { done, field, form, hidden, type Problem, problemSummary } from './form.ts'
-import { html } from './html.ts'
+import type { ErrorBody } from '../../../../shared/error.ts'
+import { oauthProblems } from '../../../../shared/oauth.ts'
+import { beginPendingSignIn, pendingCookieOf } from '../../../identity/auth/pending-sign-in.ts'
+import { findUserByEmail } from '../../../identity/auth/user-store.ts'
+import { done, field, form, hidden, type Problem, problemSummary } from '../markup/form.ts'
+import { html } from '../markup/html.ts'
+import { problemIn, type Sentences, sentenceIn } from '../markup/sentence.ts'
+import { type PageReply, redirect, type Shown, show } from '../page/reply.ts'
+import { type PageRequest, problemOf, viewerOf } from '../page/request.ts'
+import { returnPathOf } from '../page/return-to.ts'
 import { providerButtons } from './providers.ts'
-import { type PageReply, redirect, type Shown, show } from './reply.ts'
-import { returnPathOf } from './return-to.ts'
-import { problemIn, type Sentences, sentenceIn } from './sentence.ts'
-import { type PageVisit, problemOf, viewerOf } from './visit.ts'
 
 /** What an address of this page may say, so that no link can put words into our mouth. */
 const notices: Sentences = {
@@ -28,7 +28,7 @@ interface LoginView {
   status?: number
 }
 
-export async function showLogin(visit: PageVisit): Promise<PageReply> {
+export async function showLogin(visit: PageRequest): Promise<PageReply> {
   const { searchParams } = visit.url
   const returnTo = returnPathOf(searchParams.get('returnTo'))
   const problem = problemIn(problems, searchParams.get('error'))
@@ -38,7 +38,7 @@ export async function showLogin(visit: PageVisit): Promise<PageReply> {
   return loginPage(visit, { returnTo, notice, problem })
 }
 
-export async function logIn(visit: PageVisit): Promise<PageReply> {
+export async function logIn(visit: PageRequest): Promise<PageReply> {
   const { email = '', password = '' } = visit.fields
   const returnTo = returnPathOf(visit.fields.returnTo)
   const signedIn = await visit.ask('login', { body: { email, password } })
@@ -50,14 +50,14 @@ export async function logIn(visit: PageVisit): Promise<PageReply> {
 const isCodeWanted = ({ code, details = [] }: ErrorBody): boolean => code === 'unauthorized' && details.some(({ path }) => path === '/otp')
 
 /** The password was right. That is remembered here and not in the page, which would have to hold the password meanwhile. */
-function askForCode({ context: { db, now, publicUrl } }: PageVisit, { email, returnTo }: { email: string; returnTo: string }): PageReply {
+function askForCode({ context: { db, now, publicUrl } }: PageRequest, { email, returnTo }: { email: string; returnTo: string }): PageReply {
   const user = findUserByEmail(db, email)
   if (user === undefined) return redirect('/login')
   const token = beginPendingSignIn(db, user.id, now())
   return redirect(`/login/code?returnTo=${encodeURIComponent(returnTo)}`, [pendingCookieOf(publicUrl, token)])
 }
 
-async function loginPage(visit: PageVisit, view: LoginView): Promise<Shown> {
+async function loginPage(visit: PageRequest, view: LoginView): Promise<Shown> {
   const { returnTo, email = '', notice, problem, status = 200 } = view
   const fields = html`${hidden('returnTo', returnTo)}
 ${field({ name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username', value: email, hasFocus: email === '' }, problem)}

@@ -1,15 +1,15 @@
-import { AppError, errorStatus } from '../../../shared/error.ts'
-import { invitePathOf } from '../../../shared/invite-token.ts'
-import { findUserByEmail } from '../../identity/auth/user-store.ts'
-import type { StoredInvite } from '../../identity/team/invite-store.ts'
-import { requireInvite } from '../../identity/team/join.ts'
-import { findFirstMembership, findWorkspace } from '../../identity/workspaces/store.ts'
-import { newPasswordField, secondFactorField } from './fields.ts'
-import { field, form, hidden, type Problem, problemSummary } from './form.ts'
-import { type Html, html } from './html.ts'
+import { AppError, errorStatus } from '../../../../shared/error.ts'
+import { invitePathOf } from '../../../../shared/invite-token.ts'
+import { findUserByEmail } from '../../../identity/auth/user-store.ts'
+import type { StoredInvite } from '../../../identity/team/invite-store.ts'
+import { requireInvite } from '../../../identity/team/join.ts'
+import { findFirstMembership, findWorkspace } from '../../../identity/workspaces/store.ts'
+import { newPasswordField, secondFactorField } from '../markup/fields.ts'
+import { field, form, hidden, type Problem, problemSummary } from '../markup/form.ts'
+import { type Html, html } from '../markup/html.ts'
+import { type PageReply, redirect, show } from '../page/reply.ts'
+import { type PageRequest, problemOf, viewerOf } from '../page/request.ts'
 import { providerButtons } from './providers.ts'
-import { type PageReply, redirect, show } from './reply.ts'
-import { type PageVisit, problemOf, viewerOf } from './visit.ts'
 
 interface InviteView {
   token: string
@@ -19,9 +19,10 @@ interface InviteView {
 }
 
 /** Shows who invites whom to what, and how to accept. */
-export const showInvite = (visit: PageVisit): Promise<PageReply> => invitePage(visit, { token: visit.url.searchParams.get('token') ?? '' })
+export const showInvite = (visit: PageRequest): Promise<PageReply> =>
+  invitePage(visit, { token: visit.url.searchParams.get('token') ?? '' })
 
-export async function acceptInvite(visit: PageVisit): Promise<PageReply> {
+export async function acceptInvite(visit: PageRequest): Promise<PageReply> {
   const { token = '', name, password, otp } = visit.fields
   const given = Object.fromEntries(Object.entries({ name, password, otp }).filter(([, value]) => value !== undefined && value !== ''))
   const accepted = await visit.ask('acceptTeamInvite', { body: { token, ...given } })
@@ -30,7 +31,7 @@ export async function acceptInvite(visit: PageVisit): Promise<PageReply> {
   return invitePage(visit, { token, problem, status: accepted.status, isCodeWanted: 'otp' in problem.fields })
 }
 
-async function invitePage(visit: PageVisit, view: InviteView): Promise<PageReply> {
+async function invitePage(visit: PageRequest, view: InviteView): Promise<PageReply> {
   const invite = findInvite(visit, view.token)
   if (invite instanceof AppError) return unusablePage(visit, invite)
   const viewer = viewerOf(visit)
@@ -47,7 +48,7 @@ ${viewer === undefined ? await strangersWay(visit, view, invite) : viewersWay(vi
   })
 }
 
-function findInvite({ context }: PageVisit, token: string): StoredInvite | AppError {
+function findInvite({ context }: PageRequest, token: string): StoredInvite | AppError {
   try {
     return requireInvite(context, token)
   } catch (error) {
@@ -56,7 +57,7 @@ function findInvite({ context }: PageVisit, token: string): StoredInvite | AppEr
   }
 }
 
-const unusablePage = (visit: PageVisit, { message, code }: AppError): PageReply =>
+const unusablePage = (visit: PageRequest, { message, code }: AppError): PageReply =>
   show({
     title: 'This invitation cannot be used',
     status: errorStatus[code],
@@ -65,7 +66,11 @@ const unusablePage = (visit: PageVisit, { message, code }: AppError): PageReply 
   })
 
 /** Somebody is logged in: the one who is invited, or another. */
-function viewersWay({ context }: PageVisit, { token }: InviteView, { invite, viewerId }: { invite: StoredInvite; viewerId: string }): Html {
+function viewersWay(
+  { context }: PageRequest,
+  { token }: InviteView,
+  { invite, viewerId }: { invite: StoredInvite; viewerId: string },
+): Html {
   if (findUserByEmail(context.db, invite.email)?.id === viewerId)
     return form({ action: '/invite', content: html`${hidden('token', token)}<button>Join</button>` })
   const content = html`${hidden('returnTo', invitePathOf(token))}<button>Log out and go on</button>`
@@ -73,7 +78,7 @@ function viewersWay({ context }: PageVisit, { token }: InviteView, { invite, vie
 }
 
 /** Nobody is logged in: the account may exist, and be able to log in, or not. */
-async function strangersWay(visit: PageVisit, view: InviteView, { email }: StoredInvite): Promise<Html> {
+async function strangersWay(visit: PageRequest, view: InviteView, { email }: StoredInvite): Promise<Html> {
   const { db } = visit.context
   const owner = findUserByEmail(db, email)
   if (owner !== undefined && findFirstMembership(db, owner.id) !== undefined)

@@ -1,12 +1,12 @@
-import type { DeviceRequest } from '../../../shared/device.ts'
-import { done, field, form, hidden, type Problem, problemSummary } from './form.ts'
-import { type Html, html } from './html.ts'
-import { type PageReply, redirect, show } from './reply.ts'
-import { loginPath } from './return-to.ts'
-import { type PageVisit, problemOf, viewerOf } from './visit.ts'
+import type { DeviceRequest } from '../../../../shared/device.ts'
+import { done, field, form, hidden, type Problem, problemSummary } from '../markup/form.ts'
+import { type Html, html } from '../markup/html.ts'
+import { type PageReply, redirect, show } from '../page/reply.ts'
+import { type PageRequest, problemOf, viewerOf } from '../page/request.ts'
+import { loginPath } from '../page/return-to.ts'
 
 /** Asks for the code that a device shows, or, knowing it, whether that device may act as who is logged in. */
-export async function showDevice(visit: PageVisit): Promise<PageReply> {
+export async function showDevice(visit: PageRequest): Promise<PageReply> {
   const viewer = viewerOf(visit)?.email
   if (viewer === undefined) return redirect(loginPath(visit.url))
   const code = visit.url.searchParams.get('code') ?? ''
@@ -16,7 +16,7 @@ export async function showDevice(visit: PageVisit): Promise<PageReply> {
   return asked.body.status === 'pending' ? questionPage(viewer, asked.body) : answeredPage(viewer, asked.body)
 }
 
-export async function answerDevice(visit: PageVisit): Promise<PageReply> {
+export async function answerDevice(visit: PageRequest): Promise<PageReply> {
   const viewer = viewerOf(visit)?.email
   const { code = '', answer } = visit.fields
   if (viewer === undefined) return redirect(loginPath(new URL(`/device?code=${encodeURIComponent(code)}`, visit.url)))

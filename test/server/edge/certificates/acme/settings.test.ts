@@ -2,8 +2,8 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readConfig } from '../../../../server/boot/settings/config.ts'
-import { acmeSettingsOf } from '../../../../server/edge/certificates/settings.ts'
+import { readConfig } from '../../../../../server/boot/settings/config.ts'
+import { acmeSettingsOf } from '../../../../../server/edge/certificates/acme/settings.ts'
 
 let dir: string
 let files: Record<'root' | 'text' | 'program', string>

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import type { CertificateState } from '../../../shared/certificate.ts'
+import type { CertificateState } from '../../../../shared/certificate.ts'
 
 export type CertificateSource = 'acme' | 'uploaded' | 'self_signed'
 

@@ -5,11 +5,11 @@
  */
 
 import type { Database } from 'bun:sqlite'
-import { messageOf } from '../../../shared/error.ts'
-import { runProcess } from '../../platform/process/spawn.ts'
-import { describeError } from '../../platform/server-log.ts'
-import type { EdgeContext } from '../context.ts'
-import { AcmeProblem } from './acme/problem.ts'
+import { messageOf } from '../../../../shared/error.ts'
+import { runProcess } from '../../../platform/process/spawn.ts'
+import { describeError } from '../../../platform/server-log.ts'
+import type { EdgeContext } from '../../context.ts'
+import { AcmeProblem } from './problem.ts'
 
 /** Some DNS services take minutes until a record is seen everywhere. */
 const HOOK_TIMEOUT_MS = 5 * 60_000

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { AcmeProblem } from '../../../../server/edge/certificates/acme/problem.ts'
-import { converse, fetchAdapter, retryAfterOf } from '../../../../server/edge/certificates/acme/transport.ts'
-import { makeCertificate, type TestCertificate } from '../../../support/certificates.ts'
+import { AcmeProblem } from '../../../../../server/edge/certificates/acme/problem.ts'
+import { converse, fetchAdapter, retryAfterOf } from '../../../../../server/edge/certificates/acme/transport.ts'
+import { makeCertificate, type TestCertificate } from '../../../../support/certificates.ts'
 
 let server: Bun.Server<undefined>
 let own: TestCertificate

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { lookAt } from '../../../../server/edge/domains/look.ts'
+import { lookAt } from '../../../../server/edge/domains/observation.ts'
 import { createResolver } from '../../../../server/edge/domains/resolver.ts'
 import { type NameServer, NXDOMAIN, REFUSED, startNameServer, startSpeechlessServer } from '../../../support/name-server.ts'
 

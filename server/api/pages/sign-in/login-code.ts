@@ -1,25 +1,25 @@
-import { findPendingUser, pendingTokenOf } from '../../identity/auth/pending-sign-in.ts'
-import { secondFactorField } from './fields.ts'
-import { form, hidden, type Problem, problemSummary } from './form.ts'
-import { html } from './html.ts'
-import { type PageReply, redirect, type Shown, show } from './reply.ts'
-import { returnPathOf } from './return-to.ts'
-import { type PageVisit, problemOf } from './visit.ts'
+import { findPendingUser, pendingTokenOf } from '../../../identity/auth/pending-sign-in.ts'
+import { secondFactorField } from '../markup/fields.ts'
+import { form, hidden, type Problem, problemSummary } from '../markup/form.ts'
+import { html } from '../markup/html.ts'
+import { type PageReply, redirect, type Shown, show } from '../page/reply.ts'
+import { type PageRequest, problemOf } from '../page/request.ts'
+import { returnPathOf } from '../page/return-to.ts'
 
 /** Asks for the second factor of a sign-in whose first was right. */
-export function showCode(visit: PageVisit): PageReply {
+export function showCode(visit: PageRequest): PageReply {
   const returnTo = returnPathOf(visit.url.searchParams.get('returnTo'))
   return isAwaited(visit) ? codePage(returnTo) : begunAnew(returnTo)
 }
 
-export async function sendCode(visit: PageVisit): Promise<PageReply> {
+export async function sendCode(visit: PageRequest): Promise<PageReply> {
   const returnTo = returnPathOf(visit.fields.returnTo)
   const finished = await visit.ask('finishSignIn', { body: { otp: visit.fields.otp ?? '' } })
   if (finished.isDone) return redirect(returnTo, finished.cookies)
   return isAwaited(visit) ? codePage(returnTo, { problem: problemOf(finished), status: finished.status }) : begunAnew(returnTo)
 }
 
-function isAwaited({ request, context: { db, now } }: PageVisit): boolean {
+function isAwaited({ request, context: { db, now } }: PageRequest): boolean {
   const token = pendingTokenOf(request.headers)
   return token !== undefined && findPendingUser(db, token, now()) !== undefined
 }

@@ -1,4 +1,4 @@
-import { html } from './html.ts'
+import { html } from '../markup/html.ts'
 import type { Shown } from './reply.ts'
 import { stylePath } from './style.ts'
 
