@@ -10,6 +10,7 @@ import { respondAs } from '../../http/respond.ts'
 import { openVisit, uncredited, type Visit } from '../../http/visit.ts'
 import { describeError } from '../../platform/server-log.ts'
 import type { ApiContext } from '../context.ts'
+import { guideStyle, guideStylePath } from './guide/style.ts'
 import { documentOf, pageHeaders } from './page/document.ts'
 import { failurePage } from './page/failure.ts'
 import { type PageReply, redirect } from './page/reply.ts'
@@ -20,6 +21,8 @@ import { pages } from './pages.ts'
 /** More than any form of ours has to say. */
 const FORM_LIMITS = { maxBytes: 64 * 1024, deadlineMs: BODY_DEADLINE_MS }
 const YEAR_SECONDS = 365 * 24 * 3600
+
+const styleSheets = { [stylePath]: style, [guideStylePath]: guideStyle }
 
 interface PageParts {
   dispatch: Dispatch
@@ -39,7 +42,7 @@ export function mountPages(elysia: Elysia, parts: HttpParts, { dispatch, context
   }
   for (const method of ['GET', 'HEAD']) {
     route(method, '/', async (visit) => respondAs(visit.head(), responseOf(redirect('/account'), '')))
-    route(method, stylePath, async (visit) => respondAs(visit.head(), styleSheet()))
+    for (const [path, text] of Object.entries(styleSheets)) route(method, path, async (visit) => respondAs(visit.head(), styleSheet(text)))
   }
 }
 
@@ -82,7 +85,7 @@ function responseOf(reply: PageReply, host: string): Response {
   return new Response(null, { status: 303, headers })
 }
 
-const styleSheet = (): Response =>
-  new Response(style, {
+const styleSheet = (text: string): Response =>
+  new Response(text, {
     headers: { 'Content-Type': 'text/css; charset=utf-8', 'Cache-Control': `public, max-age=${YEAR_SECONDS}, immutable` },
   })

@@ -4,6 +4,7 @@ import { endSession, showSessions } from './account/sessions.ts'
 import { setUpTwoFactor, showTwoFactor } from './account/two-factor.ts'
 import { showProof, useProof } from './account/two-factor-proof.ts'
 import { unlinkIdentity } from './account/unlink.ts'
+import { guidePages } from './guide/show.ts'
 import { redirect } from './page/reply.ts'
 import type { Page } from './page/request.ts'
 import { answerDevice, showDevice } from './sign-in/device.ts'
@@ -15,6 +16,7 @@ import { resetPassword, showReset } from './sign-in/reset-password.ts'
 
 /** Every page by its path: what it shows, and what its form does. */
 export const pages: Readonly<Record<string, { get?: Page; post?: Page }>> = {
+  ...guidePages,
   '/login': { get: showLogin, post: logIn },
   '/login/code': { get: showCode, post: sendCode },
   '/logout': { get: showLogout, post: logOut },

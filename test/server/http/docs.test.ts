@@ -33,7 +33,8 @@ test('Swagger UI comes whole from here, under a policy that lets nothing else in
     expect(policy).toContain(rule)
   expect(page.body).not.toMatch(/https?:\/\//)
   expect(page.body).not.toMatch(/<script>| on[a-z]+=/)
-  const assets = [...page.body.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path]) => path)
+  expect(page.body).toContain('<a href="/docs/guide">')
+  const assets = [...page.body.matchAll(/<(?:script|link)[^>]* (?:src|href)="(\/[^"]+)"/g)].map(([, path]) => path)
   expect(assets).toHaveLength(3)
   for (const path of assets) {
     const reply = await call<string>(`${url}${path}`)

@@ -24,7 +24,7 @@ export const pageHeaders = {
 }
 
 /** A whole page as text. */
-export function documentOf({ title, body, width, viewer }: Shown, host: string): string {
+export function documentOf({ title, body, width, viewer, styles }: Shown, host: string): string {
   const page = html`<html lang="en">
 <head>
 <meta charset="utf-8">
@@ -32,7 +32,10 @@ export function documentOf({ title, body, width, viewer }: Shown, host: string):
 <meta name="robots" content="noindex">
 <title>${title} – cpd</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="${stylePath}">
+${[stylePath, ...styles].map(
+  (path) => html`<link rel="stylesheet" href="${path}">
+`,
+)}
 </head>
 <body${width === 'narrow' && html` class="narrow"`}>
 <a class="skip" href="#main">Skip to content</a>
@@ -48,7 +51,7 @@ ${
 <h1>${title}</h1>
 ${body}
 </main>
-<footer>${viewer === undefined ? 'Not logged in' : html`Logged in as ${viewer}`}</footer>
+<footer>${viewer === undefined ? 'Not logged in' : html`Logged in as ${viewer}`} · <a href="/docs/guide">Guide</a></footer>
 </body>
 </html>
 `

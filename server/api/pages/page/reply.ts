@@ -11,6 +11,8 @@ export interface Shown {
   width: 'narrow' | 'wide'
   /** Name of who is logged in; undefined for nobody. */
   viewer: string | undefined
+  /** Paths of style sheets beside the one of all pages. */
+  styles: readonly string[]
   headers: Record<string, string>
 }
 
@@ -30,6 +32,7 @@ export const show = (parts: ShownParts): Shown => ({
   status: 200,
   width: 'narrow',
   viewer: undefined,
+  styles: [],
   headers: {},
   ...parts,
 })
