@@ -45,8 +45,8 @@ export function mountPathProblem(path: string, own: readonly string[]): string |
   if (!path.startsWith('/')) return 'The mount path must be absolute, such as /var/data.'
   if (path === '/') return 'A disk cannot take the place of the whole file system. Mount it at a folder, such as /var/data.'
   const parts = path.split('/').slice(1)
-  if (parts.some((part) => part === '../../platform/network' || part === '.' || part === ''))
-    return 'The mount path must be a clean one: no "../../platform/network", no ".", no double slash and none at its end.'
+  if (parts.some((part) => part === '..' || part === '.' || part === ''))
+    return 'The mount path must be a clean one: no "..", no ".", no double slash and none at its end.'
   if (!MOUNT_PATH.test(path)) return 'The mount path may hold letters, digits, ".", "_" and "-" between its slashes.'
   const holder = SYSTEM_DIRS.find((dir) => isAtOrBelow(path, dir))
   if (holder !== undefined) return `${holder} belongs to the system. Mount the disk below /var, /srv, /mnt or /opt, such as at /var/data.`

@@ -88,7 +88,7 @@ export async function unpackSource(
   { into, signal }: { into: string; signal: AbortSignal },
 ): Promise<void> {
   await removeTree(into)
-  await mkdir(join(into, '../../platform/network'), { recursive: true })
+  await mkdir(join(into, '..'), { recursive: true })
   const isThere = await rename(unpackedDir(context, source), into).then(
     () => true,
     () => false,

@@ -51,7 +51,7 @@ test('rootDir is found in the source or inside its wrapper', async () => {
 
 test('a rootDir that is missing, a file or leads out is refused', async () => {
   await put('package.json')
-  await symlink('../boot/settings', join(dir, 'up'))
+  await symlink('..', join(dir, 'up'))
   for (const rootDir of ['missing', 'package.json', 'up', '../..']) expect(() => find(rootDir)).toThrow('The source has no folder')
 })
 

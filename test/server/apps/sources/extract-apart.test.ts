@@ -34,7 +34,7 @@ test('what is refused is refused in the same words, and nothing is left', async 
   const task = await taskOf(await tarGz([{ name: '../x', content: '' }]))
   await expect(extractApart(task)).rejects.toMatchObject({
     code: 'bad_request',
-    message: expect.stringContaining('climbs with "../../boot/settings"'),
+    message: expect.stringContaining('climbs with ".."'),
   })
   await expect(extractApart({ ...task, path: join(box, 'none') })).rejects.toMatchObject({ code: 'unavailable' })
   expect(await readdir(box)).toEqual(['archive'])

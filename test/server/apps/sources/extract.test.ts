@@ -79,7 +79,7 @@ describe('a tar.gz', () => {
     ['a link that leaves and comes back', [symlink('a', '../tree/b'), file('b')], 'leaves the archive'],
     [
       'a chain of links that climbs only together',
-      [symlink('a/b/up', '../../boot/settings'), symlink('a/out', 'b/up/../..'), symlink('c', 'a/out/../x')],
+      [symlink('a/b/up', '..'), symlink('a/out', 'b/up/../..'), symlink('c', 'a/out/../x')],
       'leaves the archive',
     ],
     ['a link that leaves only by way of a later link', [symlink('x', 'later/../y'), symlink('later', '.')], 'leaves the archive'],

@@ -22,7 +22,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await server.stop(true)
-  await rm(join(uploadsDir, '../../boot/settings'), { recursive: true, force: true })
+  await rm(join(uploadsDir, '..'), { recursive: true, force: true })
 })
 
 function awaitNext(): void {

@@ -17,7 +17,7 @@ afterEach(() => {
 })
 
 async function lockInChild(): Promise<{ said: string; child: SpawnedProcess }> {
-  const child = spawnProcess([process.execPath, fileURLToPath(import.meta.resolve('../../lock-child.ts')), lockFile], { stdout: 'pipe' })
+  const child = spawnProcess([process.execPath, fileURLToPath(import.meta.resolve('./lock-child.ts')), lockFile], { stdout: 'pipe' })
   children.push(child)
   for await (const chunk of child.stdout ?? []) return { said: new TextDecoder().decode(chunk).trim(), child }
   throw new Error('The child said nothing')

@@ -24,6 +24,6 @@ export function kernelCpuSeconds(serviceId: string, instanceId: string): number 
 /** Memory of an instance by the kernel's own account, in bytes: what is charged to it, without files that it can drop at will. */
 export function kernelMemoryBytes(serviceId: string, instanceId: string): number {
   const { path, isV2 } = groupFile(serviceId, instanceId, ['memory.usage_in_bytes', 'memory.current'])
-  const stat = readFileSync(join(path, '../../boot/settings', 'memory.stat'), 'utf8')
+  const stat = readFileSync(join(path, '..', 'memory.stat'), 'utf8')
   return Number(readFileSync(path, 'utf8')) - keyed(stat, isV2 ? 'inactive_file' : 'total_inactive_file')
 }

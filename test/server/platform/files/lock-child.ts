@@ -1,5 +1,5 @@
 /** Takes the lock it is given, says whether it got it, and holds it until it is killed. */
-import { lockDataDir } from '../../server/platform/files/lock.ts'
+import { lockDataDir } from '../../../../server/platform/files/lock.ts'
 
 try {
   const lock = lockDataDir(process.argv[2] ?? '', 'the data directory')
