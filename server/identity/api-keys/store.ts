@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import { readSeeded } from '../auth/seed.ts'
+import { readSeeded } from '../memberships/seeded.ts'
 import { type ServiceScope, scopeIn, scopeText } from '../scopes/scope.ts'
 
 /** Who made the keys that the operator's static token made: they go with no account. */

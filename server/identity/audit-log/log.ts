@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { inOneChange } from '../../platform/db/change.ts'
 import { describeError, type ServerLog } from '../../platform/server-log.ts'
-import { readSeeded } from '../auth/seed.ts'
+import { readSeeded } from '../memberships/seeded.ts'
 import { appendEntry, type NewEntry } from './chain.ts'
 import { masked } from './mask.ts'
 import type { AuditSigner } from './signer.ts'

@@ -1,16 +1,11 @@
 import type { Database } from 'bun:sqlite'
 import { newId } from '../../platform/id.ts'
+import { readSeeded, type Seeded } from '../memberships/seeded.ts'
 import type { IdentitySettings } from '../settings.ts'
 import { insertMember, insertWorkspace } from '../workspaces/store.ts'
 import { hashPassword } from './password.ts'
 import { newToken } from './token.ts'
 import { insertUser } from './user-store.ts'
-
-/** The workspace and administrator that every installation begins with. */
-export interface Seeded {
-  workspaceId: string
-  userId: string
-}
 
 export interface FirstStart {
   email: string
@@ -44,11 +39,4 @@ export async function seedFirstStart({ db, config, now, onSeeded }: SeedDeps): P
     onSeeded?.({ ...seeded, email })
   }).immediate()
   return { email, generatedPassword }
-}
-
-/** What was seeded; undefined before the first start. */
-export function readSeeded(db: Database): Seeded | undefined {
-  const row = db.query<{ value: string }, []>("SELECT value FROM meta WHERE key = 'seeded'").get()
-  // Our own text, written by seedFirstStart.
-  return row === null ? undefined : (JSON.parse(row.value) as Seeded)
 }

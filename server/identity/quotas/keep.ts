@@ -1,7 +1,7 @@
 import { AppError } from '../../../shared/error.ts'
 import type { QuotaName } from '../../../shared/quota.ts'
-import { readSeeded } from '../auth/seed.ts'
 import type { IdentityContext } from '../context.ts'
+import { readSeeded } from '../memberships/seeded.ts'
 import { exceeded, type Limits, limitsOf } from './limits.ts'
 import { ownLimits, storedUsage, workspacesMadeBy } from './store.ts'
 

@@ -1,5 +1,5 @@
 import type { Actor } from '../../http/call.ts'
-import { readSeeded } from '../../identity/auth/seed.ts'
+import { readSeeded } from '../../identity/memberships/seeded.ts'
 import type { InsightContext } from '../context.ts'
 import { visibleServices } from '../visible-services.ts'
 import { contentTypes, exposition, formatFor } from './exposition.ts'
