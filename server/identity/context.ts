@@ -7,9 +7,9 @@ import type { ServerLog } from '../platform/server-log.ts'
 import type { PlatformSettings } from '../platform/settings/rows.ts'
 import type { Holds } from '../platform/work/holds.ts'
 import type { Poke } from '../platform/work/poke.ts'
-import type { AuditLog } from './audit-log/log.ts'
-import type { Throttle } from './auth/throttle.ts'
+import type { AuditLog } from './audit-chain/log.ts'
 import type { IdentitySettings } from './settings.ts'
+import type { Throttle } from './throttle/throttle.ts'
 
 /** What accounts, keys, roles and workspaces are given. */
 export interface IdentityContext {

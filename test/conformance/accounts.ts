@@ -1,4 +1,4 @@
-import { createReset } from '../../server/identity/accounts/reset-store.ts'
+import { createReset } from '../../server/identity/resets/store.ts'
 import type { accountOperations } from '../../shared/api/account.ts'
 import { addMember, memberPassword } from '../support/members.ts'
 import { enableTwoFactor, fromPage, nextTotp, totpAt } from '../support/two-factor.ts'

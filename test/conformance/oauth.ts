@@ -1,5 +1,5 @@
-import { beginPendingSignIn } from '../../server/identity/auth/pending-sign-in.ts'
 import { putIdentity } from '../../server/identity/oauth/identity-store.ts'
+import { beginPendingSignIn } from '../../server/identity/sign-in/pending.ts'
 import type { oauthOperations } from '../../shared/api/oauth.ts'
 import { addMember, memberPassword } from '../support/members.ts'
 import { enableTwoFactor, nextTotp } from '../support/two-factor.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { errorCodesOf } from '../../server/api/docs/entry.ts'
 import { exampleOf } from '../../server/api/docs/schema.ts'
-import { createChecker } from '../../server/http/validate.ts'
+import { createChecker } from '../../server/http/input/validate.ts'
 import { operationIds, operationOf } from '../../shared/api.ts'
 import { errorStatus } from '../../shared/error.ts'
 import { call } from '../support/client.ts'

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createChecker } from '../../server/http/validate.ts'
+import { createChecker } from '../../server/http/input/validate.ts'
 import { type OperationId, operationIds, operationOf } from '../../shared/api.ts'
 import type { Operation } from '../../shared/operation.ts'
 import { call, type Reply } from '../support/client.ts'

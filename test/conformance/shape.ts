@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import { expect } from 'vitest'
-import { createChecker } from '../../server/http/validate.ts'
+import { createChecker } from '../../server/http/input/validate.ts'
 import { idPrefix, instanceIdPattern } from '../../shared/id.ts'
 import { isProviderId } from '../../shared/oauth.ts'
 

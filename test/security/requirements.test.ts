@@ -31,7 +31,7 @@ const proofs: Record<string, Record<string, string[]>> = {
       'the last administrator is neither demoted, scoped nor removed, and cannot leave',
       'of two administrators who demote each other at once, one stays',
     ],
-    'server/identity/team/invites.test.ts': ['nobody invites with more than they have, or takes back the invite of somebody above'],
+    'server/identity/invites/invites.test.ts': ['nobody invites with more than they have, or takes back the invite of somebody above'],
   },
   'S8 revocation': {
     'security/s08-revocation.test.ts': [],
@@ -40,26 +40,29 @@ const proofs: Record<string, Record<string, string[]>> = {
   'S9 static token': {
     'security/s09-static-token.test.ts': [],
     'security/s12-planted-secrets.test.ts': ['S9: the static token is compared in constant time, by its hash'],
-    'server/identity/auth/first-start.test.ts': [
+    'server/identity/users/first-start.test.ts': [
       'the static token is the administrator of the default workspace, under the same checks, and stands nowhere',
     ],
   },
   'S10 WebSockets': {
     'security/s10-shell.test.ts': [],
-    'server/http/sockets.test.ts': [
+    'server/http/sockets/sockets.test.ts': [
       'without a credential, or with a bad one',
       'with a cookie from another site, or from nowhere',
       'leaves nothing behind when the client goes',
     ],
   },
   'S11 fresh installs': { 'security/s11-fresh-installs.test.ts': [] },
-  'S12 planted secrets': { 'security/s12-planted-secrets.test.ts': [], 'server/http/idempotency.test.ts': ['answers are kept sealed'] },
+  'S12 planted secrets': {
+    'security/s12-planted-secrets.test.ts': [],
+    'server/http/answers/idempotency.test.ts': ['answers are kept sealed'],
+  },
   'S13 cookies': {
     'server/identity/team/members.test.ts': ['who is removed is out: their sessions, sockets, keys, the keys of these keys, and invites'],
     'security/s13-cookies.test.ts': [],
     'security/s13-sessions.test.ts': [],
     'security/s13-takeover.test.ts': [],
-    'server/identity/auth/sessions.test.ts': [
+    'server/identity/sessions/sessions.test.ts': [
       'begins with a login whose cookie scripts cannot read and other sites cannot use',
       'has a new id at each login, and the one shown at the login ends',
       'ends on the server at logout',
@@ -69,15 +72,15 @@ const proofs: Record<string, Record<string, string[]>> = {
   'S14 login': {
     'security/s14-login.test.ts': [],
     'security/s14-second-factor.test.ts': [],
-    'server/identity/auth/login-limits.test.ts': [
+    'server/identity/throttle/login-limits.test.ts': [
       'an address is closed for an account after too many failures, in any spelling, and others are not',
     ],
-    'server/http/rate-limit.test.ts': ['a forwarded address counts only from a trusted proxy, and from the right'],
+    'server/http/limits/rate-limit.test.ts': ['a forwarded address counts only from a trusted proxy, and from the right'],
   },
   'S15 links': {
     'security/s15-host-header.test.ts': [],
-    'server/identity/team/invites.test.ts': ['an invite shows its link once, under the public URL, and keeps the token as a hash only'],
-    'server/identity/team/accept.test.ts': [
+    'server/identity/invites/invites.test.ts': ['an invite shows its link once, under the public URL, and keeps the token as a hash only'],
+    'server/identity/invites/accept.test.ts': [
       'the invite of somebody else is refused, and stays good',
       'it is accepted once, also by two clients at once',
       'after seven days it has expired',

@@ -186,7 +186,7 @@ test('S9, S12: no file holds a secret in clear, write-ahead logs included, but t
 })
 
 test('S9: the static token is compared in constant time, by its hash', async () => {
-  const source = await Bun.file(new URL('../../server/identity/auth/identify.ts', import.meta.url)).text()
+  const source = await Bun.file(new URL('../../server/identity/credentials/identify.ts', import.meta.url)).text()
   expect(source).toContain('timingSafeEqual(')
   const users = (await Array.fromAsync(new Bun.Glob('**/*.ts').scan({ cwd: `${import.meta.dirname}/../../server` }))).sort()
   const naming: string[] = []

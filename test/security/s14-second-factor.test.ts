@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { hashLimits } from '../../server/identity/auth/password.ts'
-import { signIn } from '../../server/identity/auth/sign-in.ts'
+import { hashLimits } from '../../server/identity/passwords/password.ts'
+import { signIn } from '../../server/identity/sign-in/sign-in.ts'
 import { expectError } from '../conformance/expect-error.ts'
 import { call } from '../support/client.ts'
 import { addMember, defaultWorkspaceId, memberPassword } from '../support/members.ts'

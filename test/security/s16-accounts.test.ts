@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { proveEmail } from '../../server/identity/auth/email-proof.ts'
+import { proveEmail } from '../../server/identity/users/email-proof.ts'
 import { providerIds } from '../../shared/oauth.ts'
 import { call } from '../support/client.ts'
 import { memberPassword, registerTenant } from '../support/members.ts'

@@ -23,7 +23,7 @@ const connecting: Record<string, string> = {
   'server/edge/certificates/acme/order.ts': 'keys and challenges of the same library, which asks through transport.ts',
   'server/edge/certificates/acme/transport.ts': "the certificate authority: the operator's setting, and what its directory names",
   'server/edge/domains/resolver.ts': "questions to the operator's resolver; the addresses in its answers are compared, never connected to",
-  'server/http/head-size.ts': 'opens nothing: it sets how large a head is passed on',
+  'server/http/mount/head-size.ts': 'opens nothing: it sets how large a head is passed on',
   'server/ingress/control-client.ts': 'a unix socket in the data directory',
   'server/boot/doctor/bait.ts': "listeners of the doctor's own, to see that they answer whoever may reach them",
   'server/boot/doctor/latency.ts': "the doctor's own neighbour, at the address the engine gave it",

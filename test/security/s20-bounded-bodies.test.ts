@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readJsonBody } from '../../server/http/json-body.ts'
+import { readJsonBody } from '../../server/http/input/json-body.ts'
 import { expectError } from '../conformance/expect-error.ts'
 import { createService } from '../support/apps.ts'
 import { call } from '../support/client.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createAddressReader } from '../../server/http/client-address.ts'
+import { createAddressReader } from '../../server/http/limits/client-address.ts'
 import { compilePattern, MAX_RULE_PATH_CHARS, MatchBudget, matchPath } from '../../server/ingress/rules/path-pattern.ts'
 import { compileRules, redirectOf } from '../../server/ingress/rules/path-rules.ts'
 import { forwardedClient } from '../../shared/forwarded-client.ts'

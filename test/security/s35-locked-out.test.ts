@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
-import { createHashQueue } from '../../server/identity/auth/hash-queue.ts'
-import { loginCountersOf } from '../../server/identity/auth/login-counters.ts'
+import { createHashQueue } from '../../server/identity/passwords/hash-queue.ts'
+import { loginCountersOf } from '../../server/identity/throttle/login-counters.ts'
 import { expectError } from '../conformance/expect-error.ts'
 import { call } from '../support/client.ts'
 import { startTestServer, type TestServer, testAdmin } from '../support/server.ts'

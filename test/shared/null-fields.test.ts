@@ -2,7 +2,7 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { describe, expect, test } from 'vitest'
 import { exampleOf } from '../../server/api/docs/schema.ts'
-import { createChecker } from '../../server/http/validate.ts'
+import { createChecker } from '../../server/http/input/validate.ts'
 import { type OperationId, operationIds, operationOf } from '../../shared/api.ts'
 import { acceptingNulls, withoutNulls } from '../../shared/null-fields.ts'
 

@@ -1,5 +1,5 @@
-import { hashToken, newToken } from '../../server/identity/auth/token.ts'
-import { insertRole } from '../../server/identity/roles/store.ts'
+import { insertRole } from '../../server/identity/permissions/role-store.ts'
+import { hashToken, newToken } from '../../server/identity/tokens/token.ts'
 import { newId } from '../../server/platform/id.ts'
 import type { Permission } from '../../shared/permission.ts'
 import type { TestServer } from './server.ts'

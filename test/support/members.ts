@@ -1,4 +1,4 @@
-import { hashPassword } from '../../server/identity/auth/password.ts'
+import { hashPassword } from '../../server/identity/passwords/password.ts'
 import { newId } from '../../server/platform/id.ts'
 import { call, cookieOf } from './client.ts'
 import type { TestServer } from './server.ts'

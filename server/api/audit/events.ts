@@ -1,4 +1,4 @@
-import type { Call } from '../../http/call.ts'
+import type { Call } from '../../http/handlers/call.ts'
 import type { AuditEvents } from '../../identity/audit-log/event.ts'
 import type { ApiContext } from '../context.ts'
 import {

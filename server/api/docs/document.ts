@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
-import { sessionCookie } from '../../http/credential.ts'
-import type { OperationTable } from '../../http/mount-all.ts'
+import { sessionCookie } from '../../http/access/credential.ts'
+import type { OperationTable } from '../../http/mount/mount-all.ts'
 import { headerComponents, openApiEntry } from './entry.ts'
 import type { Components } from './schema.ts'
 import { tagDescriptions } from './tags.ts'

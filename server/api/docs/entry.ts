@@ -3,7 +3,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { ErrorBody, type ErrorCode, errorStatus } from '../../../shared/error.ts'
 import { acceptingNulls } from '../../../shared/null-fields.ts'
 import type { Operation } from '../../../shared/operation.ts'
-import { idempotencyKeyPattern } from '../../http/idempotency.ts'
+import { idempotencyKeyPattern } from '../../http/answers/idempotency.ts'
 import { type Components, exampleOf, type JsonObject, toOpenApiSchema } from './schema.ts'
 
 /** The entry of one operation in the OpenAPI document. Named schemas are added to `components`. */

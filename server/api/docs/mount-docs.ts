@@ -1,10 +1,10 @@
 import type { Elysia } from 'elysia'
 import stylePath from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import bundlePath from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
-import type { OperationTable } from '../../http/mount-all.ts'
-import type { HttpParts } from '../../http/parts.ts'
-import { respondAs, respondError } from '../../http/respond.ts'
-import { openVisit, uncredited } from '../../http/visit.ts'
+import { respondAs, respondError } from '../../http/answers/respond.ts'
+import type { OperationTable } from '../../http/mount/mount-all.ts'
+import type { HttpParts } from '../../http/requests/parts.ts'
+import { openVisit, uncredited } from '../../http/requests/request-context.ts'
 import { buildOpenApiDocument } from './document.ts'
 import { docsPage, docsPolicy, docsScript } from './page.ts'
 

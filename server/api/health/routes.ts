@@ -1,5 +1,5 @@
 import type { Operations } from '../../../shared/api.ts'
-import { answer, type Handlers } from '../../http/call.ts'
+import { answer, type Handlers } from '../../http/handlers/call.ts'
 import type { ApiContext } from '../context.ts'
 import type { HealthReport } from './check.ts'
 import { renderStatusPage, statusPagePolicy } from './status-page.ts'

@@ -1,5 +1,5 @@
-import type { Handlers } from '../../http/call.ts'
-import { idAfter } from '../../http/page.ts'
+import { idAfter } from '../../http/answers/page.ts'
+import type { Handlers } from '../../http/handlers/call.ts'
 import type { ApiContext } from '../context.ts'
 
 type EmptyLists = 'listProjects' | 'listEnvironments' | 'listPostgres' | 'listKeyValue' | 'listRedis'

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AppError } from '../../../shared/error.ts'
+import { countWorkspaces } from '../../identity/memberships/store.ts'
 import { limitsIn } from '../../identity/quotas/keep.ts'
-import { countWorkspaces } from '../../identity/workspaces/store.ts'
 import { describeError } from '../../platform/server-log.ts'
 import type { AppContext } from '../context.ts'
 import { workspacesOfServices } from '../services/store.ts'

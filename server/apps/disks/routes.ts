@@ -1,6 +1,6 @@
 import type { Operations } from '../../../shared/api.ts'
-import type { Handlers } from '../../http/call.ts'
-import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/page.ts'
+import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/answers/page.ts'
+import type { Handlers } from '../../http/handlers/call.ts'
 import type { AppContext } from '../context.ts'
 import { changeDisk, createDisk, deleteDisk, deleteSnapshot, orderSnapshot, requireDisk, restoreSnapshot } from './operations.ts'
 import { presentDisk, presentSnapshot } from './present.ts'

@@ -1,4 +1,4 @@
-import type { Handlers } from '../../http/call.ts'
+import type { Handlers } from '../../http/handlers/call.ts'
 import type { AppContext } from '../context.ts'
 import { requireService } from '../services/require.ts'
 import { changeOverrides, overridesOf } from './store.ts'

@@ -1,5 +1,5 @@
-import type { Handlers } from '../../http/call.ts'
-import { DEFAULT_PAGE_ITEMS, decodeCursor, pageOf } from '../../http/page.ts'
+import { DEFAULT_PAGE_ITEMS, decodeCursor, pageOf } from '../../http/answers/page.ts'
+import type { Handlers } from '../../http/handlers/call.ts'
 import type { AppContext } from '../context.ts'
 import { presentHeaders, presentRoutes, replaceRules } from './edge-rules.ts'
 import { untilRouted } from './operations.ts'

@@ -1,5 +1,5 @@
 import { AppError } from '../../../shared/error.ts'
-import type { Actor } from '../../http/call.ts'
+import type { Actor } from '../../http/handlers/call.ts'
 import { isWithin } from '../../identity/scopes/scope.ts'
 import type { AppContext } from '../context.ts'
 import { findService, type StoredService } from './store.ts'

@@ -1,5 +1,5 @@
 import type { OpenTerminal } from '../../engines/port.ts'
-import type { ClientSocket } from '../../http/sockets.ts'
+import type { ClientSocket } from '../../http/sockets/sockets.ts'
 
 /** A terminal's output on its way to a client: the terminal waits while too much of it is under way. */
 export interface OutputFlow {

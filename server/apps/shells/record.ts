@@ -1,4 +1,4 @@
-import type { Actor } from '../../http/call.ts'
+import type { Actor } from '../../http/handlers/call.ts'
 import { describeError } from '../../platform/server-log.ts'
 import type { AppContext } from '../context.ts'
 import { forgetOldEvents, recordEvent } from '../events/store.ts'

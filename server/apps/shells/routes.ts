@@ -1,6 +1,6 @@
 import type { Operations } from '../../../shared/api.ts'
 import { AppError } from '../../../shared/error.ts'
-import type { Handlers } from '../../http/call.ts'
+import type { Handlers } from '../../http/handlers/call.ts'
 import { requirePlace } from '../../identity/quotas/keep.ts'
 import { inOneChange } from '../../platform/db/change.ts'
 import { newShellId } from '../../platform/id.ts'

@@ -5,8 +5,8 @@
  */
 import { type ShellNotice, ShellRequest, shellCloseCodes } from '../../../shared/shell.ts'
 import type { OpenTerminal } from '../../engines/port.ts'
-import type { ClientSocket, SocketEvents } from '../../http/sockets.ts'
-import { createChecker } from '../../http/validate.ts'
+import { createChecker } from '../../http/input/validate.ts'
+import type { ClientSocket, SocketEvents } from '../../http/sockets/sockets.ts'
 import { createInputFlow, type InputFlow } from './input-flow.ts'
 import { createOutputFlow, type OutputFlow } from './output-flow.ts'
 

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
-import { openAuditSigner } from '../../identity/audit-log/signer.ts'
-import { type VerifiedChain, verifyDatabase } from '../../identity/audit-log/verify-database.ts'
+import { openAuditSigner } from '../../identity/audit-chain/signer.ts'
+import { type VerifiedChain, verifyDatabase } from '../../identity/audit-chain/verify-database.ts'
 import { openDatabase } from '../../platform/db/open.ts'
 import { lockDataDir } from '../../platform/files/lock.ts'
 import { pathsOf } from '../../platform/paths.ts'

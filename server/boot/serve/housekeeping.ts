@@ -1,7 +1,7 @@
-import { forgetOldKeys } from '../../http/idempotency/store.ts'
-import { forgetEndedSessions } from '../../identity/auth/session-store.ts'
+import { forgetOldKeys } from '../../http/answers/idempotency-store.ts'
 import { forgetSpentAnswers } from '../../identity/devices/session-store.ts'
-import { forgetOldInvites } from '../../identity/team/invite-store.ts'
+import { forgetOldInvites } from '../../identity/invites/store.ts'
+import { forgetEndedSessions } from '../../identity/sessions/store.ts'
 import { describeError } from '../../platform/server-log.ts'
 import type { Context } from './context.ts'
 

@@ -1,7 +1,7 @@
 import { createApp } from '../../api/app/app.ts'
 import { startDiskGuard } from '../../apps/space/guard.ts'
 import type { Guarantee } from '../../engines/port.ts'
-import type { FirstStart } from '../../identity/auth/seed.ts'
+import type { FirstStart } from '../../identity/users/seed.ts'
 import { ensureIngress, type IngressStart, watchIngress } from '../../ingress/supervise.ts'
 import { type Address, formatAddress } from '../../platform/network/address.ts'
 import { describeError } from '../../platform/server-log.ts'

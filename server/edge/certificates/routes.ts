@@ -1,6 +1,6 @@
 import type { Operations } from '../../../shared/api.ts'
 import { requireService } from '../../apps/services/require.ts'
-import type { Actor, Handlers } from '../../http/call.ts'
+import type { Actor, Handlers } from '../../http/handlers/call.ts'
 import type { EdgeContext } from '../context.ts'
 import { requireDomain } from '../domains/operations.ts'
 import { dropOwnCertificate, useOwnCertificate } from './operations.ts'

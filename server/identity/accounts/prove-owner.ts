@@ -1,11 +1,11 @@
 import { AppError, invalidValue } from '../../../shared/error.ts'
-import type { Actor } from '../../http/call.ts'
-import { credentialOf } from '../../http/credential.ts'
-import { proofCountersOf } from '../auth/login-counters.ts'
-import { verifyPassword } from '../auth/password.ts'
-import { takeSecondFactor } from '../auth/second-factor.ts'
-import { findUser, type StoredUser } from '../auth/user-store.ts'
+import { credentialOf } from '../../http/access/credential.ts'
+import type { Actor } from '../../http/handlers/call.ts'
 import type { IdentityContext } from '../context.ts'
+import { verifyPassword } from '../passwords/password.ts'
+import { proofCountersOf } from '../throttle/login-counters.ts'
+import { takeSecondFactor } from '../two-factor/second-factor.ts'
+import { findUser, type StoredUser } from '../users/store.ts'
 import { sessionOf } from './session-list.ts'
 
 /** What is needed of a call by a user. */

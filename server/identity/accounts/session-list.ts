@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import type { Session } from '../../../shared/account.ts'
-import { credentialOf } from '../../http/credential.ts'
-import { findSession, type SessionRef } from '../auth/session-store.ts'
+import { credentialOf } from '../../http/access/credential.ts'
+import { findSession, type SessionRef } from '../sessions/store.ts'
 
 interface ListedSession {
   id: string

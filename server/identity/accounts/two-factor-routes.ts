@@ -1,11 +1,11 @@
 import type { TwoFactorState } from '../../../shared/account.ts'
 import type { Operations } from '../../../shared/api.ts'
 import { AppError, invalidValue } from '../../../shared/error.ts'
-import { answer, type Handlers } from '../../http/call.ts'
-import { proofCountersOf } from '../auth/login-counters.ts'
-import { hashOfRecoveryCode, newRecoveryCodes } from '../auth/recovery-codes.ts'
-import { codeOf } from '../auth/second-factor.ts'
-import { newTotpSecret, otpauthUrl, stepOfCode } from '../auth/totp.ts'
+import { answer, type Handlers } from '../../http/handlers/call.ts'
+import type { IdentityContext } from '../context.ts'
+import { proofCountersOf } from '../throttle/login-counters.ts'
+import { hashOfRecoveryCode, newRecoveryCodes } from '../two-factor/recovery-codes.ts'
+import { codeOf } from '../two-factor/second-factor.ts'
 import {
   confirmTwoFactor,
   countRecoveryCodes,
@@ -15,8 +15,8 @@ import {
   replaceRecoveryCodes,
   storePendingSecret,
   totpPurpose,
-} from '../auth/two-factor-store.ts'
-import type { IdentityContext } from '../context.ts'
+} from '../two-factor/store.ts'
+import { newTotpSecret, otpauthUrl, stepOfCode } from '../two-factor/totp.ts'
 import { proveOwner, requireAccount, type UserCall } from './prove-owner.ts'
 import { listRequiring } from './two-factor-rule.ts'
 

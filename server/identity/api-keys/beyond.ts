@@ -1,8 +1,8 @@
 import type { Database } from 'bun:sqlite'
 import { holdsAll, type Permission } from '../../../shared/permission.ts'
-import { permissionsIn } from '../roles/grant.ts'
+import { findMembership } from '../memberships/store.ts'
+import { permissionsIn } from '../permissions/grant.ts'
 import { isWithin, permissionsWithin, type ServiceScope } from '../scopes/scope.ts'
-import { findMembership } from '../workspaces/store.ts'
 import { deleteKey, listKeys, type StoredKey } from './store.ts'
 
 /** What somebody may do, and where. */

@@ -1,6 +1,6 @@
 import type { Operations } from '../../../shared/api.ts'
 import { AppError } from '../../../shared/error.ts'
-import type { Handlers } from '../../http/call.ts'
+import type { Handlers } from '../../http/handlers/call.ts'
 import type { IdentityContext } from '../context.ts'
 import { createKey } from './create.ts'
 import { presentKey, presentKeyDetails } from './present.ts'

@@ -1,5 +1,5 @@
 import { apiKeyPrefix } from '../../../shared/api-key.ts'
-import { randomLetters } from '../auth/random-letters.ts'
+import { randomLetters } from '../tokens/random-letters.ts'
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 /** 62^30 is 178 bits. */

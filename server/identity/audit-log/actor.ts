@@ -1,5 +1,5 @@
-import type { Actor } from '../../http/call.ts'
-import type { NewEntry } from './chain.ts'
+import type { Actor } from '../../http/handlers/call.ts'
+import type { NewEntry } from '../audit-chain/chain.ts'
 
 /** Who it was, as entries name them. The token of the operator has a name of its own, whoever holds it. */
 export function actorOf(actor: Actor | undefined): NewEntry['actor'] {

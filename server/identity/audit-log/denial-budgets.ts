@@ -1,4 +1,4 @@
-import type { DeniedAttempt } from '../../http/audit.ts'
+import type { DeniedAttempt } from '../../http/handlers/audit.ts'
 
 /** Of attempts by nobody we know, on nothing of anybody; what is refused beyond is counted. */
 export const MAX_ENTRIES_PER_HOUR = 1000

@@ -1,12 +1,12 @@
-import type { DeniedAttempt } from '../../http/audit.ts'
-import { addressKey } from '../../http/client-address.ts'
+import type { DeniedAttempt } from '../../http/handlers/audit.ts'
+import { addressKey } from '../../http/limits/client-address.ts'
 import { describeError } from '../../platform/server-log.ts'
+import type { NewEntry } from '../audit-chain/chain.ts'
+import { masked } from '../audit-chain/mask.ts'
 import type { IdentityContext } from '../context.ts'
-import { listWorkspacesOf } from '../workspaces/store.ts'
+import { listWorkspacesOf } from '../memberships/store.ts'
 import { actorOf } from './actor.ts'
-import type { NewEntry } from './chain.ts'
 import { createBudgets, type DenialBudget, hasRoom } from './denial-budgets.ts'
-import { masked } from './mask.ts'
 
 /**
  * Denied attempts, bounded: whoever floods us with them must not be able to fill the log, the disk or the memory. The first of

@@ -1,4 +1,4 @@
-import { insideOf, isHidden, masked } from './mask.ts'
+import { insideOf, isHidden, masked } from '../audit-chain/mask.ts'
 
 /** What something was like, as callers see it; what must not be shown is `hidden`. */
 export type Snapshot = Record<string, unknown>

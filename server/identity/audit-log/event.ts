@@ -1,6 +1,6 @@
 import type { OperationId, Operations } from '../../../shared/api.ts'
 import type { Operation, ReplyOf } from '../../../shared/operation.ts'
-import type { Call } from '../../http/call.ts'
+import type { Call } from '../../http/handlers/call.ts'
 import type { Snapshot } from './differences.ts'
 
 /** Operations that change something though their method is GET. */

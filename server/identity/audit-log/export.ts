@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { AuditExportLine } from '../../../shared/audit.ts'
+import { entriesFrom, newestSequence, readHead } from '../audit-chain/store.ts'
 import type { IdentityContext } from '../context.ts'
-import { entriesFrom, newestSequence, readHead } from './store.ts'
 
 /** Entries read at once: a few milliseconds, in which nobody else is answered. */
 const BATCH_ENTRIES = 250

@@ -1,9 +1,9 @@
 import type { Operations } from '../../../shared/api.ts'
-import type { Handlers } from '../../http/call.ts'
-import { DEFAULT_PAGE_ITEMS, decodeCursor, pageOf } from '../../http/page.ts'
+import { DEFAULT_PAGE_ITEMS, decodeCursor, pageOf } from '../../http/answers/page.ts'
+import type { Handlers } from '../../http/handlers/call.ts'
+import { firstSequenceAt, listEntries } from '../audit-chain/store.ts'
 import type { IdentityContext } from '../context.ts'
 import { checkpointOf, exportChain } from './export.ts'
-import { firstSequenceAt, listEntries } from './store.ts'
 
 type AuditIds = Extract<keyof Operations, 'listAuditLogs' | 'listOwnerAuditLogs' | 'exportAuditLogs' | 'getAuditCheckpoint'>
 type Query = Parameters<Handlers<'listOwnerAuditLogs', IdentityContext>['listOwnerAuditLogs']>[0]['query']

@@ -13,17 +13,17 @@
 import type { OperationId } from '../../../shared/api.ts'
 import { operationOf } from '../../../shared/api.ts'
 import type { Operation } from '../../../shared/operation.ts'
-import type { AuditedChange, AuditMoment, AuditPort } from '../../http/audit.ts'
-import { type Actor, type AuditFacts, isAnswer } from '../../http/call.ts'
+import type { AuditedChange, AuditMoment, AuditPort } from '../../http/handlers/audit.ts'
+import { type Actor, type AuditFacts, isAnswer } from '../../http/handlers/call.ts'
 import { inOneChange } from '../../platform/db/change.ts'
+import type { NewEntry } from '../audit-chain/chain.ts'
+import { masked } from '../audit-chain/mask.ts'
 import type { IdentityContext } from '../context.ts'
-import { listWorkspacesOf } from '../workspaces/store.ts'
+import { listWorkspacesOf } from '../memberships/store.ts'
 import { actorOf } from './actor.ts'
-import type { NewEntry } from './chain.ts'
 import { createDenials } from './denials.ts'
 import { differencesOf, type Snapshot } from './differences.ts'
 import type { AnyAuditEvent, AuditEvents } from './event.ts'
-import { masked } from './mask.ts'
 
 /** Writes down what requests change, and which are refused. */
 export function createAuditTrail<C extends IdentityContext>(context: C, events: AuditEvents<C>): AuditPort {

@@ -1,6 +1,6 @@
 import { accessTokenPrefix, refreshTokenPrefix, userCodeAlphabet, userCodeLetters } from '../../../shared/device.ts'
-import { randomLetters } from '../auth/random-letters.ts'
-import { hashToken, newToken } from '../auth/token.ts'
+import { randomLetters } from '../tokens/random-letters.ts'
+import { hashToken, newToken } from '../tokens/token.ts'
 
 const FAMILY_BYTES = 16
 /** Letters of base64url that hold as many bytes. */

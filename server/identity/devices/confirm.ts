@@ -1,10 +1,10 @@
 import type { Database } from 'bun:sqlite'
 import { type DeviceRequest, showUserCode, userCodeOf } from '../../../shared/device.ts'
 import { AppError } from '../../../shared/error.ts'
-import type { Actor } from '../../http/call.ts'
-import { addressCounterOf } from '../auth/login-counters.ts'
-import type { Throttle } from '../auth/throttle.ts'
-import { findMembership, listWorkspacesOf } from '../workspaces/store.ts'
+import type { Actor } from '../../http/handlers/call.ts'
+import { findMembership, listWorkspacesOf } from '../memberships/store.ts'
+import { addressCounterOf } from '../throttle/login-counters.ts'
+import type { Throttle } from '../throttle/throttle.ts'
 import { answerGrant, findGrantByUserCode, type StoredGrant } from './grant-store.ts'
 
 interface ConfirmDeps {

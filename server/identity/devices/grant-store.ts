@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import { hashToken } from '../auth/token.ts'
+import { hashToken } from '../tokens/token.ts'
 import type { GrantStatus, Polled } from './rules.ts'
 
 /** A device that asks to be let in. Times are milliseconds since 1970. */

@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import type { ProviderId } from '../../../shared/oauth.ts'
 import type { Sealer } from '../../platform/secrets/seal.ts'
-import { hashToken } from '../auth/token.ts'
+import { hashToken } from '../tokens/token.ts'
 import type { ProviderAnswer, Secrets } from './providers/provider.ts'
 
 /** How long a sign-in may take at the provider. */

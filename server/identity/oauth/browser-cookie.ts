@@ -1,4 +1,4 @@
-import { browsersNameOf } from '../../http/own-cookies.ts'
+import { browsersNameOf } from '../../http/access/own-cookies.ts'
 
 /** Longer than an attempt lasts, so that what is late is told apart from what began elsewhere by nobody but us. */
 const COOKIE_SECONDS = 900

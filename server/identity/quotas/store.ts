@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { type PlanName, plans } from '../../../shared/plan.ts'
 import type { QuotaName } from '../../../shared/quota.ts'
-import { findWorkspace } from '../workspaces/store.ts'
+import { findWorkspace } from '../memberships/store.ts'
 import type { Limits } from './limits.ts'
 
 /** What the operator has set for one workspace. */

@@ -1,15 +1,15 @@
 import { AppError, invalidValue } from '../../../shared/error.ts'
 import type { Permission } from '../../../shared/permission.ts'
 import type { RoleCreate, RolePatch } from '../../../shared/role.ts'
-import type { Actor } from '../../http/call.ts'
+import type { Actor } from '../../http/handlers/call.ts'
 import { newId } from '../../platform/id.ts'
 import { revokeKeysBeyond } from '../api-keys/beyond.ts'
 import type { StoredKey } from '../api-keys/store.ts'
 import type { IdentityContext } from '../context.ts'
-import { refuseEscalation } from './grant.ts'
+import { refuseEscalation } from '../permissions/grant.ts'
+import { countRoles, deleteRole, findRole, findRoleByName, insertRole, type StoredRole, updateRole } from '../permissions/role-store.ts'
+import { builtInLookAlike, builtInRole, isBuiltInRoleId, roleKey } from '../permissions/rules.ts'
 import { holdersOf, usersOf } from './holders.ts'
-import { builtInLookAlike, builtInRole, isBuiltInRoleId, roleKey } from './rules.ts'
-import { countRoles, deleteRole, findRole, findRoleByName, insertRole, type StoredRole, updateRole } from './store.ts'
 
 type RoleContext = Pick<IdentityContext, 'db' | 'now'>
 

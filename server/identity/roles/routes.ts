@@ -1,13 +1,13 @@
 import type { Operations } from '../../../shared/api.ts'
 import { permissionNames, permissions } from '../../../shared/permission.ts'
 import type { Role } from '../../../shared/role.ts'
-import type { Handlers } from '../../http/call.ts'
-import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/page.ts'
+import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/answers/page.ts'
+import type { Handlers } from '../../http/handlers/call.ts'
 import type { IdentityContext } from '../context.ts'
+import { listRoles } from '../permissions/role-store.ts'
+import { listBuiltInRoles } from '../permissions/rules.ts'
 import { changeRole, createRole, removeRole } from './operations.ts'
 import { presentRole } from './present.ts'
-import { listBuiltInRoles } from './rules.ts'
-import { listRoles } from './store.ts'
 
 type RoleIds = Extract<keyof Operations, 'listPermissions' | 'listRoles' | 'createRole' | 'updateRole' | 'deleteRole'>
 

@@ -1,16 +1,16 @@
 import { AppError, invalidValue } from '../../../shared/error.ts'
 import type { WorkspaceCreate, WorkspacePatch } from '../../../shared/workspace.ts'
-import type { Actor } from '../../http/call.ts'
+import type { Actor } from '../../http/handlers/call.ts'
 import { afterChange } from '../../platform/db/change.ts'
 import { newId } from '../../platform/id.ts'
-import { hasTwoFactor } from '../auth/two-factor-store.ts'
-import { findUser } from '../auth/user-store.ts'
 import type { IdentityContext } from '../context.ts'
+import { refuseManyWorkspaces } from '../memberships/limit.ts'
 import { readSeeded } from '../memberships/seeded.ts'
+import { insertMember, insertWorkspace } from '../memberships/store.ts'
 import { requireWorkspaceRoom } from '../quotas/keep.ts'
-import { findDetails, markWorkspaceDeleted, type StoredDetails, updateDetails } from './details-store.ts'
-import { refuseManyWorkspaces } from './limit.ts'
-import { insertMember, insertWorkspace } from './store.ts'
+import { hasTwoFactor } from '../two-factor/store.ts'
+import { findUser } from '../users/store.ts'
+import { findDetails, markWorkspaceDeleted, type StoredDetails, updateDetails } from './store.ts'
 
 /** @throws AppError `not_found` for one that is not there, or not any more. */
 export function requireDetails({ db }: Pick<IdentityContext, 'db'>, id: string): StoredDetails {

@@ -1,6 +1,6 @@
 import type { IdentityContext } from '../context.ts'
 import type { WorkspaceContents } from './contents.ts'
-import { findDetails, removeWorkspaceRow } from './details-store.ts'
+import { findDetails, removeWorkspaceRow } from './store.ts'
 
 /** How soon it is looked at again what is left: contents are removed by reconcilers of their own. */
 const WAIT_MS = 250

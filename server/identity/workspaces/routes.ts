@@ -1,11 +1,11 @@
 import type { Operations } from '../../../shared/api.ts'
-import type { Actor, Handlers } from '../../http/call.ts'
-import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/page.ts'
+import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/answers/page.ts'
+import type { Actor, Handlers } from '../../http/handlers/call.ts'
 import type { IdentityContext } from '../context.ts'
 import { readSeeded } from '../memberships/seeded.ts'
-import { presentDetails } from './details-store.ts'
+import { listWorkspacesOf, presentOwner, type StoredWorkspace } from '../memberships/store.ts'
 import { changeWorkspace, createWorkspace, deleteWorkspace, requireDetails } from './operations.ts'
-import { listWorkspacesOf, presentOwner, type StoredWorkspace } from './store.ts'
+import { presentDetails } from './store.ts'
 
 type WorkspaceIds = Extract<
   keyof Operations,

@@ -2,8 +2,8 @@ import { describeError } from '../../platform/server-log.ts'
 import { createDriver, type Driver } from '../../platform/work/driver.ts'
 import type { IdentityContext } from '../context.ts'
 import type { WorkspaceContents } from './contents.ts'
-import { workspacesToRemove } from './details-store.ts'
 import { reconcileWorkspace } from './remove.ts'
+import { workspacesToRemove } from './store.ts'
 
 /** Removes what is left of deleted workspaces. */
 export interface WorkspaceWork extends Driver {

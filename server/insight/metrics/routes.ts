@@ -1,7 +1,7 @@
 import type { Operations } from '../../../shared/api.ts'
 import { type InstanceMetricQuery, type MetricName, metricNames, type TimeSeries } from '../../../shared/metrics.ts'
 import { requireService } from '../../apps/services/require.ts'
-import type { Actor, Handlers } from '../../http/call.ts'
+import type { Actor, Handlers } from '../../http/handlers/call.ts'
 import { latencySeries, nothing, requestsByClass, seriesOf, trafficSeries, usageValues } from '../../telemetry/metrics/values.ts'
 import type { InsightContext } from '../context.ts'
 import { scrape } from '../prometheus/scrape.ts'

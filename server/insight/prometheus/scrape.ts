@@ -1,4 +1,4 @@
-import type { Actor } from '../../http/call.ts'
+import type { Actor } from '../../http/handlers/call.ts'
 import { readSeeded } from '../../identity/memberships/seeded.ts'
 import type { InsightContext } from '../context.ts'
 import { visibleServices } from '../visible-services.ts'

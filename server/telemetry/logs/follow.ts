@@ -1,4 +1,4 @@
-import type { SocketEvents } from '../../http/sockets.ts'
+import type { SocketEvents } from '../../http/sockets/sockets.ts'
 import type { LogFilter } from './filter.ts'
 import type { LogHub, Subscription } from './hub.ts'
 import { frameOf } from './wire.ts'

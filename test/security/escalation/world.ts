@@ -1,4 +1,4 @@
-import { insertWorkspace } from '../../../server/identity/workspaces/store.ts'
+import { insertWorkspace } from '../../../server/identity/memberships/store.ts'
 import { newId } from '../../../server/platform/id.ts'
 import type { Permission } from '../../../shared/permission.ts'
 import { beginSession } from '../../support/access.ts'

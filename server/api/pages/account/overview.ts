@@ -1,5 +1,5 @@
 import { oauthProblems } from '../../../../shared/oauth.ts'
-import { findMembership } from '../../../identity/workspaces/store.ts'
+import { findMembership } from '../../../identity/memberships/store.ts'
 import { done, problemSummary } from '../markup/form.ts'
 import { type Html, html } from '../markup/html.ts'
 import { problemIn, type Sentences, sentenceIn } from '../markup/sentence.ts'

@@ -1,5 +1,5 @@
-import type { SessionUser } from '../../../identity/auth/session-store.ts'
-import { findUser } from '../../../identity/auth/user-store.ts'
+import type { SessionUser } from '../../../identity/sessions/store.ts'
+import { findUser } from '../../../identity/users/store.ts'
 import { field, type Problem } from '../markup/form.ts'
 import { type Html, html } from '../markup/html.ts'
 import type { PageRequest } from '../page/request.ts'

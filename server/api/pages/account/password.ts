@@ -1,4 +1,4 @@
-import type { SessionUser } from '../../../identity/auth/session-store.ts'
+import type { SessionUser } from '../../../identity/sessions/store.ts'
 import { newPasswordField } from '../markup/fields.ts'
 import { field, form, type Problem, problemSummary } from '../markup/form.ts'
 import { html } from '../markup/html.ts'

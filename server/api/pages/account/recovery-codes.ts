@@ -1,4 +1,4 @@
-import type { SessionUser } from '../../../identity/auth/session-store.ts'
+import type { SessionUser } from '../../../identity/sessions/store.ts'
 import { done } from '../markup/form.ts'
 import { html } from '../markup/html.ts'
 import type { PageReply } from '../page/reply.ts'

@@ -1,4 +1,4 @@
-import type { SessionUser } from '../../../identity/auth/session-store.ts'
+import type { SessionUser } from '../../../identity/sessions/store.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
 import { type PageReply, redirect, show } from '../page/reply.ts'

@@ -1,4 +1,4 @@
-import type { SessionUser } from '../../../identity/auth/session-store.ts'
+import type { SessionUser } from '../../../identity/sessions/store.ts'
 import { field, form, hidden, type Problem, problemSummary } from '../markup/form.ts'
 import { type Html, html } from '../markup/html.ts'
 import { qrCode } from '../markup/qr-code.ts'

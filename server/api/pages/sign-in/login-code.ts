@@ -1,4 +1,4 @@
-import { findPendingUser, pendingTokenOf } from '../../../identity/auth/pending-sign-in.ts'
+import { findPendingUser, pendingTokenOf } from '../../../identity/sign-in/pending.ts'
 import { secondFactorField } from '../markup/fields.ts'
 import { form, hidden, type Problem, problemSummary } from '../markup/form.ts'
 import { html } from '../markup/html.ts'

@@ -1,7 +1,7 @@
 import type { ProviderId } from '../../../../shared/oauth.ts'
-import type { ProviderSettings } from '../settings.ts'
 import type { ClientDeps } from './client.ts'
 import type { Provider } from './provider.ts'
+import type { ProviderSettings } from './settings.ts'
 
 /** Makes a provider, the library along with it: it takes longer to load than most of the server, and most servers need it rarely. */
 async function createProvider(settings: ProviderSettings, redirectUri: string, deps: ClientDeps): Promise<Provider> {

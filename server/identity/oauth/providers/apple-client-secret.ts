@@ -1,5 +1,5 @@
 import { sign } from 'node:crypto'
-import type { AppleSettings } from '../settings.ts'
+import type { AppleSettings } from './settings.ts'
 
 /** Apple takes up to six months; a secret that is made for each exchange needs no more than to arrive. */
 export const APPLE_SECRET_SECONDS = 300

@@ -6,11 +6,11 @@ import {
   customFetch,
   enableNonRepudiationChecks,
 } from 'openid-client'
-import type { AppleSettings } from '../settings.ts'
 import { appleClientSecret } from './apple-client-secret.ts'
 import { profileOfClaims } from './claims.ts'
 import { answeredUrl, type ClientDeps, clientMetadata, guardedFetch, loopbackAllowance } from './client.ts'
 import type { Provider } from './provider.ts'
+import type { AppleSettings } from './settings.ts'
 
 /**
  * Sign in with Apple: OpenID Connect whose client secret is signed anew for each exchange, and which, asked for a name or an e-mail

@@ -1,5 +1,5 @@
 import { DisplayName, Email } from '../../../../shared/auth.ts'
-import { createChecker } from '../../../http/validate.ts'
+import { createChecker } from '../../../http/input/validate.ts'
 import type { Profile } from './provider.ts'
 
 // What providers say is text of strangers: what does not have the form of an address or a name counts as absent.

@@ -6,10 +6,10 @@ import {
   type CustomFetch,
   customFetch,
 } from 'openid-client'
-import type { GithubSettings } from '../settings.ts'
 import { profileOfGithub } from './claims.ts'
 import { answeredUrl, type ClientDeps, challengeOf, clientMetadata, guardedFetch, loopbackAllowance } from './client.ts'
 import type { Provider } from './provider.ts'
+import type { GithubSettings } from './settings.ts'
 
 /** GitHub names no version by itself, and changes what it answers with new ones. */
 const API_VERSION = '2022-11-28'

@@ -9,10 +9,10 @@ import {
   fetchUserInfo,
 } from 'openid-client'
 import { isSafeUrl } from '../../../platform/outgoing/rules.ts'
-import type { OpenIdSettings } from '../settings.ts'
 import { emailIn, profileOfClaims } from './claims.ts'
 import { answeredUrl, type ClientDeps, challengeOf, clientMetadata, guardedFetch, loopbackAllowance } from './client.ts'
 import type { Provider } from './provider.ts'
+import type { OpenIdSettings } from './settings.ts'
 
 /** How long what a provider says of itself is remembered. Its keys are asked for again as soon as one is unknown. */
 export const DISCOVERY_MS = 60 * 60_000

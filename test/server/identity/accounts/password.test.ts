@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createReset } from '../../../../server/identity/accounts/reset-store.ts'
+import { createReset } from '../../../../server/identity/resets/store.ts'
 import { expectError } from '../../../conformance/expect-error.ts'
 import { call, cookieOf } from '../../../support/client.ts'
 import { addMember, defaultWorkspaceId, makeKey, memberPassword } from '../../../support/members.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isKeySecret, newKeySecret } from '../../../../server/identity/api-keys/secret.ts'
-import { defaultKeyRole } from '../../../../server/identity/roles/rules.ts'
+import { defaultKeyRole } from '../../../../server/identity/permissions/rules.ts'
 import { idPattern } from '../../../../shared/id.ts'
 import { type BuiltInRole, builtInRoles, holdsAll } from '../../../../shared/permission.ts'
 import { expectError } from '../../../conformance/expect-error.ts'

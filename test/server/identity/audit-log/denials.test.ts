@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { DeniedAttempt } from '../../../../server/http/audit.ts'
+import type { DeniedAttempt } from '../../../../server/http/handlers/audit.ts'
 import { MAX_ENTRIES_OF_ONE, MAX_ENTRIES_PER_HOUR } from '../../../../server/identity/audit-log/denial-budgets.ts'
 import { createDenials } from '../../../../server/identity/audit-log/denials.ts'
 import { createServerLog } from '../../../../server/platform/server-log.ts'

@@ -1,8 +1,8 @@
 import type { TSchema } from '@sinclair/typebox'
 import { describe, expect, test } from 'vitest'
 import { auditEvents } from '../../../../server/api/audit/events.ts'
+import { HIDDEN, hidden, masked } from '../../../../server/identity/audit-chain/mask.ts'
 import { differencesOf } from '../../../../server/identity/audit-log/differences.ts'
-import { HIDDEN, hidden, masked } from '../../../../server/identity/audit-log/mask.ts'
 import { type OperationId, operationOf } from '../../../../shared/api.ts'
 
 const MARK = 'a-secret-perhaps'

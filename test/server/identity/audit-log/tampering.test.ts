@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { hashText } from '../../../../server/identity/audit-log/chain.ts'
-import { entriesFrom } from '../../../../server/identity/audit-log/store.ts'
+import { hashText } from '../../../../server/identity/audit-chain/chain.ts'
+import { entriesFrom } from '../../../../server/identity/audit-chain/store.ts'
 import { canonicalEntry, genesisHash, sealedEntry } from '../../../../shared/audit.ts'
 import { type Random, randomFrom } from '../../ingress/random.ts'
 import { type LogWorld, openLogWorld } from './log-world.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { defaultSocketTimings } from '../../../../server/http/sockets.ts'
+import { defaultSocketTimings } from '../../../../server/http/sockets/sockets.ts'
 import { GRANT_MS } from '../../../../server/identity/devices/rules.ts'
 import { forgetSpentAnswers } from '../../../../server/identity/devices/session-store.ts'
 import { type DeviceGrant, type DeviceTokens, deviceGrantType, refreshGrantType } from '../../../../shared/device.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { proveEmail } from '../../../../server/identity/auth/email-proof.ts'
-import { PENDING_MS } from '../../../../server/identity/auth/pending-sign-in.ts'
+import { PENDING_MS } from '../../../../server/identity/sign-in/pending.ts'
+import { proveEmail } from '../../../../server/identity/users/email-proof.ts'
 import { call, type Reply } from '../../../support/client.ts'
 import { memberPassword, registerTenant } from '../../../support/members.ts'
 import type { Visitor } from '../../../support/oauth/visitor.ts'

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeConfig, readConfig } from '../../../../server/boot/settings/config.ts'
-import { providerSettingsOf } from '../../../../server/identity/oauth/settings.ts'
+import { providerSettingsOf } from '../../../../server/identity/oauth/providers/settings.ts'
 
 let folder: string
 beforeAll(() => {

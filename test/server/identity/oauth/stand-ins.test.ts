@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../../../../server/boot/settings/config.ts'
 import { appleClientSecret } from '../../../../server/identity/oauth/providers/apple-client-secret.ts'
-import { type AppleSettings, providerSettingsOf } from '../../../../server/identity/oauth/settings.ts'
+import { type AppleSettings, providerSettingsOf } from '../../../../server/identity/oauth/providers/settings.ts'
 import { type AppleStandIn, startApple } from '../../../support/oauth/apple.ts'
 import { type GithubStandIn, startGithub } from '../../../support/oauth/github.ts'
 import {

@@ -1,0 +1,63 @@
+import type { TObject, TSchema } from '@sinclair/typebox'
+import { AppError } from '../../../shared/error.ts'
+
+/** The most items of a list whose schema names no other number; a larger `limit` is clamped to it. */
+const MAX_PAGE_ITEMS = 100
+
+/** Turns the raw query of a URL into values of the types its schema names; what cannot be turned is left for validation to refuse. */
+export type QueryReader = (url: string) => Record<string, unknown>
+
+interface Field {
+  name: string
+  read(values: string[]): unknown
+  fallback: unknown
+}
+
+/**
+ * Arrays are taken comma-joined and repeated, numbers and booleans from their text; empty values count as absent; keys the
+ * schema does not name are left alone. `limit` is clamped and defaults apply.
+ */
+export function createQueryReader(schema: TObject): QueryReader {
+  const fields = Object.entries(schema.properties).map(([name, property]) => fieldOf(name, property))
+  const fallbacks = Object.fromEntries(fields.flatMap(({ name, fallback }) => (fallback === undefined ? [] : [[name, fallback]])))
+  return (url) => {
+    const query: Record<string, unknown> = { ...fallbacks }
+    const start = url.indexOf('?')
+    if (start === -1) return query
+    const given = new URLSearchParams(url.slice(start + 1))
+    for (const { name, read } of fields) {
+      const values = given.getAll(name).filter((value) => value !== '')
+      if (values.length > 0) query[name] = read(values)
+    }
+    return query
+  }
+}
+
+function fieldOf(name: string, schema: TSchema): Field {
+  const fallback: unknown = schema.default
+  if (schema.type === 'array') {
+    const readItem = readerOf(schema.items as TSchema)
+    const split = (values: string[]) => values.flatMap((value) => value.split(',')).filter((value) => value !== '')
+    return { name, fallback, read: (values) => split(values).map(readItem) }
+  }
+  const readOne = readerOf(schema)
+  const read = (values: string[]) => {
+    const [value = ''] = values
+    if (values.length > 1)
+      throw new AppError('validation_failed', `Give ${name} only once.`, {
+        details: [{ path: `/${name}`, message: 'is given more than once' }],
+      })
+    return name === 'limit' ? clamped(readOne(value), schema) : readOne(value)
+  }
+  return { name, fallback, read }
+}
+
+const clamped = (limit: unknown, { 'x-clamped': most = MAX_PAGE_ITEMS }: TSchema): unknown =>
+  typeof limit === 'number' ? Math.min(limit, most as number) : limit
+
+function readerOf(schema: TSchema): (value: string) => unknown {
+  if (schema.type === 'integer') return (value) => (/^-?\d{1,100}$/.test(value) ? Number(value) : value)
+  if (schema.type === 'number') return (value) => (/^-?\d{1,100}(\.\d{1,100})?$/.test(value) ? Number(value) : value)
+  if (schema.type === 'boolean') return (value) => (value === 'true' || value === 'false' ? value === 'true' : value)
+  return (value) => value
+}

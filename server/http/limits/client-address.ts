@@ -1,0 +1,41 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { isIPv6 } from 'node:net'
+import { forwardedClient, ingressProofHeader } from '../../../shared/forwarded-client.ts'
+
+/** Tells the address of the client from that of the peer and what proxies in between say. */
+export type AddressReader = (peer: string | undefined, headers: Headers) => string
+
+const UNKNOWN = 'unknown'
+
+/**
+ * Without a trusted proxy the header counts for nothing. Our own ingress is one where it shows its proof: it comes from an address of
+ * this machine, from which every local app can come as well.
+ */
+export function createAddressReader(isTrustedProxy: (address: string) => boolean, ingressProof?: string): AddressReader {
+  const isProof = ingressProof === undefined ? () => false : createProofCheck(ingressProof)
+  return (peer, headers) => {
+    if (peer === undefined) return UNKNOWN
+    const forwarded = headers.get('x-forwarded-for')
+    if (forwarded === null || !isProof(headers.get(ingressProofHeader))) return forwardedClient(peer, forwarded, isTrustedProxy)
+    // The ingress has put the address of its own peer last.
+    const last = forwarded.lastIndexOf(',')
+    return forwardedClient(forwarded.slice(last + 1).trim(), last < 0 ? null : forwarded.slice(0, last), isTrustedProxy)
+  }
+}
+
+/** A client may send the header too, as often as it likes: the ingress puts its own behind those. Compares in constant time. */
+function createProofCheck(proof: string): (header: string | null) => boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  const wanted = digest(proof)
+  return (header) => header !== null && timingSafeEqual(digest(header.slice(header.lastIndexOf(',') + 1).trim()), wanted)
+}
+
+/** What limits are counted by: one IPv4 address, or the /64 network that one IPv6 customer has to himself. */
+export function addressKey(address: string): string {
+  if (!isIPv6(address)) return address
+  const [head = '', tail = ''] = address.split('::')
+  const groups = head.split(':')
+  const missing = address.includes('::') ? 8 - groups.length - tail.split(':').length : 0
+  const all = [...groups, ...Array<string>(Math.max(0, missing)).fill('0'), ...tail.split(':')]
+  return all.slice(0, 4).join(':')
+}

@@ -1,0 +1,45 @@
+import type { Operation } from '../../../shared/operation.ts'
+import type { Visit } from '../requests/request-context.ts'
+import type { Serve } from './mount.ts'
+
+export interface DispatchInput {
+  params?: Readonly<Record<string, string>>
+  query?: Readonly<Record<string, string>>
+  body?: unknown
+}
+
+/**
+ * Calls an operation from within, for a visit to a page of ours: with its address, cookies and request id, and by the way that every
+ * request goes. So rights, limits, throttles and the audit log are those of the API, and a page can do nothing that the API would not.
+ */
+export type Dispatch = (visit: Visit, id: string, input?: DispatchInput) => Promise<Response>
+
+/** Headers that say something of the page's own request: of its body, its repetition, or of a credential other than the cookie. */
+const ownHeaders = ['authorization', 'content-type', 'content-length', 'transfer-encoding', 'idempotency-key', 'x-workspace-id', 'accept']
+
+export function createDispatch(table: Readonly<Record<string, Operation>>, serving: ReadonlyMap<string, Serve>): Dispatch {
+  return async (visit, id, input = {}) => {
+    const operation = table[id]
+    const serve = serving.get(id)
+    if (operation === undefined || serve === undefined) throw new Error(`There is no operation ${id}`)
+    const { params = {} } = input
+    const response = await serve({ ...visit, request: requestOf(visit.request, operation, input) }, { ...params })
+    if (response === undefined) throw new Error(`${id} opens a WebSocket, which a page cannot`)
+    return response
+  }
+}
+
+function requestOf(outer: Request, operation: Operation, { params = {}, query = {}, body }: DispatchInput): Request {
+  const path = operation.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
+  const url = new URL(path, outer.url)
+  url.search = new URLSearchParams(query).toString()
+  const headers = new Headers(outer.headers)
+  for (const name of ownHeaders) headers.delete(name)
+  if (body !== undefined) headers.set('content-type', 'application/json')
+  return new Request(url.href, {
+    method: operation.method,
+    headers,
+    signal: outer.signal,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+}

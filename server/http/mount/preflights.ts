@@ -1,0 +1,34 @@
+import type { Elysia } from 'elysia'
+import type { Operation } from '../../../shared/operation.ts'
+import type { CorsRules } from '../access/cors.ts'
+import { respondError, respondJson } from '../answers/respond.ts'
+import type { HttpParts } from '../requests/parts.ts'
+import { openVisit, uncredited } from '../requests/request-context.ts'
+
+interface Preflights {
+  cors: CorsRules
+  table: Readonly<Record<string, Operation>>
+}
+
+/** Answers what a browser asks before it lets a page of another origin call us, at every path of the table. */
+export function mountPreflights(elysia: Elysia, parts: HttpParts, { cors, table }: Preflights): void {
+  const methods = new Map<string, Operation['method'][]>()
+  for (const { path, method, webSocket } of Object.values(table)) {
+    if (!webSocket) methods.set(path, [...(methods.get(path) ?? []), method])
+  }
+  for (const [path, offered] of methods) {
+    elysia.route('OPTIONS', path, ({ request }) => answerPreflight(request, parts, () => cors.preflight(request, offered)), {
+      parse: 'none',
+    })
+  }
+}
+
+function answerPreflight(request: Request, parts: HttpParts, headersOf: () => Record<string, string>): Response {
+  const visit = openVisit(request, parts)
+  try {
+    visit.count(uncredited)
+    return respondJson(visit.head(), 204, undefined, headersOf())
+  } catch (error) {
+    return respondError(visit.head(), error, parts.log)
+  }
+}

@@ -1,0 +1,76 @@
+import { AppError } from '../../../shared/error.ts'
+import type { Operation } from '../../../shared/operation.ts'
+import { enterWorkspace, type Principal, requireAccess, requirePrincipal } from '../access/authenticate.ts'
+import { type Credential, credentialOf } from '../access/credential.ts'
+import { isStateChanging, refuseForeignOrigin, requireOwnOrigin } from '../access/origin.ts'
+import type { Actor } from '../handlers/call.ts'
+import { rateClassOf } from '../limits/rate-class.ts'
+import type { Visit } from './request-context.ts'
+
+/** Somebody let in, whose right can be asked for again while the request or its WebSocket lasts. */
+export interface Admission {
+  actor: Actor | undefined
+  /** The caller as of now, perhaps in a workspace that only the body named. @throws AppError as `admit`. */
+  readmit(workspaceIds: readonly string[]): Actor | undefined
+}
+
+/**
+ * Lets a request in, or throws: who calls, counted, from which page, in which workspace, with which permission.
+ *
+ * @throws AppError `rate_limited`, `unauthorized`, `forbidden`, or `not_found` for a workspace of others.
+ */
+export function admit(visit: Visit, operation: Operation, workspaceIds: readonly string[]): Admission {
+  const { access, webSocket } = operation
+  const credential = operation.isCrossSite ? noCredential : credentialOf(visit.request.headers)
+  const principal = identified(visit, credential)
+  visit.count({
+    class: rateClassOf(operation),
+    credential: principal?.rateKey,
+    isGuess: access !== 'public' && principal === undefined && (credential.kind === 'bearer' || credential.kind === 'session'),
+  })
+  if (access !== 'public') requirePrincipal(principal, credential)
+  // Browsers send the cookie with a WebSocket handshake from any page, so that GET needs the check as well.
+  if (webSocket || (isStateChanging(visit.request.method) && !operation.isCrossSite)) checkOrigin(visit, credential, principal)
+  const actor = access === 'public' ? principal?.actorIn(undefined) : actorOf({ principal, credential }, operation, workspaceIds)
+  return {
+    actor,
+    readmit(more) {
+      if (access === 'public') return actor
+      const present = principal?.again === undefined ? identified(visit, credential) : principal.again()
+      const current = actorOf({ principal: present, credential }, operation, [...workspaceIds, ...more])
+      refuseNarrowed(actor, current)
+      return current
+    },
+  }
+}
+
+const noCredential: Credential = { kind: 'none' }
+
+function identified(visit: Visit, credential: Credential): Principal | undefined {
+  return credential.kind === 'none' || credential.kind === 'malformed' ? undefined : visit.parts.identify(credential)
+}
+
+interface Caller {
+  principal: Principal | undefined
+  credential: Credential
+}
+
+function actorOf({ principal, credential }: Caller, operation: Operation, workspaceIds: readonly string[]): Actor {
+  const actor = enterWorkspace(requirePrincipal(principal, credential), workspaceIds)
+  requireAccess(actor, operation)
+  return actor
+}
+
+/** What was looked up under a wider scope may lie outside of the present one. */
+function refuseNarrowed(before: Actor | undefined, current: Actor): void {
+  if (current.scope === undefined || before?.workspaceId !== current.workspaceId) return
+  const { scope } = current
+  if (before.scope === undefined || [...before.scope].some((id) => !scope.has(id)))
+    throw new AppError('forbidden', 'You have been confined to fewer services in the meantime. Try again with those that are left.')
+}
+
+function checkOrigin({ request, parts }: Visit, credential: Credential, principal: Principal | undefined): void {
+  if (credential.kind === 'bearer') return
+  const check = principal === undefined ? refuseForeignOrigin : requireOwnOrigin
+  check(request.headers, parts.ownOrigins())
+}

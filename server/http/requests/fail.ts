@@ -1,0 +1,16 @@
+import { respondAs, respondError } from '../answers/respond.ts'
+import type { Visit } from './request-context.ts'
+
+/** The answer to a request that failed: a page where a person opened its URL in a browser, else JSON. */
+export function respondFailure(visit: Visit, error: unknown): Response {
+  const { request, requestId, parts } = visit
+  const answer = respondError(visit.head(), error, parts.log)
+  return isOpenedInBrowser(request) ? respondAs(visit.head(), parts.errorPage(error, requestId)) : answer
+}
+
+/** Scripts of a page ask for JSON or anything, and programs bring a credential of their own. */
+function isOpenedInBrowser({ method, headers }: Request): boolean {
+  const isNavigation = (headers.get('sec-fetch-mode') ?? 'navigate') === 'navigate'
+  const isForReading = method === 'GET' || method === 'HEAD'
+  return isForReading && isNavigation && !headers.has('authorization') && headers.get('accept')?.includes('text/html') === true
+}

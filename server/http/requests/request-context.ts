@@ -1,0 +1,49 @@
+import { AppError } from '../../../shared/error.ts'
+import type { ReplyHead } from '../answers/respond.ts'
+import { addressKey } from '../limits/client-address.ts'
+import type { RateState } from '../limits/rate-limit.ts'
+import type { Counted } from '../limits/rate-limits.ts'
+import type { HttpParts } from './parts.ts'
+
+/** One request on its way through: its id, where it comes from, and whose limit it counts against. */
+export interface Visit {
+  readonly request: Request
+  readonly requestId: string
+  readonly parts: HttpParts
+  /** Address of the client; a forwarded one only when a trusted proxy says so. */
+  address(): string
+  /** Counts the request once, against its credential or else its address. @throws AppError `rate_limited`. */
+  count(request: Omit<Counted, 'address'>): void
+  head(): ReplyHead
+}
+
+/** How a request counts that belongs to nobody and no operation. */
+export const uncredited: Omit<Counted, 'address'> = { class: 'read', credential: undefined }
+
+/** Begins to follow a request. Whatever costs anything, its address and its limit, is looked up when it is asked for. */
+export function openVisit(request: Request, parts: HttpParts): Visit {
+  let address: string | undefined
+  let rate: RateState | undefined
+  const requestId = crypto.randomUUID()
+  const readAddress = () => {
+    address ??= parts.addressOf(parts.server()?.requestIP(request)?.address, request.headers)
+    return address
+  }
+  const addressed = () => `address:${addressKey(readAddress())}`
+  return {
+    request,
+    requestId,
+    parts,
+    address: readAddress,
+    count(counted) {
+      rate = parts.limits.take({ ...counted, address: addressed })
+      const { retryAfterSeconds } = rate
+      if (retryAfterSeconds === undefined) return
+      throw new AppError('rate_limited', `Too many requests. Try again in ${retryAfterSeconds} s.`, { retryAfterSeconds })
+    },
+    head() {
+      rate ??= parts.limits.peek({ credential: undefined, address: addressed })
+      return { requestId, rate, isHttps: parts.isHttps, cors: parts.cors?.headersFor(request) }
+    },
+  }
+}

@@ -1,0 +1,123 @@
+import type { Operations } from '../../../shared/api.ts'
+import { AppError, invalidValue } from '../../../shared/error.ts'
+import type { TeamInviteAccept } from '../../../shared/team.ts'
+import { credentialOf } from '../../http/access/credential.ts'
+import type { Call } from '../../http/handlers/call.ts'
+import { addressKey } from '../../http/limits/client-address.ts'
+import type { IdentityContext } from '../context.ts'
+import { findFirstMembership, findWorkspace } from '../memberships/store.ts'
+import { hashPassword } from '../passwords/password.ts'
+import { placeOf } from '../sessions/place.ts'
+import { findDeviceUser, findSessionUser, type SessionUser } from '../sessions/store.ts'
+import { beginSession, type SignIn, signIn } from '../sign-in/sign-in.ts'
+import type { Throttle } from '../throttle/throttle.ts'
+import { openAccount } from '../users/open-account.ts'
+import { refuseRegistration } from '../users/registration-policy.ts'
+import { findUserByEmail, type StoredUser } from '../users/store.ts'
+import { joinByInvite, requireInvite } from './join.ts'
+import type { StoredInvite } from './store.ts'
+
+/** The request of somebody who accepts: the parts of it that count. */
+export type AcceptCall = Pick<Call<never>, 'request' | 'clientAddress' | 'change' | 'note'> & { body: TeamInviteAccept }
+
+type SessionCall = Pick<Call<Operations['acceptTeamInvite']>, 'request' | 'actor'>
+
+/** Somebody who shows a session. */
+export interface SessionShown {
+  user: SessionUser
+  /** Of a browser; a device has none. */
+  cookieToken: string | undefined
+}
+
+/**
+ * Whose session the request shows; undefined without one, and for one that is over: what a browser still has lying about.
+ *
+ * @throws AppError `forbidden` for keys and the static token, which are nobody who could join.
+ */
+export function sessionShown({ db, now }: Pick<IdentityContext, 'db' | 'now'>, { request, actor }: SessionCall): SessionShown | undefined {
+  if (actor !== undefined && actor.type !== 'user')
+    throw new AppError('forbidden', 'An invite is accepted by a person: with a session, or with name and password.')
+  const credential = credentialOf(request.headers)
+  if (credential.kind === 'session') {
+    const user = findSessionUser(db, credential.token, now())
+    return user && { user, cookieToken: credential.token }
+  }
+  const user = credential.kind === 'bearer' ? findDeviceUser(db, credential.token, now()) : undefined
+  return user && { user, cookieToken: undefined }
+}
+
+/** Counts attempts by address, as logins are: a token is no more to be guessed than a password. */
+export async function counted<T>(throttle: Throttle, address: string, accept: () => Promise<T>): Promise<T> {
+  const counter = addressKey(address)
+  throttle.begin([counter])
+  const result = await accept()
+  throttle.takeBack(counter)
+  return result
+}
+
+/** The user of a session joins; the session goes on. @throws AppError as `joinByInvite`. */
+export function acceptAsUser(context: IdentityContext, { body, change, note }: AcceptCall, user: SessionUser): SignIn['signedIn'] {
+  if (body.password !== undefined || body.name !== undefined)
+    throw invalidValue('/password', 'You are logged in: leave name and password out, or log out first to accept as somebody else.')
+  noteInvite(note, requireInvite(context, body.token), user)
+  const { workspaceId } = change(() => joinByInvite(context, body.token, user))
+  const { id, email, name } = user
+  return { user: { id, email, name }, workspace: { id: workspaceId, name: findWorkspace(context.db, workspaceId)?.name ?? '' } }
+}
+
+/**
+ * Somebody without a session joins: with a new account, or with their own password where they have an account that is in no workspace,
+ * for nobody can log in with that.
+ *
+ * @throws AppError as `joinByInvite`; `conflict` for an account that can log in, `unauthorized` where its password or code is wrong.
+ */
+export async function acceptByPassword(context: IdentityContext, call: AcceptCall): Promise<SignIn> {
+  const { token, password } = call.body
+  const invite = requireInvite(context, token)
+  const owner = findUserByEmail(context.db, invite.email)
+  if (owner !== undefined && findFirstMembership(context.db, owner.id) !== undefined)
+    throw new AppError('conflict', `There is an account for ${invite.email}. Log in first, then accept the invite.`)
+  if (password === undefined)
+    throw invalidValue('/password', `Give a name and a password for the account of ${invite.email}, or log in first.`)
+  if (owner !== undefined) return await acceptAsOwner(context, call, { owner, invite, password })
+  refuseRegistration(context.config, true)
+  const passwordHash = await hashPassword(password)
+  const createdAt = context.now()
+  return call.change(() => {
+    // The hash took its time: two may have accepted with the same token, or the account may have been made meanwhile.
+    requireInvite(context, token)
+    if (findUserByEmail(context.db, invite.email) !== undefined)
+      throw new AppError('conflict', `There is an account for ${invite.email} now. Log in first, then accept the invite.`)
+    const user = openAccount(context.db, { email: invite.email, name: call.body.name ?? '', passwordHash, createdAt })
+    noteInvite(call.note, invite, user)
+    joinByInvite(context, token, user)
+    return beginSession(context.db, user, { place: placeOf(call), now: createdAt })
+  })
+}
+
+interface Ownership {
+  owner: StoredUser
+  invite: StoredInvite
+  password: string
+}
+
+/** Within the sign-in that proves who they are they become a member, without which it would be refused. */
+async function acceptAsOwner(context: IdentityContext, call: AcceptCall, { owner, invite, password }: Ownership): Promise<SignIn> {
+  noteInvite(call.note, invite, owner)
+  return await signIn(context, {
+    email: owner.email,
+    password,
+    otp: call.body.otp,
+    place: placeOf(call),
+    change: (apply) =>
+      call.change(() => {
+        joinByInvite(context, call.body.token, owner)
+        return apply()
+      }),
+  })
+}
+
+function noteInvite(note: AcceptCall['note'], invite: StoredInvite, { id, email }: { id: string; email: string }): void {
+  const { workspaceId, role } = invite
+  note({ actor: { type: 'user', id, email }, workspaceIds: [workspaceId], target: invite.id, metadata: { email: invite.email, role } })
+}

@@ -1,0 +1,80 @@
+/**
+ * An invite becomes a place in its workspace. It is bound to its address, good once and for a while, and worth what its inviter may
+ * give at the moment it is accepted: a right that ended takes the invites with it that rest on it.
+ */
+import type { Database } from 'bun:sqlite'
+import { AppError } from '../../../shared/error.ts'
+import { holdsAll, type Permission } from '../../../shared/permission.ts'
+import { findKey, type StoredKey } from '../api-keys/store.ts'
+import type { IdentityContext } from '../context.ts'
+import { refuseManyWorkspaces } from '../memberships/limit.ts'
+import { findMembership, insertMember } from '../memberships/store.ts'
+import { permissionsIn } from '../permissions/grant.ts'
+import { permissionsWithin } from '../scopes/scope.ts'
+import { hashToken } from '../tokens/token.ts'
+import { findUserByEmail } from '../users/store.ts'
+import { deleteInvite, findInviteByHash, type StoredInvite } from './store.ts'
+
+type AcceptDeps = Pick<IdentityContext, 'db' | 'audit' | 'now'>
+
+/**
+ * The invite of a token, if it can be accepted now. One whose inviter could not give it any more is removed.
+ *
+ * @throws AppError `not_found` for a token that is unknown or used, `conflict` for one that has expired or whose inviter lost the right.
+ */
+export function requireInvite({ db, audit, now }: AcceptDeps, token: string): StoredInvite {
+  const invite = findInviteByHash(db, hashToken(token))
+  if (invite === undefined)
+    throw new AppError('not_found', 'There is no such invite: it was accepted or taken back before, or the link is not complete.')
+  if (invite.expiresAt <= now()) throw new AppError('conflict', 'The invite has expired. Ask for a new one.')
+  if (!isBacked(db, invite, now())) {
+    const { id, workspaceId, email, role } = invite
+    db.transaction(() => {
+      deleteInvite(db, id)
+      audit.system({ event: 'invite.lapsed', workspaceId, target: id, metadata: { email, role, reason: 'the inviter lost the right' } })
+    })()
+    throw new AppError('conflict', 'Whoever sent the invite may not give this role any more. Ask an administrator for a new one.')
+  }
+  return invite
+}
+
+/**
+ * Makes a user a member by an invite, which is used up. Belongs into the transaction in which the user was made or shown to be who they are.
+ *
+ * @throws AppError as `requireInvite`; `forbidden` for another user than the one invited, `conflict` for a member, and for who is in too many workspaces.
+ */
+export function joinByInvite(deps: AcceptDeps, token: string, user: { id: string; email: string }): StoredInvite {
+  const { db, now } = deps
+  const invite = requireInvite(deps, token)
+  // The database decides which addresses are the same.
+  if (findUserByEmail(db, invite.email)?.id !== user.id)
+    throw new AppError('forbidden', `The invite is for ${invite.email}, and you are ${user.email}. Log out, and open the link again.`)
+  if (findMembership(db, user.id, invite.workspaceId) !== undefined)
+    throw new AppError('conflict', 'You are a member of this workspace already.')
+  refuseManyWorkspaces(db, user.id)
+  deleteInvite(db, invite.id)
+  const { workspaceId, role, scope } = invite
+  insertMember(db, { workspaceId, userId: user.id, role, scope, createdAt: now() })
+  return invite
+}
+
+/** Whether the inviter is still there and could give the role, as it is now. */
+function isBacked(db: Database, invite: StoredInvite, now: number): boolean {
+  const granted = permissionsIn(db, invite.workspaceId, invite.role)
+  // A role without any permission is none that could be given.
+  if (granted.size === 0) return false
+  // The operator's right does not end.
+  if (invite.inviterType === 'static_token') return true
+  const held = heldBy(db, invite, now)
+  return held?.has('team.manage') === true && holdsAll(held, granted)
+}
+
+function heldBy(db: Database, { inviterType, inviterId, workspaceId }: StoredInvite, now: number): ReadonlySet<Permission> | undefined {
+  const holder = inviterType === 'api_key' ? liveKey(db, { workspaceId, id: inviterId }, now) : findMembership(db, inviterId, workspaceId)
+  return holder === undefined ? undefined : permissionsWithin(holder.scope, permissionsIn(db, workspaceId, holder.role))
+}
+
+function liveKey(db: Database, { workspaceId, id }: { workspaceId: string; id: string }, now: number): StoredKey | undefined {
+  const key = findKey(db, workspaceId, id)
+  return key === undefined || (key.expiresAt !== null && key.expiresAt <= now) ? undefined : key
+}

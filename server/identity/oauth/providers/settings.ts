@@ -1,0 +1,118 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { AppError, messageOf } from '../../../../shared/error.ts'
+import type { IdentitySettings } from '../../settings.ts'
+
+/** What is known of one provider that people can sign in with. */
+export type ProviderSettings = GithubSettings | OpenIdSettings | AppleSettings
+
+interface ClientSettings {
+  name: string
+  clientId: string
+}
+
+export interface GithubSettings extends ClientSettings {
+  id: 'github'
+  clientSecret: string
+  /** Without a slash at the end, as is the next. */
+  url: string
+  apiUrl: string
+}
+
+export interface OpenIdSettings extends ClientSettings {
+  id: 'google'
+  issuer: string
+  clientSecret: string
+}
+
+export interface AppleSettings extends ClientSettings {
+  id: 'apple'
+  issuer: string
+  teamId: string
+  keyId: string
+  privateKey: KeyObject
+}
+
+const githubDefaults = { url: 'https://github.com', apiUrl: 'https://api.github.com' }
+/** Where a GitHub of one's own has its API. */
+const ENTERPRISE_API_PATH = '/api/v3'
+const GOOGLE_ISSUER = 'https://accounts.google.com'
+const APPLE_ISSUER = 'https://appleid.apple.com'
+
+/**
+ * The providers that are configured, in the order in which pages show them.
+ *
+ * @throws AppError `bad_request` naming what is missing of one that is configured by half, or a key file that cannot be used.
+ */
+export const providerSettingsOf = (config: IdentitySettings): ProviderSettings[] =>
+  [githubOf(config), googleOf(config), appleOf(config)].filter((settings) => settings !== undefined)
+
+function githubOf(config: IdentitySettings): GithubSettings | undefined {
+  const given = allOrNone(config, ['CP_GITHUB_CLIENT_ID', 'CP_GITHUB_CLIENT_SECRET'], ['CP_GITHUB_URL', 'CP_GITHUB_API_URL'])
+  if (given === undefined) return undefined
+  const url = withoutSlash(config.CP_GITHUB_URL ?? githubDefaults.url)
+  const apiUrl = config.CP_GITHUB_API_URL ?? (url === githubDefaults.url ? githubDefaults.apiUrl : url + ENTERPRISE_API_PATH)
+  const { CP_GITHUB_CLIENT_ID: clientId, CP_GITHUB_CLIENT_SECRET: clientSecret } = given
+  return { id: 'github', name: 'GitHub', clientId, clientSecret, url, apiUrl: withoutSlash(apiUrl) }
+}
+
+function googleOf(config: IdentitySettings): OpenIdSettings | undefined {
+  const given = allOrNone(config, ['CP_GOOGLE_CLIENT_ID', 'CP_GOOGLE_CLIENT_SECRET'], ['CP_GOOGLE_ISSUER', 'CP_GOOGLE_NAME'])
+  if (given === undefined) return undefined
+  const { CP_GOOGLE_CLIENT_ID: clientId, CP_GOOGLE_CLIENT_SECRET: clientSecret } = given
+  const issuer = config.CP_GOOGLE_ISSUER ?? GOOGLE_ISSUER
+  const name = config.CP_GOOGLE_NAME ?? (issuer === GOOGLE_ISSUER ? 'Google' : new URL(issuer).host)
+  return { id: 'google', name, issuer, clientId, clientSecret }
+}
+
+const appleNames = ['CP_APPLE_CLIENT_ID', 'CP_APPLE_TEAM_ID', 'CP_APPLE_KEY_ID', 'CP_APPLE_PRIVATE_KEY_FILE'] as const
+
+function appleOf(config: IdentitySettings): AppleSettings | undefined {
+  const given = allOrNone(config, appleNames, ['CP_APPLE_ISSUER'])
+  if (given === undefined) return undefined
+  return {
+    id: 'apple',
+    name: 'Apple',
+    issuer: config.CP_APPLE_ISSUER ?? APPLE_ISSUER,
+    clientId: given.CP_APPLE_CLIENT_ID,
+    teamId: given.CP_APPLE_TEAM_ID,
+    keyId: given.CP_APPLE_KEY_ID,
+    privateKey: readAppleKey(given.CP_APPLE_PRIVATE_KEY_FILE),
+  }
+}
+
+/** The settings that belong together; `extras` are of use only with them. */
+function allOrNone<const N extends keyof IdentitySettings>(
+  config: IdentitySettings,
+  needed: readonly N[],
+  extras: readonly (keyof IdentitySettings)[],
+): Record<N, string> | undefined {
+  const set = [...needed, ...extras].filter((name) => config[name] !== undefined)
+  const missing = needed.filter((name) => config[name] === undefined)
+  const [first] = set
+  if (first === undefined) return undefined
+  if (missing.length > 0) {
+    throw new AppError(
+      'bad_request',
+      `${first} is set, but ${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} not. Set all of them, or none.`,
+    )
+  }
+  return Object.fromEntries(needed.map((name) => [name, String(config[name])])) as Record<N, string>
+}
+
+const withoutSlash = (url: string): string => url.replace(/\/+$/, '')
+
+/** Apple signs people in with keys on the curve P-256 only. */
+function readAppleKey(path: string): KeyObject {
+  const setting = 'CP_APPLE_PRIVATE_KEY_FILE'
+  let key: KeyObject
+  try {
+    key = createPrivateKey(readFileSync(path, 'utf8'))
+  } catch (cause) {
+    throw new AppError('bad_request', `${setting}: ${path} cannot be read as a private key (${messageOf(cause)})`, { cause })
+  }
+  if (key.asymmetricKeyType !== 'ec' || key.asymmetricKeyDetails?.namedCurve !== 'prime256v1') {
+    throw new AppError('bad_request', `${setting}: ${path} does not hold a key of the curve P-256, as Apple's are`)
+  }
+  return key
+}

@@ -1,0 +1,43 @@
+import type { Database } from 'bun:sqlite'
+import { hashToken, newToken } from '../tokens/token.ts'
+import type { LinkWay } from './rules.ts'
+
+/** How long a link to set a new password is good for. */
+export const RESET_MS = 3600_000
+
+export interface NewReset {
+  token: string
+  expiresAt: number
+}
+
+/**
+ * Makes a token with which the user's password can be set, once. It is given here only, and stored as a hash. One that goes to the mailbox
+ * of the account and nowhere else shows, when it is used, that the address is its owner's.
+ */
+export function createReset(db: Database, { userId, way }: { userId: string; way: LinkWay }, now: number): NewReset {
+  const token = newToken()
+  const expiresAt = now + RESET_MS
+  db.query('DELETE FROM password_resets WHERE expires_at <= ?').run(now)
+  db.query(
+    'INSERT INTO password_resets (token_hash, user_id, is_mailed, created_at, expires_at) VALUES ($tokenHash, $userId, $isMailed, $now, $expiresAt)',
+  ).run({
+    tokenHash: hashToken(token),
+    userId,
+    isMailed: way === 'mailed' ? 1 : 0,
+    now,
+    expiresAt,
+  })
+  return { token, expiresAt }
+}
+
+/** Whose password the token sets; undefined when it is unknown, used or expired. */
+export const findReset = (db: Database, token: string, now: number): string | undefined =>
+  db
+    .query<{ userId: string }, [string, number]>('SELECT user_id AS userId FROM password_resets WHERE token_hash = ? AND expires_at > ?')
+    .get(hashToken(token), now)?.userId
+
+/** Whether the token went to the mailbox of the account only. */
+export const wasMailed = (db: Database, token: string): boolean =>
+  db
+    .query<{ found: 1 }, [string]>('SELECT 1 AS found FROM password_resets WHERE token_hash = ? AND is_mailed = 1')
+    .get(hashToken(token)) !== null

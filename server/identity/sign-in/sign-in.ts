@@ -1,0 +1,126 @@
+import type { Database } from 'bun:sqlite'
+import type { SignedIn } from '../../../shared/auth.ts'
+import { AppError } from '../../../shared/error.ts'
+import { findFirstMembership, findMembership, findWorkspace } from '../memberships/store.ts'
+import { hashPassword, isStaleHash, verifyPassword } from '../passwords/password.ts'
+import { createSession, noteUserSeen, type SessionPlace } from '../sessions/store.ts'
+import { loginCountersOf, proofCountersOf } from '../throttle/login-counters.ts'
+import type { Throttle } from '../throttle/throttle.ts'
+import {
+  type SecondFactorDeps,
+  type SecondFactorUsed,
+  secondFactorWanted,
+  secondFactorWrong,
+  takeSecondFactor,
+} from '../two-factor/second-factor.ts'
+import { hasTwoFactor } from '../two-factor/store.ts'
+import { findUser, findUserByEmail, presentUser, type StoredUser, setPasswordHash } from '../users/store.ts'
+import { knownDeviceOf, noteDevice } from './known-devices.ts'
+
+export interface SignInDeps extends SecondFactorDeps {
+  logins: Throttle
+}
+
+export interface SignIn {
+  signedIn: SignedIn
+  sessionToken: string
+  /** By which the browser is known from now on. */
+  deviceToken?: string
+}
+
+export interface Attempt {
+  email: string
+  password: string
+  /** Code of the authenticator app, or a recovery code. */
+  otp: string | undefined
+  place: SessionPlace
+  /** By which the browser is known, if it has logged in before. */
+  deviceToken?: string | undefined
+  /** Makes the change in one transaction, after the hashes have been computed. */
+  change<T>(apply: () => T): T
+  /** Told whose account it is, as soon as that is known; nothing is proven by then. */
+  onAccount?(user: StoredUser): void
+}
+
+/**
+ * Begins a session for the owner of the password and, where the account has one, of the second factor.
+ *
+ * Failures are counted by account and network address together, so that strangers lock nobody out; see login-counters.ts. Whoever
+ * knows the password and guesses codes is counted for the account alone, and only a sign-in that is complete forgives that.
+ *
+ * @throws AppError `unauthorized` for a wrong password and for an unknown account alike, and for a code that is wanted (with a detail at
+ * /otp) or wrong; `rate_limited` after too many of them, `forbidden` for an account that is in no workspace, `unavailable` in a rush.
+ */
+export async function signIn(deps: SignInDeps, attempt: Attempt): Promise<SignIn & { secondFactor: SecondFactorUsed | undefined }> {
+  const { db, logins, now } = deps
+  const device = knownDeviceOf(db, attempt.deviceToken, attempt.email)
+  const counters = loginCountersOf({ email: attempt.email, address: attempt.place.address, device })
+  const takeBack = () => {
+    for (const counter of counters.all) logins.takeBack(counter)
+  }
+  logins.begin(counters.all)
+  const { user, newHash } = await ownerOf(deps, attempt, device !== undefined).catch((error: unknown) => {
+    // No guess was made.
+    if (error instanceof AppError && error.code === 'unavailable') takeBack()
+    throw error
+  })
+  // The hashes took their time: the password may have been changed, the second factor switched on.
+  if (findUser(db, user.id)?.passwordHash !== user.passwordHash) throw wrongPassword()
+  if (attempt.otp === undefined && hasTwoFactor(db, user.id)) {
+    takeBack()
+    throw secondFactorWanted()
+  }
+  const [codes] = proofCountersOf(attempt.email, attempt.place.address)
+  if (attempt.otp !== undefined) logins.begin([codes])
+  const result = attempt.change(() => {
+    const secondFactor = requireSecondFactor(deps, user.id, attempt.otp)
+    if (newHash !== undefined) setPasswordHash(db, user.id, newHash)
+    const deviceToken = noteDevice(db, { userId: user.id, token: attempt.deviceToken, now: now() })
+    return { ...beginSession(db, user, { place: attempt.place, now: now() }), secondFactor, deviceToken }
+  })
+  takeBack()
+  for (const counter of [...counters.forgiven, codes]) logins.reset(counter)
+  return result
+}
+
+const wrongPassword = (): AppError => new AppError('unauthorized', 'The e-mail or the password is wrong.')
+
+/** Whose password it is, and its hash at today's cost where the stored one is of another. */
+async function ownerOf(
+  { db }: SignInDeps,
+  { email, password, onAccount }: Attempt,
+  isKnown: boolean,
+): Promise<{ user: StoredUser; newHash?: string }> {
+  const user = findUserByEmail(db, email)
+  if (user !== undefined) onAccount?.(user)
+  const isRight = await verifyPassword(password, user?.passwordHash, isKnown ? 'known' : 'stranger')
+  if (user === undefined || !isRight) throw wrongPassword()
+  return isStaleHash(user.passwordHash) ? { user, newHash: await hashPassword(password) } : { user }
+}
+
+/** What the account's second factor was shown by; undefined for one without. @throws AppError `unauthorized` at /otp. */
+export function requireSecondFactor(deps: SecondFactorDeps, userId: string, otp: string | undefined): SecondFactorUsed | undefined {
+  if (!hasTwoFactor(deps.db, userId)) return undefined
+  if (otp === undefined) throw secondFactorWanted()
+  const used = takeSecondFactor(deps, userId, otp)
+  if (used === undefined) throw secondFactorWrong()
+  return used
+}
+
+interface Beginning {
+  place: SessionPlace
+  now: number
+  /** Where the user begins; absent, in the workspace they have been in longest. */
+  workspaceId?: string
+}
+
+/** Begins a browser's session. @throws AppError `forbidden` for an account that is in no workspace. */
+export function beginSession(db: Database, user: StoredUser, { place, now, workspaceId }: Beginning): SignIn {
+  const member = workspaceId === undefined ? findFirstMembership(db, user.id) : findMembership(db, user.id, workspaceId)
+  const workspace = member === undefined ? undefined : findWorkspace(db, member.workspaceId)
+  if (workspace === undefined)
+    throw new AppError('forbidden', 'You are in no workspace. Ask for an invite: its link lets you in with your password.')
+  const sessionToken = createSession(db, { userId: user.id, place, now })
+  noteUserSeen(db, user.id, now)
+  return { signedIn: { user: presentUser(user), workspace: { id: workspace.id, name: workspace.name } }, sessionToken }
+}
