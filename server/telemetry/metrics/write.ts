@@ -1,3 +1,4 @@
+import { tableOf } from '../../platform/db/table.ts'
 import type { Opened } from './database.ts'
 import { type Kind, type SampleRow, trafficKind, usageKind } from './kinds.ts'
 import type { TrafficSample, UsageSample } from './samples.ts'
@@ -24,6 +25,9 @@ export interface StoredTally {
   beganAt: number
   counts: Uint8Array
 }
+
+const readings = tableOf<CpuReading>('readings', { instance: 'instance', atMs: 'at_ms', cpuUs: 'cpu_us' })
+const tallies = tableOf<StoredTally>('tallies', { epoch: 'epoch', entry: 'entry', beganAt: 'began_at', counts: 'counts' })
 
 export type TallyKey = Pick<StoredTally, 'epoch' | 'entry' | 'beganAt'>
 
@@ -69,17 +73,14 @@ function insertFine<S extends { at: number }>(opened: Opened, kind: Kind<S>, { s
   replace.run(at, series, ...kind.toValues(joined))
 }
 
-function writeReadings({ db }: Opened, readings: readonly CpuReading[]): void {
+function writeReadings({ db }: Opened, read: readonly CpuReading[]): void {
   db.run('DELETE FROM readings')
-  const insert = db.query('INSERT OR REPLACE INTO readings (instance, at_ms, cpu_us) VALUES (?, ?, ?)')
-  for (const { instance, atMs, cpuUs } of readings) insert.run(instance, atMs, cpuUs)
+  for (const { instance, atMs, cpuUs } of read) readings.put(db, { instance, atMs, cpuUs })
 }
 
 function writeTallies({ db }: Opened, { changedTallies, goneTallies, trafficAtMs }: Sweep): void {
-  const keep = db.query('INSERT OR REPLACE INTO tallies (epoch, entry, began_at, counts) VALUES (?, ?, ?, ?)')
-  for (const { epoch, entry, beganAt, counts } of changedTallies) keep.run(epoch, entry, beganAt, counts)
-  const forget = db.query('DELETE FROM tallies WHERE epoch = ? AND entry = ? AND began_at = ?')
-  for (const { epoch, entry, beganAt } of goneTallies) forget.run(epoch, entry, beganAt)
+  for (const { epoch, entry, beganAt, counts } of changedTallies) tallies.put(db, { epoch, entry, beganAt, counts })
+  for (const { epoch, entry, beganAt } of goneTallies) tallies.remove(db, { epoch, entry, beganAt })
   if (trafficAtMs === undefined) return
   db.query("INSERT OR REPLACE INTO state (key, value) VALUES ('traffic_at_ms', ?)").run(trafficAtMs)
 }
@@ -95,8 +96,8 @@ export interface Remembered {
 /** Empty before the first sweep. */
 export function readRemembered({ db }: Opened): Remembered {
   return {
-    readings: db.query<CpuReading, []>('SELECT instance, at_ms AS atMs, cpu_us AS cpuUs FROM readings').all(),
-    tallies: db.query<StoredTally, []>('SELECT epoch, entry, began_at AS beganAt, counts FROM tallies').all(),
+    readings: readings.all(db, ''),
+    tallies: tallies.all(db, ''),
     trafficAtMs: db.query<{ value: number }, []>("SELECT value FROM state WHERE key = 'traffic_at_ms'").get()?.value,
   }
 }

@@ -1,0 +1,56 @@
+/**
+ * Values kept as JSON, with a version so that their shape may change: the version of a text is the number of `upgrades` that it has
+ * been through. It stands as the member `v` of an object. A text without one is of version 0, and none is written as long as there is no
+ * upgrade, so a shape that never changed stands in the database as it is. What is no object becomes one with its first upgrade.
+ */
+import type { Static, TSchema } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { memo } from '../memo.ts'
+import type { Codec } from './codec.ts'
+
+export interface JsonOptions<S extends TSchema> {
+  /** What is kept now; looser than what clients may send where older values have to stay readable. */
+  schema: S
+  /** The first makes version 1 out of version 0, and so on. */
+  upgrades?: readonly ((value: unknown) => unknown)[]
+  /** How many parsed texts are remembered. They are shared and frozen at the top: a change is a new object. */
+  remembered?: number
+}
+
+/** @throws Error from `read` when a text is no JSON, does not fit the schema, or is of a newer version. */
+export function json<S extends TSchema>({ schema, upgrades = [], remembered }: JsonOptions<S>): Codec<Static<S>> {
+  const parse = (text: string): Static<S> => checked(schema, upgraded(JSON.parse(text), upgrades))
+  const read = remembered === undefined ? parse : memo((text: string) => Object.freeze(parse(text)), remembered)
+  return {
+    read(stored) {
+      if (typeof stored !== 'string') throw new Error('is no text')
+      return read(stored)
+    },
+    write: (value) => JSON.stringify(upgrades.length === 0 ? value : withVersion(value, upgrades.length)),
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function withVersion(value: unknown, v: number): unknown {
+  if (!isObject(value)) throw new Error('Only an object can be kept with a version')
+  return { v, ...value }
+}
+
+function upgraded(stored: unknown, upgrades: readonly ((value: unknown) => unknown)[]): unknown {
+  const { version, value } = versionOf(stored)
+  if (version > upgrades.length) throw new Error(`is of version ${version}, this executable knows only version ${upgrades.length}`)
+  return upgrades.slice(version).reduce((older, upgrade) => upgrade(older), value)
+}
+
+function versionOf(stored: unknown): { version: number; value: unknown } {
+  if (!isObject(stored) || typeof stored.v !== 'number') return { version: 0, value: stored }
+  const { v: version, ...value } = stored
+  return { version, value }
+}
+
+function checked<S extends TSchema>(schema: S, value: unknown): Static<S> {
+  if (Value.Check(schema, value)) return value
+  const first = Value.Errors(schema, value).First()
+  throw new Error(`${first?.path || '/'}: ${first?.message ?? 'does not fit'}`)
+}
