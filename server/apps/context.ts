@@ -10,15 +10,15 @@ import type { Poke } from '../platform/work/poke.ts'
 import type { Publisher } from '../platform/work/publisher.ts'
 import type { RuntimeSettings } from '../runtime/settings.ts'
 import type { DiskQuota } from '../runtime/space/quota.ts'
+import type { ShellSeats } from '../runtime/terminals/open-shells.ts'
+import type { ExitReasons } from '../runtime/workloads/exit-reasons.ts'
 import type { Collector } from '../telemetry/logs/collector.ts'
 import type { LogHub } from '../telemetry/logs/hub.ts'
 import type { LogStore } from '../telemetry/logs/store.ts'
 import type { Metrics } from '../telemetry/metrics/metrics.ts'
 import type { TrafficReader } from '../telemetry/traffic/port.ts'
-import type { ExitReasons } from './instances/exit-reasons.ts'
-import type { ServiceBelongings } from './services/belongings.ts'
+import type { ServiceBelongings } from './belongings.ts'
 import type { AppSettings } from './settings.ts'
-import type { ShellSeats } from './shells/seats.ts'
 
 /** What routes and work ask for to be done soon; durable intent is in the database before they ask. */
 export interface AppWork {

@@ -86,8 +86,8 @@ test('S18: the address of an instance is what the engine says, whatever a tenant
     'server/apps/instances/observe.ts null',
     'server/apps/instances/observe.ts state.address',
     // Reads and writes the row as it is given.
-    'server/apps/instances/store.ts next.address',
-    'server/apps/instances/store.ts row.address',
+    'server/apps/workloads/instance-store.ts next.address',
+    'server/apps/workloads/instance-store.ts row.address',
   ])
 })
 

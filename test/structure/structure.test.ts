@@ -8,16 +8,6 @@ const groupOf = (path: string) => path.split('/')[0] ?? ''
 
 /** Folders that still import each other. A line may be taken out, and none added. */
 const knotted = [
-  'apps',
-  'apps/cron-jobs',
-  'apps/deploys',
-  'apps/disks',
-  'apps/instances',
-  'apps/jobs',
-  'apps/private-network',
-  'apps/services',
-  'apps/shells',
-  'apps/sources',
   'engines',
   'engines/process',
   'engines/process/network',

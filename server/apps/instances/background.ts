@@ -1,9 +1,9 @@
 import { describeError } from '../../platform/server-log.ts'
 import type { AppContext } from '../context.ts'
 import type { StoredService } from '../services/store.ts'
+import type { StoredInstance } from '../workloads/instance-store.ts'
 import { drainInstance } from './drain.ts'
 import { probeInstance } from './probe.ts'
-import type { StoredInstance } from './store.ts'
 
 /** What takes its time beside the reconciler: waiting for health, and draining. Each at most once for an instance. */
 export interface Background {

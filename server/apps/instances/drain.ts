@@ -6,9 +6,9 @@ import type { AppContext } from '../context.ts'
 import { pruneReleases } from '../deploys/prune.ts'
 import { releaseById } from '../deploys/release-store.ts'
 import { diskOfService } from '../disks/store.ts'
+import { outputPathOf } from '../launch/launch.ts'
 import { defaultSettings } from '../services/settings.ts'
-import { outputPathOf } from './launch.ts'
-import { deleteInstance, instancesOf, type StoredInstance } from './store.ts'
+import { deleteInstance, instancesOf, type StoredInstance } from '../workloads/instance-store.ts'
 
 const DRAIN_POLL_MS = 50
 /** Of a service with a disk, nothing serves until the instance has gone, so its requests have less time. */

@@ -7,7 +7,7 @@ import { tellDeploy } from '../deploys/deploy-log.ts'
 import { deployById, unfinishedDeploys, updateDeploy } from '../deploys/store.ts'
 import { diskOfService } from '../disks/store.ts'
 import type { StoredService } from '../services/store.ts'
-import { instanceById } from './store.ts'
+import { instanceById } from '../workloads/instance-store.ts'
 
 /** To be called in the step that takes instances out of the routes, before it does. */
 export function noteLeaving({ db, now }: Pick<AppContext, 'db' | 'now'>, service: StoredService, instanceIds: readonly string[]): void {

@@ -5,12 +5,12 @@
  */
 import type { AppContext } from '../context.ts'
 import { endDeploy } from '../deploys/finish.ts'
-import { BASELINE_MS, type Figures, judgeRelease } from '../deploys/guard.ts'
 import { deployById, updateDeploy } from '../deploys/store.ts'
 import { recordEvent } from '../events/store.ts'
+import { BASELINE_MS, type Figures, judgeRelease } from '../guard/verdict.ts'
 import { type StoredGuard, type StoredService, setGuard, setLive, updateService } from '../services/store.ts'
+import { instancesOf, type StoredInstance } from '../workloads/instance-store.ts'
 import type { Guard, GuardEnd, InstanceSet } from './plan.ts'
-import { instancesOf, type StoredInstance } from './store.ts'
 
 type Reader = Pick<AppContext, 'db' | 'now' | 'traffic'>
 

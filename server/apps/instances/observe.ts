@@ -5,10 +5,10 @@ import { describeError } from '../../platform/server-log.ts'
 import { appendOutput } from '../../telemetry/logs/append-output.ts'
 import type { AppContext } from '../context.ts'
 import { recordEvent } from '../events/store.ts'
+import { outputPathOf } from '../launch/launch.ts'
 import type { StoredService } from '../services/store.ts'
-import { outputPathOf } from './launch.ts'
+import { type InstanceExit, instanceById, type StoredInstance, updateInstance } from '../workloads/instance-store.ts'
 import { describeExit } from './plan.ts'
-import { type InstanceExit, instanceById, type StoredInstance, updateInstance } from './store.ts'
 
 const KEPT_EXITS = 10
 

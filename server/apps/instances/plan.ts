@@ -17,8 +17,8 @@
  * drained before the target is created, and when the target fails, the live one is simply missing and is created again.
  */
 import type { RolloutStrategy } from '../../../shared/deploy.ts'
+import type { StoredInstance } from '../workloads/instance-store.ts'
 import { planSleep, type SleepAction, type SleepState, sleepLookAt } from './sleep-plan.ts'
-import type { StoredInstance } from './store.ts'
 
 export interface Situation {
   now: number

@@ -3,13 +3,13 @@ import type { AppContext } from '../context.ts'
 import { tellDeploy } from '../deploys/deploy-log.ts'
 import { releaseById } from '../deploys/release-store.ts'
 import { deployById } from '../deploys/store.ts'
+import { givenPortOf } from '../launch/given-port.ts'
+import { hostOf, internalHostOf } from '../services/addresses.ts'
 import { isRoot } from '../services/folders.ts'
-import { hostOf, internalHostOf } from '../services/present.ts'
 import type { StoredService } from '../services/store.ts'
-import { givenPortOf } from './given-port.ts'
+import { instanceById, instancesOf, type StoredInstance, updateInstance } from '../workloads/instance-store.ts'
 import { type HealthCheck, waitUntilHealthy } from './health.ts'
 import { type PortWatch, watchPorts } from './port-watch.ts'
-import { instanceById, instancesOf, type StoredInstance, updateInstance } from './store.ts'
 
 /** Makes an instance ready once it is healthy, at the port at which it turns out to listen. Ends when the instance does. */
 export async function probeInstance(

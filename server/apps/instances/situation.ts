@@ -1,12 +1,12 @@
 import type { AppContext } from '../context.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
 import { diskOfService, isPreparingRestore } from '../disks/store.ts'
-import { openJobs } from '../jobs/store.ts'
 import type { StoredService } from '../services/store.ts'
+import { instancesOf } from '../workloads/instance-store.ts'
+import { openJobs } from '../workloads/job-store.ts'
 import { guardOf } from './guard.ts'
 import type { Situation } from './plan.ts'
 import { sleepOf } from './sleep.ts'
-import { instancesOf } from './store.ts'
 
 /** What the plan of a service is made from, as the database has it now. */
 export function situationOf(context: Pick<AppContext, 'db' | 'config' | 'now' | 'traffic'>, service: StoredService): Situation {

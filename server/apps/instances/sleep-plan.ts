@@ -11,8 +11,8 @@
  * is awake are one that wakes.
  */
 import type { StoredSleep } from '../services/store.ts'
+import type { StoredInstance } from '../workloads/instance-store.ts'
 import type { Situation } from './plan.ts'
-import type { StoredInstance } from './store.ts'
 
 type How = StoredSleep['how']
 

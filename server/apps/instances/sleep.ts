@@ -8,8 +8,8 @@ import type { AppContext } from '../context.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
 import { forgetOldEvents, recordEvent } from '../events/store.ts'
 import { type StoredService, type StoredSleep, serviceById, setAsleep, setAwake } from '../services/store.ts'
+import { instanceById, instancesOf, updateInstance } from '../workloads/instance-store.ts'
 import type { SleepState, WakeReason } from './sleep-plan.ts'
-import { instanceById, instancesOf, updateInstance } from './store.ts'
 
 const AWAKEN_DEADLINE_MS = 5000
 const AWAKEN_POLL_MS = 10

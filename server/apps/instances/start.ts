@@ -2,11 +2,11 @@ import { findFreePort, INSTANCE_PORTS, isPortFree } from '../../engines/free-por
 import { describeError } from '../../platform/server-log.ts'
 import type { AppContext } from '../context.ts'
 import { releaseById } from '../deploys/release-store.ts'
+import { prepareInstance } from '../launch/launch.ts'
 import { INTERNAL_PORT } from '../private-network/internal-port.ts'
 import type { StoredService } from '../services/store.ts'
-import { prepareInstance } from './launch.ts'
+import { instanceById, portOfRelease, type StoredInstance, takenPorts, updateInstance } from '../workloads/instance-store.ts'
 import { noteAddress, recordExit } from './observe.ts'
-import { instanceById, portOfRelease, type StoredInstance, takenPorts, updateInstance } from './store.ts'
 
 /** Starts an instance that is due. What cannot be started counts as having died: it is tried again after a pause. */
 export async function startInstance(context: AppContext, service: StoredService, instanceId: string): Promise<void> {

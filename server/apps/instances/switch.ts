@@ -5,9 +5,9 @@ import { deployById, type StoredDeploy, updateDeploy } from '../deploys/store.ts
 import { recordEvent } from '../events/store.ts'
 import { replaceEnv, replaceSecretFiles } from '../services/env-store.ts'
 import { type StoredService, setLive, updateService } from '../services/store.ts'
+import { instancesOf, updateInstance } from '../workloads/instance-store.ts'
 import { guardSwitch } from './guard.ts'
 import type { InstanceSet } from './plan.ts'
-import { instancesOf, updateInstance } from './store.ts'
 
 /**
  * Puts a set of instances in the live one's place, in one transaction: from here on the new release is the one that a crash of

@@ -1,7 +1,7 @@
 import { describeError } from '../../platform/server-log.ts'
 import type { AppContext } from '../context.ts'
+import type { StoredJob } from '../workloads/job-store.ts'
 import { stopJob } from './stop.ts'
-import type { StoredJob } from './store.ts'
 
 /** Stops jobs beside the reconciler, as each may take its time to end. */
 export interface JobStops {

@@ -4,8 +4,8 @@ import type { AppContext } from '../context.ts'
 import { noteSuccess } from '../cron-jobs/store.ts'
 import { forgetOldEvents, recordEvent } from '../events/store.ts'
 import type { StoredService } from '../services/store.ts'
+import { forgetOldJobs, type JobKind, type JobPhase, jobById, type StoredJob, updateJob } from '../workloads/job-store.ts'
 import type { Outcome } from './outcome.ts'
-import { forgetOldJobs, type JobKind, type JobPhase, jobById, type StoredJob, updateJob } from './store.ts'
 
 /** Of a service and kind. With two events each, at one run a minute it is the history of most of a day. */
 const KEPT_JOBS = 1000

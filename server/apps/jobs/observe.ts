@@ -1,12 +1,12 @@
 import type { ExitedState, InstanceState } from '../../engines/port.ts'
 import type { AppContext } from '../context.ts'
 import { pruneReleases } from '../deploys/prune.ts'
-import { instancesOf } from '../instances/store.ts'
 import type { StoredService } from '../services/store.ts'
+import { instancesOf } from '../workloads/instance-store.ts'
+import { openJobs, type StoredJob, updateJob } from '../workloads/job-store.ts'
 import { endJob } from './finish.ts'
 import { outcomeOf } from './outcome.ts'
 import { closeJobOutput } from './output.ts'
-import { openJobs, type StoredJob, updateJob } from './store.ts'
 
 /** Compares what is written down of a begun job with what the engine sees, and writes down what differs. Returns whether it runs. */
 export async function observeJob(context: AppContext, service: StoredService, job: StoredJob): Promise<boolean> {

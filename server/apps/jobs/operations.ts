@@ -6,8 +6,8 @@ import { newId } from '../../platform/id.ts'
 import type { AppContext } from '../context.ts'
 import { refuseLargePlan } from '../services/plan-fit.ts'
 import type { StoredService } from '../services/store.ts'
+import { insertJob, jobById, type NewJob, openJobs, type StoredJob } from '../workloads/job-store.ts'
 import { requestStop } from './stop.ts'
-import { insertJob, jobById, type NewJob, openJobs, type StoredJob } from './store.ts'
 
 /**
  * Puts a command into the queue of jobs.

@@ -1,5 +1,5 @@
 import type { ExitedState } from '../../engines/port.ts'
-import type { JobEnd, StoredJob } from './store.ts'
+import type { JobEnd, StoredJob } from '../workloads/job-store.ts'
 
 export interface Outcome {
   phase: JobEnd

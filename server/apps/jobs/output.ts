@@ -1,8 +1,8 @@
 import { servicePathsOf } from '../../platform/paths.ts'
 import { describeError } from '../../platform/server-log.ts'
 import type { AppContext } from '../context.ts'
-import { outputPathOf } from '../instances/launch.ts'
-import type { StoredJob } from './store.ts'
+import { outputPathOf } from '../launch/launch.ts'
+import type { StoredJob } from '../workloads/job-store.ts'
 
 /** Where a job's output goes. */
 export const jobOutputPath = (context: Pick<AppContext, 'paths'>, job: Pick<StoredJob, 'id' | 'serviceId'>): string =>

@@ -3,7 +3,7 @@
  * A pure function, like the plan of instances, so whoever carries it out may die anywhere and simply ask again.
  */
 import { maxJobHours, maxRunningJobs } from '../../../shared/job.ts'
-import type { StoredJob } from './store.ts'
+import type { StoredJob } from '../workloads/job-store.ts'
 
 const HOUR_MS = 3_600_000
 

@@ -4,8 +4,8 @@ import { defaultPlan, type PlanName } from '../../../shared/plan.ts'
 import type { AppContext } from '../context.ts'
 import { releaseById } from '../deploys/release-store.ts'
 import type { StoredService } from '../services/store.ts'
+import type { JobPhase, StoredJob } from '../workloads/job-store.ts'
 import { runStatusOf } from './finish.ts'
-import type { JobPhase, StoredJob } from './store.ts'
 
 const iso = (time: number): string => new Date(time).toISOString()
 

@@ -8,16 +8,16 @@
  */
 import { maxRunningJobs } from '../../../shared/job.ts'
 import type { AppContext } from '../context.ts'
-import { scheduleRuns } from '../cron-jobs/reconcile.ts'
 import { diskOfService } from '../disks/store.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
+import { jobById, openJobs } from '../workloads/job-store.ts'
 import type { JobStops } from './background.ts'
 import { endJob } from './finish.ts'
 import { observeJob } from './observe.ts'
 import { type JobAction, type JobSituation, nextDeadline, planJobs } from './plan.ts'
+import { scheduleRuns } from './scheduled.ts'
 import { startJob } from './start.ts'
 import { requestStop } from './stop.ts'
-import { jobById, openJobs } from './store.ts'
 
 /** A plan is empty after a few rounds; one that is not, is looked at again later instead of spinning. */
 const MAX_ROUNDS = 50

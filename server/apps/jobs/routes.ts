@@ -4,9 +4,9 @@ import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/answers/page.ts'
 import type { Handlers } from '../../http/handlers/call.ts'
 import type { AppContext } from '../context.ts'
 import { requireService } from '../services/require.ts'
+import { type JobFilter, listJobs, type TimeRange } from '../workloads/job-store.ts'
 import { cancelJob, createJob, requireJob } from './operations.ts'
 import { phasesOfJob, presentJob } from './present.ts'
-import { type JobFilter, listJobs, type TimeRange } from './store.ts'
 
 type JobIds = Extract<keyof Operations, 'createJob' | 'listJobs' | 'getJob' | 'cancelJob'>
 

@@ -4,11 +4,11 @@ import { describeError } from '../../platform/server-log.ts'
 import type { AppContext } from '../context.ts'
 import { releaseById, type StoredRelease } from '../deploys/release-store.ts'
 import { deployById } from '../deploys/store.ts'
-import { prepareWorkload } from '../instances/launch.ts'
+import { prepareWorkload } from '../launch/launch.ts'
 import type { StoredService } from '../services/store.ts'
+import { jobById, type StoredJob, updateJob } from '../workloads/job-store.ts'
 import { endJob, recordStart } from './finish.ts'
 import { closeJobOutput, followJob } from './output.ts'
-import { jobById, type StoredJob, updateJob } from './store.ts'
 
 /** Nothing listens in a job, but apps that read PORT at start must find a number. */
 const NO_PORT = 0

@@ -3,8 +3,8 @@ import type { AppContext } from '../context.ts'
 import { releaseById } from '../deploys/release-store.ts'
 import { defaultSettings } from '../services/settings.ts'
 import type { StoredService } from '../services/store.ts'
+import { jobById, type StoredJob, updateJob } from '../workloads/job-store.ts'
 import { endJob } from './finish.ts'
-import { jobById, type StoredJob, updateJob } from './store.ts'
 
 interface Stop {
   as: 'canceled' | 'failed'

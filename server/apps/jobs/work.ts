@@ -1,9 +1,9 @@
 import { describeError } from '../../platform/server-log.ts'
 import { createDriver } from '../../platform/work/driver.ts'
 import type { AppContext } from '../context.ts'
+import { jobById, servicesWithJobs } from '../workloads/job-store.ts'
 import { createJobStops } from './background.ts'
 import { reconcileJobs } from './reconcile.ts'
-import { jobById, servicesWithJobs } from './store.ts'
 
 /** The reconciler of jobs and schedules with its driver, by service. */
 export interface JobWork {

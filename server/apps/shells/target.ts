@@ -2,8 +2,8 @@ import { AppError } from '../../../shared/error.ts'
 import type { AppContext } from '../context.ts'
 import { releaseById, type StoredRelease } from '../deploys/release-store.ts'
 import { deployById } from '../deploys/store.ts'
-import { instancesOf, type StoredInstance } from '../instances/store.ts'
 import type { StoredService } from '../services/store.ts'
+import { instancesOf, type StoredInstance } from '../workloads/instance-store.ts'
 
 /** What a shell is opened in: a release, and the instance of it whose surroundings it shares; without one it has its own. */
 export interface ShellTarget {

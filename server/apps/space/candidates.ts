@@ -9,8 +9,8 @@ import { releaseById } from '../deploys/release-store.ts'
 import { type StoredDeploy, unfinishedDeploys } from '../deploys/store.ts'
 import { diskPathsOf } from '../disks/paths.ts'
 import { diskOfService } from '../disks/store.ts'
-import { instancesOf } from '../instances/store.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
+import { instancesOf } from '../workloads/instance-store.ts'
 
 /** Something that may be filling the disk, and the folders it can write to. */
 export interface Candidate {

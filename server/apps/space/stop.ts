@@ -6,10 +6,10 @@ import { servicePathsOf } from '../../platform/paths.ts'
 import type { Holder } from '../../runtime/space/hog.ts'
 import type { Shortage } from '../../runtime/space/reserve.ts'
 import type { AppContext } from '../context.ts'
-import { holdBackInstances, instancesOf } from '../instances/store.ts'
-import { openJobs } from '../jobs/store.ts'
 import { ensureFolder, ensureServiceFolders } from '../services/folders.ts'
 import type { StoredService } from '../services/store.ts'
+import { holdBackInstances, instancesOf } from '../workloads/instance-store.ts'
+import { openJobs } from '../workloads/job-store.ts'
 import type { Candidate } from './candidates.ts'
 
 const MIB = 1024 * 1024

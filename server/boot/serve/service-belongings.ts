@@ -1,4 +1,4 @@
-import type { ServiceBelongings } from '../../apps/services/belongings.ts'
+import type { ServiceBelongings } from '../../apps/belongings.ts'
 import { deleteDomainsOf } from '../../edge/domains/store.ts'
 import { dropFromScopes } from '../../identity/scopes/store.ts'
 

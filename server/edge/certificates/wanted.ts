@@ -1,4 +1,4 @@
-import { hostOf } from '../../apps/services/present.ts'
+import { hostOf } from '../../apps/services/addresses.ts'
 import type { EdgeContext } from '../context.ts'
 import { verifiedDomains } from '../domains/store.ts'
 import type { AcmeSettings } from './acme/settings.ts'

@@ -1,5 +1,5 @@
 import type { CustomDomain, DnsRecord } from '../../../shared/custom-domain.ts'
-import { hostOf } from '../../apps/services/present.ts'
+import { hostOf } from '../../apps/services/addresses.ts'
 import type { StoredService } from '../../apps/services/store.ts'
 import { publicAddressesOf } from '../../platform/outgoing/public-addresses.ts'
 import { certificateOf } from '../certificates/store/certificates.ts'

@@ -4,7 +4,7 @@
  */
 
 import { recordEvent } from '../../apps/events/store.ts'
-import { hostOf } from '../../apps/services/present.ts'
+import { hostOf } from '../../apps/services/addresses.ts'
 import { type StoredService, serviceById } from '../../apps/services/store.ts'
 import { publicAddressesOf } from '../../platform/outgoing/public-addresses.ts'
 import type { EdgeContext } from '../context.ts'

@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import type { ServiceUsage } from '../../../shared/metrics.ts'
-import { instancesOf } from '../../apps/instances/store.ts'
 import type { StoredService } from '../../apps/services/store.ts'
+import { instancesOf } from '../../apps/workloads/instance-store.ts'
 import { isCrashLooping } from '../../engines/backoff.ts'
 import { fineLevel } from '../../telemetry/metrics/levels.ts'
 import { requestsOf } from '../../telemetry/metrics/samples.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { chooseDeploys, type Places, placesOfEach } from '../../../../server/apps/deploys/choose.ts'
+import { chooseDeploys, type Places, placesOfEach } from '../../../../server/apps/pipeline/choose.ts'
 
 type Waiting = Parameters<typeof chooseDeploys>[0][number]
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { tellingOf, withoutSecrets, wordsIn } from '../../../../server/apps/instances/last-words.ts'
+import { tellingOf, withoutSecrets, wordsIn } from '../../../../server/apps/launch/last-words.ts'
 import type { Service } from '../../../../shared/service.ts'
 import { createService, deployEnd, upload } from '../../../support/apps.ts'
 import { call } from '../../../support/client.ts'

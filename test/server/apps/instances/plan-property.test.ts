@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Action, planService, type Situation } from '../../../../server/apps/instances/plan.ts'
-import type { StoredInstance } from '../../../../server/apps/instances/store.ts'
+import type { StoredInstance } from '../../../../server/apps/workloads/instance-store.ts'
 import { candidate, exits, guard, instance, NOW, situation } from './situations.ts'
 
 const ROUNDS = 60

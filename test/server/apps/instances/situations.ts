@@ -1,6 +1,6 @@
 import type { Guard, Situation } from '../../../../server/apps/instances/plan.ts'
 import type { SleepState } from '../../../../server/apps/instances/sleep-plan.ts'
-import type { InstanceExit, InstancePhase, StoredInstance } from '../../../../server/apps/instances/store.ts'
+import type { InstanceExit, InstancePhase, StoredInstance } from '../../../../server/apps/workloads/instance-store.ts'
 
 export const NOW = 1_000_000
 

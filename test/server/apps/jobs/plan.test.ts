@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type JobSituation, jobTimeoutMs, nextDeadline, planJobs } from '../../../../server/apps/jobs/plan.ts'
-import type { StoredJob } from '../../../../server/apps/jobs/store.ts'
+import type { StoredJob } from '../../../../server/apps/workloads/job-store.ts'
 
 const NOW = 1_000_000_000
 const job = (id: string, changes: Partial<StoredJob> = {}): StoredJob => ({

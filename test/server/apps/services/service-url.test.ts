@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { urlOf } from '../../../../server/apps/services/present.ts'
+import { urlOf } from '../../../../server/apps/services/addresses.ts'
 import { startTestServer, type TestServer } from '../../../support/server.ts'
 
 let server: TestServer

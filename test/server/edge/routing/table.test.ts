@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { StoredInstance } from '../../../../server/apps/instances/store.ts'
 import { defaultSettings } from '../../../../server/apps/services/settings.ts'
+import type { StoredInstance } from '../../../../server/apps/workloads/instance-store.ts'
 import { type RoutedService, routeOf } from '../../../../server/edge/routing/table.ts'
 import { defaultControls } from '../../../../shared/service-controls.ts'
 

@@ -1,9 +1,9 @@
 import { DEFAULT_PAGE_ITEMS, decodeCursor, pageOf } from '../../http/answers/page.ts'
 import type { Handlers } from '../../http/handlers/call.ts'
 import type { AppContext } from '../context.ts'
+import { requireService } from '../services/require.ts'
 import { presentHeaders, presentRoutes, replaceRules } from './edge-rules.ts'
 import { untilRouted } from './operations.ts'
-import { requireService } from './require.ts'
 
 export const edgeRuleRoutes: Handlers<'listHeaders' | 'replaceHeaders' | 'listRoutes' | 'replaceRoutes', AppContext> = {
   listHeaders({ actor, params, query }, context) {

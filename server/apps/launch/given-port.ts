@@ -2,7 +2,7 @@ import type { AppContext } from '../context.ts'
 import { releaseSecrets } from '../deploys/release-store.ts'
 import { INTERNAL_PORT } from '../private-network/internal-port.ts'
 import type { StoredService } from '../services/store.ts'
-import type { StoredInstance } from './store.ts'
+import type { StoredInstance } from '../workloads/instance-store.ts'
 
 /** The port that an instance is told to listen on, as `PORT`: where all share the machine's network, one that nobody else has. */
 export const givenPortOf = ({ engine }: Pick<AppContext, 'engine'>, { ownPort, port }: Pick<StoredInstance, 'ownPort' | 'port'>): number =>

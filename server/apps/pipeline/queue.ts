@@ -4,10 +4,10 @@ import { countWorkspaces } from '../../identity/memberships/store.ts'
 import { limitsIn } from '../../identity/quotas/keep.ts'
 import { describeError } from '../../platform/server-log.ts'
 import type { AppContext } from '../context.ts'
+import { type StoredDeploy, unfinishedDeploys } from '../deploys/store.ts'
 import { workspacesOfServices } from '../services/store.ts'
 import { chooseDeploys, placesOfEach } from './choose.ts'
 import { runDeploy } from './pipeline.ts'
-import { type StoredDeploy, unfinishedDeploys } from './store.ts'
 
 /** Works on deploys: one at a time for a service, a bounded number of builds in all. The queue itself is the table of deploys. */
 export interface DeployQueue {

@@ -7,12 +7,12 @@ import type { Handlers } from '../../http/handlers/call.ts'
 import { isWithin } from '../../identity/scopes/scope.ts'
 import type { AppContext } from '../context.ts'
 import { findEvent, listEvents } from '../events/store.ts'
-import { instancesOf, type StoredInstance } from '../instances/store.ts'
-import { serviceFilter } from './filter.ts'
+import { serviceFilter } from '../services/filter.ts'
+import { requireService } from '../services/require.ts'
+import { type StoredService, selectServices } from '../services/store.ts'
+import { instancesOf, type StoredInstance } from '../workloads/instance-store.ts'
 import { createService, deleteService, patchService, restartService, resumeService, scaleService, suspendService } from './operations.ts'
 import { presentService } from './present.ts'
-import { requireService } from './require.ts'
-import { type StoredService, selectServices } from './store.ts'
 
 type ServiceIds = Extract<
   keyof Operations,

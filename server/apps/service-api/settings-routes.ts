@@ -4,6 +4,7 @@ import { AppError } from '../../../shared/error.ts'
 import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/answers/page.ts'
 import type { Actor, Handlers } from '../../http/handlers/call.ts'
 import type { AppContext } from '../context.ts'
+import { describePlatformEnv } from '../launch/platform-env.ts'
 import {
   deleteEnv,
   type EnvEntry,
@@ -18,9 +19,8 @@ import {
   resolveValue,
   type SecretFileEntry,
   setEnv,
-} from './env-store.ts'
-import { describePlatformEnv } from './platform-env.ts'
-import { requireService } from './require.ts'
+} from '../services/env-store.ts'
+import { requireService } from '../services/require.ts'
 
 type SettingIds = Extract<
   keyof Operations,

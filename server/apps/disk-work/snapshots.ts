@@ -6,14 +6,21 @@ import { newId } from '../../platform/id.ts'
 import { whileThereIsRoom } from '../../runtime/space/room.ts'
 import type { AppContext } from '../context.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
-import { instancesOf } from '../instances/store.ts'
-import { loopDeviceOf } from './loop-device.ts'
-import { withMountedImage } from './mounted-image.ts'
-import { diskPathsOf } from './paths.ts'
-import { insertSnapshot, removeSnapshotRow, type StoredSnapshot, snapshotExpiresAt, snapshotsOf, updateSnapshot } from './snapshot-store.ts'
-import { contentOf, copyContent, removeSnapshotFiles, sizeOnServer } from './storage.ts'
-import type { StoredDisk } from './store.ts'
-import { tellOfDisk } from './tell.ts'
+import { loopDeviceOf } from '../disks/loop-device.ts'
+import { withMountedImage } from '../disks/mounted-image.ts'
+import { diskPathsOf } from '../disks/paths.ts'
+import {
+  insertSnapshot,
+  removeSnapshotRow,
+  type StoredSnapshot,
+  snapshotExpiresAt,
+  snapshotsOf,
+  updateSnapshot,
+} from '../disks/snapshot-store.ts'
+import { contentOf, copyContent, removeSnapshotFiles, sizeOnServer } from '../disks/storage.ts'
+import type { StoredDisk } from '../disks/store.ts'
+import { tellOfDisk } from '../disks/tell.ts'
+import { instancesOf } from '../workloads/instance-store.ts'
 
 const DAY_MS = 24 * 60 * 60_000
 /** Writes of the app wait while an image is copied; on a file system that shares blocks (XFS, btrfs) that is a moment. */

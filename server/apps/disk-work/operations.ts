@@ -4,13 +4,13 @@ import { withinQuotas } from '../../identity/quotas/keep.ts'
 import { isWithin } from '../../identity/scopes/scope.ts'
 import { newId } from '../../platform/id.ts'
 import type { AppContext } from '../context.ts'
+import { refuseBadPath, refuseBadSize } from '../disks/place.ts'
+import { mayHaveDisk } from '../disks/rules.ts'
+import { findSnapshot, type StoredSnapshot, updateSnapshot } from '../disks/snapshot-store.ts'
+import { diskById, diskOfService, findDisk, insertDisk, type StoredDisk, updateDisk } from '../disks/store.ts'
 import { requireService, type Viewer } from '../services/require.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
-import { refuseBadPath, refuseBadSize } from './place.ts'
-import { mayHaveDisk } from './rules.ts'
-import { findSnapshot, type StoredSnapshot, updateSnapshot } from './snapshot-store.ts'
 import { requestSnapshot } from './snapshots.ts'
-import { diskById, diskOfService, findDisk, insertDisk, type StoredDisk, updateDisk } from './store.ts'
 
 const KEPT_MS = keptDiskDays * 24 * 60 * 60_000
 

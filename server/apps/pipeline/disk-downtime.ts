@@ -7,8 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { AppContext } from '../context.ts'
 import { diskOfService } from '../disks/store.ts'
 import { type DiskOfInstance, diskForInstance } from '../disks/workload.ts'
-import { instancesOf } from '../instances/store.ts'
 import type { StoredService } from '../services/store.ts'
+import { instancesOf } from '../workloads/instance-store.ts'
 
 /** How soon it is looked at again whether the instances have gone. */
 const WAIT_MS = 50

@@ -1,11 +1,11 @@
 import { newId } from '../../platform/id.ts'
 import type { AppContext } from '../context.ts'
+import { planCronJob } from '../cron-jobs/plan.ts'
+import { findCronJob, setNextDue } from '../cron-jobs/store.ts'
 import { forgetOldEvents, recordEvent } from '../events/store.ts'
-import { requestStop } from '../jobs/stop.ts'
-import { insertJob, openJobs } from '../jobs/store.ts'
 import type { StoredService } from '../services/store.ts'
-import { planCronJob } from './plan.ts'
-import { findCronJob, setNextDue } from './store.ts'
+import { insertJob, openJobs } from '../workloads/job-store.ts'
+import { requestStop } from './stop.ts'
 
 /** The wall clock may be set while a timer waits for it: it is read again at least this often. */
 const CLOCK_CHECK_MS = 60_000

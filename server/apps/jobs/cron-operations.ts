@@ -1,10 +1,10 @@
 import { AppError } from '../../../shared/error.ts'
 import type { AppContext } from '../context.ts'
-import { enqueue } from '../jobs/operations.ts'
-import { requestStop } from '../jobs/stop.ts'
-import { openJobs, type StoredJob } from '../jobs/store.ts'
 import { requireService, type Viewer } from '../services/require.ts'
 import type { StoredService } from '../services/store.ts'
+import { openJobs, type StoredJob } from '../workloads/job-store.ts'
+import { enqueue } from './operations.ts'
+import { requestStop } from './stop.ts'
 
 /** The cron job of the caller's workspace. @throws AppError not_found for what is none, another workspace's included. */
 export function requireCronJob(context: Pick<AppContext, 'db'>, actor: Viewer, id: string): StoredService {

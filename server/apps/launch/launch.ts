@@ -10,11 +10,11 @@ import type { AppContext } from '../context.ts'
 import { artifactDir, releaseSecrets, type StoredRelease } from '../deploys/release-store.ts'
 import { diskForInstance } from '../disks/workload.ts'
 import { ensureFolder, ensureServiceFolders, isRoot } from '../services/folders.ts'
-import { type InstanceFacts, platformEnv } from '../services/platform-env.ts'
 import type { StoredService } from '../services/store.ts'
 import { userNamespacesOf } from '../services/user-namespaces.ts'
+import type { StoredInstance } from '../workloads/instance-store.ts'
 import { givenPortOf } from './given-port.ts'
-import type { StoredInstance } from './store.ts'
+import { type InstanceFacts, platformEnv } from './platform-env.ts'
 
 const MIB = 1024 * 1024
 

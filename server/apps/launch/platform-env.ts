@@ -2,8 +2,8 @@ import type { PlatformEnvVar } from '../../../shared/env.ts'
 import type { AppContext } from '../context.ts'
 import { diskEnv } from '../disks/workload.ts'
 import { INTERNAL_PORT } from '../private-network/internal-port.ts'
-import { hostOf, internalHostOf, urlOf } from './present.ts'
-import type { StoredService } from './store.ts'
+import { hostOf, internalHostOf, urlOf } from '../services/addresses.ts'
+import type { StoredService } from '../services/store.ts'
 
 /** What differs between instances of one service. */
 export interface InstanceFacts {

@@ -2,10 +2,10 @@ import type { Operations } from '../../../shared/api.ts'
 import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/answers/page.ts'
 import type { Handlers } from '../../http/handlers/call.ts'
 import type { AppContext } from '../context.ts'
-import { phasesOfRun } from '../jobs/finish.ts'
-import { presentRun } from '../jobs/present.ts'
-import { listJobs } from '../jobs/store.ts'
-import { cancelRuns, requireCronJob, runNow } from './operations.ts'
+import { listJobs } from '../workloads/job-store.ts'
+import { cancelRuns, requireCronJob, runNow } from './cron-operations.ts'
+import { phasesOfRun } from './finish.ts'
+import { presentRun } from './present.ts'
 
 type CronJobIds = Extract<keyof Operations, 'runCronJob' | 'listCronJobRuns' | 'cancelCronJobRuns'>
 

@@ -2,8 +2,8 @@ import { readdir } from 'node:fs/promises'
 import { isId } from '../../../shared/id.ts'
 import { removeTree } from '../../platform/files/tree/remove.ts'
 import type { AppContext } from '../context.ts'
-import { diskPathsOf } from './paths.ts'
-import { diskById } from './store.ts'
+import { diskPathsOf } from '../disks/paths.ts'
+import { diskById } from '../disks/store.ts'
 
 /** Removes folders of disks that are gone. A folder is always made after its row. */
 export async function sweepDisks({ db, paths, stopping }: Pick<AppContext, 'db' | 'paths' | 'stopping'>): Promise<void> {

@@ -1,8 +1,8 @@
 import { describeError } from '../../platform/server-log.ts'
 import { createDriver } from '../../platform/work/driver.ts'
 import type { AppContext } from '../context.ts'
+import { allDiskIds } from '../disks/store.ts'
 import { reconcileDisk } from './reconcile.ts'
-import { allDiskIds } from './store.ts'
 
 export interface DiskWork {
   poke(diskId: string): void

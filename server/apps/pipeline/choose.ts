@@ -1,4 +1,4 @@
-import type { StoredDeploy } from './store.ts'
+import type { StoredDeploy } from '../deploys/store.ts'
 
 type Waiting = Pick<StoredDeploy, 'id' | 'serviceId' | 'releaseId'> & { workspaceId: string }
 

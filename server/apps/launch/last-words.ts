@@ -10,8 +10,8 @@ import type { AppContext } from '../context.ts'
 import { deployLogPath } from '../deploys/deploy-log.ts'
 import { releaseSecrets } from '../deploys/release-store.ts'
 import { deployById, type StoredDeploy } from '../deploys/store.ts'
+import { instancesOf } from '../workloads/instance-store.ts'
 import { outputPathOf } from './launch.ts'
-import { instancesOf } from './store.ts'
 
 const MOST_LINES = 20
 const MOST_LINE_CHARS = 300

@@ -5,8 +5,8 @@ import { type IdKind, idAlphabet, idPrefix } from '../../../shared/id.ts'
 import type { AppContext } from '../context.ts'
 import { setReleaseRules } from '../deploys/release-store.ts'
 import { deployById, unfinishedDeploys } from '../deploys/store.ts'
-import { applyDetails, type ServiceSettings } from './settings.ts'
-import { type StoredService, updateService } from './store.ts'
+import { applyDetails, type ServiceSettings } from '../services/settings.ts'
+import { type StoredService, updateService } from '../services/store.ts'
 
 /** The rules to be, of one kind or both. */
 export interface EdgeRules {

@@ -1,13 +1,13 @@
 import { AppError } from '../../../shared/error.ts'
 import { commandIn } from '../../builders/plan.ts'
 import type { AppContext } from '../context.ts'
+import { deployLogPath, tellDeploy } from '../deploys/deploy-log.ts'
+import { artifactDir, releaseById } from '../deploys/release-store.ts'
+import type { StoredDeploy } from '../deploys/store.ts'
 import type { DiskOfInstance } from '../disks/workload.ts'
-import { reasonWithLogged } from '../instances/last-words.ts'
-import { instanceEnv, limitsOf, prepareSecrets, sandboxOf } from '../instances/launch.ts'
+import { reasonWithLogged } from '../launch/last-words.ts'
+import { instanceEnv, limitsOf, prepareSecrets, sandboxOf } from '../launch/launch.ts'
 import type { StoredService } from '../services/store.ts'
-import { deployLogPath, tellDeploy } from './deploy-log.ts'
-import { artifactDir, releaseById } from './release-store.ts'
-import type { StoredDeploy } from './store.ts'
 
 /** Nothing listens in a pre-deploy command, but apps that read PORT at start must find a number. */
 const NO_PORT = 0
