@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { createIngressClient } from '../../server/ingress/control-client.ts'
+import { createIngressClient } from '../../server/ingress/control/client.ts'
 import { connectRaw, type RawConnection } from '../server/ingress/world.ts'
 import { makeDataDir } from '../support/data-dir.ts'
 import { connectHttp } from '../support/http-connection.ts'

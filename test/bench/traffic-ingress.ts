@@ -1,5 +1,5 @@
 /** Started by traffic.ts as a process of its own: the ingress with counters and access log, or with neither. Prints its port. */
-import { runIngress } from '../../server/ingress/main.ts'
+import { runIngress } from '../../server/ingress/process/main.ts'
 import { TrafficCounters } from '../../server/ingress/traffic/counters.ts'
 
 if (import.meta.main) {

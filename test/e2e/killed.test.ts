@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createIngressClient } from '../../server/ingress/control-client.ts'
+import { createIngressClient } from '../../server/ingress/control/client.ts'
 import { type AppFolder, copyApp } from '../support/app-folder.ts'
 import { type Compiled, killQuietly, startCompiled } from '../support/compiled.ts'
 import { deployFolder, deployIn, foldersOf, instancesOf, newestDeploy, serviceNamed, settledInstances } from '../support/compiled-steps.ts'

@@ -2,7 +2,7 @@ import { chmodSync, copyFileSync, existsSync, readdirSync, readFileSync, rmSync,
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readJournal } from '../../server/boot/upgrade/journal.ts'
-import { createIngressClient } from '../../server/ingress/control-client.ts'
+import { createIngressClient } from '../../server/ingress/control/client.ts'
 import { type RunResult, runProcess, spawnProcess } from '../../server/platform/process/spawn.ts'
 import { type AppFolder, copyApp } from '../support/app-folder.ts'
 import { type Compiled, startCompiled } from '../support/compiled.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Unsent } from '../../server/ingress/unsent.ts'
+import { Unsent } from '../../server/ingress/limits/unsent.ts'
 import { exchangeRaw, proxyTo, startWorld, type World } from '../server/ingress/world.ts'
 import { until } from '../support/until.ts'
 

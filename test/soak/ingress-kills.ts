@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { createIngressClient, type IngressClient } from '../../server/ingress/control-client.ts'
-import { processesOf } from '../../server/ingress/process-start.ts'
+import { createIngressClient, type IngressClient } from '../../server/ingress/control/client.ts'
+import { processesOf } from '../../server/platform/process/process-start.ts'
 import { type Random, randomFrom } from '../server/ingress/random.ts'
 import { until } from '../support/until.ts'
 import { type Failure, kinds } from './load/attempt.ts'

@@ -1,4 +1,4 @@
-import { createIngressClient } from '../../server/ingress/control-client.ts'
+import { createIngressClient } from '../../server/ingress/control/client.ts'
 import { runProcess } from '../../server/platform/process/spawn.ts'
 import { until } from '../support/until.ts'
 import { BROKEN, FIRST, makeUpgradable, SECOND, type Upgradable } from '../support/upgradable.ts'

@@ -1,5 +1,5 @@
 /** A process of its own that is the ingress; it takes its address and files as arguments and says so when it serves. */
-import { runIngress } from '../../server/ingress/main.ts'
+import { runIngress } from '../../server/ingress/process/main.ts'
 import { openSealer } from '../../server/platform/secrets/seal.ts'
 
 const [port = '', controlSocketPath = '', routesFilePath = '', accessLogDir = '', tlsPort, certificatesFilePath = '', masterKey = ''] =

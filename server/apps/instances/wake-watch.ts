@@ -1,4 +1,4 @@
-import { followParked } from '../../ingress/parking/follow-parked.ts'
+import { followParked } from '../../ingress/activator/follow-held.ts'
 import { describeError } from '../../platform/server-log.ts'
 import type { AppContext } from '../context.ts'
 import { wake } from './sleep.ts'

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { runIngress } from '../../ingress/main.ts'
+import { runIngress } from '../../ingress/process/main.ts'
 import { parseAddress } from '../../platform/network/address.ts'
 import { oomScores, spareFromOom } from '../../platform/process/oom-score.ts'
 import { version } from '../../platform/process/self.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { createIngressClient } from '../../ingress/control-client.ts'
+import { createIngressClient } from '../../ingress/control/client.ts'
 import { lockDataDir } from '../../platform/files/lock.ts'
 import { pathsOf } from '../../platform/paths.ts'
 import { createServerLog } from '../../platform/server-log.ts'

@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs'
 import { AppError } from '../../../shared/error.ts'
-import { processStart } from '../../ingress/process-start.ts'
 import { readIfPresent, writeDurably } from '../../platform/files/durable.ts'
 import type { Paths } from '../../platform/paths.ts'
+import { processStart } from '../../platform/process/process-start.ts'
 import { readJournal } from './journal.ts'
 
 const POLL_MS = 10

@@ -2,7 +2,7 @@ import type { CertificateState, CertificateUpload } from '../../../shared/certif
 import { AppError } from '../../../shared/error.ts'
 import { recordEvent } from '../../apps/events/store.ts'
 import type { StoredService } from '../../apps/services/store.ts'
-import { keyPurpose } from '../../ingress/certificate-table.ts'
+import { keyPurpose } from '../../ingress/tables/certificate-table.ts'
 import { newId } from '../../platform/id.ts'
 import type { EdgeContext } from '../context.ts'
 import type { StoredDomain } from '../domains/store.ts'

@@ -1,4 +1,4 @@
-import { keyPurpose } from '../../ingress/certificate-table.ts'
+import { keyPurpose } from '../../ingress/tables/certificate-table.ts'
 import { newId } from '../../platform/id.ts'
 import type { EdgeContext } from '../context.ts'
 import { replaceCertificate } from './store/certificates.ts'

@@ -1,4 +1,4 @@
-import { type CertificateTable, EMPTY_CERTIFICATE_TABLE, type ServedCertificate } from '../../ingress/certificate-table.ts'
+import { type CertificateTable, EMPTY_CERTIFICATE_TABLE, type ServedCertificate } from '../../ingress/tables/certificate-table.ts'
 import type { IngressChallenge } from './acme/challenges.ts'
 import type { StoredCertificate } from './store/certificates.ts'
 

@@ -1,5 +1,5 @@
 import { canonicalHostName } from '../../../shared/domain.ts'
-import type { Route } from '../../ingress/route-table.ts'
+import type { Route } from '../../ingress/tables/route-table.ts'
 import type { EdgeContext } from '../context.ts'
 
 const API = 'control-plane'

@@ -1,5 +1,5 @@
 import { isEverywhere } from '../../apps/services/controls.ts'
-import type { RoutePolicy } from '../../ingress/route-table.ts'
+import type { RoutePolicy } from '../../ingress/tables/route-table.ts'
 import type { RoutedService } from './table.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { WritableSocket } from '../outgoing.ts'
+import type { WritableSocket } from '../sockets/outgoing.ts'
 
 const ROOM_BYTES = 64 * 1024
 /** Rooms are lent for a turn; so many are kept for the next one. */

@@ -1,4 +1,4 @@
-import type { Header, LocalHead } from '../exchange.ts'
+import type { Header, LocalHead } from '../exchange/exchange.ts'
 import type { Field } from '../message/field-lines.ts'
 import { passesToClient } from '../message/forward-response.ts'
 import { httpDate } from '../message/http-date.ts'

@@ -1,4 +1,4 @@
-import type { ClientContext } from '../client/client-context.ts'
+import type { ClientContext } from '../exchange/client-context.ts'
 import type { RequestOrigin } from '../message/forward-request.ts'
 import type { DataSender } from './data-sender.ts'
 

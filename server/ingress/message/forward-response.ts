@@ -1,4 +1,4 @@
-import type { Header } from '../exchange.ts'
+import type { Header } from '../exchange/exchange.ts'
 import type { Field } from './field-lines.ts'
 import { namesOtherFields } from './framing.ts'
 import { httpDate } from './http-date.ts'

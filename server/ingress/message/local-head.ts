@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import type { LocalHead } from '../exchange.ts'
+import type { LocalHead } from '../exchange/exchange.ts'
 import { connectionLine } from './forward-response.ts'
 import { httpDate } from './http-date.ts'
 

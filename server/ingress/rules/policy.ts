@@ -1,10 +1,10 @@
 import { forwardedClient } from '../../../shared/forwarded-client.ts'
 import { type IpRange, isInRanges, parseIpRange } from '../../../shared/ip-address.ts'
-import type { ClientSide, Header } from '../exchange.ts'
+import type { ClientSide, Header } from '../exchange/exchange.ts'
+import { type Page, pageResponse } from '../exchange/page.ts'
+import type { LocalResponse } from '../exchange/respond.ts'
 import { fieldValue, type RequestHead } from '../message/request-head.ts'
-import { type Page, pageResponse } from '../page.ts'
-import type { LocalResponse } from '../respond.ts'
-import type { RoutePolicy } from '../route-table.ts'
+import type { RoutePolicy } from '../tables/route-table.ts'
 import { compileRules, type PathRules, redirectOf, ruledHeaders } from './path-rules.ts'
 
 /** What stands between a request and whoever answers it, taken apart once for each route table. */

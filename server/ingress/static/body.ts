@@ -1,4 +1,4 @@
-import type { ClientSide, LocalHead } from '../exchange.ts'
+import type { ClientSide, LocalHead } from '../exchange/exchange.ts'
 import type { ByteRange } from './byte-range.ts'
 import type { Holdings } from './holdings.ts'
 import { BLOCK_BYTES, type OpenFiles, type Readable } from './open-files.ts'

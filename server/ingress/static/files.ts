@@ -8,7 +8,7 @@ import { Holdings } from './holdings.ts'
 import { OpenFiles, type Readable } from './open-files.ts'
 import { openInside } from './open-inside.ts'
 import { PIECE_BYTES, type Pieces, readPieces, toPieces } from './pieces.ts'
-import { Turns } from './turns.ts'
+import { Turns } from './scheduler.ts'
 
 /** A release of a static site. It never changes, so what was read of it once holds for as long as it is served. */
 export interface Release {

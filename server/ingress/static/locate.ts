@@ -1,6 +1,6 @@
-import type { StaticRoute } from '../route-table.ts'
 import { fillPath, MatchBudget, matchPath } from '../rules/path-pattern.ts'
 import { type CompiledRule, compileRules, DEFAULT_REDIRECT, type PathRules, redirectOf } from '../rules/path-rules.ts'
+import type { StaticRoute } from '../tables/route-table.ts'
 import { ByteCache } from './byte-cache.ts'
 import type { Coding } from './encoding.ts'
 import type { Found, SiteFile, StaticFiles } from './files.ts'

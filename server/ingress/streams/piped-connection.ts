@@ -1,5 +1,5 @@
-import { Outgoing } from '../outgoing.ts'
-import type { ProxyTarget } from '../route-table.ts'
+import { Outgoing } from '../sockets/outgoing.ts'
+import type { ProxyTarget } from '../tables/route-table.ts'
 
 /** A socket of one side, with what is on its way out of it. */
 interface Side {

@@ -1,8 +1,8 @@
-import type { HeldListener, Inheritance } from '../inherited.ts'
-import type { IngressLimits } from '../limits.ts'
-import type { Stream } from '../route-table.ts'
-import { createDoors, type Door } from './doors.ts'
+import type { IngressLimits } from '../limits/limits.ts'
+import type { HeldListener, Inheritance } from '../sockets/inherited.ts'
+import type { Stream } from '../tables/route-table.ts'
 import { PipedConnection } from './piped-connection.ts'
+import { createDoors, type Door } from './stream-listeners.ts'
 
 /** Plain TCP that is led to instances, each service at an address of its own. */
 export interface Streams {

@@ -1,4 +1,4 @@
-import type { ServedCertificate } from '../certificate-table.ts'
+import type { ServedCertificate } from '../tables/certificate-table.ts'
 
 /** Certificates by the names they are served for. */
 export type CertificateNames = ReadonlyMap<string, ServedCertificate>

@@ -1,5 +1,5 @@
 import { messageOf } from '../../../shared/error.ts'
-import { type CertificateTable, EMPTY_CERTIFICATE_TABLE, keyPurpose, type ServedCertificate } from '../certificate-table.ts'
+import { type CertificateTable, EMPTY_CERTIFICATE_TABLE, keyPurpose, type ServedCertificate } from '../tables/certificate-table.ts'
 import { type KeyPair, type SecureContext, secureContextOf } from './bun-tls.ts'
 import { type CertificateNames, certificateNames, certificatesFor, plainName } from './certificate-names.ts'
 

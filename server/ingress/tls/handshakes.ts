@@ -1,10 +1,10 @@
 import { writeSync } from 'node:fs'
-import type { ClientSocket, Connection } from '../client/client-context.ts'
-import { connectionEvents } from '../transport.ts'
-import { Arrival, type ArrivalParts } from './arrival.ts'
+import type { ClientSocket, Connection } from '../exchange/client-context.ts'
+import { connectionEvents } from '../serve/transport.ts'
 import { refusal, type TlsHandlers, type UnnamedSocket } from './bun-tls.ts'
 import type { Certificates } from './certificates.ts'
 import { ACME_PROTOCOL, connectionFor } from './protocols.ts'
+import { Arrival, type ArrivalParts } from './tls-accept.ts'
 
 /** A fatal alert in a record of its own: unrecognized_name (RFC 6066 section 3). */
 export const UNRECOGNIZED_NAME = Buffer.from([21, 3, 3, 0, 2, 2, 112])

@@ -1,11 +1,11 @@
-import type { ClientSocket, Connection } from '../client/client-context.ts'
-import { connectionEvents } from '../transport.ts'
-import { Arrival, type ArrivalParts } from './arrival.ts'
+import type { ClientSocket, Connection } from '../exchange/client-context.ts'
+import { connectionEvents } from '../serve/transport.ts'
 import { type SecureContext, upgradeServer } from './bun-tls.ts'
 import type { Certificates } from './certificates.ts'
 import { type ClientHello, MAX_HELLO_BYTES, readClientHello } from './client-hello.ts'
 import { handshakeEvents, UNRECOGNIZED_NAME } from './handshakes.ts'
 import { ACME_PROTOCOL, PROTOCOLS } from './protocols.ts'
+import { Arrival, type ArrivalParts } from './tls-accept.ts'
 
 /**
  * The other way, for as long as an authority may come to see the certificate of a challenge: it can be told from other clients by the

@@ -1,5 +1,5 @@
-import type { ClientContext, ClientSocket, Connection } from '../client/client-context.ts'
-import { ClientConnection } from '../client/connection.ts'
+import type { ClientContext, ClientSocket, Connection } from '../exchange/client-context.ts'
+import { ClientConnection } from '../http1/connection.ts'
 import { Http2Connection } from '../http2/connection.ts'
 
 /** What we speak inside of TLS, the preferred one first (ALPN). */

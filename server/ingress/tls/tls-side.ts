@@ -1,8 +1,8 @@
 import { AppError } from '../../../shared/error.ts'
-import { type CertificateTable, parseCertificateTable } from '../certificate-table.ts'
-import type { PublishedTable } from '../publication.ts'
-import { createTally } from '../tally.ts'
-import type { Transport } from '../transport.ts'
+import { createTally } from '../limits/reported-count.ts'
+import type { Transport } from '../serve/transport.ts'
+import { type CertificateTable, parseCertificateTable } from '../tables/certificate-table.ts'
+import type { PublishedTable } from '../tables/publication.ts'
 import { Certificates } from './certificates.ts'
 import { createTlsTransport } from './transport.ts'
 

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { processStart } from '../process-start.ts'
+import { processStart } from '../../platform/process/process-start.ts'
 import { requestsIn } from './access-record.ts'
 
 /** The process that writes a file: its name alone would be given away again. */

@@ -1,5 +1,5 @@
-import type { ClientSide } from '../exchange.ts'
-import type { RequestNote } from '../request-note.ts'
+import type { ClientSide } from '../exchange/exchange.ts'
+import type { RequestNote } from '../exchange/request-note.ts'
 import { accessRecord, leftOutRecord } from './access-record.ts'
 import { type AccessFileLimits, AccessWriter, defaultAccessFileLimits } from './access-writer.ts'
 

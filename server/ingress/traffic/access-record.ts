@@ -4,10 +4,10 @@
  * crash cut short is known by its lack.
  */
 import { forwardedClient } from '../../../shared/forwarded-client.ts'
-import type { ClientSide } from '../exchange.ts'
+import type { ClientSide } from '../exchange/exchange.ts'
+import type { RequestNote } from '../exchange/request-note.ts'
 import { skipWhile, tableOf } from '../message/characters.ts'
 import { fieldValue } from '../message/request-head.ts'
-import type { RequestNote } from '../request-note.ts'
 
 /** How an answer ended: whole, without its client, or broken off by the instance. */
 export const ending = { whole: '.', clientGone: 'c', brokenOff: 'b' } as const

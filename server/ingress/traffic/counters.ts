@@ -1,6 +1,6 @@
-import type { DrainState } from '../control.ts'
-import type { RequestNote } from '../request-note.ts'
-import type { Route } from '../route-table.ts'
+import type { DrainState } from '../control/protocol.ts'
+import type { RequestNote } from '../exchange/request-note.ts'
+import type { Route } from '../tables/route-table.ts'
 import type { KnownCounts, TrafficCounts, TrafficEntry } from './counts.ts'
 import { LATENCY_BUCKETS, latencyBucket } from './latency.ts'
 

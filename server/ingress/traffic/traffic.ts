@@ -1,5 +1,5 @@
-import type { ClientSide } from '../exchange.ts'
-import type { RequestNote } from '../request-note.ts'
+import type { ClientSide } from '../exchange/exchange.ts'
+import type { RequestNote } from '../exchange/request-note.ts'
 import { AccessLog } from './access-log.ts'
 import { type Served, TrafficCounters } from './counters.ts'
 import type { KnownCounts, TrafficCounts } from './counts.ts'

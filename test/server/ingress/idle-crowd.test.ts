@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createIngressClient } from '../../../server/ingress/control-client.ts'
+import { createIngressClient } from '../../../server/ingress/control/client.ts'
 import { type SpawnedProcess, spawnProcess } from '../../../server/platform/process/spawn.ts'
 import { eventually, exchangeRaw, ok, proxyTo, type RawUpstream, startRawUpstream } from './world.ts'
 

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createIngressClient, type IngressClient } from '../../../server/ingress/control-client.ts'
-import type { IngressLimits } from '../../../server/ingress/limits.ts'
-import { type RunningIngress, runIngress } from '../../../server/ingress/main.ts'
-import type { Route } from '../../../server/ingress/route-table.ts'
+import { createIngressClient, type IngressClient } from '../../../server/ingress/control/client.ts'
+import type { IngressLimits } from '../../../server/ingress/limits/limits.ts'
+import { type RunningIngress, runIngress } from '../../../server/ingress/process/main.ts'
+import type { Route } from '../../../server/ingress/tables/route-table.ts'
 import type { TlsOptions } from '../../../server/ingress/tls/tls-side.ts'
 
 /** A real ingress on a port of its own, with its files in a folder of their own. */

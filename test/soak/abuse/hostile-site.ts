@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Route } from '../../../server/ingress/route-table.ts'
+import type { Route } from '../../../server/ingress/tables/route-table.ts'
 
 export const HOSTILE_HOST = 'hostile.abuse.test'
 export const FILES = 60

@@ -1,4 +1,4 @@
-import type { CertificateTable } from '../../../ingress/certificate-table.ts'
+import type { CertificateTable } from '../../../ingress/tables/certificate-table.ts'
 
 export type IngressChallenge = CertificateTable['challenges'][number]
 

@@ -6,7 +6,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Authorization, Client, Order } from 'acme-client'
-import { keyPurpose } from '../../../ingress/certificate-table.ts'
+import { keyPurpose } from '../../../ingress/tables/certificate-table.ts'
 import { newId } from '../../../platform/id.ts'
 import { forgetUnderWay, keepUnderWay, type OrderUnderWay, type StoredOrder } from '../store/orders.ts'
 import { newEcKey } from '../x509/ec-key.ts'

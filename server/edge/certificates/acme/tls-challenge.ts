@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { keyPurpose } from '../../../ingress/certificate-table.ts'
+import { keyPurpose } from '../../../ingress/tables/certificate-table.ts'
 import type { EdgeContext } from '../../context.ts'
 import { newEcKey } from '../x509/ec-key.ts'
 import { selfSign } from '../x509/self-sign.ts'

@@ -4,7 +4,7 @@ import { acmeSettingsOf } from '../../../../server/edge/certificates/acme/settin
 import { type CertificatesOptions, createCertificates } from '../../../../server/edge/certificates/reconcile.ts'
 import { allCertificates, certificateOf } from '../../../../server/edge/certificates/store/certificates.ts'
 import { deleteDomain, domainNamed, insertDomain, markVerified } from '../../../../server/edge/domains/store.ts'
-import { type CertificateTable, EMPTY_CERTIFICATE_TABLE, keyPurpose } from '../../../../server/ingress/certificate-table.ts'
+import { type CertificateTable, EMPTY_CERTIFICATE_TABLE, keyPurpose } from '../../../../server/ingress/tables/certificate-table.ts'
 import { newId } from '../../../../server/platform/id.ts'
 import type { Event } from '../../../../shared/event.ts'
 import { idleIngress } from '../../../support/idle-parts.ts'

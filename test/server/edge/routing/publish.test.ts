@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createRoutePublisher, type RoutePublisher } from '../../../../server/edge/routing/publish.ts'
-import type { RouteTable } from '../../../../server/ingress/route-table.ts'
+import type { RouteTable } from '../../../../server/ingress/tables/route-table.ts'
 import { AppError } from '../../../../shared/error.ts'
 import { createService } from '../../../support/apps.ts'
 import { startTestServer, type TestServer } from '../../../support/server.ts'

@@ -3,7 +3,7 @@ import { HeaderField } from '../../../../server/ingress/http2/header-field.ts'
 import { StreamError } from '../../../../server/ingress/http2/http2-error.ts'
 import { trailerLines } from '../../../../server/ingress/http2/request-fields.ts'
 import { RequestParser } from '../../../../server/ingress/http2/request-parser.ts'
-import { defaultIngressLimits } from '../../../../server/ingress/limits.ts'
+import { defaultIngressLimits } from '../../../../server/ingress/limits/limits.ts'
 import { BadMessage } from '../../../../server/ingress/message/bad-message.ts'
 import { type Fields, get, post } from './h2-client.ts'
 

@@ -1,4 +1,4 @@
-import { runIngress } from '../../../../server/ingress/main.ts'
+import { runIngress } from '../../../../server/ingress/process/main.ts'
 
 /** The ingress as a process of its own that takes any number of connections of one address. Arguments: folder, milliseconds a connection may be idle. */
 const [dir = '', keepAliveMs] = process.argv.slice(2)

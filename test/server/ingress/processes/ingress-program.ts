@@ -1,5 +1,5 @@
-import { INHERITED_VARIABLE, parseInherited } from '../../../../server/ingress/inherited.ts'
-import { runIngress } from '../../../../server/ingress/main.ts'
+import { runIngress } from '../../../../server/ingress/process/main.ts'
+import { INHERITED_VARIABLE, parseInherited } from '../../../../server/ingress/sockets/inherited.ts'
 
 /**
  * The ingress as a process of its own. Arguments: port, control socket, routes file, version; port for TLS and file of certificates,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Route } from '../../../../server/ingress/route-table.ts'
+import type { Route } from '../../../../server/ingress/tables/route-table.ts'
 import { eventually, exchangeRaw, startWorld, type World } from '../world.ts'
 
 const LARGE_BYTES = 20 * 1024 * 1024

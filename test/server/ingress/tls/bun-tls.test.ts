@@ -1,8 +1,8 @@
 import { connect } from 'node:tls'
 import { afterEach, beforeAll, expect, test } from 'vitest'
+import { descriptorOf } from '../../../../server/ingress/serve/transport.ts'
 import { type KeyPair, listenPlain, listenTls, refusal, secureContextOf, upgradeServer } from '../../../../server/ingress/tls/bun-tls.ts'
 import { duplicateDescriptor } from '../../../../server/ingress/tls/duplicate-descriptor.ts'
-import { descriptorOf } from '../../../../server/ingress/transport.ts'
 import { makeCertificate } from '../../../support/certificates.ts'
 import { connectRaw, eventually } from '../world.ts'
 

@@ -1,6 +1,6 @@
 import { connect } from 'node:tls'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { ServedCertificate } from '../../../../server/ingress/certificate-table.ts'
+import type { ServedCertificate } from '../../../../server/ingress/tables/certificate-table.ts'
 import { ok, proxyTo, type RawUpstream, startRawUpstream } from '../world.ts'
 import { greet, startTlsWorld, type TlsWorld } from './tls-world.ts'
 

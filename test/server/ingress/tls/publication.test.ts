@@ -1,9 +1,9 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { CertificateTable } from '../../../../server/ingress/certificate-table.ts'
-import { createIngressClient } from '../../../../server/ingress/control-client.ts'
-import { type RunningIngress, runIngress } from '../../../../server/ingress/main.ts'
+import { createIngressClient } from '../../../../server/ingress/control/client.ts'
+import { type RunningIngress, runIngress } from '../../../../server/ingress/process/main.ts'
+import type { CertificateTable } from '../../../../server/ingress/tables/certificate-table.ts'
 import { createSealer } from '../../../../server/platform/secrets/seal.ts'
 import { greet, startTlsWorld, type TlsWorld } from './tls-world.ts'
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type CertificateTable, keyPurpose, type ServedCertificate } from '../../../../server/ingress/certificate-table.ts'
+import { type CertificateTable, keyPurpose, type ServedCertificate } from '../../../../server/ingress/tables/certificate-table.ts'
 import { runProcess } from '../../../../server/platform/process/spawn.ts'
 import { createSealer } from '../../../../server/platform/secrets/seal.ts'
 import { makeCertificate, type TestCertificate } from '../../../support/certificates.ts'

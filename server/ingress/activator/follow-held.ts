@@ -1,0 +1,59 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createIngressClient } from '../control/client.ts'
+import { otherSocketPaths, ownSocketPaths } from '../control/names.ts'
+
+export interface ParkedFeed {
+  /** The well-known name; those that finish what they have are found beside it. */
+  controlSocketPath: string
+  signal: AbortSignal
+  /** Requests wait for these services. */
+  onParked(serviceIds: readonly string[]): void
+}
+
+const FIRST_RETRY_MS = 100
+const LONGEST_RETRY_MS = 1000
+
+/**
+ * Hears from every ingress process for which services requests wait, as soon as one does: each is asked by a call that it answers when
+ * there is something to tell. Returns when nothing is under way any more, after `signal` has aborted.
+ */
+export async function followParked({ controlSocketPath, signal, onParked }: ParkedFeed): Promise<void> {
+  const followed = new Map<string, Promise<void>>()
+
+  /** Asks one process until its name is gone. */
+  async function follow(path: string): Promise<void> {
+    const client = createIngressClient(path)
+    let known: number | undefined
+    for (let failures = 0; !signal.aborted && ownSocketPaths(controlSocketPath).includes(path); followNew()) {
+      const before = known
+      const news = await client.parked(known, signal).catch(() => undefined)
+      known = news?.revision
+      failures = news === undefined ? failures + 1 : 0
+      if (news !== undefined && news.serviceIds.length > 0) onParked(news.serviceIds)
+      // One that is about to end keeps nobody waiting, and one that has ended answers nobody.
+      else if (news === undefined || known === before) await pause(Math.min(FIRST_RETRY_MS * 2 ** failures, LONGEST_RETRY_MS), signal)
+    }
+  }
+
+  function followNew(): void {
+    for (const path of ownSocketPaths(controlSocketPath)) {
+      if (followed.has(path) || signal.aborted) continue
+      const done = follow(path).finally(() => followed.delete(path))
+      followed.set(path, done)
+    }
+  }
+
+  const hasNewest = (): boolean => {
+    const others = otherSocketPaths(controlSocketPath)
+    return [...followed.keys()].some((path) => !others.includes(path))
+  }
+
+  while (!signal.aborted) {
+    followNew()
+    if (hasNewest()) await Promise.race([...followed.values()])
+    else await pause(LONGEST_RETRY_MS / 4, signal)
+  }
+  await Promise.all(followed.values())
+}
+
+const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => undefined)

@@ -1,0 +1,66 @@
+import type { ParkedNews } from '../control/protocol.ts'
+
+/**
+ * Tells whoever wakes services which ones are waited for. The caller names the revision up to which it knows, and is answered when there
+ * is more, or after a while; one that knows nothing yet is told of all at once.
+ */
+export class ParkedServices {
+  readonly #waitedFor: () => Iterable<string>
+  /** When each was told of last. */
+  readonly #toldAt = new Map<string, number>()
+  readonly #callers = new Set<() => void>()
+  #revision = 0
+  #isEnding = false
+
+  constructor(waitedFor: () => Iterable<string>) {
+    this.#waitedFor = waitedFor
+  }
+
+  tell(serviceId: string): void {
+    this.#toldAt.set(serviceId, ++this.#revision)
+    this.answerCallers()
+  }
+
+  /** Whoever comes after us is to be found beside us, or we are not here any more. */
+  answerCallers(): void {
+    for (const answer of [...this.#callers]) answer()
+  }
+
+  /** From now on nobody is kept waiting. */
+  end(): void {
+    this.#isEnding = true
+    this.answerCallers()
+  }
+
+  async newsSince(known: number | undefined, patienceMs: number): Promise<ParkedNews> {
+    // A revision from the future is another process's.
+    const since = known === undefined || known > this.#revision ? 0 : known
+    if (known !== undefined && since === this.#revision && !this.#isEnding) {
+      // Told of all again after a quiet time, in case it was told in vain.
+      if (await this.#isQuiet(patienceMs)) return this.#news(0)
+    }
+    return this.#news(since)
+  }
+
+  #news(since: number): ParkedNews {
+    const waitedFor = new Set(this.#waitedFor())
+    for (const serviceId of this.#toldAt.keys()) if (!waitedFor.has(serviceId)) this.#toldAt.delete(serviceId)
+    return { revision: this.#revision, serviceIds: [...waitedFor].filter((serviceId) => (this.#toldAt.get(serviceId) ?? 0) > since) }
+  }
+
+  /** Waits for something to tell. Returns whether there was nothing all the time. */
+  #isQuiet(patienceMs: number): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    const answer = () => {
+      clearTimeout(timer)
+      this.#callers.delete(answer)
+      resolve(false)
+    }
+    const timer = setTimeout(() => {
+      this.#callers.delete(answer)
+      resolve(true)
+    }, patienceMs)
+    this.#callers.add(answer)
+    return promise
+  }
+}

@@ -1,0 +1,170 @@
+import type { Static, TSchema } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { AppError, type ErrorCode, errorStatus } from '../../../shared/error.ts'
+import type { CertificateTable } from '../tables/certificate-table.ts'
+import type { RouteTable } from '../tables/route-table.ts'
+import { type KnownCounts, TrafficCounts } from '../traffic/counts.ts'
+import { newestOf, otherSocketPaths, ownSocketPaths } from './names.ts'
+import {
+  ControlError,
+  controlPaths,
+  DrainState,
+  IngressStatus,
+  PARKED_PATIENCE_MS,
+  ParkedNews,
+  PUBLISHER_HEADER,
+  type Successor,
+} from './protocol.ts'
+
+/**
+ * The control plane's side of the ingress. During a hand-over there are several: whoever has the well-known name is meant, and what
+ * concerns the requests in flight is asked of all of them. Every call fails with AppError `unavailable` when no ingress answers.
+ */
+export interface IngressClient {
+  /**
+   * Makes the ingress serve this table, whole and at once; it is on disk when this returns. Predecessors that still have clients
+   * follow it, too.
+   *
+   * @throws AppError `conflict` when this client has published a newer version already, `validation_failed` for a table that is none.
+   */
+  publish(table: RouteTable): Promise<void>
+  /** The same for the certificates; keys in it are sealed. @throws AppError as `publish` does. */
+  publishCertificates(table: CertificateTable): Promise<void>
+  /** What an instance is still busy with in all of them, also after it has left the table; zeros for an unknown one. */
+  drainState(instanceId: string): Promise<DrainState>
+  /** Ends its tunnels; WebSocket clients are told 1001, come again. */
+  closeTunnels(instanceId: string): Promise<void>
+  /** Ends its requests: 503 where no answer has begun, else the connection is cut. */
+  abortRequests(instanceId: string): Promise<void>
+  status(): Promise<IngressStatus>
+  /**
+   * Services that requests wait for since a revision of this one ingress. Without one all of them, at once; else it takes until there are
+   * new ones, or half a minute, or until somebody else serves beside it.
+   */
+  parked(known: number | undefined, signal: AbortSignal): Promise<ParkedNews>
+  /** What has been counted of requests: all of it, or the entries that have changed since what is known already. */
+  counters(known?: KnownCounts): Promise<TrafficCounts>
+  /**
+   * Has the ingress start its successor with its listening sockets, so that no connection is refused, and returns once that one serves.
+   *
+   * @throws AppError `unavailable` when the successor did not come to serve: the ingress goes on. `not_found` when it is of a version
+   * that does not know how.
+   */
+  handOver(successor: Successor): Promise<void>
+  /** All of them stop listening at once and end when the requests in flight are answered. */
+  shutdown(): Promise<void>
+}
+
+const CALL_TIMEOUT_MS = 10_000
+const HAND_OVER_TIMEOUT_MS = 40_000
+/** One that is on its way out is not waited for as long. */
+const OTHERS_TIMEOUT_MS = 5_000
+
+export function createIngressClient(controlSocketPath: string): IngressClient {
+  const publisher = crypto.randomUUID()
+  const call = (method: string, path: string, body?: unknown, timeoutMs = CALL_TIMEOUT_MS) =>
+    callSocket({ socketPath: controlSocketPath, publisher, method, path, body, timeoutMs })
+  const command = async (method: string, path: string, body?: unknown) => void (await call(method, path, body))
+
+  /** What all of them answer; those that have gone are left out, but there must be one. */
+  const callAll = async (method: string, path: string): Promise<Response[]> => {
+    const ask = (socketPath: string) => callSocket({ socketPath, publisher, method, path, body: undefined, timeoutMs: CALL_TIMEOUT_MS })
+    const answers = await Promise.all(ownSocketPaths(controlSocketPath).map((socketPath) => ask(socketPath).catch(unlessGone)))
+    const given = answers.filter((answer) => answer !== undefined)
+    return given.length > 0 ? given : [await call(method, path)]
+  }
+  const commandAll = async (method: string, path: string) => void (await callAll(method, path))
+
+  /** Whoever has the well-known name must take the table; a predecessor that hangs keeps nobody waiting for long. */
+  const publishTo = async (path: string, table: unknown) => {
+    const others = new Set<string>()
+    let told: string
+    do {
+      told = newestOf(controlSocketPath)
+      await command('PUT', path, table)
+      for (const socketPath of otherSocketPaths(controlSocketPath)) others.add(socketPath)
+      const put = (socketPath: string) =>
+        callSocket({ socketPath, publisher, method: 'PUT', path, body: table, timeoutMs: OTHERS_TIMEOUT_MS })
+      await Promise.all([...others].map((socketPath) => put(socketPath).catch(() => undefined)))
+    } while (newestOf(controlSocketPath) !== told)
+  }
+  return {
+    publish: (table) => publishTo(controlPaths.routes, table),
+    publishCertificates: (table) => publishTo(controlPaths.certificates, table),
+    drainState: async (instanceId) => {
+      const answers = await callAll('GET', controlPaths.drainState(instanceId))
+      return sumOf(await Promise.all(answers.map((answer) => read(DrainState, answer))))
+    },
+    closeTunnels: (instanceId) => commandAll('POST', controlPaths.closeTunnels(instanceId)),
+    abortRequests: (instanceId) => commandAll('POST', controlPaths.abortRequests(instanceId)),
+    status: async () => read(IngressStatus, await call('GET', controlPaths.status)),
+    parked: async (known, signal) => {
+      const path = known === undefined ? controlPaths.parked : controlPaths.parkedSince(known)
+      const timeoutMs = PARKED_PATIENCE_MS + CALL_TIMEOUT_MS
+      return read(
+        ParkedNews,
+        await callSocket({ socketPath: controlSocketPath, publisher, method: 'GET', path, body: undefined, timeoutMs, signal }),
+      )
+    },
+    counters: async (known) =>
+      read(TrafficCounts, await call('GET', known === undefined ? controlPaths.counters : controlPaths.countersSince(known))),
+    handOver: async (successor) => void (await call('POST', controlPaths.handOver, successor, HAND_OVER_TIMEOUT_MS)),
+    shutdown: () => commandAll('POST', controlPaths.shutdown),
+  }
+}
+
+interface SocketCall {
+  socketPath: string
+  publisher: string
+  method: string
+  path: string
+  body: unknown
+  timeoutMs: number
+  signal?: AbortSignal
+}
+
+async function callSocket({ socketPath, publisher, method, path, body, timeoutMs, signal }: SocketCall): Promise<Response> {
+  const response = await fetch(`http://ingress${path}`, {
+    unix: socketPath,
+    method,
+    headers: { [PUBLISHER_HEADER]: publisher },
+    // One connection a call: a pooled one may belong to an ingress that has been replaced since.
+    keepalive: false,
+    signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal === undefined ? [] : [signal])]),
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  }).catch((cause) => {
+    throw new AppError('unavailable', 'The ingress does not answer on its control socket.', { cause })
+  })
+  if (!response.ok) throw await errorOf(response)
+  return response
+}
+
+const goneCodes = ['ENOENT', 'ECONNREFUSED', 'ECONNRESET']
+
+/** An ingress that has ended has nothing in flight. */
+function unlessGone(error: unknown): undefined {
+  const cause = error instanceof AppError ? error.cause : undefined
+  if (cause instanceof Error && 'code' in cause && goneCodes.includes(String(cause.code))) return undefined
+  throw error
+}
+
+const sumOf = (states: readonly DrainState[]): DrainState => ({
+  inFlight: states.reduce((sum, { inFlight }) => sum + inFlight, 0),
+  tunnels: states.reduce((sum, { tunnels }) => sum + tunnels, 0),
+})
+
+async function read<T extends TSchema>(schema: T, response: Response): Promise<Static<T>> {
+  const value: unknown = await response.json()
+  if (Value.Check(schema, value)) return value
+  throw new AppError('internal', `The ingress gave an answer of an unknown shape to ${response.url}`)
+}
+
+async function errorOf(response: Response): Promise<AppError> {
+  const value: unknown = await response.json().catch(() => undefined)
+  if (!Value.Check(ControlError, value)) return new AppError('internal', `The ingress answered ${response.status}`)
+  return new AppError(isErrorCode(value.code) ? value.code : 'internal', value.message)
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(errorStatus, code)
+}

@@ -1,0 +1,58 @@
+import { type Static, Type } from '@sinclair/typebox'
+import type { KnownCounts } from '../traffic/counts.ts'
+
+/** What passes between control plane and ingress over the control socket. Both are the same executable, but not always the same build of it. */
+
+export const IngressStatus = Type.Object({
+  pid: Type.Integer(),
+  /** Of the executable that runs. */
+  version: Type.String(),
+  routesVersion: Type.Integer(),
+  certificatesVersion: Type.Optional(Type.Integer()),
+  listen: Type.Object({ host: Type.String(), port: Type.Integer() }),
+  /** Where it listens for TLS, if it does. */
+  listenTls: Type.Optional(Type.Object({ host: Type.String(), port: Type.Integer() })),
+  activeConnections: Type.Integer(),
+  /** Another serves in its place: it only finishes what it has. */
+  isSucceeded: Type.Optional(Type.Literal(true)),
+})
+export type IngressStatus = Static<typeof IngressStatus>
+
+export const DrainState = Type.Object({ inFlight: Type.Integer(), tunnels: Type.Integer() })
+export type DrainState = Static<typeof DrainState>
+
+/** Services that requests wait for, since a revision that the caller knows. */
+export const ParkedNews = Type.Object({ revision: Type.Integer({ minimum: 0 }), serviceIds: Type.Array(Type.String()) })
+export type ParkedNews = Static<typeof ParkedNews>
+
+/** For how long a caller is kept who asks for what it knows already. */
+export const PARKED_PATIENCE_MS = 25_000
+
+/** How an ingress starts the one that takes its place. */
+export const Successor = Type.Object({
+  command: Type.Array(Type.String(), { minItems: 1 }),
+  env: Type.Record(Type.String(), Type.String()),
+  /** Appended to. */
+  outputPath: Type.String(),
+})
+export type Successor = Static<typeof Successor>
+
+export const ControlError = Type.Object({ code: Type.String(), message: Type.String() })
+
+/** Names the publisher of a snapshot: versions of two publishers cannot be compared. */
+export const PUBLISHER_HEADER = 'x-publisher'
+
+export const controlPaths = {
+  status: '/status',
+  routes: '/routes',
+  certificates: '/certificates',
+  handOver: '/hand-over',
+  shutdown: '/shutdown',
+  counters: '/counters',
+  countersSince: ({ epoch, revision }: KnownCounts) => `/counters?${new URLSearchParams({ epoch, revision: String(revision) })}`,
+  parked: '/parked',
+  parkedSince: (revision: number) => `/parked?since=${revision}`,
+  drainState: (instanceId: string) => `/instances/${encodeURIComponent(instanceId)}/drain-state`,
+  closeTunnels: (instanceId: string) => `/instances/${encodeURIComponent(instanceId)}/close-tunnels`,
+  abortRequests: (instanceId: string) => `/instances/${encodeURIComponent(instanceId)}/abort-requests`,
+}

@@ -1,0 +1,149 @@
+import { chmodSync, renameSync, rmSync } from 'node:fs'
+import { Value } from '@sinclair/typebox/value'
+import { AppError, errorStatus, messageOf } from '../../../shared/error.ts'
+import type { Publish } from '../tables/publication.ts'
+import type { KnownCounts, TrafficCounts } from '../traffic/counts.ts'
+import { dropNames, ownSocketPath, sweepNames, takeName } from './names.ts'
+import {
+  controlPaths,
+  type DrainState,
+  type IngressStatus,
+  PARKED_PATIENCE_MS,
+  type ParkedNews,
+  PUBLISHER_HEADER,
+  Successor,
+} from './protocol.ts'
+
+export interface ControlledIngress {
+  status(): IngressStatus
+  /** What has been counted, less what the reader knows already. */
+  counters(known: KnownCounts | undefined): TrafficCounts
+  /** Applies and saves a snapshot of the routes as received. */
+  publish: Publish
+  /** The same for the certificates. */
+  publishCertificates: Publish
+  drainState(instanceId: string): DrainState
+  closeTunnels(instanceId: string): void
+  abortRequests(instanceId: string): void
+  /** Services that requests wait for, once there are some that the caller does not know of, or `patienceMs` have passed. */
+  parked(known: number | undefined, patienceMs: number): Promise<ParkedNews>
+  /** Starts the successor and leaves it the clients to come; rejects, and goes on as before, when that one does not come to serve. */
+  handOver(successor: Successor): Promise<void>
+  /** Begins to end; the caller is answered first. */
+  shutdown(): void
+}
+
+const OWNER_ONLY = 0o600
+/** A table of 10,000 routes has some 3 MB. */
+const MAX_SNAPSHOT_BYTES = 256 * 1024 * 1024
+
+/** Longer than a successor may take to come to serve. */
+const PATIENCE_SECONDS = 60
+
+export interface Control {
+  /** Takes the well-known name, in place of a predecessor's. */
+  takeName(): void
+  /** Takes the names away at once and lets the calls under way finish. */
+  stop(): Promise<void>
+}
+
+/**
+ * Serves the control socket of this process. It gets its own name only when nobody but our own user may connect to it; calls wait until
+ * the ingress is ready.
+ */
+export function serveControl(socketPath: string, ready: Promise<ControlledIngress>): Control {
+  sweepNames(socketPath)
+  const ownPath = ownSocketPath(socketPath, process.pid)
+  const unnamedPath = `${ownPath}.new`
+  rmSync(unnamedPath, { force: true })
+  const server = serveAt(unnamedPath, ready)
+  chmodSync(unnamedPath, OWNER_ONLY)
+  renameSync(unnamedPath, ownPath)
+  return {
+    takeName: () => takeName(socketPath, process.pid),
+    stop: () => {
+      dropNames(socketPath, process.pid)
+      return server.stop()
+    },
+  }
+}
+
+function serveAt(unix: string, ready: Promise<ControlledIngress>): Bun.Server<undefined> {
+  try {
+    return Bun.serve({
+      unix,
+      maxRequestBodySize: MAX_SNAPSHOT_BYTES,
+      fetch: async (request, server) => {
+        server.timeout(request, PATIENCE_SECONDS)
+        return answer(await ready, request)
+      },
+      error: (error) => failure(error),
+    })
+  } catch (cause) {
+    // The kernel allows 107 bytes for the path of a socket.
+    throw new AppError('unavailable', `The control socket cannot be made: ${cause instanceof Error ? cause.message : cause}`, { cause })
+  }
+}
+
+async function answer(ingress: ControlledIngress, request: Request): Promise<Response> {
+  const { pathname, searchParams } = new URL(request.url)
+  const [, area, id = '', action] = pathname.split('/')
+  const call = `${request.method} ${area === 'instances' ? `instances/${action}` : pathname}`
+  const instanceId = decodeURIComponent(id)
+  switch (call) {
+    case `GET ${controlPaths.status}`:
+      return Response.json(ingress.status())
+    case `GET ${controlPaths.counters}`:
+      return Response.json(ingress.counters(knownCounts(searchParams)))
+    case `PUT ${controlPaths.routes}`:
+      await ingress.publish(publisherOf(request), await request.text())
+      return done()
+    case `PUT ${controlPaths.certificates}`:
+      await ingress.publishCertificates(publisherOf(request), await request.text())
+      return done()
+    case `GET ${controlPaths.parked}`:
+      return Response.json(await ingress.parked(knownRevision(searchParams), PARKED_PATIENCE_MS))
+    case 'GET instances/drain-state':
+      return Response.json(ingress.drainState(instanceId))
+    case 'POST instances/close-tunnels':
+      ingress.closeTunnels(instanceId)
+      return done()
+    case 'POST instances/abort-requests':
+      ingress.abortRequests(instanceId)
+      return done()
+    case `POST ${controlPaths.handOver}`:
+      await ingress.handOver(successorOf(await request.json()))
+      return done()
+    case `POST ${controlPaths.shutdown}`:
+      ingress.shutdown()
+      return done()
+    default:
+      throw new AppError('not_found', `The ingress has no operation ${request.method} ${pathname}`)
+  }
+}
+
+const publisherOf = (request: Request): string => request.headers.get(PUBLISHER_HEADER) ?? ''
+
+function successorOf(value: unknown): Successor {
+  if (Value.Check(Successor, value)) return value
+  throw new AppError('validation_failed', 'A successor needs a command, an environment and a file for its output.')
+}
+
+function knownCounts(query: URLSearchParams): KnownCounts | undefined {
+  const epoch = query.get('epoch')
+  return epoch === null ? undefined : { epoch, revision: Number(query.get('revision')) }
+}
+
+function knownRevision(query: URLSearchParams): number | undefined {
+  const since = query.get('since')
+  return since === null ? undefined : Number(since)
+}
+
+function done(): Response {
+  return new Response(null, { status: 204 })
+}
+
+function failure(error: unknown): Response {
+  const known = error instanceof AppError ? error : new AppError('internal', messageOf(error))
+  return Response.json({ code: known.code, message: known.message }, { status: errorStatus[known.code] })
+}

@@ -1,0 +1,116 @@
+import { AppError } from '../../../shared/error.ts'
+import type { Parking } from '../activator/activator.ts'
+import { createIngressClient } from '../control/client.ts'
+import type { Successor } from '../control/protocol.ts'
+import type { Control } from '../control/server.ts'
+import type { Deadlines } from '../limits/deadlines.ts'
+import type { IngressLimits } from '../limits/limits.ts'
+import { within } from '../limits/within.ts'
+import type { ClientListener } from '../serve/client-listener.ts'
+import { describeInherited, type HeldListener, INHERITED_VARIABLE } from '../sockets/inherited.ts'
+import type { Streams } from '../streams/streams.ts'
+import type { Targets } from '../upstream/targets.ts'
+import { startIngressProcess } from './start-process.ts'
+
+/**
+ * How an ingress ends. Either it is told to: it stops listening at once. Or it is succeeded: the next one is started by this one, with
+ * its listening sockets, and both accept until the next one answers on the control socket. Then this one accepts no more and lives
+ * on for the clients it has: each gets its next answer with the request to come back on a new connection, and nothing is cut that was
+ * under way. Connections that stay silent are closed after a while, tunnels are told to come again (WebSockets with 1001), and what
+ * is still being answered after the grace is given up. Whoever of the two dies at whatever moment, the other one serves.
+ */
+export interface Life {
+  readonly isSucceeded: boolean
+  /** @throws AppError `unavailable` when the successor did not come to serve, `conflict` when this one is about to end itself. */
+  handOver(successor: Successor): Promise<void>
+  /** Stops listening and waits for the requests in flight. */
+  close(): Promise<void>
+  closed: Promise<void>
+}
+
+export interface LifeParts {
+  controlSocketPath: string
+  control: Control
+  listeners: readonly ClientListener[]
+  streams: Streams
+  targets: Targets
+  parking: Parking
+  deadlines: Deadlines
+  limits: IngressLimits
+  log: (line: string) => void
+  /** Called when the last client has gone. */
+  ended: () => unknown
+}
+
+export function createLife(parts: LifeParts): Life {
+  const { controlSocketPath, control, listeners, streams, targets, parking, deadlines, limits, log } = parts
+  const ended = Promise.withResolvers<void>()
+  let ending: Promise<void> | undefined
+  let starting: Promise<void> | undefined
+  let isSucceeded = false
+
+  const abandonAll = () => {
+    targets.abandonAll()
+    parking.abandonAll()
+  }
+  const end = async () => {
+    parking.services.end()
+    const options = { graceMs: limits.closeGraceMs, lingerMs: limits.lingerMs, giveUp: abandonAll }
+    await Promise.all([
+      control.stop(),
+      within(limits.closeGraceMs, streams.retire()),
+      ...listeners.map((listener) => listener.end(options)),
+    ])
+    streams.stop()
+    targets.retireAll()
+    deadlines.stop()
+    await parts.ended()
+    ended.resolve()
+  }
+  const close = () => {
+    ending ??= end()
+    return ending
+  }
+  const retire = async () => {
+    const allGone = Promise.all([streams.retire(), ...listeners.map((listener) => listener.retire())])
+    await within(limits.successionQuietMs, allGone)
+    targets.closeAllTunnels()
+    for (const listener of listeners) listener.closeIdle()
+    await within(limits.successionGraceMs, allGone)
+    abandonAll()
+    await close()
+  }
+  const succeed = async (successor: Successor) => {
+    const held: HeldListener[] = [...listeners.map(({ address, descriptor }) => ({ address, descriptor })), ...streams.held()]
+    const env = { ...successor.env, [INHERITED_VARIABLE]: describeInherited(held) }
+    const client = createIngressClient(controlSocketPath)
+    try {
+      await startIngressProcess({ ...successor, env, client, inherit: held.map(({ descriptor }) => descriptor) })
+    } catch (error) {
+      // It may have died with the name already taken.
+      control.takeName()
+      log(`Serving on: ${error instanceof Error ? error.message : error}`)
+      throw error
+    }
+    isSucceeded = true
+    parking.services.answerCallers()
+    log('A successor serves; those who are connected here are served to their end')
+    void retire()
+  }
+  return {
+    get isSucceeded() {
+      return isSucceeded
+    },
+    async handOver(successor) {
+      if (isSucceeded || ending !== undefined || starting !== undefined) {
+        throw new AppError('conflict', 'This ingress is being succeeded already, or ends.')
+      }
+      starting = succeed(successor).finally(() => {
+        starting = undefined
+      })
+      await starting
+    },
+    close,
+    closed: ended.promise,
+  }
+}

@@ -1,0 +1,231 @@
+/**
+ * The data plane: a process of its own that brings requests to instances and serves static sites.
+ *
+ *   client ⇄ ClientConnection, Http2Connection ⇄ Exchange (ProxyExchange → Tunnel, StaticExchange) ⇄ UpstreamConnection ⇄ instance
+ *
+ * A connection reads one request at a time and asks the Router who answers. Bytes are passed on as they came, with their framing
+ * followed on both sides, so that a message cut off anywhere is never passed on as whole; whoever cannot take more bytes makes the
+ * other side wait. The control plane replaces the route table as one value over the control socket, and it is on disk before that
+ * is answered: this process needs nobody to start, to serve, or to end.
+ */
+
+import { dirname } from 'node:path'
+import { AppError } from '../../../shared/error.ts'
+import { trustedProxies } from '../../platform/network/trusted-proxies.ts'
+import { Parking } from '../activator/activator.ts'
+import { createIngressClient } from '../control/client.ts'
+import { type Control, type ControlledIngress, serveControl } from '../control/server.ts'
+import { Deadlines } from '../limits/deadlines.ts'
+import { defaultIngressLimits, type IngressLimits } from '../limits/limits.ts'
+import { Unsent } from '../limits/unsent.ts'
+import { type Listeners, openListeners } from '../serve/listeners.ts'
+import { Router } from '../serve/router.ts'
+import { type InheritedListener, inheritanceOf } from '../sockets/inherited.ts'
+import { StaticFiles } from '../static/files.ts'
+import { createStreams, type Streams } from '../streams/streams.ts'
+import { type Publish, type PublishedTable, publishTo, restore } from '../tables/publication.ts'
+import { parseRouteTable, type RouteTable } from '../tables/route-table.ts'
+import { createEntrance } from '../tls/https-answer.ts'
+import { createTlsSide, type TlsOptions, type TlsSide } from '../tls/tls-side.ts'
+import type { Served } from '../traffic/counters.ts'
+import { createTraffic, type IngressTraffic } from '../traffic/traffic.ts'
+import { Targets } from '../upstream/targets.ts'
+import { createLife } from './hand-over.ts'
+
+export interface IngressOptions {
+  listen: { host: string; port: number }
+  controlSocketPath: string
+  /** Holds the last applied table. */
+  routesFilePath: string
+  tls?: TlsOptions
+  /** Of the executable. */
+  version: string
+  /** CIDRs whose forwarded headers count. */
+  trustedProxies: string[]
+  /** Sockets that a predecessor has left open here. */
+  inherited?: readonly InheritedListener[]
+  log: (line: string) => void
+  /** Where a line for each request is kept until the control plane has taken it in; none is written without it. */
+  accessLogDir?: string
+  limits?: Partial<IngressLimits>
+}
+
+export interface RunningIngress {
+  /** With the port that was actually taken. */
+  address: { host: string; port: number }
+  tlsAddress: { host: string; port: number } | undefined
+  /** Stops listening and waits for the requests in flight. */
+  close(): Promise<void>
+  /** Resolves once it has ended, by `close` or because the control plane asked. */
+  closed: Promise<void>
+}
+
+/**
+ * Starts the ingress in this process.
+ *
+ * @throws AppError `unavailable` when an address is taken, `conflict` when another ingress holds the control socket.
+ */
+export async function runIngress(options: IngressOptions): Promise<RunningIngress> {
+  const { log } = options
+  const inheritance = inheritanceOf(options.inherited ?? [])
+  // Whoever inherits was started by the one that serves.
+  if (options.inherited === undefined || options.inherited.length === 0) await refuseSecond(options.controlSocketPath)
+  const limits = { ...defaultIngressLimits, ...options.limits }
+  const deadlines = new Deadlines(limits.tickMs)
+  const targets = new Targets()
+  const isTrusted = trustedProxies(options.trustedProxies)
+  const parking = new Parking(limits, deadlines)
+  const router = new Router({ proxy: { limits, deadlines, targets, log }, files: new StaticFiles(log), parking, isTrusted })
+  const streams = createStreams({ inheritance, limits, log })
+  const routes = routesOf({ router, streams }, options)
+  const tls = createTlsSide(options.tls, log)
+  const traffic = createTraffic({
+    served: servedBy(router, targets),
+    lastCountsDir: dirname(options.controlSocketPath),
+    accessLogDir: options.accessLogDir,
+    isTrusted,
+    log,
+  })
+  const parts = { options, limits, deadlines, targets, parking, router, streams, routes, tls, traffic }
+  const ready = Promise.withResolvers<ControlledIngress>()
+  ready.promise.catch(() => {})
+  let control: Control | undefined
+  let listeners: Listeners | undefined
+  try {
+    // Before the tables are read: whoever publishes a newer one from now on tells us, too.
+    control = serveControl(options.controlSocketPath, ready.promise)
+    await restore(routes)
+    if (tls.table !== undefined) await restore(tls.table)
+    const answer = createEntrance({
+      certificates: tls.certificates,
+      tlsPort: () => listeners?.tls?.address.port,
+      claim: (head, client) => {
+        client.note.serviceId = router.routes.get(head.host)?.serviceId ?? ''
+      },
+      answer: router.answer.bind(router),
+    })
+    const unsent = new Unsent(limits, isTrusted)
+    const finished: typeof traffic.finished = (note, client) => {
+      router.finished(note)
+      traffic.finished(note, client)
+    }
+    const context = { limits, deadlines, unsent, isTrusted, answer, finished }
+    listeners = openListeners({
+      listen: options.listen,
+      listenTls: options.tls?.listen,
+      inheritance,
+      transport: tls.transport,
+      context,
+      log,
+    })
+    return operate({ ...parts, listeners, control, ready: ready.resolve })
+  } catch (error) {
+    ready.reject(error)
+    await control?.stop()
+    await listeners?.abandon()
+    for (const part of [streams, tls, deadlines]) part.stop()
+    throw error
+  }
+}
+
+interface Parts {
+  options: IngressOptions
+  limits: IngressLimits
+  deadlines: Deadlines
+  targets: Targets
+  parking: Parking
+  router: Router
+  streams: Streams
+  routes: PublishedTable<RouteTable>
+  tls: TlsSide
+  traffic: IngressTraffic
+  listeners: Listeners
+  control: Control
+  ready: (ingress: ControlledIngress) => void
+}
+
+function operate(parts: Parts): RunningIngress {
+  const { options, limits, deadlines, targets, parking, router, streams, routes, tls, traffic, listeners, control, ready } = parts
+  const { controlSocketPath, log } = options
+  const life = createLife({
+    controlSocketPath,
+    control,
+    listeners: listeners.all,
+    streams,
+    targets,
+    parking,
+    deadlines,
+    limits,
+    log,
+    ended: () => {
+      listeners.stop()
+      tls.stop()
+      return traffic.close()
+    },
+  })
+  const isSucceeded = () => life.isSucceeded
+  const ingress: ControlledIngress = {
+    status: () => ({
+      pid: process.pid,
+      version: options.version,
+      routesVersion: router.version,
+      certificatesVersion: tls.certificates.version,
+      listen: listeners.http.address,
+      ...(listeners.tls !== undefined && { listenTls: listeners.tls.address }),
+      activeConnections: listeners.all.reduce((sum, { connectionCount }) => sum + connectionCount, 0),
+      ...(life.isSucceeded && { isSucceeded: true as const }),
+    }),
+    counters: (known) => traffic.read(known),
+    publish: publishTo(routes, isSucceeded),
+    publishCertificates: tls.table === undefined ? noCertificates : publishTo(tls.table, isSucceeded),
+    drainState: (instanceId) => {
+      const { inFlight, tunnels } = targets.drainState(instanceId)
+      return { inFlight, tunnels: tunnels + streams.countOf(instanceId) }
+    },
+    closeTunnels: (instanceId) => {
+      targets.closeTunnels(instanceId)
+      streams.cut(instanceId)
+    },
+    abortRequests: (instanceId) => targets.abortRequests(instanceId),
+    parked: (known, patienceMs) => parking.services.newsSince(known, patienceMs),
+    handOver: (successor) => life.handOver(successor),
+    shutdown: () => void life.close(),
+  }
+  ready(ingress)
+  control.takeName()
+  const addresses = listeners.all.map(({ address: { host, port } }) => `${host}:${port}`)
+  log(`Serving at ${addresses.join(' and ')} with route table ${router.version}`)
+  return { address: listeners.http.address, tlsAddress: listeners.tls?.address, close: life.close, closed: life.closed }
+}
+
+const routesOf = (
+  { router, streams }: { router: Router; streams: Streams },
+  { routesFilePath, log }: IngressOptions,
+): PublishedTable<RouteTable> => ({
+  name: 'route table',
+  filePath: routesFilePath,
+  parse: parseRouteTable,
+  apply: (table) => {
+    router.apply(table)
+    streams.apply(table.streams ?? [])
+  },
+  log,
+})
+
+const noCertificates: Publish = async () => {
+  throw new AppError('not_configured', 'This ingress was started without a place for certificates.')
+}
+
+const servedBy = (router: Router, targets: Targets): Served => ({
+  routes: () => router.routes,
+  drainStateOf: (instanceId) => targets.drainState(instanceId),
+})
+
+async function refuseSecond(controlSocketPath: string): Promise<void> {
+  const status = await createIngressClient(controlSocketPath)
+    .status()
+    .catch(() => undefined)
+  if (status !== undefined) {
+    throw new AppError('conflict', `Another ingress (process ${status.pid}) already serves this data directory.`)
+  }
+}

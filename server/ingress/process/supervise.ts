@@ -1,0 +1,228 @@
+import { AppError, messageOf } from '../../../shared/error.ts'
+import { isStartedAs, processAgeMs, processesOf, processStart } from '../../platform/process/process-start.ts'
+import { createIngressClient, type IngressClient } from '../control/client.ts'
+import { ownSocketPath } from '../control/names.ts'
+import type { IngressStatus } from '../control/protocol.ts'
+import { startIngressProcess } from './start-process.ts'
+
+/** The ingress that is wanted, and how to start it. */
+export interface IngressStart {
+  /** Argument array that runs `cpd ingress`; a running one that was started otherwise is replaced. */
+  command: readonly string[]
+  controlSocketPath: string
+  /** Appended to: what the ingress has to say. */
+  outputPath: string
+  /** Port 0 is content with any. */
+  listen: { host: string; port: number }
+  /** The same for TLS; off without it. */
+  listenTls?: { host: string; port: number }
+  /** Of the executable. */
+  version: string
+  log: (message: string) => void
+  env?: Record<string, string>
+}
+
+const END_TIMEOUT_MS = 5_000
+/** An ingress that has run for longer than this does not answer because it has just been started. */
+const ARRIVAL_MS = 10_000
+const ARRIVAL_POLL_MS = 50
+const POLL_MS = 10
+
+/**
+ * Sees to it that the wanted ingress runs: takes over a running one, has one of another version, address or command line start the
+ * wanted one in its place, or starts it as a process of its own that outlives us.
+ *
+ * @throws AppError `unavailable` with the ingress's own last words when it does not start; one that ran before goes on.
+ */
+export async function ensureIngress(start: IngressStart): Promise<IngressClient> {
+  const client = createIngressClient(start.controlSocketPath)
+  const running = await statusOf(client)
+  if (running !== undefined) {
+    if (isWanted(running, start)) return client
+    start.log(`Replacing the ingress of version ${running.version} at ${running.listen.host}:${running.listen.port}`)
+    if (await isHandedOver(client, running, start)) return client
+    await endRunning(client, running)
+  }
+  if (await arrives(client, start)) return client
+  try {
+    await startNew(client, start)
+  } catch (error) {
+    if (!killUnreachable(start.command)) throw error
+    await startNew(client, start)
+  }
+  return client
+}
+
+function isWanted({ pid, version, listen, listenTls }: IngressStatus, start: IngressStart): boolean {
+  return version === start.version && isAt(listen, start.listen) && isAt(listenTls, start.listenTls) && wasStartedSo(pid, start.command)
+}
+
+type Address = IngressStart['listen']
+
+function isAt(actual: Address | undefined, wanted: Address | undefined): boolean {
+  if (actual === undefined || wanted === undefined) return actual === wanted
+  return actual.host === wanted.host && (wanted.port === 0 || actual.port === wanted.port)
+}
+
+/** Nobody knows of one that has just ended. */
+const wasStartedSo = (pid: number, command: readonly string[]): boolean => isStartedAs(pid, command) !== false
+
+/** False when the running one has to be ended first. @throws AppError when it goes on because the wanted one does not start. */
+async function isHandedOver(client: IngressClient, running: IngressStatus, start: IngressStart): Promise<boolean> {
+  try {
+    await client.handOver({ command: [...start.command], env: start.env ?? {}, outputPath: start.outputPath })
+    return true
+  } catch (error) {
+    // An older build does not know how.
+    if (error instanceof AppError && error.code === 'not_found') return false
+    if (await arrives(client, start)) return true
+    if (processStart(running.pid) !== undefined) throw error
+    return false
+  }
+}
+
+/** Whether the wanted one serves, or is about to: its predecessor, or who asked for it, may have died when it was just started. */
+async function arrives(client: IngressClient, start: IngressStart): Promise<boolean> {
+  for (;;) {
+    const isLast = !(await isOneUnderWay(start))
+    const status = await statusOf(client)
+    if (status !== undefined && isWanted(status, start)) return true
+    if (isLast) return false
+    await Bun.sleep(ARRIVAL_POLL_MS)
+  }
+}
+
+/** A predecessor may be as young as one that arrives, where one hand-over followed another; it says of itself what it is. */
+async function isOneUnderWay({ command, controlSocketPath }: IngressStart): Promise<boolean> {
+  const young = processesOf(command).filter((pid) => (processAgeMs(pid) ?? ARRIVAL_MS) < ARRIVAL_MS)
+  const known = await Promise.all(young.map((pid) => statusOf(createIngressClient(ownSocketPath(controlSocketPath, pid)))))
+  return known.some((status) => status?.isSucceeded !== true)
+}
+
+async function endRunning(client: IngressClient, { pid }: IngressStatus): Promise<void> {
+  const startedAt = processStart(pid)
+  await client.shutdown().catch(() => undefined)
+  // It gives up its address and its control socket at once; requests in flight end behind our back.
+  const hasLetGo = await until(async () => (await statusOf(client)) === undefined, END_TIMEOUT_MS)
+  if (!hasLetGo) killProcess(pid, startedAt)
+}
+
+/**
+ * Kills an ingress of ours that serves but cannot be talked to: it hangs, or its control socket was removed. One that was asked to end
+ * and still answers its last requests is not in the way of a start, so this is for starts that have failed.
+ */
+function killUnreachable(command: readonly string[]): boolean {
+  const pids = processesOf(command)
+  for (const pid of pids) killProcess(pid, processStart(pid))
+  return pids.length > 0
+}
+
+const startNew = (client: IngressClient, { command, env = {}, outputPath }: IngressStart): Promise<void> =>
+  startIngressProcess({ client, command: [...command], env, outputPath })
+
+/** What the ingress says of itself, or undefined when none answers. */
+async function statusOf(client: IngressClient): Promise<IngressStatus | undefined> {
+  return client.status().catch(() => undefined)
+}
+
+/** Kills exactly the process that was seen, not a later one of the same pid. */
+function killProcess(pid: number, startedAt: string | undefined): void {
+  if (startedAt === undefined || processStart(pid) !== startedAt) return
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended in this very moment.
+  }
+}
+
+async function until(isSo: () => Promise<boolean>, timeoutMs: number): Promise<boolean> {
+  const deadline = performance.now() + timeoutMs
+  while (performance.now() < deadline) {
+    if (await isSo()) return true
+    await Bun.sleep(POLL_MS)
+  }
+  return false
+}
+
+export interface WatchTimings {
+  /** How often the ingress is asked for its status. */
+  askEveryMs: number
+  /** How long an answer may take. */
+  askTimeoutMs: number
+  /** An ingress that has run this long did not fail at its start: when it ends, the next one is started at once. */
+  stableMs: number
+}
+
+const defaultWatchTimings: WatchTimings = { askEveryMs: 2_000, askTimeoutMs: 5_000, stableMs: 1_000 }
+const LOOK_EVERY_MS = 100
+/** Unanswered asks in a row after which the ingress is taken for hung. */
+const SILENT_ASKS = 3
+const FIRST_DELAY_MS = 100
+const LONGEST_DELAY_MS = 10_000
+
+export interface WatchedIngress extends IngressStart {
+  signal: AbortSignal
+  timings?: Partial<WatchTimings>
+  /** It has its last routes from disk; whoever knows newer ones can tell it now. */
+  onRestarted?: () => void
+}
+
+/**
+ * Keeps the wanted ingress running until aborted: starts it anew when it has died, kills it first when it has stopped answering,
+ * waits ever longer between starts that come to nothing. Never rejects.
+ */
+export async function watchIngress(start: WatchedIngress): Promise<void> {
+  const { signal, log } = start
+  const timings = { ...defaultWatchTimings, ...start.timings }
+  const client = createIngressClient(start.controlSocketPath)
+  for (let failures = 0; !signal.aborted; ) {
+    const ranMs = await watchOne(client, signal, timings)
+    if (signal.aborted) return
+    const now = await statusOf(client)
+    if (now !== undefined && isWanted(now, start)) continue
+    failures = ranMs >= timings.stableMs ? 0 : failures
+    try {
+      await ensureIngress(start)
+      log('The ingress had ended and was started anew')
+      start.onRestarted?.()
+    } catch (error) {
+      log(messageOf(error))
+    }
+    await pause(Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** failures++), signal)
+  }
+}
+
+/**
+ * Returns when the ingress that runs now has ended, was killed for its silence, or has left its name to another; how long that took,
+ * in milliseconds.
+ */
+async function watchOne(client: IngressClient, signal: AbortSignal, timings: WatchTimings): Promise<number> {
+  const status = await statusOf(client)
+  if (status === undefined) return 0
+  const startedAt = processStart(status.pid)
+  const since = performance.now()
+  let askedAt = since
+  let silentAsks = 0
+  while (!signal.aborted && startedAt !== undefined && processStart(status.pid) === startedAt) {
+    await pause(LOOK_EVERY_MS, signal)
+    if (performance.now() - askedAt < timings.askEveryMs) continue
+    const answer = await Promise.race([statusOf(client), pause(timings.askTimeoutMs, signal)])
+    if (answer !== undefined && answer.pid !== status.pid) break
+    silentAsks = answer === undefined ? silentAsks + 1 : 0
+    askedAt = performance.now()
+    if (silentAsks === SILENT_ASKS) killProcess(status.pid, startedAt)
+  }
+  return performance.now() - since
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<undefined> {
+  if (signal.aborted) return undefined
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const end = () => resolve()
+  const timer = setTimeout(end, ms)
+  signal.addEventListener('abort', end, { once: true })
+  await promise
+  clearTimeout(timer)
+  signal.removeEventListener('abort', end)
+  return undefined
+}

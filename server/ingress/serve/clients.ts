@@ -1,0 +1,98 @@
+import type { ClientSocket, Connection } from '../exchange/client-context.ts'
+import type { Seats } from '../limits/connection-limits.ts'
+import type { Tally } from '../limits/reported-count.ts'
+import { within } from '../limits/within.ts'
+
+export interface EndOptions {
+  /** For requests in flight and tunnels. */
+  graceMs: number
+  /** Ends what outstays the grace, as politely as may be. */
+  giveUp: () => void
+  /** For clients to take note of that; then they are cut off. */
+  lingerMs: number
+}
+
+export interface ClientsOptions {
+  seats: Seats
+  /** Counts those for whom there was no room. */
+  turnedAway: Tally
+}
+
+/** The clients that have come in at one address, from their coming to their going. */
+export class Clients {
+  readonly #options: ClientsOptions
+  /** With the seat that each has. */
+  readonly #connections = new Map<Connection, string>()
+  readonly #waiting = new Set<() => void>()
+  #isEnding = false
+
+  constructor(options: ClientsOptions) {
+    this.#options = options
+  }
+
+  get isEnding(): boolean {
+    return this.#isEnding
+  }
+
+  get count(): number {
+    return this.#connections.size
+  }
+
+  /** Gives a new client what `create` makes, or ends it when there is no room. */
+  admit(socket: ClientSocket, create: () => Connection): void {
+    const seat = this.#options.seats.take(socket.remoteAddress)
+    if (seat === undefined) {
+      this.#options.turnedAway.count(socket.remoteAddress)
+      socket.terminate()
+      return
+    }
+    socket.data = create()
+    this.#connections.set(socket.data, seat)
+  }
+
+  /** The same client goes on as another connection. */
+  replace(from: Connection, to: Connection): void {
+    const seat = this.#connections.get(from)
+    if (seat === undefined) return
+    this.#connections.delete(from)
+    this.#connections.set(to, seat)
+  }
+
+  leave(connection: Connection): void {
+    const seat = this.#connections.get(connection)
+    if (seat === undefined) return
+    this.#connections.delete(connection)
+    this.#options.seats.leave(seat)
+    if (this.#connections.size > 0) return
+    for (const resume of this.#waiting) resume()
+    this.#waiting.clear()
+  }
+
+  /** Asks for no further requests, and resolves when all are gone. */
+  retire(): Promise<void> {
+    this.#isEnding = true
+    for (const connection of this.#connections.keys()) connection.announceEnd?.()
+    return this.#allGone()
+  }
+
+  /** Closes the connections that are between two requests. */
+  closeIdle(): void {
+    for (const connection of this.#connections.keys()) connection.closeWhenIdle()
+  }
+
+  async end({ graceMs, giveUp, lingerMs }: EndOptions): Promise<void> {
+    this.#isEnding = true
+    this.closeIdle()
+    await within(graceMs, this.#allGone())
+    giveUp()
+    await within(lingerMs, this.#allGone())
+    for (const connection of this.#connections.keys()) connection.drop()
+  }
+
+  #allGone(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#connections.size === 0) resolve()
+      else this.#waiting.add(resolve)
+    })
+  }
+}

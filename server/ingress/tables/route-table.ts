@@ -1,0 +1,107 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { AppError } from '../../../shared/error.ts'
+import { parseHost } from '../message/host.ts'
+
+/** Where an instance listens. */
+export const ProxyTarget = Type.Object({
+  instanceId: Type.String({ minLength: 1 }),
+  host: Type.String({ minLength: 1 }),
+  port: Type.Integer({ minimum: 1, maximum: 65_535 }),
+})
+export type ProxyTarget = Static<typeof ProxyTarget>
+
+/**
+ * A rule of a site or service. `source` may hold `:name` for one segment and `*` for the rest; `destination` may use both.
+ * A rewrite counts only where no file matches; a redirect without a status is a 301.
+ */
+export const PathRule = Type.Object({
+  type: Type.Union([Type.Literal('redirect'), Type.Literal('rewrite')]),
+  source: Type.String({ pattern: '^/' }),
+  destination: Type.String({ pattern: '^(/|https?://)[!-~]*$' }),
+  status: Type.Optional(Type.Integer({ minimum: 300, maximum: 399 })),
+})
+export type PathRule = Static<typeof PathRule>
+
+/** A header added to the answers below a path; `path` may hold `*` anywhere and `:name` for one segment. */
+export const HeaderRule = Type.Object({
+  path: Type.String({ pattern: '^/' }),
+  name: Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$" }),
+  value: Type.String({ pattern: '^[\\t -~\\u0080-\\u00ff]*$' }),
+})
+export type HeaderRule = Static<typeof HeaderRule>
+
+/** What stands between a request and whoever answers it. Absent for a service that has nothing of it. */
+export const RoutePolicy = Type.Object({
+  /** Ranges of addresses that are let in; absent for all, empty for none. */
+  allow: Type.Optional(Type.Array(Type.String())),
+  /** Every request is answered with a page, or led to `uri`. */
+  maintenance: Type.Optional(Type.Object({ uri: Type.Optional(Type.String({ pattern: '^https?://[!-~]+$' })) })),
+  /** Of a proxied service, whose rewrites are its own matter. */
+  rules: Type.Optional(Type.Array(PathRule)),
+  headers: Type.Optional(Type.Array(HeaderRule)),
+})
+export type RoutePolicy = Static<typeof RoutePolicy>
+
+const named = { serviceId: Type.String({ minLength: 1 }), name: Type.String(), policy: Type.Optional(RoutePolicy) }
+
+export const Route = Type.Union([
+  Type.Object({
+    kind: Type.Literal('proxy'),
+    ...named,
+    targets: Type.Array(ProxyTarget),
+    /** Sent along with each request, to an upstream that is to know that it came through the ingress. Never logged. */
+    proof: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]+$' })),
+  }),
+  Type.Object({
+    kind: Type.Literal('static'),
+    ...named,
+    releaseId: Type.String({ minLength: 1 }),
+    root: Type.String({ pattern: '^/' }),
+    headers: Type.Array(HeaderRule),
+    rules: Type.Array(PathRule),
+  }),
+  Type.Object({ kind: Type.Literal('suspended'), ...named }),
+  /** Requests wait until a newer table says otherwise. */
+  Type.Object({ kind: Type.Literal('asleep'), ...named }),
+  Type.Object({ kind: Type.Literal('unavailable'), ...named, isUndeployed: Type.Optional(Type.Literal(true)) }),
+])
+export type Route = Static<typeof Route>
+export type StaticRoute = Extract<Route, { kind: 'static' }>
+
+/** Plain TCP connections to an address of this machine, which are led to one of the instances. */
+export const Stream = Type.Object({
+  listen: Type.Object({ host: Type.String({ pattern: '^127\\.' }), port: Type.Integer({ minimum: 1, maximum: 65_535 }) }),
+  targets: Type.Array(ProxyTarget),
+})
+export type Stream = Static<typeof Stream>
+
+/** Everything the ingress serves, as one value: it is applied whole or not at all. Hosts are names without a port. */
+export const RouteTable = Type.Object({
+  version: Type.Integer({ minimum: 0 }),
+  hosts: Type.Record(Type.String(), Route),
+  streams: Type.Optional(Type.Array(Stream)),
+})
+export type RouteTable = Static<typeof RouteTable>
+
+export const EMPTY_ROUTE_TABLE: RouteTable = { version: 0, hosts: {} }
+
+/**
+ * Checks a snapshot received as JSON and brings its host names into the form requests are looked up by.
+ *
+ * @throws AppError `validation_failed` naming the first place that is wrong.
+ */
+export function parseRouteTable(value: unknown): RouteTable {
+  if (!Value.Check(RouteTable, value)) {
+    const first = Value.Errors(RouteTable, value).First()
+    throw new AppError('validation_failed', `The route table is not valid at ${first?.path || '/'}: ${first?.message ?? 'wrong shape'}`)
+  }
+  const hosts: Record<string, Route> = {}
+  for (const [name, route] of Object.entries(value.hosts)) {
+    const parsed = parseHost(name)
+    if (parsed === undefined || parsed.port !== undefined)
+      throw new AppError('validation_failed', `The route table names "${name}", which is no host name`)
+    hosts[parsed.host] = route
+  }
+  return { version: value.version, hosts, ...(value.streams && { streams: value.streams }) }
+}

@@ -1,0 +1,352 @@
+import type { ClientSide, Exchange, Header } from '../exchange/exchange.ts'
+import { pageResponse } from '../exchange/page.ts'
+import { respond } from '../exchange/respond.ts'
+import { NEVER } from '../limits/deadlines.ts'
+import { BadMessage } from '../message/bad-message.ts'
+import type { PayloadSink } from '../message/body.ts'
+import { forwardRequest } from '../message/forward-request.ts'
+import { fieldValue, type RequestHead } from '../message/request-head.ts'
+import type { ResponseHead } from '../message/response-head.ts'
+import { type ResponseEvent, ResponseReader } from '../message/response-reader.ts'
+import { parseTrailers } from '../message/trailers.ts'
+import type { ProxyTarget } from '../tables/route-table.ts'
+import type { ProxyContext } from './proxy-context.ts'
+import type { Target, TargetUse } from './target.ts'
+import { Tunnel } from './tunnel.ts'
+import { UpstreamConnection, type UpstreamUser } from './upstream-connection.ts'
+
+export interface ProxiedRequest {
+  head: RequestHead
+  client: ClientSide
+  /** Of the service, for messages. */
+  name: string
+  /** That rules of the service set on the answer. */
+  headers: readonly Header[]
+  /** What tells the upstream that a request came through us, where it is to know. */
+  proof?: string | undefined
+  /** Where the requests to a host can be answered as of now: the table may change while a connection is being tried. */
+  targetsOf(host: string): readonly ProxyTarget[]
+}
+
+/** May be sent again when nobody knows whether it arrived (RFC 9110 section 9.2.2). */
+const idempotentMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
+const RETRY_AFTER_SECONDS = 5
+/** Interim answers to one request: more than any client knows what to do with. */
+const MAX_INTERIM = 10
+
+/**
+ * One request on its way through an instance. Until a connection stands, another instance may be tried, as nothing has been sent.
+ * After that there is one second chance: a request without a body that may be repeated, on a pooled connection that died before
+ * the first byte of an answer.
+ */
+export class ProxyExchange implements Exchange, UpstreamUser, TargetUse, PayloadSink {
+  readonly #context: ProxyContext
+  readonly #head: RequestHead
+  readonly #client: ClientSide
+  readonly #name: string
+  readonly #headers: readonly Header[]
+  readonly #proof: string | undefined
+  readonly #targetsOf: ProxiedRequest['targetsOf']
+  readonly #isRepeatable: boolean
+  readonly #reader: ResponseReader
+  #unreachable: Set<Target> | undefined
+  #target: Target | undefined
+  /** Set while it is open and ours. */
+  #connection: UpstreamConnection | undefined
+  #isConnected = false
+  /** The head waits for the start of the body, which has mostly come with it: they make one packet. */
+  #isHeadHeld = false
+  #response: ResponseHead | undefined
+  #interimCount = 0
+  #isKeptAlive = false
+
+  constructor(context: ProxyContext, { head, client, name, headers, proof, targetsOf }: ProxiedRequest) {
+    this.#context = context
+    this.#head = head
+    this.#client = client
+    this.#name = name
+    this.#headers = headers
+    this.#proof = proof
+    this.#targetsOf = targetsOf
+    this.#isRepeatable = head.framing.kind === 'none' && head.upgrade === undefined && idempotentMethods.has(head.method)
+    this.#reader = new ResponseReader({ method: head.method, limits: context.limits, sink: client.takesChunks ? undefined : this })
+  }
+
+  start(): void {
+    this.#tryNext()
+  }
+
+  // What the client does.
+
+  get wantsBody(): boolean {
+    return this.#isConnected && !(this.#connection?.isFull ?? false)
+  }
+
+  get keptBytes(): number {
+    return this.#connection?.queuedBytes ?? 0
+  }
+
+  body(bytes: Buffer, from?: number, to?: number): void {
+    const connection = this.#connection
+    if (!this.#isHeadHeld) {
+      connection?.write(bytes, from, to)
+    } else {
+      connection?.hold()
+      this.#writeHead()
+      connection?.write(bytes, from, to)
+      connection?.release()
+    }
+    this.#expectAnswer()
+  }
+
+  bodyPause(): void {
+    if (this.#isHeadHeld) this.#writeHead()
+  }
+
+  bodyEnd(): void {}
+
+  clientDrained(): void {
+    this.#connection?.resume()
+    this.#expectAnswer()
+  }
+
+  clientEnded(): void {
+    this.clientGone()
+  }
+
+  clientGone(): void {
+    this.#leave()
+  }
+
+  // What the instance does.
+
+  opened(connection: UpstreamConnection): void {
+    this.#send(connection)
+  }
+
+  connectFailed(): void {
+    this.#connection = undefined
+    this.#unreachable ??= new Set()
+    if (this.#target !== undefined) this.#unreachable.add(this.#target)
+    this.#tryNext()
+  }
+
+  received(bytes: Buffer): void {
+    this.#expectAnswer()
+    this.#reader.push(bytes)
+    this.#client.hold()
+    try {
+      this.#read()
+    } finally {
+      this.#client.release()
+    }
+    this.#waitForClient()
+  }
+
+  onPayload(payload: Buffer): void {
+    this.#client.write(payload)
+  }
+
+  onTrailers(lines: string): void {
+    this.#client.forwardTrailers(parseTrailers(lines, this.#context.limits.maxFields))
+  }
+
+  drained(): void {
+    this.#client.poke()
+  }
+
+  ended(): void {
+    this.#lost(undefined)
+  }
+
+  closed(error: Error | undefined): void {
+    this.#lost(error)
+  }
+
+  timedOut(): void {
+    if (this.#response !== undefined) {
+      this.#truncate()
+      return
+    }
+    this.#fail(504, `${this.#name} did not answer in time.`)
+  }
+
+  /** The instance is to go and this request has had its time. */
+  abandon(): void {
+    if (this.#response !== undefined) {
+      this.#truncate()
+      return
+    }
+    this.#fail(503, `${this.#name} was stopped before it had answered. Try again.`)
+  }
+
+  // How it goes on.
+
+  #tryNext(isFresh = false): void {
+    this.#target?.requests.delete(this)
+    const { deadlines, limits, log, targets } = this.#context
+    const target = targets.choose(this.#targetsOf(this.#head.host), this.#unreachable)
+    this.#target = target
+    if (target === undefined) {
+      this.#fail(502, `${this.#name} cannot be reached: no instance of it accepts connections.`)
+      return
+    }
+    target.requests.add(this)
+    this.#client.note.instanceId = target.instanceId
+    const idleMs = this.#isRepeatable ? limits.poolIdleMs : limits.poolFreshMs
+    const pooled = isFresh ? undefined : target.takeIdle(deadlines.now - idleMs)
+    if (pooled === undefined) {
+      this.#connection = UpstreamConnection.connect(target, this, { deadlines, log, timeoutMs: limits.connectTimeoutMs })
+    } else {
+      pooled.reuse(this)
+      this.#send(pooled)
+    }
+  }
+
+  #send(connection: UpstreamConnection): void {
+    this.#connection = connection
+    this.#isConnected = true
+    if (this.#head.framing.kind === 'none') {
+      this.#writeHead()
+    } else {
+      this.#isHeadHeld = true
+      this.#client.poke()
+    }
+    this.#expectAnswer()
+    this.#waitForClient()
+  }
+
+  /** An instance is not read from while its client has enough, and owes nothing meanwhile. */
+  #waitForClient(): void {
+    if (this.#connection === undefined || !this.#client.isFull) return
+    this.#connection.pause()
+    this.#setDeadline(NEVER)
+  }
+
+  #writeHead(): void {
+    this.#isHeadHeld = false
+    const connection = this.#connection
+    const { origin, note } = this.#client
+    if (connection === undefined) return
+    connection.hold()
+    forwardRequest(connection, this.#head, { origin, requestId: note.requestId, proof: this.#proof })
+    connection.release()
+  }
+
+  #expectAnswer(): void {
+    this.#setDeadline(this.#context.deadlines.now + this.#context.limits.upstreamIdleMs)
+  }
+
+  #setDeadline(at: number): void {
+    if (this.#connection !== undefined && this.#isConnected) this.#connection.deadlineAt = at
+  }
+
+  #read(): void {
+    try {
+      // The exchange is over as soon as it has let go of its connection.
+      for (let event = this.#reader.next(); event !== undefined; event = this.#reader.next()) {
+        this.#take(event)
+        if (this.#connection === undefined) return
+      }
+    } catch (error) {
+      if (!(error instanceof BadMessage)) throw error
+      if (this.#response !== undefined) {
+        this.#truncate()
+        return
+      }
+      this.#fail(502, `${this.#name} gave an answer that is not valid HTTP: ${error.message}.`)
+    }
+  }
+
+  #take(event: ResponseEvent): void {
+    switch (event.kind) {
+      case 'interim':
+        if (++this.#interimCount > MAX_INTERIM) throw new BadMessage(502, `it sends more than ${MAX_INTERIM} interim answers`)
+        this.#client.forwardInterim(event.head)
+        return
+      case 'switch':
+        this.#switch(event.head)
+        return
+      case 'head':
+        this.#answer(event.head)
+        return
+      case 'body':
+        if (this.#client.takesChunks || this.#response?.framing.kind !== 'chunked') this.#client.write(event.bytes, event.from, event.to)
+        return
+      case 'end':
+        this.#complete()
+        return
+    }
+  }
+
+  #answer(response: ResponseHead): void {
+    this.#response = response
+    const isDelimited = response.framing.kind !== 'until-close' && (this.#client.takesChunks || response.framing.kind !== 'chunked')
+    this.#isKeptAlive = this.#client.keepsAlive && isDelimited
+    this.#client.forwardHead(response, { isKeptAlive: this.#isKeptAlive, headers: this.#headers })
+  }
+
+  #switch(response: ResponseHead): void {
+    const [connection, target] = [this.#connection, this.#target]
+    if (connection === undefined || target === undefined) return
+    if (this.#head.upgrade === undefined) throw new BadMessage(502, 'it changes the protocol unasked')
+    const tunnel = new Tunnel({ context: this.#context, client: this.#client, connection, target, protocol: this.#head.upgrade })
+    tunnel.start(response, this.#reader.takeRest())
+    this.#connection = undefined
+    this.#leave()
+  }
+
+  #complete(): void {
+    const connection = this.#connection
+    this.#connection = undefined
+    this.#leave()
+    const isReusable = this.#client.isRequestWhole && this.#response?.isKeepAlive && this.#reader.excessBytes === 0
+    if (isReusable && connection?.isFlushed) connection.giveBack(this.#context.limits.poolIdleMs)
+    else connection?.close()
+    this.#client.finish(this.#isKeptAlive)
+  }
+
+  /** The connection has ended before the response was known to be whole. */
+  #lost(error: Error | undefined): void {
+    const isStale = this.#connection?.isReused && !this.#reader.hasStarted
+    if (isStale && this.#isRepeatable) {
+      this.#connection?.close()
+      this.#connection = undefined
+      this.#isConnected = false
+      this.#tryNext(true)
+      return
+    }
+    if (this.#response === undefined) {
+      this.#fail(502, `${this.#name} closed the connection without an answer.`)
+      return
+    }
+    if (error !== undefined || !this.#reader.isWholeAtEnd()) {
+      this.#truncate()
+      return
+    }
+    this.#leave()
+    this.#client.finish(false)
+  }
+
+  #truncate(): void {
+    this.#leave()
+    this.#client.note.hasFailed = true
+    this.#client.abort()
+  }
+
+  #fail(status: number, text: string): void {
+    this.#leave()
+    this.#client.note.hasFailed = true
+    const titles: Record<number, string> = { 502: 'Bad Gateway', 503: 'Service Unavailable', 504: 'Gateway Timeout' }
+    const page = { status, title: titles[status] ?? 'Error', text, ...(status === 503 && { retryAfterSeconds: RETRY_AFTER_SECONDS }) }
+    respond(this.#client, this.#head.method, pageResponse(page, fieldValue(this.#head.fields, 'accept')))
+  }
+
+  /** Lets go of the instance. */
+  #leave(): void {
+    this.#target?.requests.delete(this)
+    const connection = this.#connection
+    this.#connection = undefined
+    connection?.close()
+  }
+}
