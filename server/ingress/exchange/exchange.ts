@@ -1,9 +1,8 @@
 import type { Field } from '../message/field-lines.ts'
 import type { RequestOrigin } from '../message/forward-request.ts'
+import type { Header, LocalHead } from '../message/header.ts'
 import type { ResponseHead } from '../message/response-head.ts'
 import type { RequestNote } from './request-note.ts'
-
-export type Header = readonly [name: string, value: string]
 
 /** One request and its answer, as the client's side sees whoever answers it: a proxied instance, a static site, a tunnel. */
 export interface Exchange {
@@ -23,16 +22,6 @@ export interface Exchange {
   clientGone(): void
   /** Request bytes that it has taken and that nobody has taken from it. */
   readonly keptBytes?: number
-}
-
-/** The head of an answer of our own. */
-export interface LocalHead {
-  status: number
-  headers: readonly Header[]
-  /** Undefined for an answer that has no body by its status. */
-  lengthBytes: number | undefined
-  /** Headers and length in HTTP/1 form, of a head that is sent again and again. */
-  lines?: string
 }
 
 export interface Forwarding {

@@ -1,4 +1,5 @@
-import type { ClientSide, Header } from './exchange.ts'
+import type { Header } from '../message/header.ts'
+import type { ClientSide } from './exchange.ts'
 
 /** An answer the ingress gives itself, small enough to be sent in one piece. */
 export interface LocalResponse {

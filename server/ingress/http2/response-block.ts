@@ -1,6 +1,6 @@
-import type { Header, LocalHead } from '../exchange/exchange.ts'
 import type { Field } from '../message/field-lines.ts'
 import { passesToClient } from '../message/forward-response.ts'
+import type { Header, LocalHead } from '../message/header.ts'
 import { httpDate } from '../message/http-date.ts'
 import type { ResponseHead } from '../message/response-head.ts'
 import { BlockCache } from './block-cache.ts'

@@ -1,6 +1,6 @@
-import type { Header } from '../exchange/exchange.ts'
 import type { Field } from './field-lines.ts'
 import { namesOtherFields } from './framing.ts'
+import type { Header } from './header.ts'
 import { httpDate } from './http-date.ts'
 import { type HeadWriter, NONE_DROPPED, writeKept } from './kept-lines.ts'
 import type { KnownName } from './known-names.ts'

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
-import type { LocalHead } from '../exchange/exchange.ts'
 import { connectionLine } from './forward-response.ts'
+import type { LocalHead } from './header.ts'
 import { httpDate } from './http-date.ts'
 
 export interface LocalHeadOptions {

@@ -1,6 +1,6 @@
 import { maxPatternChars } from '../../../shared/edge-rule.ts'
 import { isReservedHeader } from '../../../shared/header-rule.ts'
-import type { Header } from '../exchange/exchange.ts'
+import type { Header } from '../message/header.ts'
 import type { HeaderRule, PathRule } from '../tables/route-table.ts'
 import { compilePattern, fillPath, MatchBudget, matchPath, type PathPattern } from './path-pattern.ts'
 

@@ -1,4 +1,5 @@
-import type { ClientSide, LocalHead } from '../exchange/exchange.ts'
+import type { ClientSide } from '../exchange/exchange.ts'
+import type { LocalHead } from '../message/header.ts'
 import type { ByteRange } from './byte-range.ts'
 import type { Holdings } from './holdings.ts'
 import { BLOCK_BYTES, type OpenFiles, type Readable } from './open-files.ts'

@@ -1,4 +1,4 @@
-import type { Header, LocalHead } from '../exchange/exchange.ts'
+import type { Header, LocalHead } from '../message/header.ts'
 import { headerLines } from '../message/local-head.ts'
 import { type PathRules, ruledHeaders } from '../rules/path-rules.ts'
 import type { Asked } from './asked.ts'

@@ -1,4 +1,3 @@
-import type { DrainState } from '../control/protocol.ts'
 import type { RequestNote } from '../exchange/request-note.ts'
 import type { Route } from '../tables/route-table.ts'
 import type { KnownCounts, TrafficCounts, TrafficEntry } from './counts.ts'
@@ -30,10 +29,15 @@ interface Entry {
 type Routes = ReadonlyMap<string, Route>
 
 /** What is served now. */
+interface InFlight {
+  inFlight: number
+  tunnels: number
+}
+
 export interface Served {
   /** Another map after each change. */
   routes(): Routes
-  drainStateOf(instanceId: string): DrainState
+  drainStateOf(instanceId: string): InFlight
 }
 
 /** The services and instances of the route table, by id. */
@@ -131,7 +135,7 @@ export class TrafficCounters {
   }
 }
 
-const idle: DrainState = { inFlight: 0, tunnels: 0 }
+const idle: InFlight = { inFlight: 0, tunnels: 0 }
 
 function classOf(status: number, isTunnel: boolean, isLost: boolean): number {
   if (isLost) return 0
