@@ -1,4 +1,4 @@
-/** `npm run bench [name …]`: prints the figures of the README, each as a ratio to a peer measured on this machine in the same run. */
+/** `npm run bench [name …]`: prints the figures of server/docs/measurements.md, each as a ratio to a peer measured on this machine in the same run. */
 const names = [
   'deploy',
   'instance-start',

@@ -1,13 +1,20 @@
+import changelog from '../../../docs/CHANGELOG.md' with { type: 'text' }
+import contributing from '../../../docs/contributing.md' with { type: 'text' }
 import decisions from '../../../docs/decisions.md' with { type: 'text' }
-import contributing from '../../../docs/development.md' with { type: 'text' }
+import deploys from '../../../docs/deploys.md' with { type: 'text' }
+import disks from '../../../docs/disks.md' with { type: 'text' }
+import domains from '../../../docs/domains.md' with { type: 'text' }
+import jobs from '../../../docs/jobs.md' with { type: 'text' }
 import measurements from '../../../docs/measurements.md' with { type: 'text' }
+import metrics from '../../../docs/metrics.md' with { type: 'text' }
 import operations from '../../../docs/operations.md' with { type: 'text' }
 import people from '../../../docs/people.md' with { type: 'text' }
 import security from '../../../docs/security.md' with { type: 'text' }
 import services from '../../../docs/services.md' with { type: 'text' }
+import settings from '../../../docs/settings.md' with { type: 'text' }
 
 export interface Chapter {
-  /** Its file below `server/docs/` without `.md`, in lower case, and its name in the address. */
+  /** Name of its file below `server/docs/` in lower case and without `.md`, and its name in the address. */
   slug: string
   summary: string
   /** Markdown that begins with its title, `# …`. */
@@ -16,11 +23,18 @@ export interface Chapter {
 
 /** The guide in the order in which it is read. */
 export const chapters: readonly Chapter[] = [
-  { slug: 'services', summary: 'What can be deployed, and the kinds of services there are.', text: services },
+  { slug: 'deploys', summary: 'What is built, what happens in a deploy, health, the guard and rollbacks.', text: deploys },
+  { slug: 'services', summary: 'Kinds of services, headers and redirects, who is let in, sleep, plans.', text: services },
+  { slug: 'jobs', summary: 'One-off jobs, cron jobs, and a shell beside an instance.', text: jobs },
+  { slug: 'disks', summary: 'Files that outlive releases, and their snapshots.', text: disks },
+  { slug: 'domains', summary: 'Host names of your own, and their certificates.', text: domains },
   { slug: 'people', summary: 'Members, roles, keys, workspaces, signing in and the audit log.', text: people },
+  { slug: 'metrics', summary: 'What services use, print and are asked for; Prometheus.', text: metrics },
   { slug: 'operations', summary: 'Installing, upgrading, backing up, and what survives what.', text: operations },
+  { slug: 'settings', summary: 'Every setting, with its default.', text: settings },
   { slug: 'security', summary: 'What is promised, how it is kept, and how to prove it.', text: security },
   { slug: 'measurements', summary: 'How fast it is, beside its peers on the same machine.', text: measurements },
   { slug: 'decisions', summary: 'What was decided, and why.', text: decisions },
-  { slug: 'development', summary: 'How to add a resource, a setting or an engine.', text: contributing },
+  { slug: 'contributing', summary: 'How to add a resource, a setting, an engine or a type of service.', text: contributing },
+  { slug: 'changelog', summary: 'What changed, newest first.', text: changelog },
 ]
