@@ -2,8 +2,9 @@
  * `node`, `npm` and `npx` for machines without Node.js, and for services that want Bun: small scripts over the Bun beside them. They know what
  * start commands, jobs and builds of apps ask for; whatever else they are asked is refused with a word about what to do.
  */
-import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { replaceFile } from '../platform/files/replace-file.ts'
 import { FROM_FIRST_PACKAGE } from './package-manager.ts'
 
 /** The folder of these scripts in the toolchain's. */
@@ -128,9 +129,6 @@ export async function ensureStandIns(toolchainDir: string): Promise<void> {
   for (const [name, text] of Object.entries(scripts)) {
     const path = join(dir, name)
     if ((await readFile(path, 'utf8').catch(() => undefined)) === text) continue
-    const fresh = join(toolchainDir, `incoming-${crypto.randomUUID()}`)
-    await writeFile(fresh, text, { mode: 0o755 })
-    await chmod(fresh, 0o755)
-    await rename(fresh, path)
+    await replaceFile(path, text, { mode: 0o755, incoming: join(toolchainDir, `incoming-${crypto.randomUUID()}`) })
   }
 }

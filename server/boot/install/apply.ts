@@ -1,7 +1,8 @@
 import { constants } from 'node:fs'
-import { chmod, copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { AppError } from '../../../shared/error.ts'
+import { replaceFile } from '../../platform/files/replace-file.ts'
 import { runProcess } from '../../platform/process/spawn.ts'
 import type { Step } from './plan.ts'
 
@@ -38,11 +39,8 @@ async function makeFolder({ path, mode, owner }: Extract<Step, { kind: 'folder' 
 async function writeIfOther({ path, mode, content }: Extract<Step, { kind: 'file' }>): Promise<boolean> {
   const held = await readFile(path, 'utf8').catch(() => undefined)
   await mkdir(dirname(path), { recursive: true })
-  if (held !== content) {
-    await writeFile(`${path}.new`, content, { mode })
-    await rename(`${path}.new`, path)
-  }
-  await chmod(path, mode)
+  if (held === content) await chmod(path, mode)
+  else await replaceFile(path, content, { mode })
   return held !== content
 }
 

@@ -3,7 +3,7 @@ import { chmodSync, constants, existsSync, renameSync, rmSync, statSync } from '
 import { copyFile, mkdir, open, readdir, rm, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError } from '../../../shared/error.ts'
-import { syncFolder } from '../../platform/files/durable.ts'
+import { syncFolder } from '../../platform/files/replace-file.ts'
 import type { Paths } from '../../platform/paths.ts'
 import { backupsToRemove } from './rules.ts'
 

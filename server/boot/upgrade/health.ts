@@ -1,7 +1,7 @@
 import { messageOf } from '../../../shared/error.ts'
 import { createIngressClient } from '../../ingress/control/client.ts'
 import { parseRouteTable, type Route } from '../../ingress/tables/route-table.ts'
-import { readIfPresent } from '../../platform/files/durable.ts'
+import { readIfPresent } from '../../platform/files/read-file.ts'
 import type { Paths } from '../../platform/paths.ts'
 import { askStatus } from './control-client.ts'
 

@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { readIfPresent, writeDurably } from '../../platform/files/durable.ts'
+import { readIfPresent } from '../../platform/files/read-file.ts'
+import { replaceFileSync } from '../../platform/files/replace-file.ts'
 
 /**
  * What an upgrade intends and how far it got, on disk before each step:
@@ -48,6 +49,6 @@ export function readJournal(path: string): UpgradeJournal | undefined {
 
 /** It is on disk when this returns. */
 export function writeJournal(path: string, journal: UpgradeJournal): UpgradeJournal {
-  writeDurably(path, `${JSON.stringify(journal, null, 2)}\n`)
+  replaceFileSync(path, `${JSON.stringify(journal, null, 2)}\n`)
   return journal
 }

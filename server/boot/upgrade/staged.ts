@@ -2,7 +2,7 @@ import { chmodSync, linkSync, renameSync, rmSync } from 'node:fs'
 import { copyFile, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { AppError } from '../../../shared/error.ts'
-import { syncFolder } from '../../platform/files/durable.ts'
+import { syncFolder } from '../../platform/files/replace-file.ts'
 import { previousPathOf } from './rules.ts'
 
 const EXECUTABLE_MODE = 0o755

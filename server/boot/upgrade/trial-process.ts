@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import { AppError } from '../../../shared/error.ts'
-import { readIfPresent, writeDurably } from '../../platform/files/durable.ts'
+import { readIfPresent } from '../../platform/files/read-file.ts'
+import { replaceFileSync } from '../../platform/files/replace-file.ts'
 import type { Paths } from '../../platform/paths.ts'
 import { processStart } from '../../platform/process/process-start.ts'
 import { readJournal } from './journal.ts'
@@ -15,7 +16,7 @@ const POLL_MS = 10
 export function noteTrial({ upgradeJournal, upgradeTrial }: Paths): void {
   if (readJournal(upgradeJournal)?.step !== 'trial')
     throw new AppError('conflict', 'No upgrade is under way. Start cpd serve without --trial.')
-  writeDurably(upgradeTrial, JSON.stringify({ pid: process.pid, startedAt: processStart(process.pid) }))
+  replaceFileSync(upgradeTrial, JSON.stringify({ pid: process.pid, startedAt: processStart(process.pid) }))
 }
 
 /** Ends a control plane that was on trial when its guardian died, and returns when it is gone. */

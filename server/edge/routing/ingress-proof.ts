@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
-import { readSecretFile, writeSecretFile } from '../../platform/files/secret-file.ts'
+import { replaceFileSync } from '../../platform/files/replace-file.ts'
+import { readSecretFile } from '../../platform/files/secret-file.ts'
 
 const PROOF_BYTES = 32
 
@@ -8,6 +9,6 @@ const PROOF_BYTES = 32
  * plane goes on showing what its routes say.
  */
 export function ensureIngressProof(path: string): string {
-  if (!existsSync(path)) writeSecretFile(path, Buffer.from(crypto.getRandomValues(new Uint8Array(PROOF_BYTES))).toString('base64url'))
+  if (!existsSync(path)) replaceFileSync(path, Buffer.from(crypto.getRandomValues(new Uint8Array(PROOF_BYTES))).toString('base64url'))
   return readSecretFile(path).trim()
 }

@@ -1,6 +1,7 @@
-import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError, messageOf } from '../../../shared/error.ts'
+import { replaceFileSync } from '../../platform/files/replace-file.ts'
 import { type SpawnedProcess, spawnProcess } from '../../platform/process/spawn.ts'
 import type { InstanceSpec, Limits } from '../port.ts'
 import { writeAccounts } from './accounts.ts'
@@ -45,9 +46,7 @@ export function installPrograms(directory: string): LaunchPrograms {
 }
 
 function install(path: string, content: string | Uint8Array, mode: number): void {
-  rmSync(`${path}.new`, { force: true })
-  writeFileSync(`${path}.new`, content, { mode })
-  renameSync(`${path}.new`, path)
+  replaceFileSync(path, content, { mode, isDurable: false })
 }
 
 /** A terminal that is to be the command's standard streams, and the namespaces that it is to share. */

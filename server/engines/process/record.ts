@@ -1,6 +1,7 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join } from 'node:path'
+import { replaceFileSync } from '../../platform/files/replace-file.ts'
 import type { Priority } from '../port.ts'
 import { type ProcessIdentity, type ProcessStat, parseStat, readBootId } from './proc.ts'
 import { watchPath } from './watch-path.ts'
@@ -80,9 +81,7 @@ export function openRecords(directory: string): Records {
     dirOf,
     write: (workload) => {
       mkdirSync(dirOf(workload.id), { mode: 0o700, recursive: true })
-      const path = join(dirOf(workload.id), ABOUT_FILE)
-      writeFileSync(`${path}.new`, JSON.stringify(workload), { mode: 0o600 })
-      renameSync(`${path}.new`, path)
+      replaceFileSync(join(dirOf(workload.id), ABOUT_FILE), JSON.stringify(workload), { isDurable: false })
     },
     all: () => readdirSync(directory).flatMap((id) => readAbout(dirOf(id))),
     processOf: (workload) => statIn(workload, 'process'),

@@ -1,7 +1,8 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { AppError } from '../../../shared/error.ts'
-import { readSecretFile, writeSecretFile } from '../../platform/files/secret-file.ts'
+import { replaceFileSync } from '../../platform/files/replace-file.ts'
+import { readSecretFile } from '../../platform/files/secret-file.ts'
 
 /** Signs for this installation. */
 export interface AuditSigner {
@@ -22,7 +23,7 @@ export interface AuditSigner {
 export function openAuditSigner(keyFile: string): AuditSigner {
   const isNew = !existsSync(keyFile)
   if (isNew) {
-    writeSecretFile(keyFile, generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString())
+    replaceFileSync(keyFile, generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString())
   }
   return { ...signerWith(parseKey(readSecretFile(keyFile), keyFile)), isNew }
 }

@@ -1,6 +1,5 @@
-import { open, readFile, rename } from 'node:fs/promises'
-
-const OWNER_ONLY = 0o600
+import { readFile } from 'node:fs/promises'
+import { replaceFile } from '../platform/files/replace-file.ts'
 
 /**
  * Keeps the last applied table, so that an ingress that starts serves what the one before it served. It is on disk when this resolves,
@@ -8,15 +7,7 @@ const OWNER_ONLY = 0o600
  */
 export async function saveSnapshot(path: string, text: string): Promise<void> {
   // During a hand-over two processes save the same table.
-  const temporary = `${path}.${process.pid}.new`
-  const handle = await open(temporary, 'w', OWNER_ONLY)
-  try {
-    await handle.writeFile(text)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-  await rename(temporary, path)
+  await replaceFile(path, text, { incoming: `${path}.${process.pid}.new` })
 }
 
 /** The table last saved, read by `parse`; undefined before the first. @throws when the file is not such a table. */

@@ -1,17 +1,15 @@
-import { randomUUID } from 'node:crypto'
-import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Value } from '@sinclair/typebox/value'
+import { replaceFile } from '../../platform/files/replace-file.ts'
 import { TrafficCounts } from './counts.ts'
 
-const OWNER_ONLY = 0o600
+const _OWNER_ONLY = 0o600
 const namePattern = /^last-counts-[\w-]+\.json$/
 
 /** Leaves what an ingress that ends has counted for whoever reads it next: its last requests and tunnels end with it. */
 export async function leaveCounts(dir: string, counts: TrafficCounts): Promise<void> {
-  const temporary = join(dir, `.last-counts-${randomUUID()}`)
-  await writeFile(temporary, JSON.stringify(counts), { mode: OWNER_ONLY })
-  await rename(temporary, join(dir, `last-counts-${counts.epoch}.json`))
+  await replaceFile(join(dir, `last-counts-${counts.epoch}.json`), JSON.stringify(counts))
 }
 
 /**

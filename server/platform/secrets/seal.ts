@@ -1,7 +1,8 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { AppError } from '../../../shared/error.ts'
-import { readSecretFile, writeSecretFile } from '../files/secret-file.ts'
+import { replaceFileSync } from '../files/replace-file.ts'
+import { readSecretFile } from '../files/secret-file.ts'
 
 const KEY_BYTES = 32
 const NONCE_BYTES = 12
@@ -25,7 +26,7 @@ export function openSealer(keyFile: string, sealed?: string): Sealer {
     if (sealed !== undefined) {
       throw new AppError('unavailable', `${keyFile} is missing, and the database holds secrets encrypted with it. ${restoreKey}`)
     }
-    writeSecretFile(keyFile, `${randomBytes(KEY_BYTES).toString('base64')}\n`)
+    replaceFileSync(keyFile, `${randomBytes(KEY_BYTES).toString('base64')}\n`)
   }
   const key = Buffer.from(readSecretFile(keyFile).trim(), 'base64')
   if (key.length !== KEY_BYTES)

@@ -1,3 +1,4 @@
+import { replaceFileSync } from '../../../platform/files/replace-file.ts'
 /**
  * A network for each workload, on this machine: a namespace with one address, a link to the host and rules on the host's side. The kernel
  * takes namespace, link and route back with the last process in them. What outlives it (an element in the rules) goes when the workload is
@@ -5,7 +6,7 @@
  */
 
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError, messageOf } from '../../../../shared/error.ts'
 import type { LinkedService } from '../../port.ts'
@@ -220,9 +221,7 @@ const LINKS_FILE = 'links.json'
 
 /** So that an engine that starts changes nothing for the instances it adopts until it is told anew. */
 function saveLinks(directory: string, services: readonly LinkedService[]): void {
-  const path = join(directory, LINKS_FILE)
-  writeFileSync(`${path}.new`, JSON.stringify(services), { mode: 0o600 })
-  renameSync(`${path}.new`, path)
+  replaceFileSync(join(directory, LINKS_FILE), JSON.stringify(services), { isDurable: false })
 }
 
 function readLinks(directory: string): LinkedService[] {

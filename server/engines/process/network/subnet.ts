@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../../../shared/error.ts'
+import { replaceFileSync } from '../../../platform/files/replace-file.ts'
 import { candidateSubnets, isSubnet, isTaken, parseSubnet, type Subnet } from './addresses.ts'
 import { runTool } from './tools.ts'
 
@@ -61,8 +62,7 @@ function readRemembered(path: string): Subnet | undefined {
 
 /** Before it is claimed, so that nothing is claimed where a full disk forbids it. */
 function remember(path: string, { cidr }: Subnet): void {
-  writeFileSync(`${path}.new`, `${cidr}\n`, { mode: 0o600 })
-  renameSync(`${path}.new`, path)
+  replaceFileSync(path, `${cidr}\n`)
 }
 
 /** What runs has addresses of it, so it is kept whoever else may have come into it. */
