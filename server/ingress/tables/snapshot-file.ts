@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { replaceFile } from '../platform/files/replace-file.ts'
+import { replaceFile } from '../../platform/files/replace-file.ts'
 
 /**
  * Keeps the last applied table, so that an ingress that starts serves what the one before it served. It is on disk when this resolves,
