@@ -48,7 +48,7 @@ test('trees that tenants may have changed are removed, given away and frozen in 
     'builders/self-toolchain.ts',
     'engines/process/network/own-networks.ts',
     'engines/process/network/shared-network.ts',
-    'engines/process/record.ts',
+    'engines/process/records/record.ts',
   ])
   expect(using(/\blchown(?:Sync)?\b/).filter((path) => !inTrees(path))).toEqual([])
   expect(using(/import \{[^}]*\brealpath(?:Sync)?\b[^}]*\} from 'node:fs/).filter((path) => !inTrees(path))).toEqual([
@@ -57,7 +57,7 @@ test('trees that tenants may have changed are removed, given away and frozen in 
     'boot/doctor/fill-disk.ts',
     'boot/upgrade/request.ts',
     'builders/toolchains.ts',
-    'engines/process/cgroups.ts',
+    'engines/process/cgroups/cgroups.ts',
     'ingress/static/open-inside.ts',
     'platform/files/mount-place.ts',
     'runtime/space/quota.ts',

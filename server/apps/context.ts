@@ -1,6 +1,6 @@
 import type { AppError } from '../../shared/error.ts'
 import type { BuilderSettings } from '../builders/settings.ts'
-import type { Engine } from '../engines/port.ts'
+import type { Engine } from '../engines/port/port.ts'
 import type { IdentityContext } from '../identity/context.ts'
 import type { IngressClient } from '../ingress/control/client.ts'
 import type { IngressSettings } from '../ingress/settings.ts'

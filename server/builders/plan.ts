@@ -1,5 +1,4 @@
-import type { Runtime } from '../../shared/service.ts'
-import type { ServiceType } from '../../shared/service-type.ts'
+import type { Runtime, ServiceType } from '../../shared/service.ts'
 import { shellWord } from './shell-word.ts'
 import type { SourceView } from './source-view.ts'
 import type { Toolchains } from './tool.ts'

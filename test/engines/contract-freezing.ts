@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Engine, InstanceSpec } from '../../server/engines/port.ts'
+import type { Engine, InstanceSpec } from '../../server/engines/port/port.ts'
 import type { EngineFactory } from './contract.ts'
 import { endOf, makeWorld, until, type World } from './world.ts'
 

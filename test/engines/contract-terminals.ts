@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Engine, OpenTerminal, TerminalSpec } from '../../server/engines/port.ts'
+import type { Engine, OpenTerminal, TerminalSpec } from '../../server/engines/port/port.ts'
 import type { EngineFactory } from './contract.ts'
 import { makeWorld, pidsWith, until, type World } from './world.ts'
 

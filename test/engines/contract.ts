@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Engine, Guarantee, InstanceSpec } from '../../server/engines/port.ts'
+import type { Engine, Guarantee, InstanceSpec } from '../../server/engines/port/port.ts'
 import { describeFreezing } from './contract-freezing.ts'
 import { describeTerminals } from './contract-terminals.ts'
 import { endOf, makeWorld, pidsWith, until, type World } from './world.ts'

@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Engine, InstanceSpec, InstanceState, Limits, Sandbox, TaskSpec } from '../../server/engines/port.ts'
+import type { Engine, InstanceSpec, InstanceState, Limits, Sandbox, TaskSpec } from '../../server/engines/port/port.ts'
 
 /** A data directory with services in it, laid out and owned as the platform does it. */
 export interface World {

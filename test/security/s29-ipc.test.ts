@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Engine, InstanceSpec } from '../../server/engines/port.ts'
+import type { Engine, InstanceSpec } from '../../server/engines/port/port.ts'
 import { createProcessEngine } from '../../server/engines/process/engine.ts'
 import { makeWorld, until, type World } from '../engines/world.ts'
 

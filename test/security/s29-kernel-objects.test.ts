@@ -1,6 +1,6 @@
 import { dlopen, ptr } from 'bun:ffi'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Engine } from '../../server/engines/port.ts'
+import type { Engine } from '../../server/engines/port/port.ts'
 import { createProcessEngine } from '../../server/engines/process/engine.ts'
 import { makeWorld, type World } from '../engines/world.ts'
 

@@ -2,7 +2,7 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync, wri
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { mountPathProblem } from '../../server/apps/disks/rules.ts'
-import type { Engine } from '../../server/engines/port.ts'
+import type { Engine } from '../../server/engines/port/port.ts'
 import { createProcessEngine } from '../../server/engines/process/engine.ts'
 import { makeWorld, type World } from '../engines/world.ts'
 import { createService } from '../support/apps.ts'

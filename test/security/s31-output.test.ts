@@ -1,9 +1,9 @@
 import { closeSync, constants, existsSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Engine } from '../../server/engines/port.ts'
+import type { Engine } from '../../server/engines/port/port.ts'
 import { createProcessEngine } from '../../server/engines/process/engine.ts'
-import { isAlive, parseStat } from '../../server/engines/process/proc.ts'
+import { isAlive, parseStat } from '../../server/engines/process/kernel/proc.ts'
 import { spawnProcess } from '../../server/platform/process/spawn.ts'
 import { endOf, makeWorld, until, type World } from '../engines/world.ts'
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { TryResult } from '../../server/boot/doctor/red-team/attempt.ts'
-import type { Engine, Sandbox } from '../../server/engines/port.ts'
+import type { Engine, Sandbox } from '../../server/engines/port/port.ts'
 import { createProcessEngine } from '../../server/engines/process/engine.ts'
 import { makeWorld, type World } from '../engines/world.ts'
 

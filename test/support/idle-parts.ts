@@ -1,6 +1,6 @@
 import type { Work } from '../../server/boot/serve/context.ts'
 import type { RoutePublisher } from '../../server/edge/routing/publish.ts'
-import type { Engine } from '../../server/engines/port.ts'
+import type { Engine } from '../../server/engines/port/port.ts'
 import type { IngressClient } from '../../server/ingress/control/client.ts'
 import { createHolds } from '../../server/platform/work/holds.ts'
 import type { TrafficReader, TrafficWindow } from '../../server/telemetry/traffic/port.ts'

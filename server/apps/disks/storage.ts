@@ -7,7 +7,7 @@
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { IMAGE_ROOT } from '../../engines/port.ts'
+import { IMAGE_ROOT } from '../../engines/port/port.ts'
 import { removeTree } from '../../platform/files/tree/remove.ts'
 import type { Paths } from '../../platform/paths.ts'
 import { ensureFolder } from '../services/folders.ts'

@@ -1,5 +1,5 @@
 import { AppError } from '../../../shared/error.ts'
-import type { DiskMount } from '../../engines/port.ts'
+import type { DiskMount } from '../../engines/port/port.ts'
 import type { AppContext } from '../context.ts'
 import { loopDeviceOf } from './loop-device.ts'
 import { diskPathsOf } from './paths.ts'

@@ -1,5 +1,5 @@
 import { nextRestartDelayMs } from '../../engines/backoff.ts'
-import type { ExitedState } from '../../engines/port.ts'
+import type { ExitedState } from '../../engines/port/port.ts'
 import { servicePathsOf } from '../../platform/paths.ts'
 import { describeError } from '../../platform/server-log.ts'
 import { appendOutput } from '../../telemetry/logs/append-output.ts'

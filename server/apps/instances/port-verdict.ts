@@ -3,7 +3,7 @@
  * is no doubt which that is. One that listens on loopback only is not, unless that is $PORT: what an app keeps to itself, such as the port of
  * an administrator, is shown to nobody.
  */
-import type { Listener } from '../../engines/port.ts'
+import type { Listener } from '../../engines/port/port.ts'
 
 export interface SeenPorts {
   listeners: readonly Listener[]

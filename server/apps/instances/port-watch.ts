@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Listener } from '../../engines/port.ts'
+import type { Listener } from '../../engines/port/port.ts'
 import { judgePorts, type PortVerdict } from './port-verdict.ts'
 
 /** Looks at the ports that an instance listens on for as long as it is not healthy. */

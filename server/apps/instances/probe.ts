@@ -1,4 +1,4 @@
-import { SHARED_ADDRESS } from '../../engines/loopback-address.ts'
+import { SHARED_ADDRESS } from '../../engines/port/loopback-address.ts'
 import type { AppContext } from '../context.ts'
 import { tellDeploy } from '../deploys/deploy-log.ts'
 import { releaseById } from '../deploys/release-store.ts'

@@ -1,4 +1,4 @@
-import type { ExitedState, InstanceState } from '../../engines/port.ts'
+import type { ExitedState, InstanceState } from '../../engines/port/port.ts'
 import type { AppContext } from '../context.ts'
 import { pruneReleases } from '../deploys/prune.ts'
 import type { StoredService } from '../services/store.ts'

@@ -1,4 +1,4 @@
-import type { ExitedState } from '../../engines/port.ts'
+import type { ExitedState } from '../../engines/port/port.ts'
 import type { JobEnd, StoredJob } from '../workloads/job-store.ts'
 
 export interface Outcome {

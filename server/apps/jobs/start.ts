@@ -1,5 +1,5 @@
 import { AppError } from '../../../shared/error.ts'
-import type { InstanceSpec } from '../../engines/port.ts'
+import type { InstanceSpec } from '../../engines/port/port.ts'
 import { describeError } from '../../platform/server-log.ts'
 import type { AppContext } from '../context.ts'
 import { releaseById, type StoredRelease } from '../deploys/release-store.ts'

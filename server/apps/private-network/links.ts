@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { slugify } from '../../../shared/slug.ts'
-import type { LinkedService } from '../../engines/port.ts'
+import type { LinkedService } from '../../engines/port/port.ts'
 
 /** A service that listens, as far as its siblings are concerned. */
 export interface ListeningService {

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import { loopbackAddress, SHARED_ADDRESS } from '../../engines/loopback-address.ts'
+import { loopbackAddress, SHARED_ADDRESS } from '../../engines/port/loopback-address.ts'
 import type { Stream } from '../../ingress/tables/route-table.ts'
 import { INTERNAL_PORT } from './internal-port.ts'
 import { listeningServices } from './links.ts'

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import type { Service, ServiceDetails } from '../../../shared/service.ts'
-import { SHARED_ADDRESS } from '../../engines/loopback-address.ts'
+import { SHARED_ADDRESS } from '../../engines/port/loopback-address.ts'
 import { memo } from '../../platform/memo.ts'
 import { formatAddress } from '../../platform/network/address.ts'
 import type { AppContext } from '../context.ts'

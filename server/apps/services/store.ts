@@ -1,13 +1,12 @@
 import type { Database } from 'bun:sqlite'
-import type { Runtime } from '../../../shared/service.ts'
+import type { Runtime, ServiceType } from '../../../shared/service.ts'
 import { defaultControls, type ServiceControls, type SleepMode } from '../../../shared/service-controls.ts'
 import { defaultLabels, type ServiceLabels } from '../../../shared/service-labels.ts'
-import type { ServiceType } from '../../../shared/service-type.ts'
 import { slugify } from '../../../shared/slug.ts'
 import { isWithin, type ServiceScope } from '../../identity/scopes/scope.ts'
 import { randomLetters } from '../../platform/id.ts'
 import { memo } from '../../platform/memo.ts'
-import type { Figures } from '../cutover-guard/verdict.ts'
+import type { Figures } from '../guard/verdict.ts'
 import type { ServiceSettings } from './settings.ts'
 
 /** A release that is watched after it took another's place. Times are milliseconds since 1970. */

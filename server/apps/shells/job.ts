@@ -1,5 +1,5 @@
 import { defaultShellSize, defaultTerminalName, type JobTerminalQuery } from '../../../shared/shell.ts'
-import type { OpenTerminal } from '../../engines/port.ts'
+import type { OpenTerminal } from '../../engines/port/port.ts'
 import type { AppContext } from '../context.ts'
 import { releaseById, type StoredRelease } from '../deploys/release-store.ts'
 import { deployById } from '../deploys/store.ts'

@@ -1,7 +1,7 @@
 import type { ShellQuery } from '../../../shared/shell.ts'
 import { defaultShellSize, defaultTerminalName } from '../../../shared/shell.ts'
 import { commandIn } from '../../builders/plan.ts'
-import type { OpenTerminal } from '../../engines/port.ts'
+import type { OpenTerminal } from '../../engines/port/port.ts'
 import type { AppContext } from '../context.ts'
 import { artifactDir } from '../deploys/release-store.ts'
 import { diskEnv } from '../disks/workload.ts'

@@ -1,4 +1,4 @@
-import type { OpenTerminal } from '../../engines/port.ts'
+import type { OpenTerminal } from '../../engines/port/port.ts'
 import type { ClientSocket } from '../../http/sockets/sockets.ts'
 
 /** A terminal's output on its way to a client: the terminal waits while too much of it is under way. */

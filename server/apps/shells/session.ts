@@ -4,7 +4,7 @@
  * client ends, the terminal is closed, and with it everything that runs in it.
  */
 import { type ShellNotice, ShellRequest, shellCloseCodes } from '../../../shared/shell.ts'
-import type { OpenTerminal } from '../../engines/port.ts'
+import type { OpenTerminal } from '../../engines/port/port.ts'
 import { createChecker } from '../../http/input/validate.ts'
 import type { ClientSocket, SocketEvents } from '../../http/sockets/sockets.ts'
 import { createInputFlow, type InputFlow } from './input-flow.ts'

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildPlans, plans } from '../../../shared/plan.ts'
-import { recordDirIn } from '../../engines/process/record.ts'
+import { recordDirIn } from '../../engines/process/records/record.ts'
 import { layerOf } from '../../engines/process/writable-layer.ts'
 import { servicePathsOf } from '../../platform/paths.ts'
 import type { AppContext } from '../context.ts'

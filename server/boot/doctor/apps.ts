@@ -1,4 +1,4 @@
-import type { Limits } from '../../engines/port.ts'
+import type { Limits } from '../../engines/port/port.ts'
 
 /**
  * The programs of the doctor's services. Each command is a service's own, and runs in that service's sandbox only; each file is put into

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import type { Guarantee } from '../../engines/port.ts'
+import type { Guarantee } from '../../engines/port/port.ts'
 import { type DoctorApp, forkBomb, HOG_LIMITS, memoryHog, processorHog } from './apps.ts'
 import type { TryResult } from './red-team/attempt.ts'
 import type { RunningApp, World } from './sandbox-world.ts'

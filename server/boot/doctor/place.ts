@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Engine } from '../../engines/port.ts'
+import type { Engine } from '../../engines/port/port.ts'
 import { createProcessEngine } from '../../engines/process/engine.ts'
-import { isAlive, type ProcessIdentity, readStat } from '../../engines/process/proc.ts'
+import { isAlive, type ProcessIdentity, readStat } from '../../engines/process/kernel/proc.ts'
 
 /**
  * Where one run of the doctor has everything, and the engine of its own that it works with. Folder and label name the process, so that

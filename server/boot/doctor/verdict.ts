@@ -1,4 +1,4 @@
-import type { Guarantee } from '../../engines/port.ts'
+import type { Guarantee } from '../../engines/port/port.ts'
 import type { TryResult } from './red-team/attempt.ts'
 
 /** Something that is promised of isolation, after it was put to the test. */

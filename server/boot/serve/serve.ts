@@ -1,6 +1,6 @@
 import { createApp } from '../../api/app/app.ts'
 import { startDiskGuard } from '../../apps/space/guard.ts'
-import type { Guarantee } from '../../engines/port.ts'
+import type { Guarantee } from '../../engines/port/port.ts'
 import type { FirstStart } from '../../identity/users/seed.ts'
 import { ensureIngress, type IngressStart, watchIngress } from '../../ingress/process/supervise.ts'
 import { type Address, formatAddress } from '../../platform/network/address.ts'

@@ -1,4 +1,3 @@
-import { traitsOf } from '../../../shared/service-type.ts'
 import { isEverywhere } from '../../apps/services/controls.ts'
 import type { RoutePolicy } from '../../ingress/tables/route-table.ts'
 import type { RoutedService } from './table.ts'
@@ -9,7 +8,7 @@ import type { RoutedService } from './table.ts'
  */
 export function policyOf({ type, controls, release }: Pick<RoutedService, 'type' | 'controls' | 'release'>): RoutePolicy | undefined {
   const { maintenanceMode, ipAllowList } = controls
-  const { headers = [], routes = [] } = traitsOf(type).isProxied ? (release?.settings ?? {}) : {}
+  const { headers = [], routes = [] } = type === 'web_service' ? (release?.settings ?? {}) : {}
   const policy: RoutePolicy = {
     ...(isEverywhere(ipAllowList) ? {} : { allow: ipAllowList.map(({ cidrBlock }) => cidrBlock) }),
     ...(maintenanceMode.enabled ? { maintenance: maintenanceMode.uri === '' ? {} : { uri: maintenanceMode.uri } } : {}),

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Sandbox } from '../port.ts'
+import type { Sandbox } from '../port/port.ts'
 import type { ReplacedFile } from './mount-plan.ts'
 
 const NAME = 'app'

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import type { Engine, Guarantee } from '../port.ts'
+import type { Engine, Guarantee } from '../port/port.ts'
 import type { Host } from './host.ts'
 
 const TOOL_FOLDERS = ['/usr/sbin', '/usr/bin', '/sbin', '/bin']

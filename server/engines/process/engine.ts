@@ -1,27 +1,27 @@
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { messageOf } from '../../../shared/error.ts'
-import type { Engine, Guarantee, ListedWorkload } from '../port.ts'
-import type { Cgroups } from './cgroups.ts'
+import type { Engine, Guarantee, ListedWorkload } from '../port/port.ts'
+import type { Cgroups } from './cgroups/cgroups.ts'
 import { diskGuaranteesOf, diskMountsOf } from './disk-support.ts'
-import { freezerBy } from './freezer.ts'
 import { guaranteesOf, type Host, namespacesIn, probeHost, usableCgroups } from './host.ts'
+import { createKeyedMutex } from './keyed-mutex.ts'
 import { installPrograms } from './launcher.ts'
 import { freeze, inspect, type LifecycleContext, remove, runTask, startInstance, stop, thaw } from './lifecycle.ts'
 import { CONNECTIONS_PER_INSTANCE } from './network/connection-table.ts'
 import type { HostService } from './network/host-services.ts'
-import { exposeLoopback, siblingConnections } from './network/instance-ports.ts'
+import { exposeLoopback, type RunningInstance, siblingConnections } from './network/instance-ports.ts'
 import { listenersOf } from './network/listeners.ts'
 import type { Networks } from './network/networks.ts'
 import { openNetworks } from './network/own-networks.ts'
 import { openSharedNetwork } from './network/shared-network.ts'
-import { groupOf, isTrueWithin, processesBy } from './processes.ts'
-import { openRecords, RECORDS, type Records, type Workload } from './record.ts'
+import { freezerBy } from './records/freezer.ts'
+import { groupOf, isTrueWithin, processesBy } from './records/processes.ts'
+import { openRecords, RECORDS, type Records, type Workload } from './records/record.ts'
 import { createSupervisor } from './supervisor.ts'
 import { openTerminal } from './terminal.ts'
-import { createTurns } from './turns.ts'
+import { watchCpuWeights } from './throttling/cpu-weights.ts'
 import { openWritableLayers } from './writable-layer.ts'
-import { watchYielding } from './yielding.ts'
 
 export interface ProcessEngineOptions {
   /** For our records; hidden from every workload. */
@@ -62,7 +62,7 @@ export async function createProcessEngine(options: ProcessEngineOptions): Promis
   const context = await openContext(options)
   const { supervisor, processes, host } = context
   await adopt(context)
-  const stopYielding = startYielding(context)
+  const stopCpuWeights = startCpuWeights(context)
   return {
     name: 'process',
     hasOwnNetworks: context.networks.areOwn,
@@ -79,9 +79,9 @@ export async function createProcessEngine(options: ProcessEngineOptions): Promis
     freeze: (id) => freeze(context, id),
     thaw: (id) => thaw(context, id),
     link: (services) => context.networks.link(services),
-    exposeLoopback: (id, port) => exposeLoopback(context, id, port),
-    listeners: async (id) => listenersOf(context, id),
-    siblingConnections: async (id, port) => siblingConnections(context, id, port),
+    exposeLoopback: (id, port) => exposeLoopback(runningOf(context, id), port),
+    listeners: async (id) => listenersOf(runningOf(context, id)),
+    siblingConnections: async (id, port) => siblingConnections(runningOf(context, id), port, context.networks.gateway),
     usage: async (id) => {
       const one = supervisor.get(id)
       return one === undefined || one.end !== undefined ? undefined : processes.usage(one.workload)
@@ -95,7 +95,7 @@ export async function createProcessEngine(options: ProcessEngineOptions): Promis
       const tasks = supervisor.all().filter((one) => one.workload.kind !== 'instance' && one.hasOwnKeeper)
       await Promise.all(tasks.map((one) => stop(context, one.workload.id, 0)))
       await isTrueWithin(() => tasks.every((one) => supervisor.get(one.workload.id) !== one), FORGET_DEADLINE_MS)
-      stopYielding()
+      stopCpuWeights()
       supervisor.close()
       await context.networks.close({ isEmpty: supervisor.all().every((one) => one.end !== undefined) })
       context.cgroups?.close()
@@ -104,10 +104,17 @@ export async function createProcessEngine(options: ProcessEngineOptions): Promis
   }
 }
 
-function startYielding({ cgroups, supervisor }: LifecycleContext): () => void {
+function runningOf({ supervisor, records, processes, networks }: LifecycleContext, id: string): RunningInstance | undefined {
+  const one = supervisor.get(id)
+  const leader = one === undefined || one.end !== undefined ? undefined : records.processOf(one.workload)
+  if (one === undefined || leader === undefined) return undefined
+  return { leader, address: networks.addressOf(id), members: () => processes.members(one.workload) }
+}
+
+function startCpuWeights({ cgroups, supervisor }: LifecycleContext): () => void {
   if (cgroups === undefined || !cgroups.controllers.has('cpu')) return () => {}
   const isApp = ({ kind, priority }: Workload) => kind === 'instance' && priority !== 'background'
-  return watchYielding(cgroups, () =>
+  return watchCpuWeights(cgroups, () =>
     supervisor.all().flatMap(({ workload, end }) => (end === undefined && isApp(workload) ? [workload] : [])),
   )
 }
@@ -143,7 +150,7 @@ async function openContext({ label, cgroupRoot, network, ...options }: ProcessEn
     hiddenDirs,
     dataDir: options.dataDir === undefined ? undefined : resolve(options.dataDir),
     networks,
-    turns: createTurns(),
+    mutex: createKeyedMutex(),
     log,
   }
 }

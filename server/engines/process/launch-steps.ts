@@ -4,10 +4,10 @@
  * look at files of the tenant by then.
  */
 
-import type { Priority } from '../port.ts'
+import type { Priority } from '../port/port.ts'
 import { renderBpf } from './call-filter/bpf.ts'
 import { callFilter } from './call-filter/filter.ts'
-import type { CgroupView } from './cgroups.ts'
+import type { CgroupView } from './cgroups/cgroups.ts'
 import { OWN_ARCHITECTURE } from './step-program/numbers.ts'
 import type { Argument, Step } from './step-program/steps.ts'
 
@@ -137,7 +137,7 @@ export interface LeavePlan {
 export function leaveSteps({ user, hasCapabilities, hasKeyrings, priority, cwd, filter, cgroupView }: LeavePlan): Step[] {
   return [
     step('close_range', [3, -1, 0]),
-    ...YIELDING[priority],
+    ...PRIORITY_STEPS[priority],
     // As root, whose share of keys is large; where all run as one user there is none to be kept apart from.
     step('keyctl', [KEYCTL_JOIN_SESSION_KEYRING, 0], user !== undefined && hasKeyrings ? 'No keyring of its own could be made' : undefined),
     ...(cgroupView === undefined ? [] : cgroupSteps(cgroupView)),
@@ -188,7 +188,7 @@ export function filterSteps({ allowsUserNamespaces }: { allowsUserNamespaces: bo
 const NO_NEW_PRIVILEGES = step('prctl', [PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0], 'The way back to privileges could not be barred')
 
 /** Beside the weight of the control group, and where there is none. */
-const YIELDING: Record<Priority, Step[]> = {
+const PRIORITY_STEPS: Record<Priority, Step[]> = {
   live: [],
   background: [step('setpriority', [PRIO_PROCESS, 0, NICE]), step('ioprio_set', [IOPRIO_WHO_PROCESS, 0, IOPRIO_LOWEST])],
 }

@@ -24,8 +24,9 @@
 
 import { join } from 'node:path'
 import { SYSTEM_PATH } from '../../platform/process/system-tools.ts'
-import type { Priority } from '../port.ts'
-import type { CgroupView, ControlWrite } from './cgroups.ts'
+import type { Priority } from '../port/port.ts'
+import type { CgroupView, ControlWrite } from './cgroups/cgroups.ts'
+import type { Namespaces } from './kernel/namespace-handles.ts'
 import { enterSteps, type LayerMount, type LeavePlan, leaveSteps } from './launch-steps.ts'
 import type { StepFile } from './step-program/steps.ts'
 
@@ -103,9 +104,6 @@ exec "$@"
 
 /** What the launcher writes to its error output once nothing of its own can fail any more. */
 export const READY = 'ready\n'
-
-/** In which namespaces a workload runs: made as root of the machine, made in a user namespace by an ordinary user, or in the machine's own. */
-export type Namespaces = 'machine' | 'user' | 'none'
 
 /** What we bring along ourselves, as files. */
 export interface LaunchPrograms {

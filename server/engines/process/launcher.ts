@@ -3,24 +3,24 @@ import { join } from 'node:path'
 import { AppError, messageOf } from '../../../shared/error.ts'
 import { replaceFileSync } from '../../platform/files/replace-file.ts'
 import { type SpawnedProcess, spawnProcess } from '../../platform/process/spawn.ts'
-import type { InstanceSpec, Limits } from '../port.ts'
+import type { InstanceSpec, Limits } from '../port/port.ts'
 import { writeAccounts } from './accounts.ts'
-import type { Cgroups } from './cgroups.ts'
+import type { Cgroups } from './cgroups/cgroups.ts'
 import { closedDirsAbove } from './closed-dirs.ts'
 import { placeDisk } from './disk-mount.ts'
-import type { HeldNamespaces } from './held-namespaces.ts'
 import { type Host, namespacesIn, usableCgroups } from './host.ts'
+import type { NamespaceHandles } from './kernel/namespace-handles.ts'
+import type { KeyedMutex } from './keyed-mutex.ts'
 import { KEEPER_SCRIPT, type Launch, type LaunchPrograms, launchCommand, launchSteps, READY } from './launch.ts'
 import type { LayerMount } from './launch-steps.ts'
 import { type BoundDir, planMounts, renderFstab } from './mount-plan.ts'
-import { HOST_SEAT, type Networks, type Seat } from './network/networks.ts'
-import { groupOf } from './processes.ts'
-import type { Records, Workload } from './record.ts'
-import { openSpool } from './spool.ts'
+import { type Attachment, HOST_ATTACHMENT, type Networks } from './network/networks.ts'
+import { groupOf } from './records/processes.ts'
+import type { Records, Workload } from './records/record.ts'
+import { openSpool } from './records/spool.ts'
 import { stepProgram } from './step-program/elf.ts'
 import { OWN_ARCHITECTURE } from './step-program/numbers.ts'
 import { renderSteps } from './step-program/steps.ts'
-import type { Turns } from './turns.ts'
 import type { WritableLayers } from './writable-layer.ts'
 
 export interface LaunchContext {
@@ -30,7 +30,7 @@ export interface LaunchContext {
   networks: Networks
   /** Or why this machine cannot have them. */
   layers: WritableLayers | { reason: string }
-  turns: Turns
+  mutex: KeyedMutex
   /** Folders of the control plane, shown empty to every workload. */
   hiddenDirs: string[]
   /** Where workloads run as our own user, of all that is below it they see only what they need. */
@@ -52,7 +52,7 @@ function install(path: string, content: string | Uint8Array, mode: number): void
 /** A terminal that is to be the command's standard streams, and the namespaces that it is to share. */
 export interface Attached {
   descriptor: number
-  joined: HeldNamespaces | undefined
+  joined: NamespaceHandles | undefined
 }
 
 type Common = Omit<InstanceSpec, 'instanceId' | 'deployId' | 'port' | 'outputPath'>
@@ -72,24 +72,24 @@ export interface Keeper {
  * @throws AppError `unavailable` with the machine's own words when it refuses.
  */
 export async function launch(context: LaunchContext, workload: Workload, spec: LaunchSpec): Promise<Keeper> {
-  if (spec.attached?.joined !== undefined) return launchIn(context, { workload, spec, seat: HOST_SEAT })
+  if (spec.attached?.joined !== undefined) return launchIn(context, { workload, spec, attachment: HOST_ATTACHMENT })
   const { networkId, sharesHostNetwork } = spec.sandbox
   const recordDir = context.records.dirOf(workload.id)
-  const seat = await context.networks.enter({ id: workload.id, recordDir, networkId, isHost: sharesHostNetwork === true })
+  const attachment = await context.networks.enter({ id: workload.id, recordDir, networkId, isHost: sharesHostNetwork === true })
   try {
     // Two mounts of one image at the same moment would each take a loop device, and write over one another; a later one shares the first's.
     const image = spec.sandbox.disk?.isImage ? spec.sandbox.disk.source : undefined
-    const launched = context.turns.take(image, () => launchIn(context, { workload, spec, seat }))
-    const [keeper] = await Promise.all([launched, seat.joined])
+    const launched = context.mutex.run(image, () => launchIn(context, { workload, spec, attachment }))
+    const [keeper] = await Promise.all([launched, attachment.joined])
     return keeper
   } finally {
-    seat.left()
+    attachment.left()
   }
 }
 
 async function launchIn(
   context: LaunchContext,
-  { workload, spec, seat }: { workload: Workload; spec: LaunchSpec; seat: Seat },
+  { workload, spec, attachment }: { workload: Workload; spec: LaunchSpec; attachment: Attachment },
 ): Promise<Keeper> {
   const { host, records, programs } = context
   const cgroups = usableCgroups(host)
@@ -106,11 +106,11 @@ async function launchIn(
     recordDir,
     cgroupWrites: cgroups === undefined ? [] : cgroupWrites(cgroups, workload, { spec, isBornInside: birthplace !== undefined }),
     namespaces,
-    networkPath: seat.path,
+    networkPath: attachment.path,
     fstabPath:
       namespaces === 'none' || joinedNamespaces !== undefined
         ? undefined
-        : writeFstab(context, recordDir, { spec, seat, hasLayer: layer !== undefined }),
+        : writeFstab(context, recordDir, { spec, attachment, hasLayer: layer !== undefined }),
     layer,
     user: host.isRoot ? spec.sandbox : undefined,
     filter: host.filter !== 'calls' ? undefined : { allowsUserNamespaces: spec.sandbox.allowsUserNamespaces === true },
@@ -201,7 +201,7 @@ const OTHERS_METADATA = [
 function writeFstab(
   { host, hiddenDirs, dataDir }: LaunchContext,
   recordDir: string,
-  { spec, seat, hasLayer }: { spec: LaunchSpec; seat: Seat; hasLayer: boolean },
+  { spec, attachment, hasLayer }: { spec: LaunchSpec; attachment: Attachment; hasLayer: boolean },
 ): string {
   const { sandbox } = spec
   const readOnlyBinds = hasLayer ? sandbox.readOnlyBinds.filter((path) => path !== sandbox.layerOver) : sandbox.readOnlyBinds
@@ -216,7 +216,7 @@ function writeFstab(
   const closedDirs = host.isRoot ? [...closedDirsAbove(paths, sandbox), ...coveredDirs] : dataDir === undefined ? coveredDirs : [dataDir]
   const path = join(recordDir, 'fstab')
   const disk = sandbox.disk === undefined ? {} : { disk: placeDisk(sandbox.disk, host.isRoot ? sandbox : undefined) }
-  const replacedFiles = [...seat.files, ...(host.isRoot ? writeAccounts(recordDir, sandbox) : [])]
+  const replacedFiles = [...attachment.files, ...(host.isRoot ? writeAccounts(recordDir, sandbox) : [])]
   const openDirs = OPEN_DIRS.filter((dir) => existsSync(dir))
   const terminals = host.hasOwnTerminals ? { hasOwnTerminals: true } : {}
   const shown = {

@@ -1,10 +1,10 @@
 import { messageOf } from '../../../shared/error.ts'
-import type { ExitedState, ExitListener } from '../port.ts'
-import type { Cgroups } from './cgroups.ts'
-import { isAlive, type ProcessStat, readStat } from './proc.ts'
-import { groupOf, type Processes } from './processes.ts'
-import type { RecordedExit, Records, Workload } from './record.ts'
-import { drainSpool } from './spool.ts'
+import type { ExitedState, ExitListener } from '../port/port.ts'
+import type { Cgroups } from './cgroups/cgroups.ts'
+import { isAlive, type ProcessStat, readStat } from './kernel/proc.ts'
+import { groupOf, type Processes } from './records/processes.ts'
+import type { RecordedExit, Records, Workload } from './records/record.ts'
+import { drainSpool } from './records/spool.ts'
 
 /**
  * Knows for each workload whether it runs, by one rule for those we started and those we adopted: its record on disk says how it ended,

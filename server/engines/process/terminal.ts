@@ -1,10 +1,10 @@
 import { AppError } from '../../../shared/error.ts'
 import { openPty, type Pty } from '../../platform/process/pty.ts'
-import type { OpenTerminal, TerminalSpec } from '../port.ts'
-import { type HeldNamespaces, holdNamespaces } from './held-namespaces.ts'
+import type { OpenTerminal, TerminalSpec } from '../port/port.ts'
 import { namespacesIn } from './host.ts'
+import { holdNamespaces, type NamespaceHandles } from './kernel/namespace-handles.ts'
+import { isAlive } from './kernel/proc.ts'
 import { begin, forget, type LifecycleContext, stop } from './lifecycle.ts'
-import { isAlive } from './proc.ts'
 import type { Supervised } from './supervisor.ts'
 
 /** What hangs up by itself has this long for it. */
@@ -26,7 +26,7 @@ export async function openTerminal(context: LifecycleContext, spec: TerminalSpec
   }
 }
 
-async function openIn(context: LifecycleContext, spec: TerminalSpec, joined: HeldNamespaces | undefined): Promise<OpenTerminal> {
+async function openIn(context: LifecycleContext, spec: TerminalSpec, joined: NamespaceHandles | undefined): Promise<OpenTerminal> {
   const pty = openPty({ ...spec, owner: context.host.isRoot ? spec.sandbox : undefined })
   try {
     const attached = { descriptor: pty.descriptor, joined }
@@ -39,7 +39,7 @@ async function openIn(context: LifecycleContext, spec: TerminalSpec, joined: Hel
   }
 }
 
-async function namespacesOf({ supervisor, records, host }: LifecycleContext, instanceId: string): Promise<HeldNamespaces> {
+async function namespacesOf({ supervisor, records, host }: LifecycleContext, instanceId: string): Promise<NamespaceHandles> {
   const one = supervisor.get(instanceId)
   await one?.launched.catch(() => {})
   const leader = one === undefined || one.end !== undefined ? undefined : records.processOf(one.workload)

@@ -13,7 +13,7 @@ import { runProcess, spawnProcess } from '../../platform/process/spawn.ts'
 import { systemEnv } from '../../platform/process/system-tools.ts'
 import type { UserIds } from './closed-dirs.ts'
 import { type LayerMount, mountSteps } from './launch-steps.ts'
-import { isTrueWithin } from './processes.ts'
+import { isTrueWithin } from './records/processes.ts'
 import { OWN_ARCHITECTURE } from './step-program/numbers.ts'
 import { renderSteps } from './step-program/steps.ts'
 

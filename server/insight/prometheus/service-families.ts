@@ -1,4 +1,3 @@
-import { traitsOf } from '../../../shared/service-type.ts'
 import type { StoredService } from '../../apps/services/store.ts'
 import { statusClasses } from '../../telemetry/metrics/samples.ts'
 import { instancesIn, type ServiceSnapshot, type Snapshot, type Totals } from '../../telemetry/metrics/snapshot.ts'
@@ -25,7 +24,7 @@ export function serviceFamilies(services: readonly StoredService[], latest: Snap
       labels: { service: id, service_name: name },
       snapshot: latest?.services.get(id),
       tally: totals.get(id) ?? emptyTally(),
-      isReached: traitsOf(type).isRouted,
+      isReached: type === 'web_service' || type === 'static_site',
     }),
   )
   return [...usageFamilies(shown), ...limitFamilies(shown), ...trafficFamilies(shown.filter(({ isReached }) => isReached))]

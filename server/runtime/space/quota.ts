@@ -1,5 +1,5 @@
 import { readFileSync, realpathSync } from 'node:fs'
-import type { Guarantee } from '../../engines/port.ts'
+import type { Guarantee } from '../../engines/port/port.ts'
 import { type RunResult, runProcess } from '../../platform/process/spawn.ts'
 import { runSystemTool, systemEnv } from '../../platform/process/system-tools.ts'
 import { mountOf } from './mounts.ts'

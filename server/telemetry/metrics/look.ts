@@ -1,7 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { type PlanName, plans } from '../../../shared/plan.ts'
-import { type ServiceType, traitsOf } from '../../../shared/service-type.ts'
-import type { Engine } from '../../engines/port.ts'
+import type { Engine } from '../../engines/port/port.ts'
 
 /** What one instance has used so far and holds now. */
 export interface Reading {
@@ -43,7 +42,7 @@ export async function readInstances(engine: Engine, now: () => number): Promise<
 
 interface ServiceRow {
   id: string
-  type: ServiceType
+  type: string
   hasLiveRelease: number
   plan: string | null
 }
@@ -59,7 +58,7 @@ export function readServices(db: Database): ServiceFacts[] {
     )
     .all()
   return rows.map(({ id, type, hasLiveRelease, plan }) => {
-    const limits = plan !== null && Object.hasOwn(plans, plan) && traitsOf(type).runsProgram ? plans[plan as PlanName] : undefined
+    const limits = plan !== null && Object.hasOwn(plans, plan) && type !== 'static_site' ? plans[plan as PlanName] : undefined
     return {
       id,
       hasLiveRelease: hasLiveRelease === 1,

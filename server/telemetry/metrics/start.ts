@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import type { Engine } from '../../engines/port.ts'
+import type { Engine } from '../../engines/port/port.ts'
 import type { Paths } from '../../platform/paths.ts'
 import { describeError, type ServerLog } from '../../platform/server-log.ts'
 import type { Sampler } from '../traffic/sampler.ts'

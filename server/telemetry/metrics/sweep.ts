@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import type { Engine } from '../../engines/port.ts'
+import type { Engine } from '../../engines/port/port.ts'
 import type { Sampler } from '../traffic/sampler.ts'
 import { addDifference, emptyTally, type Tally } from '../traffic/tally.ts'
 import type { MetricsDatabase } from './database.ts'

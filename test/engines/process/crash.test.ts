@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Engine } from '../../../server/engines/port.ts'
+import type { Engine } from '../../../server/engines/port/port.ts'
 import { createProcessEngine } from '../../../server/engines/process/engine.ts'
-import { readBootId, readStat } from '../../../server/engines/process/proc.ts'
+import { readBootId, readStat } from '../../../server/engines/process/kernel/proc.ts'
 import { type SpawnedProcess, spawnProcess } from '../../../server/platform/process/spawn.ts'
 import { endOf, makeWorld, pidsWith, until, type World } from '../world.ts'
 

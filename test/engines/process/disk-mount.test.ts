@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { DiskMount, Engine } from '../../../server/engines/port.ts'
+import type { DiskMount, Engine } from '../../../server/engines/port/port.ts'
 import { placeDisk } from '../../../server/engines/process/disk-mount.ts'
 import { diskGuaranteesOf, diskMountsOf } from '../../../server/engines/process/disk-support.ts'
 import { createProcessEngine } from '../../../server/engines/process/engine.ts'

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSyn
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Engine, InstanceSpec, Sandbox } from '../../../server/engines/port.ts'
+import type { Engine, InstanceSpec, Sandbox } from '../../../server/engines/port/port.ts'
 import { createProcessEngine } from '../../../server/engines/process/engine.ts'
 import { endOf, makeWorld, until, type World } from '../world.ts'
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Engine } from '../../../server/engines/port.ts'
+import type { Engine } from '../../../server/engines/port/port.ts'
 import { createProcessEngine } from '../../../server/engines/process/engine.ts'
 import { makeWorld, until, type World } from '../world.ts'
 

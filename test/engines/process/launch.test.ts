@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { KEEPER_SCRIPT, type Launch, launchCommand, launchSteps } from '../../../server/engines/process/launch.ts'
-import { parseExit } from '../../../server/engines/process/record.ts'
+import { parseExit } from '../../../server/engines/process/records/record.ts'
 import { runProcess } from '../../../server/platform/process/spawn.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'launch-'))

@@ -1,7 +1,7 @@
 import { lchownSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { Engine } from '../../../server/engines/port.ts'
+import type { Engine } from '../../../server/engines/port/port.ts'
 import { createProcessEngine } from '../../../server/engines/process/engine.ts'
 import { endOf, makeWorld, type World } from '../world.ts'
 

@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Engine, Sandbox } from '../../../server/engines/port.ts'
+import type { Engine, Sandbox } from '../../../server/engines/port/port.ts'
 import { createProcessEngine } from '../../../server/engines/process/engine.ts'
 import { installPrograms } from '../../../server/engines/process/launcher.ts'
 import { openWritableLayers } from '../../../server/engines/process/writable-layer.ts'

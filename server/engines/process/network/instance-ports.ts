@@ -1,13 +1,20 @@
 import { AppError } from '../../../../shared/error.ts'
-import { type HeldNamespaces, holdNetwork } from '../held-namespaces.ts'
-import type { LifecycleContext } from '../lifecycle.ts'
-import type { ProcessIdentity } from '../proc.ts'
+import { holdNetwork, type NamespaceHandles } from '../kernel/namespace-handles.ts'
+import type { ProcessIdentity } from '../kernel/proc.ts'
 import { leadToLoopback, listeningSocketsOf, listensOnLoopbackOnly, socketsOf } from './loopback.ts'
-import { HOST_SEAT } from './networks.ts'
+import { HOST_ATTACHMENT } from './networks.ts'
+
+/** A running instance: its first process, and the address that it is reached at. */
+export interface RunningInstance {
+  leader: ProcessIdentity
+  address: string
+  /** Pids of all its processes; asked for only where needed. */
+  members(): number[]
+}
 
 /** See `Engine.exposeLoopback`. @throws AppError `unavailable` when the machine refuses. */
-export async function exposeLoopback(context: LifecycleContext, id: string, port: number): Promise<boolean> {
-  const leader = leaderInOwnNetwork(context, id)
+export async function exposeLoopback(instance: RunningInstance | undefined, port: number): Promise<boolean> {
+  const leader = leaderInOwnNetwork(instance)
   const network = leader && networkOf(leader)
   if (leader === undefined || network === undefined) return false
   try {
@@ -20,7 +27,7 @@ export async function exposeLoopback(context: LifecycleContext, id: string, port
 }
 
 /** Undefined when the process has ended, or has gone where nobody can follow: its port cannot be reached then either way. */
-function networkOf(leader: ProcessIdentity): HeldNamespaces | undefined {
+function networkOf(leader: ProcessIdentity): NamespaceHandles | undefined {
   try {
     return holdNetwork(leader)
   } catch (error) {
@@ -30,16 +37,13 @@ function networkOf(leader: ProcessIdentity): HeldNamespaces | undefined {
 }
 
 /** See `Engine.siblingConnections`. */
-export function siblingConnections(context: LifecycleContext, id: string, port: number): number {
-  const leader = leaderInOwnNetwork(context, id)
-  const { gateway } = context.networks
+export function siblingConnections(instance: RunningInstance | undefined, port: number, gateway: string): number {
+  const leader = leaderInOwnNetwork(instance)
   const isSiblings = ({ isOpen, localPort, remoteAddress }: ReturnType<typeof socketsOf>[number]) =>
     isOpen && localPort === port && remoteAddress !== gateway && !remoteAddress.startsWith('127.')
   return leader === undefined ? 0 : socketsOf(leader.pid).filter(isSiblings).length
 }
 
-function leaderInOwnNetwork({ supervisor, records, networks }: LifecycleContext, id: string): ProcessIdentity | undefined {
-  const one = supervisor.get(id)
-  if (one === undefined || one.end !== undefined || networks.addressOf(id) === HOST_SEAT.address) return undefined
-  return records.processOf(one.workload)
+function leaderInOwnNetwork(instance: RunningInstance | undefined): ProcessIdentity | undefined {
+  return instance === undefined || instance.address === HOST_ATTACHMENT.address ? undefined : instance.leader
 }

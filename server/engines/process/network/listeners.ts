@@ -1,18 +1,16 @@
 import { readdirSync, readlinkSync } from 'node:fs'
-import type { Listener } from '../../port.ts'
-import type { LifecycleContext } from '../lifecycle.ts'
+import type { Listener } from '../../port/port.ts'
+import type { RunningInstance } from './instance-ports.ts'
 import { listeningSocketsOf, type TcpSocket } from './loopback.ts'
-import { HOST_SEAT } from './networks.ts'
+import { HOST_ATTACHMENT } from './networks.ts'
 
-/** See `Engine.listeners`. In the machine's network those are its own whose descriptors its processes have. */
-export function listenersOf({ supervisor, records, processes, networks }: LifecycleContext, id: string): Listener[] {
-  const one = supervisor.get(id)
-  const leader = one === undefined || one.end !== undefined ? undefined : records.processOf(one.workload)
-  if (one === undefined || leader === undefined) return []
+/** See `Engine.listeners`. In the machine's network an instance's own are those whose descriptors its processes have. */
+export function listenersOf(instance: RunningInstance | undefined): Listener[] {
+  if (instance === undefined) return []
+  const { leader, address, members } = instance
   const sockets = listeningSocketsOf(leader.pid)
-  const address = networks.addressOf(id)
-  if (address !== HOST_SEAT.address) return listenersAmong(sockets, address)
-  const inodes = socketInodesOf(processes.members(one.workload))
+  if (address !== HOST_ATTACHMENT.address) return listenersAmong(sockets, address)
+  const inodes = socketInodesOf(members())
   return listenersAmong(
     sockets.filter(({ inode }) => inodes.has(inode)),
     address,

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs'
-import type { HeldNamespaces } from '../held-namespaces.ts'
+import type { NamespaceHandles } from '../kernel/namespace-handles.ts'
 import { batchOf, runTool } from './tools.ts'
 
 /** A TCP socket of a namespace, out of /proc/<pid>/net/tcp (proc(5)). */
@@ -71,7 +71,7 @@ export function listensOnLoopbackOnly(sockets: readonly TcpSocket[], port: numbe
 }
 
 /** Leads what arrives for this port inside a network to its loopback address. Repeatable. */
-export async function leadToLoopback(network: Pick<HeldNamespaces, 'options'>, port: number): Promise<void> {
+export async function leadToLoopback(network: Pick<NamespaceHandles, 'options'>, port: number): Promise<void> {
   const inside = ['nsenter', ...network.options]
   const rules = [
     'table ip loopback {}',

@@ -1,9 +1,14 @@
-import { SHARED_ADDRESS } from '../../loopback-address.ts'
-import type { LinkedService } from '../../port.ts'
-import type { ReplacedFile } from '../mount-plan.ts'
+import { SHARED_ADDRESS } from '../../port/loopback-address.ts'
+import type { LinkedService } from '../../port/port.ts'
+
+/** A file of ours that a workload sees in place of one of the machine's. */
+interface ReplacedFile {
+  source: string
+  target: string
+}
 
 /** What a workload is launched with. */
-export interface Seat {
+export interface Attachment {
   /** Where the host reaches it. */
   address: string
   /** Where `nsenter --net=` finds its namespace until `left` is called; undefined in the machine's own network. */
@@ -29,7 +34,7 @@ export interface Networks {
   readonly areOwn: boolean
   /** The host as instances see it. */
   readonly gateway: string
-  enter(workload: Workload): Promise<Seat>
+  enter(workload: Workload): Promise<Attachment>
   /** Idempotent. */
   leave(id: string): Promise<void>
   addressOf(id: string): string
@@ -39,4 +44,10 @@ export interface Networks {
 }
 
 /** In the machine's own network, with the machine's own names. */
-export const HOST_SEAT: Seat = { address: SHARED_ADDRESS, path: undefined, files: [], joined: Promise.resolve(), left: () => {} }
+export const HOST_ATTACHMENT: Attachment = {
+  address: SHARED_ADDRESS,
+  path: undefined,
+  files: [],
+  joined: Promise.resolve(),
+  left: () => {},
+}

@@ -9,19 +9,19 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError, messageOf } from '../../../../shared/error.ts'
-import type { LinkedService } from '../../port.ts'
+import type { LinkedService } from '../../port/port.ts'
 import { gatewayOf, hostServiceAddress, INSTANCE_ADDRESSES, instanceAddress, parseSubnet, virtualAddress } from './addresses.ts'
+import { type AttachmentRecord, readAttachment, writeAttachment } from './attachment-record.ts'
 import { enlargeTable } from './connection-table.ts'
 import { type HostService, hostNameOf } from './host-services.ts'
 import { type KernelTable, openKernelTable } from './kernel-table.ts'
 import { type NamedAddress, type NameFiles, openNameFiles, writeInPlace } from './name-files.ts'
 import { allowLoopback, type LinkSettings, makeNamespace, type Namespace } from './namespace.ts'
-import { HOST_SEAT, type Networks, type Seat, type Workload } from './networks.ts'
+import { type Attachment, HOST_ATTACHMENT, type Networks, type Workload } from './networks.ts'
 import { createPool, type NamespacePool } from './pool.ts'
 import { register, registeredSubnet, sweepOrphans, unregister } from './registry.ts'
 import { readResolver } from './resolver.ts'
 import type { Rules } from './ruleset.ts'
-import { readSeat, type SeatRecord, writeSeat } from './seat-record.ts'
 import { type ClaimedSubnet, claimSubnet, readMtu } from './subnet.ts'
 
 export interface NetworkOptions {
@@ -45,7 +45,7 @@ interface Parts {
   table: KernelTable
   pool: NamespacePool
   names: NameFiles
-  seats: Map<string, SeatRecord>
+  attachments: Map<string, AttachmentRecord>
 }
 
 /** How often the rules are looked after, as a reload of a firewall may sweep them away. */
@@ -54,7 +54,7 @@ const REPAIR_INTERVAL_MS = 60_000
 /** @throws AppError `unavailable` when the machine does not take the network. */
 export async function openNetworks(options: NetworkOptions): Promise<Networks> {
   const parts = await openParts(options)
-  const { claim, pool, table, seats, names } = parts
+  const { claim, pool, table, attachments, names } = parts
   const { subnet } = claim
   const timer = setInterval(() => void repair(parts), REPAIR_INTERVAL_MS)
   timer.unref()
@@ -62,14 +62,14 @@ export async function openNetworks(options: NetworkOptions): Promise<Networks> {
   return {
     areOwn: true,
     gateway: gatewayOf(subnet),
-    enter: async (workload) => (workload.isHost ? HOST_SEAT : await enter(parts, workload)),
+    enter: async (workload) => (workload.isHost ? HOST_ATTACHMENT : await enter(parts, workload)),
     leave: async (id) => {
-      const seat = seats.get(id)
-      if (seat === undefined) return
-      await table.remove(seat.address)
-      seats.delete(id)
+      const attachment = attachments.get(id)
+      if (attachment === undefined) return
+      await table.remove(attachment.address)
+      attachments.delete(id)
     },
-    addressOf: (id) => seats.get(id)?.address ?? HOST_SEAT.address,
+    addressOf: (id) => attachments.get(id)?.address ?? HOST_ATTACHMENT.address,
     link: async (services) => {
       saveLinks(options.directory, services)
       names.write(namesOf(parts, services))
@@ -93,8 +93,8 @@ async function openParts(options: NetworkOptions): Promise<Parts> {
   const { directory, log } = options
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   forwardPackets()
-  const seats = new Map(options.adopted.flatMap(({ id, recordDir }) => seatEntry(id, recordDir)))
-  const [claim, mtu] = await Promise.all([claimFor(options, seats.size > 0), readMtu()])
+  const attachments = new Map(options.adopted.flatMap(({ id, recordDir }) => attachmentEntry(id, recordDir)))
+  const [claim, mtu] = await Promise.all([claimFor(options, attachments.size > 0), readMtu()])
   const { subnet } = claim
   const resolver = readResolver(gatewayOf(subnet))
   const { linkPrefix, table: tableName } = labelsOf(directory)
@@ -112,18 +112,20 @@ async function openParts(options: NetworkOptions): Promise<Parts> {
   }
   const isLoopbackNeeded = [...resolver.local, ...options.hostServices.map(({ address }) => address)].some((one) => one.startsWith('127.'))
   // What runs already may have been given its link when nothing on loopback was to be reached.
-  if (isLoopbackNeeded) for (const { address } of seats.values()) allowLoopback(linkPrefix, address)
-  const pool = poolOf({ linkPrefix, subnet, mtu, hasIpv6: existsSync('/proc/sys/net/ipv6'), isLoopbackNeeded }, seats, log)
+  if (isLoopbackNeeded) for (const { address } of attachments.values()) allowLoopback(linkPrefix, address)
+  const pool = poolOf({ linkPrefix, subnet, mtu, hasIpv6: existsSync('/proc/sys/net/ipv6'), isLoopbackNeeded }, attachments, log)
   const hosts = options.hostServices.map((one, index) => ({ address: hostServiceAddress(subnet, index), names: [hostNameOf(one)] }))
   const names = openNameFiles(join(directory, 'names'), hosts)
   const links = readLinks(directory)
-  const members = new Map([...seats.values()].flatMap(({ address, networkId }) => (networkId === undefined ? [] : [[address, networkId]])))
+  const members = new Map(
+    [...attachments.values()].flatMap(({ address, networkId }) => (networkId === undefined ? [] : [[address, networkId]])),
+  )
   names.keepOnly(new Set(members.values()))
   names.write(namesOf({ claim }, links))
   const onError = (error: unknown) => log(`The network rules were set anew: ${messageOf(error)}`)
-  const table = await openKernelTable({ rules, members, destinations: destinationsOf({ claim, seats }, links), onError })
+  const table = await openKernelTable({ rules, members, destinations: destinationsOf({ claim, attachments }, links), onError })
   enlargeTable()
-  return { options, claim, table, pool, names, seats }
+  return { options, claim, table, pool, names, attachments }
 }
 
 /** Both tell this installation's parts from another's, on the same machine. Names of links have 15 characters at most. */
@@ -143,18 +145,18 @@ function claimFor({ directory, subnet }: NetworkOptions, isInUse: boolean): Prom
   return claimSubnet({ directory, wanted: subnet === undefined ? undefined : parseSubnet(subnet), registered, isInUse, others })
 }
 
-const seatEntry = (id: string, recordDir: string): [string, SeatRecord][] => {
-  const seat = readSeat(recordDir)
-  return seat === undefined ? [] : [[id, seat]]
+const attachmentEntry = (id: string, recordDir: string): [string, AttachmentRecord][] => {
+  const attachment = readAttachment(recordDir)
+  return attachment === undefined ? [] : [[id, attachment]]
 }
 
 const MAKE_ATTEMPTS = 5
 
-function poolOf(settings: LinkSettings, seats: ReadonlyMap<string, SeatRecord>, log: (message: string) => void): NamespacePool {
+function poolOf(settings: LinkSettings, attachments: ReadonlyMap<string, AttachmentRecord>, log: (message: string) => void): NamespacePool {
   // Begun anywhere, so that an address that was just given back is not at once another's.
   let index = Math.floor(Math.random() * INSTANCE_ADDRESSES)
   const nextAddress = () => {
-    const taken = new Set([...seats.values()].map(({ address }) => address))
+    const taken = new Set([...attachments.values()].map(({ address }) => address))
     for (let step = 0; step < INSTANCE_ADDRESSES; step++) {
       const address = instanceAddress(settings.subnet, index++)
       if (!taken.has(address)) return address
@@ -173,13 +175,16 @@ function poolOf(settings: LinkSettings, seats: ReadonlyMap<string, SeatRecord>, 
   return createPool({ make, onError: (error) => log(messageOf(error)) })
 }
 
-async function enter({ options, pool, table, names, seats, claim }: Parts, { id, recordDir, networkId }: Workload): Promise<Seat> {
+async function enter(
+  { options, pool, table, names, attachments, claim }: Parts,
+  { id, recordDir, networkId }: Workload,
+): Promise<Attachment> {
   const namespace = await pool.take()
   const { address, path, release } = namespace
   try {
-    const seat = { address, ...(networkId !== undefined && { networkId }) }
-    writeSeat(recordDir, seat)
-    seats.set(id, seat)
+    const attachment = { address, ...(networkId !== undefined && { networkId }) }
+    writeAttachment(recordDir, attachment)
+    attachments.set(id, attachment)
     const resolvConf = join(options.directory, 'resolv.conf')
     writeInPlace(resolvConf, readResolver(gatewayOf(claim.subnet)).text)
     const files = [
@@ -203,11 +208,14 @@ async function repair({ table, options }: Parts): Promise<void> {
   }
 }
 
-function destinationsOf({ claim, seats }: Pick<Parts, 'claim' | 'seats'>, services: readonly LinkedService[]): Map<string, string[]> {
+function destinationsOf(
+  { claim, attachments }: Pick<Parts, 'claim' | 'attachments'>,
+  services: readonly LinkedService[],
+): Map<string, string[]> {
   return new Map(
     services.map(({ number, instanceIds }) => [
       virtualAddress(claim.subnet, number),
-      instanceIds.flatMap((id) => seats.get(id)?.address ?? []).toSorted(),
+      instanceIds.flatMap((id) => attachments.get(id)?.address ?? []).toSorted(),
     ]),
   )
 }

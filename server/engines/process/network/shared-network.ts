@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { loopbackAddress } from '../../loopback-address.ts'
+import { loopbackAddress } from '../../port/loopback-address.ts'
+import { readAttachment } from './attachment-record.ts'
 import { type HostService, hostNameOf } from './host-services.ts'
 import { openNameFiles } from './name-files.ts'
-import { HOST_SEAT, type Networks } from './networks.ts'
-import { readSeat } from './seat-record.ts'
+import { HOST_ATTACHMENT, type Networks } from './networks.ts'
 
 export interface SharedNetworkOptions {
   directory: string
@@ -18,14 +18,14 @@ export interface SharedNetworkOptions {
 export async function openSharedNetwork({ directory, hostServices, adopted }: SharedNetworkOptions): Promise<Networks> {
   const hosts = hostServices.map((one) => ({ address: one.address, names: [hostNameOf(one)] }))
   const names = openNameFiles(join(directory, 'names'), hosts)
-  const earlier = new Map(adopted.map(({ id, recordDir }) => [id, readSeat(recordDir)?.address ?? HOST_SEAT.address]))
+  const earlier = new Map(adopted.map(({ id, recordDir }) => [id, readAttachment(recordDir)?.address ?? HOST_ATTACHMENT.address]))
   return {
     areOwn: false,
-    gateway: HOST_SEAT.address,
+    gateway: HOST_ATTACHMENT.address,
     enter: async ({ networkId, isHost }) =>
-      isHost ? HOST_SEAT : { ...HOST_SEAT, files: [{ source: names.pathOf(networkId), target: '/etc/hosts' }] },
+      isHost ? HOST_ATTACHMENT : { ...HOST_ATTACHMENT, files: [{ source: names.pathOf(networkId), target: '/etc/hosts' }] },
     leave: async (id) => void earlier.delete(id),
-    addressOf: (id) => earlier.get(id) ?? HOST_SEAT.address,
+    addressOf: (id) => earlier.get(id) ?? HOST_ATTACHMENT.address,
     link: async (services) => {
       const named = services.map(({ networkId, number, names: known }) => ({ networkId, address: loopbackAddress(number), names: known }))
       names.write(Map.groupBy(named, ({ networkId }) => networkId))

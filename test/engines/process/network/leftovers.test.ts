@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { Engine, InstanceSpec } from '../../../../server/engines/port.ts'
+import type { Engine, InstanceSpec } from '../../../../server/engines/port/port.ts'
 import { createProcessEngine } from '../../../../server/engines/process/engine.ts'
 import { openNetworks } from '../../../../server/engines/process/network/own-networks.ts'
 import { register, sweepOrphans } from '../../../../server/engines/process/network/registry.ts'
@@ -178,13 +178,13 @@ test('a change that the kernel refuses fails for whoever asked for it, and the n
   const service = { serviceId: 'srv-a', number: 1, networkId: 'net-a', names: ['a'], instanceIds: ['one'] }
   const recordDir = join(dir, 'one')
   mkdirSync(recordDir)
-  const seat = await networks.enter({ id: 'one', recordDir, networkId: 'net-a', isHost: false })
-  await seat.joined
+  const attachment = await networks.enter({ id: 'one', recordDir, networkId: 'net-a', isHost: false })
+  await attachment.joined
   const impossible = { ...service, number: -300 }
   await expect(networks.link([impossible])).rejects.toThrow('nft')
   await networks.link([service])
-  expect(await said(['nft', 'list', 'table', 'inet', `cpd_${hashOf(join(dir, 'network'))}`])).toContain(`dnat ip to ${seat.address}`)
-  seat.left()
+  expect(await said(['nft', 'list', 'table', 'inet', `cpd_${hashOf(join(dir, 'network'))}`])).toContain(`dnat ip to ${attachment.address}`)
+  attachment.left()
   await networks.leave('one')
   await networks.close({ isEmpty: true })
   rmSync(dir, { recursive: true })

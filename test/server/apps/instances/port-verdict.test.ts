@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { judgePorts, type PortVerdict, type SeenPorts } from '../../../../server/apps/instances/port-verdict.ts'
-import type { Listener } from '../../../../server/engines/port.ts'
+import type { Listener } from '../../../../server/engines/port/port.ts'
 import { listenersAmong } from '../../../../server/engines/process/network/listeners.ts'
 
 const at = (port: number, reach: Listener['reach'] = 'address'): Listener => ({ port, reach })

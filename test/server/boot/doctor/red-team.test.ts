@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { TryResult } from '../../../../server/boot/doctor/red-team/attempt.ts'
 import type { Targets } from '../../../../server/boot/doctor/red-team/targets.ts'
 import { tryEverything } from '../../../../server/boot/doctor/red-team/try-everything.ts'
-import { readStat } from '../../../../server/engines/process/proc.ts'
+import { readStat } from '../../../../server/engines/process/kernel/proc.ts'
 import { runProcess, type SpawnedProcess, spawnProcess } from '../../../../server/platform/process/spawn.ts'
 
 /** An ordinary user: root would really do to this machine what it tries. */

@@ -1,0 +1,79 @@
+import { join } from 'node:path'
+import { AppError } from '../../../shared/error.ts'
+import { removeTree } from '../../platform/files/tree/remove.ts'
+import { isCompiled } from '../../platform/process/self.ts'
+import { type SpawnedProcess, spawnProcess } from '../../platform/process/spawn.ts'
+import type { ExtractOptions } from './extract.ts'
+import type { ExtractOutcome, ExtractTask } from './extract-child.ts'
+import type { ExtractResult } from './extract-target.ts'
+
+const program = isCompiled ? [process.execPath, 'extract'] : [process.execPath, join(import.meta.dirname, 'extract-child.ts')]
+
+/** More at once would only take memory. */
+const MOST_AT_ONCE = 4
+
+/**
+ * `extractArchive` in a process of its own, which ends with us, whatever becomes of us. What it throws, this throws.
+ *
+ * @throws AppError `unavailable` as well, when that process was killed.
+ */
+export async function extractApart({ signal, ...task }: ExtractOptions): Promise<ExtractResult> {
+  await takePlace()
+  try {
+    signal?.throwIfAborted()
+    return resultOf(await carryOut(task, signal))
+  } catch (error) {
+    await removeTree(task.into)
+    throw error
+  } finally {
+    givePlace()
+  }
+}
+
+let running = 0
+const waiting: (() => void)[] = []
+
+async function takePlace(): Promise<void> {
+  if (running < MOST_AT_ONCE) running += 1
+  else await new Promise<void>((resolve) => waiting.push(resolve))
+}
+
+/** Hands it to whoever has waited longest. */
+function givePlace(): void {
+  const next = waiting.shift()
+  if (next === undefined) running -= 1
+  else next()
+}
+
+async function carryOut(task: ExtractTask, signal: AbortSignal | undefined): Promise<ExtractOutcome> {
+  const child = spawnProcess([...program, JSON.stringify(task)], { cwd: '/', stdin: 'pipe', stdout: 'pipe', stderr: 'pipe' })
+  const kill = () => child.kill('SIGKILL')
+  signal?.addEventListener('abort', kill, { once: true })
+  if (signal?.aborted) kill()
+  try {
+    const [words, complaints, exit] = await Promise.all([textOf(child.stdout), textOf(child.stderr), child.exited])
+    signal?.throwIfAborted()
+    return words.endsWith('\n')
+      ? (JSON.parse(words) as ExtractOutcome)
+      : { failed: complaints || `ended by ${exit.signal ?? exit.exitCode}` }
+  } finally {
+    signal?.removeEventListener('abort', kill)
+  }
+}
+
+/** A message names one entry at most, and shortly. */
+const MAX_WORDS = 64 * 1024
+
+async function textOf(stream: SpawnedProcess['stdout']): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const chunk of stream ?? []) if (text.length < MAX_WORDS) text += decoder.decode(chunk, { stream: true })
+  return text
+}
+
+function resultOf(outcome: ExtractOutcome): ExtractResult {
+  if ('done' in outcome) return outcome.done
+  if ('refused' in outcome) throw new AppError(outcome.refused.code, outcome.refused.message)
+  const cause = new Error(outcome.failed)
+  throw new AppError('unavailable', 'The archive could not be unpacked on this server. Try again; its log tells more.', { cause })
+}

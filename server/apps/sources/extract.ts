@@ -1,0 +1,50 @@
+import { AppError } from '../../../shared/error.ts'
+import { diskFull, isDiskFull } from '../../platform/files/disk-full.ts'
+import { removeTree } from '../../platform/files/tree/remove.ts'
+import { type ExtractLimits, refuseArchive } from './extract-rules.ts'
+import { extractTar } from './extract-tar.ts'
+import { type ExtractResult, openExtractTarget } from './extract-target.ts'
+
+export type ArchiveFormat = 'tar.gz' | 'zip'
+
+export interface ExtractOptions {
+  path: string
+  format: ArchiveFormat
+  /** Made by this call; must not exist yet. Its parent must. */
+  into: string
+  limits: ExtractLimits
+  signal?: AbortSignal
+}
+
+/**
+ * Unpacks an archive of unknown origin: nothing is written outside `into`, files become 0644 or 0755, and after any
+ * error `into` is gone. The tree is taken as packed; a folder around everything is left to `findSourceRoot`.
+ *
+ * @throws AppError `bad_request` naming the entry for whatever is refused, `unavailable` when the disk is full; the signal's reason when aborted.
+ */
+export async function extractArchive(options: ExtractOptions): Promise<ExtractResult> {
+  const { into, signal } = options
+  const target = await openExtractTarget({ root: into, limits: options.limits, signal })
+  try {
+    await unpackers[options.format](options, target)
+    return await target.finish()
+  } catch (error) {
+    await removeTree(into)
+    signal?.throwIfAborted()
+    throw explain(error)
+  }
+}
+
+/** Archives of `cpctl` are no zips, whose library many a server never needs. */
+const unpackers = {
+  'tar.gz': extractTar,
+  zip: async (...given: Parameters<typeof extractTar>) => (await import('./extract-zip.ts')).extractZip(...given),
+} as const
+
+/** Errors of the system are ours and keep their kind; anything else a parser throws means that the archive is broken. */
+function explain(error: unknown): unknown {
+  if (error instanceof AppError) return error
+  if (isDiskFull(error)) return diskFull(error)
+  if (error instanceof Error && 'syscall' in error) return error
+  return refuseArchive('it is damaged, cut off or not of the format it claims', error)
+}
