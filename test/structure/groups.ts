@@ -14,9 +14,14 @@ export const levels = [
 
 /** The groups that files of this one may not import from. */
 export function forbiddenTo(group: string): string[] {
-  const own = levels.findIndex((level) => (level as readonly string[]).includes(group))
   return levels
-    .slice(0, own + 1)
+    .slice(0, (levelOf(group) ?? -1) + 1)
     .flat()
     .filter((other) => other !== group)
+}
+
+/** Place of a group from the top, 0 being the highest; undefined for what is none. */
+export function levelOf(group: string): number | undefined {
+  const level = levels.findIndex((groups) => (groups as readonly string[]).includes(group))
+  return level === -1 ? undefined : level
 }

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
+import type { Source } from './sources.ts'
 
-/** One import of a file of the server by another; paths from `server/` on. */
+/** One import of a file by another of the same layer; paths from the layer's folder on. */
 export interface Import {
   from: string
   to: string
@@ -9,11 +9,10 @@ export interface Import {
 
 const specifier = /(?:from\s+|import\s*\(?\s*)['"](\.[^'"]+)['"]/g
 
-/** Every import between files of the server, of types and texts too. */
-export function importsIn(server: string): Import[] {
-  const files = [...new Bun.Glob('**/*.ts').scanSync({ cwd: server })].sort()
-  return files.flatMap((from) =>
-    [...readFileSync(join(server, from), 'utf8').matchAll(specifier)]
+/** Every import between files of a layer, of types and texts too. */
+export function importsIn(sources: readonly Source[]): Import[] {
+  return sources.flatMap(({ path: from, lines }) =>
+    [...lines.join('\n').matchAll(specifier)]
       .map(([, path = '']) => ({ from, to: normalize(join(dirname(from), path)) }))
       .filter(({ to }) => !to.startsWith('..')),
   )
