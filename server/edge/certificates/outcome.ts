@@ -38,7 +38,7 @@ export function keepIssued(context: OutcomeContext, host: string, { certificateI
     deleteOrder(db, host)
     replaceCertificate(db, certificate)
     const details = { domain: host, issuer: facts.issuer, expiresAt }
-    tell(context, order.serviceId, { type: isRenewal ? 'certificate_renewed' : 'certificate_issued', details })
+    report(context, order.serviceId, { type: isRenewal ? 'certificate_renewed' : 'certificate_issued', details })
     const workspaceId = order.serviceId === null ? undefined : serviceById(db, order.serviceId)?.workspaceId
     const event = isRenewal ? 'certificate.renewed' : 'certificate.issued'
     context.audit.system({ event, ...(workspaceId !== undefined && { workspaceId }), target: id, metadata: details })
@@ -67,9 +67,9 @@ export function keepFailure(context: OutcomeContext, error: unknown, { host, set
   db.transaction(() => {
     postponeOrder(db, host, { lastError, nextAttemptAt })
     if (!takenUpAfter.has(problem.type)) forgetUnderWay(db, host)
-    const isNews = order.lastError?.startsWith(advice) !== true
+    const isNewReason = order.lastError?.startsWith(advice) !== true
     const details = { domain: host, message: lastError, nextAttemptAt: isoTime(nextAttemptAt) }
-    if (isNews) tell(context, order.serviceId, { type: 'certificate_failed', details })
+    if (isNewReason) report(context, order.serviceId, { type: 'certificate_failed', details })
   })()
   log.error('certificate not obtained', { host, reason: lastError, nextAttemptAt: isoTime(nextAttemptAt), ...unexpected(error) })
 }
@@ -98,12 +98,12 @@ export function warnOfEnd(context: OutcomeContext, certificate: StoredCertificat
   const message = `The uploaded certificate of ${host} ends soon. Upload a new one, or remove it, and one is obtained instead.`
   context.db.transaction(() => {
     markWarned(context.db, id, context.now())
-    tell(context, serviceId, { type: 'certificate_expiring', details: { domain: host, expiresAt: isoTime(notAfter), message } })
+    report(context, serviceId, { type: 'certificate_expiring', details: { domain: host, expiresAt: isoTime(notAfter), message } })
   })()
   context.log.error('uploaded certificate ends', { host, expiresAt: isoTime(notAfter) })
 }
 
-function tell(
+function report(
   { db, now }: OutcomeContext,
   serviceId: string | null,
   { type, details }: { type: EventType; details: Record<string, unknown> },

@@ -7,7 +7,7 @@ import { describeError } from '../../platform/server-log.ts'
 import { createDriver } from '../../platform/work/driver.ts'
 import { createPublisher } from '../../platform/work/publisher.ts'
 import type { EdgeContext } from '../context.ts'
-import { createChallengeBoard } from './acme/challenges.ts'
+import { createPendingChallenges } from './acme/challenges.ts'
 import { type Authority, createAuthority } from './acme/client.ts'
 import { cleanUpRecord, leftRecords } from './acme/dns-hook.ts'
 import { obtain } from './acme/order.ts'
@@ -53,10 +53,10 @@ const CESSATION_OF_OPERATION = 5
 export function createCertificates(context: EdgeContext, options: CertificatesOptions): Certificates {
   const { acme, backoff = defaultBackoff, places = DEFAULT_PLACES } = options
   const { db, stopping: signal, now, log } = context
-  const board = createChallengeBoard()
+  const challenges = createPendingChallenges()
   const publisher = createPublisher({
     what: 'certificates',
-    build: () => buildCertificateTable(allCertificates(db), board.all(), now()),
+    build: () => buildCertificateTable(allCertificates(db), challenges.all(), now()),
     send: (table, version) => context.ingress.publishCertificates({ ...table, version }),
     log,
     signal,
@@ -74,7 +74,7 @@ export function createCertificates(context: EdgeContext, options: CertificatesOp
   const parts = authority && {
     context,
     authority,
-    board,
+    challenges,
     publish: publisher.publish,
     dnsReady: once(() => cleanUpLeft(context, authority)),
   }
@@ -83,7 +83,7 @@ export function createCertificates(context: EdgeContext, options: CertificatesOp
     const wanted = readWanted(context, acme)
     const certificates = allCertificates(db)
     const plan = planCertificates({ now: now(), wanted, certificates, orders: allOrders(db), directory: acme?.directory })
-    keepBooks(context, { plan, wanted, certificates })
+    applyPlan(context, { plan, wanted, certificates })
     // What was taken out of use is to be revoked, which the next plan sees.
     if (plan.remove.length > 0) poke()
     if (!isHttpsServed(context.config)) return undefined
@@ -120,7 +120,7 @@ interface Decided {
 }
 
 /** What the plan changes in the database, in one step. */
-function keepBooks(context: EdgeContext, { plan, wanted, certificates }: Decided): void {
+function applyPlan(context: EdgeContext, { plan, wanted, certificates }: Decided): void {
   const { db } = context
   const now = context.now()
   const serviceOf = new Map(wanted.served.map(({ host, serviceId }) => [host, serviceId]))

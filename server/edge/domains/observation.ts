@@ -2,7 +2,7 @@ import { canonicalHostName } from '../../../shared/domain.ts'
 import type { DnsAnswer, DnsResolver } from './resolver.ts'
 
 /** Everything that DNS says about a domain that matters here. */
-export interface Findings {
+export interface DnsObservation {
   /** Texts of the challenge's record. */
   texts: string[]
   /** The names that CNAME records lead through, in order. */
@@ -18,7 +18,7 @@ export interface Findings {
 /** Longer chains are mistakes; resolvers themselves give up after some 8 to 16. */
 const MAX_CHAIN = 8
 /** For all questions of one look together. */
-const LOOK_DEADLINE_MS = 10_000
+const DEADLINE_MS = 10_000
 /** Nobody needs more, and what is found is kept and shown. */
 const MAX_VALUES = 20
 
@@ -28,8 +28,12 @@ export const challengeNameOf = (name: string): string => `_cpd-challenge.${name}
  * Asks DNS about a domain: at most 12 questions, and no longer than the deadline. Failures are part of what it finds, never thrown.
  * The chain is not followed beyond `end`, the name that it should lead to.
  */
-export async function lookAt(resolver: DnsResolver, { name, end }: { name: string; end: string }, signal: AbortSignal): Promise<Findings> {
-  const timer = setTimeout(() => resolver.cancel(), LOOK_DEADLINE_MS)
+export async function observeDns(
+  resolver: DnsResolver,
+  { name, end }: { name: string; end: string },
+  signal: AbortSignal,
+): Promise<DnsObservation> {
+  const timer = setTimeout(() => resolver.cancel(), DEADLINE_MS)
   const stop = () => resolver.cancel()
   signal.addEventListener('abort', stop)
   try {
@@ -42,7 +46,7 @@ export async function lookAt(resolver: DnsResolver, { name, end }: { name: strin
   }
 }
 
-async function follow(resolver: DnsResolver, name: string, end: string): Promise<Omit<Findings, 'texts'>> {
+async function follow(resolver: DnsResolver, name: string, end: string): Promise<Omit<DnsObservation, 'texts'>> {
   const chain: string[] = []
   const failures: string[] = []
   let current = name

@@ -8,42 +8,42 @@ import { hostOf } from '../../apps/services/addresses.ts'
 import { type StoredService, serviceById } from '../../apps/services/store.ts'
 import { publicAddressesOf } from '../../platform/outgoing/public-addresses.ts'
 import type { EdgeContext } from '../context.ts'
-import type { Gate } from './gate.ts'
-import { lookAt } from './observation.ts'
+import { observeDns } from './observation.ts'
 import { recordsFor } from './present.ts'
 import { createResolver } from './resolver.ts'
-import { nextLookAt } from './schedule.ts'
+import { nextCheckAt } from './schedule.ts'
+import type { Semaphore } from './semaphore.ts'
 import { domainById, isSharedWithOthers, markVerified, type StoredDomain, saveCheck } from './store.ts'
-import { judge } from './verdict.ts'
+import { verifyDomain } from './verification.ts'
 
 /** When to come again, in milliseconds since 1970; undefined when nothing is left to look at. */
-export async function reconcileDomain(context: EdgeContext, gate: Gate, domainId: string): Promise<number | undefined> {
+export async function reconcileDomain(context: EdgeContext, semaphore: Semaphore, domainId: string): Promise<number | undefined> {
   const domain = domainById(context.db, domainId)
   const service = domain && serviceById(context.db, domain.serviceId)
   if (domain === undefined || service === undefined || service.deletedAt !== null) {
-    await tellChange(context)
+    await publishChange(context)
     return undefined
   }
-  const dueAt = nextLookAt(domain, context.now())
+  const dueAt = nextCheckAt(domain, context.now())
   if (dueAt === undefined || dueAt > context.now()) return dueAt
-  const isNew = await gate(() => look(context, service, domain))
+  const isNew = await semaphore(() => checkDns(context, service, domain))
   context.stopping.throwIfAborted()
-  if (isNew) await tellChange(context)
+  if (isNew) await publishChange(context)
   const after = domainById(context.db, domainId)
-  return after && nextLookAt(after, context.now())
+  return after && nextCheckAt(after, context.now())
 }
 
 /** Looks and writes down what was found. Whether that proves the domain for the first time. */
-async function look(context: EdgeContext, service: StoredService, domain: StoredDomain): Promise<boolean> {
+async function checkDns(context: EdgeContext, service: StoredService, domain: StoredDomain): Promise<boolean> {
   const { db, config } = context
   const beganAt = context.now()
   const host = hostOf(context, service.slug)
   const resolver = createResolver({ server: config.CP_DNS_RESOLVER })
-  const findings = await lookAt(resolver, { name: domain.name, end: host }, context.stopping)
+  const observed = await observeDns(resolver, { name: domain.name, end: host }, context.stopping)
   // A look that the stop has cut short says nothing about the domain.
   context.stopping.throwIfAborted()
   return db.transaction(() => {
-    const check = judge(findings, {
+    const check = verifyDomain(observed, {
       name: domain.name,
       host,
       baseDomain: config.CP_BASE_DOMAIN,
@@ -60,7 +60,7 @@ async function look(context: EdgeContext, service: StoredService, domain: Stored
   })()
 }
 
-async function tellChange(context: EdgeContext): Promise<void> {
+async function publishChange(context: EdgeContext): Promise<void> {
   context.work.poke('certificates')
   await context.routes.publish()
 }

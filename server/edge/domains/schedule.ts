@@ -9,7 +9,7 @@ export const WATCHED_MS = 3 * 24 * HOUR_MS
 const EAGER_MS = HOUR_MS
 
 /** When the DNS of a domain is to be looked at next, in milliseconds since 1970; undefined for never, unless somebody asks. */
-export function nextLookAt(
+export function nextCheckAt(
   domain: Pick<StoredDomain, 'requestedAt' | 'verifiedAt' | 'checkedAt' | 'watchedUntil' | 'createdAt'>,
   now: number,
 ): number | undefined {

@@ -1,17 +1,17 @@
 import { describeError } from '../../platform/server-log.ts'
 import { createDriver, type Driver } from '../../platform/work/driver.ts'
 import type { EdgeContext } from '../context.ts'
-import { createGate } from './gate.ts'
 import { reconcileDomain } from './reconcile.ts'
+import { createSemaphore } from './semaphore.ts'
 
 /** A look waits for name servers nearly all of its time, and asks at most 12 questions. Many, as those of silent servers take their 10 s. */
-const LOOKS_AT_ONCE = 64
+const CHECKS_AT_ONCE = 64
 
 /** Looks at the DNS of domains, each by its id. */
 export function createDomainWatch(context: EdgeContext): Driver {
-  const gate = createGate(LOOKS_AT_ONCE)
+  const semaphore = createSemaphore(CHECKS_AT_ONCE)
   return createDriver({
-    run: (domainId) => reconcileDomain(context, gate, domainId),
+    run: (domainId) => reconcileDomain(context, semaphore, domainId),
     onError: (domainId, error) => context.log.error('domain not looked at', { domainId, ...describeError(error) }),
     now: context.now,
     signal: context.stopping,

@@ -1,7 +1,7 @@
 import type { Authorization, Client } from 'acme-client'
 import { unlessAborted } from '../../../platform/work/unless-aborted.ts'
 import type { EdgeContext } from '../../context.ts'
-import type { ChallengeBoard, IngressChallenge } from './challenges.ts'
+import type { IngressChallenge, PendingChallenges } from './challenges.ts'
 import type { Authority } from './client.ts'
 import { cleanUpRecord, presentRecord } from './dns-hook.ts'
 import { AcmeProblem } from './problem.ts'
@@ -14,8 +14,8 @@ type Challenge = Authorization['challenges'][number]
 export interface ResponderParts {
   context: Pick<EdgeContext, 'db' | 'sealer' | 'now' | 'log' | 'stopping'>
   authority: Authority
-  board: ChallengeBoard
-  /** Returns when the ingress shows what stands on the board. */
+  challenges: PendingChallenges
+  /** Returns when the ingress shows what stands on the challenges. */
   publish(): Promise<void>
   /** Fulfilled when no record of an earlier control plane is left to be removed: it may be the very one that is to be set. */
   dnsReady(): Promise<void>
@@ -54,17 +54,17 @@ export async function whileAnswered<T>(parts: ResponderParts, task: Task, work: 
 }
 
 async function whileShown<T>(
-  { board, publish }: ResponderParts,
+  { challenges, publish }: ResponderParts,
   signal: AbortSignal,
   challenge: IngressChallenge,
   work: () => Promise<T>,
 ): Promise<T> {
-  board.add(challenge)
+  challenges.add(challenge)
   try {
     await unlessAborted(publish(), signal)
     return await work()
   } finally {
-    board.remove(challenge)
+    challenges.remove(challenge)
     // Nobody waits for it: it goes with whatever is published next at the latest.
     publish().catch(() => undefined)
   }

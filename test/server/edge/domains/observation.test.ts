@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { lookAt } from '../../../../server/edge/domains/observation.ts'
+import { observeDns } from '../../../../server/edge/domains/observation.ts'
 import { createResolver } from '../../../../server/edge/domains/resolver.ts'
 import { type NameServer, NXDOMAIN, REFUSED, startNameServer, startSpeechlessServer } from '../../../support/name-server.ts'
 
@@ -11,7 +11,7 @@ afterAll(() => dns.close())
 
 const end = 'web.apps.acme.com'
 const lookFor = (name: string, server = dns.address, signal = new AbortController().signal) =>
-  lookAt(createResolver({ server, tryTimeoutMs: 200 }), { name, end }, signal)
+  observeDns(createResolver({ server, tryTimeoutMs: 200 }), { name, end }, signal)
 
 describe('a look at DNS finds', () => {
   test('the challenge, in pieces or whole', async () => {
@@ -87,7 +87,7 @@ describe('a name server that', () => {
     const silent = await startSpeechlessServer(undefined)
     const stopping = new AbortController()
     const resolver = createResolver({ server: silent.address, tryTimeoutMs: 60_000 })
-    const looking = lookAt(resolver, { name: 'x.example.com', end }, stopping.signal)
+    const looking = observeDns(resolver, { name: 'x.example.com', end }, stopping.signal)
     setTimeout(() => stopping.abort(), 50)
     expect((await looking).failures).toHaveLength(1)
     silent.close()

@@ -1,7 +1,7 @@
 import type { DnsRecord, DomainCheck } from '../../../shared/custom-domain.ts'
 import { isAtOrBelow } from '../../../shared/domain.ts'
 import { parseIp } from '../../../shared/ip-address.ts'
-import type { Findings } from './observation.ts'
+import type { DnsObservation } from './observation.ts'
 
 /** What would prove a domain. */
 export interface Expected {
@@ -23,28 +23,28 @@ export interface Expected {
  * Whether what DNS says proves that the domain is meant for the service: the challenge in a TXT record, a CNAME to the service's own
  * name, or nothing but addresses of this machine. A CNAME to another service's name says that it is meant for that one.
  */
-export function judge(findings: Findings, expected: Expected): DomainCheck {
-  const found = describe(findings, expected)
-  const verdict = (outcome: DomainCheck['outcome'], message: string): DomainCheck => ({ outcome, message, found })
-  if (findings.texts.includes(expected.challenge)) return verdict('verified', `The TXT record proves ${expected.name}.`)
-  const own = findings.chain.find((name) => isAtOrBelow(name, expected.baseDomain))
-  if (own === expected.host) return verdict('verified', `${expected.name} leads to ${expected.host}.`)
+export function verifyDomain(observed: DnsObservation, expected: Expected): DomainCheck {
+  const found = describe(observed, expected)
+  const result = (outcome: DomainCheck['outcome'], message: string): DomainCheck => ({ outcome, message, found })
+  if (observed.texts.includes(expected.challenge)) return result('verified', `The TXT record proves ${expected.name}.`)
+  const own = observed.chain.find((name) => isAtOrBelow(name, expected.baseDomain))
+  if (own === expected.host) return result('verified', `${expected.name} leads to ${expected.host}.`)
   if (own !== undefined) {
-    return verdict('wrong_target', `${expected.name} leads to ${own}, which is another service. ${wanted(expected)}`)
+    return result('wrong_target', `${expected.name} leads to ${own}, which is another service. ${wanted(expected)}`)
   }
-  if (findings.isChainTooLong) {
-    return verdict('wrong_target', `${expected.name} leads through too many CNAME records, or in a circle. ${wanted(expected)}`)
+  if (observed.isChainTooLong) {
+    return result('wrong_target', `${expected.name} leads through too many CNAME records, or in a circle. ${wanted(expected)}`)
   }
-  if (findings.addresses.length > 0) return verdict(...judgeAddresses(findings, expected))
-  if (findings.failures.length > 0) {
-    return verdict('no_answer', `DNS could not be asked: ${findings.failures.join('; ')}. It is tried again by itself.`)
+  if (observed.addresses.length > 0) return result(...verifyAddresses(observed, expected))
+  if (observed.failures.length > 0) {
+    return result('no_answer', `DNS could not be asked: ${observed.failures.join('; ')}. It is tried again by itself.`)
   }
-  const target = findings.chain.at(-1)
+  const target = observed.chain.at(-1)
   const missing = target === undefined ? expected.name : `${target}, which ${expected.name} leads to`
-  return verdict('not_found', `DNS has no address for ${missing}: the record is missing, or not known everywhere yet. ${wanted(expected)}`)
+  return result('not_found', `DNS has no address for ${missing}: the record is missing, or not known everywhere yet. ${wanted(expected)}`)
 }
 
-function judgeAddresses({ addresses, failures }: Findings, expected: Expected): [DomainCheck['outcome'], string] {
+function verifyAddresses({ addresses, failures }: DnsObservation, expected: Expected): [DomainCheck['outcome'], string] {
   const ours = new Set(expected.addresses.map(parseIp))
   const strange = addresses.filter((address) => !ours.has(parseIp(address)))
   if (strange.length > 0) {
@@ -71,7 +71,7 @@ function wanted({ records }: Expected): string {
 }
 
 /** The records as they were found, for people. */
-function describe({ chain, addresses, texts }: Findings, { name, challenge }: Expected): string[] {
+function describe({ chain, addresses, texts }: DnsObservation, { name, challenge }: Expected): string[] {
   const links = chain.map((target, index) => `CNAME ${chain[index - 1] ?? name} → ${target}`)
   const end = chain.at(-1) ?? name
   const places = addresses.map((address) => `${address.includes(':') ? 'AAAA' : 'A'} ${end} → ${address}`)

@@ -1,8 +1,8 @@
 /** Lets a number of tasks run at the same time; the others wait in the order they came. */
-export type Gate = <T>(task: () => Promise<T>) => Promise<T>
+export type Semaphore = <T>(task: () => Promise<T>) => Promise<T>
 
-export function createGate(places: number): Gate {
-  let free = places
+export function createSemaphore(permits: number): Semaphore {
+  let free = permits
   const waiting: (() => void)[] = []
   return async (task) => {
     if (free > 0) free -= 1

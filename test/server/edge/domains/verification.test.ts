@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import type { Findings } from '../../../../server/edge/domains/observation.ts'
+import type { DnsObservation } from '../../../../server/edge/domains/observation.ts'
 import { dnsRecordsOf } from '../../../../server/edge/domains/records.ts'
-import { nextLookAt, WATCHED_MS } from '../../../../server/edge/domains/schedule.ts'
-import { type Expected, judge } from '../../../../server/edge/domains/verdict.ts'
+import { nextCheckAt, WATCHED_MS } from '../../../../server/edge/domains/schedule.ts'
+import { type Expected, verifyDomain } from '../../../../server/edge/domains/verification.ts'
 import { isPublicAddress } from '../../../../server/platform/outgoing/public-addresses.ts'
 
-const nothing: Findings = { texts: [], chain: [], isChainTooLong: false, addresses: [], failures: [] }
+const nothing: DnsObservation = { texts: [], chain: [], isChainTooLong: false, addresses: [], failures: [] }
 const expected: Expected = {
   name: 'www.shop.com',
   host: 'web.apps.acme.com',
@@ -15,11 +15,11 @@ const expected: Expected = {
   isShared: false,
   records: [{ type: 'CNAME', name: 'www.shop.com', value: 'web.apps.acme.com' }],
 }
-const judged = (findings: Partial<Findings>, changes: Partial<Expected> = {}) =>
-  judge({ ...nothing, ...findings }, { ...expected, ...changes })
+const verified = (observed: Partial<DnsObservation>, changes: Partial<Expected> = {}) =>
+  verifyDomain({ ...nothing, ...observed }, { ...expected, ...changes })
 
 describe('a domain is proven by', () => {
-  test.each<[string, Partial<Findings>]>([
+  test.each<[string, Partial<DnsObservation>]>([
     ['the challenge in a TXT record', { texts: ['something else', 'cpd-abc'] }],
     ['the challenge though the name leads elsewhere', { texts: ['cpd-abc'], addresses: ['198.51.100.1'] }],
     ['the challenge though the rest cannot be asked for', { texts: ['cpd-abc'], failures: ['silence'] }],
@@ -28,13 +28,13 @@ describe('a domain is proven by', () => {
     ['an address of this machine', { addresses: ['203.0.113.7'] }],
     ['its addresses in any spelling', { addresses: ['203.0.113.7', '2001:0db8:0:0::0007'] }],
     ['a chain that ends at its address', { chain: ['origin.shop.com'], addresses: ['203.0.113.7'] }],
-  ])('%s', (_, findings) => {
-    expect(judged(findings).outcome).toBe('verified')
+  ])('%s', (_, observed) => {
+    expect(verified(observed).outcome).toBe('verified')
   })
 })
 
 describe('a domain is not proven by', () => {
-  test.each<[string, Partial<Findings>, string, string]>([
+  test.each<[string, Partial<DnsObservation>, string, string]>([
     ['nothing', {}, 'not_found', 'DNS has no address for www.shop.com'],
     ['a chain into nothing', { chain: ['gone.shop.com'] }, 'not_found', 'no address for gone.shop.com, which www.shop.com leads to'],
     ["somebody else's challenge", { texts: ['cpd-xyz'] }, 'not_found', 'Set one of these: CNAME www.shop.com → web.apps.acme.com.'],
@@ -44,29 +44,29 @@ describe('a domain is not proven by', () => {
     ['a circle', { chain: ['a.com', 'b.com'], isChainTooLong: true }, 'wrong_target', 'in a circle'],
     ['silence', { failures: ['the name server did not answer in time'] }, 'no_answer', 'did not answer in time'],
     ['half of an answer', { addresses: ['203.0.113.7'], failures: ['SERVFAIL'] }, 'no_answer', 'asked for everything'],
-  ])('%s', (_, findings, outcome, message) => {
-    const check = judged(findings)
+  ])('%s', (_, observed, outcome, message) => {
+    const check = verified(observed)
     expect(check.outcome).toBe(outcome)
     expect(check.message).toContain(message)
   })
 
   test('an address where another workspace uses the same domain, though by the TXT record or its own CNAME', () => {
-    const check = judged({ addresses: ['203.0.113.7'] }, { isShared: true })
+    const check = verified({ addresses: ['203.0.113.7'] }, { isShared: true })
     expect(check).toMatchObject({ outcome: 'wrong_target' })
     expect(check.message).toContain('Set the TXT record')
-    expect(judged({ texts: ['cpd-abc'] }, { isShared: true }).outcome).toBe('verified')
-    expect(judged({ chain: ['web.apps.acme.com'] }, { isShared: true }).outcome).toBe('verified')
+    expect(verified({ texts: ['cpd-abc'] }, { isShared: true }).outcome).toBe('verified')
+    expect(verified({ chain: ['web.apps.acme.com'] }, { isShared: true }).outcome).toBe('verified')
   })
 
   test('an address where it is not known which are ours', () => {
-    const check = judged({ addresses: ['203.0.113.7'] }, { addresses: [] })
+    const check = verified({ addresses: ['203.0.113.7'] }, { addresses: [] })
     expect(check.message).toContain('CP_PUBLIC_ADDRESSES')
     expect(check.outcome).toBe('wrong_target')
   })
 })
 
 test('what was found is told record by record, a long or invisible text cut and made visible', () => {
-  const { found } = judged({
+  const { found } = verified({
     chain: ['a.shop.com', 'b.shop.com'],
     addresses: ['198.51.100.1', '2001:db8::1'],
     texts: ['\u001b[31mred', 'x'.repeat(300)],
@@ -110,19 +110,19 @@ describe('a domain is looked at', () => {
   const domain = { requestedAt: null, verifiedAt: null, checkedAt: null, watchedUntil: WATCHED_MS, createdAt: 0 }
 
   test('at once when it is new, and whenever somebody asks', () => {
-    expect(nextLookAt(domain, 5)).toBe(5)
-    expect(nextLookAt({ ...domain, requestedAt: 1, verifiedAt: 1, checkedAt: 1 }, 7)).toBe(7)
-    expect(nextLookAt({ ...domain, requestedAt: 1, checkedAt: 1 }, WATCHED_MS * 2)).toBe(WATCHED_MS * 2)
+    expect(nextCheckAt(domain, 5)).toBe(5)
+    expect(nextCheckAt({ ...domain, requestedAt: 1, verifiedAt: 1, checkedAt: 1 }, 7)).toBe(7)
+    expect(nextCheckAt({ ...domain, requestedAt: 1, checkedAt: 1 }, WATCHED_MS * 2)).toBe(WATCHED_MS * 2)
   })
 
   test('each minute for an hour, hourly for three days, and then no more', () => {
-    expect(nextLookAt({ ...domain, checkedAt: 10 * MINUTE }, 10 * MINUTE)).toBe(11 * MINUTE)
-    expect(nextLookAt({ ...domain, checkedAt: 90 * MINUTE }, 90 * MINUTE)).toBe(150 * MINUTE)
-    expect(nextLookAt({ ...domain, checkedAt: WATCHED_MS - MINUTE }, WATCHED_MS - MINUTE)).toBeUndefined()
+    expect(nextCheckAt({ ...domain, checkedAt: 10 * MINUTE }, 10 * MINUTE)).toBe(11 * MINUTE)
+    expect(nextCheckAt({ ...domain, checkedAt: 90 * MINUTE }, 90 * MINUTE)).toBe(150 * MINUTE)
+    expect(nextCheckAt({ ...domain, checkedAt: WATCHED_MS - MINUTE }, WATCHED_MS - MINUTE)).toBeUndefined()
   })
 
   test('no more once it is verified', () => {
-    expect(nextLookAt({ ...domain, verifiedAt: 5, checkedAt: 5 }, 10 * MINUTE)).toBeUndefined()
+    expect(nextCheckAt({ ...domain, verifiedAt: 5, checkedAt: 5 }, 10 * MINUTE)).toBeUndefined()
   })
 })
 
