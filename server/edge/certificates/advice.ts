@@ -12,7 +12,7 @@ const leadHere: Advice = ({ host, settings }) =>
     ? `${host} must lead to this machine, and its port 443 be reachable from the internet. Check the DNS records and the firewall.`
     : `${host} must lead to this machine, and its port 80 be reachable from the internet. Check the DNS records and the firewall.`
 
-/** What to do about each kind of problem; kinds of RFC 8555 section 6.7 and our own. */
+/** Advice by problem type, of RFC 8555 section 6.7 or our own. */
 const advices: Record<string, Advice> = {
   dns: ({ host }) =>
     `The DNS of ${host} gave no usable answer. Set the records that \`cpctl domains list\` shows, and see that they resolve.`,
@@ -35,6 +35,5 @@ const advices: Record<string, Advice> = {
   dnsHook: ({ settings }) => `The program of CP_ACME_DNS_HOOK (${settings.dnsHook ?? 'not set'}) failed. Run it by hand to see why.`,
 }
 
-/** What the owner of a host does about a problem of this type. */
 export const adviceOn = (type: string, asked: Asked): string =>
   (advices[type] ?? (() => 'The authority refused. It is asked again by itself.'))(asked)

@@ -1,17 +1,14 @@
-/** Work that runs beside the reconciler, a few at a time, each with a name of its own. */
+/** Runs named work beside the reconciler, a few at a time. */
 export interface JobPool {
-  /** Starts `run` unless it runs already or there is no place; it must not throw. */
+  /** Starts `run`, which must not throw, unless it runs already or there is no place. */
   start(name: string, run: (signal: AbortSignal) => Promise<void>): void
   cancel(name: string): void
-  /** Returns when nothing runs any more. */
   settled(): Promise<void>
 }
 
 export interface JobPoolOptions {
   places: number
-  /** Cancels everything. */
   signal: AbortSignal
-  /** Called when a place has become free. */
   onEnd(): void
 }
 

@@ -14,11 +14,7 @@ interface Owned {
   domain: StoredDomain
 }
 
-/**
- * Serves a certificate of the caller's own for their domain from now on.
- *
- * @throws AppError conflict for a domain that is not verified, validation_failed for a certificate or key that cannot be served.
- */
+/** Serves the caller's own certificate from now on. @throws AppError conflict for an unverified domain, validation_failed for what cannot be served. */
 export function useOwnCertificate(context: EdgeContext, { service, domain }: Owned, upload: CertificateUpload): CertificateState {
   const { db, sealer } = context
   const now = context.now()
@@ -41,7 +37,7 @@ export function useOwnCertificate(context: EdgeContext, { service, domain }: Own
   return certificateOf(db, domain.name)
 }
 
-/** Serves the caller's own certificate no longer. @throws AppError not_found when there is none. */
+/** Stops serving the caller's own certificate. @throws AppError not_found when there is none. */
 export function dropOwnCertificate(context: EdgeContext, { service, domain }: Owned): void {
   const { db } = context
   const held = certificatesFor(db, domain.name).find(({ source }) => source === 'uploaded')

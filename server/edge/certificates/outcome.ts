@@ -1,4 +1,3 @@
-/** What is written down, told to the service's owner and logged when work on a certificate has come to an end. */
 import { messageOf } from '../../../shared/error.ts'
 import type { EventType } from '../../../shared/event.ts'
 import { recordEvent } from '../../apps/events/store.ts'
@@ -24,7 +23,7 @@ import { factsOf } from './x509/inspect.ts'
 
 type OutcomeContext = Pick<EdgeContext, 'db' | 'audit' | 'now' | 'log'>
 
-/** Puts what the authority has issued into use, or has it revoked when nobody wants it any more. */
+/** Puts an issued certificate into use, or has it revoked when nobody wants it any more. */
 export function keepIssued(context: OutcomeContext, host: string, { certificateId: id, chain, keySealed, directory }: Issued): void {
   const { db, log } = context
   const now = context.now()
@@ -52,10 +51,10 @@ interface FailedTry {
   backoff: Backoff
 }
 
-/** The order stays what is left of an unfinished try where the authority merely kept silent; what it refused begins anew. */
+/** Problems after which the same order is taken up: the authority kept silent and refused nothing. */
 const takenUpAfter = new Set(['unreachable', 'timeout', 'rateLimited'])
 
-/** Writes down why there is no certificate and when it is tried again. The owner is told once of each kind of reason. */
+/** Writes down the failure and the next try. The owner is told once of each kind of reason. */
 export function keepFailure(context: OutcomeContext, error: unknown, { host, settings, backoff }: FailedTry): void {
   const { db, log } = context
   const problem = asProblem(error)
@@ -74,7 +73,6 @@ export function keepFailure(context: OutcomeContext, error: unknown, { host, set
   log.error('certificate not obtained', { host, reason: lastError, nextAttemptAt: isoTime(nextAttemptAt), ...unexpected(error) })
 }
 
-/** Forgets a certificate that the authority has revoked, also before. */
 export function keepRevoked({ db, log }: OutcomeContext, { id, host }: StoredCertificate): void {
   deleteCertificate(db, id)
   log.info('certificate revoked', { host })
@@ -92,7 +90,6 @@ export function keepUnrevoked(
   context.log.error('certificate not revoked', { host, reason: `${problem.type}: ${problem.message}`, ...unexpected(error) })
 }
 
-/** Tells that an uploaded certificate is about to end. */
 export function warnOfEnd(context: OutcomeContext, certificate: StoredCertificate, serviceId: string | null): void {
   const { id, host, notAfter } = certificate
   const message = `The uploaded certificate of ${host} ends soon. Upload a new one, or remove it, and one is obtained instead.`
@@ -114,7 +111,6 @@ function report(
 
 const asProblem = (error: unknown): AcmeProblem => (error instanceof AcmeProblem ? error : new AcmeProblem('badAnswer', messageOf(error)))
 
-/** Of what no authority says, the log keeps the stack. */
 const unexpected = (error: unknown): Record<string, unknown> => (error instanceof AcmeProblem ? {} : describeError(error))
 
 const isoTime = (ms: number): string => new Date(ms).toISOString()

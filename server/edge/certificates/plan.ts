@@ -1,6 +1,6 @@
 /**
- * What is to be done about certificates now, decided from what is wanted and what is held. Nothing is remembered between two
- * plans: after a crash, a restored backup or changed settings the next plan is right again.
+ * Decides what is to be done about certificates, from what is wanted and what is held. Nothing is remembered between two plans: after a
+ * crash, a restored backup or changed settings the next plan is right again.
  */
 import { createHash } from 'node:crypto'
 import type { StoredCertificate } from './store/certificates.ts'
@@ -19,27 +19,19 @@ export interface PlanInput {
   wanted: Wanted
   certificates: HeldCertificate[]
   orders: HeldOrder[]
-  /** The directory that certificates come from; undefined when none are obtained. */
   directory: string | undefined
 }
 
 export interface Plan {
-  /** Hosts that are to have an order and have none. */
   order: ServedHost[]
-  /** Hosts whose order is to be worked on, the most urgent first. */
+  /** The most urgent come first. */
   obtain: string[]
-  /** Hosts whose order is for nothing. */
   dropOrders: string[]
-  /** Certificates to take out of use and have revoked. */
   remove: string[]
-  /** Certificates that were taken out of use, to be revoked now. */
   revoke: string[]
-  /** Certificates to forget as they are. */
   forget: string[]
-  /** Uploaded certificates whose owner is to be told that they end. */
   warn: string[]
   isFallbackDue: boolean
-  /** When to look again though nothing happens. */
   nextAt: number | undefined
 }
 
@@ -49,10 +41,7 @@ export const MAX_REVOKE_ATTEMPTS = 8
 /** Uploaded certificates are renewed by people, who need some days. */
 export const WARN_BEFORE_MS = 14 * DAY_MS
 
-/**
- * When a certificate is due for renewal: at two thirds of its life, up to a thirtieth of it earlier, always the same for one
- * certificate. Hundreds that were obtained together are not due together.
- */
+/** Returns two thirds of the lifetime, up to a thirtieth of it earlier by the certificate's id: hundreds obtained together are not due together. */
 export function renewalAt({ id, notBefore, notAfter }: Pick<HeldCertificate, 'id' | 'notBefore' | 'notAfter'>): number {
   const spread = createHash('sha256').update(id).digest().readUInt32BE(0) / 2 ** 32
   return Math.floor(notBefore + (notAfter - notBefore) * (2 / 3 - spread / 30))
@@ -92,22 +81,22 @@ export function planCertificates(input: PlanInput): Plan {
   }
 }
 
-/** When a name is to be ordered: at once while it has no certificate, never while a valid one of the user's own is in use. */
+/** A name is ordered at once while it has no certificate, and never while a valid one of the user's own is in use. */
 function dueAt({ now, directory }: PlanInput, held: HeldCertificate[] = []): number {
   if (held.some(({ source, notAfter }) => source === 'uploaded' && notAfter > now)) return Number.POSITIVE_INFINITY
   const issued = held.find(({ source }) => source === 'acme')
-  // Of another authority, a test one say: the one that is set now is to vouch for it.
+  // A certificate of another authority, a test one say, is replaced by one of the authority that is set now.
   return issued === undefined || issued.directory !== directory ? now : renewalAt(issued)
 }
 
-/** Whether a certificate that is not wanted by its name serves nobody: its host is gone, or is covered by another one that is wanted. */
+/** A certificate is gone when its host is, or when another wanted one covers the host. */
 function isGone({ id, host, source }: HeldCertificate, wanted: Wanted, inUse: HeldCertificate[]): boolean {
   const isCoveredBetter = (served: string) =>
     inUse.some((other) => other.id !== id && covers(other.host, served) && wanted.names.some((name) => name.host === other.host))
   return !wanted.served.some((served) => covers(host, served.host) && (source === 'uploaded' || !isCoveredBetter(served.host)))
 }
 
-/** Those without any certificate first: the others have one still. */
+/** Hosts without any certificate come first. */
 function dueOrders(
   lacking: ServedHost[],
   ordered: Map<string, HeldOrder>,
@@ -128,7 +117,6 @@ interface Sorted {
   lackingHosts: Set<string>
 }
 
-/** Everything that may become due by the mere passing of time. */
 function dates(input: PlanInput, { inUse, byHost, revocable, lackingHosts }: Sorted): number[] {
   return [
     ...input.orders.filter(({ host }) => lackingHosts.has(host)).map(({ nextAttemptAt }) => nextAttemptAt),

@@ -1,6 +1,6 @@
 /**
- * Keeps the certificates that are held and those that are wanted together. One run decides (plan.ts), writes the decision down,
- * publishes, and starts what takes time beside itself; each end of that makes another run.
+ * Keeps held and wanted certificates together. One run decides (plan.ts), writes the decision down, publishes, and starts what takes time; each
+ * end of that makes another run.
  */
 
 import { describeError } from '../../platform/server-log.ts'
@@ -26,25 +26,21 @@ import { readWanted, type Wanted } from './wanted.ts'
 import { blocksOf } from './x509/inspect.ts'
 
 export interface CertificatesOptions {
-  /** Undefined obtains none. */
   acme: AcmeSettings | undefined
   backoff?: Backoff
-  /** Orders and revocations at the same time. */
   places?: number
 }
 
 export interface Certificates {
-  /** Looks at everything soon. */
   poke(): void
-  /** For an ingress that has just been started. */
   republish(): void
-  /** Returns when nothing is under way, after `context.stopping` has aborted. */
+  /** Resolves when nothing is under way, after `context.stopping` has aborted. */
   settled(): Promise<void>
 }
 
-/** An order takes some seconds, nearly all of them waiting for the authority; authorities bear some tens of requests a second. */
+/** Orders and revocations at once: one takes seconds of waiting, and authorities bear some tens of requests a second. */
 const DEFAULT_PLACES = 16
-/** Longer waits would overflow a timer. */
+/** Longest wait; a timer overflows after 24 days. */
 const LONGEST_WAIT_MS = 60 * 60 * 1000
 const LANE = 'certificates'
 /** RFC 5280's reason for a name that is given up. */
@@ -84,7 +80,7 @@ export function createCertificates(context: EdgeContext, options: CertificatesOp
     const certificates = allCertificates(db)
     const plan = planCertificates({ now: now(), wanted, certificates, orders: allOrders(db), directory: acme?.directory })
     applyPlan(context, { plan, wanted, certificates })
-    // What was taken out of use is to be revoked, which the next plan sees.
+    // The next plan revokes what this one took out of use.
     if (plan.remove.length > 0) poke()
     if (!isHttpsServed(context.config)) return undefined
     if (plan.isFallbackDue) await renewSelfSigned(context)
@@ -119,7 +115,6 @@ interface Decided {
   certificates: StoredCertificate[]
 }
 
-/** What the plan changes in the database, in one step. */
 function applyPlan(context: EdgeContext, { plan, wanted, certificates }: Decided): void {
   const { db } = context
   const now = context.now()
@@ -183,7 +178,6 @@ function once(run: () => Promise<void>): () => Promise<void> {
   }
 }
 
-/** Records that a dead control plane has left in the DNS. */
 async function cleanUpLeft(context: EdgeContext, { settings: { dnsHook } }: Authority): Promise<void> {
   if (dnsHook === undefined) return
   await Promise.all(leftRecords(context.db).map((record) => cleanUpRecord(context, dnsHook, record)))

@@ -7,10 +7,10 @@ import { selfSign } from './x509/self-sign.ts'
 
 const LIFETIME_DAYS = 3650
 const DAY_MS = 24 * 60 * 60 * 1000
-/** A visitor's clock may be late. */
+/** The clock of a visitor may be late. */
 const BACKDATED_MS = DAY_MS
 
-/** Makes the certificate that hosts without one of their own are served with. Nobody trusts it, but nothing goes in clear. */
+/** Makes the stand-in for hosts without a certificate. Nobody trusts it, but nothing goes in clear. */
 export async function renewSelfSigned(context: Pick<EdgeContext, 'db' | 'sealer' | 'now' | 'config'>): Promise<void> {
   const { CP_BASE_DOMAIN: baseDomain } = context.config
   const now = context.now()

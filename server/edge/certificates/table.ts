@@ -2,7 +2,7 @@ import { type CertificateTable, EMPTY_CERTIFICATE_TABLE, type ServedCertificate 
 import type { IngressChallenge } from './acme/challenges.ts'
 import type { StoredCertificate } from './store/certificates.ts'
 
-/** What the ingress is to serve, from what is held: of several for one host the best. Its version is set by who publishes it. */
+/** Returns what the ingress serves: the best certificate for each host. The publisher sets its version. */
 export function buildCertificateTable(held: StoredCertificate[], challenges: IngressChallenge[], now: number): CertificateTable {
   const inUse = held.filter(({ removedAt }) => removedAt === null)
   const fallback = inUse.find(({ source }) => source === 'self_signed')
@@ -19,7 +19,7 @@ export function buildCertificateTable(held: StoredCertificate[], challenges: Ing
   }
 }
 
-/** One's own goes before the authority's, and one that holds still before one that has ended. */
+/** A valid certificate goes before an ended one, and an uploaded one before the authority's. */
 const rank = ({ source, notAfter }: StoredCertificate, now: number): number => (notAfter > now ? 0 : 2) + (source === 'uploaded' ? 0 : 1)
 
 const served = ({ id, host, chain, keySealed, source }: StoredCertificate): ServedCertificate => ({

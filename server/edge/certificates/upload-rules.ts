@@ -1,4 +1,3 @@
-/** Whether a certificate that somebody brings along can be served for a host. Every refusal says what is wrong and what to bring. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
 import type { CertificateUpload } from '../../../shared/certificate.ts'
@@ -6,18 +5,16 @@ import { AppError } from '../../../shared/error.ts'
 import { blocksOf, type CertificateFacts, factsOf } from './x509/inspect.ts'
 
 export interface AcceptedUpload extends CertificateFacts {
-  /** PEM of the certificates alone, without what else stood in the text. */
   chain: string
-  /** PEM (PKCS #8). */
   key: string
 }
 
 const MAX_CHAIN_LENGTH = 8
 const MIN_RSA_BITS = 2048
-/** Those that browsers accept. */
+/** Curves that browsers accept. */
 const curves = ['prime256v1', 'secp384r1']
 
-/** @throws AppError validation_failed naming the field and what is wrong with it. */
+/** Returns PEM of the certificates alone and of the key (PKCS #8). @throws AppError validation_failed naming the field and what to bring instead. */
 export function acceptUpload({ certificate, privateKey }: CertificateUpload, { host, now }: { host: string; now: number }): AcceptedUpload {
   const chain = readChain(certificate)
   const key = readKey(privateKey)
@@ -71,7 +68,7 @@ function readKey(text: string): KeyObject {
   throw refusal('privateKey', 'Browsers accept RSA keys and elliptic ones of P-256 or P-384 only. Have a certificate made for such a key.')
 }
 
-/** The block of the key alone: files of elliptic keys often begin with their parameters. */
+/** Files of elliptic keys often begin with their parameters, so only the block of the key is read. */
 function parseKey(text: string): KeyObject {
   const [block = ''] = text.match(/-----BEGIN ([A-Z ]*PRIVATE KEY)-----[\s\S]*?-----END \1-----/) ?? []
   try {
@@ -109,7 +106,7 @@ function refuseWrongTime({ validFrom, validTo, subject }: X509Certificate, now: 
   if (Date.parse(validFrom) > now) throw refusal('certificate', `It is not valid yet: ${name} begins at ${isoTime(validFrom)}.`)
 }
 
-/** The ingress has the last word: a certificate for another purpose than TLS, say, fits all rules above. */
+/** The TLS library has the last word: a certificate for another purpose fits all rules above. */
 function refuseUnusable({ chain, key }: { chain: string; key: string }): void {
   try {
     createSecureContext({ cert: chain, key })

@@ -6,33 +6,25 @@ import { isCertifiable } from './x509/names.ts'
 
 export interface ServedHost {
   host: string
-  /** Whose host it is, if it is a service's. */
   serviceId: string | null
 }
 
-/** What is to be served over https, and the certificates to obtain for it. */
 export interface Wanted {
-  /** Every host that people may reach: no certificate of these is given up. */
+  /** Hosts that people may reach: no certificate of these is given up. */
   served: ServedHost[]
-  /** Names to have a certificate for, each in a certificate of its own; `*.` in front for a wildcard. */
+  /** Names to have a certificate for, each in one of its own; `*.…` for a wildcard. */
   names: ServedHost[]
 }
 
 export interface WantedInput {
-  /** Verified custom domains. */
   domains: ServedHost[]
-  /** Hosts of services under the base domain. */
   services: ServedHost[]
   baseDomain: string
   publicUrl: string
-  /** Undefined when nothing is to be obtained. */
   acme: Pick<AcmeSettings, 'root' | 'dnsHook'> | undefined
 }
 
-/**
- * One certificate for each verified domain, one for the API's own host, and for the services under the base domain one wildcard
- * where DNS records can be set, else one each. One host in a certificate: what goes can be revoked without touching others.
- */
+/** Names have one certificate each, so that what goes can be revoked without touching others. Services share a wildcard where DNS records can be set. */
 export function decideWanted({ domains, services, baseDomain, publicUrl, acme }: WantedInput): Wanted {
   const { protocol, hostname } = new URL(publicUrl)
   const own = protocol === 'https:' ? [{ host: hostname, serviceId: null }] : []
@@ -51,7 +43,6 @@ const isLabelUnder = (host: string, base: string): boolean => host.endsWith(`.${
 
 const distinct = (hosts: ServedHost[]): ServedHost[] => [...new Map(hosts.map((entry) => [entry.host, entry])).values()]
 
-/** What the database and the settings ask for now. */
 export function readWanted(context: EdgeContext, acme: AcmeSettings | undefined): Wanted {
   const services = context.db
     .query<{ id: string; slug: string }, []>(

@@ -1,33 +1,27 @@
 import { canonicalHostName } from '../../../shared/domain.ts'
 import type { DnsAnswer, DnsResolver } from './resolver.ts'
 
-/** Everything that DNS says about a domain that matters here. */
 export interface DnsObservation {
-  /** Texts of the challenge's record. */
+  /** TXT values of the challenge's record. */
   texts: string[]
-  /** The names that CNAME records lead through, in order. */
+  /** CNAME targets in order. */
   chain: string[]
-  /** Whether the chain was left before its end. */
   isChainTooLong: boolean
   /** A and AAAA of the end of the chain. */
   addresses: string[]
-  /** Why questions were not answered, each reason once. */
   failures: string[]
 }
 
 /** Longer chains are mistakes; resolvers themselves give up after some 8 to 16. */
 const MAX_CHAIN = 8
-/** For all questions of one look together. */
+/** Time for all questions of one check together. */
 const DEADLINE_MS = 10_000
-/** Nobody needs more, and what is found is kept and shown. */
+/** Nobody needs more values, and all of them are kept and shown. */
 const MAX_VALUES = 20
 
 export const challengeNameOf = (name: string): string => `_cpd-challenge.${name}`
 
-/**
- * Asks DNS about a domain: at most 12 questions, and no longer than the deadline. Failures are part of what it finds, never thrown.
- * The chain is not followed beyond `end`, the name that it should lead to.
- */
+/** Asks DNS about a domain, at most 12 questions, not beyond `end`, where the chain should lead. Failures are part of the result, never thrown. */
 export async function observeDns(
   resolver: DnsResolver,
   { name, end }: { name: string; end: string },

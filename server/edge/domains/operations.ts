@@ -8,16 +8,11 @@ import type { EdgeContext } from '../context.ts'
 import { WATCHED_MS } from './schedule.ts'
 import { countDomains, deleteDomain, domainNamed, findDomain, insertDomain, requestCheck, type StoredDomain } from './store.ts'
 
-/** Each costs a certificate and a look each minute while it is new. */
+/** Each costs a certificate, and a DNS check each minute while it is new. */
 const MAX_DOMAINS_OF_WORKSPACE = 1000
 const CHALLENGE_BYTES = 20
 
-/**
- * Adds a domain, which leads nowhere until DNS proves it.
- *
- * @throws AppError validation_failed for a name that cannot be one, conflict for one that is taken, whoever has it, or a service that
- * is not reached from outside.
- */
+/** Adds a domain, which leads nowhere until DNS proves it. @throws AppError validation_failed for no name, conflict for a taken one or an unreachable service. */
 export function addDomain(
   context: EdgeContext,
   service: StoredService,
@@ -41,21 +36,21 @@ export function addDomain(
   return requireDomain(context, service, id)
 }
 
-/** Asks for a look at the DNS of a domain, which is taken in the background. */
+/** Asks for a DNS check, which runs in the background. */
 export function requestVerification(context: EdgeContext, service: StoredService, idOrName: string): void {
   const { id } = requireDomain(context, service, idOrName)
   requestCheck(context.db, id, context.now())
   context.work.poke('domain', id)
 }
 
-/** Gives a name up. Its route and certificate go right after it. */
+/** Gives a name up; its route and certificate go right after it. */
 export function removeDomain(context: EdgeContext, service: StoredService, idOrName: string): void {
   const domain = requireDomain(context, service, idOrName)
   context.db.transaction(() => removeRow(context, service, domain))()
   context.work.poke('domain', domain.id)
 }
 
-/** @throws AppError not_found for a domain that the service does not have, another service's included. */
+/** Returns a domain of this service by id or name. @throws AppError not_found. */
 export function requireDomain(context: Pick<EdgeContext, 'db'>, service: StoredService, idOrName: string): StoredDomain {
   const domain = findDomain(context.db, service.id, canonicalHostName(idOrName) ?? idOrName)
   if (domain !== undefined) return domain
@@ -66,9 +61,7 @@ export function requireDomain(context: Pick<EdgeContext, 'db'>, service: StoredS
 }
 
 /**
- * Makes sure that nobody has the name. Who did not prove it in all the time it was looked at gives way, so that nobody keeps a name
- * from its owner by adding it.
- *
+ * Makes sure that nobody has the name. A holder who never proved it gives way, so that nobody keeps a name from its owner by adding it.
  * @throws AppError conflict without telling strangers whose it is.
  */
 function freeName(context: EdgeContext, service: StoredService, { name, scope }: { name: string; scope: ServiceScope }): void {

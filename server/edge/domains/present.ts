@@ -7,14 +7,12 @@ import type { EdgeContext } from '../context.ts'
 import { dnsRecordsOf } from './records.ts'
 import type { StoredDomain } from './store.ts'
 
-/** The records that prove a domain of this service. */
 export const recordsFor = (
   context: Pick<EdgeContext, 'config'>,
   service: Pick<StoredService, 'slug'>,
   domain: Pick<StoredDomain, 'name' | 'domainType' | 'challenge'>,
 ): DnsRecord[] => dnsRecordsOf(domain, { host: hostOf(context, service.slug), addresses: publicAddressesOf(context.config) })
 
-/** A domain as the API sends it. */
 export function presentDomain(context: Pick<EdgeContext, 'config' | 'db'>, service: StoredService, domain: StoredDomain): CustomDomain {
   const { check, checkedAt } = domain
   return {

@@ -1,6 +1,6 @@
 /**
- * Brings one domain up to what DNS says. It holds no state: what is due stands in the row, and a row that is gone or newly proven is
- * brought to routes and certificates, which each start does for all of them again.
+ * Brings one domain up to what DNS says. What is due stands in its row, so this holds no state; each start brings routes and certificates up
+ * to all rows again.
  */
 
 import { recordEvent } from '../../apps/events/store.ts'
@@ -16,7 +16,7 @@ import type { Semaphore } from './semaphore.ts'
 import { domainById, isSharedWithOthers, markVerified, type StoredDomain, saveCheck } from './store.ts'
 import { verifyDomain } from './verification.ts'
 
-/** When to come again, in milliseconds since 1970; undefined when nothing is left to look at. */
+/** Returns when the next check is due, in milliseconds since 1970; undefined when none is. */
 export async function reconcileDomain(context: EdgeContext, semaphore: Semaphore, domainId: string): Promise<number | undefined> {
   const domain = domainById(context.db, domainId)
   const service = domain && serviceById(context.db, domain.serviceId)
@@ -33,14 +33,14 @@ export async function reconcileDomain(context: EdgeContext, semaphore: Semaphore
   return after && nextCheckAt(after, context.now())
 }
 
-/** Looks and writes down what was found. Whether that proves the domain for the first time. */
+/** Returns whether this proves the domain for the first time. */
 async function checkDns(context: EdgeContext, service: StoredService, domain: StoredDomain): Promise<boolean> {
   const { db, config } = context
   const beganAt = context.now()
   const host = hostOf(context, service.slug)
   const resolver = createResolver({ server: config.CP_DNS_RESOLVER })
   const observed = await observeDns(resolver, { name: domain.name, end: host }, context.stopping)
-  // A look that the stop has cut short says nothing about the domain.
+  // A check that the stop has cut short says nothing about the domain.
   context.stopping.throwIfAborted()
   return db.transaction(() => {
     const check = verifyDomain(observed, {

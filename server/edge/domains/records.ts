@@ -4,16 +4,12 @@ import { challengeNameOf } from './observation.ts'
 import type { StoredDomain } from './store.ts'
 
 export interface RecordTargets {
-  /** Name of the service below the base domain. */
   host: string
-  /** Of this machine, as the world sees it. */
+  /** Addresses of this machine as the world sees them. */
   addresses: readonly string[]
 }
 
-/**
- * The records that prove a domain, each kind on its own. An apex cannot be a CNAME (RFC 1034 section 3.6.2), and a name that public
- * DNS does not know is no use as its target: both get addresses.
- */
+/** Returns the records of which each proves a domain. An apex cannot be a CNAME (RFC 1034 section 3.6.2), so it gets addresses. */
 export function dnsRecordsOf(
   { name, domainType, challenge }: Pick<StoredDomain, 'name' | 'domainType' | 'challenge'>,
   { host, addresses }: RecordTargets,

@@ -2,26 +2,23 @@ import { Resolver } from 'node:dns/promises'
 
 export type RecordType = 'A' | 'AAAA' | 'CNAME' | 'TXT'
 
-/** What one question to DNS was answered with. */
 export type DnsAnswer = { kind: 'records'; values: string[] } | { kind: 'none' } | { kind: 'failed'; reason: string }
 
-/** Asks DNS. Answers are data to compare and never addresses to connect to. */
+/** Answers are data to compare and never addresses to connect to. */
 export interface DnsResolver {
   ask(name: string, type: RecordType): Promise<DnsAnswer>
-  /** Ends the questions under way, which are then failed. */
   cancel(): void
 }
 
 export interface ResolverOptions {
   /** `address:port` of the one name server to ask; undefined for those of the system. */
   server: string | undefined
-  /** How long to wait for one answer before it is asked for again. */
   tryTimeoutMs?: number
 }
 
 const TRY_TIMEOUT_MS = 2000
 const TRIES = 2
-/** Errors that are an answer: the name does not exist, or has nothing of this type. Bun does not always tell one from the other. */
+/** Errors that are an answer: no such name, or nothing of this type. Bun does not always tell one from the other. */
 const absences = new Set(['ENOTFOUND', 'ENODATA'])
 
 const reasons: Record<string, string> = {
@@ -32,7 +29,6 @@ const reasons: Record<string, string> = {
   EREFUSED: 'the name server refused to answer',
 }
 
-/** Makes a resolver for one look; they are cheap. */
 export function createResolver({ server, tryTimeoutMs = TRY_TIMEOUT_MS }: ResolverOptions): DnsResolver {
   const resolver = new Resolver({ timeout: tryTimeoutMs, tries: TRIES })
   if (server !== undefined) resolver.setServers([server])

@@ -38,6 +38,6 @@ export const domainRoutes: Handlers<DomainIds, EdgeContext> = {
   },
 }
 
-/** What is no host name finds nothing. */
+/** Text that is no host name finds nothing. */
 const namesIn = ({ name }: CustomDomainQuery): { name?: string[] } =>
   name === undefined ? {} : { name: name.map((text) => canonicalHostName(text) ?? text) }

@@ -3,12 +3,12 @@ import type { StoredDomain } from './store.ts'
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
-/** For this long after it was added, a domain is looked at by itself. New records are known everywhere within two days. */
+/** Time in which a new domain is checked by itself. New records are known everywhere within two days. */
 export const WATCHED_MS = 3 * 24 * HOUR_MS
-/** In its first hour each minute, as people sit and wait; hourly after that. */
+/** People sit and wait in the first hour, so DNS is checked each minute then, and hourly after that. */
 const EAGER_MS = HOUR_MS
 
-/** When the DNS of a domain is to be looked at next, in milliseconds since 1970; undefined for never, unless somebody asks. */
+/** Returns when DNS is to be checked next, in milliseconds since 1970; undefined for never, unless somebody asks. */
 export function nextCheckAt(
   domain: Pick<StoredDomain, 'requestedAt' | 'verifiedAt' | 'checkedAt' | 'watchedUntil' | 'createdAt'>,
   now: number,

@@ -1,22 +1,20 @@
 import type { Database } from 'bun:sqlite'
 import type { CustomDomainQuery, DomainCheck, DomainType } from '../../../shared/custom-domain.ts'
 
-/** A custom domain as it is kept. Times are milliseconds since 1970. */
+/** Row of a custom domain. Times are milliseconds since 1970. */
 export interface StoredDomain {
   id: string
   serviceId: string
-  /** Lower case, punycode, without a dot at its end. */
+  /** Host name in lower case and punycode, without a dot at its end. */
   name: string
   domainType: DomainType
   publicSuffix: string
-  /** The name that somebody registered: the public suffix and the label before it. */
+  /** The public suffix and the label before it. */
   registrable: string
-  /** What the TXT record has to hold. */
   challenge: string
   verifiedAt: number | null
-  /** Until when it is looked at by itself. */
   watchedUntil: number
-  /** When somebody asked for a look that has not been taken yet. */
+  /** Time of a request whose check has not begun yet. */
   requestedAt: number | null
   checkedAt: number | null
   check: DomainCheck | null
@@ -29,14 +27,13 @@ const COLUMNS = `d.id, d.service_id AS serviceId, d.name, d.domain_type AS domai
   d.challenge, d.verified_at AS verifiedAt, d.watched_until AS watchedUntil, d.requested_at AS requestedAt, d.checked_at AS checkedAt,
   d.check_result AS checkResult, d.created_at AS createdAt`
 
-/** A host name that is proven to be meant for its service. */
 export interface VerifiedDomain {
   id: string
   name: string
   serviceId: string
 }
 
-/** What is routed and may have a certificate: verified domains of services that are not being deleted, by name. */
+/** Returns what is routed and may have a certificate: verified domains of services that are not being deleted, by name. */
 export const verifiedDomains = (db: Database): VerifiedDomain[] =>
   db
     .query<VerifiedDomain, []>(
@@ -47,7 +44,7 @@ export const verifiedDomains = (db: Database): VerifiedDomain[] =>
 
 export type DomainFilter = CustomDomainQuery & { beforeId: string | undefined; limit: number }
 
-/** Domains of a service, newest first, those before `beforeId` when it is given. Names are in the form they are kept in. */
+/** Returns domains newest first, those before `beforeId`. Names are in the form they are kept in. */
 export const listDomains = (db: Database, serviceId: string, filter: DomainFilter): StoredDomain[] =>
   db
     .query<DomainRow, Record<string, string | number | null>>(
@@ -71,7 +68,7 @@ export const listDomains = (db: Database, serviceId: string, filter: DomainFilte
     })
     .map(present)
 
-/** One domain of a service, by id or by name. */
+/** Returns one domain of a service, by id or by name. */
 export const findDomain = (db: Database, serviceId: string, idOrName: string): StoredDomain | undefined =>
   one(
     db
@@ -79,15 +76,14 @@ export const findDomain = (db: Database, serviceId: string, idOrName: string): S
       .get(serviceId, idOrName),
   )
 
-/** Whosoever it is: for the platform's own work, never for a caller. */
+/** Returns any service's domain: for the platform's own work, never for a caller. */
 export const domainById = (db: Database, id: string): StoredDomain | undefined =>
   one(db.query<DomainRow, [string]>(`SELECT ${COLUMNS} FROM custom_domains d WHERE d.id = ?`).get(id))
 
-/** The holder of a name, whosoever it is: for the platform's own work, never for a caller. */
+/** Returns any service's domain: for the platform's own work, never for a caller. */
 export const domainNamed = (db: Database, name: string): StoredDomain | undefined =>
   one(db.query<DomainRow, [string]>(`SELECT ${COLUMNS} FROM custom_domains d WHERE d.name = ?`).get(name))
 
-/** How many domains services of a workspace have. */
 export const countDomains = (db: Database, workspaceId: string): number =>
   db
     .query<{ count: number }, [string]>(
@@ -95,7 +91,7 @@ export const countDomains = (db: Database, workspaceId: string): number =>
     )
     .get(workspaceId)?.count ?? 0
 
-/** Ids of the domains that are to be looked at, now or later: asked for, or unverified and watched still. */
+/** Returns ids of domains to check now or later: asked for, or unverified and watched still. */
 export const domainsToCheck = (db: Database, now: number): string[] =>
   db
     .query<{ id: string }, [number]>(
@@ -105,7 +101,7 @@ export const domainsToCheck = (db: Database, now: number): string[] =>
     .all(now)
     .map((row) => row.id)
 
-/** Whether another workspace holds a verified name below the same registered one. */
+/** Tells whether another workspace holds a verified name below the same registered one. */
 export const isSharedWithOthers = (db: Database, registrable: string, workspaceId: string): boolean =>
   db
     .query<{ id: string }, [string, string]>(
@@ -119,7 +115,7 @@ export type NewDomain = Pick<
   'id' | 'serviceId' | 'name' | 'domainType' | 'publicSuffix' | 'registrable' | 'challenge' | 'watchedUntil' | 'createdAt'
 >
 
-/** Adds a domain, unverified. Belongs into the transaction that found the name free. */
+/** Adds an unverified domain. Belongs into the transaction that found the name free. */
 export function insertDomain(db: Database, domain: NewDomain): void {
   db.query(
     `INSERT INTO custom_domains (id, service_id, name, domain_type, public_suffix, registrable, challenge, watched_until, created_at)
@@ -127,11 +123,11 @@ export function insertDomain(db: Database, domain: NewDomain): void {
   ).run({ ...domain })
 }
 
-/** Asks for a look; it is taken soon, also after a restart. */
+/** Asks for a check, which runs soon, also after a restart. */
 export const requestCheck = (db: Database, id: string, now: number): void =>
   void db.query('UPDATE custom_domains SET requested_at = ? WHERE id = ?').run(now, id)
 
-/** Writes down what a look found that began at `beganAt`; what was asked for later than that stays asked for. */
+/** Keeps the result of a check that began at `beganAt`; a later request stays open. */
 export function saveCheck(db: Database, id: string, { check, beganAt, now }: { check: DomainCheck; beganAt: number; now: number }): void {
   db.query(
     `UPDATE custom_domains SET checked_at = $now, check_result = $result,
@@ -139,14 +135,12 @@ export function saveCheck(db: Database, id: string, { check, beganAt, now }: { c
   ).run({ id, now, beganAt, result: JSON.stringify(check) })
 }
 
-/** Marks it as proven. Whether it was not before. */
+/** Returns whether it was unverified before. */
 export const markVerified = (db: Database, id: string, now: number): boolean =>
   db.query('UPDATE custom_domains SET verified_at = ? WHERE id = ? AND verified_at IS NULL').run(now, id).changes > 0
 
-/** Whether there was one. */
 export const deleteDomain = (db: Database, id: string): boolean => db.query('DELETE FROM custom_domains WHERE id = ?').run(id).changes > 0
 
-/** Lets go of the names of a service that is being deleted, which somebody else may add at once. */
 export const deleteDomainsOf = (db: Database, serviceId: string): void =>
   void db.query('DELETE FROM custom_domains WHERE service_id = ?').run(serviceId)
 

@@ -3,25 +3,22 @@ import { isAtOrBelow } from '../../../shared/domain.ts'
 import { parseIp } from '../../../shared/ip-address.ts'
 import type { DnsObservation } from './observation.ts'
 
-/** What would prove a domain. */
 export interface Expected {
   name: string
   /** Name of the service below the base domain, where a CNAME should lead. */
   host: string
   baseDomain: string
-  /** Of this machine, as the world sees it. */
+  /** Addresses of this machine as the world sees them. */
   addresses: readonly string[]
-  /** What the TXT record should hold. */
   challenge: string
-  /** Whether another workspace has proven a name below the same registered domain: then an address says nothing about whom it is for. */
+  /** Another workspace has proven a name of the same registered domain, so an address says nothing about whom it is for. */
   isShared: boolean
-  /** The records that were asked for. */
   records: readonly DnsRecord[]
 }
 
 /**
- * Whether what DNS says proves that the domain is meant for the service: the challenge in a TXT record, a CNAME to the service's own
- * name, or nothing but addresses of this machine. A CNAME to another service's name says that it is meant for that one.
+ * Proof is the challenge in a TXT record, a CNAME to the service's own name, or nothing but addresses of this machine. A CNAME to another
+ * service's name says that it is meant for that one.
  */
 export function verifyDomain(observed: DnsObservation, expected: Expected): DomainCheck {
   const found = describe(observed, expected)
@@ -59,7 +56,7 @@ function verifyAddresses({ addresses, failures }: DnsObservation, expected: Expe
     const message = `${expected.name} leads to this server, but somebody else's service here uses a name of the same domain. Set the TXT record to prove that this one is yours.`
     return ['wrong_target', message]
   }
-  // Half of the answer: the other half may lead elsewhere.
+  // The other half of the answer may lead elsewhere.
   if (failures.length > 0)
     return ['no_answer', `DNS could not be asked for everything: ${failures.join('; ')}. It is tried again by itself.`]
   return ['verified', `${expected.name} leads to this server.`]
@@ -70,7 +67,6 @@ function wanted({ records }: Expected): string {
   return `Set one of these: ${texts.join(', or ')}.`
 }
 
-/** The records as they were found, for people. */
 function describe({ chain, addresses, texts }: DnsObservation, { name, challenge }: Expected): string[] {
   const links = chain.map((target, index) => `CNAME ${chain[index - 1] ?? name} → ${target}`)
   const end = chain.at(-1) ?? name
@@ -81,5 +77,5 @@ function describe({ chain, addresses, texts }: DnsObservation, { name, challenge
 
 const MAX_TEXT_CHARS = 100
 
-/** A stranger's text: what cannot be seen is made visible, what is long is cut. */
+/** Strangers write these texts: what cannot be seen is made visible, what is long is cut. */
 const shortened = (text: string): string => text.slice(0, MAX_TEXT_CHARS).replace(/[^\x20-\x7e]/g, '\ufffd')

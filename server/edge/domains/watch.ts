@@ -4,10 +4,9 @@ import type { EdgeContext } from '../context.ts'
 import { reconcileDomain } from './reconcile.ts'
 import { createSemaphore } from './semaphore.ts'
 
-/** A look waits for name servers nearly all of its time, and asks at most 12 questions. Many, as those of silent servers take their 10 s. */
+/** Checks wait for name servers nearly all of their time, and those of silent servers take 10 s. */
 const CHECKS_AT_ONCE = 64
 
-/** Looks at the DNS of domains, each by its id. */
 export function createDomainWatch(context: EdgeContext): Driver {
   const semaphore = createSemaphore(CHECKS_AT_ONCE)
   return createDriver({

@@ -4,13 +4,12 @@ import type { EdgeContext } from '../context.ts'
 
 const API = 'control-plane'
 
-/** What reaches the API at an address that it listens at. */
+/** Address to dial for each wildcard listen address. */
 const reachedAt: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
 
 /**
- * The route by which people reach the API over https: at the host of the public URL. It stands before a service of that name, which could
- * pass for the platform otherwise.
- * None for an address, and none while the API listens at a port that is known only to itself.
+ * Returns the route of the public URL's host to the API, before a service of that name, which could pass for the platform otherwise. Addresses
+ * have none, nor has an API whose port is known only to itself.
  */
 export function apiRouteOf({
   config,

@@ -4,10 +4,7 @@ import { readSecretFile } from '../../platform/files/secret-file.ts'
 
 const PROOF_BYTES = 32
 
-/**
- * What the ingress shows with requests to our own API. Made once for an installation and kept: an ingress that outlives a control
- * plane goes on showing what its routes say.
- */
+/** Makes the secret once for an installation: an ingress that outlives a control plane goes on showing what its routes say. */
 export function ensureIngressProof(path: string): string {
   if (!existsSync(path)) replaceFileSync(path, Buffer.from(crypto.getRandomValues(new Uint8Array(PROOF_BYTES))).toString('base64url'))
   return readSecretFile(path).trim()

@@ -2,10 +2,7 @@ import { isEverywhere } from '../../apps/services/controls.ts'
 import type { RoutePolicy } from '../../ingress/tables/route-table.ts'
 import type { RoutedService } from './table.ts'
 
-/**
- * What the ingress has to look at before it passes a request on; undefined for most services, whose routes stay as small as they are.
- * The rules of a static site stand in its route, with its files.
- */
+/** Returns undefined for most services, so that their routes stay small. The rules of a static site stand in its route. */
 export function policyOf({ type, controls, release }: Pick<RoutedService, 'type' | 'controls' | 'release'>): RoutePolicy | undefined {
   const { maintenanceMode, ipAllowList } = controls
   const { headers = [], routes = [] } = type === 'web_service' ? (release?.settings ?? {}) : {}

@@ -4,9 +4,8 @@ import { newEcKey } from '../x509/ec-key.ts'
 
 type AccountContext = Pick<EdgeContext, 'db' | 'sealer' | 'now'>
 
-/** Our account at one directory. Its key is there before the account is opened, so that an open account is never lost. */
+/** Our account at one directory. Its PEM key is kept before the account is opened, so that an open account is never lost. */
 export interface Account {
-  /** PEM. */
   key: string
   /** Undefined until the authority has opened it. */
   url: string | undefined
@@ -14,7 +13,7 @@ export interface Account {
 
 const keyPurposeOf = (directory: string): string => `acme account ${directory}`
 
-/** Our account at a directory, with a new key the first time. */
+/** Returns our account at a directory, with a new key the first time. */
 export function accountAt({ db, sealer, now }: AccountContext, directory: string): Account {
   const held = db
     .query<{ key_sealed: string; url: string | null }, [string]>('SELECT key_sealed, url FROM acme_accounts WHERE directory = ?')

@@ -2,10 +2,7 @@ import type { CertificateTable } from '../../../ingress/tables/certificate-table
 
 export type IngressChallenge = CertificateTable['challenges'][number]
 
-/**
- * What the ingress answers to the authority at this moment. Kept in memory only: the table that the next control plane
- * publishes has none of them, which withdraws whatever a dead one has left.
- */
+/** Challenges under way, in memory only: the first table that the next control plane publishes withdraws those of a dead one. */
 export interface PendingChallenges {
   add(challenge: IngressChallenge): void
   remove(challenge: IngressChallenge): void

@@ -6,15 +6,9 @@ import { AcmeProblem } from './problem.ts'
 import type { AcmeSettings } from './settings.ts'
 import { converse, fetchAdapter } from './transport.ts'
 
-/** The authority, spoken to with our account there. */
 export interface Authority {
   readonly settings: AcmeSettings
-  /**
-   * Runs `work` with the library's client, the account opened if it is not yet. An account that the authority does not know
-   * any more is opened again, and `work` begins anew.
-   *
-   * @throws AcmeProblem when the authority refuses or does not answer; the signal's reason when it aborts.
-   */
+  /** Runs `work` with our account, which is opened first, and once more where the authority has forgotten it. @throws AcmeProblem; the signal's reason. */
   talk<T>(signal: AbortSignal, work: (client: Client) => Promise<T>): Promise<T>
 }
 
@@ -25,7 +19,7 @@ export function createAuthority(context: AuthorityContext, settings: AcmeSetting
 
   const conversation = (signal: AbortSignal) => ({ directory: settings.directory, root: settings.root, signal })
 
-  /** Once for all who wait for it, so none of them can cancel it; after a failure the next one tries. */
+  /** One opening serves all who wait, so none of them can cancel it; after a failure the next caller tries. */
   function client(): Promise<Client> {
     opening ??= converse(conversation(context.stopping), () => openClient(context, settings)).catch((error) => {
       opening = undefined
@@ -53,7 +47,7 @@ export function createAuthority(context: AuthorityContext, settings: AcmeSetting
   }
 }
 
-/** Loaded when first needed: most starts need no certificate, and the library takes longer than the rest of the start. */
+/** The library is loaded when first needed: it takes longer than the rest of the start, and most starts need no certificate. */
 async function openClient(context: AuthorityContext, settings: AcmeSettings): Promise<Client> {
   const { Client, axios } = await import('acme-client')
   axios.defaults.adapter = fetchAdapter
@@ -65,13 +59,13 @@ async function openClient(context: AuthorityContext, settings: AcmeSettings): Pr
   return client
 }
 
-/** The address of our account, opened or found again: an earlier control plane may have died before it heard of it. */
+/** Opens our account or finds it again: an earlier control plane may have died before it heard of it. */
 async function openAccount(client: Client, { email }: AcmeSettings): Promise<string> {
   const contact = email === undefined ? {} : { contact: [`mailto:${email}`] }
   try {
     await client.createAccount({ termsOfServiceAgreed: true, ...contact })
   } catch (error) {
-    // One that is found again the library updates, which authorities may refuse as there is nothing new. It knows the address then.
+    // The library updates an account that it finds again, which authorities may refuse. It knows the address then.
     if (!isAccountKnown(client)) throw error
   }
   return client.getAccountUrl()

@@ -1,7 +1,6 @@
 /**
- * Sets and removes the TXT records of DNS-01 through the operator's program: `<hook> present|cleanup <record name> <value>`.
- * `present` must return when the record can be seen; several values may stand under one name. What was set is written down
- * before, so that it is removed even when we die in between.
+ * TXT records of DNS-01, set by the operator's program: `<hook> present|cleanup <record name> <value>`. `present` returns when the record
+ * can be seen. A record is written down before it is set, so that it is removed even when we die in between.
  */
 
 import type { Database } from 'bun:sqlite'
@@ -25,7 +24,7 @@ export interface TxtRecord {
 
 type HookContext = Pick<EdgeContext, 'db' | 'now' | 'log' | 'stopping'>
 
-/** @throws AcmeProblem `dnsHook` when the program fails or takes too long. */
+/** Sets a record. @throws AcmeProblem `dnsHook` when the program fails or takes too long. */
 export async function presentRecord(context: HookContext, hook: string, { name, value, signal }: TxtRecord & { signal: AbortSignal }) {
   context.db
     .query('INSERT OR REPLACE INTO dns_challenges (record_name, value, created_at) VALUES (?, ?, ?)')
@@ -33,7 +32,7 @@ export async function presentRecord(context: HookContext, hook: string, { name, 
   await runHook(hook, ['present', name, value], signal)
 }
 
-/** Removes a record; one that cannot be removed, or not before the control plane stops, is tried again at the next start. */
+/** Removes a record. Failures are logged, and the next start tries again. */
 export async function cleanUpRecord(context: HookContext, hook: string, { name, value }: TxtRecord): Promise<void> {
   try {
     await runHook(hook, ['cleanup', name, value], context.stopping)
@@ -43,7 +42,7 @@ export async function cleanUpRecord(context: HookContext, hook: string, { name, 
   }
 }
 
-/** Records that were set before this start and not removed. */
+/** Returns the records that an earlier control plane set and did not remove. */
 export const leftRecords = (db: Database): TxtRecord[] =>
   db.query<TxtRecord, []>('SELECT record_name AS name, value FROM dns_challenges').all()
 

@@ -1,6 +1,6 @@
 /**
- * One order for one host, from wherever it stands to its certificate: the state that the authority tells decides the next step,
- * so a new order, one taken up after a crash and one whose answer was lost go the same way.
+ * One order for one host. The state that the authority tells decides the next step, so a new order, one taken up after a crash and one whose
+ * answer was lost go the same way.
  */
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
@@ -15,9 +15,7 @@ import { AcmeProblem, problemOf } from './problem.ts'
 import { chooseChallenge, type ResponderParts, whileAnswered } from './respond.ts'
 import { currentConversation } from './transport.ts'
 
-/** What the authority has issued, with the key it was asked for. */
 export interface Issued extends Pick<OrderUnderWay, 'directory' | 'certificateId' | 'keySealed'> {
-  /** PEM. */
   chain: string
 }
 
@@ -25,11 +23,7 @@ const ORDER_DEADLINE_MS = 10 * 60_000
 const FIRST_POLL_MS = 250
 const LONGEST_POLL_MS = 10_000
 
-/**
- * Obtains the certificate of an order.
- *
- * @throws AcmeProblem telling why there is none; `signal`'s reason when it aborts. The order can be taken up again afterwards.
- */
+/** Obtains the certificate of an order, which can be taken up again after a failure. @throws AcmeProblem; `signal`'s reason when it aborts. */
 export async function obtain(parts: ResponderParts, order: StoredOrder, signal: AbortSignal): Promise<Issued> {
   const deadline = AbortSignal.timeout(ORDER_DEADLINE_MS)
   try {
@@ -72,7 +66,6 @@ interface Begun {
   order: Order
 }
 
-/** The order that an earlier try has begun, if the authority still knows it and it can come to a good end. */
 async function takeUp({ authority, context }: ResponderParts, client: Client, { host, underWay }: StoredOrder): Promise<Begun | undefined> {
   if (underWay === undefined) return undefined
   if (underWay.directory === authority.settings.directory) {
@@ -93,7 +86,7 @@ async function begin({ authority, context }: ResponderParts, client: Client, hos
   const certificateId = newId('certificate')
   const keySealed = context.sealer.seal(newEcKey(), keyPurpose(certificateId))
   const underWay = { directory: authority.settings.directory, orderUrl: order.url, certificateId, keySealed }
-  // Before anything is asked for with the key: what the authority then issues can always be fetched.
+  // The order is kept before its key is used: what the authority then issues can always be fetched.
   keepUnderWay(context.db, host, underWay)
   return { underWay, order }
 }
@@ -104,7 +97,6 @@ async function csrFor({ context }: ResponderParts, host: string, { certificateId
   return csr.toString()
 }
 
-/** @throws AcmeProblem when what the authority sent cannot be served: another key's, another host's, or no certificate at all. */
 function fitting(
   { context }: ResponderParts,
   { certificateId, keySealed }: OrderUnderWay,
@@ -115,12 +107,11 @@ function fitting(
     const own = new X509Certificate(blocksOf(chain)[0] ?? '')
     if (own.checkPrivateKey(key) && own.subjectAltName?.split(', ').includes(`DNS:${host}`)) return chain
   } catch {
-    // No certificate.
+    // The text is no certificate, which is refused below.
   }
   throw new AcmeProblem('badAnswer', 'It sent something else than the certificate that it was asked for.')
 }
 
-/** Shows the authority that its names are ours. @throws AcmeProblem with what it found instead. */
 async function authorize(parts: ResponderParts, client: Client, order: Order): Promise<void> {
   for (const authorization of await client.getAuthorizations(order)) {
     refuseFailed(authorization)
@@ -134,7 +125,6 @@ async function authorize(parts: ResponderParts, client: Client, order: Order): P
   }
 }
 
-/** Returns when an authorization is valid. */
 async function settled(client: Client, order: Order, url: string): Promise<void> {
   for (const poll = createPoll(); ; ) {
     await poll()
@@ -151,7 +141,6 @@ function refuseFailed({ status, challenges }: Authorization): void {
   throw problemOf(failed !== undefined && 'error' in failed ? failed.error : undefined, { fallback: `the authorization became ${status}` })
 }
 
-/** Waits ever longer from look to look, and as long as the authority asks if that is more. */
 function createPoll(): () => Promise<void> {
   let waitMs = FIRST_POLL_MS
   return async () => {

@@ -12,14 +12,12 @@ type ProblemDocument = Static<typeof ProblemDocument>
 const TYPE_PREFIX = 'urn:ietf:params:acme:error:'
 const MAX_DETAIL_CHARS = 500
 
-/** Ours, beside those of the authority: it did not answer, answered nonsense, or did not come to an end in time. */
+/** Our own types: the authority did not answer, answered nonsense, or did not end in time; or the hook failed. */
 export type OwnProblemType = 'unreachable' | 'badAnswer' | 'timeout' | 'dnsHook'
 
-/** Why the authority did not do what it was asked. */
 export class AcmeProblem extends Error {
-  /** Of RFC 8555, without its prefix, or one of ours. */
+  /** A type of RFC 8555 without its prefix, or one of our own. */
   readonly type: string
-  /** How long the authority wants us to wait. */
   readonly retryAfterMs: number | undefined
 
   constructor(type: string | OwnProblemType, detail: string, options: { retryAfterMs?: number | undefined; cause?: unknown } = {}) {
@@ -30,7 +28,7 @@ export class AcmeProblem extends Error {
   }
 }
 
-/** The problem that a document describes; anything may stand in it, also nothing. */
+/** Reads a problem document; anything may stand in it, also nothing. */
 export function problemOf(document: unknown, options: { fallback?: string; retryAfterMs?: number | undefined } = {}): AcmeProblem {
   const { type, detail, subproblems } = Value.Check(ProblemDocument, document) ? document : ({} as ProblemDocument)
   const name = type?.startsWith(TYPE_PREFIX) ? type.slice(TYPE_PREFIX.length) : undefined
@@ -39,7 +37,6 @@ export function problemOf(document: unknown, options: { fallback?: string; retry
   return new AcmeProblem(name ?? 'badAnswer', detail ?? options.fallback ?? 'no reason given', { retryAfterMs: options.retryAfterMs })
 }
 
-/** Whether the document asks for the same request with a fresh nonce, which the library sends by itself. */
 export const isBadNonce = (document: unknown): boolean =>
   Value.Check(ProblemDocument, document) && document.type === `${TYPE_PREFIX}badNonce`
 

@@ -10,14 +10,13 @@ import { tlsChallenge } from './tls-challenge.ts'
 
 type Challenge = Authorization['challenges'][number]
 
-/** What answering the authority takes. */
 export interface ResponderParts {
   context: Pick<EdgeContext, 'db' | 'sealer' | 'now' | 'log' | 'stopping'>
   authority: Authority
   challenges: PendingChallenges
-  /** Returns when the ingress shows what stands on the challenges. */
+  /** Resolves when the ingress answers the pending challenges. */
   publish(): Promise<void>
-  /** Fulfilled when no record of an earlier control plane is left to be removed: it may be the very one that is to be set. */
+  /** Resolves when no record of an earlier control plane is left to be removed: it may be the very one that is to be set. */
   dnsReady(): Promise<void>
 }
 
@@ -28,9 +27,9 @@ interface Task {
   signal: AbortSignal
 }
 
-/** The challenge of an authorization that we answer. @throws AcmeProblem when the authority does not offer it. */
+/** Returns the challenge that we answer. @throws AcmeProblem when the authority does not offer it. */
 export function chooseChallenge(authorization: Authorization, configured: ChallengeKind): Challenge {
-  // A wildcard can be shown to be ours in the DNS only (RFC 8555 section 7.1.3 and the CA/Browser Forum's rules).
+  // Only the DNS can prove a wildcard (RFC 8555 section 7.1.3 and the CA/Browser Forum's rules).
   const wanted = authorization.wildcard === true ? 'dns-01' : configured
   const found = authorization.challenges.find(({ type }) => type === wanted)
   if (found !== undefined) return found
@@ -38,11 +37,9 @@ export function chooseChallenge(authorization: Authorization, configured: Challe
   throw new AcmeProblem('badAnswer', `It offers ${offered || 'no challenge'} and not ${wanted}, which is set by CP_ACME_CHALLENGE.`)
 }
 
-/** Answers a challenge for as long as `work` runs. */
 export async function whileAnswered<T>(parts: ResponderParts, task: Task, work: () => Promise<T>): Promise<T> {
   const keyAuthorization = await task.client.getChallengeKeyAuthorization(task.challenge)
   const host = task.authorization.identifier.value
-  // The library's types know two kinds only.
   switch (task.challenge.type as ChallengeKind) {
     case 'dns-01':
       return await whileInDns(parts, { record: { name: `_acme-challenge.${host}`, value: keyAuthorization }, signal: task.signal }, work)
@@ -65,7 +62,7 @@ async function whileShown<T>(
     return await work()
   } finally {
     challenges.remove(challenge)
-    // Nobody waits for it: it goes with whatever is published next at the latest.
+    // Nobody waits for the removal: it goes with the next publication at the latest.
     publish().catch(() => undefined)
   }
 }

@@ -6,16 +6,14 @@ import type { EdgeSettings } from '../../settings.ts'
 
 export type ChallengeKind = 'http-01' | 'tls-alpn-01' | 'dns-01'
 
-/** How certificates are obtained from an authority. */
 export interface AcmeSettings {
   directory: string
-  /** PEM of the root of the directory's own TLS, where it is not one that the machine trusts. */
+  /** PEM of the root of the directory's own TLS; undefined trusts what the machine trusts. */
   root: string | undefined
   email: string | undefined
   challenge: ChallengeKind
-  /** Program that sets and removes DNS records. */
   dnsHook: string | undefined
-  /** Ties our account to one that the authority's web site has made. */
+  /** External account binding (RFC 8555 section 7.3.4). */
   externalAccount: { kid: string; hmacKey: string } | undefined
 }
 
@@ -27,14 +25,9 @@ type Given = Pick<
 > &
   HttpsConfig
 
-/** Certificates are of use where the ingress serves https. */
 export const isHttpsServed = (config: HttpsConfig): boolean => config.CP_INGRESS_HTTPS !== undefined
 
-/**
- * How certificates are to be obtained, undefined when they are not: no https, or CP_ACME_DIRECTORY is `off`.
- *
- * @throws AppError `bad_request` naming what is set without what it needs, or a file that cannot be used.
- */
+/** Returns undefined where none are obtained: no https, or CP_ACME_DIRECTORY is `off`. @throws AppError `bad_request` naming the setting at fault. */
 export function acmeSettingsOf(config: Given): AcmeSettings | undefined {
   refuseHalves(config)
   if (!isHttpsServed(config) || config.CP_ACME_DIRECTORY === undefined) return undefined

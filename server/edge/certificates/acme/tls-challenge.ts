@@ -10,10 +10,7 @@ const ACME_IDENTIFIER = '1.3.6.1.5.5.7.1.31'
 const OCTET_STRING = 0x04
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/**
- * The certificate that answers TLS-ALPN-01: it names the host and holds the hash of what the authority expects. The library
- * makes one without the key usage that TLS wants of it, which BoringSSL refuses to serve.
- */
+/** Makes the certificate that answers TLS-ALPN-01. The library's own lacks the key usage without which BoringSSL refuses to serve it. */
 export async function tlsChallenge(
   { sealer, now }: Pick<EdgeContext, 'sealer' | 'now'>,
   host: string,

@@ -1,7 +1,6 @@
 /**
- * The one way out to an authority. The library's own is Axios on node:http with five retries of its own and no time limit;
- * put in its place, `fetch` verifies the directory's TLS with the root that is set, goes to the directory's origin only, bounds
- * time and size, can be cancelled, and gives failures as what they are. Retries are the reconciler's.
+ * The one way out to an authority, in place of Axios on node:http with five retries and no time limit: `fetch` verifies the directory's TLS
+ * with the root that is set, goes to its origin only, and bounds time and size. Retries are the reconciler's.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks'
@@ -9,19 +8,16 @@ import type { axios } from 'acme-client'
 import { messageOf } from '../../../../shared/error.ts'
 import { AcmeProblem, isBadNonce, problemOf } from './problem.ts'
 
-/** What all requests of one piece of work share. */
 export interface Conversation {
   directory: string
-  /** PEM of the root of the directory's TLS; undefined trusts what the machine trusts. */
   root: string | undefined
   signal: AbortSignal
   timeoutMs?: number
-  /** Set by the latest answer: how long the authority asks to wait before the next look. */
+  /** Wait before the next poll that the latest answer asked for. */
   pollAfterMs?: number | undefined
 }
 
 export const DEFAULT_REQUEST_TIMEOUT_MS = 30_000
-/** Chains have some 10 KB. */
 const MAX_ANSWER_BYTES = 1024 * 1024
 
 const conversations = new AsyncLocalStorage<Conversation>()
@@ -29,7 +25,6 @@ const conversations = new AsyncLocalStorage<Conversation>()
 /** Runs `work` so that the library's requests in it go out with the settings of this conversation. */
 export const converse = <T>(conversation: Conversation, work: () => Promise<T>): Promise<T> => conversations.run(conversation, work)
 
-/** The conversation under way. */
 export function currentConversation(): Conversation {
   const conversation = conversations.getStore()
   if (conversation === undefined) throw new Error('The authority is spoken to inside converse() only')
@@ -38,7 +33,7 @@ export function currentConversation(): Conversation {
 
 type Adapter = Extract<NonNullable<typeof axios.defaults.adapter>, (config: never) => unknown>
 
-/** In the place of Axios's own way out. Errors it throws pass the library unchanged. */
+/** Takes the place of Axios's own way out. Errors it throws pass the library unchanged. */
 export const fetchAdapter: Adapter = async (config) => {
   const conversation = currentConversation()
   const url = new URL(config.url ?? '')
@@ -94,7 +89,7 @@ async function textOf(response: Response): Promise<string> {
   return text + decoder.decode()
 }
 
-/** A bad nonce is left to the library, which asks again with a fresh one. @throws AcmeProblem for every other refusal. */
+/** Throws for every refusal but a bad nonce, which the library repeats with a fresh one. */
 function refuse({ status, text }: Answer, retryAfterMs: number | undefined): void {
   const document = parsed(text)
   if (isBadNonce(document)) return
@@ -111,7 +106,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Seconds, or a date (RFC 9110 section 10.2.3). */
+/** Reads Retry-After, seconds or a date (RFC 9110 section 10.2.3), in milliseconds. */
 export function retryAfterOf(headers: Headers, now = Date.now()): number | undefined {
   const value = headers.get('retry-after')
   if (value === null) return undefined

@@ -3,26 +3,23 @@ import type { CertificateState } from '../../../../shared/certificate.ts'
 
 export type CertificateSource = 'acme' | 'uploaded' | 'self_signed'
 
-/** A certificate as it is kept. Times are milliseconds since 1970. */
+/** Row of a certificate. Times are milliseconds since 1970; `chain` is PEM, the host's own first, and the PEM key is sealed for `keyPurpose(id)`. */
 export interface StoredCertificate {
   id: string
-  /** The one name it is held for, `*.` in front for a wildcard; empty for the self-signed stand-in. */
+  /** `*.…` for a wildcard; empty for the self-signed stand-in. */
   host: string
   source: CertificateSource
   /** URL of the authority's directory; empty where none issued it. */
   directory: string
-  /** The domain that an uploaded one was given for, with which it goes. */
+  /** The domain that an uploaded certificate goes with. */
   domainId: string | null
-  /** PEM, the host's own first. */
   chain: string
-  /** PEM, sealed for `keyPurpose(id)`. */
   keySealed: string
   issuer: string
   notBefore: number
   notAfter: number
-  /** When it was told that an uploaded one is about to end. */
   warnedAt: number | null
-  /** Since when it is served no longer, and waits to be revoked. */
+  /** Since when it waits to be revoked. */
   removedAt: number | null
   revokeAttempts: number
   nextRevokeAt: number
@@ -32,14 +29,14 @@ export interface StoredCertificate {
 const COLUMNS = `id, host, source, directory, domain_id AS domainId, chain, key_sealed AS keySealed, issuer, not_before AS notBefore, not_after AS notAfter,
   warned_at AS warnedAt, removed_at AS removedAt, revoke_attempts AS revokeAttempts, next_revoke_at AS nextRevokeAt, created_at AS createdAt`
 
-/** Every certificate, also those that wait to be revoked, oldest first. */
+/** Returns every certificate, oldest first, also those that wait to be revoked. */
 export const allCertificates = (db: Database): StoredCertificate[] =>
   db.query<StoredCertificate, []>(`SELECT ${COLUMNS} FROM certificates ORDER BY id`).all()
 
 export const certificateById = (db: Database, id: string): StoredCertificate | undefined =>
   db.query<StoredCertificate, [string]>(`SELECT ${COLUMNS} FROM certificates WHERE id = ?`).get(id) ?? undefined
 
-/** Those in use for a host: at most one from the authority and one uploaded. */
+/** Returns those in use for a host: at most one from the authority and one uploaded. */
 export const certificatesFor = (db: Database, host: string): StoredCertificate[] =>
   db.query<StoredCertificate, [string]>(`SELECT ${COLUMNS} FROM certificates WHERE host = ? AND removed_at IS NULL`).all(host)
 
@@ -48,13 +45,12 @@ export type NewCertificate = Pick<
   'id' | 'host' | 'source' | 'directory' | 'domainId' | 'chain' | 'keySealed' | 'issuer' | 'notBefore' | 'notAfter' | 'createdAt'
 >
 
-/** Puts a certificate into use in place of the one of its host and source. Belongs into a transaction. */
+/** Replaces the certificate of its host and source. Belongs into a transaction. */
 export function replaceCertificate(db: Database, certificate: NewCertificate): void {
   db.query('DELETE FROM certificates WHERE host = ? AND source = ? AND removed_at IS NULL').run(certificate.host, certificate.source)
   insertCertificate(db, certificate, null)
 }
 
-/** Keeps a certificate that nobody wants any more until it is revoked. */
 export const keepForRevocation = (db: Database, certificate: NewCertificate): void =>
   insertCertificate(db, certificate, certificate.createdAt)
 
@@ -65,22 +61,20 @@ function insertCertificate(db: Database, certificate: NewCertificate, removedAt:
   ).run({ ...certificate, removedAt })
 }
 
-/** Takes a certificate out of use; it stays until it is revoked. */
+/** Takes a certificate out of use until it is revoked. */
 export const markRemoved = (db: Database, id: string, now: number): void =>
   void db.query('UPDATE certificates SET removed_at = ? WHERE id = ? AND removed_at IS NULL').run(now, id)
 
 export const markWarned = (db: Database, id: string, now: number): void =>
   void db.query('UPDATE certificates SET warned_at = ? WHERE id = ?').run(now, id)
 
-/** Writes down that the authority did not revoke it, and when to ask again. */
 export const postponeRevocation = (db: Database, id: string, nextRevokeAt: number): void =>
   void db.query('UPDATE certificates SET revoke_attempts = revoke_attempts + 1, next_revoke_at = ? WHERE id = ?').run(nextRevokeAt, id)
 
-/** Whether there was one. */
 export const deleteCertificate = (db: Database, id: string): boolean =>
   db.query('DELETE FROM certificates WHERE id = ?').run(id).changes > 0
 
-/** Whether a host, or the wildcard that covers it, has a certificate that people can trust. */
+/** Tells whether a host, or the wildcard over it, has a certificate that people can trust. */
 export const hasCertificate = (db: Database, host: string): boolean =>
   db
     .query<{ id: string }, [string, string]>('SELECT id FROM certificates WHERE host IN (?, ?) AND removed_at IS NULL LIMIT 1')
@@ -92,10 +86,7 @@ interface StateRow {
   not_after: number
 }
 
-/**
- * How it stands with the certificate of a host, for whoever presents the host: one that has ended stands behind
- * all others, then an uploaded one goes before one from the authority, a host's own before the wildcard that covers it. `error` tells why the latest try to obtain one failed.
- */
+/** Returns the state that owners see: ended certificates last, then uploaded before obtained, a host's own before the wildcard. `error` is why the latest try failed. */
 export function certificateOf(db: Database, host: string): CertificateState {
   const wildcard = wildcardOver(host)
   const row = db
@@ -115,5 +106,4 @@ export function certificateOf(db: Database, host: string): CertificateState {
   return { status, issuer: row.issuer, expiresAt: new Date(row.not_after).toISOString(), ...error }
 }
 
-/** The one wildcard that covers a host: it stands for one label. */
 const wildcardOver = (host: string): string => `*${host.slice(host.indexOf('.'))}`

@@ -1,21 +1,18 @@
 import type { Database } from 'bun:sqlite'
 
-/** What is needed to take an order up again where a dead control plane left it. */
+/** What a later control plane needs to take an order up. The PEM key is sealed for `keyPurpose(certificateId)`. */
 export interface OrderUnderWay {
   directory: string
   orderUrl: string
-  /** The id that the certificate is going to have: its key is sealed for it. */
   certificateId: string
-  /** PEM, sealed for `keyPurpose(certificateId)`. */
   keySealed: string
 }
 
-/** A host that is to get a certificate from the authority. Times are milliseconds since 1970. */
+/** A host that is to get a certificate. Times are milliseconds since 1970; `attempts` counts failures in a row. */
 export interface StoredOrder {
   host: string
   serviceId: string | null
   underWay: OrderUnderWay | undefined
-  /** Failures in a row. */
   attempts: number
   nextAttemptAt: number
   lastError: string | null
@@ -41,7 +38,7 @@ export function orderFor(db: Database, host: string): StoredOrder | undefined {
   return row === null ? undefined : present(row)
 }
 
-/** Puts a host in the row of those to be worked on; one that stands there keeps its place and its failures. */
+/** Adds a host to the queue; one that stands there keeps its place and its failures. */
 export function addOrder(db: Database, { host, serviceId }: Pick<StoredOrder, 'host' | 'serviceId'>, now: number): void {
   db.query(
     `INSERT INTO certificate_orders (host, service_id, next_attempt_at, created_at) VALUES ($host, $serviceId, $now, $now)
@@ -49,7 +46,6 @@ export function addOrder(db: Database, { host, serviceId }: Pick<StoredOrder, 'h
   ).run({ host, serviceId, now })
 }
 
-/** Whether there was one. */
 export const deleteOrder = (db: Database, host: string): boolean =>
   db.query('DELETE FROM certificate_orders WHERE host = ?').run(host).changes > 0
 
@@ -60,7 +56,7 @@ export function keepUnderWay(db: Database, host: string, { directory, orderUrl, 
   ).run({ host, directory, orderUrl, certificateId, keySealed })
 }
 
-/** The next try begins with a new order. */
+/** Lets the next try begin with a new order. */
 export const forgetUnderWay = (db: Database, host: string): void =>
   void db
     .query('UPDATE certificate_orders SET directory = NULL, order_url = NULL, certificate_id = NULL, key_sealed = NULL WHERE host = ?')

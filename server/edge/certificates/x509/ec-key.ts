@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 
-/** A new P-256 key as PEM (PKCS #8): every browser and authority takes it, and its handshakes cost a tenth of RSA's. */
+/** Makes a P-256 key as PEM (PKCS #8): every browser and authority takes it, and its handshakes cost a tenth of RSA's. */
 export function newEcKey(): string {
   return generateKeyPairSync('ec', {
     namedCurve: 'P-256',

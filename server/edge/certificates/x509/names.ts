@@ -19,10 +19,7 @@ const reservedSuffixes = [
   'example.org',
 ]
 
-/**
- * Whether an authority may certify a name. A public one wants a name of the public DNS; a private one (whose directory has a root
- * of its own) certifies whatever its own resolver knows. Neither certifies this machine's `localhost` or an address.
- */
+/** Tells whether an authority may certify a name. A private one, with a root of its own, certifies what its resolver knows; none certifies localhost. */
 export function isCertifiable(name: string, authority: 'public' | 'private'): boolean {
   if (isIP(name) !== 0 || name.startsWith('[') || endsIn(name, 'localhost')) return false
   return authority === 'private' || (name.includes('.') && !reservedSuffixes.some((suffix) => endsIn(name, suffix)))
@@ -30,8 +27,7 @@ export function isCertifiable(name: string, authority: 'public' | 'private'): bo
 
 const endsIn = (name: string, suffix: string): boolean => name === suffix || name.endsWith(`.${suffix}`)
 
-/** Whether a certificate for `held` is good for `host`; `*.` in `held` stands for exactly one label. */
+/** Tells whether a certificate for `held` is good for `host`; `*.` stands for exactly one label. */
 export const covers = (held: string, host: string): boolean => held === host || (held.startsWith('*.') && held === wildcardOf(host))
 
-/** The wildcard that covers a host: its first label replaced. */
 export const wildcardOf = (host: string): string => `*${host.slice(host.indexOf('.'))}`

@@ -5,14 +5,14 @@ export interface Signing {
   hosts: string[]
   notBefore: number
   notAfter: number
-  /** An extension by its object identifier, critical, with its value in DER. */
+  /** Extension by its object identifier, with its value in DER. */
   critical?: { oid: string; value: Uint8Array }
 }
 
 const SERIAL_BYTES = 16
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256' }
 
-/** A certificate, as PEM, that a P-256 key (PEM, PKCS #8) makes for itself. Its library is loaded when it is first needed, which is seldom. */
+/** Has a P-256 key (PEM, PKCS #8) make a certificate for itself, as PEM. The library is loaded when first needed, which is seldom. */
 export async function selfSign(key: string, { commonName, hosts, notBefore, notAfter, critical }: Signing): Promise<string> {
   const x509 = await import('@peculiar/x509')
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
