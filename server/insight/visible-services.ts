@@ -5,6 +5,6 @@ import { type StoredService, selectServices } from '../apps/services/store.ts'
 
 const MOST_SERVICES = 100_000
 
-/** All services that somebody may see: metrics are read without pages. */
+/** Metrics are read without pages, so this lists all services that somebody may see. */
 export const visibleServices = (db: Database, viewer: Viewer): StoredService[] =>
   selectServices(db, { ...serviceFilter(viewer, {}, undefined), limit: MOST_SERVICES })

@@ -7,12 +7,9 @@ import { tagDescriptions } from './tags.ts'
 
 const SPEC_PATH = '/json'
 
-/**
- * The OpenAPI document of a table, as JSON text. Swagger's Elysia plugin collects it from routes that carry nothing but their entry,
- * on an application of their own: what answers requests needs no documentation in memory.
- */
+/** Swagger's plugin collects entries from an application of their own: what answers requests needs no documentation in memory. */
 export async function buildOpenApiDocument(table: OperationTable, version: string): Promise<string> {
-  // Imported at first use: the plugin brings the themes of another viewer along, which a start need not load.
+  // The plugin brings the themes of another viewer along, which a start need not load.
   const { swagger } = await import('@elysiajs/swagger')
   const schemas: Components = {}
   const documented = new Elysia({ aot: false })
@@ -31,7 +28,7 @@ export async function buildOpenApiDocument(table: OperationTable, version: strin
           description:
             'Deploys and runs services on your own machine. Authorize with an API key, or log in here with `POST /v1/auth/login`.',
         },
-        // Relative: the page talks to the host it came from, whatever name that has.
+        // The page talks to the host it came from, whatever name that has.
         servers: [{ url: '/' }],
         tags: [...new Set(Object.values(table).map(({ tag }) => tag))].map((name) => ({
           name,

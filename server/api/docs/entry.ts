@@ -6,7 +6,7 @@ import type { Operation } from '../../../shared/operation.ts'
 import { idempotencyKeyPattern } from '../../http/answers/idempotency.ts'
 import { type Components, exampleOf, type JsonObject, toOpenApiSchema } from './schema.ts'
 
-/** The entry of one operation in the OpenAPI document. Named schemas are added to `components`. */
+/** Named schemas are added to `components`. */
 export function openApiEntry(id: string, operation: Operation, components: Components): JsonObject {
   const requestBody = requestBodyOf(operation, components)
   return {
@@ -98,7 +98,6 @@ function successesOf({ responses, html, plain }: Operation, components: Componen
   )
 }
 
-/** All errors an operation can answer with, by status. */
 function errorsOf(operation: Operation, components: Components): JsonObject {
   const schema = toOpenApiSchema(ErrorBody, components)
   const byStatus: Record<string, ErrorCode[]> = {}
@@ -115,7 +114,6 @@ function errorsOf(operation: Operation, components: Components): JsonObject {
   )
 }
 
-/** The codes every route can give, and those of this one. */
 export function errorCodesOf({ access, body, creates, errors = [] }: Operation): ErrorCode[] {
   const codes: ErrorCode[] = ['bad_request', 'validation_failed', 'rate_limited', 'head_too_large', 'internal', 'unavailable', ...errors]
   if (access !== 'public') codes.push('unauthorized', 'forbidden', 'not_found')
@@ -131,13 +129,11 @@ const headerNames = {
   'RateLimit-Reset': 'Seconds until all of them are there again',
 }
 
-/** The headers of every response, for `components.headers`. */
 export const headerComponents = Object.fromEntries(
   Object.entries(headerNames).map(([name, description]) => [name, { description, schema: { type: 'string' as const } }]),
 )
 const responseHeaders = Object.fromEntries(Object.keys(headerNames).map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 
-/** A redirect says where to. */
 const headersFor = (status: string): JsonObject =>
   status.startsWith('3') ? { ...responseHeaders, Location: { description: 'Where to go on', schema: { type: 'string' } } } : responseHeaders
 

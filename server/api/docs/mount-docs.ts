@@ -12,14 +12,14 @@ type Body = string | Blob
 interface Served {
   type: string
   body(): Body | Promise<Body>
-  /** Whether it stays the same for as long as the executable does. */
+  /** Set where the content stays as long as the executable does. */
   isFixed?: true
 }
 
 const SCRIPT = 'text/javascript; charset=utf-8'
 const FIXED_SECONDS = 3600
 
-/** Swagger UI at /docs and the OpenAPI document at /docs/json, all of it out of the executable. */
+/** Serves Swagger UI at /docs and the OpenAPI document at /docs/json, all out of the executable. */
 export function mountDocs(elysia: Elysia, parts: HttpParts, { table, version }: { table: OperationTable; version: string }): void {
   let document: Promise<string> | undefined
   const served: Record<string, Served> = {

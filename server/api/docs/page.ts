@@ -1,4 +1,4 @@
-/** Only our own script runs, and it talks only to us. Swagger UI sets styles of elements, so those may be inline. */
+/** Swagger UI sets styles of elements, so those may be inline; only our own script runs, and it talks only to us. */
 export const docsPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -29,10 +29,7 @@ export const docsPage = `<!doctype html>
 </html>
 `
 
-/**
- * Starts Swagger UI. Its remote validator is off: no request leaves for another host. Tags are closed at first: from 150 lines on Swagger UI
- * keeps only those in view in the page, where the browser's own search finds nothing else.
- */
+/** The remote validator is off, so that no request leaves. Closed tags keep the page short: beyond 150 lines the browser's search finds less. */
 export const docsScript = `window.ui = SwaggerUIBundle({
   url: '/docs/json',
   dom_id: '#swagger-ui',

@@ -2,13 +2,9 @@ import type { TSchema } from '@sinclair/typebox'
 
 export type JsonObject = Record<string, unknown>
 
-/** Schemas with a name of their own, to be put under `components`. */
 export type Components = Record<string, JsonObject>
 
-/**
- * A TypeBox schema in the dialect of OpenAPI 3.0, which has no `const`, no null type, no `patternProperties` and one `example`.
- * Schemas with an `$id` become references; what they refer to is added to `components`.
- */
+/** Translates to OpenAPI 3.0, which has no `const`, null type or `patternProperties`. Schemas with an `$id` become references into `components`. */
 export function toOpenApiSchema(schema: TSchema, components: Components): JsonObject {
   const { $id } = schema
   if (typeof $id !== 'string') return translate(schema, components)
@@ -32,7 +28,7 @@ function translate(schema: TSchema, components: Components): JsonObject {
   return Array.isArray(anyOf) ? { ...result, ...alternatives(anyOf as TSchema[], components) } : result
 }
 
-/** `anyOf` with null among its members is the rest made nullable. */
+/** Null among the members makes the rest nullable. */
 function alternatives(members: TSchema[], components: Components): JsonObject {
   const others = members.filter(({ type }) => type !== 'null').map((member) => toOpenApiSchema(member, components))
   const nullable = others.length < members.length ? { nullable: true } : {}
@@ -43,7 +39,6 @@ function alternatives(members: TSchema[], components: Components): JsonObject {
   return '$ref' in only ? { allOf: [only], ...nullable } : { ...only, ...nullable }
 }
 
-/** An example made of the examples inside a schema. */
 export function exampleOf(schema: TSchema): unknown {
   if (Array.isArray(schema.examples)) return schema.examples[0]
   if (schema.const !== undefined) return schema.const

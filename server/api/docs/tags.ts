@@ -1,4 +1,3 @@
-/** What the operations of each tag are about, for the OpenAPI document. */
 export const tagDescriptions: Readonly<Record<string, string>> = {
   'API keys': 'Credentials of programs, each of one workspace',
   Account: 'What belongs to a person: password, second factor, sessions, devices',

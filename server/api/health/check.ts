@@ -3,10 +3,9 @@ import { unlessAborted } from '../../platform/work/unless-aborted.ts'
 
 export type HealthState = Health['status']
 
-/** One part of the platform. `probe` throws when the part is not well. */
 export interface Component {
   name: string
-  /** What the platform is without it: `down` where nothing works, `degraded` where the rest goes on. */
+  /** State of the platform without this part: `down` where nothing works, `degraded` where the rest goes on. */
   without: 'degraded' | 'down'
   probe(signal: AbortSignal): unknown
 }
@@ -25,7 +24,6 @@ export const PROBE_TIMEOUT_MS = 2000
 /** Strangers may ask, so they get the last answer again for this long. */
 const FRESH_MS = 1000
 
-/** Asks every part how it is, at most once a second however often it is called. */
 export function createHealthCheck(components: readonly Component[], now: () => number): () => Promise<HealthReport> {
   let latest: Promise<HealthReport> | undefined
   let askedAt = 0

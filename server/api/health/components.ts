@@ -2,15 +2,12 @@ import { statfs } from 'node:fs/promises'
 import type { ApiContext } from '../context.ts'
 import type { Component } from './check.ts'
 
-/** With less room than this in the data directory, the next build or upload may well fail. */
+/** Below this the next build or upload may well fail. */
 const MIN_FREE_BYTES = 64 * 1024 * 1024
 
 type Probed = Pick<ApiContext, 'db' | 'engine' | 'ingress' | 'paths'>
 
-/**
- * The parts whose health is told. Without the engine or room on the disk what runs keeps running; without the ingress nothing can
- * be reached.
- */
+/** Without the engine or room on the disk what runs keeps running; without the ingress nothing can be reached. */
 export const platformComponents = ({ db, engine, ingress, paths }: Probed): Component[] => [
   { name: 'database', without: 'down', probe: () => db.query('SELECT 1').get() },
   { name: 'ingress', without: 'down', probe: () => ingress.status() },

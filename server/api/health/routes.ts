@@ -24,7 +24,7 @@ export function createHealthRoutes(check: () => Promise<HealthReport>): Handlers
   }
 }
 
-/** Whether HTML stands before JSON in what the client accepts: browsers name it first, scripts name nothing or anything. */
+/** Browsers name HTML before JSON; scripts name nothing or anything. */
 function prefersHtml(accept: string | null): boolean {
   const types = (accept ?? '')
     .toLowerCase()

@@ -14,10 +14,9 @@ ul{list-style:none;margin:0;padding:0}
 li{display:flex;justify-content:space-between;gap:1rem;padding:.75rem 0;border-top:1px solid color-mix(in srgb,currentColor 25%,transparent)}
 .ok{color:light-dark(#0a6b2d,#6fdc8c)}.degraded{color:light-dark(#8a5300,#ffb84d)}.down{color:light-dark(#b3261e,#ff8a80)}`
 
-/** The policy of the page: its own style, by hash, and nothing else. */
 export const statusPagePolicy = `default-src 'none'; img-src data:; style-src 'sha256-${new Bun.CryptoHasher('sha256').update(style).digest('base64')}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`
 
-/** The public status page: complete in itself, so that it works when nothing else does. */
+/** The page is complete in itself, so that it works when nothing else does. */
 export function renderStatusPage({ status, components }: HealthReport, checkedAt: Date): string {
   const rows = components.map(
     ({ name, status: state }) => `<li><span>${Bun.escapeHTML(name)}</span><strong class="${state}">${words[state]}</strong></li>`,

@@ -4,7 +4,7 @@ import type { ApiContext } from '../context.ts'
 
 type EmptyLists = 'listProjects' | 'listEnvironments' | 'listPostgres' | 'listKeyValue' | 'listRedis'
 
-/** Lists of what a workspace cannot have yet. What is asked is checked all the same, so that nothing changes when it can. */
+/** Queries are checked all the same, so that nothing changes when a workspace can have these. */
 export const emptyListRoutes: Handlers<EmptyLists, ApiContext> = {
   listProjects: ({ query }) => noneAfter(query.cursor),
   listEnvironments: ({ query }) => noneAfter(query.cursor),

@@ -18,7 +18,6 @@ import { openPageRequest, type Page } from './page/request.ts'
 import { style, stylePath } from './page/style.ts'
 import { pages } from './pages.ts'
 
-/** More than any form of ours has to say. */
 const FORM_LIMITS = { maxBytes: 64 * 1024, deadlineMs: BODY_DEADLINE_MS }
 const YEAR_SECONDS = 365 * 24 * 3600
 
@@ -29,7 +28,7 @@ interface PageParts {
   context: ApiContext
 }
 
-/** The pages for people: logging in, letting devices in, the account. They work without scripts, and hold nothing of other hosts. */
+/** Mounts the pages for people. They work without scripts, and hold nothing of other hosts. */
 export function mountPages(elysia: Elysia, parts: HttpParts, { dispatch, context }: PageParts): void {
   const route = (method: string, path: string, answer: (visit: Visit) => Promise<Response>) =>
     void elysia.route(method, path, ({ request }) => answer(openVisit(request, parts)), { parse: 'none' })
@@ -46,13 +45,12 @@ export function mountPages(elysia: Elysia, parts: HttpParts, { dispatch, context
   }
 }
 
-/** The fields that a request to a page brings. */
 type ReadFields = (visit: Visit) => Promise<Record<string, string>>
 
 const nothing: ReadFields = async () => ({})
 
 const readOwnForm: ReadFields = ({ request, parts }) => {
-  // Before anything is read: what another site makes a browser send is no business of ours, a login neither.
+  // Refused before the body is read: another site may make a browser send anything, a login too.
   requireOwnOrigin(request.headers, parts.ownOrigins())
   return readForm(request, FORM_LIMITS)
 }

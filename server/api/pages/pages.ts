@@ -14,7 +14,6 @@ import { sendCode, showCode } from './sign-in/login-code.ts'
 import { logOut, showLogout } from './sign-in/logout.ts'
 import { resetPassword, showReset } from './sign-in/reset-password.ts'
 
-/** Every page by its path: what it shows, and what its form does. */
 export const pages: Readonly<Record<string, { get?: Page; post?: Page }>> = {
   ...guidePages,
   '/login': { get: showLogin, post: logIn },

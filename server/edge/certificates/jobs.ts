@@ -1,4 +1,3 @@
-/** Runs named work beside the reconciler, a few at a time. */
 export interface JobPool {
   /** Starts `run`, which must not throw, unless it runs already or there is no place. */
   start(name: string, run: (signal: AbortSignal) => Promise<void>): void

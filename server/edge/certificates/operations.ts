@@ -37,7 +37,6 @@ export function useOwnCertificate(context: EdgeContext, { service, domain }: Own
   return certificateOf(db, domain.name)
 }
 
-/** Stops serving the caller's own certificate. @throws AppError not_found when there is none. */
 export function dropOwnCertificate(context: EdgeContext, { service, domain }: Owned): void {
   const { db } = context
   const held = certificatesFor(db, domain.name).find(({ source }) => source === 'uploaded')

@@ -23,7 +23,6 @@ import { factsOf } from './x509/inspect.ts'
 
 type OutcomeContext = Pick<EdgeContext, 'db' | 'audit' | 'now' | 'log'>
 
-/** Puts an issued certificate into use, or has it revoked when nobody wants it any more. */
 export function keepIssued(context: OutcomeContext, host: string, { certificateId: id, chain, keySealed, directory }: Issued): void {
   const { db, log } = context
   const now = context.now()

@@ -1,7 +1,4 @@
-/**
- * Decides what is to be done about certificates, from what is wanted and what is held. Nothing is remembered between two plans: after a
- * crash, a restored backup or changed settings the next plan is right again.
- */
+/** Nothing is remembered between two plans: after a crash, a restored backup or changed settings the next plan is right again. */
 import { createHash } from 'node:crypto'
 import type { StoredCertificate } from './store/certificates.ts'
 import type { StoredOrder } from './store/orders.ts'
@@ -24,7 +21,6 @@ export interface PlanInput {
 
 export interface Plan {
   order: ServedHost[]
-  /** The most urgent come first. */
   obtain: string[]
   dropOrders: string[]
   remove: string[]
@@ -96,7 +92,6 @@ function isGone({ id, host, source }: HeldCertificate, wanted: Wanted, inUse: He
   return !wanted.served.some((served) => covers(host, served.host) && (source === 'uploaded' || !isCoveredBetter(served.host)))
 }
 
-/** Hosts without any certificate come first. */
 function dueOrders(
   lacking: ServedHost[],
   ordered: Map<string, HeldOrder>,

@@ -1,7 +1,4 @@
-/**
- * Keeps held and wanted certificates together. One run decides (plan.ts), writes the decision down, publishes, and starts what takes time; each
- * end of that makes another run.
- */
+/** One run decides (plan.ts), writes the decision down, publishes, and starts what takes time; each end of that makes another run. */
 
 import { describeError } from '../../platform/server-log.ts'
 import { createDriver } from '../../platform/work/driver.ts'
@@ -80,7 +77,6 @@ export function createCertificates(context: EdgeContext, options: CertificatesOp
     const certificates = allCertificates(db)
     const plan = planCertificates({ now: now(), wanted, certificates, orders: allOrders(db), directory: acme?.directory })
     applyPlan(context, { plan, wanted, certificates })
-    // The next plan revokes what this one took out of use.
     if (plan.remove.length > 0) poke()
     if (!isHttpsServed(context.config)) return undefined
     if (plan.isFallbackDue) await renewSelfSigned(context)

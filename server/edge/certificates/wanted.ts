@@ -10,7 +10,6 @@ export interface ServedHost {
 }
 
 export interface Wanted {
-  /** Hosts that people may reach: no certificate of these is given up. */
   served: ServedHost[]
   /** Names to have a certificate for, each in one of its own; `*.…` for a wildcard. */
   names: ServedHost[]

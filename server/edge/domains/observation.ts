@@ -2,9 +2,7 @@ import { canonicalHostName } from '../../../shared/domain.ts'
 import type { DnsAnswer, DnsResolver } from './resolver.ts'
 
 export interface DnsObservation {
-  /** TXT values of the challenge's record. */
   texts: string[]
-  /** CNAME targets in order. */
   chain: string[]
   isChainTooLong: boolean
   /** A and AAAA of the end of the chain. */
@@ -14,7 +12,6 @@ export interface DnsObservation {
 
 /** Longer chains are mistakes; resolvers themselves give up after some 8 to 16. */
 const MAX_CHAIN = 8
-/** Time for all questions of one check together. */
 const DEADLINE_MS = 10_000
 /** Nobody needs more values, and all of them are kept and shown. */
 const MAX_VALUES = 20

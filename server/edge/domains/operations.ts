@@ -36,14 +36,12 @@ export function addDomain(
   return requireDomain(context, service, id)
 }
 
-/** Asks for a DNS check, which runs in the background. */
 export function requestVerification(context: EdgeContext, service: StoredService, idOrName: string): void {
   const { id } = requireDomain(context, service, idOrName)
   requestCheck(context.db, id, context.now())
   context.work.poke('domain', id)
 }
 
-/** Gives a name up; its route and certificate go right after it. */
 export function removeDomain(context: EdgeContext, service: StoredService, idOrName: string): void {
   const domain = requireDomain(context, service, idOrName)
   context.db.transaction(() => removeRow(context, service, domain))()
@@ -60,10 +58,7 @@ export function requireDomain(context: Pick<EdgeContext, 'db'>, service: StoredS
   )
 }
 
-/**
- * Makes sure that nobody has the name. A holder who never proved it gives way, so that nobody keeps a name from its owner by adding it.
- * @throws AppError conflict without telling strangers whose it is.
- */
+/** A holder who never proved a name gives way, so that nobody keeps it from its owner. @throws AppError conflict without telling whose it is. */
 function freeName(context: EdgeContext, service: StoredService, { name, scope }: { name: string; scope: ServiceScope }): void {
   const holder = domainNamed(context.db, name)
   if (holder === undefined) return

@@ -1,7 +1,4 @@
-/**
- * Brings one domain up to what DNS says. What is due stands in its row, so this holds no state; each start brings routes and certificates up
- * to all rows again.
- */
+/** What is due stands in the domain's row, so this holds no state; each start brings routes and certificates up to all rows again. */
 
 import { recordEvent } from '../../apps/events/store.ts'
 import { hostOf } from '../../apps/services/addresses.ts'
@@ -40,7 +37,6 @@ async function checkDns(context: EdgeContext, service: StoredService, domain: St
   const host = hostOf(context, service.slug)
   const resolver = createResolver({ server: config.CP_DNS_RESOLVER })
   const observed = await observeDns(resolver, { name: domain.name, end: host }, context.stopping)
-  // A check that the stop has cut short says nothing about the domain.
   context.stopping.throwIfAborted()
   return db.transaction(() => {
     const check = verifyDomain(observed, {

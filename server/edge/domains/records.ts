@@ -5,7 +5,6 @@ import type { StoredDomain } from './store.ts'
 
 export interface RecordTargets {
   host: string
-  /** Addresses of this machine as the world sees them. */
   addresses: readonly string[]
 }
 

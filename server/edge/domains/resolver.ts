@@ -36,7 +36,6 @@ export function createResolver({ server, tryTimeoutMs = TRY_TIMEOUT_MS }: Resolv
     A: (name) => resolver.resolve4(name),
     AAAA: (name) => resolver.resolve6(name),
     CNAME: (name) => resolver.resolveCname(name),
-    // A long text comes in pieces that belong together.
     TXT: async (name) => (await resolver.resolveTxt(name)).map((pieces) => pieces.join('')),
   }
   return {

@@ -38,6 +38,5 @@ export const domainRoutes: Handlers<DomainIds, EdgeContext> = {
   },
 }
 
-/** Text that is no host name finds nothing. */
 const namesIn = ({ name }: CustomDomainQuery): { name?: string[] } =>
   name === undefined ? {} : { name: name.map((text) => canonicalHostName(text) ?? text) }

@@ -1,4 +1,3 @@
-/** Runs a number of tasks at the same time; the others wait in the order they came. */
 export type Semaphore = <T>(task: () => Promise<T>) => Promise<T>
 
 export function createSemaphore(permits: number): Semaphore {

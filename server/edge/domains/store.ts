@@ -1,11 +1,10 @@
 import type { Database } from 'bun:sqlite'
 import type { CustomDomainQuery, DomainCheck, DomainType } from '../../../shared/custom-domain.ts'
 
-/** Row of a custom domain. Times are milliseconds since 1970. */
 export interface StoredDomain {
   id: string
   serviceId: string
-  /** Host name in lower case and punycode, without a dot at its end. */
+  /** Host name in lower case and punycode, without a dot at its end; all times are milliseconds since 1970. */
   name: string
   domainType: DomainType
   publicSuffix: string
@@ -68,7 +67,6 @@ export const listDomains = (db: Database, serviceId: string, filter: DomainFilte
     })
     .map(present)
 
-/** Returns one domain of a service, by id or by name. */
 export const findDomain = (db: Database, serviceId: string, idOrName: string): StoredDomain | undefined =>
   one(
     db

@@ -5,7 +5,6 @@ import type { DnsObservation } from './observation.ts'
 
 export interface Expected {
   name: string
-  /** Name of the service below the base domain, where a CNAME should lead. */
   host: string
   baseDomain: string
   /** Addresses of this machine as the world sees them. */
@@ -16,10 +15,7 @@ export interface Expected {
   records: readonly DnsRecord[]
 }
 
-/**
- * Proof is the challenge in a TXT record, a CNAME to the service's own name, or nothing but addresses of this machine. A CNAME to another
- * service's name says that it is meant for that one.
- */
+/** Proof is the challenge, a CNAME to the service's own name, or only addresses of this machine. Another service's name is meant for that service. */
 export function verifyDomain(observed: DnsObservation, expected: Expected): DomainCheck {
   const found = describe(observed, expected)
   const result = (outcome: DomainCheck['outcome'], message: string): DomainCheck => ({ outcome, message, found })

@@ -7,10 +7,7 @@ const API = 'control-plane'
 /** Address to dial for each wildcard listen address. */
 const reachedAt: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
 
-/**
- * Returns the route of the public URL's host to the API, before a service of that name, which could pass for the platform otherwise. Addresses
- * have none, nor has an API whose port is known only to itself.
- */
+/** Returns the public URL's host with its route to the API, which keeps a service of that name from passing for the platform. */
 export function apiRouteOf({
   config,
   publicUrl,

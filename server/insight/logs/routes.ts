@@ -30,7 +30,7 @@ export const logRoutes: Handlers<LogIds, InsightContext> = {
   },
 }
 
-/** The caller's filter, held to the services of their workspace and scope. */
+/** Confines a query to the services of the caller's workspace and scope. */
 function filterOf(db: InsightContext['db'], actor: Actor, query: LogSubscribeQuery): LogFilter {
   const { resource, instance, level, type, host, method, statusCode, path, text, startTime, endTime } = query
   for (const id of resource ?? []) {
@@ -52,7 +52,7 @@ function filterOf(db: InsightContext['db'], actor: Actor, query: LogSubscribeQue
     ...(endAt !== undefined && { endAt }),
   }
 }
-/** Labels of what Render has and we do not. */
+/** Render has labels that we do not: no line carries them. */
 const isOfNoLine = ({ task, taskRun, sandbox }: LogSubscribeQuery): boolean =>
   task !== undefined || taskRun !== undefined || sandbox !== undefined
 

@@ -14,7 +14,7 @@ export type Labels = Record<string, string>
 
 export interface UsageQuestion extends Question {
   metric: MetricName
-  /** All of them where there is none. */
+  /** Ids of instances; undefined asks for all. */
   instances?: readonly string[]
   method?: AggregationMethod
 }
@@ -44,7 +44,6 @@ export function answerUsage(metrics: Metrics, question: UsageQuestion): TimeSeri
   })
 }
 
-/** What `present` makes of the traffic of each service. */
 export function answerTraffic(
   metrics: Metrics,
   question: Question,
@@ -56,7 +55,6 @@ export function answerTraffic(
     .flatMap(({ service, samples }) => present({ resource: service }, joinSteps(samples, plan.step, trafficKind.join)))
 }
 
-/** Several metrics of a service, each series with the name of its own, in the order asked for. Traffic is read once for all of them. */
 export function answerHistory(metrics: Metrics, question: Question, names: readonly MetricName[]): TimeSeries[] {
   const wanted = [...new Set(names)]
   const traffic = wanted.flatMap((metric) => {

@@ -71,7 +71,6 @@ export const metricRoutes: Handlers<MetricIds, InsightContext> = {
   scrapeMetrics: ({ actor, request }, context) => scrape(context, actor, request.headers.get('accept')),
 }
 
-/** The newest sample of each instance that runs. */
 function newest({ metrics }: InsightContext, service: string, metric: MetricName): TimeSeries[] {
   const values = usageValues[metric]
   const instances = metrics.latest()?.services.get(service)?.instances ?? []
@@ -107,7 +106,6 @@ function usage(
 const traffic = (context: InsightContext, actor: Actor, { query, metric }: Asked<Resources>): TimeSeries[] =>
   answerTraffic(context.metrics, questionOf(context, actor, query), trafficSeries[metric] ?? nothing)
 
-/** The services asked for, all of the caller's workspace. */
 function questionOf(
   context: InsightContext,
   actor: Actor,
@@ -128,7 +126,6 @@ function questionOf(
 /** Requests are counted by service and status alone: GET /v1/logs?type=request finds those of a host or path. */
 const isByHostOrPath = ({ host, path }: { host?: string[]; path?: string[] }): boolean => host !== undefined || path !== undefined
 
-/** Nothing, to those who may see the services that are named. */
 function notMeasured(context: InsightContext, actor: Actor, query: Resources): TimeSeries[] {
   questionOf(context, actor, query)
   return []

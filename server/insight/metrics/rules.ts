@@ -7,7 +7,7 @@ export interface RangeQuery {
   resolutionSeconds?: number
 }
 
-/** Which samples answer a query, and how they are joined. Times are in seconds since 1970, aligned to `step`. */
+/** Times are in seconds since 1970, aligned to `step`. */
 export interface Plan {
   level: Level
   step: number
@@ -17,9 +17,9 @@ export interface Plan {
 
 interface Asker {
   nowMs: number
-  /** Services asked for together share the bound. */
+  /** Number of services, which share the bound of points. */
   services: number
-  /** Instances one by one, as long as they are kept. */
+  /** Instances one by one are kept for a shorter time. */
   isByInstance: boolean
 }
 
@@ -29,12 +29,7 @@ const MAX_POINTS_IN_ALL = 20_000
 /** A query for the last hour takes a moment to arrive. */
 const SLACK_SECONDS = 120
 
-/**
- * The finest step that is kept of the whole range, is no finer than asked for and gives a bounded number of points; read from the coarsest
- * level that it can be made of.
- *
- * @throws AppError validation_failed for a range that is none.
- */
+/** Plans the finest step that is kept of the whole range and bounds the points. @throws AppError validation_failed for a range that is none. */
 export function planQuery({ startTime, endTime, resolutionSeconds = 1 }: RangeQuery, { nowMs, services, isByInstance }: Asker): Plan {
   const now = nowMs / 1000
   const end = secondsOf('endTime', endTime) ?? now
@@ -72,7 +67,7 @@ export function joinSteps<S extends { at: number }>(samples: readonly S[], step:
   return joined
 }
 
-/** A refusal of one field of a query; `message` goes on after its name. */
+/** Refuses one field of a query; `message` goes on after its name. */
 export const refused = (field: string, message: string): AppError =>
   new AppError('validation_failed', `/${field} ${message}.`, { details: [{ path: `/${field}`, message }] })
 

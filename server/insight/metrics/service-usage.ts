@@ -17,7 +17,6 @@ export interface UsageNow {
   nowMs: number
 }
 
-/** What a service uses by the newest look at it. */
 export function presentUsage(service: StoredService, { db, latest, nowMs }: UsageNow): ServiceUsage {
   const snapshot = latest?.services.get(service.id)
   const { id, name, type } = service

@@ -1,18 +1,14 @@
-/**
- * The two text formats that Prometheus reads: its own, 0.0.4, and OpenMetrics 1.0. They differ in where the `_total` of a counter stands
- * and in how they end.
- */
+/** Prometheus reads its own format, 0.0.4, and OpenMetrics 1.0, which differ in where `_total` stands and in how they end. */
 export type Format = 'text' | 'openmetrics'
 
 export interface Sample {
-  /** `_bucket`, `_sum` or `_count` of a histogram. */
   suffix?: string
   labels: Readonly<Record<string, string>>
   value: number
 }
 
 export interface Family {
-  /** Without the `_total` of a counter. */
+  /** Name without the `_total` of a counter. */
   name: string
   help: string
   type: 'counter' | 'gauge' | 'histogram'
@@ -24,7 +20,7 @@ export const contentTypes: Record<Format, string> = {
   openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
 }
 
-/** OpenMetrics where it is accepted with at least the preference of plain text. */
+/** Chooses OpenMetrics where it is accepted with at least the preference of plain text. */
 export function formatFor(accept: string | null): Format {
   const preferences = (accept ?? '').toLowerCase().split(',').map(preferenceOf)
   const best = (wanted: (type: string) => boolean): number =>

@@ -3,10 +3,7 @@ import type { Sample } from './exposition.ts'
 
 const MS_PER_SECOND = 1000
 
-/**
- * Latencies as a histogram in seconds, with a bucket an octave from 1/8 ms to 131 s: four of the ingress's buckets each, so that the counts
- * are exact. The sum is that of the middles of the ingress's buckets, within 9.1 %.
- */
+/** Each octave from 1/8 ms to 131 s is four of the ingress's buckets, so counts are exact. The sum, of their middles, is right within 9.1 %. */
 export function histogramSamples(labels: Readonly<Record<string, string>>, counts: ArrayLike<number>): Sample[] {
   const samples: Sample[] = []
   let count = 0
@@ -23,5 +20,5 @@ export function histogramSamples(labels: Readonly<Record<string, string>>, count
   return [...samples, { suffix: '_sum', labels, value: sumMs / MS_PER_SECOND }, { suffix: '_count', labels, value: count }]
 }
 
-/** OpenMetrics wants a number that may have a fraction to have one. */
+/** OpenMetrics writes a float with its fraction. */
 const floatOf = (value: number): string => (Number.isInteger(value) ? `${value}.0` : String(value))

@@ -6,7 +6,7 @@ import { contentTypes, exposition, formatFor } from './exposition.ts'
 import { serverFamilies } from './server-families.ts'
 import { serviceFamilies } from './service-families.ts'
 
-/** What Prometheus reads: the services the caller may see, and the server itself for those who see all of its first workspace. */
+/** Server families tell of all workspaces, so only whoever sees all of the first workspace gets them. */
 export async function scrape(context: InsightContext, actor: Actor, accept: string | null): Promise<Response> {
   const { db, metrics } = context
   const own = serviceFamilies(visibleServices(db, actor), metrics.latest(), metrics.totals())

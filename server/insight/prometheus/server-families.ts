@@ -8,7 +8,6 @@ import type { Family, Sample } from './exposition.ts'
 const MICROS = 1e6
 const MS_PER_SECOND = 1000
 
-/** How the server itself is: for its operators only, as it tells of all workspaces together. */
 export async function serverFamilies(context: InsightContext): Promise<Family[]> {
   return [...processFamilies(context), ...databaseFamilies(context), ...contentFamilies(context), ...(await ingressFamilies(context))]
 }
@@ -75,7 +74,6 @@ function contentFamilies({ db, metrics }: InsightContext): Family[] {
   ]
 }
 
-/** While it does not answer, nothing more is known of it. */
 async function ingressFamilies({ ingress }: InsightContext): Promise<Family[]> {
   const status = await ingress.status().catch(() => undefined)
   const up = gauge('cpd_ingress_up', 'Whether the ingress answers on its control socket.', status === undefined ? 0 : 1)

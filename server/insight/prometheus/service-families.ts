@@ -17,7 +17,7 @@ interface Shown {
   isReached: boolean
 }
 
-/** What some services use and were asked for. Counts are since the start of this control plane. */
+/** Counts are since the start of this control plane. */
 export function serviceFamilies(services: readonly StoredService[], latest: Snapshot | undefined, totals: Totals): Family[] {
   const shown = services.map(
     ({ id, name, type }): Shown => ({

@@ -3,7 +3,6 @@ import { hidden } from '../markup/form.ts'
 import { type Html, html } from '../markup/html.ts'
 import type { PageRequest } from '../page/request.ts'
 
-/** Accounts at providers that are linked, and the providers that can be; nothing where no provider is configured or linked. */
 export async function identityList({ ask }: PageRequest): Promise<Html> {
   const [providers, identities] = [await ask('listAuthProviders'), await ask('listIdentities', { query: { limit: '100' } })]
   const linked = identities.isDone ? identities.body.map(({ identity }) => identity) : []

@@ -19,9 +19,8 @@ const problems: Sentences = {
   not_unlinked: 'It was not unlinked: it is the only way to sign in to your account, or it is gone already. Set a password first.',
 }
 
-/** The account at a glance, with the ways to everything that can be done about it. */
-export const showAccount = forViewer(async (visit, viewer) => {
-  const { searchParams } = visit.url
+export const showAccount = forViewer(async (request, viewer) => {
+  const { searchParams } = request.url
   return show({
     title: 'Your account',
     viewer: viewer.email,
@@ -39,8 +38,8 @@ ${problemSummary(problemIn(problems, searchParams.get('error')))}
     }</a></li>
 <li><span>Sessions: where you are logged in</span><a class="button second" href="/account/sessions" aria-label="Show sessions">Show</a></li>
 </ul></section>
-${await identityList(visit)}
-${await workspaceList(visit, viewer.id)}`,
+${await identityList(request)}
+${await workspaceList(request, viewer.id)}`,
   })
 })
 

@@ -4,7 +4,7 @@ import { field, type Problem } from '../markup/form.ts'
 import { type Html, html } from '../markup/html.ts'
 import type { PageRequest } from '../page/request.ts'
 
-/** Asks for the password once more, where the account has one: others show themselves by a sign-in that is young. */
+/** An account without a password has shown itself by a young sign-in, and is asked for none. */
 export function passwordField({ context: { db } }: PageRequest, { id, email }: SessionUser, problem?: Problem): Html {
   if (findUser(db, id)?.passwordHash === '') return html``
   return html`<input type="email" value="${email}" autocomplete="username" hidden readonly>

@@ -4,7 +4,6 @@ import { html } from '../markup/html.ts'
 import type { PageReply } from '../page/reply.ts'
 import { sectionPage } from './section.ts'
 
-/** The codes, which no other page shows again. */
 export const recoveryCodesPage = (viewer: SessionUser, codes: readonly string[]): PageReply =>
   sectionPage(viewer, {
     title: 'Recovery codes',

@@ -11,15 +11,14 @@ interface Section {
   status?: number
 }
 
-/** Shows or does something for who is logged in; others log in first, and come back to the page. */
+/** Visitors who are not logged in log in first, and come back to the page. */
 export const forViewer =
-  (page: (visit: PageRequest, viewer: SessionUser) => Promise<PageReply> | PageReply) =>
-  (visit: PageRequest): Promise<PageReply> | PageReply => {
-    const viewer = viewerOf(visit)
-    return viewer === undefined ? redirect(loginPath(visit.url)) : page(visit, viewer)
+  (page: (request: PageRequest, viewer: SessionUser) => Promise<PageReply> | PageReply) =>
+  (request: PageRequest): Promise<PageReply> | PageReply => {
+    const viewer = viewerOf(request)
+    return viewer === undefined ? redirect(loginPath(request.url)) : page(request, viewer)
   }
 
-/** A page below the account, with the way back to it. */
 export const sectionPage = ({ email }: SessionUser, { title, body, status = 200 }: Section): PageReply =>
   show({
     title,
@@ -28,5 +27,5 @@ export const sectionPage = ({ email }: SessionUser, { title, body, status = 200 
     body: html`<div class="card">${body}</div><p class="quiet"><a href="/account">Back to your account</a></p>`,
   })
 
-/** A time that people can read; in the time zone of nobody in particular. */
+/** Times are in UTC, the time zone of nobody in particular. */
 export const showTime = (time: string): Html => html`<time datetime="${time}">${time.slice(0, 16).replace('T', ' ')} UTC</time>`

@@ -8,7 +8,7 @@ import { passwordField } from './password-field.ts'
 import { recoveryCodesPage } from './recovery-codes.ts'
 import { forViewer, sectionPage } from './section.ts'
 
-/** What takes away or renews the second factor, and needs both factors once more. */
+/** Both take both factors once more. */
 type Purpose = 'off' | 'codes'
 
 const words: Record<Purpose, { title: string; explanation: string; button: Html }> = {
@@ -25,20 +25,20 @@ const words: Record<Purpose, { title: string; explanation: string; button: Html 
 }
 
 export const showProof = (purpose: Purpose) =>
-  forViewer((visit, viewer) => (viewer.hasTwoFactor ? proofPage(visit, viewer, { purpose }) : redirect('/account/two-factor')))
+  forViewer((request, viewer) => (viewer.hasTwoFactor ? proofPage(request, viewer, { purpose }) : redirect('/account/two-factor')))
 
 export const useProof = (purpose: Purpose) =>
-  forViewer(async (visit, viewer) => {
-    const { password = '', otp = '' } = visit.fields
+  forViewer(async (request, viewer) => {
+    const { password = '', otp = '' } = request.fields
     const body = { otp, ...(password === '' ? {} : { password }) }
     if (purpose === 'off') {
-      const removed = await visit.ask('removeTwoFactor', { body })
+      const removed = await request.ask('removeTwoFactor', { body })
       if (removed.isDone) return redirect('/account?notice=two_factor_off', removed.cookies)
-      return proofPage(visit, viewer, { purpose, problem: problemOf(removed), status: removed.status })
+      return proofPage(request, viewer, { purpose, problem: problemOf(removed), status: removed.status })
     }
-    const renewed = await visit.ask('renewRecoveryCodes', { body })
+    const renewed = await request.ask('renewRecoveryCodes', { body })
     if (renewed.isDone) return recoveryCodesPage(viewer, renewed.body.recoveryCodes)
-    return proofPage(visit, viewer, { purpose, problem: problemOf(renewed), status: renewed.status })
+    return proofPage(request, viewer, { purpose, problem: problemOf(renewed), status: renewed.status })
   })
 
 interface View {
@@ -47,9 +47,9 @@ interface View {
   status?: number
 }
 
-function proofPage(visit: PageRequest, viewer: SessionUser, { purpose, problem, status = 200 }: View): PageReply {
+function proofPage(request: PageRequest, viewer: SessionUser, { purpose, problem, status = 200 }: View): PageReply {
   const { title, explanation, button } = words[purpose]
-  const content = html`${passwordField(visit, viewer, problem)}${secondFactorField({}, problem)}${button}`
+  const content = html`${passwordField(request, viewer, problem)}${secondFactorField({}, problem)}${button}`
   return sectionPage(viewer, {
     title,
     status,

@@ -13,26 +13,26 @@ interface View {
   status?: number
 }
 
-export const showTwoFactor = forViewer((visit, viewer) => (viewer.hasTwoFactor ? onPage(visit, viewer) : beginPage(visit, viewer)))
+export const showTwoFactor = forViewer((request, viewer) => (viewer.hasTwoFactor ? onPage(request, viewer) : beginPage(request, viewer)))
 
-/** The two steps of the set-up: the password for the secret, and a code of the app. */
-export const setUpTwoFactor = forViewer((visit, viewer) =>
-  visit.fields.code === undefined ? begin(visit, viewer) : confirm(visit, viewer),
+/** The set-up has two steps: the password for the secret, then a code of the app. */
+export const setUpTwoFactor = forViewer((request, viewer) =>
+  request.fields.code === undefined ? begin(request, viewer) : confirm(request, viewer),
 )
 
-async function begin(visit: PageRequest, viewer: SessionUser): Promise<PageReply> {
-  const { password = '' } = visit.fields
-  const begun = await visit.ask('beginTwoFactor', { body: password === '' ? {} : { password } })
-  if (!begun.isDone) return beginPage(visit, viewer, { problem: problemOf(begun), status: begun.status })
+async function begin(request: PageRequest, viewer: SessionUser): Promise<PageReply> {
+  const { password = '' } = request.fields
+  const begun = await request.ask('beginTwoFactor', { body: password === '' ? {} : { password } })
+  if (!begun.isDone) return beginPage(request, viewer, { problem: problemOf(begun), status: begun.status })
   return confirmPage(viewer, begun.body.otpauthUrl)
 }
 
-async function confirm(visit: PageRequest, viewer: SessionUser): Promise<PageReply> {
-  const { code = '', setup = '' } = visit.fields
-  const confirmed = await visit.ask('confirmTwoFactor', { body: { code } })
+async function confirm(request: PageRequest, viewer: SessionUser): Promise<PageReply> {
+  const { code = '', setup = '' } = request.fields
+  const confirmed = await request.ask('confirmTwoFactor', { body: { code } })
   if (confirmed.isDone) return recoveryCodesPage(viewer, confirmed.body.recoveryCodes)
   const view = { problem: problemOf(confirmed), status: confirmed.status }
-  return secretOf(setup) === undefined ? beginPage(visit, viewer, view) : confirmPage(viewer, setup, view)
+  return secretOf(setup) === undefined ? beginPage(request, viewer, view) : confirmPage(viewer, setup, view)
 }
 
 async function onPage({ ask }: PageRequest, viewer: SessionUser): Promise<PageReply> {
@@ -48,10 +48,10 @@ async function onPage({ ask }: PageRequest, viewer: SessionUser): Promise<PageRe
   })
 }
 
-async function beginPage(visit: PageRequest, viewer: SessionUser, { problem, status = 200 }: View = {}): Promise<PageReply> {
-  const state = await visit.ask('getTwoFactor')
+async function beginPage(request: PageRequest, viewer: SessionUser, { problem, status = 200 }: View = {}): Promise<PageReply> {
+  const state = await request.ask('getTwoFactor')
   const requiredBy = state.isDone ? state.body.requiredBy : []
-  const content = html`${passwordField(visit, viewer, problem)}<button>Set it up</button>`
+  const content = html`${passwordField(request, viewer, problem)}<button>Set it up</button>`
   return sectionPage(viewer, {
     title: 'Set up two-factor sign-in',
     status,
@@ -62,7 +62,7 @@ ${form({ action: '/account/two-factor', content })}`,
   })
 }
 
-/** The longest address of a secret that we make; what is sent back is the page's own, and may have been changed. */
+/** Longest secret address that we make; what is sent back may have been changed. */
 const MAX_SETUP_CHARS = 600
 
 function secretOf(setup: string): string | undefined {
@@ -96,5 +96,5 @@ ${form({ action: '/account/two-factor', content })}`,
   })
 }
 
-/** In groups of four, which are easier to type. */
+/** Groups of four are easier to type. */
 const grouped = (secret: string): Html => html`${secret.match(/.{1,4}/g)?.map((group, index) => html`${index > 0 && ' '}${group}`)}`

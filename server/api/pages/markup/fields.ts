@@ -1,4 +1,3 @@
-/** The inputs that several forms ask for. */
 import { minPasswordChars } from '../../../../shared/auth.ts'
 import { field, type Problem } from './form.ts'
 import type { Html } from './html.ts'
@@ -8,7 +7,6 @@ interface Named {
   hasFocus?: boolean
 }
 
-/** A password to be set: password managers offer one, and browsers know how long it must be. */
 export const newPasswordField = (named: Named, problem?: Problem): Html =>
   field(
     {
@@ -22,7 +20,6 @@ export const newPasswordField = (named: Named, problem?: Problem): Html =>
     problem,
   )
 
-/** The second factor, in either form. */
 export const secondFactorField = ({ hasFocus = false }: { hasFocus?: boolean }, problem?: Problem): Html =>
   field(
     {

@@ -1,6 +1,6 @@
 import { type Content, type Html, html } from './html.ts'
 
-/** What is wrong with what was sent: a sentence, and for single fields one each, by name. */
+/** A sentence about the whole, and one for each field at fault, by name. */
 export interface Problem {
   message: string
   fields: Readonly<Record<string, string>>
@@ -10,7 +10,6 @@ interface Field {
   name: string
   label: string
   type?: 'text' | 'email' | 'password'
-  /** Tells browsers and password managers what belongs here. */
   autocomplete: string
   value?: string
   hint?: string
@@ -21,7 +20,6 @@ interface Field {
   maxLength?: number
 }
 
-/** One input with its label, its hint, and what was wrong with it. */
 export function field(field: Field, problem?: Problem): Html {
   const { name, label, type = 'text', autocomplete, value = '', hint, inputmode } = field
   const wrong = problem !== undefined && Object.hasOwn(problem.fields, name) ? problem.fields[name] : undefined
@@ -42,14 +40,12 @@ ${wrong !== undefined && html`<p class="problem" id="${name}-problem">${wrong}</
 `
 }
 
-/** With a leading space each; one that is false or undefined is left out. */
 const attributes = (values: Readonly<Record<string, string | number | boolean | undefined>>): Content =>
   Object.entries(values).map(([name, value]) => {
     if (value === undefined || value === false) return undefined
     return value === true ? html` ${name}` : html` ${name}="${value}"`
   })
 
-/** What went wrong, at the top and read out at once, with links to the fields. */
 export function problemSummary(problem: Problem | undefined): Content {
   if (problem === undefined) return undefined
   const wrong = Object.entries(problem.fields).map(([name, message]) => html`<a href="#${name}">${sentenceOf(name, message)}</a>`)
@@ -63,11 +59,9 @@ ${wrong.length === 0 ? html`<p>${problem.message}</p>` : wrong.map((link) => htm
 const sentenceOf = (name: string, message: string): string =>
   /^[a-z]/.test(message) ? `${Object.hasOwn(labels, name) ? labels[name] : name} ${message}` : message
 
-/** Something that was done. */
 export const done = (message: string | undefined): Content =>
   message !== undefined && html`<div class="notice" role="status"><p>${message}</p></div>`
 
-/** A value that the form sends back as it was given. */
 export const hidden = (name: string, value: string): Html => html`<input type="hidden" name="${name}" value="${value}">`
 
 interface Form {
@@ -75,10 +69,8 @@ interface Form {
   content: Content
 }
 
-/** A form that posts to a page of ours. */
 export const form = ({ action, content }: Form): Html => html`<form method="post" action="${action}">${content}</form>`
 
-/** What fields of the API are called on pages. */
 const labels: Readonly<Record<string, string>> = {
   email: 'The e-mail address',
   password: 'The password',

@@ -1,4 +1,4 @@
-/** Markup that is safe to send: made by `html` only, which escapes whatever is put into it. */
+/** Safe markup: `html` makes it and escapes whatever is put into it. */
 export interface Html {
   readonly markup: string
 }
@@ -7,13 +7,13 @@ export type Content = Html | string | number | false | undefined | readonly Cont
 
 const made = new WeakSet<Html>()
 
-/** The one way to make markup. Text in it is text, also within the double quotes of an attribute. */
+/** Makes markup. Text in it stays text, also within the double quotes of an attribute. */
 export function html(parts: TemplateStringsArray, ...values: Content[]): Html {
   const markup = parts.reduce((text, part, index) => text + textOf(values[index - 1]) + part)
   return ownMarkup(markup)
 }
 
-/** Markup that is made here elsewhere, of texts inside the executable: nothing that a person wrote may ever stand in it. */
+/** Trusts markup made of texts inside the executable: nothing that a person wrote may ever stand in it. */
 export function ownMarkup(markup: string): Html {
   const result: Html = { markup }
   made.add(result)

@@ -4,7 +4,6 @@ import { type Html, html } from './html.ts'
 /** Modules around the code, which readers need to find it. */
 const QUIET_MODULES = 4
 
-/** A QR code as a picture in the page itself: one path of unit squares, dark on white in either colour scheme. */
 export function qrCode(text: string, label: string): Html {
   const { data, size } = encode(text, { ecc: 'M', border: QUIET_MODULES })
   const path = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : []))).join('')

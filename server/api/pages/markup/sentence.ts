@@ -1,13 +1,12 @@
 import type { Problem } from './form.ts'
 
-/** Sentences that a page may be told to show, by what stands for them in its address. */
+/** Sentences that a page may show, by what stands for them in its address. */
 export type Sentences = Readonly<Record<string, string>>
 
-/** The sentence of a closed list that an address asks for: no link can put other words into our mouth. */
+/** Only sentences of a closed list are shown: no link can put other words into our mouth. */
 export const sentenceIn = (sentences: Sentences, name: string | null): string | undefined =>
   name !== null && Object.hasOwn(sentences, name) ? sentences[name] : undefined
 
-/** The same, of what went wrong. */
 export function problemIn(sentences: Sentences, name: string | null): Problem | undefined {
   const message = sentenceIn(sentences, name)
   return message === undefined ? undefined : { message, fields: {} }

@@ -12,10 +12,7 @@ export const pagePolicy = [
   "base-uri 'none'",
 ].join('; ')
 
-/**
- * Headers of every page. Browsers say where a form comes from only under a policy that lets them tell it to ourselves; other sites learn
- * nothing, so that no token in the address of a page leaves with a link.
- */
+/** Browsers tell a form's origin only under a policy that lets them; other sites learn nothing, so that no token in an address leaves with a link. */
 export const pageHeaders = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy': pagePolicy,
@@ -23,7 +20,6 @@ export const pageHeaders = {
   'Cross-Origin-Opener-Policy': 'same-origin',
 }
 
-/** A whole page as text. */
 export function documentOf({ title, body, width, viewer, styles }: Shown, host: string): string {
   const page = html`<html lang="en">
 <head>

@@ -3,7 +3,6 @@ import { html } from '../markup/html.ts'
 import { documentOf, pageHeaders } from './document.ts'
 import { type Shown, show } from './reply.ts'
 
-/** A page for what no form can show beside its fields. */
 export function failurePage(error: unknown, requestId: string): Shown {
   const known = error instanceof AppError && error.code !== 'internal' ? error : undefined
   const message = known?.message ?? `Something went wrong on the server. Tell the operator the request id ${requestId}.`
@@ -16,7 +15,7 @@ export function failurePage(error: unknown, requestId: string): Shown {
   })
 }
 
-/** A page as the answer to whoever opened a URL that is none of ours. `host` is that of the server, for the head of the page. */
+/** Answers whoever opened a URL that is none of ours. `host` is the server's, for the head of the page. */
 export function failureResponse(error: unknown, { requestId, host }: { requestId: string; host: string }): Response {
   const page = failurePage(error, requestId)
   return new Response(documentOf(page, host), { status: page.status, headers: { ...pageHeaders, Vary: 'Accept', ...page.headers } })

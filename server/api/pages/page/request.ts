@@ -9,15 +9,13 @@ import type { ApiContext } from '../../context.ts'
 import type { Problem } from '../markup/form.ts'
 import type { PageReply } from './reply.ts'
 
-/** What became of a call of the API. */
 export type Outcome<T> =
   | { isDone: true; body: T; cookies: readonly string[]; headers: Headers }
   | { isDone: false; status: number; error: ErrorBody; retryAfter: string | null }
 
-/** One request to a page. */
 export interface PageRequest {
   readonly url: URL
-  /** The fields that were sent; empty for a GET. */
+  /** Form fields; empty for a GET. */
   readonly fields: Readonly<Record<string, string>>
   readonly request: Request
   readonly context: ApiContext
@@ -25,7 +23,6 @@ export interface PageRequest {
   ask<Id extends OperationId>(id: Id, input?: DispatchInput): Promise<Outcome<ReplyOf<Operations[Id]>>>
 }
 
-/** What shows a page, or does what a form is for. */
 export type Page = (visit: PageRequest) => Promise<PageReply> | PageReply
 
 export function openPageRequest(
@@ -48,13 +45,13 @@ export function openPageRequest(
   }
 }
 
-/** The error of an answer as a form shows it: fields by the names they have in the API. */
+/** Presents an API error to a form, whose fields have the names they have in the API. */
 export const problemOf = ({ error: { message, details = [] } }: { error: ErrorBody }): Problem => ({
   message,
   fields: Object.fromEntries(details.map((detail) => [detail.path.slice(1), detail.message])),
 })
 
-/** Who is logged in, by the cookie alone; undefined for nobody. What they may do, the API decides when it is asked. */
+/** Returns who is logged in, by the cookie alone. What they may do, the API decides when it is asked. */
 export function viewerOf({ request, context: { db, now } }: PageRequest): SessionUser | undefined {
   const token = sessionTokenOf(request.headers)
   return token === undefined ? undefined : findSessionUser(db, token, now())

@@ -1,4 +1,4 @@
-/** The one style sheet of all pages. Colours keep a contrast of 4.5 and more in both schemes; targets are at least 44 pixels high. */
+/** Style sheet of all pages. Colours keep a contrast of 4.5 and more in both schemes; targets are at least 44 pixels high. */
 export const style = `:root{color-scheme:light dark;
 --page:#f4f5f7;--card:#fff;--text:#1b1e24;--quiet:#555c67;--line:#7f8692;--soft:#d9dce1;
 --accent:#1d5bd0;--on-accent:#fff;--accent-hover:#164aab;

@@ -5,22 +5,22 @@ import { type PageReply, redirect, show } from '../page/reply.ts'
 import { type PageRequest, problemOf, viewerOf } from '../page/request.ts'
 import { loginPath } from '../page/return-to.ts'
 
-/** Asks for the code that a device shows, or, knowing it, whether that device may act as who is logged in. */
-export async function showDevice(visit: PageRequest): Promise<PageReply> {
-  const viewer = viewerOf(visit)?.email
-  if (viewer === undefined) return redirect(loginPath(visit.url))
-  const code = visit.url.searchParams.get('code') ?? ''
+/** Asks for the code that a device shows; knowing it, asks whether the device may act for the visitor. */
+export async function showDevice(request: PageRequest): Promise<PageReply> {
+  const viewer = viewerOf(request)?.email
+  if (viewer === undefined) return redirect(loginPath(request.url))
+  const code = request.url.searchParams.get('code') ?? ''
   if (code === '') return codePage(viewer, code)
-  const asked = await visit.ask('getDeviceRequest', { query: { code } })
+  const asked = await request.ask('getDeviceRequest', { query: { code } })
   if (!asked.isDone) return codePage(viewer, code, { problem: problemOf(asked), status: asked.status })
   return asked.body.status === 'pending' ? questionPage(viewer, asked.body) : answeredPage(viewer, asked.body)
 }
 
-export async function answerDevice(visit: PageRequest): Promise<PageReply> {
-  const viewer = viewerOf(visit)?.email
-  const { code = '', answer } = visit.fields
-  if (viewer === undefined) return redirect(loginPath(new URL(`/device?code=${encodeURIComponent(code)}`, visit.url)))
-  const answered = await visit.ask('answerDeviceRequest', { body: { code, approve: answer === 'approve' } })
+export async function answerDevice(request: PageRequest): Promise<PageReply> {
+  const viewer = viewerOf(request)?.email
+  const { code = '', answer } = request.fields
+  if (viewer === undefined) return redirect(loginPath(new URL(`/device?code=${encodeURIComponent(code)}`, request.url)))
+  const answered = await request.ask('answerDeviceRequest', { body: { code, approve: answer === 'approve' } })
   if (!answered.isDone) return codePage(viewer, code, { problem: problemOf(answered), status: answered.status })
   return redirect(`/device?code=${encodeURIComponent(answered.body.userCode)}`)
 }

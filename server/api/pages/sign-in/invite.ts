@@ -18,24 +18,23 @@ interface InviteView {
   isCodeWanted?: boolean
 }
 
-/** Shows who invites whom to what, and how to accept. */
-export const showInvite = (visit: PageRequest): Promise<PageReply> =>
-  invitePage(visit, { token: visit.url.searchParams.get('token') ?? '' })
+export const showInvite = (request: PageRequest): Promise<PageReply> =>
+  invitePage(request, { token: request.url.searchParams.get('token') ?? '' })
 
-export async function acceptInvite(visit: PageRequest): Promise<PageReply> {
-  const { token = '', name, password, otp } = visit.fields
+export async function acceptInvite(request: PageRequest): Promise<PageReply> {
+  const { token = '', name, password, otp } = request.fields
   const given = Object.fromEntries(Object.entries({ name, password, otp }).filter(([, value]) => value !== undefined && value !== ''))
-  const accepted = await visit.ask('acceptTeamInvite', { body: { token, ...given } })
+  const accepted = await request.ask('acceptTeamInvite', { body: { token, ...given } })
   if (accepted.isDone) return redirect('/account?notice=joined', accepted.cookies)
   const problem = problemOf(accepted)
-  return invitePage(visit, { token, problem, status: accepted.status, isCodeWanted: 'otp' in problem.fields })
+  return invitePage(request, { token, problem, status: accepted.status, isCodeWanted: 'otp' in problem.fields })
 }
 
-async function invitePage(visit: PageRequest, view: InviteView): Promise<PageReply> {
-  const invite = findInvite(visit, view.token)
-  if (invite instanceof AppError) return unusablePage(visit, invite)
-  const viewer = viewerOf(visit)
-  const workspace = findWorkspace(visit.context.db, invite.workspaceId)?.name ?? 'a workspace'
+async function invitePage(request: PageRequest, view: InviteView): Promise<PageReply> {
+  const invite = findInvite(request, view.token)
+  if (invite instanceof AppError) return unusablePage(request, invite)
+  const viewer = viewerOf(request)
+  const workspace = findWorkspace(request.context.db, invite.workspaceId)?.name ?? 'a workspace'
   return show({
     title: `Join ${workspace}`,
     status: view.status ?? 200,
@@ -43,7 +42,7 @@ async function invitePage(visit: PageRequest, view: InviteView): Promise<PageRep
     body: html`<div class="card">
 ${problemSummary(view.problem)}
 <p>You are invited to <strong>${workspace}</strong> with the role <strong>${invite.role}</strong>. The invitation is for <strong>${invite.email}</strong>.</p>
-${viewer === undefined ? await strangersWay(visit, view, invite) : viewersWay(visit, view, { invite, viewerId: viewer.id })}
+${viewer === undefined ? await signedOutForm(request, view, invite) : signedInForm(request, view, { invite, viewerId: viewer.id })}
 </div>`,
   })
 }
@@ -57,16 +56,15 @@ function findInvite({ context }: PageRequest, token: string): StoredInvite | App
   }
 }
 
-const unusablePage = (visit: PageRequest, { message, code }: AppError): PageReply =>
+const unusablePage = (request: PageRequest, { message, code }: AppError): PageReply =>
   show({
     title: 'This invitation cannot be used',
     status: errorStatus[code],
-    viewer: viewerOf(visit)?.email,
+    viewer: viewerOf(request)?.email,
     body: html`<div class="card"><p role="alert">${message}</p><p><a href="/account">Go to your account</a></p></div>`,
   })
 
-/** Somebody is logged in: the one who is invited, or another. */
-function viewersWay(
+function signedInForm(
   { context }: PageRequest,
   { token }: InviteView,
   { invite, viewerId }: { invite: StoredInvite; viewerId: string },
@@ -77,14 +75,14 @@ function viewersWay(
   return html`<p>You are logged in with another address.</p>${form({ action: '/logout', content })}`
 }
 
-/** Nobody is logged in: the account may exist, and be able to log in, or not. */
-async function strangersWay(visit: PageRequest, view: InviteView, { email }: StoredInvite): Promise<Html> {
-  const { db } = visit.context
+/** The account may exist, and be able to log in, or not. */
+async function signedOutForm(request: PageRequest, view: InviteView, { email }: StoredInvite): Promise<Html> {
+  const { db } = request.context
   const owner = findUserByEmail(db, email)
   if (owner !== undefined && findFirstMembership(db, owner.id) !== undefined)
     return html`<a class="button" href="/login?returnTo=${encodeURIComponent(invitePathOf(view.token))}">Log in to join</a>`
   return html`${form({ action: '/invite', content: owner === undefined ? newAccount(view, email) : oldAccount(view, email) })}
-${await providerButtons(visit, { inviteToken: view.token, returnTo: '/account' })}`
+${await providerButtons(request, { inviteToken: view.token, returnTo: '/account' })}`
 }
 
 const newAccount = ({ token, problem }: InviteView, email: string): Html => html`${hidden('token', token)}
@@ -100,6 +98,6 @@ ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: '
 ${isCodeWanted === true && secondFactorField({}, problem)}
 <button>Join</button>`
 
-/** Password managers file the password under it. It is not sent: the invite says whose account it is. */
+/** Password managers file the password under this address. It is not sent: the invite says whose account it is. */
 const knownEmail = (email: string): Html =>
   html`<div class="field"><label for="email">E-mail</label><input id="email" type="email" autocomplete="username" value="${email}" readonly></div>`

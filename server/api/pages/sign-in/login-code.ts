@@ -6,17 +6,16 @@ import { type PageReply, redirect, type Shown, show } from '../page/reply.ts'
 import { type PageRequest, problemOf } from '../page/request.ts'
 import { returnPathOf } from '../page/return-to.ts'
 
-/** Asks for the second factor of a sign-in whose first was right. */
-export function showCode(visit: PageRequest): PageReply {
-  const returnTo = returnPathOf(visit.url.searchParams.get('returnTo'))
-  return isAwaited(visit) ? codePage(returnTo) : begunAnew(returnTo)
+export function showCode(request: PageRequest): PageReply {
+  const returnTo = returnPathOf(request.url.searchParams.get('returnTo'))
+  return isAwaited(request) ? codePage(returnTo) : begunAnew(returnTo)
 }
 
-export async function sendCode(visit: PageRequest): Promise<PageReply> {
-  const returnTo = returnPathOf(visit.fields.returnTo)
-  const finished = await visit.ask('finishSignIn', { body: { otp: visit.fields.otp ?? '' } })
+export async function sendCode(request: PageRequest): Promise<PageReply> {
+  const returnTo = returnPathOf(request.fields.returnTo)
+  const finished = await request.ask('finishSignIn', { body: { otp: request.fields.otp ?? '' } })
   if (finished.isDone) return redirect(returnTo, finished.cookies)
-  return isAwaited(visit) ? codePage(returnTo, { problem: problemOf(finished), status: finished.status }) : begunAnew(returnTo)
+  return isAwaited(request) ? codePage(returnTo, { problem: problemOf(finished), status: finished.status }) : begunAnew(returnTo)
 }
 
 function isAwaited({ request, context: { db, now } }: PageRequest): boolean {

@@ -10,7 +10,6 @@ import { type PageRequest, problemOf, viewerOf } from '../page/request.ts'
 import { returnPathOf } from '../page/return-to.ts'
 import { providerButtons } from './providers.ts'
 
-/** What an address of this page may say, so that no link can put words into our mouth. */
 const notices: Sentences = {
   logged_out: 'You are logged out.',
   password_set: 'The new password is set, and every session has ended. Log in with it.',
@@ -28,28 +27,28 @@ interface LoginView {
   status?: number
 }
 
-export async function showLogin(visit: PageRequest): Promise<PageReply> {
-  const { searchParams } = visit.url
+export async function showLogin(request: PageRequest): Promise<PageReply> {
+  const { searchParams } = request.url
   const returnTo = returnPathOf(searchParams.get('returnTo'))
   const problem = problemIn(problems, searchParams.get('error'))
   const notice = sentenceIn(notices, searchParams.get('notice'))
-  // Whoever is told something reads it first: a password that was set may be that of another account than the one logged in.
-  if (problem === undefined && notice === undefined && viewerOf(visit) !== undefined) return redirect(returnTo)
-  return loginPage(visit, { returnTo, notice, problem })
+  // A visitor who is told something reads it first: a password that was set may be another account's.
+  if (problem === undefined && notice === undefined && viewerOf(request) !== undefined) return redirect(returnTo)
+  return loginPage(request, { returnTo, notice, problem })
 }
 
-export async function logIn(visit: PageRequest): Promise<PageReply> {
-  const { email = '', password = '' } = visit.fields
-  const returnTo = returnPathOf(visit.fields.returnTo)
-  const signedIn = await visit.ask('login', { body: { email, password } })
+export async function logIn(request: PageRequest): Promise<PageReply> {
+  const { email = '', password = '' } = request.fields
+  const returnTo = returnPathOf(request.fields.returnTo)
+  const signedIn = await request.ask('login', { body: { email, password } })
   if (signedIn.isDone) return redirect(returnTo, signedIn.cookies)
-  if (isCodeWanted(signedIn.error)) return askForCode(visit, { email, returnTo })
-  return loginPage(visit, { returnTo, email, problem: problemOf(signedIn), status: signedIn.status })
+  if (isCodeWanted(signedIn.error)) return askForCode(request, { email, returnTo })
+  return loginPage(request, { returnTo, email, problem: problemOf(signedIn), status: signedIn.status })
 }
 
 const isCodeWanted = ({ code, details = [] }: ErrorBody): boolean => code === 'unauthorized' && details.some(({ path }) => path === '/otp')
 
-/** The password was right. That is remembered here and not in the page, which would have to hold the password meanwhile. */
+/** The page would have to hold the right password meanwhile, so the server remembers this step. */
 function askForCode({ context: { db, now, publicUrl } }: PageRequest, { email, returnTo }: { email: string; returnTo: string }): PageReply {
   const user = findUserByEmail(db, email)
   if (user === undefined) return redirect('/login')
@@ -57,7 +56,7 @@ function askForCode({ context: { db, now, publicUrl } }: PageRequest, { email, r
   return redirect(`/login/code?returnTo=${encodeURIComponent(returnTo)}`, [pendingCookieOf(publicUrl, token)])
 }
 
-async function loginPage(visit: PageRequest, view: LoginView): Promise<Shown> {
+async function loginPage(request: PageRequest, view: LoginView): Promise<Shown> {
   const { returnTo, email = '', notice, problem, status = 200 } = view
   const fields = html`${hidden('returnTo', returnTo)}
 ${field({ name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username', value: email, hasFocus: email === '' }, problem)}
@@ -69,7 +68,7 @@ ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: '
     body: html`<div class="card">
 ${done(notice)}${problemSummary(problem)}
 ${form({ action: '/login', content: fields })}
-${await providerButtons(visit, { returnTo })}
+${await providerButtons(request, { returnTo })}
 </div>
 <p class="quiet"><a href="/reset-password">Forgot your password?</a></p>`,
   })

@@ -4,9 +4,9 @@ import { type PageReply, redirect, show } from '../page/reply.ts'
 import { type PageRequest, viewerOf } from '../page/request.ts'
 import { returnPathOf } from '../page/return-to.ts'
 
-/** Asks, because a link alone, from wherever it comes, ends nothing. */
-export function showLogout(visit: PageRequest): PageReply {
-  const viewer = viewerOf(visit)
+/** A link alone, from wherever it comes, must end nothing, so this asks. */
+export function showLogout(request: PageRequest): PageReply {
+  const viewer = viewerOf(request)
   if (viewer === undefined) return redirect('/login')
   return show({
     title: 'Log out',

@@ -1,9 +1,8 @@
 import { type Html, html } from '../markup/html.ts'
 import type { PageRequest } from '../page/request.ts'
 
-/** Buttons of the providers that the API lists, which lead there with this query. */
-export async function providerButtons(visit: PageRequest, query: Readonly<Record<string, string>>): Promise<Html> {
-  const listed = await visit.ask('listAuthProviders')
+export async function providerButtons(request: PageRequest, query: Readonly<Record<string, string>>): Promise<Html> {
+  const listed = await request.ask('listAuthProviders')
   if (!listed.isDone || listed.body.length === 0) return html``
   const search = new URLSearchParams(query)
   return html`<div class="or">or</div>

@@ -12,22 +12,22 @@ interface ResetView {
   viewer: string | undefined
 }
 
-/** Asks for the address of the account, or, with the token of a link, for the new password. */
-export function showReset(visit: PageRequest): PageReply {
-  const token = visit.url.searchParams.get('token') ?? ''
-  const viewer = viewerOf(visit)?.email
+/** Asks for the account's address, or for the new password where a mailed link brings its token. */
+export function showReset(request: PageRequest): PageReply {
+  const token = request.url.searchParams.get('token') ?? ''
+  const viewer = viewerOf(request)?.email
   return token === '' ? requestPage({ viewer }) : newPasswordPage(token, { viewer })
 }
 
-export async function resetPassword(visit: PageRequest): Promise<PageReply> {
-  const { token = '', password = '', email = '' } = visit.fields
-  const viewer = viewerOf(visit)?.email
+export async function resetPassword(request: PageRequest): Promise<PageReply> {
+  const { token = '', password = '', email = '' } = request.fields
+  const viewer = viewerOf(request)?.email
   if (token === '') {
-    const requested = await visit.ask('requestPasswordReset', { body: { email } })
+    const requested = await request.ask('requestPasswordReset', { body: { email } })
     if (!requested.isDone) return requestPage({ viewer, email, problem: problemOf(requested), status: requested.status })
     return requestPage({ viewer, notice: requested.body.message })
   }
-  const confirmed = await visit.ask('confirmPasswordReset', { body: { token, password } })
+  const confirmed = await request.ask('confirmPasswordReset', { body: { token, password } })
   if (confirmed.isDone) return redirect('/login?notice=password_set', confirmed.cookies)
   const problem = problemOf(confirmed)
   const isOfLink = confirmed.error.code === 'not_found' || 'token' in problem.fields

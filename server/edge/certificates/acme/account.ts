@@ -13,7 +13,6 @@ export interface Account {
 
 const keyPurposeOf = (directory: string): string => `acme account ${directory}`
 
-/** Returns our account at a directory, with a new key the first time. */
 export function accountAt({ db, sealer, now }: AccountContext, directory: string): Account {
   const held = db
     .query<{ key_sealed: string; url: string | null }, [string]>('SELECT key_sealed, url FROM acme_accounts WHERE directory = ?')

@@ -1,7 +1,4 @@
-/**
- * TXT records of DNS-01, set by the operator's program: `<hook> present|cleanup <record name> <value>`. `present` returns when the record
- * can be seen. A record is written down before it is set, so that it is removed even when we die in between.
- */
+/** TXT records of DNS-01 are set by `<hook> present|cleanup <record name> <value>`, and written down before, so that a dead control plane's are removed. */
 
 import type { Database } from 'bun:sqlite'
 import { messageOf } from '../../../../shared/error.ts'
@@ -42,7 +39,6 @@ export async function cleanUpRecord(context: HookContext, hook: string, { name, 
   }
 }
 
-/** Returns the records that an earlier control plane set and did not remove. */
 export const leftRecords = (db: Database): TxtRecord[] =>
   db.query<TxtRecord, []>('SELECT record_name AS name, value FROM dns_challenges').all()
 

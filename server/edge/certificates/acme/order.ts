@@ -1,7 +1,4 @@
-/**
- * One order for one host. The state that the authority tells decides the next step, so a new order, one taken up after a crash and one whose
- * answer was lost go the same way.
- */
+/** The state that the authority tells decides the next step, so a new order and one taken up after a crash go the same way. */
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -106,9 +103,7 @@ function fitting(
   try {
     const own = new X509Certificate(blocksOf(chain)[0] ?? '')
     if (own.checkPrivateKey(key) && own.subjectAltName?.split(', ').includes(`DNS:${host}`)) return chain
-  } catch {
-    // The text is no certificate, which is refused below.
-  }
+  } catch {}
   throw new AcmeProblem('badAnswer', 'It sent something else than the certificate that it was asked for.')
 }
 

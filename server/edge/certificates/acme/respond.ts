@@ -14,7 +14,6 @@ export interface ResponderParts {
   context: Pick<EdgeContext, 'db' | 'sealer' | 'now' | 'log' | 'stopping'>
   authority: Authority
   challenges: PendingChallenges
-  /** Resolves when the ingress answers the pending challenges. */
   publish(): Promise<void>
   /** Resolves when no record of an earlier control plane is left to be removed: it may be the very one that is to be set. */
   dnsReady(): Promise<void>

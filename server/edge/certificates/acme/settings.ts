@@ -43,7 +43,6 @@ export function acmeSettingsOf(config: Given): AcmeSettings | undefined {
   }
 }
 
-/** Settings that do nothing by themselves: whoever sets one expects certificates. */
 const needHttps = ['CP_ACME_ROOT', 'CP_ACME_EMAIL', 'CP_ACME_DNS_HOOK', 'CP_ACME_EAB_KID', 'CP_ACME_EAB_HMAC'] as const
 
 function refuseHalves(config: Given): void {

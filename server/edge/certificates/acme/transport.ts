@@ -1,7 +1,4 @@
-/**
- * The one way out to an authority, in place of Axios on node:http with five retries and no time limit: `fetch` verifies the directory's TLS
- * with the root that is set, goes to its origin only, and bounds time and size. Retries are the reconciler's.
- */
+/** The one way out to an authority, in place of Axios with its five retries and no time limit. Retries are the reconciler's. */
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { axios } from 'acme-client'

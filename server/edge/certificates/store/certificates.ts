@@ -61,7 +61,6 @@ function insertCertificate(db: Database, certificate: NewCertificate, removedAt:
   ).run({ ...certificate, removedAt })
 }
 
-/** Takes a certificate out of use until it is revoked. */
 export const markRemoved = (db: Database, id: string, now: number): void =>
   void db.query('UPDATE certificates SET removed_at = ? WHERE id = ? AND removed_at IS NULL').run(now, id)
 

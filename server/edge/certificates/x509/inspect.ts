@@ -9,7 +9,6 @@ export interface CertificateFacts {
 
 const CERTIFICATE_BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 
-/** Returns the certificates of a PEM text, in their order. */
 export const blocksOf = (pem: string): string[] => pem.match(CERTIFICATE_BLOCK) ?? []
 
 /** Reads the first certificate of a chain. @throws Error when there is none. */

@@ -5,7 +5,6 @@ export interface Signing {
   hosts: string[]
   notBefore: number
   notAfter: number
-  /** Extension by its object identifier, with its value in DER. */
   critical?: { oid: string; value: Uint8Array }
 }
 
