@@ -109,3 +109,21 @@ test('the status page fits a phone, and is complete in itself', async () => {
     await browser.close()
   }
 })
+
+test('a chapter of the guide fits a phone, is complete in itself and leads to the next one', async () => {
+  const browser = await openTestBrowser({ width: 375, height: 667 })
+  const { page } = browser
+  try {
+    await goTo(page, `${cpd.apiUrl}/docs/guide/settings`)
+    expect(await page.locator('h1').textContent()).toBe('Settings')
+    expect(await page.locator('td', { hasText: 'CP_LISTEN' }).count()).toBeGreaterThan(0)
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(375)
+    await page.screenshot({ path: join(shots, 'guide-phone.png') })
+    await page.click('a[rel=next]')
+    await page.waitForURL('**/docs/guide/security')
+    expect(strayRequests(browser)).toEqual([])
+    expect(browser.complaints).toEqual([])
+  } finally {
+    await browser.close()
+  }
+})

@@ -13,6 +13,7 @@ export const guideStyle = `body:not(.narrow) :is(main,header,footer){max-width:5
 .prose table{display:block;overflow-x:auto;border-collapse:collapse;margin:0 0 1rem;font-size:.875rem;overflow-wrap:normal}
 .prose :is(th,td){text-align:left;vertical-align:top;padding:.375rem .75rem .375rem 0;border-bottom:1px solid var(--soft)}
 .prose :is(th,td)[align=right]{text-align:right}
+nav[aria-label=Guide]{margin:0 0 .75rem}
 nav.turn{display:flex;justify-content:space-between;gap:1rem;margin:0 0 1rem}
 nav.turn a{padding:.5rem 0}
 nav.turn a[rel=next]{margin-left:auto;text-align:right}
