@@ -21,7 +21,7 @@ test.each(levels.flat())('lint keeps %s from the groups above it and beside it',
   expect(forbiddenIn(group)).toEqual(forbiddenTo(group).map((other) => `**/${other}/**`))
 })
 
-test('the environment is read in the two files of settings and nowhere else', () => {
+test('the environment is read in one file of the server, one of the CLI, and nowhere else', () => {
   const sources = ['server', 'cli', 'shared'].flatMap((layer) =>
     [...new Bun.Glob('**/*.ts').scanSync({ cwd: join(root, layer) })].map((path) => `${layer}/${path}`),
   )
@@ -31,7 +31,7 @@ test('the environment is read in the two files of settings and nowhere else', ()
     'cli/config.ts',
     'server/boot/doctor/apps.ts',
     'server/boot/doctor/connect.ts',
-    'server/boot/settings/config.ts',
+    'server/boot/settings/environment.ts',
   ])
 })
 

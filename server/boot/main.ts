@@ -3,7 +3,7 @@ import { AppError } from '../../shared/error.ts'
 import { isDiskFull } from '../platform/files/disk-full.ts'
 import { version } from '../platform/process/self.ts'
 import { ingressCommand } from './commands/ingress.ts'
-import { reachLoopbackDirectly } from './settings/config.ts'
+import { reachLoopbackDirectly } from './settings/environment.ts'
 
 /** The ingress is a process of its own, with its own memory: it is not to hold all that the control plane needs. Nor is what unpacks archives. */
 const isIngress = process.argv[2] === 'ingress'

@@ -3,7 +3,12 @@ import { integer } from '../platform/settings/parsers.ts'
 import type { SettingRows, ValuesOf } from '../platform/settings/setting.ts'
 
 export const runtimeSettings = {
-  CP_DATA_DIR: { default: undefined, flag: '--data', help: 'Folder that holds everything', parse: (value: string) => resolve(value) },
+  CP_DATA_DIR: {
+    default: (isRoot) => (isRoot ? '/var/lib/cpd' : './data'),
+    flag: '--data',
+    help: 'Folder that holds everything',
+    parse: (value: string) => resolve(value),
+  },
   CP_DISK_RESERVE_MB: {
     default: '',
     help: 'Space that stays free on the disk of the data: who fills it is stopped below; 0 stops nobody. Default: 1 GiB or 2 %, at most a tenth',

@@ -2,11 +2,12 @@
 import { createApp } from '../../server/api/app/app.ts'
 import { compose } from '../../server/boot/serve/compose.ts'
 import { recover, sweepFolders } from '../../server/boot/serve/recover.ts'
-import { configOfProcess } from '../../server/boot/settings/config.ts'
+import { readConfig } from '../../server/boot/settings/config.ts'
+import { ownEnvironment } from '../../server/boot/settings/environment.ts'
 import { surviveErrors } from '../../server/platform/process/survive.ts'
 import { createServerLog } from '../../server/platform/server-log.ts'
 
-const config = configOfProcess({})
+const config = readConfig(ownEnvironment(), {}, process.getuid?.() === 0)
 const log = createServerLog((line) => process.stderr.write(line))
 surviveErrors(log)
 const { context, work, close } = await compose({ config, version: '0.0.0-test', executable: process.execPath, log })

@@ -1,8 +1,12 @@
-import type { Work } from '../../server/boot/serve/context.ts'
+import type { RunningTelemetry, Work } from '../../server/boot/serve/context.ts'
 import type { RoutePublisher } from '../../server/edge/routing/publish.ts'
 import type { Engine } from '../../server/engines/port/port.ts'
 import type { IngressClient } from '../../server/ingress/control/client.ts'
+import type { Paths } from '../../server/platform/paths.ts'
+import type { ServerLog } from '../../server/platform/server-log.ts'
 import { createHolds } from '../../server/platform/work/holds.ts'
+import { openMetricsDatabase } from '../../server/telemetry/metrics/database.ts'
+import { createMetrics } from '../../server/telemetry/metrics/metrics.ts'
 import type { TrafficReader, TrafficWindow } from '../../server/telemetry/traffic/port.ts'
 
 /** An engine that has nothing to run: for tests of the API alone. */
@@ -70,9 +74,20 @@ const noTraffic: TrafficWindow = {
   bytesOut: 0,
 }
 
-export const idleTraffic: TrafficReader = {
+const idleTraffic: TrafficReader = {
   lookedAt: () => 0,
   lastActiveAt: () => 0,
   since: () => noTraffic,
   after: () => noTraffic,
+}
+
+/** Measures nothing, over a real database of samples. */
+export function idleTelemetry(paths: Paths, log: ServerLog): RunningTelemetry {
+  const samples = openMetricsDatabase(paths.metricsDb, log)
+  const sweeps = { latest: () => undefined, totals: () => new Map(), lagMs: () => 0 }
+  return {
+    traffic: idleTraffic,
+    metrics: createMetrics(samples, sweeps, new AbortController().signal),
+    stop: async () => samples.close(),
+  }
 }

@@ -55,8 +55,8 @@ export async function startPlatform(
     config,
     version: '0.0.0-test',
     executable: process.execPath,
-    machine: largeMachine,
     log,
+    parts: { machine: largeMachine },
   })
   const app = createApp(context, appOptions)
   const { port } = app.listen(config.CP_LISTEN)

@@ -1,11 +1,12 @@
 import { Command } from 'commander'
 import { runIngress } from '../../ingress/process/main.ts'
+import { INHERITED_VARIABLE, parseInherited } from '../../ingress/sockets/inherited.ts'
 import { parseAddress } from '../../platform/network/address.ts'
 import { oomScores, spareFromOom } from '../../platform/process/oom-score.ts'
 import { version } from '../../platform/process/self.ts'
 import { surviveErrors } from '../../platform/process/survive.ts'
 import { openSealer } from '../../platform/secrets/seal.ts'
-import { inheritedListeners } from '../settings/config.ts'
+import { ownEnvironment } from '../settings/environment.ts'
 
 interface IngressFlags {
   listen: string
@@ -46,7 +47,7 @@ export function ingressCommand(): Command {
           openKey: (sealed, purpose) => openSealer(flags.masterKey, sealed).open(sealed, purpose),
         },
         version,
-        inherited: inheritedListeners(),
+        inherited: parseInherited(ownEnvironment()[INHERITED_VARIABLE]),
         trustedProxies: flags.trust,
         ...(flags.accessLog === undefined ? {} : { accessLogDir: flags.accessLog }),
         ...(flags.connectionsPerAddress === undefined ? {} : { limits: { maxConnectionsPerAddress: Number(flags.connectionsPerAddress) } }),

@@ -8,7 +8,8 @@ import { pathsOf } from '../../platform/paths.ts'
 import { isCompiled } from '../../platform/process/self.ts'
 import { applyStep } from '../install/apply.ts'
 import { describeStep, ENV_FILE, INSTALLED_PATH, planInstall, planUninstall, type Step, UNIT, UNIT_FILE } from '../install/plan.ts'
-import { checkSettings, ownEnvironment } from '../settings/config.ts'
+import { checkSettings } from '../settings/config.ts'
+import { ownEnvironment } from '../settings/environment.ts'
 
 interface Flags {
   data: string

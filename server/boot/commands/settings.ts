@@ -1,5 +1,6 @@
 import { Command } from 'commander'
-import { type Config, configOfProcess, type SettingName, serveFlags } from '../settings/config.ts'
+import { type Config, readConfig, type SettingName, serveFlags } from '../settings/config.ts'
+import { ownEnvironment } from '../settings/environment.ts'
 
 /** A command that takes the flags of `cpd serve`. */
 export function commandWithSettings(name: string): Command {
@@ -15,7 +16,7 @@ export function configOf(command: Command): Config {
     const value = options[camelCase(flag.slice('--'.length))]
     return value === undefined ? [] : [[name, value]]
   })
-  return configOfProcess(Object.fromEntries(given))
+  return readConfig(ownEnvironment(), Object.fromEntries(given), process.getuid?.() === 0)
 }
 
 const camelCase = (flag: string): string => flag.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())

@@ -3,7 +3,7 @@ import { createIngressClient } from '../../ingress/control/client.ts'
 import { lockDataDir } from '../../platform/files/lock.ts'
 import { pathsOf } from '../../platform/paths.ts'
 import { createServerLog } from '../../platform/server-log.ts'
-import { openEngine } from '../serve/compose.ts'
+import { openEngine } from '../serve/engines.ts'
 import { requireDataDir } from './data-dir.ts'
 import { commandWithSettings, configOf } from './settings.ts'
 

@@ -7,3 +7,14 @@ export interface Context extends ApiContext {
 }
 
 export type Work = Context['work']
+
+/** Parts of the context that compose.ts takes as they are given to it. Telemetry is one part, as it is stopped as one. */
+export interface GivenParts extends Partial<Omit<Context, 'config' | 'version' | 'paths' | 'log' | 'traffic' | 'metrics'>> {
+  telemetry?: RunningTelemetry
+}
+
+/** What counts and measures while the control plane runs. */
+export interface RunningTelemetry extends Pick<Context, 'traffic' | 'metrics'> {
+  /** Returns when nothing is under way any more. */
+  stop(): Promise<void>
+}

@@ -32,8 +32,14 @@ export interface RunningWork extends Work {
   settled(): Promise<void>
 }
 
-/** The reconciler of services and the queue of deploys, tied together, and the context that everything else is given. */
-export function createWork(base: Omit<Context, 'work'>, acme: AcmeSettings | undefined): { context: Context; work: RunningWork } {
+/**
+ * The reconciler of services and the queue of deploys, tied together, and the context that everything else is given. Nothing of it does
+ * anything before it is started. Other work in `base` is what everything else is given instead.
+ */
+export function createWork(
+  base: Omit<Context, 'work'> & { work?: Work },
+  acme: AcmeSettings | undefined,
+): { context: Context; work: RunningWork } {
   const { open, onceOpen: onceStarted } = createGate(base.db)
   const keptAwake = createHolds()
   const work: RunningWork = {
@@ -75,7 +81,7 @@ export function createWork(base: Omit<Context, 'work'>, acme: AcmeSettings | und
     settled: async () =>
       void (await Promise.all([driver, jobs, queue, background, certificates, domains, disks, workspaces].map((part) => part.settled()))),
   }
-  const context: Context = { ...base, work }
+  const context: Context = { work, ...base }
   const background = createBackground(context, context.stopping)
   const queue = createDeployQueue(context, context.stopping)
   const certificates = createCertificates(context, { acme })

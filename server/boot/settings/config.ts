@@ -6,7 +6,6 @@ import { engineSettings } from '../../engines/settings.ts'
 import { httpSettings } from '../../http/settings.ts'
 import { identitySettings } from '../../identity/settings.ts'
 import { ingressSettings } from '../../ingress/settings.ts'
-import { INHERITED_VARIABLE, type InheritedListener, parseInherited } from '../../ingress/sockets/inherited.ts'
 import { type Address, formatAddress } from '../../platform/network/address.ts'
 import { platformSettings } from '../../platform/settings/rows.ts'
 import type { Setting, SettingRows, ValuesOf } from '../../platform/settings/setting.ts'
@@ -53,37 +52,10 @@ export function readConfig(
   return Object.freeze(values as Config)
 }
 
-/** The configuration of this process. @throws AppError bad_request as `readConfig` does. */
-export const configOfProcess = (flags: Partial<Record<SettingName, string>>): Config =>
-  readConfig(process.env, flags, process.getuid?.() === 0)
-
-/** Everything this process was given, for the one that takes its place. */
-export const ownEnvironment = (): Record<string, string> =>
-  Object.fromEntries(Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined))
-
-/** The arguments this process was started with, after the executable. */
-export const ownArguments = (): string[] => process.argv.slice(2)
-
-/** What an ingress was told by its predecessor of the sockets it inherits. */
-export const inheritedListeners = (): InheritedListener[] => parseInherited(process.env[INHERITED_VARIABLE])
-
 /** @throws AppError bad_request naming the one of these settings that is unknown or whose value is not acceptable. */
 export function checkSettings(given: Readonly<Record<string, string>>): void {
   refuseUnknown(given)
   for (const [name, value] of Object.entries(given)) parseSetting(name as SettingName, value)
-}
-
-const loopback = ['127.0.0.1', '::1', 'localhost']
-
-/**
- * Keeps what we ask of this machine off a proxy that the environment names for the world outside: `fetch` would send even that there.
- * Each spelling of the variable counts for somebody.
- */
-export function reachLoopbackDirectly(env: Record<string, string | undefined> = process.env): void {
-  for (const name of ['NO_PROXY', 'no_proxy']) {
-    const listed = env[name] ?? env.NO_PROXY ?? env.no_proxy
-    env[name] = [...new Set([...(listed ?? '').split(',').filter(Boolean), ...loopback])].join(',')
-  }
 }
 
 /** Flags of `cpd serve`, with the setting each one stands for. */
@@ -103,8 +75,8 @@ export function describeConfig(config: Config): { name: SettingName; value: stri
 }
 
 function defaultOf(name: SettingName, isRoot: boolean): string {
-  if (name === 'CP_DATA_DIR') return isRoot ? '/var/lib/cpd' : './data'
-  return rows[name]?.default ?? ''
+  const text = rows[name]?.default ?? ''
+  return typeof text === 'string' ? text : text(isRoot)
 }
 
 function parseSetting(name: SettingName, value: string): unknown {

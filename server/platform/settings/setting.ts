@@ -1,7 +1,7 @@
 /** One setting: how its value is read from text, and what people are told of it. */
 export interface Setting<T> {
-  /** The text that stands for it where nothing is given; undefined where it depends on who runs the server. */
-  default: string | undefined
+  /** The text that stands for it where nothing is given, which may depend on whether root runs the server. */
+  default: string | ((isRoot: boolean) => string)
   flag?: string
   secret?: true
   /** Another name of the variable that is accepted. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { describeConfig, reachLoopbackDirectly, readConfig } from '../../../../server/boot/settings/config.ts'
+import { describeConfig, readConfig } from '../../../../server/boot/settings/config.ts'
+import { reachLoopbackDirectly } from '../../../../server/boot/settings/environment.ts'
 
 const token = 'a-token-of-24-characters'
 

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto'
+import { AppError } from '../../../shared/error.ts'
+import type { EngineName } from '../../engines/names.ts'
+import type { Engine } from '../../engines/port/port.ts'
+import { createProcessEngine } from '../../engines/process/engine.ts'
+import { type HostService, parseHostService, wrongHostService } from '../../engines/process/network/host-services.ts'
+import type { Context } from './context.ts'
+
+type EngineParts = Pick<Context, 'paths' | 'config' | 'log'>
+type OpenEngine = (parts: EngineParts, hostServices: readonly HostService[]) => Promise<Engine>
+
+const LABEL_CHARS = 12
+
+/** How each engine is opened that CP_ENGINE can name. */
+const engines: Readonly<Record<EngineName, OpenEngine>> = { process: openProcessEngine }
+
+/** The engine of this data directory, which takes over what an earlier one left running. */
+export const openEngine = (parts: EngineParts, hostServices: readonly HostService[] = []): Promise<Engine> =>
+  engines[parts.config.CP_ENGINE](parts, hostServices)
+
+/** Services of this machine that workloads reach. @throws AppError bad_request for one that is no port of it, or the API's own. */
+export function hostServicesOf({ CP_HOST_SERVICES, CP_LISTEN }: Pick<Context['config'], 'CP_HOST_SERVICES' | 'CP_LISTEN'>): HostService[] {
+  const services = CP_HOST_SERVICES.map(parseHostService)
+  const wrong = wrongHostService(services, [CP_LISTEN.port])
+  if (wrong !== undefined)
+    throw new AppError('bad_request', `CP_HOST_SERVICES: ${wrong}. Name a port of this machine, such as db=127.0.0.1:5432.`)
+  return services
+}
+
+async function openProcessEngine({ paths, config, log }: EngineParts, hostServices: readonly HostService[]): Promise<Engine> {
+  const { CP_INSTANCE_SUBNET: subnet, CP_INGRESS_HTTP, CP_INGRESS_HTTPS } = config
+  const publicPorts = [CP_INGRESS_HTTP.port, ...(CP_INGRESS_HTTPS === undefined ? [] : [CP_INGRESS_HTTPS.port])]
+  return await createProcessEngine({
+    stateDir: paths.engineState,
+    // Tells this installation's control groups from those of another on the same machine.
+    label: `cpd-${createHash('sha256').update(paths.data).digest('hex').slice(0, LABEL_CHARS)}`,
+    hiddenDirs: [paths.db, paths.run, paths.uploads, paths.disks],
+    dataDir: paths.data,
+    network: { publicPorts, hostServices, ...(subnet !== '' && { subnet }) },
+    log: (message) => log.error('engine', { message }),
+  })
+}
