@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { type OverlapPolicy, overlapPolicies } from '../shared/cron.ts'
 import { isPlatformKey, parseDotenv } from '../shared/env.ts'
 import { buildPlanNames, planNames } from '../shared/plan.ts'
-import { maxInstances, runtimes, type ServiceDetailsInput, type ServicePatch, type ServiceType } from '../shared/service.ts'
+import { maxInstances, runtimes, type ServiceDetailsInput, type ServicePatch } from '../shared/service.ts'
 import {
   defaultControls,
   maxGuardWindowSeconds,
@@ -12,6 +12,7 @@ import {
   type SleepMode,
   sleepModes,
 } from '../shared/service-controls.ts'
+import { type ServiceType, traitsOf } from '../shared/service-type.ts'
 import { usageError } from './error.ts'
 import { formatAge } from './figures.ts'
 import { durationOption, gather, wholeNumber } from './options.ts'
@@ -77,11 +78,10 @@ export const addSettingOptions = (command: Command): Command =>
 /** The part of a service's body that the options stand for; each type has its commands in a place of its own. */
 export function settingsInput(type: ServiceType, options: SettingOptions): Pick<ServicePatch, 'rootDir' | 'serviceDetails'> {
   const { buildCommand, startCommand, preDeployCommand } = options
-  const commands =
-    type === 'static_site'
-      ? { buildCommand, startCommand, preDeployCommand }
-      : { envSpecificDetails: absentIfEmpty(present({ buildCommand, startCommand, preDeployCommand })) }
-  if (type === 'static_site' && (startCommand ?? preDeployCommand) !== undefined) {
+  const commands = !traitsOf(type).runsProgram
+    ? { buildCommand, startCommand, preDeployCommand }
+    : { envSpecificDetails: absentIfEmpty(present({ buildCommand, startCommand, preDeployCommand })) }
+  if (!traitsOf(type).runsProgram && (startCommand ?? preDeployCommand) !== undefined) {
     throw usageError('A static site is served from its files: it has no start command and no pre-deploy command.')
   }
   const details: ServiceDetailsInput = present({

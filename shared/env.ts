@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { AppError } from './error.ts'
 import { StrictObject } from './schema.ts'
+import { type ServiceType, traitsOf } from './service-type.ts'
 
 /** POSIX names: what every shell and program can be given. */
 const envKeyPattern = '^[A-Za-z_][A-Za-z0-9_]{0,254}$'
@@ -12,8 +13,8 @@ export const maxEnvVars = 1000
  * Whether the platform itself gives this variable to every instance, so that a value of the user's would never be seen. A private service
  * may name its own port.
  */
-export const isPlatformKey = (key: string, type?: string): boolean =>
-  key.startsWith('CPD_') || (key === 'PORT' && type !== 'private_service')
+export const isPlatformKey = (key: string, type?: ServiceType): boolean =>
+  key.startsWith('CPD_') || (key === 'PORT' && (type === undefined || !traitsOf(type).choosesPort))
 
 export const EnvKey = Type.String({ pattern: envKeyPattern, description: 'Name of the variable', examples: ['DATABASE_URL'] })
 

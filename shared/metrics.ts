@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Id } from './id.ts'
 import { Many, OneOf, Paths, Time } from './schema.ts'
-import { serviceTypes } from './service.ts'
+import { serviceTypes } from './service-type.ts'
 
 /** What can be asked for, in the order it is told in. */
 export const metricNames = [

@@ -18,9 +18,7 @@ import {
   SleepInput,
 } from './service-controls.ts'
 import { AutoDeployTrigger, BuildFilter, labelInputs, RegionInput } from './service-labels.ts'
-
-export const serviceTypes = ['web_service', 'private_service', 'background_worker', 'cron_job', 'static_site'] as const
-export type ServiceType = (typeof serviceTypes)[number]
+import { serviceTypes } from './service-type.ts'
 
 /** The runtimes the process engine can build and run. */
 export const runtimes = ['node', 'bun', 'python', 'go', 'rust'] as const

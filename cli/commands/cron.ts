@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import { type CronJobRun, type CronRunStatus, type OverlapPolicy, overlapPolicies } from '../../shared/cron.ts'
 import type { Service } from '../../shared/service.ts'
+import { typesWith } from '../../shared/service-type.ts'
 import type { Context, Start } from '../context.ts'
 import { usageError } from '../error.ts'
 import { ago, formatAge } from '../figures.ts'
@@ -54,7 +55,7 @@ export function addCronCommands(program: Command, start: Start): void {
 }
 
 async function list(context: Context): Promise<void> {
-  const page = await allPages((query) => context.client.call('listServices', { query: { ...query, type: ['cron_job'] } }))
+  const page = await allPages((query) => context.client.call('listServices', { query: { ...query, type: typesWith('isScheduled') } }))
   const empty = "No cron jobs yet. Make one with cpctl services create <name> --type cron_job --schedule '0 3 * * *'."
   printList(context, { page, row: ({ service }) => service, columns: cronColumns(context), empty })
 }

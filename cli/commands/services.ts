@@ -1,7 +1,8 @@
 import { type Command, Option } from 'commander'
 import type { DiskInput } from '../../shared/disk.ts'
-import { type Service, type ServiceType, serviceTypes } from '../../shared/service.ts'
+import type { Service } from '../../shared/service.ts'
 import type { CutoverGuard, Sleep } from '../../shared/service-controls.ts'
+import { defaultServiceType, type ServiceType, serviceTypes } from '../../shared/service-type.ts'
 import type { Context, Start } from '../context.ts'
 import { parseDisk } from '../disk-option.ts'
 import { usageError } from '../error.ts'
@@ -34,7 +35,7 @@ export function addServiceCommands(program: Command, start: Start): void {
       .command('create')
       .description('Create a service; it waits for its first deploy')
       .argument('<name>', 'Name, unique in the workspace')
-      .addOption(new Option('--type <type>', 'Type of service').choices(serviceTypes).default('web_service'))
+      .addOption(new Option('--type <type>', 'Type of service').choices(serviceTypes).default(defaultServiceType))
       .option('--disk <disk>', 'Persistent disk: name, mount path and size in GB, such as data:/var/data:10', parseDisk),
   ).action((name: string, options: CreateOptions, command: Command) => create(start(command), name, options))
   addSettingOptions(

@@ -1,5 +1,6 @@
 import { type Deploy, type DeployStatus, isDeployRunning } from '../../shared/deploy.ts'
 import type { Service } from '../../shared/service.ts'
+import { traitsOf } from '../../shared/service-type.ts'
 import type { Context } from '../context.ts'
 import { CliError, Interrupted } from '../error.ts'
 import { formatTook } from '../figures.ts'
@@ -53,7 +54,7 @@ export async function awaitDeploy(context: Context, { service, deployId, isDetac
   const isAwaited = untilProven && deploy.guardedUntil !== undefined
   if (isJson && !isAwaited) context.printJson(deploy)
   // At which port a private service is reached, its first deploy finds out.
-  const isFound = !isJson && deploy.status === 'live' && service.type === 'private_service'
+  const isFound = !isJson && deploy.status === 'live' && traitsOf(service.type).choosesPort
   const reached = isFound ? await client.call('getService', { params: { serviceId: service.id } }) : service
   conclude(context, reached, deploy)
   sayWatched(context, deploy)

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import type { ServiceType } from '../../shared/service-type.ts'
 import type { SourceFile } from './files.ts'
 
 /** Files that say a program is built or run here; the server finds out which. */
@@ -67,14 +68,14 @@ export interface PackageJson {
 }
 
 /** What a new service for this source should be unless the user says. */
-export async function detectType(files: readonly SourceFile[], rootDir = ''): Promise<'static_site' | 'web_service'> {
+export async function detectType(files: readonly SourceFile[], rootDir = ''): Promise<ServiceType> {
   const prefix = rootDir === '' ? '' : `${rootDir.replace(/\/+$/, '')}/`
   const below = new Map(files.filter(({ path }) => path.startsWith(prefix)).map((file) => [file.path.slice(prefix.length), file]))
   return typeOf(new Set(below.keys()), await packageJsonIn(below.get('package.json')))
 }
 
 /** A static site when there are pages and no program, or a package.json that only makes pages. */
-export function typeOf(names: ReadonlySet<string>, packageJson: PackageJson | undefined): 'static_site' | 'web_service' {
+export function typeOf(names: ReadonlySet<string>, packageJson: PackageJson | undefined): ServiceType {
   if ([...programs].some((name) => names.has(name))) return 'web_service'
   const isSite = packageJson === undefined ? names.has('index.html') && !names.has('package.json') : makesPagesOnly(packageJson)
   return isSite ? 'static_site' : 'web_service'

@@ -1,5 +1,6 @@
 import { AppError } from '../../shared/error.ts'
 import type { Runtime } from '../../shared/service.ts'
+import { traitsOf } from '../../shared/service-type.ts'
 import { detectGo, detectRust } from './detect-compiled.ts'
 import { detectJavascript, hasJavascript } from './detect-javascript.ts'
 import { detectPython, hasPython } from './detect-python.ts'
@@ -30,7 +31,7 @@ const detectors: readonly {
  */
 export function detectBuild(input: DetectInput): BuildPlan {
   const { files, settings } = input
-  if (settings.type === 'static_site') return detectStatic(input)
+  if (!traitsOf(settings.type).runsProgram) return detectStatic(input)
   const start = declaredStart(input)
   refuseDeno(input, start)
   const detector = detectors.find(({ runtimes, matches }) =>

@@ -1,4 +1,5 @@
-import type { Runtime, ServiceType } from '../../shared/service.ts'
+import type { Runtime } from '../../shared/service.ts'
+import type { ServiceType } from '../../shared/service-type.ts'
 import { shellWord } from './shell-word.ts'
 import type { SourceView } from './source-view.ts'
 import type { Toolchains } from './tool.ts'

@@ -1,5 +1,5 @@
 import { AppError } from '../../shared/error.ts'
-import type { ServiceType } from '../../shared/service.ts'
+import type { ServiceType } from '../../shared/service-type.ts'
 import type { DetectInput } from './plan.ts'
 
 /** The processes of a Procfile, by name, in its order. Lines that are none are passed over, as Heroku does. */

@@ -1,4 +1,4 @@
-import type { ServiceType } from '../../../shared/service.ts'
+import type { ServiceType } from '../../../shared/service-type.ts'
 
 /** Types of service that a disk goes with: a static site has no instance that could write, and a cron job comes and goes. */
 const typesWithDisk: ReadonlySet<ServiceType> = new Set(['web_service', 'private_service', 'background_worker'])

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ServiceType } from '../../../shared/service.ts'
+import type { ServiceType } from '../../../shared/service-type.ts'
 import { isListenedOnBy } from './listener.ts'
 
 /** What is asked of an instance before it counts as healthy. */

@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite'
 import { randomBytes } from 'node:crypto'
 import { isPlatformKey } from '../../../shared/env.ts'
 import { AppError, invalidValue } from '../../../shared/error.ts'
-import type { ServiceType } from '../../../shared/service.ts'
+import type { ServiceType } from '../../../shared/service-type.ts'
 import type { Sealer } from '../../platform/secrets/seal.ts'
 
 /** What env vars and secret files need: the rows are sealed, each for its own place. */

@@ -2,7 +2,8 @@ import { type HeaderRule, maxPatternChars, type PathRule, type PathRuleInput } f
 import { AppError, type ErrorDetail } from '../../../shared/error.ts'
 import { isReservedHeader } from '../../../shared/header-rule.ts'
 import { type BuildPlanName, defaultBuildPlan, defaultPlan, type PlanName } from '../../../shared/plan.ts'
-import { defaultShutdownDelaySeconds, type Runtime, type ServiceDetailsInput, type ServiceType } from '../../../shared/service.ts'
+import { defaultShutdownDelaySeconds, type Runtime, type ServiceDetailsInput } from '../../../shared/service.ts'
+import type { ServiceType } from '../../../shared/service-type.ts'
 import { isNeutralControl } from './controls.ts'
 
 /** What a release is made with and restored to: everything of a service but its name, its variables and how many of it run. */

@@ -1,4 +1,6 @@
+import { typesWith } from '../../../shared/service-type.ts'
 import { hostOf } from '../../apps/services/addresses.ts'
+import { sqlList } from '../../platform/db/sql-list.ts'
 import type { EdgeContext } from '../context.ts'
 import { verifiedDomains } from '../domains/store.ts'
 import type { AcmeSettings } from './acme/settings.ts'
@@ -45,7 +47,7 @@ const distinct = (hosts: ServedHost[]): ServedHost[] => [...new Map(hosts.map((e
 export function readWanted(context: EdgeContext, acme: AcmeSettings | undefined): Wanted {
   const services = context.db
     .query<{ id: string; slug: string }, []>(
-      "SELECT id, slug FROM services WHERE deleted_at IS NULL AND type IN ('web_service', 'static_site') ORDER BY id",
+      `SELECT id, slug FROM services WHERE deleted_at IS NULL AND type IN (${sqlList(typesWith('isRouted'))}) ORDER BY id`,
     )
     .all()
   return decideWanted({

@@ -1,5 +1,6 @@
 import { canonicalHostName, parseDomainName, refuseReservedNames } from '../../../shared/domain.ts'
 import { AppError } from '../../../shared/error.ts'
+import { traitsOf } from '../../../shared/service-type.ts'
 import { recordEvent } from '../../apps/events/store.ts'
 import { type StoredService, serviceById } from '../../apps/services/store.ts'
 import { isWithin, type ServiceScope } from '../../identity/scopes/scope.ts'
@@ -79,6 +80,6 @@ function removeRow(context: EdgeContext, service: StoredService, { id, name }: S
 }
 
 function refuseHidden({ type }: StoredService): void {
-  if (type === 'web_service' || type === 'static_site') return
+  if (traitsOf(type).isRouted) return
   throw new AppError('conflict', `A ${type} is not reached from outside. Domains are for web services and static sites.`)
 }

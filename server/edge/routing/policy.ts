@@ -1,3 +1,4 @@
+import { traitsOf } from '../../../shared/service-type.ts'
 import { isEverywhere } from '../../apps/services/controls.ts'
 import type { RoutePolicy } from '../../ingress/tables/route-table.ts'
 import type { RoutedService } from './table.ts'
@@ -5,7 +6,7 @@ import type { RoutedService } from './table.ts'
 /** Returns undefined for most services, so that their routes stay small. The rules of a static site stand in its route. */
 export function policyOf({ type, controls, release }: Pick<RoutedService, 'type' | 'controls' | 'release'>): RoutePolicy | undefined {
   const { maintenanceMode, ipAllowList } = controls
-  const { headers = [], routes = [] } = type === 'web_service' ? (release?.settings ?? {}) : {}
+  const { headers = [], routes = [] } = traitsOf(type).isProxied ? (release?.settings ?? {}) : {}
   const policy: RoutePolicy = {
     ...(isEverywhere(ipAllowList) ? {} : { allow: ipAllowList.map(({ cidrBlock }) => cidrBlock) }),
     ...(maintenanceMode.enabled ? { maintenance: maintenanceMode.uri === '' ? {} : { uri: maintenanceMode.uri } } : {}),

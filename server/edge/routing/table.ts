@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import type { ServiceControls } from '../../../shared/service-controls.ts'
+import { type ServiceType, traitsOf, typesWith } from '../../../shared/service-type.ts'
 import { artifactDir } from '../../apps/deploys/release-store.ts'
 import { hostOf } from '../../apps/services/addresses.ts'
 import type { ServiceSettings } from '../../apps/services/settings.ts'
@@ -7,6 +8,7 @@ import { controlsIn } from '../../apps/services/store.ts'
 import type { StoredInstance } from '../../apps/workloads/instance-store.ts'
 import { SHARED_ADDRESS } from '../../engines/port/loopback-address.ts'
 import type { ProxyTarget, Route, RouteTable } from '../../ingress/tables/route-table.ts'
+import { sqlList } from '../../platform/db/sql-list.ts'
 import type { EdgeContext } from '../context.ts'
 import { verifiedDomains } from '../domains/store.ts'
 import { apiRouteOf } from './api-route.ts'
@@ -17,7 +19,7 @@ export interface RoutedService {
   id: string
   name: string
   slug: string
-  type: 'web_service' | 'static_site'
+  type: ServiceType
   isSuspended: boolean
   isAsleep: boolean
   /** Whether it has ever been woken: then nobody is turned away while it starts. */
@@ -35,7 +37,7 @@ export function routeOf(service: RoutedService): Route {
   const named = { serviceId: service.id, name: service.name, ...(policy && { policy }) }
   if (service.isSuspended) return { kind: 'suspended', ...named }
   if (service.release === undefined) return { kind: 'unavailable', ...named, isUndeployed: true }
-  if (service.type === 'static_site') {
+  if (!traitsOf(service.type).isProxied) {
     const { settings, id, artifactDir: root } = service.release
     return { kind: 'static', ...named, releaseId: id, root, headers: settings.headers, rules: settings.routes }
   }
@@ -105,7 +107,7 @@ function selectRouted(db: Database, context: Pick<EdgeContext, 'paths'>): Routed
     .query<RoutedRow, []>(
       `SELECT s.id, s.name, s.slug, s.type, s.controls, s.suspended_at, s.asleep_at, s.woken_at, r.id AS release_id, r.artifact, r.settings
        FROM services s LEFT JOIN deploys d ON d.id = s.live_deploy_id LEFT JOIN releases r ON r.id = d.release_id
-       WHERE s.deleted_at IS NULL AND s.type IN ('web_service', 'static_site')`,
+       WHERE s.deleted_at IS NULL AND s.type IN (${sqlList(typesWith('isRouted'))})`,
     )
     .all()
     .map((row) => ({ ...presentRow(row, context), instances: (instances.get(row.id) ?? []).map(presentTarget) }))

@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { type PlanName, plans } from '../../../shared/plan.ts'
 import type { QuotaName } from '../../../shared/quota.ts'
+import { type ServiceType, traitsOf } from '../../../shared/service-type.ts'
 import { findWorkspace } from '../memberships/store.ts'
 import type { Limits } from './limits.ts'
 
@@ -53,7 +54,7 @@ export const workspacesMadeBy = (db: Database, email: string): number =>
 type StoredQuota = Exclude<QuotaName, 'uploads' | 'shells'>
 
 interface ServiceRow {
-  type: string
+  type: ServiceType
   instances: number
   plan: PlanName
 }
@@ -70,7 +71,7 @@ function promised(db: Database, workspaceId: string): Record<'services' | 'insta
        WHERE workspace_id = ? AND deleted_at IS NULL`,
     )
     .all(workspaceId)
-  const running = rows.filter(({ type }) => type !== 'static_site')
+  const running = rows.filter(({ type }) => traitsOf(type).runsProgram)
   const sum = (amountOf: (row: ServiceRow) => number) => rounded(running.reduce((total, row) => total + amountOf(row) * row.instances, 0))
   return {
     services: rows.length,

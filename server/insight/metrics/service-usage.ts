@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import type { ServiceUsage } from '../../../shared/metrics.ts'
+import { traitsOf } from '../../../shared/service-type.ts'
 import type { StoredService } from '../../apps/services/store.ts'
 import { instancesOf } from '../../apps/workloads/instance-store.ts'
 import { isCrashLooping } from '../../engines/backoff.ts'
@@ -50,7 +51,7 @@ function used(snapshot: ServiceSnapshot | undefined): Used {
 type Asked = Pick<ServiceUsage, 'requestsPerSecond' | 'errorsPerSecond' | 'latencyP95Ms' | 'bytesInPerSecond' | 'bytesOutPerSecond'>
 
 function asked({ type }: StoredService, snapshot: ServiceSnapshot | undefined): Asked {
-  const traffic = type === 'web_service' || type === 'static_site' ? snapshot?.traffic : undefined
+  const traffic = traitsOf(type).isRouted ? snapshot?.traffic : undefined
   if (traffic === undefined) {
     return { requestsPerSecond: null, errorsPerSecond: null, latencyP95Ms: null, bytesInPerSecond: null, bytesOutPerSecond: null }
   }
@@ -72,5 +73,5 @@ function stateOf(service: StoredService, db: Database, nowMs: number): ServiceUs
   if (instances.some(({ phase }) => phase === 'serving')) return 'running'
   if (instances.some(({ phase }) => phase !== 'draining')) return 'starting'
   if (service.liveDeployId === null) return 'not_deployed'
-  return service.type === 'static_site' || service.type === 'cron_job' ? 'live' : 'stopped'
+  return traitsOf(service.type).hasInstances ? 'stopped' : 'live'
 }

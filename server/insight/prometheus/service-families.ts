@@ -1,3 +1,4 @@
+import { traitsOf } from '../../../shared/service-type.ts'
 import type { StoredService } from '../../apps/services/store.ts'
 import { statusClasses } from '../../telemetry/metrics/samples.ts'
 import { instancesIn, type ServiceSnapshot, type Snapshot, type Totals } from '../../telemetry/metrics/snapshot.ts'
@@ -24,7 +25,7 @@ export function serviceFamilies(services: readonly StoredService[], latest: Snap
       labels: { service: id, service_name: name },
       snapshot: latest?.services.get(id),
       tally: totals.get(id) ?? emptyTally(),
-      isReached: type === 'web_service' || type === 'static_site',
+      isReached: traitsOf(type).isRouted,
     }),
   )
   return [...usageFamilies(shown), ...limitFamilies(shown), ...trafficFamilies(shown.filter(({ isReached }) => isReached))]

@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { type PlanName, plans } from '../../../shared/plan.ts'
+import { type ServiceType, traitsOf } from '../../../shared/service-type.ts'
 import type { Engine } from '../../engines/port/port.ts'
 
 /** What one instance has used so far and holds now. */
@@ -42,7 +43,7 @@ export async function readInstances(engine: Engine, now: () => number): Promise<
 
 interface ServiceRow {
   id: string
-  type: string
+  type: ServiceType
   hasLiveRelease: number
   plan: string | null
 }
@@ -58,7 +59,7 @@ export function readServices(db: Database): ServiceFacts[] {
     )
     .all()
   return rows.map(({ id, type, hasLiveRelease, plan }) => {
-    const limits = plan !== null && Object.hasOwn(plans, plan) && type !== 'static_site' ? plans[plan as PlanName] : undefined
+    const limits = plan !== null && Object.hasOwn(plans, plan) && traitsOf(type).runsProgram ? plans[plan as PlanName] : undefined
     return {
       id,
       hasLiveRelease: hasLiveRelease === 1,

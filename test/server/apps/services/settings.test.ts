@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { applyControls } from '../../../../server/apps/services/controls.ts'
 import { applyDetails, defaultSettings } from '../../../../server/apps/services/settings.ts'
 import { AppError } from '../../../../shared/error.ts'
-import type { ServiceDetailsInput, ServiceType } from '../../../../shared/service.ts'
+import type { ServiceDetailsInput } from '../../../../shared/service.ts'
 import { defaultControls } from '../../../../shared/service-controls.ts'
+import type { ServiceType } from '../../../../shared/service-type.ts'
 
 const apply = (input: ServiceDetailsInput, type: ServiceType = 'web_service') => applyDetails(type, defaultSettings, input)
 
