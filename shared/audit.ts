@@ -4,7 +4,7 @@
  */
 import { type Static, Type } from '@sinclair/typebox'
 import { Id } from './id.ts'
-import { Many, OneOf, PageOf, Time, TimeInput } from './schema.ts'
+import { Many, OneOf, PageOf, pageItems, Time, TimeInput } from './schema.ts'
 
 export const auditStatuses = ['success', 'error'] as const
 export const auditActorTypes = ['user', 'rest_api', 'system'] as const
@@ -67,8 +67,8 @@ export const AuditQuery = {
     Type.Integer({
       minimum: 1,
       description: 'How many items, 1 to 1000; larger is clamped',
-      default: 20,
-      examples: [20],
+      default: pageItems.default,
+      examples: [pageItems.default],
       'x-clamped': maxAuditLimit,
     }),
   ),

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Many, OneOf, Paths, TimeInput } from './schema.ts'
+import { Many, OneOf, Paths, pageItems, TimeInput } from './schema.ts'
 
 export const logTypes = ['app', 'request', 'build'] as const
 export type LogType = (typeof logTypes)[number]
@@ -46,7 +46,7 @@ const filters = {
 
 export const LogQuery = Type.Object({
   ...filters,
-  limit: Type.Optional(Type.Integer({ minimum: 1, default: 20, description: '1 to 100; larger is clamped' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, default: pageItems.default, description: `1 to ${pageItems.most}; larger is clamped` })),
 })
 export type LogQuery = Static<typeof LogQuery>
 

@@ -67,10 +67,18 @@ const matchesAny = (value: unknown, candidates: unknown[]): boolean => candidate
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** Items of a page: when nobody says how many, and at most. Logs and the audit log count their lines and entries alike. */
+export const pageItems = { default: 20, most: 100 }
+
 /** Query of every list: how many, and strictly after which item. Larger limits are clamped, not refused. */
 export const PageQuery = {
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, description: 'How many items, 1 to 100; larger is clamped', default: 20, examples: [20] }),
+    Type.Integer({
+      minimum: 1,
+      description: `How many items, 1 to ${pageItems.most}; larger is clamped`,
+      default: pageItems.default,
+      examples: [pageItems.default],
+    }),
   ),
   cursor: Type.Optional(Type.String({ maxLength: 200, description: 'Only items strictly after the one this cursor came with' })),
 }

@@ -1,6 +1,7 @@
 import { AppError } from '../../../shared/error.ts'
+import { pageItems } from '../../../shared/schema.ts'
 
-export const DEFAULT_PAGE_ITEMS = 20
+export const DEFAULT_PAGE_ITEMS = pageItems.default
 
 /** Where in a list an item stands: its sort keys, outermost first, such as `[createdAt, id]` or `[id]`. */
 export type Position = readonly (string | number)[]

@@ -1,8 +1,6 @@
 import type { TObject, TSchema } from '@sinclair/typebox'
 import { AppError } from '../../../shared/error.ts'
-
-/** The most items of a list whose schema names no other number; a larger `limit` is clamped to it. */
-const MAX_PAGE_ITEMS = 100
+import { pageItems } from '../../../shared/schema.ts'
 
 /** Turns the raw query of a URL into values of the types its schema names; what cannot be turned is left for validation to refuse. */
 export type QueryReader = (url: string) => Record<string, unknown>
@@ -52,7 +50,8 @@ function fieldOf(name: string, schema: TSchema): Field {
   return { name, fallback, read }
 }
 
-const clamped = (limit: unknown, { 'x-clamped': most = MAX_PAGE_ITEMS }: TSchema): unknown =>
+/** A schema that names no other number allows as many items as any page. */
+const clamped = (limit: unknown, { 'x-clamped': most = pageItems.most }: TSchema): unknown =>
   typeof limit === 'number' ? Math.min(limit, most as number) : limit
 
 function readerOf(schema: TSchema): (value: string) => unknown {

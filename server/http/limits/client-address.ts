@@ -1,5 +1,4 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { isIPv6 } from 'node:net'
 import { forwardedClient, ingressProofHeader } from '../../../shared/forwarded-client.ts'
 
 /** Tells the address of the client from that of the peer and what proxies in between say. */
@@ -28,14 +27,4 @@ function createProofCheck(proof: string): (header: string | null) => boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   const wanted = digest(proof)
   return (header) => header !== null && timingSafeEqual(digest(header.slice(header.lastIndexOf(',') + 1).trim()), wanted)
-}
-
-/** What limits are counted by: one IPv4 address, or the /64 network that one IPv6 customer has to himself. */
-export function addressKey(address: string): string {
-  if (!isIPv6(address)) return address
-  const [head = '', tail = ''] = address.split('::')
-  const groups = head.split(':')
-  const missing = address.includes('::') ? 8 - groups.length - tail.split(':').length : 0
-  const all = [...groups, ...Array<string>(Math.max(0, missing)).fill('0'), ...tail.split(':')]
-  return all.slice(0, 4).join(':')
 }

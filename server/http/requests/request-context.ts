@@ -1,6 +1,6 @@
 import { AppError } from '../../../shared/error.ts'
+import { networkOf } from '../../platform/network/network-of.ts'
 import type { ReplyHead } from '../answers/respond.ts'
-import { addressKey } from '../limits/client-address.ts'
 import type { RateState } from '../limits/rate-limit.ts'
 import type { Counted } from '../limits/rate-limits.ts'
 import type { HttpParts } from './parts.ts'
@@ -29,7 +29,7 @@ export function openVisit(request: Request, parts: HttpParts): Visit {
     address ??= parts.addressOf(parts.server()?.requestIP(request)?.address, request.headers)
     return address
   }
-  const addressed = () => `address:${addressKey(readAddress())}`
+  const addressed = () => `address:${networkOf(readAddress())}`
   return {
     request,
     requestId,

@@ -1,5 +1,5 @@
 import type { DeniedAttempt } from '../../http/handlers/audit.ts'
-import { addressKey } from '../../http/limits/client-address.ts'
+import { networkOf } from '../../platform/network/network-of.ts'
 import { describeError } from '../../platform/server-log.ts'
 import type { NewEntry } from '../audit-chain/chain.ts'
 import { masked } from '../audit-chain/mask.ts'
@@ -83,7 +83,7 @@ export function createDenials({ db, audit, log, now, stopping }: DenialsContext)
 /** By who it was, or else from where; a wrong password apart from a wrong token. */
 function keyOf({ actor, address, reason, facts, isAtDoor, operationId }: DeniedAttempt): string {
   const target = facts.target ?? facts.actor?.id ?? ''
-  return [reason, actor?.id ?? addressKey(address), actor?.workspaceId ?? '', target, isAtDoor ? '' : operationId].join(' ')
+  return [reason, actor?.id ?? networkOf(address), actor?.workspaceId ?? '', target, isAtDoor ? '' : operationId].join(' ')
 }
 
 /** Of an account, each of its workspaces. */

@@ -3,7 +3,7 @@ import { AppError, invalidValue } from '../../../shared/error.ts'
 import type { TeamInviteAccept } from '../../../shared/team.ts'
 import { credentialOf } from '../../http/access/credential.ts'
 import type { Call } from '../../http/handlers/call.ts'
-import { addressKey } from '../../http/limits/client-address.ts'
+import { networkOf } from '../../platform/network/network-of.ts'
 import type { IdentityContext } from '../context.ts'
 import { findFirstMembership, findWorkspace } from '../memberships/store.ts'
 import { hashPassword } from '../passwords/password.ts'
@@ -48,7 +48,7 @@ export function sessionShown({ db, now }: Pick<IdentityContext, 'db' | 'now'>, {
 
 /** Counts attempts by address, as logins are: a token is no more to be guessed than a password. */
 export async function counted<T>(throttle: Throttle, address: string, accept: () => Promise<T>): Promise<T> {
-  const counter = addressKey(address)
+  const counter = networkOf(address)
   throttle.begin([counter])
   const result = await accept()
   throttle.takeBack(counter)

@@ -3,7 +3,7 @@
  * pair of account and network address; the account alone is closed only beyond what guesses of a whole day come to, and never to a browser
  * that has logged in to it before, which has a count of its own.
  */
-import { addressKey } from '../../http/limits/client-address.ts'
+import { networkOf } from '../../platform/network/network-of.ts'
 import type { Limit } from './throttle.ts'
 
 const MINUTE_MS = 60_000
@@ -14,11 +14,11 @@ const OF_ADDRESS = 10
 const OF_ACCOUNT = 100
 
 const accountOf = (email: string): string => `account:${email.toLowerCase()}`
-const pairOf = (email: string, address: string): string => `pair:${email.toLowerCase()} ${addressKey(address)}`
+const pairOf = (email: string, address: string): string => `pair:${email.toLowerCase()} ${networkOf(address)}`
 const knownDevice = (hash: string): string => `known:${hash}`
 
 /** What attempts of one network address are counted by: of IPv6, of its network. */
-export const addressCounterOf = (address: string): string => `address:${addressKey(address)}`
+export const addressCounterOf = (address: string): string => `address:${networkOf(address)}`
 
 interface Attempt {
   email: string

@@ -5,9 +5,6 @@ import { type ScanRequest, type ScanState, scan, settledLines } from './scan.ts'
 
 export type Direction = 'backward' | 'forward'
 
-export const DEFAULT_PAGE_LINES = 20
-export const MAX_PAGE_LINES = 100
-
 /** A search that takes longer answers with what it has found, and where to go on. */
 export const DEFAULT_SEARCH_MS = 5000
 

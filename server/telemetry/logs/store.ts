@@ -5,6 +5,7 @@
  * `append` returns; a killed process loses nothing of it.
  */
 import type { LogLabel } from '../../../shared/log.ts'
+import { pageItems } from '../../../shared/schema.ts'
 import { createAppender, type FilePosition } from './append.ts'
 import { streamsOf } from './cursor.ts'
 import { openLogDatabase } from './database.ts'
@@ -13,11 +14,9 @@ import type { LogLine, NewLogLine } from './line.ts'
 import {
   type ArrivalPage,
   type ArrivalRequest,
-  DEFAULT_PAGE_LINES,
   DEFAULT_SEARCH_MS,
   type Direction,
   type LogPageResult,
-  MAX_PAGE_LINES,
   queryArrival,
   queryPage,
 } from './query.ts'
@@ -70,7 +69,7 @@ export function openLogStore(path: string): LogStore {
       if (lines.length > 0) for (const listener of listeners) listener(lines)
       return lines
     },
-    query({ direction = 'backward', limit = DEFAULT_PAGE_LINES, searchMs = DEFAULT_SEARCH_MS, signal, ...filter }) {
+    query({ direction = 'backward', limit = pageItems.default, searchMs = DEFAULT_SEARCH_MS, signal, ...filter }) {
       const request = { test: compileFilter(filter), direction, limit: clampLimit(limit), endOfTime: appender.endOfTime(Date.now()) }
       return readers.use((reader) => queryPage(reader, request, { searchMs, signal }))
     },
@@ -94,4 +93,4 @@ export function openLogStore(path: string): LogStore {
   }
 }
 
-const clampLimit = (limit: number): number => Math.max(1, Math.min(MAX_PAGE_LINES, Math.trunc(limit)))
+const clampLimit = (limit: number): number => Math.max(1, Math.min(pageItems.most, Math.trunc(limit)))
