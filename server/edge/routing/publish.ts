@@ -10,7 +10,7 @@ export function createRoutePublisher(context: Omit<EdgeContext, 'routes' | 'work
   return createPublisher({
     what: 'routes',
     build: () => ({ hosts: buildRouteTable(context), streams: streamsOf(context) }),
-    send: (table, version) => context.ingress.publish({ version, ...table }),
+    send: (table, version, last) => context.ingress.publish({ version, ...table }, last && { version: last.version, ...last.table }),
     log: context.log,
     signal: context.stopping,
     now: context.now,

@@ -2,6 +2,7 @@ import type { Static, TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { AppError, type ErrorCode, errorStatus } from '../../../shared/error.ts'
 import type { CertificateTable } from '../tables/certificate-table.ts'
+import { routeChanges } from '../tables/route-changes.ts'
 import type { RouteTable } from '../tables/route-table.ts'
 import { type KnownCounts, TrafficCounts } from '../traffic/counts.ts'
 import { newestOf, otherSocketPaths, ownSocketPaths } from './names.ts'
@@ -14,6 +15,7 @@ import {
   ParkedNews,
   PUBLISHER_HEADER,
   type Successor,
+  TAKES_CHANGES_HEADER,
 } from './protocol.ts'
 
 /**
@@ -22,12 +24,12 @@ import {
  */
 export interface IngressClient {
   /**
-   * Makes the ingress serve this table, whole and at once; it is on disk when this returns. Predecessors that still have clients
-   * follow it, too.
+   * Makes the ingress serve this table, at once; it is on disk when this returns. Predecessors that still have clients follow it, too.
+   * Where `base`, the table that this client published last, is given, only what has changed is sent, if the ingress takes that.
    *
    * @throws AppError `conflict` when this client has published a newer version already, `validation_failed` for a table that is none.
    */
-  publish(table: RouteTable): Promise<void>
+  publish(table: RouteTable, base?: RouteTable): Promise<void>
   /** The same for the certificates; keys in it are sealed. @throws AppError as `publish` does. */
   publishCertificates(table: CertificateTable): Promise<void>
   /** What an instance is still busy with in all of them, also after it has left the table; zeros for an unknown one. */
@@ -75,13 +77,26 @@ export function createIngressClient(controlSocketPath: string): IngressClient {
   }
   const commandAll = async (method: string, path: string) => void (await callAll(method, path))
 
+  let takesChanges = false
+  const putRoutes = async (table: RouteTable) => {
+    const answer = await call('PUT', controlPaths.routes, table)
+    takesChanges = answer.headers.has(TAKES_CHANGES_HEADER)
+  }
+  const publishRoutes = async (table: RouteTable, base: RouteTable | undefined) => {
+    if (base === undefined || !takesChanges) return putRoutes(table)
+    await command('PATCH', controlPaths.routes, routeChanges(base, table)).catch((error) => {
+      if (hasOtherBase(error)) return putRoutes(table)
+      throw error
+    })
+  }
+
   /** Whoever has the well-known name must take the table; a predecessor that hangs keeps nobody waiting for long. */
-  const publishTo = async (path: string, table: unknown) => {
+  const publishTo = async (path: string, table: unknown, publishToNewest: () => Promise<void> = () => command('PUT', path, table)) => {
     const others = new Set<string>()
     let told: string
     do {
       told = newestOf(controlSocketPath)
-      await command('PUT', path, table)
+      await publishToNewest()
       for (const socketPath of otherSocketPaths(controlSocketPath)) others.add(socketPath)
       const put = (socketPath: string) =>
         callSocket({ socketPath, publisher, method: 'PUT', path, body: table, timeoutMs: OTHERS_TIMEOUT_MS })
@@ -89,7 +104,7 @@ export function createIngressClient(controlSocketPath: string): IngressClient {
     } while (newestOf(controlSocketPath) !== told)
   }
   return {
-    publish: (table) => publishTo(controlPaths.routes, table),
+    publish: (table, base) => publishTo(controlPaths.routes, table, () => publishRoutes(table, base)),
     publishCertificates: (table) => publishTo(controlPaths.certificates, table),
     drainState: async (instanceId) => {
       const answers = await callAll('GET', controlPaths.drainState(instanceId))
@@ -147,6 +162,9 @@ function unlessGone(error: unknown): undefined {
   if (cause instanceof Error && 'code' in cause && goneCodes.includes(String(cause.code))) return undefined
   throw error
 }
+
+/** Another ingress has come in the place of the one that was published to, maybe one that does not know of changes. */
+const hasOtherBase = (error: unknown): boolean => error instanceof AppError && (error.code === 'conflict' || error.code === 'not_found')
 
 const sumOf = (states: readonly DrainState[]): DrainState => ({
   inFlight: states.reduce((sum, { inFlight }) => sum + inFlight, 0),

@@ -42,6 +42,9 @@ export const ControlError = Type.Object({ code: Type.String(), message: Type.Str
 /** Names the publisher of a snapshot: versions of two publishers cannot be compared. */
 export const PUBLISHER_HEADER = 'x-publisher'
 
+/** Says, in the answer to a whole route table, that changes to it are taken, too (RFC 5789 section 3.1). An older ingress does not say so. */
+export const TAKES_CHANGES_HEADER = 'accept-patch'
+
 export const controlPaths = {
   status: '/status',
   routes: '/routes',

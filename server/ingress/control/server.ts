@@ -12,6 +12,7 @@ import {
   type ParkedNews,
   PUBLISHER_HEADER,
   Successor,
+  TAKES_CHANGES_HEADER,
 } from './protocol.ts'
 
 export interface ControlledIngress {
@@ -20,6 +21,8 @@ export interface ControlledIngress {
   counters(known: KnownCounts | undefined): TrafficCounts
   /** Applies and saves a snapshot of the routes as received. */
   publish: Publish
+  /** Applies changes to the routes this publisher has published last. */
+  publishChanges: Publish
   /** The same for the certificates. */
   publishCertificates: Publish
   drainState(instanceId: string): DrainState
@@ -97,6 +100,9 @@ async function answer(ingress: ControlledIngress, request: Request): Promise<Res
       return Response.json(ingress.counters(knownCounts(searchParams)))
     case `PUT ${controlPaths.routes}`:
       await ingress.publish(publisherOf(request), await request.text())
+      return new Response(null, { status: 204, headers: { [TAKES_CHANGES_HEADER]: 'application/json' } })
+    case `PATCH ${controlPaths.routes}`:
+      await ingress.publishChanges(publisherOf(request), await request.text())
       return done()
     case `PUT ${controlPaths.certificates}`:
       await ingress.publishCertificates(publisherOf(request), await request.text())

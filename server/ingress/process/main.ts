@@ -23,7 +23,8 @@ import { Router } from '../serve/router.ts'
 import { type InheritedListener, inheritanceOf } from '../sockets/inherited.ts'
 import { StaticFiles } from '../static/files.ts'
 import { createStreams, type Streams } from '../streams/streams.ts'
-import { type Publish, type PublishedTable, publishTo, restore } from '../tables/publication.ts'
+import { type Publish, type PublishedTable, publicationOf, restore } from '../tables/publication.ts'
+import { parseRouteChanges, withRouteChanges } from '../tables/route-changes.ts'
 import { parseRouteTable, type RouteTable } from '../tables/route-table.ts'
 import { createEntrance } from '../tls/https-answer.ts'
 import { createTlsSide, type TlsOptions, type TlsSide } from '../tls/tls-side.ts'
@@ -164,6 +165,7 @@ function operate(parts: Parts): RunningIngress {
     },
   })
   const isSucceeded = () => life.isSucceeded
+  const publication = publicationOf(routes, isSucceeded)
   const ingress: ControlledIngress = {
     status: () => ({
       pid: process.pid,
@@ -176,8 +178,9 @@ function operate(parts: Parts): RunningIngress {
       ...(life.isSucceeded && { isSucceeded: true as const }),
     }),
     counters: (known) => traffic.read(known),
-    publish: publishTo(routes, isSucceeded),
-    publishCertificates: tls.table === undefined ? noCertificates : publishTo(tls.table, isSucceeded),
+    publish: publication.publish,
+    publishChanges: publication.publishChanges({ parse: parseRouteChanges, applyTo: withRouteChanges }),
+    publishCertificates: tls.table === undefined ? noCertificates : publicationOf(tls.table, isSucceeded).publish,
     drainState: (instanceId) => {
       const { inFlight, tunnels } = targets.drainState(instanceId)
       return { inFlight, tunnels: tunnels + streams.countOf(instanceId) }

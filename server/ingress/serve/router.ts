@@ -62,7 +62,8 @@ export class Router {
   apply(table: RouteTable): void {
     this.#parts.proxy.targets.apply(table)
     this.#routes = new Map(Object.entries(table.hosts))
-    this.#served = new Map(Object.entries(table.hosts).map(([host, route]) => [host, prepare(route)]))
+    const before = this.#served
+    this.#served = new Map(Object.entries(table.hosts).map(([host, route]) => [host, preparedFrom(before.get(host), route)]))
     this.#version = table.version
     this.#tellLeftOut()
     this.#parts.parking.follow((host) => this.#routes.get(host)?.kind === 'asleep')
@@ -122,6 +123,9 @@ export class Router {
     return answer !== undefined
   }
 }
+
+/** A route that has stayed the same object keeps what was made of it. */
+const preparedFrom = (before: Served | undefined, route: Route): Served => (before?.route === route ? before : prepare(route))
 
 const prepare = (route: Route): Served => ({
   route,

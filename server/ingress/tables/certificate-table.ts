@@ -1,6 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Value } from '@sinclair/typebox/value'
-import { AppError } from '../../../shared/error.ts'
+import { parseShape } from './parse-shape.ts'
 
 /**
  * What the authority asks of us while it validates a host: over HTTP the `keyAuthorization` at the path of its `token`
@@ -41,8 +40,4 @@ export const EMPTY_CERTIFICATE_TABLE: CertificateTable = { version: 0, certifica
 export const keyPurpose = (id: string): string => `certificate key ${id}`
 
 /** @throws AppError `validation_failed` naming the first place that is wrong. */
-export function parseCertificateTable(value: unknown): CertificateTable {
-  if (Value.Check(CertificateTable, value)) return value
-  const first = Value.Errors(CertificateTable, value).First()
-  throw new AppError('validation_failed', `The certificates are not valid at ${first?.path || '/'}: ${first?.message ?? 'wrong shape'}`)
-}
+export const parseCertificateTable = (value: unknown): CertificateTable => parseShape(CertificateTable, value, 'The certificates are')

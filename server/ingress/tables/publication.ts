@@ -1,14 +1,7 @@
 import { AppError } from '../../../shared/error.ts'
 import { loadSnapshot, saveSnapshot } from './snapshot-file.ts'
 
-/** Which snapshot is applied, and who published it. */
-interface Publication {
-  /** Random for each process that publishes. */
-  publisher: string
-  version: number
-}
-
-/** A table that the control plane publishes as a whole, and that is kept on disk. */
+/** A table that the control plane publishes, and that is kept on disk. */
 export interface PublishedTable<T extends { version: number }> {
   /** In messages, as in "the saved … could not be read". */
   name: string
@@ -19,25 +12,60 @@ export interface PublishedTable<T extends { version: number }> {
   log(line: string): void
 }
 
-/** Takes a snapshot as it was received, JSON. */
+/** How the changes of a table are read and applied to the table of their base version. */
+export interface TableChanges<T, C extends { base: number; version: number }> {
+  /** @throws AppError `validation_failed`. */
+  parse(value: unknown): C
+  applyTo(table: T, changes: C): T
+}
+
+/** Takes what was received, JSON. */
 export type Publish = (publisher: string, text: string) => Promise<void>
 
-/** Saves and applies one snapshot after the other, in the order they came. `isSucceeded`: the file is a successor's, and may be newer. */
-export function publishTo<T extends { version: number }>(table: PublishedTable<T>, isSucceeded: () => boolean): Publish {
-  let applied: Publication | undefined
+export interface Publication<T> {
+  publish: Publish
+  /** @throws AppError `conflict` when the base of the changes is not what this publisher has published last. */
+  publishChanges<C extends { base: number; version: number }>(changes: TableChanges<T, C>): Publish
+}
+
+/** Which table is applied, and the random name of the process that published it. */
+interface Applied<T> {
+  publisher: string
+  table: T
+}
+
+/** Saves and applies one table after the other, in the order they came. `isSucceeded`: the file is a successor's, and may be newer. */
+export function publicationOf<T extends { version: number }>(published: PublishedTable<T>, isSucceeded: () => boolean): Publication<T> {
+  let applied: Applied<T> | undefined
   let last: Promise<void> = Promise.resolve()
-  const publish = async (publisher: string, text: string) => {
-    const parsed = table.parse(jsonOf(text))
-    const offered = { publisher, version: parsed.version }
-    refuseOvertaken(applied, offered, table.name)
-    if (!isSucceeded()) await saveSnapshot(table.filePath, text)
-    table.apply(parsed)
-    applied = offered
+
+  async function take(publisher: string, table: T, text: string): Promise<void> {
+    if (!isSucceeded()) await saveSnapshot(published.filePath, text)
+    published.apply(table)
+    applied = { publisher, table }
   }
-  return (publisher, text) => {
-    const next = last.then(() => publish(publisher, text))
-    last = next.catch(() => undefined)
-    return next
+
+  const inOrder =
+    (work: Publish): Publish =>
+    (publisher, text) => {
+      const next = last.then(() => work(publisher, text))
+      last = next.catch(() => undefined)
+      return next
+    }
+
+  return {
+    publish: inOrder(async (publisher, text) => {
+      const table = published.parse(jsonOf(text))
+      refuseOvertaken(applied, { publisher, table }, published.name)
+      await take(publisher, table, text)
+    }),
+    publishChanges: (changes) =>
+      inOrder(async (publisher, text) => {
+        const parsed = changes.parse(jsonOf(text))
+        if (applied?.publisher !== publisher || applied.table.version !== parsed.base) throw noBase(parsed.base, published.name)
+        const table = changes.applyTo(applied.table, parsed)
+        await take(publisher, table, JSON.stringify(table))
+      }),
   }
 }
 
@@ -60,12 +88,16 @@ function jsonOf(text: string): unknown {
 }
 
 /**
- * Refuses a snapshot that was overtaken on its way. Only versions of the same publisher say which is newer: a control plane that
+ * Refuses a table that was overtaken on its way. Only versions of the same publisher say which is newer: a control plane that
  * starts anew is the truth whatever its version, as its database may have been restored from a backup.
  *
  * @throws AppError `conflict`.
  */
-function refuseOvertaken(applied: Publication | undefined, offered: Publication, name: string): void {
-  if (applied === undefined || applied.publisher !== offered.publisher || offered.version >= applied.version) return
-  throw new AppError('conflict', `Version ${offered.version} of the ${name} is older than ${applied.version}, which is applied already.`)
+function refuseOvertaken<T extends { version: number }>(applied: Applied<T> | undefined, offered: Applied<T>, name: string): void {
+  const [known, next] = [applied?.table.version ?? 0, offered.table.version]
+  if (applied?.publisher !== offered.publisher || next >= known) return
+  throw new AppError('conflict', `Version ${next} of the ${name} is older than ${known}, which is applied already.`)
 }
+
+const noBase = (base: number, name: string): AppError =>
+  new AppError('conflict', `These changes are to version ${base} of the ${name}, which is not the one applied.`)

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Value } from '@sinclair/typebox/value'
 import { AppError } from '../../../shared/error.ts'
 import { parseHost } from '../message/host.ts'
+import { parseShape } from './parse-shape.ts'
 
 /** Where an instance listens. */
 export const ProxyTarget = Type.Object({
@@ -92,16 +92,18 @@ export const EMPTY_ROUTE_TABLE: RouteTable = { version: 0, hosts: {} }
  * @throws AppError `validation_failed` naming the first place that is wrong.
  */
 export function parseRouteTable(value: unknown): RouteTable {
-  if (!Value.Check(RouteTable, value)) {
-    const first = Value.Errors(RouteTable, value).First()
-    throw new AppError('validation_failed', `The route table is not valid at ${first?.path || '/'}: ${first?.message ?? 'wrong shape'}`)
-  }
-  const hosts: Record<string, Route> = {}
-  for (const [name, route] of Object.entries(value.hosts)) {
-    const parsed = parseHost(name)
-    if (parsed === undefined || parsed.port !== undefined)
-      throw new AppError('validation_failed', `The route table names "${name}", which is no host name`)
-    hosts[parsed.host] = route
-  }
-  return { version: value.version, hosts, ...(value.streams && { streams: value.streams }) }
+  const { version, hosts, streams } = parseShape(RouteTable, value, 'The route table is')
+  return { version, hosts: canonicalHosts(hosts), ...(streams && { streams }) }
+}
+
+/** @throws AppError `validation_failed` for a name that is none. */
+export const canonicalHosts = (hosts: RouteTable['hosts']): RouteTable['hosts'] =>
+  Object.fromEntries(Object.entries(hosts).map(([name, route]) => [canonicalHost(name), route]))
+
+/** The name as requests are looked up by it. @throws AppError `validation_failed` for a name that is none. */
+export function canonicalHost(name: string): string {
+  const parsed = parseHost(name)
+  if (parsed === undefined || parsed.port !== undefined)
+    throw new AppError('validation_failed', `The route table names "${name}", which is no host name`)
+  return parsed.host
 }

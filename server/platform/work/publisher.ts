@@ -10,12 +10,18 @@ export interface Publisher {
   republish(): Promise<void>
 }
 
+export interface Published<T> {
+  table: T
+  version: number
+}
+
 export interface PublisherOptions<T> {
   /** What is published, for the log. */
   what: string
   /** The table as it should be now. */
   build(): T
-  send(table: T, version: number): Promise<void>
+  /** `last` is what was sent before, where the receiver is known to have taken it. */
+  send(table: T, version: number, last: Published<T> | undefined): Promise<void>
   log: ServerLog
   signal: AbortSignal
   now(): number
@@ -32,7 +38,7 @@ const LONGEST_RETRY_MS = 2000
 
 /** One publication at a time; calls that arrive meanwhile share the next one. An ingress that is away is waited for. */
 export function createPublisher<T>({ what, build, send, log, signal, now }: PublisherOptions<T>): Publisher {
-  let published = ''
+  let published: (Published<T> & { text: string }) | undefined
   let version = 0
   let running: Promise<void> | undefined
   let next: Promise<void> | undefined
@@ -41,11 +47,11 @@ export function createPublisher<T>({ what, build, send, log, signal, now }: Publ
     for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS)) {
       const table = build()
       const text = JSON.stringify(table)
-      if (text === published) return
+      if (text === published?.text) return
       version = Math.max(now(), version + 1)
       try {
-        await send(table, version)
-        published = text
+        await send(table, version, published)
+        published = { table, version, text }
         return
       } catch (error) {
         log.error(`${what} not published`, describeError(error))
@@ -71,7 +77,7 @@ export function createPublisher<T>({ what, build, send, log, signal, now }: Publ
   return {
     publish,
     republish() {
-      published = ''
+      published = undefined
       return publish()
     },
   }

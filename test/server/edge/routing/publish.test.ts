@@ -8,6 +8,7 @@ import { until } from '../../../support/until.ts'
 
 interface Call {
   table: RouteTable
+  base: RouteTable | undefined
   take(): void
   refuse(): void
 }
@@ -21,9 +22,9 @@ beforeEach(async () => {
   server = await startTestServer()
   stopper = new AbortController()
   calls = []
-  const publish = (table: RouteTable) => {
+  const publish = (table: RouteTable, base?: RouteTable) => {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    calls.push({ table, take: resolve, refuse: () => reject(new AppError('unavailable', 'away')) })
+    calls.push({ table, base, take: resolve, refuse: () => reject(new AppError('unavailable', 'away')) })
     return promise
   }
   publisher = createRoutePublisher({ ...server.context, ingress: { ...server.context.ingress, publish }, stopping: stopper.signal })
@@ -70,6 +71,32 @@ test('routes that have not changed are not published again', async () => {
   await first
   await publisher.publish()
   expect(calls).toHaveLength(1)
+})
+
+test('the base of a publication is the table taken last', async () => {
+  await createService(server, { name: 'one' })
+  const first = publisher.publish()
+  calls[0]?.take()
+  await first
+  await createService(server, { name: 'two' })
+  const second = publisher.publish()
+  calls[1]?.refuse()
+  await until('it is asked again', () => calls.length === 3)
+  calls[2]?.take()
+  await second
+  expect(calls.map(({ base }) => base)).toEqual([undefined, calls[0]?.table, calls[0]?.table])
+})
+
+test('an ingress that has just been started is given a table without a base', async () => {
+  await createService(server, { name: 'one' })
+  const first = publisher.publish()
+  calls[0]?.take()
+  await first
+  const again = publisher.republish()
+  await until('it is asked again', () => calls.length === 2)
+  calls[1]?.take()
+  await again
+  expect(calls[1]?.base).toBeUndefined()
 })
 
 test('an ingress that is away is asked again, then with the routes of that time', async () => {
