@@ -95,7 +95,7 @@ export type ServiceControls = Static<typeof ServiceControls>
 
 /**
  * Wrong configuration, missing migrations and dead connections show at the first requests, well within half a minute. Twenty points
- * are far beyond what chance makes of a healthy release: see server/apps/guard/verdict.ts.
+ * are far beyond what chance makes of a healthy release: see server/apps/cutover-guard/verdict.ts.
  */
 const defaultGuard: CutoverGuard = { enabled: true, windowSeconds: 30, errorRateThreshold: 20 }
 

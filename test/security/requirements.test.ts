@@ -94,7 +94,7 @@ const proofs: Record<string, Record<string, string[]>> = {
   },
   'S17 archives': {
     'security/s17-archives.test.ts': [],
-    'server/apps/sources/extract.test.ts': ['with %s is refused and leaves nothing behind'],
+    'server/apps/sources/extract/archive.test.ts': ['with %s is refused and leaves nothing behind'],
   },
   'S18 outgoing addresses': {
     'security/s18-outgoing.test.ts': [],
@@ -155,7 +155,7 @@ const proofs: Record<string, Record<string, string[]>> = {
   'S32 one workspace keeps nobody from anything': {
     'security/s32-quotas.test.ts': [],
     'security/s32-build-turns.test.ts': [],
-    'server/apps/deploys/choose.test.ts': ['with one place they take turns'],
+    'server/apps/pipeline/choose.test.ts': ['with one place they take turns'],
   },
   'S28 no long turn of the event loop': {
     'security/s28-rules.test.ts': [],

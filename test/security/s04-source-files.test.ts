@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Deploy } from '../../shared/deploy.ts'
-import { tarGz } from '../server/apps/sources/archives.ts'
+import { tarGz } from '../server/apps/sources/extract/archives.ts'
 import { createService, deployEnd, upload } from '../support/apps.ts'
 import { call } from '../support/client.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { tarGz } from '../server/apps/sources/archives.ts'
+import { tarGz } from '../server/apps/sources/extract/archives.ts'
 import { createService, deployApp } from '../support/apps.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
 

@@ -4,10 +4,10 @@
  * deploys/guard.ts and plan.ts.
  */
 import type { AppContext } from '../context.ts'
+import { BASELINE_MS, type Figures, judgeRelease } from '../cutover-guard/verdict.ts'
 import { endDeploy } from '../deploys/finish.ts'
 import { deployById, updateDeploy } from '../deploys/store.ts'
 import { recordEvent } from '../events/store.ts'
-import { BASELINE_MS, type Figures, judgeRelease } from '../guard/verdict.ts'
 import { type StoredGuard, type StoredService, setGuard, setLive, updateService } from '../services/store.ts'
 import { instancesOf, type StoredInstance } from '../workloads/instance-store.ts'
 import type { Guard, GuardEnd, InstanceSet } from './plan.ts'

@@ -7,7 +7,7 @@ import { slugify } from '../../../shared/slug.ts'
 import { isWithin, type ServiceScope } from '../../identity/scopes/scope.ts'
 import { randomLetters } from '../../platform/id.ts'
 import { memo } from '../../platform/memo.ts'
-import type { Figures } from '../guard/verdict.ts'
+import type { Figures } from '../cutover-guard/verdict.ts'
 import type { ServiceSettings } from './settings.ts'
 
 /** A release that is watched after it took another's place. Times are milliseconds since 1970. */

@@ -4,7 +4,7 @@ import { AppError } from '../../../shared/error.ts'
 import { diskFull, isDiskFull } from '../../platform/files/disk-full.ts'
 import { removeTree } from '../../platform/files/tree/remove.ts'
 import { writeAll } from '../../platform/files/write-all.ts'
-import type { ArchiveFormat } from './extract.ts'
+import type { ArchiveFormat } from './extract/archive.ts'
 import { multipartFile } from './receive-multipart.ts'
 
 export interface ReceiveOptions {

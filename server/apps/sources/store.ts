@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import type { Source } from '../../../shared/deploy.ts'
 import { type Paths, servicePathsOf } from '../../platform/paths.ts'
-import type { ArchiveFormat } from './extract.ts'
+import type { ArchiveFormat } from './extract/archive.ts'
 
 export interface StoredSource extends Source {
   serviceId: string

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { runExtraction } from '../../apps/sources/extract-child.ts'
+import { runExtraction } from '../../apps/sources/extract/child.ts'
 
 /** Run by `cpd serve` for each archive. */
 export function extractCommand(): Command {

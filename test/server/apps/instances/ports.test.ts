@@ -6,7 +6,7 @@ import { call } from '../../../support/client.ts'
 import { type Platform, startPlatform } from '../../../support/platform.ts'
 import { probe, proberApp } from '../../../support/prober.ts'
 import { until } from '../../../support/until.ts'
-import { tarGz } from '../sources/archives.ts'
+import { tarGz } from '../sources/extract/archives.ts'
 
 const TIMEOUT = { timeout: 120_000 }
 const isRoot = process.getuid?.() === 0

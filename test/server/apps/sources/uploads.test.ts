@@ -6,7 +6,7 @@ import { packApp, upload } from '../../../support/apps.ts'
 import { type Platform, startPlatform } from '../../../support/platform.ts'
 import { makeService, type TestService } from '../../../support/service.ts'
 import { until } from '../../../support/until.ts'
-import { tarGz } from './archives.ts'
+import { tarGz } from './extract/archives.ts'
 
 let platform: Platform
 beforeAll(async () => {

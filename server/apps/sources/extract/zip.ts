@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { type Entry, openPromise, type ZipFile } from 'yauzl'
-import { type ExtractLimits, RATIO_FLOOR_BYTES, refuseArchive, refuseEntry } from './extract-rules.ts'
-import type { ExtractTarget } from './extract-target.ts'
+import { type ExtractLimits, RATIO_FLOOR_BYTES, refuseArchive, refuseEntry } from './rules.ts'
+import type { ExtractTarget } from './target.ts'
 
 interface ZipSource {
   path: string

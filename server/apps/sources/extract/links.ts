@@ -1,4 +1,4 @@
-import { refuseArchive, refuseEntry } from './extract-rules.ts'
+import { refuseArchive, refuseEntry } from './rules.ts'
 
 /** What a path of the tree is; a link is held by its target, as it was written in the archive. */
 export type TreeNode = 'directory' | 'file' | { linkTo: string }

@@ -1,13 +1,13 @@
 import { join } from 'node:path'
-import { AppError } from '../../../shared/error.ts'
-import { removeTree } from '../../platform/files/tree/remove.ts'
-import { isCompiled } from '../../platform/process/self.ts'
-import { type SpawnedProcess, spawnProcess } from '../../platform/process/spawn.ts'
-import type { ExtractOptions } from './extract.ts'
-import type { ExtractOutcome, ExtractTask } from './extract-child.ts'
-import type { ExtractResult } from './extract-target.ts'
+import { AppError } from '../../../../shared/error.ts'
+import { removeTree } from '../../../platform/files/tree/remove.ts'
+import { isCompiled } from '../../../platform/process/self.ts'
+import { type SpawnedProcess, spawnProcess } from '../../../platform/process/spawn.ts'
+import type { ExtractOptions } from './archive.ts'
+import type { ExtractOutcome, ExtractTask } from './child.ts'
+import type { ExtractResult } from './target.ts'
 
-const program = isCompiled ? [process.execPath, 'extract'] : [process.execPath, join(import.meta.dirname, 'extract-child.ts')]
+const program = isCompiled ? [process.execPath, 'extract'] : [process.execPath, join(import.meta.dirname, 'child.ts')]
 
 /** More at once would only take memory. */
 const MOST_AT_ONCE = 4

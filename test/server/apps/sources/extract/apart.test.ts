@@ -3,10 +3,10 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { extractApart } from '../../../../server/apps/sources/extract-apart.ts'
-import { DEFAULT_EXTRACT_LIMITS as limits } from '../../../../server/apps/sources/extract-rules.ts'
-import { spawnProcess } from '../../../../server/platform/process/spawn.ts'
-import { until } from '../../../support/until.ts'
+import { extractApart } from '../../../../../server/apps/sources/extract/apart.ts'
+import { DEFAULT_EXTRACT_LIMITS as limits } from '../../../../../server/apps/sources/extract/rules.ts'
+import { spawnProcess } from '../../../../../server/platform/process/spawn.ts'
+import { until } from '../../../../support/until.ts'
 import { tarGz } from './archives.ts'
 
 let box = ''
@@ -60,7 +60,7 @@ test('ends with the reason when aborted, and leaves nothing', async () => {
 
 test('ends with whoever wanted it, however that ended, and leaves nothing', async () => {
   const task = await taskOf(await manyFiles())
-  const module = import.meta.resolve('../../../../server/apps/sources/extract-apart.ts')
+  const module = import.meta.resolve('../../../../../server/apps/sources/extract/apart.ts')
   const script = `const { extractApart } = await import(${JSON.stringify(module)}); await extractApart(${JSON.stringify(task)})`
   const parent = spawnProcess([process.execPath, '-e', script], { env: { BUN_BE_BUN: '1' } })
   await until('it has begun', () => existsSync(task.into))

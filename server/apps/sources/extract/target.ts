@@ -1,8 +1,8 @@
 import { chmod, copyFile, mkdir, open, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { writeAll } from '../../platform/files/write-all.ts'
-import { checkLinks, type TreeNode } from './extract-links.ts'
-import { type ExtractLimits, fileMode, parseEntryPath, refuseArchive, refuseEntry } from './extract-rules.ts'
+import { writeAll } from '../../../platform/files/write-all.ts'
+import { checkLinks, type TreeNode } from './links.ts'
+import { type ExtractLimits, fileMode, parseEntryPath, refuseArchive, refuseEntry } from './rules.ts'
 
 export interface ExtractResult {
   /** Files and links; folders do not count. */

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type ExtractEvents, extract, type Header } from 'tar-stream'
-import { type ExtractLimits, RATIO_FLOOR_BYTES, refuseArchive, refuseEntry } from './extract-rules.ts'
-import type { ExtractTarget } from './extract-target.ts'
+import { type ExtractLimits, RATIO_FLOOR_BYTES, refuseArchive, refuseEntry } from './rules.ts'
+import type { ExtractTarget } from './target.ts'
 
 interface TarSource {
   path: string

@@ -1,4 +1,4 @@
-import { AppError } from '../../../shared/error.ts'
+import { AppError } from '../../../../shared/error.ts'
 
 /** Bounds of one archive. All of them are checked while it streams, so a bomb is cut off early. */
 export interface ExtractLimits {

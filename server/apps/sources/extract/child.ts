@@ -3,10 +3,10 @@
  * It is given its task as an argument and tells the outcome as a line of JSON; its standard input ends when whoever started it is gone.
  */
 import { writeFileSync, writeSync } from 'node:fs'
-import { AppError, messageOf } from '../../../shared/error.ts'
-import { type ExtractOptions, extractArchive } from './extract.ts'
-import { refuseArchive } from './extract-rules.ts'
-import type { ExtractResult } from './extract-target.ts'
+import { AppError, messageOf } from '../../../../shared/error.ts'
+import { type ExtractOptions, extractArchive } from './archive.ts'
+import { refuseArchive } from './rules.ts'
+import type { ExtractResult } from './target.ts'
 
 export type ExtractTask = Omit<ExtractOptions, 'signal'>
 

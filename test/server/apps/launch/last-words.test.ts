@@ -5,7 +5,7 @@ import { createService, deployEnd, upload } from '../../../support/apps.ts'
 import { call } from '../../../support/client.ts'
 import { type Platform, startPlatform } from '../../../support/platform.ts'
 import { until } from '../../../support/until.ts'
-import { tarGz } from '../sources/archives.ts'
+import { tarGz } from '../sources/extract/archives.ts'
 
 describe('the last words of an app', () => {
   test('are its last twenty lines, without colours, empty lines and the platform’s own', () => {

@@ -1,9 +1,9 @@
-import { AppError } from '../../../shared/error.ts'
-import { diskFull, isDiskFull } from '../../platform/files/disk-full.ts'
-import { removeTree } from '../../platform/files/tree/remove.ts'
-import { type ExtractLimits, refuseArchive } from './extract-rules.ts'
-import { extractTar } from './extract-tar.ts'
-import { type ExtractResult, openExtractTarget } from './extract-target.ts'
+import { AppError } from '../../../../shared/error.ts'
+import { diskFull, isDiskFull } from '../../../platform/files/disk-full.ts'
+import { removeTree } from '../../../platform/files/tree/remove.ts'
+import { type ExtractLimits, refuseArchive } from './rules.ts'
+import { extractTar } from './tar.ts'
+import { type ExtractResult, openExtractTarget } from './target.ts'
 
 export type ArchiveFormat = 'tar.gz' | 'zip'
 
@@ -38,7 +38,7 @@ export async function extractArchive(options: ExtractOptions): Promise<ExtractRe
 /** Archives of `cpctl` are no zips, whose library many a server never needs. */
 const unpackers = {
   'tar.gz': extractTar,
-  zip: async (...given: Parameters<typeof extractTar>) => (await import('./extract-zip.ts')).extractZip(...given),
+  zip: async (...given: Parameters<typeof extractTar>) => (await import('./zip.ts')).extractZip(...given),
 } as const
 
 /** Errors of the system are ours and keep their kind; anything else a parser throws means that the archive is broken. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Comparison, type Figures, judgeRelease } from '../../../../server/apps/guard/verdict.ts'
+import { type Comparison, type Figures, judgeRelease } from '../../../../server/apps/cutover-guard/verdict.ts'
 
 const figures = (requests: number, errors: number, crashes = 0): Figures => ({ requests, errors, crashes })
 const judge = (before: Figures, after: Figures, changes: Partial<Comparison> = {}) =>
