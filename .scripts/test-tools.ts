@@ -24,6 +24,8 @@ const debianPackages: Record<string, string> = {
   // Programs of ours for the other processor are assembled and run as well.
   'aarch64-linux-gnu-as': 'binutils-aarch64-linux-gnu',
   'qemu-aarch64': 'qemu-user',
+  // Moves the clock of tests that would wait for whole minutes.
+  faketime: 'faketime',
 }
 
 const goModules: Record<string, string> = {

@@ -1,16 +1,10 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { servicePathsOf } from '../../server/platform/paths.ts'
 import { spawnProcess } from '../../server/platform/process/spawn.ts'
-import type { CronJobRun } from '../../shared/cron.ts'
 import type { Job } from '../../shared/job.ts'
 import { type AppFolder, copyApp } from '../support/app-folder.ts'
 import { type Compiled, startCompiled } from '../support/compiled.ts'
 import { cpctl, deployFolder, serviceNamed } from '../support/compiled-steps.ts'
 import { until } from '../support/until.ts'
-
-const MINUTE_MS = 60_000
 
 let cpd: Compiled
 let app: AppFolder
@@ -101,52 +95,4 @@ test('a second Ctrl-C leaves the job to its cancel at once', async () => {
   run.interrupt()
   expect(await run.exitCode()).toBe(130)
   await until('it has been killed', async () => (await jobs())[0]?.status === 'canceled')
-})
-
-const cronRuns = async (id: string): Promise<CronJobRun[]> =>
-  (await cpd.api<{ cronJobRun: CronJobRun }[]>(`/cron-jobs/${id}/runs?limit=100`)).body.map(({ cronJobRun }) => cronJobRun)
-
-test('a cron job runs on time, and once for a time at which the control plane was dead', { timeout: 240_000 }, async () => {
-  const settings = ['--type', 'cron_job', '--schedule', '* * * * *', '--timezone', 'Europe/Berlin']
-  await deployFolder(cpd, app.dir, ['--service', 'minutely', ...settings, '--start-command', 'echo ran >> $HOME/runs'])
-  const { id, serviceDetails } = await serviceNamed(cpd, 'minutely')
-  expect(Date.parse(serviceDetails.nextRunAt ?? '') % MINUTE_MS).toBe(0)
-  const ended = (dueAt: number) =>
-    until(
-      `the run of ${new Date(dueAt).toISOString()} is over`,
-      async () => (await cronRuns(id)).find((run) => Date.parse(run.dueAt ?? '') === dueAt && run.finishedAt !== undefined),
-      90_000,
-    )
-
-  const first = Date.parse(serviceDetails.nextRunAt ?? '')
-  const onTime = await ended(first)
-  expect(onTime).toMatchObject({ status: 'successful', triggeredBy: 'schedule' })
-  expect(Date.parse(onTime.startedAt ?? '')).toBeGreaterThanOrEqual(first)
-
-  // Dead at the next minute, back some seconds after it.
-  const second = first + MINUTE_MS
-  await Bun.sleep(Math.max(0, second - 3000 - Date.now()))
-  await cpd.kill9()
-  await Bun.sleep(Math.max(0, second + 2000 - Date.now()))
-  await cpd.start()
-  expect(await ended(second)).toMatchObject({ status: 'successful', triggeredBy: 'schedule' })
-
-  await cpctl(cpd, 'services', 'suspend', 'minutely')
-  const all = await cronRuns(id)
-  expect(new Set(all.map(({ dueAt }) => dueAt)).size).toBe(all.length)
-  const { home } = servicePathsOf(cpd.paths, id)
-  expect(existsSync(join(home, 'runs'))).toBe(true)
-  expect((await Bun.file(join(home, 'runs')).text()).split('\n').length - 1).toBe(
-    all.filter(({ status }) => status === 'successful').length,
-  )
-})
-
-test('cpctl cron shows, changes and triggers it', async () => {
-  await cpctl(cpd, 'services', 'resume', 'minutely')
-  expect(await cpctl(cpd, 'cron', 'set', 'minutely', '@yearly', '--timezone', 'UTC', '--overlap', 'replace')).toBe(
-    'minutely runs at @yearly in UTC; overlaps: replace.\n',
-  )
-  await until('the next run is far away', async () => /minutely +@yearly +UTC +replace +in \d+d/.test(await cpctl(cpd, 'cron', 'list')))
-  expect((await cpd.cpctl(['cron', 'trigger', 'minutely', '--follow'])).exitCode).toBe(0)
-  expect(await cpctl(cpd, 'cron', 'runs', 'minutely')).toMatch(/successful +0 +usr-/)
 })

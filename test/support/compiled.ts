@@ -159,7 +159,7 @@ export async function startCompiled(options: CompiledOptions = {}): Promise<Comp
 }
 
 /** The environment of the tests without what is meant for another `cpd` or `cpctl`. */
-function ownEnv(): Record<string, string> {
+export function ownEnv(): Record<string, string> {
   const isMeantForUs = (name: string) => !/^(CP_|CPCTL_|SERVICE_API_TOKEN$|CONTROL_PLANE_API_TOKEN$|npm_)/.test(name)
   return Object.fromEntries(
     Object.entries(process.env).filter((entry): entry is [string, string] => isMeantForUs(entry[0]) && entry[1] !== undefined),
