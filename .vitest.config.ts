@@ -1,7 +1,11 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { LongestFirst } from './.scripts/longest-first.ts'
 
 const sources = new RegExp(`^${import.meta.dirname}/(server|shared|cli)/`)
+
+/** Much of the tests' time is waiting, so there is one worker more than there are cores; beyond that, what they share is what holds them up. */
+const workers = Math.min(availableParallelism(), 8) + 1
 
 /** Run under Bun (`bun --bun vitest run --config .vitest.config.ts`): the code under test uses bun:sqlite and Bun.listen. */
 const config = defineConfig({
@@ -9,7 +13,7 @@ const config = defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: ['test/fixtures/**'],
     pool: 'threads',
-    maxWorkers: 3,
+    maxWorkers: workers,
     sequence: { sequencer: LongestFirst },
     testTimeout: 120_000,
     hookTimeout: 240_000,

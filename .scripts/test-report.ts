@@ -24,6 +24,9 @@ export const readReport = async (path: string): Promise<TestReport | undefined> 
 
 export const relativeName = ({ name }: TestFile): string => name.slice(name.lastIndexOf('/test/') + 1)
 
+/** Milliseconds from the file's first test to the end of its last. */
+export const durationOf = ({ startTime, endTime }: TestFile): number => Math.round(endTime - startTime)
+
 /** Files of which a test failed, or a hook, or the import. */
 export const failedFiles = ({ testResults }: TestReport): TestFile[] =>
   testResults.filter(({ status, assertionResults }) => status === 'failed' || assertionResults.some((test) => test.status === 'failed'))

@@ -1,15 +1,19 @@
 /**
- * Runs all tests and ends with one line that counts them: `N passed, N failed`. Files that failed beside others are run once more, alone:
+ * Runs all tests, or those of one tier (`--tier fast`), and ends with one line that counts them: `N passed, N failed`. Files that failed beside others are run once more, alone:
  * tests of the whole platform share two cores, one kernel and its firewall. What passes then is told as unsteady, which is a defect with
  * its first message to start from, and is no failure of the change under test.
  */
 import { rmSync } from 'node:fs'
-import { countsOf, failedFiles, failuresOf, readReport, relativeName, type TestReport } from './test-report.ts'
+import { recordedMs } from './durations.ts'
+import { STRAY_ERRORS_FILE } from './stray-errors.ts'
+import { countsOf, durationOf, failedFiles, failuresOf, readReport, relativeName, type TestReport } from './test-report.ts'
+import { type Tier, tierOf, tiers } from './tiers.ts'
 
 /** More failed files than these are no matter of neighbours. */
 const MAX_RERUN_FILES = 8
 
-const first = await runVitest('dist/test-report.json', process.argv.slice(2))
+const first = await runVitest('dist/test-report.json', wantedFiles(process.argv.slice(2)))
+const stray: string[] = await Bun.file(STRAY_ERRORS_FILE).json()
 const failed = first.report === undefined ? [] : failedFiles(first.report)
 const mayRerun = first.report !== undefined && failed.length > 0 && failed.length <= MAX_RERUN_FILES
 if (mayRerun) console.log(`\nOnce more, alone: ${failed.map(relativeName).join(', ')}\n`)
@@ -23,13 +27,31 @@ const failedCount = counts.reduce((sum, count) => sum + count.failed, 0)
 await Bun.write('dist/unsteady.json', `${JSON.stringify(unsteady.flatMap(failuresOf), null, 2)}\n`)
 if (unsteady.length > 0) console.log(['', 'Unsteady, passed alone:', ...unsteady.flatMap(failuresOf), ''].join('\n'))
 for (const file of failedFiles(report)) console.log(failuresOf(file).join('\n'))
-console.log(`${passedCount} passed, ${failedCount} failed${report.numPendingTests > 0 ? `, ${report.numPendingTests} skipped` : ''}`)
-// Vitest also exits with 1 for an error outside of every test, which no file's result tells.
-const hasStrayError = first.exitCode !== 0 && failed.length === 0
-process.exit(passedCount > 0 && failedCount === 0 && !hasStrayError && (second?.exitCode ?? 0) === 0 ? 0 : 1)
+for (const error of stray) console.log(`Outside of every test: ${error}`)
+for (const tier of tiers) console.log(timeOf(tier))
+const lostCount = failedCount + stray.length
+console.log(`${passedCount} passed, ${lostCount} failed${report.numPendingTests > 0 ? `, ${report.numPendingTests} skipped` : ''}`)
+process.exit(passedCount > 0 && lostCount === 0 && (second?.exitCode ?? first.exitCode) === 0 ? 0 : 1)
+
+/** The options for vitest, with the files of a tier in the place of its name. */
+function wantedFiles(options: string[]): string[] {
+  if (options[0] !== '--tier') return options
+  const [, wanted, ...others] = options
+  if (!tiers.some((tier) => tier === wanted)) throw new Error(`"${wanted}" is none of the tiers ${tiers.join(', ')}`)
+  const files = [...new Bun.Glob('test/**/*.test.ts').scanSync()].filter((file) => !file.startsWith('test/fixtures/'))
+  return [...files.filter((file) => tierOf(file, recordedMs(file)) === wanted), ...others]
+}
+
+/** How many files of a tier have run, and how long they took together; several run at a time. */
+function timeOf(tier: Tier): string {
+  const files = report.testResults.filter((file) => tierOf(relativeName(file), recordedMs(relativeName(file))) === tier)
+  const seconds = files.reduce((sum, file) => sum + durationOf(file), 0) / 1000
+  return `${tier}: ${files.length} files, ${seconds.toFixed(0)} s of tests`
+}
 
 async function runVitest(reportFile: string, options: string[]): Promise<{ exitCode: number; report: TestReport | undefined }> {
   rmSync(reportFile, { force: true })
+  await Bun.write(STRAY_ERRORS_FILE, '[]')
   const vitest = Bun.spawn(
     [
       process.execPath,
@@ -40,6 +62,7 @@ async function runVitest(reportFile: string, options: string[]): Promise<{ exitC
       '.vitest.config.ts',
       '--reporter=default',
       '--reporter=json',
+      '--reporter=./.scripts/stray-errors.ts',
       `--outputFile.json=${reportFile}`,
       ...options,
     ],
