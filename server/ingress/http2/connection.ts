@@ -1,7 +1,6 @@
 import type { ClientContext, ClientSocket, Connection } from '../exchange/client-context.ts'
+import { Peer } from '../exchange/peer.ts'
 import type { Deadlined } from '../limits/deadlines.ts'
-import type { Account } from '../limits/unsent.ts'
-import { RequestOrigin } from '../message/forward-request.ts'
 import { DataSender } from './data-sender.ts'
 import { LARGEST_STREAM_ID } from './frame.ts'
 import { FrameIntake, type IntakeOwner } from './frame-intake.ts'
@@ -33,22 +32,15 @@ type Phase = 'open' | 'announced' | 'finishing' | 'closing' | 'closed'
 export class Http2Connection implements Connection, Deadlined, IntakeOwner, TurnMember {
   readonly #socket: ClientSocket
   readonly context: ClientContext
-  readonly address: string
-  readonly isTrusted: boolean
-  readonly scheme: 'http' | 'https'
-  readonly origin: RequestOrigin
+  readonly peer: Peer
   readonly sender: DataSender
   readonly streamWindowBytes = STREAM_WINDOW_BYTES
   readonly #outbox: Outbox
   readonly #writer: FrameWriter
   readonly #streams = new StreamTable()
   readonly #intake: FrameIntake
-  readonly #account: Account
   #phase: Phase = 'open'
-  #isPaused = false
   #isTurnAsked = false
-  /** Whether it makes us keep more than may be. */
-  #isTooMuch = false
   /** By the clock of the deadlines: when this phase, the present head and the present silence of the client's socket began. */
   #phaseAt: number
   #headAt: number
@@ -62,13 +54,7 @@ export class Http2Connection implements Connection, Deadlined, IntakeOwner, Turn
     const { limits, deadlines } = context
     this.#socket = socket
     this.context = context
-    this.scheme = scheme
-    this.address = socket.remoteAddress.replace(/^::ffff:(?=\d+\.)/, '')
-    this.isTrusted = context.isTrusted(this.address)
-    this.#account = context.unsent.open(this.address, () => {
-      this.#isTooMuch = true
-    })
-    this.origin = new RequestOrigin(this)
+    this.peer = new Peer(socket, context, { scheme })
     const wake = () => this.wake()
     this.#outbox = new Outbox(socket, wake)
     this.#writer = new FrameWriter(this.#outbox)
@@ -116,9 +102,9 @@ export class Http2Connection implements Connection, Deadlined, IntakeOwner, Turn
     if (this.#phase === 'closed') return
     this.#phase = 'closed'
     this.#intake.stop()
-    this.#account.close()
+    this.peer.close()
     this.context.deadlines.delete(this)
-    for (const stream of this.#streams.all()) stream.breakOff()
+    for (const stream of this.#streams.all()) stream.interrupted()
     this.context.left(this)
   }
 
@@ -144,7 +130,7 @@ export class Http2Connection implements Connection, Deadlined, IntakeOwner, Turn
 
   expired(): void {
     this.deadlineAt = 0
-    if (this.#isTooMuch) {
+    if (this.peer.isEvicted) {
       this.drop()
       return
     }
@@ -160,7 +146,7 @@ export class Http2Connection implements Connection, Deadlined, IntakeOwner, Turn
   // What streams ask for.
 
   get isCrowded(): boolean {
-    return this.#account.isCrowded || this.#keptBytes >= CROWDED_BYTES
+    return this.peer.isCrowded || this.#keptBytes >= CROWDED_BYTES
   }
 
   used(bytes: number): void {
@@ -249,7 +235,7 @@ export class Http2Connection implements Connection, Deadlined, IntakeOwner, Turn
     if (this.#isClosing) return
     this.#writer.goaway({ lastStreamId: this.#streams.lastTakenId, code, message })
     this.#close()
-    for (const stream of this.#streams.all()) stream.breakOff()
+    for (const stream of this.#streams.all()) stream.interrupted()
   }
 
   /** Sends what is left and closes our side; the client's further bytes are read and dropped, as a reset could cost it the last answers. */
@@ -262,11 +248,7 @@ export class Http2Connection implements Connection, Deadlined, IntakeOwner, Turn
 
   #rebalance(): void {
     if (this.#phase === 'closed') return
-    this.#account.set(this.#keptBytes, this.#streams.size)
-    const mustPause = this.#phase !== 'closing' && this.#outbox.isStuck && this.#outbox.waitingBytes >= PAUSE_BYTES
-    if (mustPause === this.#isPaused) return
-    this.#isPaused = mustPause
-    if (mustPause) this.#socket.pause()
-    else this.#socket.resume()
+    this.peer.keep(this.#keptBytes, this.#streams.size)
+    this.peer.setPaused(this.#phase !== 'closing' && this.#outbox.isStuck && this.#outbox.waitingBytes >= PAUSE_BYTES)
   }
 }

@@ -186,7 +186,7 @@ export class FrameIntake {
     if (block.isOfItself) throw new StreamError(ErrorCode.protocolError, 'a stream depends on itself')
     const stream = this.#streams.get(streamId)
     if (stream !== undefined && !stream.hasEnded) {
-      if (stream.isTunnel) throw new StreamError(ErrorCode.protocolError, 'a tunnel has nothing but data')
+      if (stream.isForTunnel) throw new StreamError(ErrorCode.protocolError, 'a tunnel has nothing but data')
       if (!isLast) throw new StreamError(ErrorCode.protocolError, 'trailers do not end the stream')
       if (isTooLarge) throw new StreamError(ErrorCode.enhanceYourCalm, 'the trailers are too large')
       stream.end(trailerLines(fields))
@@ -221,7 +221,7 @@ export class FrameIntake {
       if (error instanceof StreamError) stream.beginMalformed()
       if (!(error instanceof BadMessage)) throw error
       this.#streams.add(stream)
-      stream.beginRefused(error)
+      stream.refuse(error)
     }
     if (!isLast) this.#touched.add(stream)
   }
@@ -234,7 +234,7 @@ export class FrameIntake {
       return
     }
     this.#countBrokenStream()
-    stream.breakOff()
+    stream.interrupted()
   }
 
   #resetStream(streamId: number, code: number): void {

@@ -1,14 +1,8 @@
-import type { ClientContext } from '../exchange/client-context.ts'
-import type { RequestOrigin } from '../message/forward-request.ts'
+import type { RequestHost } from '../exchange/client-request.ts'
 import type { DataSender } from './data-sender.ts'
 
 /** What a stream needs of its connection. */
-export interface StreamHost {
-  readonly context: ClientContext
-  readonly address: string
-  readonly isTrusted: boolean
-  readonly scheme: 'http' | 'https'
-  readonly origin: RequestOrigin
+export interface StreamHost extends RequestHost {
   readonly sender: DataSender
   readonly streamWindowBytes: number
   /** So many received bytes have been used. */

@@ -2,6 +2,7 @@ import type { Field } from '../message/field-lines.ts'
 import { ByteQueue } from './byte-queue.ts'
 import type { DataSender } from './data-sender.ts'
 import { DEFAULT_MAX_FRAME_BYTES } from './frame.ts'
+import type { HpackEncoder } from './hpack-encoder.ts'
 import { encodeTrailers } from './response-block.ts'
 
 /** From here on whoever answers is to pause until the queue is empty. */
@@ -10,6 +11,8 @@ const HIGH_WATER_BYTES = 64 * 1024
 const OFFER_BYTES = 256 * 1024
 /** A peer that opens its windows by less than this at a time makes work out of nothing. */
 const SMALL_FRAME_BYTES = 1024
+/** A window that is opened byte by byte is no progress: this much must go out in the time that a client may keep us waiting. */
+const MIN_PROGRESS_BYTES = 16 * 1024
 
 /** Who is told how the output goes on. */
 export interface OutputOwner {
@@ -17,15 +20,23 @@ export interface OutputOwner {
   outputDrained(): void
   /** The last frame has been handed over. */
   outputEnded(): void
-  /** A DATA frame with so many bytes has been handed over; `isStingy` when the peer's window made it very small. */
-  dataSent(count: number, isStingy: boolean): void
+  /** A DATA frame has been handed over; `isStingy` when the peer's window made it very small. */
+  dataSent(isStingy: boolean): void
 }
 
-/** The data one stream sends: what does not fit into the peer's windows waits here, and the stream's end behind it. */
+export interface OutputParts {
+  sender: DataSender
+  /** Milliseconds, monotonic. */
+  clock: { readonly now: number }
+  owner: OutputOwner
+}
+
+/** What one stream sends: what does not fit into the peer's windows waits here, and the stream's end behind it. */
 export class StreamOutput {
   readonly #id: number
   readonly #sender: DataSender
   readonly #owner: OutputOwner
+  readonly #clock: OutputParts['clock']
   #windowBytes: number
   #queue: ByteQueue | undefined
   #isFull = false
@@ -35,11 +46,18 @@ export class StreamOutput {
   #isPulling = false
   #hadTurn = false
   #trailers: readonly Field[] = []
+  /** What the answer's length says is still to come. */
+  #owedBytes = Number.POSITIVE_INFINITY
+  #progressAt: number
+  /** Sent since then. */
+  #progressBytes = 0
 
-  constructor(id: number, sender: DataSender, owner: OutputOwner) {
+  constructor(id: number, { sender, clock, owner }: OutputParts) {
     this.#id = id
     this.#sender = sender
     this.#owner = owner
+    this.#clock = clock
+    this.#progressAt = clock.now
     this.#windowBytes = sender.initialWindowBytes
   }
 
@@ -65,17 +83,42 @@ export class StreamOutput {
     return this.isWaiting && this.#windowBytes > 0
   }
 
+  /** Since when the client has taken less than it must. */
+  get progressAt(): number {
+    return this.#progressAt
+  }
+
+  /** The client's time to take what is written begins anew. */
+  progressed(): void {
+    this.#progressAt = this.#clock.now
+    this.#progressBytes = 0
+  }
+
   get #waitingBytes(): number {
     return this.#queue?.length ?? 0
   }
 
-  /** Takes a part of `bytes`, which must not change any more; with `isLast` the stream ends with it. */
-  write(bytes: Buffer, { from, to }: { from: number; to: number }, isLast: boolean): void {
+  /** Sends the head of an answer whose body has `bodyBytes`: infinitely many where that is not known, and 0 where there is none. */
+  begin(head: HpackEncoder, bodyBytes: number): void {
+    this.#owedBytes = bodyBytes
+    this.progressed()
+    this.#sender.writer.headers(this.#id, head, bodyBytes === 0)
+    if (bodyBytes > 0) return
+    this.#isEnding = true
+    this.#isEnded = true
+  }
+
+  /** Takes a part of `bytes`, which must not change any more; the stream ends with the last of the body. */
+  write(bytes: Buffer, from: number, to: number): void {
     const count = to - from
+    this.#owedBytes -= count
+    if (!this.isWaiting) this.progressed()
+    if (this.#isEnded) return
+    const isLast = this.#owedBytes <= 0
     if (isLast) this.#isEnding = true
     if (count === 0 && !isLast) return
     if (this.#waitingBytes === 0 && count <= DEFAULT_MAX_FRAME_BYTES && count <= this.#windowBytes && this.#sender.takes(count)) {
-      const { room, at } = this.#begin(count, isLast)
+      const { room, at } = this.#frame(count, isLast)
       bytes.copy(room, at, from, to)
       this.#sent(count)
       return
@@ -100,20 +143,12 @@ export class StreamOutput {
     return 0
   }
 
-  /** Sends what the windows and the socket take at once, and returns how much that was; with `isLast` the stream ends with all of it. */
-  offer(bytes: Buffer, { from, to }: { from: number; to: number }, isLast: boolean): number {
-    this.#hadTurn = true
-    for (let at = from; at < to; ) {
-      const count = Math.min(to - at, this.#windowBytes, this.#sender.roomBytes, DEFAULT_MAX_FRAME_BYTES)
-      if (count <= 0 || this.#waitingBytes > 0) return at - from
-      const isAll = at + count === to
-      if (isAll && isLast) this.#isEnding = true
-      const { room, at: roomAt } = this.#begin(count, isAll && isLast)
-      bytes.copy(room, roomAt, at, at + count)
-      at += count
-      this.#sent(count, !isAll && count < SMALL_FRAME_BYTES)
-    }
-    return to - from
+  /** Sends what the windows and the socket take at once, and returns how much that was; the stream ends with the last of the body. */
+  offer(bytes: Buffer, from: number, to: number): number {
+    const isLast = this.#owedBytes <= to - from
+    const count = this.#sendNow(bytes, { from, to }, isLast)
+    this.#owedBytes -= count
+    return count
   }
 
   /** There is room again for what was held back. */
@@ -129,12 +164,6 @@ export class StreamOutput {
     if (this.#waitingBytes === 0) this.#sendEnd()
   }
 
-  /** The stream has ended with its head. */
-  endedWithHead(): void {
-    this.#isEnding = true
-    this.#isEnded = true
-  }
-
   /** Sends one frame of what waits, as large as the windows allow. */
   sendFrame(): void {
     if (this.#isPulling) {
@@ -146,7 +175,7 @@ export class StreamOutput {
     if (queue === undefined) return
     const count = Math.min(queue.length, this.#windowBytes, this.#sender.windowBytes, DEFAULT_MAX_FRAME_BYTES)
     const isAll = count === queue.length
-    const { room, at } = this.#begin(count, isAll && this.#isEnding && this.#trailers.length === 0)
+    const { room, at } = this.#frame(count, isAll && this.#isEnding && this.#trailers.length === 0)
     queue.moveTo(room, at, count)
     this.#sender.queued(-count)
     if (isAll && this.#isFull) {
@@ -171,7 +200,22 @@ export class StreamOutput {
     this.#sender.leave(this)
   }
 
-  #begin(count: number, isLast: boolean): { room: Buffer; at: number } {
+  #sendNow(bytes: Buffer, { from, to }: { from: number; to: number }, isLast: boolean): number {
+    this.#hadTurn = true
+    for (let at = from; at < to; ) {
+      const count = Math.min(to - at, this.#windowBytes, this.#sender.roomBytes, DEFAULT_MAX_FRAME_BYTES)
+      if (count <= 0 || this.#waitingBytes > 0) return at - from
+      const isAll = at + count === to
+      if (isAll && isLast) this.#isEnding = true
+      const { room, at: roomAt } = this.#frame(count, isAll && isLast)
+      bytes.copy(room, roomAt, at, at + count)
+      at += count
+      this.#sent(count, !isAll && count < SMALL_FRAME_BYTES)
+    }
+    return to - from
+  }
+
+  #frame(count: number, isLast: boolean): { room: Buffer; at: number } {
     this.#windowBytes -= count
     this.#sender.windowBytes -= count
     if (isLast) this.#isEnded = true
@@ -179,7 +223,9 @@ export class StreamOutput {
   }
 
   #sent(count: number, isStingy = false): void {
-    this.#owner.dataSent(count, isStingy)
+    this.#progressBytes += count
+    if (this.#progressBytes >= MIN_PROGRESS_BYTES) this.progressed()
+    this.#owner.dataSent(isStingy)
     if (this.#isEnded) this.#owner.outputEnded()
   }
 
