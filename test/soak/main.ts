@@ -1,5 +1,5 @@
 /**
- * `npx bun test/soak/main.ts abuse|deploys|server-kills|ingress-kills|upgrades|cycles|schemathesis [options]`: the long proofs: that no request is lost and nothing is left, on the
+ * `npx bun test/soak/main.ts abuse|deploys|server-kills|ingress-kills|upgrades|upgrade-from|cycles|schemathesis [options]`: the long proofs: that no request is lost and nothing is left, on the
  * executables in dist/, and that the API answers as its document says.
  * Prints a summary line and what failed, and ends with 1 where something did.
  */
@@ -11,6 +11,7 @@ import { ingressKills } from './ingress-kills.ts'
 import type { Outcome } from './outcome.ts'
 import { schemathesis } from './schemathesis.ts'
 import { serverKills } from './server-kills.ts'
+import { upgradeFrom } from './upgrade-from.ts'
 import { upgrades } from './upgrades.ts'
 
 if (import.meta.main) {
@@ -50,6 +51,7 @@ if (import.meta.main) {
     'server-kills': () => serverKills({ ...load, instances, kills: Number(values['server-kills']) }),
     'ingress-kills': () => ingressKills({ ...load, handOvers: Number(values['hand-overs']), kills: Number(values['ingress-kills']) }),
     upgrades: () => upgrades(load),
+    'upgrade-from': () => upgradeFrom({ ...load, from: values.executable }),
     schemathesis: () => schemathesis({ requests: Number(values.requests), seed: Number(values.seed) }),
     cycles: () => cycles({ cycles: Number(values.cycles), services: Number(values.services), seed: Number(values.seed) }),
   }
