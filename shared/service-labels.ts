@@ -41,7 +41,7 @@ export const labelInputs = {
 
 export const AutoDeployTrigger = OneOf(autoDeployTriggers)
 
-const ServiceLabels = Type.Object({
+export const ServiceLabels = Type.Object({
   region: RegionInput,
   repo: Type.String(),
   branch: Type.String(),

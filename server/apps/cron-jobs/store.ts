@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite'
+import { tableOf } from '../../platform/db/table.ts'
 
 /** Where the schedule of a cron job stands. Times are milliseconds since 1970. */
 export interface StoredCronJob {
@@ -10,29 +11,24 @@ export interface StoredCronJob {
   lastSucceededAt: number | null
 }
 
-interface CronJobRow {
-  schedule: string
-  timezone: string
-  next_due_at: number | null
-  last_succeeded_at: number | null
-}
+const cronJobs = tableOf<StoredCronJob & { serviceId: string }>('cron_jobs', {
+  serviceId: 'service_id',
+  schedule: 'schedule',
+  timezone: 'timezone',
+  nextDueAt: 'next_due_at',
+  lastSucceededAt: 'last_succeeded_at',
+})
 
-/** Undefined for a service whose schedule was never looked at. */
-export function findCronJob(db: Database, serviceId: string): StoredCronJob | undefined {
-  const row = db.query<CronJobRow, [string]>('SELECT * FROM cron_jobs WHERE service_id = ?').get(serviceId)
-  if (row === null) return undefined
-  const { schedule, timezone, next_due_at: nextDueAt, last_succeeded_at: lastSucceededAt } = row
-  return { schedule, timezone, nextDueAt, lastSucceededAt }
-}
+/** Undefined for a service whose schedule was never computed. */
+export const findCronJob = (db: Database, serviceId: string): StoredCronJob | undefined =>
+  cronJobs.get(db, 'WHERE service_id = $serviceId', { serviceId })
 
 export type NextDue = Pick<StoredCronJob, 'schedule' | 'timezone' | 'nextDueAt'>
 
 /** Writes down when a cron job is to run next. */
 export function setNextDue(db: Database, serviceId: string, next: NextDue): void {
-  db.query(
-    `INSERT INTO cron_jobs (service_id, schedule, timezone, next_due_at) VALUES ($serviceId, $schedule, $timezone, $nextDueAt)
-     ON CONFLICT (service_id) DO UPDATE SET schedule = $schedule, timezone = $timezone, next_due_at = $nextDueAt`,
-  ).run({ serviceId, ...next })
+  const renewed = 'schedule = excluded.schedule, timezone = excluded.timezone, next_due_at = excluded.next_due_at'
+  cronJobs.insert(db, { serviceId, ...next }, `ON CONFLICT (service_id) DO UPDATE SET ${renewed}`)
 }
 
 /** Writes down when a run last succeeded: the runs themselves are forgotten some day. */

@@ -1,20 +1,25 @@
 import type { Database } from 'bun:sqlite'
 import { join } from 'node:path'
-import type { BuildPlan } from '../../builders/plan.ts'
+import { type Static, Type } from '@sinclair/typebox'
+import { OneOf } from '../../../shared/schema.ts'
+import { runtimes } from '../../../shared/service.ts'
+import { json } from '../../platform/db/json-column.ts'
+import { type Columns, tableOf } from '../../platform/db/table.ts'
 import { type Paths, servicePathsOf } from '../../platform/paths.ts'
+import { settingsColumn } from '../services/columns.ts'
 import type { SecretRows, ServiceSecrets } from '../services/env-store.ts'
 import type { ServiceSettings } from '../services/settings.ts'
 
-/** How the built files are run. */
-export interface Launch {
-  runtime: BuildPlan['runtime']
-  startCommand: string
-  /** The folder of the files in which commands are run; absent for their root. */
-  appDir?: string
-  env: Record<string, string>
-  pathEntries: string[]
-  readOnlyBinds: string[]
-}
+/** How the built files are run. `appDir` is the folder of the files in which commands are run; absent for their root. */
+const Launch = Type.Object({
+  runtime: OneOf([...runtimes, 'shell', 'static']),
+  startCommand: Type.String(),
+  appDir: Type.Optional(Type.String()),
+  env: Type.Record(Type.String(), Type.String()),
+  pathEntries: Type.Array(Type.String()),
+  readOnlyBinds: Type.Array(Type.String()),
+})
+export type Launch = Static<typeof Launch>
 
 /** What a rollback goes back to. Immutable, but for the rules at the edge, which change at once. */
 export interface StoredRelease {
@@ -27,16 +32,17 @@ export interface StoredRelease {
   createdAt: number
 }
 
-interface ReleaseRow {
-  id: string
-  service_id: string
-  source_id: string
-  artifact: string
-  launch: string
-  settings: string
-  secrets_sealed: string
-  created_at: number
+const releaseColumns: Columns<StoredRelease> = {
+  id: 'id',
+  serviceId: 'service_id',
+  sourceId: 'source_id',
+  artifact: 'artifact',
+  launch: { column: 'launch', as: json({ schema: Launch }) },
+  settings: { column: 'settings', as: settingsColumn },
+  createdAt: 'created_at',
 }
+const releases = tableOf<StoredRelease>('releases', releaseColumns)
+const sealedReleases = tableOf<StoredRelease & { secrets: string }>('releases', { ...releaseColumns, secrets: 'secrets_sealed' })
 
 /** The folder of a release's built files. */
 export const artifactDir = (paths: Paths, release: Pick<StoredRelease, 'serviceId' | 'artifact'>): string =>
@@ -46,27 +52,15 @@ const purpose = (releaseId: string): string => `release ${releaseId}`
 
 /** Adds a release with the secrets it was made with, sealed. */
 export function insertRelease({ db, sealer }: SecretRows, release: StoredRelease, secrets: ServiceSecrets): void {
-  db.query(
-    `INSERT INTO releases (id, service_id, source_id, artifact, launch, settings, secrets_sealed, created_at)
-     VALUES ($id, $serviceId, $sourceId, $artifact, $launch, $settings, $secrets, $createdAt)`,
-  ).run({
-    ...release,
-    launch: JSON.stringify(release.launch),
-    settings: JSON.stringify(release.settings),
-    secrets: sealer.seal(JSON.stringify(secrets), purpose(release.id)),
-  })
+  sealedReleases.insert(db, { ...release, secrets: sealer.seal(JSON.stringify(secrets), purpose(release.id)) })
 }
 
 /** A release by id, for the platform's own work; undefined when it is no longer kept. */
-export function releaseById(db: Database, id: string): StoredRelease | undefined {
-  const row = db.query<ReleaseRow, [string]>('SELECT * FROM releases WHERE id = ?').get(id)
-  return row === null ? undefined : present(row)
-}
+export const releaseById = (db: Database, id: string): StoredRelease | undefined => releases.get(db, 'WHERE id = $id', { id })
 
 /** All releases of a service that are kept, in no order. */
-export function listReleases(db: Database, serviceId: string): StoredRelease[] {
-  return db.query<ReleaseRow, [string]>('SELECT * FROM releases WHERE service_id = ?').all(serviceId).map(present)
-}
+export const listReleases = (db: Database, serviceId: string): StoredRelease[] =>
+  releases.all(db, 'WHERE service_id = $serviceId', { serviceId })
 
 /** The variables and secret files a release was made with, in clear. */
 export function releaseSecrets({ db, sealer }: SecretRows, releaseId: string): ServiceSecrets {
@@ -87,15 +81,5 @@ export function setReleaseRules(db: Database, id: string, { headers, routes }: P
 
 /** Forgets a release. Its built files are the pruner's. */
 export function deleteRelease(db: Database, id: string): void {
-  db.query('DELETE FROM releases WHERE id = ?').run(id)
+  releases.remove(db, { id })
 }
-
-const present = (row: ReleaseRow): StoredRelease => ({
-  id: row.id,
-  serviceId: row.service_id,
-  sourceId: row.source_id,
-  artifact: row.artifact,
-  launch: JSON.parse(row.launch) as Launch,
-  settings: JSON.parse(row.settings) as ServiceSettings,
-  createdAt: row.created_at,
-})

@@ -1,5 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import type { Deploy, DeployQuery, DeployStatus, DeployTrigger, RolloutStrategy } from '../../../shared/deploy.ts'
+import { flag } from '../../platform/db/codec.ts'
+import { type Bindings, type Row, tableOf } from '../../platform/db/table.ts'
 
 /** A deploy as it is kept. Times are milliseconds since 1970. */
 export interface StoredDeploy {
@@ -22,35 +24,32 @@ export interface StoredDeploy {
   finishedAt: number | null
   /** Null until it takes the place of the one before. */
   strategy: RolloutStrategy | null
-  /** Of a stop-first one: when the one before left the routes. */
+  /** When the deploy before left the routes; of a stop-first deploy only. */
   routesLeftAt: number | null
   gapMs: number | null
 }
 
-interface DeployRow {
-  id: string
-  service_id: string
-  status: DeployStatus
-  trigger: DeployTrigger
-  source_id: string | null
-  source_sha256?: string | null
-  guard_until?: number | null
-  release_id: string | null
-  rollback_of: string | null
-  clear_cache: number
-  reason: string | null
-  interruptions: number
-  cancel_requested_at: number | null
-  created_at: number
-  updated_at: number
-  started_at: number | null
-  update_started_at: number | null
-  finished_at: number | null
-  strategy: RolloutStrategy | null
-  routes_left_at: number | null
-  gap_ms: number | null
-  has_disk?: number
-}
+const deploys = tableOf<StoredDeploy>('deploys', {
+  id: 'id',
+  serviceId: 'service_id',
+  status: 'status',
+  trigger: 'trigger',
+  sourceId: 'source_id',
+  releaseId: 'release_id',
+  rollbackOf: 'rollback_of',
+  isCacheCleared: { column: 'clear_cache', as: flag },
+  reason: 'reason',
+  interruptions: 'interruptions',
+  cancelRequestedAt: 'cancel_requested_at',
+  createdAt: 'created_at',
+  updatedAt: 'updated_at',
+  startedAt: 'started_at',
+  updateStartedAt: 'update_started_at',
+  finishedAt: 'finished_at',
+  strategy: 'strategy',
+  routesLeftAt: 'routes_left_at',
+  gapMs: 'gap_ms',
+})
 
 export type NewDeploy = Pick<
   StoredDeploy,
@@ -59,19 +58,7 @@ export type NewDeploy = Pick<
 
 /** Adds a deploy to the queue. */
 export function insertDeploy(db: Database, deploy: NewDeploy): void {
-  db.query(
-    `INSERT INTO deploys (id, service_id, status, trigger, source_id, release_id, rollback_of, clear_cache, created_at, updated_at)
-     VALUES ($id, $serviceId, 'queued', $trigger, $sourceId, $releaseId, $rollbackOf, $clearCache, $createdAt, $createdAt)`,
-  ).run({
-    id: deploy.id,
-    serviceId: deploy.serviceId,
-    trigger: deploy.trigger,
-    sourceId: deploy.sourceId,
-    releaseId: deploy.releaseId,
-    rollbackOf: deploy.rollbackOf,
-    clearCache: deploy.isCacheCleared ? 1 : 0,
-    createdAt: deploy.createdAt,
-  })
+  deploys.insert(db, { ...deploy, status: 'queued', updatedAt: deploy.createdAt })
 }
 
 export type DeployChange = Partial<
@@ -91,42 +78,52 @@ export type DeployChange = Partial<
   >
 >
 
-const columns: Record<keyof DeployChange, string> = {
-  status: 'status',
-  releaseId: 'release_id',
-  reason: 'reason',
-  interruptions: 'interruptions',
-  cancelRequestedAt: 'cancel_requested_at',
-  startedAt: 'started_at',
-  updateStartedAt: 'update_started_at',
-  finishedAt: 'finished_at',
-  strategy: 'strategy',
-  routesLeftAt: 'routes_left_at',
-  gapMs: 'gap_ms',
-}
-
 /** Changes what is named and nothing else. */
 export function updateDeploy(db: Database, id: string, change: DeployChange, now: number): void {
-  const names = Object.keys(change) as (keyof DeployChange)[]
-  const assignments = names.map((name) => `${columns[name]} = $${name}`).join(', ')
-  db.query(`UPDATE deploys SET ${assignments}, updated_at = $now WHERE id = $id`).run({ ...change, id, now })
+  deploys.update(db, { id }, { ...change, updatedAt: now })
 }
 
 /** A deploy by id, for the platform's own work. */
-export function deployById(db: Database, id: string): StoredDeploy | undefined {
-  const row = db.query<DeployRow, [string]>('SELECT * FROM deploys WHERE id = ?').get(id)
-  return row === null ? undefined : present(row)
+export const deployById = (db: Database, id: string): StoredDeploy | undefined => deploys.get(db, 'WHERE id = $id', { id })
+
+/** Deploys that have not ended, oldest first: of one service, or of all. */
+export const unfinishedDeploys = (db: Database, serviceId: string | null = null): StoredDeploy[] =>
+  deploys.all(db, 'WHERE finished_at IS NULL AND ($serviceId IS NULL OR service_id = $serviceId) ORDER BY id', { serviceId })
+
+/** The newest deploy that was live before the present one. */
+export const previousLive = (db: Database, serviceId: string): StoredDeploy | undefined =>
+  deploys.get(db, "WHERE service_id = $serviceId AND status = 'deactivated' ORDER BY updated_at DESC, id DESC LIMIT 1", { serviceId })
+
+/** Deploys that are or were live, newest first. */
+export const everLive = (db: Database, serviceId: string): StoredDeploy[] =>
+  deploys.all(db, "WHERE service_id = $serviceId AND status IN ('live', 'deactivated') ORDER BY id DESC", { serviceId })
+
+/** How the latest deploy of a service stands, or undefined when there was none. */
+export const latestDeployStatus = (db: Database, serviceId: string): DeployStatus | undefined =>
+  deploys.get(db, 'WHERE service_id = $serviceId ORDER BY id DESC LIMIT 1', { serviceId })?.status
+
+/** A deploy with what clients are shown beside it. */
+interface ShownDeploy extends StoredDeploy {
+  sourceSha256: string | null
+  guardUntil: number | null
+  hasDisk: number
 }
 
-const SHOWN = `SELECT d.*, s.sha256 AS source_sha256, v.guard_until, k.id IS NOT NULL AS has_disk FROM deploys d LEFT JOIN sources s ON s.id = d.source_id
-  LEFT JOIN services v ON v.id = d.service_id AND v.live_deploy_id = d.id
-  LEFT JOIN disks k ON k.service_id = d.service_id`
+function shownDeploys(db: Database, where: string, bindings: Bindings): Deploy[] {
+  const rows = db
+    .query<Row, [Bindings]>(
+      `SELECT ${deploys.columns}, s.sha256 AS sourceSha256, v.guard_until AS guardUntil, k.id IS NOT NULL AS hasDisk
+       FROM deploys LEFT JOIN sources s ON s.id = deploys.source_id
+       LEFT JOIN services v ON v.id = deploys.service_id AND v.live_deploy_id = deploys.id
+       LEFT JOIN disks k ON k.service_id = deploys.service_id WHERE ${where}`,
+    )
+    .all(bindings)
+  return rows.map((row) => presentDeploy(deploys.present(row) as ShownDeploy))
+}
 
 /** One deploy of a service as the API sends it. */
-export function findDeploy(db: Database, serviceId: string, id: string): Deploy | undefined {
-  const row = db.query<DeployRow, [string, string]>(`${SHOWN} WHERE d.service_id = ? AND d.id = ?`).get(serviceId, id)
-  return row === null ? undefined : presentDeploy(row)
-}
+export const findDeploy = (db: Database, serviceId: string, id: string): Deploy | undefined =>
+  shownDeploys(db, 'deploys.service_id = $serviceId AND deploys.id = $id', { serviceId, id })[0]
 
 /** Deploys of a service as the API sends them, newest first, those before `beforeId` when it is given. */
 export function listDeploys(
@@ -134,17 +131,16 @@ export function listDeploys(
   serviceId: string,
   query: DeployQuery & { beforeId: string | undefined; limit: number },
 ): Deploy[] {
-  return db
-    .query<DeployRow, Record<string, string | number | null>>(
-      `${SHOWN} WHERE d.service_id = $serviceId
-       AND ($statuses IS NULL OR d.status IN (SELECT value FROM json_each($statuses)))
-       AND d.created_at > $createdAfter AND d.created_at < $createdBefore
-       AND ($finishedAfter IS NULL OR d.finished_at > $finishedAfter)
-       AND ($finishedBefore IS NULL OR d.finished_at < $finishedBefore)
-       AND ($beforeId IS NULL OR d.id < $beforeId)
-       ORDER BY d.id DESC LIMIT $limit`,
-    )
-    .all({
+  return shownDeploys(
+    db,
+    `deploys.service_id = $serviceId
+     AND ($statuses IS NULL OR deploys.status IN (SELECT value FROM json_each($statuses)))
+     AND deploys.created_at > $createdAfter AND deploys.created_at < $createdBefore
+     AND ($finishedAfter IS NULL OR deploys.finished_at > $finishedAfter)
+     AND ($finishedBefore IS NULL OR deploys.finished_at < $finishedBefore)
+     AND ($beforeId IS NULL OR deploys.id < $beforeId)
+     ORDER BY deploys.id DESC LIMIT $limit`,
+    {
       serviceId,
       statuses: query.status === undefined ? null : JSON.stringify(query.status),
       createdAfter: time(query.createdAfter) ?? -1,
@@ -153,86 +149,30 @@ export function listDeploys(
       finishedBefore: time(query.finishedBefore),
       beforeId: query.beforeId ?? null,
       limit: query.limit,
-    })
-    .map(presentDeploy)
-}
-
-/** Deploys that have not ended, oldest first: of one service, or of all. */
-export function unfinishedDeploys(db: Database, serviceId?: string): StoredDeploy[] {
-  return db
-    .query<DeployRow, { serviceId: string | null }>(
-      'SELECT * FROM deploys WHERE finished_at IS NULL AND ($serviceId IS NULL OR service_id = $serviceId) ORDER BY id',
-    )
-    .all({ serviceId: serviceId ?? null })
-    .map(present)
-}
-
-/** The newest deploy that was live before the present one. */
-export function previousLive(db: Database, serviceId: string): StoredDeploy | undefined {
-  const row = db
-    .query<DeployRow, [string]>(
-      "SELECT * FROM deploys WHERE service_id = ? AND status = 'deactivated' ORDER BY updated_at DESC, id DESC LIMIT 1",
-    )
-    .get(serviceId)
-  return row === null ? undefined : present(row)
-}
-
-/** Deploys that are or were live, newest first. */
-export function everLive(db: Database, serviceId: string): StoredDeploy[] {
-  return db
-    .query<DeployRow, [string]>("SELECT * FROM deploys WHERE service_id = ? AND status IN ('live', 'deactivated') ORDER BY id DESC")
-    .all(serviceId)
-    .map(present)
+    },
+  )
 }
 
 const time = (text: string | undefined): number | null => (text === undefined ? null : Date.parse(text))
 const iso = (time: number): string => new Date(time).toISOString()
 
-function present(row: DeployRow): StoredDeploy {
+function presentDeploy(deploy: ShownDeploy): Deploy {
+  const { sourceId, sourceSha256, startedAt, finishedAt, reason, rollbackOf, strategy, gapMs, guardUntil } = deploy
   return {
-    id: row.id,
-    serviceId: row.service_id,
-    status: row.status,
-    trigger: row.trigger,
-    sourceId: row.source_id,
-    releaseId: row.release_id,
-    rollbackOf: row.rollback_of,
-    isCacheCleared: row.clear_cache === 1,
-    reason: row.reason,
-    interruptions: row.interruptions,
-    cancelRequestedAt: row.cancel_requested_at,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    startedAt: row.started_at,
-    updateStartedAt: row.update_started_at,
-    finishedAt: row.finished_at,
-    strategy: row.strategy,
-    routesLeftAt: row.routes_left_at,
-    gapMs: row.gap_ms,
-  }
-}
-
-function presentDeploy(row: DeployRow): Deploy {
-  return {
-    id: row.id,
-    status: row.status,
-    trigger: row.trigger,
-    createdAt: iso(row.created_at),
-    updatedAt: iso(row.updated_at),
-    ...(row.started_at === null ? {} : { startedAt: iso(row.started_at) }),
-    ...(row.finished_at === null ? {} : { finishedAt: iso(row.finished_at) }),
-    ...(row.source_id === null || !row.source_sha256 ? {} : { source: { id: row.source_id, sha256: row.source_sha256 } }),
-    ...(row.reason === null ? {} : { reason: row.reason }),
-    ...(row.rollback_of === null ? {} : { rollbackOf: row.rollback_of }),
+    id: deploy.id,
+    status: deploy.status,
+    trigger: deploy.trigger,
+    createdAt: iso(deploy.createdAt),
+    updatedAt: iso(deploy.updatedAt),
+    ...(startedAt === null ? {} : { startedAt: iso(startedAt) }),
+    ...(finishedAt === null ? {} : { finishedAt: iso(finishedAt) }),
+    ...(sourceId === null || !sourceSha256 ? {} : { source: { id: sourceId, sha256: sourceSha256 } }),
+    ...(reason === null ? {} : { reason }),
+    ...(rollbackOf === null ? {} : { rollbackOf }),
     rollout: {
-      strategy: row.strategy ?? (row.has_disk ? 'stop_first' : 'rolling'),
-      ...(row.gap_ms === null ? {} : { gapMs: row.gap_ms }),
+      strategy: strategy ?? (deploy.hasDisk ? 'stop_first' : 'rolling'),
+      ...(gapMs === null ? {} : { gapMs }),
     },
-    ...(row.guard_until == null ? {} : { guardedUntil: iso(row.guard_until) }),
+    ...(guardUntil === null ? {} : { guardedUntil: iso(guardUntil) }),
   }
 }
-
-/** How the latest deploy of a service stands, or undefined when there was none. */
-export const latestDeployStatus = (db: Database, serviceId: string): DeployStatus | undefined =>
-  db.query<{ status: DeployStatus }, [string]>('SELECT status FROM deploys WHERE service_id = ? ORDER BY id DESC LIMIT 1').get(serviceId)
-    ?.status

@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { keptSnapshotDays, type SnapshotOrigin, type SnapshotStatus } from '../../../shared/disk.ts'
+import { tableOf } from '../../platform/db/table.ts'
 
 /** A snapshot as it is kept. Times are milliseconds since 1970. */
 export interface StoredSnapshot {
@@ -17,63 +18,41 @@ const KEPT_MS = keptSnapshotDays * 24 * 60 * 60_000
 /** Until when a snapshot is kept, in milliseconds since 1970. */
 export const snapshotExpiresAt = ({ createdAt }: Pick<StoredSnapshot, 'createdAt'>): number => createdAt + KEPT_MS
 
-interface SnapshotRow {
-  key: string
-  disk_id: string
-  status: SnapshotStatus
-  origin: SnapshotOrigin
-  reason: string | null
-  size_bytes: number | null
-  created_at: number
-}
+const snapshots = tableOf<StoredSnapshot>('disk_snapshots', {
+  key: 'key',
+  diskId: 'disk_id',
+  status: 'status',
+  origin: 'origin',
+  reason: 'reason',
+  sizeBytes: 'size_bytes',
+  createdAt: 'created_at',
+})
 
 export type NewSnapshot = Pick<StoredSnapshot, 'key' | 'diskId' | 'status' | 'origin' | 'createdAt'>
 
 /** Writes down that a snapshot is to be taken, or is there. */
 export function insertSnapshot(db: Database, snapshot: NewSnapshot): void {
-  db.query(
-    'INSERT INTO disk_snapshots (key, disk_id, status, origin, created_at) VALUES ($key, $diskId, $status, $origin, $createdAt)',
-  ).run({
-    ...snapshot,
-  })
+  snapshots.insert(db, snapshot)
 }
 
 /** Snapshots of a disk, newest first. */
-export function snapshotsOf(db: Database, diskId: string): StoredSnapshot[] {
-  return db.query<SnapshotRow, [string]>('SELECT * FROM disk_snapshots WHERE disk_id = ? ORDER BY key DESC').all(diskId).map(present)
-}
+export const snapshotsOf = (db: Database, diskId: string): StoredSnapshot[] =>
+  snapshots.all(db, 'WHERE disk_id = $diskId ORDER BY key DESC', { diskId })
 
 /** One snapshot of a disk. */
-export function findSnapshot(db: Database, diskId: string, key: string): StoredSnapshot | undefined {
-  const row = db.query<SnapshotRow, [string, string]>('SELECT * FROM disk_snapshots WHERE disk_id = ? AND key = ?').get(diskId, key)
-  return row === null ? undefined : present(row)
-}
+export const findSnapshot = (db: Database, diskId: string, key: string): StoredSnapshot | undefined =>
+  snapshots.get(db, 'WHERE disk_id = $diskId AND key = $key', { diskId, key })
 
-/** Writes down how a snapshot stands. */
+/** Writes down how a snapshot stands; without a reason there is none, and without a size the one before stays. */
 export function updateSnapshot(
   db: Database,
   key: string,
-  { status, reason, sizeBytes }: { status: SnapshotStatus; reason?: string; sizeBytes?: number },
+  { status, reason, ...size }: { status: SnapshotStatus; reason?: string; sizeBytes?: number },
 ): void {
-  db.query('UPDATE disk_snapshots SET status = ?, reason = ?, size_bytes = coalesce(?, size_bytes) WHERE key = ?').run(
-    status,
-    reason ?? null,
-    sizeBytes ?? null,
-    key,
-  )
+  snapshots.update(db, { key }, { status, reason: reason ?? null, ...size })
 }
 
 /** Forgets a snapshot, whose files must be gone before. */
 export function removeSnapshotRow(db: Database, key: string): void {
-  db.query('DELETE FROM disk_snapshots WHERE key = ?').run(key)
+  snapshots.remove(db, { key })
 }
-
-const present = (row: SnapshotRow): StoredSnapshot => ({
-  key: row.key,
-  diskId: row.disk_id,
-  status: row.status,
-  origin: row.origin,
-  reason: row.reason,
-  sizeBytes: row.size_bytes,
-  createdAt: row.created_at,
-})

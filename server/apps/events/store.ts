@@ -1,14 +1,23 @@
 import type { Database } from 'bun:sqlite'
+import { Type } from '@sinclair/typebox'
 import { type Event, type EventQuery, type EventType, wellKnownEventTypes } from '../../../shared/event.ts'
+import { isoTime } from '../../platform/db/codec.ts'
+import { json } from '../../platform/db/json-column.ts'
+import { tableOf } from '../../platform/db/table.ts'
 import { newId } from '../../platform/id.ts'
 
-interface EventRow {
-  id: string
-  service_id: string
-  type: EventType
-  details: string
-  created_at: number
+interface StoredEvent extends Event {
+  workspaceId: string
 }
+
+const events = tableOf<StoredEvent>('events', {
+  id: 'id',
+  workspaceId: 'workspace_id',
+  serviceId: 'service_id',
+  type: 'type',
+  details: { column: 'details', as: json({ schema: Type.Record(Type.String(), Type.Unknown()) }) },
+  timestamp: { column: 'created_at', as: isoTime },
+})
 
 export interface NewEvent {
   service: { id: string; workspaceId: string }
@@ -18,15 +27,10 @@ export interface NewEvent {
 }
 
 /** Writes down that something happened to a service; belongs into the transaction that made it happen. */
-export function recordEvent(db: Database, { service, type, details, now }: NewEvent): void {
-  db.query('INSERT INTO events (id, workspace_id, service_id, type, details, created_at) VALUES (?, ?, ?, ?, ?, ?)').run(
-    newId('event', now),
-    service.workspaceId,
-    service.id,
-    type,
-    JSON.stringify(details ?? {}),
-    now,
-  )
+export function recordEvent(db: Database, { service, type, details = {}, now }: NewEvent): void {
+  const { id: serviceId, workspaceId } = service
+  const timestamp = new Date(now).toISOString()
+  events.insert(db, { id: newId('event', now), workspaceId, serviceId, type, details, timestamp })
 }
 
 /** Forgets events of these types beyond the newest `count` of a service, for what happens again and again. */
@@ -42,35 +46,29 @@ export function forgetOldEvents(
 
 /** One event of a workspace. */
 export function findEvent(db: Database, workspaceId: string, id: string): Event | undefined {
-  const row = db.query<EventRow, [string, string]>('SELECT * FROM events WHERE id = ? AND workspace_id = ?').get(id, workspaceId)
-  return row === null ? undefined : present(row)
+  const event = events.get(db, 'WHERE id = $id AND workspace_id = $workspaceId', { workspaceId, id })
+  return event === undefined ? undefined : shown(event)
 }
 
 /** Events of a service of the types named, else of the well-known ones; newest first, those before `beforeId` when it is given. */
 export function listEvents(db: Database, serviceId: string, query: EventQuery & { beforeId: string | undefined; limit: number }): Event[] {
-  return db
-    .query<EventRow, Record<string, string | number | null>>(
-      `SELECT * FROM events WHERE service_id = $serviceId
-       AND type IN (SELECT value FROM json_each($types))
-       AND created_at >= $startTime AND created_at <= $endTime
-       AND ($beforeId IS NULL OR id < $beforeId)
-       ORDER BY id DESC LIMIT $limit`,
-    )
-    .all({
+  const found = events.all(
+    db,
+    `WHERE service_id = $serviceId
+     AND type IN (SELECT value FROM json_each($types))
+     AND created_at >= $startTime AND created_at <= $endTime
+     AND ($beforeId IS NULL OR id < $beforeId)
+     ORDER BY id DESC LIMIT $limit`,
+    {
       serviceId,
       types: JSON.stringify(query.type ?? wellKnownEventTypes),
       startTime: query.startTime === undefined ? 0 : Date.parse(query.startTime),
       endTime: query.endTime === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(query.endTime),
       beforeId: query.beforeId ?? null,
       limit: query.limit,
-    })
-    .map(present)
+    },
+  )
+  return found.map(shown)
 }
 
-const present = (row: EventRow): Event => ({
-  id: row.id,
-  timestamp: new Date(row.created_at).toISOString(),
-  serviceId: row.service_id,
-  type: row.type,
-  details: JSON.parse(row.details) as Record<string, unknown>,
-})
+const shown = ({ workspaceId: _, ...event }: StoredEvent): Event => event

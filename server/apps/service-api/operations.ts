@@ -18,11 +18,12 @@ import { wake } from '../instances/sleep.ts'
 import { hostOf } from '../services/addresses.ts'
 import { applyControls } from '../services/controls.ts'
 import { refuseSameNames, replaceEnv, replaceSecretFiles, resolveEnvInput } from '../services/env-store.ts'
+import { insertService } from '../services/insert.ts'
 import { applyLabels } from '../services/labels.ts'
 import { refuseTooLarge } from '../services/plan-fit.ts'
 import { requireService } from '../services/require.ts'
 import { applyDetails, defaultSettings } from '../services/settings.ts'
-import { insertService, isNameTaken, markDeleted, type StoredService, updateService } from '../services/store.ts'
+import { isNameTaken, markDeleted, type StoredService, updateService } from '../services/store.ts'
 import { refuseUserNamespaces } from '../services/user-namespaces.ts'
 
 /**

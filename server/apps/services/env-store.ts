@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { isPlatformKey } from '../../../shared/env.ts'
 import { AppError, invalidValue } from '../../../shared/error.ts'
 import type { ServiceType } from '../../../shared/service-type.ts'
+import { tableOf } from '../../platform/db/table.ts'
 import type { Sealer } from '../../platform/secrets/seal.ts'
 
 /** What env vars and secret files need: the rows are sealed, each for its own place. */
@@ -72,60 +73,64 @@ export function refuseSameNames(files: readonly SecretFileEntry[]): void {
   if (twice !== undefined) throw new AppError('validation_failed', `${twice.name} stands there twice.`)
 }
 
-const envPurpose = (serviceId: string, key: string): string => `env ${serviceId} ${key}`
-const filePurpose = (serviceId: string, name: string): string => `file ${serviceId} ${name}`
+interface EnvRow {
+  serviceId: string
+  key: string
+  sealed: string
+}
+
+interface SecretFileRow {
+  serviceId: string
+  name: string
+  sealed: string
+}
+
+const envVars = tableOf<EnvRow>('env_vars', { serviceId: 'service_id', key: 'key', sealed: 'value_sealed' })
+const secretFiles = tableOf<SecretFileRow>('secret_files', { serviceId: 'service_id', name: 'name', sealed: 'content_sealed' })
+
+const envPurpose = ({ serviceId, key }: Pick<EnvRow, 'serviceId' | 'key'>): string => `env ${serviceId} ${key}`
+const filePurpose = ({ serviceId, name }: Pick<SecretFileRow, 'serviceId' | 'name'>): string => `file ${serviceId} ${name}`
 
 /** All variables of a service in clear, by key. */
-export function listEnv({ db, sealer }: SecretRows, serviceId: string): EnvEntry[] {
-  return db
-    .query<{ key: string; value_sealed: string }, [string]>('SELECT key, value_sealed FROM env_vars WHERE service_id = ? ORDER BY key')
-    .all(serviceId)
-    .map((row) => ({ key: row.key, value: sealer.open(row.value_sealed, envPurpose(serviceId, row.key)) }))
-}
+export const listEnv = ({ db, sealer }: SecretRows, serviceId: string): EnvEntry[] =>
+  envVars
+    .all(db, 'WHERE service_id = $serviceId ORDER BY key', { serviceId })
+    .map((row) => ({ key: row.key, value: sealer.open(row.sealed, envPurpose(row)) }))
 
 /** One variable's value in clear, or undefined. */
 export function findEnv({ db, sealer }: SecretRows, serviceId: string, key: string): string | undefined {
-  const row = db
-    .query<{ value_sealed: string }, [string, string]>('SELECT value_sealed FROM env_vars WHERE service_id = ? AND key = ?')
-    .get(serviceId, key)
-  return row === null ? undefined : sealer.open(row.value_sealed, envPurpose(serviceId, key))
+  const row = envVars.get(db, 'WHERE service_id = $serviceId AND key = $key', { serviceId, key })
+  return row === undefined ? undefined : sealer.open(row.sealed, envPurpose(row))
 }
 
 export function setEnv({ db, sealer }: SecretRows, serviceId: string, { key, value }: EnvEntry): void {
-  db.query(
-    'INSERT INTO env_vars (service_id, key, value_sealed) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value_sealed = excluded.value_sealed',
-  ).run(serviceId, key, sealer.seal(value, envPurpose(serviceId, key)))
+  const sealed = sealer.seal(value, envPurpose({ serviceId, key }))
+  envVars.insert(db, { serviceId, key, sealed }, 'ON CONFLICT DO UPDATE SET value_sealed = excluded.value_sealed')
 }
 
 /** Whether there was such a variable. */
-export function deleteEnv({ db }: SecretRows, serviceId: string, key: string): boolean {
-  return db.query('DELETE FROM env_vars WHERE service_id = ? AND key = ?').run(serviceId, key).changes > 0
-}
+export const deleteEnv = ({ db }: SecretRows, serviceId: string, key: string): boolean => envVars.remove(db, { serviceId, key }) > 0
 
 /** Replaces all variables of a service in one transaction. */
 export function replaceEnv(rows: SecretRows, serviceId: string, entries: readonly EnvEntry[]): void {
   rows.db.transaction(() => {
-    rows.db.query('DELETE FROM env_vars WHERE service_id = ?').run(serviceId)
+    envVars.remove(rows.db, { serviceId })
     for (const entry of entries) setEnv(rows, serviceId, entry)
   })()
 }
 
 /** All secret files of a service in clear, by name. */
-export function listSecretFiles({ db, sealer }: SecretRows, serviceId: string): SecretFileEntry[] {
-  return db
-    .query<{ name: string; content_sealed: string }, [string]>(
-      'SELECT name, content_sealed FROM secret_files WHERE service_id = ? ORDER BY name',
-    )
-    .all(serviceId)
-    .map((row) => ({ name: row.name, content: sealer.open(row.content_sealed, filePurpose(serviceId, row.name)) }))
-}
+export const listSecretFiles = ({ db, sealer }: SecretRows, serviceId: string): SecretFileEntry[] =>
+  secretFiles
+    .all(db, 'WHERE service_id = $serviceId ORDER BY name', { serviceId })
+    .map((row) => ({ name: row.name, content: sealer.open(row.sealed, filePurpose(row)) }))
 
 /** Replaces all secret files of a service in one transaction. */
 export function replaceSecretFiles({ db, sealer }: SecretRows, serviceId: string, files: readonly SecretFileEntry[]): void {
   db.transaction(() => {
-    db.query('DELETE FROM secret_files WHERE service_id = ?').run(serviceId)
-    const insert = db.query('INSERT INTO secret_files (service_id, name, content_sealed) VALUES (?, ?, ?)')
-    for (const { name, content } of files) insert.run(serviceId, name, sealer.seal(content, filePurpose(serviceId, name)))
+    secretFiles.remove(db, { serviceId })
+    for (const { name, content } of files)
+      secretFiles.insert(db, { serviceId, name, sealed: sealer.seal(content, filePurpose({ serviceId, name })) })
   })()
 }
 

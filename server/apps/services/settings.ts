@@ -1,28 +1,34 @@
-import { type HeaderRule, maxPatternChars, type PathRule, type PathRuleInput } from '../../../shared/edge-rule.ts'
+import { type Static, Type } from '@sinclair/typebox'
+import { maxPatternChars, type PathRule, type PathRuleInput } from '../../../shared/edge-rule.ts'
 import { AppError, type ErrorDetail } from '../../../shared/error.ts'
 import { isReservedHeader } from '../../../shared/header-rule.ts'
-import { type BuildPlanName, defaultBuildPlan, defaultPlan, type PlanName } from '../../../shared/plan.ts'
-import { defaultShutdownDelaySeconds, type Runtime, type ServiceDetailsInput } from '../../../shared/service.ts'
+import { buildPlanNames, defaultBuildPlan, defaultPlan, planNames } from '../../../shared/plan.ts'
+import { OneOf } from '../../../shared/schema.ts'
+import { defaultShutdownDelaySeconds, runtimes, type ServiceDetailsInput } from '../../../shared/service.ts'
 import type { ServiceType } from '../../../shared/service-type.ts'
 import { isNeutralControl } from './controls.ts'
 
-/** What a release is made with and restored to: everything of a service but its name, its variables and how many of it run. */
-export interface ServiceSettings {
-  runtime: Runtime | null
-  rootDir: string
-  buildCommand: string
-  startCommand: string
-  preDeployCommand: string
-  plan: PlanName
-  buildPlan: BuildPlanName
-  healthCheckPath: string
-  maxShutdownDelaySeconds: number
+/**
+ * What a release is made with and restored to: everything of a service but its name, its variables and how many of it run. The schema is
+ * of what is kept, so what clients may send is checked elsewhere, and more strictly.
+ */
+export const ServiceSettings = Type.Object({
+  runtime: Type.Union([OneOf(runtimes), Type.Null()]),
+  rootDir: Type.String(),
+  buildCommand: Type.String(),
+  startCommand: Type.String(),
+  preDeployCommand: Type.String(),
+  plan: OneOf(planNames),
+  buildPlan: OneOf(buildPlanNames),
+  healthCheckPath: Type.String(),
+  maxShutdownDelaySeconds: Type.Number(),
   /** Absent, as in settings of earlier versions: no. */
-  allowUserNamespaces?: boolean
-  publishPath: string
-  headers: HeaderRule[]
-  routes: PathRule[]
-}
+  allowUserNamespaces: Type.Optional(Type.Boolean()),
+  publishPath: Type.String(),
+  headers: Type.Array(Type.Object({ path: Type.String(), name: Type.String(), value: Type.String() })),
+  routes: Type.Array(Type.Object({ type: OneOf(['redirect', 'rewrite']), source: Type.String(), destination: Type.String() })),
+})
+export type ServiceSettings = Static<typeof ServiceSettings>
 
 export const defaultSettings: ServiceSettings = {
   runtime: null,

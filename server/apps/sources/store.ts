@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import type { Source } from '../../../shared/deploy.ts'
+import { tableOf } from '../../platform/db/table.ts'
 import { type Paths, servicePathsOf } from '../../platform/paths.ts'
 import type { ArchiveFormat } from './extract/archive.ts'
 
@@ -10,15 +11,15 @@ export interface StoredSource extends Source {
   createdAt: number
 }
 
-interface SourceRow {
-  id: string
-  service_id: string
-  sha256: string
-  format: ArchiveFormat
-  size_bytes: number
-  file_count: number
-  created_at: number
-}
+const sources = tableOf<StoredSource>('sources', {
+  id: 'id',
+  serviceId: 'service_id',
+  sha256: 'sha256',
+  format: 'format',
+  sizeBytes: 'size_bytes',
+  fileCount: 'file_count',
+  createdAt: 'created_at',
+})
 
 /** The archive of a source on disk. */
 export const sourceFile = (paths: Paths, source: Pick<StoredSource, 'id' | 'serviceId' | 'format'>): string =>
@@ -26,40 +27,22 @@ export const sourceFile = (paths: Paths, source: Pick<StoredSource, 'id' | 'serv
 
 /** Adds a source whose files are in place already. */
 export function insertSource(db: Database, source: StoredSource): void {
-  db.query(
-    `INSERT INTO sources (id, service_id, sha256, format, size_bytes, file_count, created_at)
-     VALUES ($id, $serviceId, $sha256, $format, $sizeBytes, $fileCount, $createdAt)`,
-  ).run({ ...source })
+  sources.insert(db, source)
 }
 
 /** A source of this service, or undefined. */
-export function findSource(db: Database, serviceId: string, id: string): StoredSource | undefined {
-  return one(db.query<SourceRow, [string, string]>('SELECT * FROM sources WHERE service_id = ? AND id = ?').get(serviceId, id))
-}
+export const findSource = (db: Database, serviceId: string, id: string): StoredSource | undefined =>
+  sources.get(db, 'WHERE service_id = $serviceId AND id = $id', { serviceId, id })
 
 /** The source uploaded last. */
-export function latestSource(db: Database, serviceId: string): StoredSource | undefined {
-  return one(db.query<SourceRow, [string]>('SELECT * FROM sources WHERE service_id = ? ORDER BY id DESC LIMIT 1').get(serviceId))
-}
+export const latestSource = (db: Database, serviceId: string): StoredSource | undefined =>
+  sources.get(db, 'WHERE service_id = $serviceId ORDER BY id DESC LIMIT 1', { serviceId })
 
 /** All sources of a service that are kept, newest first. */
-export function listSources(db: Database, serviceId: string): StoredSource[] {
-  return db.query<SourceRow, [string]>('SELECT * FROM sources WHERE service_id = ? ORDER BY id DESC').all(serviceId).map(present)
-}
+export const listSources = (db: Database, serviceId: string): StoredSource[] =>
+  sources.all(db, 'WHERE service_id = $serviceId ORDER BY id DESC', { serviceId })
 
 /** Forgets a source. Its files are the pruner's. */
 export function deleteSource(db: Database, id: string): void {
-  db.query('DELETE FROM sources WHERE id = ?').run(id)
+  sources.remove(db, { id })
 }
-
-const one = (row: SourceRow | null): StoredSource | undefined => (row === null ? undefined : present(row))
-
-const present = (row: SourceRow): StoredSource => ({
-  id: row.id,
-  serviceId: row.service_id,
-  sha256: row.sha256,
-  format: row.format,
-  sizeBytes: row.size_bytes,
-  fileCount: row.file_count,
-  createdAt: row.created_at,
-})

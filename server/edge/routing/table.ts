@@ -3,8 +3,8 @@ import type { ServiceControls } from '../../../shared/service-controls.ts'
 import { type ServiceType, traitsOf, typesWith } from '../../../shared/service-type.ts'
 import { artifactDir } from '../../apps/deploys/release-store.ts'
 import { hostOf } from '../../apps/services/addresses.ts'
+import { controlsColumn, settingsColumn } from '../../apps/services/columns.ts'
 import type { ServiceSettings } from '../../apps/services/settings.ts'
-import { controlsIn } from '../../apps/services/store.ts'
 import type { StoredInstance } from '../../apps/workloads/instance-store.ts'
 import { SHARED_ADDRESS } from '../../engines/port/loopback-address.ts'
 import type { ProxyTarget, Route, RouteTable } from '../../ingress/tables/route-table.ts'
@@ -129,8 +129,8 @@ function presentRow(row: RoutedRow, context: Pick<EdgeContext, 'paths'>): Omit<R
       : {
           id: release_id,
           artifactDir: artifactDir(context.paths, { serviceId: id, artifact }),
-          settings: JSON.parse(settings) as ServiceSettings,
+          settings: settingsColumn.read(settings),
         }
   const state = { isSuspended: row.suspended_at !== null, isAsleep: row.asleep_at !== null, hasWoken: row.woken_at !== null }
-  return { id, name, slug, type, ...state, controls: controlsIn(row.controls), release }
+  return { id, name, slug, type, ...state, controls: controlsColumn.read(row.controls), release }
 }

@@ -13,13 +13,15 @@ export interface JsonOptions<S extends TSchema> {
   schema: S
   /** The first makes version 1 out of version 0, and so on. */
   upgrades?: readonly ((value: unknown) => unknown)[]
+  /** Members for values that were written before there were such. */
+  defaults?: Partial<Static<S>>
   /** How many parsed texts are remembered. They are shared and frozen at the top: a change is a new object. */
   remembered?: number
 }
 
 /** @throws Error from `read` when a text is no JSON, does not fit the schema, or is of a newer version. */
-export function json<S extends TSchema>({ schema, upgrades = [], remembered }: JsonOptions<S>): Codec<Static<S>> {
-  const parse = (text: string): Static<S> => checked(schema, upgraded(JSON.parse(text), upgrades))
+export function json<S extends TSchema>({ schema, upgrades = [], defaults, remembered }: JsonOptions<S>): Codec<Static<S>> {
+  const parse = (text: string): Static<S> => checked(schema, completed(upgraded(JSON.parse(text), upgrades), defaults))
   const read = remembered === undefined ? parse : memo((text: string) => Object.freeze(parse(text)), remembered)
   return {
     read(stored) {
@@ -42,6 +44,9 @@ function upgraded(stored: unknown, upgrades: readonly ((value: unknown) => unkno
   if (version > upgrades.length) throw new Error(`is of version ${version}, this executable knows only version ${upgrades.length}`)
   return upgrades.slice(version).reduce((older, upgrade) => upgrade(older), value)
 }
+
+const completed = (value: unknown, defaults: object | undefined): unknown =>
+  defaults === undefined || !isObject(value) ? value : { ...defaults, ...value }
 
 function versionOf(stored: unknown): { version: number; value: unknown } {
   if (!isObject(stored) || typeof stored.v !== 'number') return { version: 0, value: stored }

@@ -24,6 +24,14 @@ test('a shape that has changed is kept with its version', () => {
   expect(changedTwice.write({ names: ['a'] })).toBe('{"v":2,"names":["a"]}')
 })
 
+test('a text that lacks what came later gets the defaults', () => {
+  const Sized = Type.Object({ size: Type.Number(), unit: Type.String() })
+  const codec = json({ schema: Sized, defaults: { unit: 'MB' } })
+  expect(codec.read('{"size":1}')).toEqual({ size: 1, unit: 'MB' })
+  expect(codec.read('{"size":1,"unit":"GB"}')).toEqual({ size: 1, unit: 'GB' })
+  expect(() => codec.read('{}')).toThrow('/size')
+})
+
 test('a text of a newer version is refused', () => {
   expect(() => changedTwice.read('{"v":3,"names":[]}')).toThrow('is of version 3, this executable knows only version 2')
 })
