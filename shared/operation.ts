@@ -46,6 +46,8 @@ export interface Operation {
   takesSecret?: boolean
   /** Browsers are sent here by pages of other sites. Cookies count for nothing, so that those pages act for nobody. */
   isCrossSite?: true
+  /** The handler waits (for a hash, an upload) before its change, so it opens the transaction itself; all others are within one. */
+  changes?: 'after_waiting'
   /** POSTs that create honour `Idempotency-Key`. */
   creates?: true
   /** Upgrades to a WebSocket instead of answering. */

@@ -7,6 +7,7 @@ export const authOperations = defineOperations({
     method: 'POST',
     path: '/v1/auth/register',
     access: 'public',
+    changes: 'after_waiting',
     tag: 'Auth',
     summary: 'Register an account',
     description:
@@ -19,6 +20,7 @@ export const authOperations = defineOperations({
     method: 'POST',
     path: '/v1/auth/login',
     access: 'public',
+    changes: 'after_waiting',
     tag: 'Auth',
     summary: 'Log in with e-mail and password',
     description:

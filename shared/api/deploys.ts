@@ -22,6 +22,7 @@ export const deployOperations = defineOperations({
     method: 'POST',
     path: '/v1/services/:serviceId/source/upload',
     access: 'deploys.create',
+    changes: 'after_waiting',
     tag: 'Deploys',
     summary: 'Upload source and deploy it',
     description: 'A tar.gz or zip as the raw body, or as `file` of a multipart form. `deploy=false` keeps it for a later deploy.',

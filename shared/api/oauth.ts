@@ -48,6 +48,7 @@ export const oauthOperations = defineOperations({
     method: 'GET',
     path: '/v1/auth/oauth/:provider/callback',
     access: 'public',
+    changes: 'after_waiting',
     takesSecret: true,
     tag: 'Auth',
     summary: 'Where a provider sends the browser back to',

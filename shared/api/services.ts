@@ -43,6 +43,7 @@ export const serviceOperations = defineOperations({
     method: 'PATCH',
     path: '/v1/services/:serviceId',
     access: 'services.update',
+    changes: 'after_waiting',
     tag: 'Services',
     summary: 'Change settings of a service',
     description:

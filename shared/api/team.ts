@@ -87,6 +87,7 @@ export const teamOperations = defineOperations({
     method: 'POST',
     path: '/v1/team-invites',
     access: 'team.manage',
+    changes: 'after_waiting',
     tag: 'Team',
     summary: 'Invite somebody by e-mail',
     description:
@@ -110,6 +111,7 @@ export const teamOperations = defineOperations({
     method: 'POST',
     path: '/v1/team-invites/accept',
     access: 'public',
+    changes: 'after_waiting',
     tag: 'Team',
     summary: 'Accept an invite',
     description:

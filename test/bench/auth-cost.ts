@@ -1,6 +1,6 @@
 /** Started by auth.ts as a process of its own. Prints the processor time of a request without authentication, with a key and with a cookie. */
 import { Type } from '@sinclair/typebox'
-import type { Handler } from '../../server/http/handlers/call.ts'
+import type { AnyHandler } from '../../server/http/handlers/call.ts'
 import { createAddressReader } from '../../server/http/limits/client-address.ts'
 import { createRateLimits } from '../../server/http/limits/rate-limits.ts'
 import { mountAll } from '../../server/http/mount/mount-all.ts'
@@ -8,7 +8,7 @@ import type { HttpParts } from '../../server/http/requests/parts.ts'
 import { createSocketHub } from '../../server/http/sockets/sockets.ts'
 import { createIdentify } from '../../server/identity/credentials/identify.ts'
 import { createUseRecorder } from '../../server/identity/credentials/use-recorder.ts'
-import { defineOperations, type Operation } from '../../shared/operation.ts'
+import { defineOperations } from '../../shared/operation.ts'
 import { addPerson, addRole, beginSession } from '../support/access.ts'
 import { defaultWorkspaceId, makeKey } from '../support/members.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
@@ -24,7 +24,7 @@ const table = defineOperations({
   open: { ...entry, path: '/open', access: 'public' },
   guarded: { ...entry, path: '/guarded', access: 'services.read' },
 })
-const answer: Handler<Operation, null> = () => ({ isHere: true })
+const answer: AnyHandler<null> = () => ({ isHere: true })
 
 if (import.meta.main) {
   const server = await startTestServer()
@@ -69,7 +69,7 @@ function partsOf({ db, context }: TestServer): HttpParts {
   const { log, now } = context
   return {
     identify: createIdentify({ db, staticToken: context.config.SERVICE_API_TOKEN, keyUse: createUseRecorder({ db, log }), now }),
-    audit: { momentOf: () => undefined, record: (_, apply) => apply(), denied() {} },
+    audit: { record: (_, apply) => apply(), denied() {} },
     limits: createRateLimits({ requests: 0, writes: 0, deploys: 0, signIns: 0 }, now),
     cors: undefined,
     idempotency: { begin: () => 'begun', finish() {}, abandon() {} },

@@ -1,6 +1,5 @@
 import { type OperationId, operations } from '../../../shared/api.ts'
 import { AppError } from '../../../shared/error.ts'
-import type { Operation } from '../../../shared/operation.ts'
 import { deployRoutes } from '../../apps/deploys/routes.ts'
 import { diskRoutes } from '../../apps/disk-work/routes.ts'
 import { cronJobRoutes } from '../../apps/jobs/cron-routes.ts'
@@ -15,7 +14,7 @@ import { domainRoutes } from '../../edge/domains/routes.ts'
 import { createCorsRules } from '../../http/access/cors.ts'
 import { keepOwnCookies } from '../../http/access/own-cookies.ts'
 import { createIdempotencyStore } from '../../http/answers/idempotency-store.ts'
-import type { Handler, Handlers } from '../../http/handlers/call.ts'
+import type { AnyHandler, Handlers } from '../../http/handlers/call.ts'
 import { createAddressReader } from '../../http/limits/client-address.ts'
 import { createRateLimits, type RateSettings } from '../../http/limits/rate-limits.ts'
 import { raiseHeadLimit, refuseBadHead } from '../../http/mount/head-size.ts'
@@ -113,7 +112,7 @@ export function createApp(context: ApiContext, { idleTimeoutSeconds = IDLE_TIMEO
     maxBodyBytes,
   }
   // Every handler fits its own operation, which its type says; the table as a whole is walked under the general type.
-  const all = handlersOf(context) as unknown as Record<string, Handler<Operation, ApiContext>>
+  const all = handlersOf(context) as unknown as Record<string, AnyHandler<ApiContext>>
   const { elysia, dispatch } = mountAll(operations, all, { parts, context })
   mountPages(elysia, parts, { dispatch, context })
   mountDocs(elysia, parts, { table: operations, version: context.version })

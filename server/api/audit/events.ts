@@ -1,4 +1,3 @@
-import type { Call } from '../../http/handlers/call.ts'
 import type { AuditEvents } from '../../identity/audit-log/event.ts'
 import type { ApiContext } from '../context.ts'
 import {
@@ -25,20 +24,20 @@ const made = { target: (_: unknown, reply: { id: string } | undefined) => reply?
 
 /** What the audit log tells of each operation that may change something. */
 export const auditEvents: AuditEvents<ApiContext> = {
-  register: { event: 'user.registered', inHandler: true, isPersonal: true },
-  login: { event: 'user.signed_in', inHandler: true, isPersonal: true },
+  register: { event: 'user.registered', isPersonal: true },
+  login: { event: 'user.signed_in', isPersonal: true },
   logout: { event: 'user.signed_out', isPersonal: true, isChange: ({ actor }) => actor !== undefined },
 
   endSession: { event: 'session.ended', target: ({ params }) => params.sessionId, isPersonal: true },
   endOtherSessions: { event: 'session.others_ended', isPersonal: true },
-  changePassword: { event: 'password.changed', inHandler: true, isPersonal: true },
-  requestPasswordReset: { event: 'password_reset.requested', inHandler: true, isPersonal: true },
-  confirmPasswordReset: { event: 'password_reset.used', inHandler: true, isPersonal: true },
-  beginTwoFactor: { event: 'two_factor.begun', inHandler: true, isPersonal: true },
+  changePassword: { event: 'password.changed', isPersonal: true },
+  requestPasswordReset: { event: 'password_reset.requested', isPersonal: true },
+  confirmPasswordReset: { event: 'password_reset.used', isPersonal: true },
+  beginTwoFactor: { event: 'two_factor.begun', isPersonal: true },
   confirmTwoFactor: { event: 'two_factor.enabled', isPersonal: true },
-  renewRecoveryCodes: { event: 'two_factor.recovery_codes_renewed', inHandler: true, isPersonal: true },
-  removeTwoFactor: { event: 'two_factor.disabled', inHandler: true, isPersonal: true },
-  resetMemberPassword: { event: 'member.password_reset', inHandler: true, target: ({ params }) => params.memberId },
+  renewRecoveryCodes: { event: 'two_factor.recovery_codes_renewed', isPersonal: true },
+  removeTwoFactor: { event: 'two_factor.disabled', isPersonal: true },
+  resetMemberPassword: { event: 'member.password_reset', target: ({ params }) => params.memberId },
   resetMemberTwoFactor: { event: 'member.two_factor_reset', target: ({ params }) => params.memberId },
 
   // What a device asks for concerns nobody before a user has answered.
@@ -48,7 +47,7 @@ export const auditEvents: AuditEvents<ApiContext> = {
   refreshDeviceToken: { event: 'device.token_reused', isPersonal: true },
   revokeDeviceToken: { event: 'device.signed_out', isPersonal: true },
 
-  completeOAuth: { event: 'user.signed_in_by_provider', inHandler: true, isPersonal: true },
+  completeOAuth: { event: 'user.signed_in_by_provider', isPersonal: true },
   // The answer is kept for the browser's next request, which is written down.
   completeOAuthByForm: { event: 'user.signed_in_by_provider', isChange: () => false },
   finishSignIn: { event: 'user.signed_in', isPersonal: true },
@@ -64,9 +63,9 @@ export const auditEvents: AuditEvents<ApiContext> = {
   updateTeamMember: { event: 'member.updated', ...ofMember },
   removeTeamMember: { event: 'member.removed', ...ofMember },
   leaveTeam: { event: 'member.left' },
-  createTeamInvite: { event: 'invite.created', inHandler: true },
+  createTeamInvite: { event: 'invite.created' },
   deleteTeamInvite: { event: 'invite.deleted', target: ({ params }) => params.inviteId },
-  acceptTeamInvite: { event: 'invite.accepted', inHandler: true },
+  acceptTeamInvite: { event: 'invite.accepted' },
 
   createWorkspace: { event: 'workspace.created', ...made },
   updateWorkspace: { event: 'workspace.updated', ...ofWorkspace },
@@ -77,7 +76,7 @@ export const auditEvents: AuditEvents<ApiContext> = {
     event: 'service.created',
     target: (_, reply) => reply?.service.id,
   },
-  updateService: { event: 'service.updated', ...ofService, inHandler: true },
+  updateService: { event: 'service.updated', ...ofService },
   deleteService: { event: 'service.deleted', ...ofService },
   suspendService: { event: 'service.suspended', ...ofService },
   resumeService: { event: 'service.resumed', ...ofService },
@@ -89,17 +88,17 @@ export const auditEvents: AuditEvents<ApiContext> = {
   deleteEnvVar: { event: 'env_var.deleted', ...service, read: envVarNow },
   replaceSecretFiles: { event: 'secret_files.replaced', ...service, read: secretFilesNow },
 
-  replaceHeaders: { event: 'service.headers_replaced', ...ofService, inHandler: true },
-  replaceRoutes: { event: 'service.routes_replaced', ...ofService, inHandler: true },
+  replaceHeaders: { event: 'service.headers_replaced', ...ofService },
+  replaceRoutes: { event: 'service.routes_replaced', ...ofService },
   updateNotificationOverrides: { event: 'notification_overrides.updated', ...service, read: overridesNow },
 
-  uploadSource: { event: 'source.uploaded', ...service, inHandler: true },
+  uploadSource: { event: 'source.uploaded', ...service },
   createDeploy: { event: 'deploy.created', ...made },
   cancelDeploy: { event: 'deploy.canceled', target: ({ params }) => params.deployId },
   rollback: {
     event: 'deploy.rolled_back',
     target: ({ params }, reply) => (reply !== undefined && 'id' in reply ? reply.id : params.serviceId),
-    isChange: ({ body }: Pick<Call<never>, never> & { body?: { dryRun?: boolean } | undefined }) => body?.dryRun !== true,
+    isChange: ({ body }: { body?: { dryRun?: boolean } | undefined }) => body?.dryRun !== true,
   },
 
   createJob: { event: 'job.created', ...made },

@@ -4,7 +4,7 @@ import bundlePath from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file
 import { respondAs, respondError } from '../../http/answers/respond.ts'
 import type { OperationTable } from '../../http/mount/mount-all.ts'
 import type { HttpParts } from '../../http/requests/parts.ts'
-import { openVisit, uncredited } from '../../http/requests/request-context.ts'
+import { openRequest, uncredited } from '../../http/requests/request-context.ts'
 import { buildOpenApiDocument } from './document.ts'
 import { docsPage, docsPolicy, docsScript } from './page.ts'
 
@@ -41,13 +41,13 @@ export function mountDocs(elysia: Elysia, parts: HttpParts, { table, version }: 
 }
 
 async function serve(request: Request, parts: HttpParts, { type, body, isFixed }: Served): Promise<Response> {
-  const visit = openVisit(request, parts)
+  const received = openRequest(request, parts)
   try {
-    visit.count(uncredited)
+    received.count(uncredited)
     const headers: Record<string, string> = { 'Content-Type': type, 'Content-Security-Policy': docsPolicy }
     if (isFixed) headers['Cache-Control'] = `public, max-age=${FIXED_SECONDS}`
-    return respondAs(visit.head(), new Response(await body(), { headers }))
+    return respondAs(received.head(), new Response(await body(), { headers }))
   } catch (error) {
-    return respondError(visit.head(), error, parts.log)
+    return respondError(received.head(), error, parts.log)
   }
 }

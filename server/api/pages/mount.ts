@@ -5,9 +5,9 @@ import { respondAs } from '../../http/answers/respond.ts'
 import { readForm } from '../../http/input/form-body.ts'
 import { BODY_DEADLINE_MS } from '../../http/input/json-body.ts'
 import type { Dispatch } from '../../http/mount/dispatch.ts'
-import { openAttempt, tellDenied } from '../../http/requests/audit-context.ts'
+import { reportDenied } from '../../http/requests/audit-context.ts'
 import type { HttpParts } from '../../http/requests/parts.ts'
-import { openVisit, uncredited, type Visit } from '../../http/requests/request-context.ts'
+import { openRequest, type RequestContext, uncredited } from '../../http/requests/request-context.ts'
 import { describeError } from '../../platform/server-log.ts'
 import type { ApiContext } from '../context.ts'
 import { guideStyle, guideStylePath } from './guide/style.ts'
@@ -30,22 +30,23 @@ interface PageParts {
 
 /** Mounts the pages for people. They work without scripts, and hold nothing of other hosts. */
 export function mountPages(elysia: Elysia, parts: HttpParts, { dispatch, context }: PageParts): void {
-  const route = (method: string, path: string, answer: (visit: Visit) => Promise<Response>) =>
-    void elysia.route(method, path, ({ request }) => answer(openVisit(request, parts)), { parse: 'none' })
+  const route = (method: string, path: string, answer: (received: RequestContext) => Promise<Response>) =>
+    void elysia.route(method, path, ({ request }) => answer(openRequest(request, parts)), { parse: 'none' })
   for (const [path, { get, post }] of Object.entries(pages)) {
     if (get !== undefined) {
       for (const method of ['GET', 'HEAD'])
-        route(method, path, (visit) => serve(visit, { dispatch, context }, { page: get, read: nothing }))
+        route(method, path, (received) => serve(received, { dispatch, context }, { page: get, read: nothing }))
     }
-    if (post !== undefined) route('POST', path, (visit) => serve(visit, { dispatch, context }, { page: post, read: readOwnForm }))
+    if (post !== undefined) route('POST', path, (received) => serve(received, { dispatch, context }, { page: post, read: readOwnForm }))
   }
   for (const method of ['GET', 'HEAD']) {
-    route(method, '/', async (visit) => respondAs(visit.head(), responseOf(redirect('/account'), '')))
-    for (const [path, text] of Object.entries(styleSheets)) route(method, path, async (visit) => respondAs(visit.head(), styleSheet(text)))
+    route(method, '/', async (received) => respondAs(received.head(), responseOf(redirect('/account'), '')))
+    for (const [path, text] of Object.entries(styleSheets))
+      route(method, path, async (received) => respondAs(received.head(), styleSheet(text)))
   }
 }
 
-type ReadFields = (visit: Visit) => Promise<Record<string, string>>
+type ReadFields = (received: RequestContext) => Promise<Record<string, string>>
 
 const nothing: ReadFields = async () => ({})
 
@@ -60,19 +61,19 @@ interface Method {
   read: ReadFields
 }
 
-async function serve(visit: Visit, parts: PageParts, method: Method): Promise<Response> {
+async function serve(received: RequestContext, parts: PageParts, method: Method): Promise<Response> {
   const host = new URL(parts.context.publicUrl).host
-  const reply = await answer(visit, parts, method).catch((error: unknown) => {
-    tellDenied(openAttempt('page', visit.parts.audit), visit, error)
-    if (!(error instanceof AppError)) visit.parts.log.error('page failed', { requestId: visit.requestId, ...describeError(error) })
-    return failurePage(error, visit.requestId)
+  const reply = await answer(received, parts, method).catch((error: unknown) => {
+    reportDenied({ operationId: 'page', audit: received.parts.audit, facts: {}, isAdmitted: false }, received, error)
+    if (!(error instanceof AppError)) received.parts.log.error('page failed', { requestId: received.requestId, ...describeError(error) })
+    return failurePage(error, received.requestId)
   })
-  return respondAs(visit.head(), responseOf(reply, host))
+  return respondAs(received.head(), responseOf(reply, host))
 }
 
-async function answer(visit: Visit, parts: PageParts, { page, read }: Method): Promise<PageReply> {
-  visit.count(uncredited)
-  return page(openPageRequest(visit, await read(visit), parts))
+async function answer(received: RequestContext, parts: PageParts, { page, read }: Method): Promise<PageReply> {
+  received.count(uncredited)
+  return page(openPageRequest(received, await read(received), parts))
 }
 
 function responseOf(reply: PageReply, host: string): Response {

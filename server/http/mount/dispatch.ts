@@ -1,5 +1,5 @@
 import type { Operation } from '../../../shared/operation.ts'
-import type { Visit } from '../requests/request-context.ts'
+import type { RequestContext } from '../requests/request-context.ts'
 import type { Serve } from './mount.ts'
 
 export interface DispatchInput {
@@ -12,18 +12,18 @@ export interface DispatchInput {
  * Calls an operation from within, for a visit to a page of ours: with its address, cookies and request id, and by the way that every
  * request goes. So rights, limits, throttles and the audit log are those of the API, and a page can do nothing that the API would not.
  */
-export type Dispatch = (visit: Visit, id: string, input?: DispatchInput) => Promise<Response>
+export type Dispatch = (received: RequestContext, id: string, input?: DispatchInput) => Promise<Response>
 
 /** Headers that say something of the page's own request: of its body, its repetition, or of a credential other than the cookie. */
 const ownHeaders = ['authorization', 'content-type', 'content-length', 'transfer-encoding', 'idempotency-key', 'x-workspace-id', 'accept']
 
 export function createDispatch(table: Readonly<Record<string, Operation>>, serving: ReadonlyMap<string, Serve>): Dispatch {
-  return async (visit, id, input = {}) => {
+  return async (received, id, input = {}) => {
     const operation = table[id]
     const serve = serving.get(id)
     if (operation === undefined || serve === undefined) throw new Error(`There is no operation ${id}`)
     const { params = {} } = input
-    const response = await serve({ ...visit, request: requestOf(visit.request, operation, input) }, { ...params })
+    const response = await serve({ ...received, request: requestOf(received.request, operation, input) }, { ...params })
     if (response === undefined) throw new Error(`${id} opens a WebSocket, which a page cannot`)
     return response
   }

@@ -2,7 +2,7 @@ import http from 'node:http'
 import { AppError } from '../../../shared/error.ts'
 import { respondError } from '../answers/respond.ts'
 import type { HttpParts } from '../requests/parts.ts'
-import { openVisit, uncredited } from '../requests/request-context.ts'
+import { openRequest, uncredited } from '../requests/request-context.ts'
 
 const KIB = 1024
 const MAX_HEAD_BYTES = 16 * KIB
@@ -20,12 +20,12 @@ export function raiseHeadLimit(): void {
 export function refuseBadHead(request: Request, parts: HttpParts): Response | undefined {
   const problem = problemOf(request)
   if (problem === undefined) return undefined
-  const visit = openVisit(request, parts)
+  const received = openRequest(request, parts)
   try {
-    visit.count(uncredited)
+    received.count(uncredited)
     throw problem
   } catch (error) {
-    return respondError(visit.head(), error, parts.log)
+    return respondError(received.head(), error, parts.log)
   }
 }
 

@@ -1,10 +1,10 @@
 import { Elysia } from 'elysia'
 import type { Operation } from '../../../shared/operation.ts'
 import { permissions } from '../../../shared/permission.ts'
-import type { Handler } from '../handlers/call.ts'
+import type { AnyHandler } from '../handlers/call.ts'
 import { respondFailure } from '../requests/fail.ts'
 import type { HttpParts } from '../requests/parts.ts'
-import { openVisit, uncredited } from '../requests/request-context.ts'
+import { openRequest, uncredited } from '../requests/request-context.ts'
 import { createDispatch, type Dispatch } from './dispatch.ts'
 import { mountOperation, type Serve } from './mount.ts'
 import { mountPreflights } from './preflights.ts'
@@ -26,7 +26,7 @@ export interface Mounted {
  */
 export function mountAll<C>(
   table: OperationTable,
-  handlers: Readonly<Record<string, Handler<Operation, C>>>,
+  handlers: Readonly<Record<string, AnyHandler<C>>>,
   { parts, context }: { parts: HttpParts; context: C },
 ): Mounted {
   checkComplete(table, handlers)
@@ -34,12 +34,12 @@ export function mountAll<C>(
   const unknownRoute = createUnknownRoute(table)
   // Before the routes: Elysia gives routes only the error hooks that came before them.
   elysia.onError(({ error, code, request }) => {
-    const visit = openVisit(request, parts)
+    const received = openRequest(request, parts)
     try {
-      visit.count(uncredited)
+      received.count(uncredited)
       throw code === 'NOT_FOUND' ? unknownRoute(request) : error
     } catch (shown) {
-      return respondFailure(visit, shown)
+      return respondFailure(received, shown)
     }
   })
   const serving = new Map<string, Serve>()

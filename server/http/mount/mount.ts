@@ -8,20 +8,20 @@ import type { Operation } from '../../../shared/operation.ts'
 import { answerOnce, idempotencyKeyOf, requestHashOf } from '../answers/idempotency.ts'
 import { createPresenter, type Presenter, storedAnswerOf } from '../answers/output.ts'
 import { headersOf, respondAs, respondJson } from '../answers/respond.ts'
-import type { Actor, Call, Handler } from '../handlers/call.ts'
+import type { Actor, AnyCall, AnyHandler } from '../handlers/call.ts'
 import { createInputReader, type InputReader, workspaceOfBody } from '../input/input.ts'
 import { BODY_DEADLINE_MS, DEFAULT_MAX_BODY_BYTES } from '../input/json-body.ts'
 import { type Admission, admit } from '../requests/admit.ts'
-import { type Attempt, addFacts, openAttempt, perform, recordChange, tellDenied } from '../requests/audit-context.ts'
+import { type AuditContext, addFacts, openAuditContext, perform, recordChange, reportDenied } from '../requests/audit-context.ts'
 import { respondFailure } from '../requests/fail.ts'
 import type { HttpParts } from '../requests/parts.ts'
-import { openVisit, type Visit } from '../requests/request-context.ts'
+import { openRequest, type RequestContext } from '../requests/request-context.ts'
 import { requireHandshake, type SocketEvents } from '../sockets/sockets.ts'
 
 export interface Mounted<C> {
   id: string
   operation: Operation
-  handler: Handler<Operation, C>
+  handler: AnyHandler<C>
   context: C
 }
 
@@ -33,7 +33,7 @@ interface Route<C> extends Mounted<C> {
 type RawParams = Record<string, unknown>
 
 /** Answers a request of one operation, with the parameters of its path. Undefined where it has become a WebSocket. */
-export type Serve = (visit: Visit, params: RawParams) => Promise<Response | undefined>
+export type Serve = (received: RequestContext, params: RawParams) => Promise<Response | undefined>
 
 /** Adds the route of one operation, with its entry of the OpenAPI document, and gives what answers it. */
 export function mountOperation<C>(elysia: Elysia, parts: HttpParts, mounted: Mounted<C>): Serve {
@@ -43,32 +43,32 @@ export function mountOperation<C>(elysia: Elysia, parts: HttpParts, mounted: Mou
   // Monitors ask with HEAD; Bun leaves the body out.
   const methods = operation.method === 'GET' && !operation.webSocket ? ['GET', 'HEAD'] : [operation.method]
   for (const method of methods) {
-    elysia.route(method, operation.path, ({ request, params }) => serve(route, openVisit(request, parts), (params ?? {}) as RawParams), {
+    elysia.route(method, operation.path, ({ request, params }) => serve(route, openRequest(request, parts), (params ?? {}) as RawParams), {
       parse: 'none',
     })
   }
-  return (visit, params) => serve(route, visit, params)
+  return (received, params) => serve(route, received, params)
 }
 
-function serve<C>(route: Route<C>, visit: Visit, params: RawParams): Promise<Response | undefined> {
-  const attempt = openAttempt(route.id, visit.parts.audit)
-  return answerVisit(route, { visit, attempt }, params).catch((error: unknown) => {
-    tellDenied(attempt, visit, error)
-    return respondFailure(visit, error)
+function serve<C>(route: Route<C>, received: RequestContext, params: RawParams): Promise<Response | undefined> {
+  const audited = openAuditContext(route.id, route.operation, received.parts.audit)
+  return answerRequest(route, { received, audited }, params).catch((error: unknown) => {
+    reportDenied(audited, received, error)
+    return respondFailure(received, error)
   })
 }
 
-/** One request, and what the audit log is told of it. */
+/** One request, and what the audit log is to know of it. */
 interface Served {
-  visit: Visit
-  attempt: Attempt
+  received: RequestContext
+  audited: AuditContext
 }
 
-async function answerVisit<C>(route: Route<C>, { visit, attempt }: Served, params: RawParams): Promise<Response | undefined> {
+async function answerRequest<C>(route: Route<C>, { received, audited }: Served, params: RawParams): Promise<Response | undefined> {
   const { operation, input } = route
-  const { request } = visit
+  const { request } = received
   const query = input.query(request.url)
-  const admission = admit(visit, operation, input.workspaceIds(request, params, query))
+  const admission = admit(received, operation, input.workspaceIds(request, params, query))
   input.check(params, query)
   let { actor } = admission
   let body: unknown
@@ -77,30 +77,30 @@ async function answerVisit<C>(route: Route<C>, { visit, attempt }: Served, param
     // The body took its time: the right may have ended meanwhile, and the body may name the workspace.
     actor = admission.readmit(workspaceOfBody(body))
   }
-  attempt.isAtDoor = false
-  const call = callOf({ visit, attempt }, admission, { operation, actor, params, query, body })
+  audited.isAdmitted = true
+  const call = callOf({ received, audited }, admission, { operation, actor, params, query, body })
   const key = operation.creates ? idempotencyKeyOf(request.headers) : undefined
-  if (key !== undefined) return answerKeyed(route, { visit, attempt }, { call, key })
-  const reply = await perform(attempt, call, route)
+  if (key !== undefined) return answerKeyed(route, { received, audited }, { call, key })
+  const reply = await perform(audited, call, route)
   if (operation.webSocket && reply === undefined) return undefined
-  if (reply instanceof Response) return respondAs(visit.head(), reply)
+  if (reply instanceof Response) return respondAs(received.head(), reply)
   const { status, json, headers, cookies } = route.present(reply)
-  const response = respondJson(visit.head(), status, json, headers)
+  const response = respondJson(received.head(), status, json, headers)
   for (const cookie of cookies) response.headers.append('Set-Cookie', cookie)
   return response
 }
 
 async function answerKeyed<C>(
   route: Route<C>,
-  { visit, attempt }: Served,
-  { call, key }: { call: Call<Operation>; key: string },
+  { received, audited }: Served,
+  { call, key }: { call: AnyCall; key: string },
 ): Promise<Response> {
   const { actor, request, body } = call
   const claim = { scope: `${actor?.workspaceId}/${actor?.type}/${actor?.id}/${route.id}`, key, requestHash: requestHashOf(request, body) }
-  const { idempotency } = visit.parts
-  attempt.keepAnswer = (reply) => idempotency.finish(claim, storedAnswerOf(route.present(reply)))
-  const answer = await answerOnce(idempotency, claim, async () => storedAnswerOf(route.present(await perform(attempt, call, route))))
-  return respondJson(visit.head(), answer.status, answer.body || undefined, answer.isReplayed ? { 'Idempotent-Replayed': 'true' } : {})
+  const { idempotency } = received.parts
+  audited.keepAnswer = (reply) => idempotency.finish(claim, storedAnswerOf(route.present(reply)))
+  const answer = await answerOnce(idempotency, claim, async () => storedAnswerOf(route.present(await perform(audited, call, route))))
+  return respondJson(received.head(), answer.status, answer.body || undefined, answer.isReplayed ? { 'Idempotent-Replayed': 'true' } : {})
 }
 
 interface Checked {
@@ -111,9 +111,9 @@ interface Checked {
   body: unknown
 }
 
-function callOf({ visit, attempt }: Served, admission: Admission, { operation, actor, params, query, body }: Checked): Call<Operation> {
-  const { request, requestId, parts } = visit
-  const call: Call<Operation> = {
+function callOf({ received, audited }: Served, admission: Admission, { operation, actor, params, query, body }: Checked): AnyCall {
+  const { request, requestId, parts } = received
+  const call: AnyCall = {
     // The general type wants an actor; operations that are public say in their own type that there may be none.
     actor: actor as Actor,
     params,
@@ -122,7 +122,7 @@ function callOf({ visit, attempt }: Served, admission: Admission, { operation, a
     request,
     requestId,
     get clientAddress() {
-      return visit.address()
+      return received.address()
     },
     get signal() {
       return request.signal
@@ -130,17 +130,17 @@ function callOf({ visit, attempt }: Served, admission: Admission, { operation, a
     requireRight: () => void admission.readmit([]),
     change(apply) {
       admission.readmit(workspaceOfBody(body))
-      return recordChange(attempt, call, apply)
+      return recordChange(audited, call, apply)
     },
-    keepAnswer: (reply) => attempt.keepAnswer?.(reply),
-    deny: (error) => tellDenied(attempt, visit, error),
-    note: (facts) => addFacts(attempt, facts),
+    keepAnswer: (reply) => audited.keepAnswer?.(reply),
+    deny: (error) => reportDenied(audited, received, error),
+    note: (facts) => addFacts(audited, facts),
     upgrade(events: SocketEvents) {
       const server = parts.server()
       if (!operation.webSocket || server === null) throw new Error('This operation is no WebSocket')
       requireHandshake(request)
-      recordChange(attempt, call, () => {})
-      parts.sockets.upgrade(server, request, { headers: headersOf(visit.head()), events, isAllowed: () => isStillAdmitted(admission) })
+      recordChange(audited, call, () => {})
+      parts.sockets.upgrade(server, request, { headers: headersOf(received.head()), events, isAllowed: () => isStillAdmitted(admission) })
     },
   }
   return call

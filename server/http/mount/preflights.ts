@@ -3,7 +3,7 @@ import type { Operation } from '../../../shared/operation.ts'
 import type { CorsRules } from '../access/cors.ts'
 import { respondError, respondJson } from '../answers/respond.ts'
 import type { HttpParts } from '../requests/parts.ts'
-import { openVisit, uncredited } from '../requests/request-context.ts'
+import { openRequest, uncredited } from '../requests/request-context.ts'
 
 interface Preflights {
   cors: CorsRules
@@ -24,11 +24,11 @@ export function mountPreflights(elysia: Elysia, parts: HttpParts, { cors, table 
 }
 
 function answerPreflight(request: Request, parts: HttpParts, headersOf: () => Record<string, string>): Response {
-  const visit = openVisit(request, parts)
+  const received = openRequest(request, parts)
   try {
-    visit.count(uncredited)
-    return respondJson(visit.head(), 204, undefined, headersOf())
+    received.count(uncredited)
+    return respondJson(received.head(), 204, undefined, headersOf())
   } catch (error) {
-    return respondError(visit.head(), error, parts.log)
+    return respondError(received.head(), error, parts.log)
   }
 }

@@ -5,7 +5,7 @@ import { type Credential, credentialOf } from '../access/credential.ts'
 import { isStateChanging, refuseForeignOrigin, requireOwnOrigin } from '../access/origin.ts'
 import type { Actor } from '../handlers/call.ts'
 import { rateClassOf } from '../limits/rate-class.ts'
-import type { Visit } from './request-context.ts'
+import type { RequestContext } from './request-context.ts'
 
 /** Somebody let in, whose right can be asked for again while the request or its WebSocket lasts. */
 export interface Admission {
@@ -19,24 +19,24 @@ export interface Admission {
  *
  * @throws AppError `rate_limited`, `unauthorized`, `forbidden`, or `not_found` for a workspace of others.
  */
-export function admit(visit: Visit, operation: Operation, workspaceIds: readonly string[]): Admission {
+export function admit(received: RequestContext, operation: Operation, workspaceIds: readonly string[]): Admission {
   const { access, webSocket } = operation
-  const credential = operation.isCrossSite ? noCredential : credentialOf(visit.request.headers)
-  const principal = identified(visit, credential)
-  visit.count({
+  const credential = operation.isCrossSite ? noCredential : credentialOf(received.request.headers)
+  const principal = identified(received, credential)
+  received.count({
     class: rateClassOf(operation),
     credential: principal?.rateKey,
     isGuess: access !== 'public' && principal === undefined && (credential.kind === 'bearer' || credential.kind === 'session'),
   })
   if (access !== 'public') requirePrincipal(principal, credential)
   // Browsers send the cookie with a WebSocket handshake from any page, so that GET needs the check as well.
-  if (webSocket || (isStateChanging(visit.request.method) && !operation.isCrossSite)) checkOrigin(visit, credential, principal)
+  if (webSocket || (isStateChanging(received.request.method) && !operation.isCrossSite)) checkOrigin(received, credential, principal)
   const actor = access === 'public' ? principal?.actorIn(undefined) : actorOf({ principal, credential }, operation, workspaceIds)
   return {
     actor,
     readmit(more) {
       if (access === 'public') return actor
-      const present = principal?.again === undefined ? identified(visit, credential) : principal.again()
+      const present = principal?.again === undefined ? identified(received, credential) : principal.again()
       const current = actorOf({ principal: present, credential }, operation, [...workspaceIds, ...more])
       refuseNarrowed(actor, current)
       return current
@@ -46,8 +46,8 @@ export function admit(visit: Visit, operation: Operation, workspaceIds: readonly
 
 const noCredential: Credential = { kind: 'none' }
 
-function identified(visit: Visit, credential: Credential): Principal | undefined {
-  return credential.kind === 'none' || credential.kind === 'malformed' ? undefined : visit.parts.identify(credential)
+function identified(received: RequestContext, credential: Credential): Principal | undefined {
+  return credential.kind === 'none' || credential.kind === 'malformed' ? undefined : received.parts.identify(credential)
 }
 
 interface Caller {
@@ -69,7 +69,7 @@ function refuseNarrowed(before: Actor | undefined, current: Actor): void {
     throw new AppError('forbidden', 'You have been confined to fewer services in the meantime. Try again with those that are left.')
 }
 
-function checkOrigin({ request, parts }: Visit, credential: Credential, principal: Principal | undefined): void {
+function checkOrigin({ request, parts }: RequestContext, credential: Credential, principal: Principal | undefined): void {
   if (credential.kind === 'bearer') return
   const check = principal === undefined ? refuseForeignOrigin : requireOwnOrigin
   check(request.headers, parts.ownOrigins())

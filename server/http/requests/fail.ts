@@ -1,11 +1,11 @@
 import { respondAs, respondError } from '../answers/respond.ts'
-import type { Visit } from './request-context.ts'
+import type { RequestContext } from './request-context.ts'
 
 /** The answer to a request that failed: a page where a person opened its URL in a browser, else JSON. */
-export function respondFailure(visit: Visit, error: unknown): Response {
-  const { request, requestId, parts } = visit
-  const answer = respondError(visit.head(), error, parts.log)
-  return isOpenedInBrowser(request) ? respondAs(visit.head(), parts.errorPage(error, requestId)) : answer
+export function respondFailure(received: RequestContext, error: unknown): Response {
+  const { request, requestId, parts } = received
+  const answer = respondError(received.head(), error, parts.log)
+  return isOpenedInBrowser(request) ? respondAs(received.head(), parts.errorPage(error, requestId)) : answer
 }
 
 /** Scripts of a page ask for JSON or anything, and programs bring a credential of their own. */

@@ -6,7 +6,7 @@ import type { Counted } from '../limits/rate-limits.ts'
 import type { HttpParts } from './parts.ts'
 
 /** One request on its way through: its id, where it comes from, and whose limit it counts against. */
-export interface Visit {
+export interface RequestContext {
   readonly request: Request
   readonly requestId: string
   readonly parts: HttpParts
@@ -21,7 +21,7 @@ export interface Visit {
 export const uncredited: Omit<Counted, 'address'> = { class: 'read', credential: undefined }
 
 /** Begins to follow a request. Whatever costs anything, its address and its limit, is looked up when it is asked for. */
-export function openVisit(request: Request, parts: HttpParts): Visit {
+export function openRequest(request: Request, parts: HttpParts): RequestContext {
   let address: string | undefined
   let rate: RateState | undefined
   const requestId = crypto.randomUUID()

@@ -13,6 +13,10 @@ export interface UserCall {
   actor: Actor
   request: Request
   clientAddress: string
+}
+
+/** A call that proves whose account it is, and changes something after that. */
+export interface ProofCall extends UserCall {
   change<T>(apply: () => T): T
 }
 
@@ -43,7 +47,7 @@ const FRESH_MS = 10 * 60_000
  * @throws AppError `validation_failed` at the field that is wrong, `forbidden` for an account without a password whose sign-in is old,
  * `rate_limited` after too many failures.
  */
-export async function proveOwner(context: ProofContext, call: UserCall, proof: Proof): Promise<Proven> {
+export async function proveOwner(context: ProofContext, call: ProofCall, proof: Proof): Promise<Proven> {
   const { db, logins } = context
   const user = requireAccount(context, call.actor)
   const counters = proofCountersOf(user.email, call.clientAddress)

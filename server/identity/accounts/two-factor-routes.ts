@@ -17,7 +17,7 @@ import {
   totpPurpose,
 } from '../two-factor/store.ts'
 import { newTotpSecret, otpauthUrl, stepOfCode } from '../two-factor/totp.ts'
-import { proveOwner, requireAccount, type UserCall } from './prove-owner.ts'
+import { type ProofCall, proveOwner, requireAccount, type UserCall } from './prove-owner.ts'
 import { listRequiring } from './two-factor-rule.ts'
 
 type TwoFactorIds = Extract<
@@ -73,9 +73,9 @@ function refuseEnabled(db: IdentityContext['db'], userId: string): void {
   }
 }
 
-type ProofCall = UserCall & { body: { password?: string; otp: string } }
+type CodeCall = ProofCall & { body: { password?: string; otp: string } }
 
-async function proveBoth(context: IdentityContext, call: ProofCall) {
+async function proveBoth(context: IdentityContext, call: CodeCall) {
   if (!hasTwoFactor(context.db, call.actor.id)) {
     throw new AppError('conflict', 'Two-factor sign-in is off. POST /v1/auth/two-factor begins to set it up.')
   }

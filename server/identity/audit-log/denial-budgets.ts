@@ -1,4 +1,4 @@
-import type { DeniedAttempt } from '../../http/handlers/audit.ts'
+import type { DeniedRequest } from '../../http/handlers/audit.ts'
 
 /** Of attempts by nobody we know, on nothing of anybody; what is refused beyond is counted. */
 export const MAX_ENTRIES_PER_HOUR = 1000
@@ -14,11 +14,11 @@ export interface DenialBudget {
   /** Whose repeats are counted now. */
   counted: number
   /** Tells in whose log it stands. */
-  first: DeniedAttempt
+  first: DeniedRequest
 }
 
 export interface DenialBudgets {
-  of(attempt: DeniedAttempt): DenialBudget
+  of(attempt: DeniedRequest): DenialBudget
   /** Nobody's repeats are counted any more. */
   countAnew(): void
 }
@@ -58,4 +58,4 @@ export function hasRoom(budget: DenialBudget): boolean {
 }
 
 /** In whose room it is: that of a workspace or of an account; undefined for a stranger's attempt on nothing that is anybody's. */
-const ownerOf = ({ actor, facts }: DeniedAttempt): string | undefined => facts.workspaceIds?.[0] ?? actor?.workspaceId ?? facts.actor?.id
+const ownerOf = ({ actor, facts }: DeniedRequest): string | undefined => facts.workspaceIds?.[0] ?? actor?.workspaceId ?? facts.actor?.id

@@ -1,4 +1,4 @@
-import type { DeniedAttempt } from '../../http/handlers/audit.ts'
+import type { DeniedRequest } from '../../http/handlers/audit.ts'
 import { networkOf } from '../../platform/network/network-of.ts'
 import { describeError } from '../../platform/server-log.ts'
 import type { NewEntry } from '../audit-chain/chain.ts'
@@ -13,7 +13,7 @@ import { createBudgets, type DenialBudget, hasRoom } from './denial-budgets.ts'
  * somebody is written down at once; what follows within a minute is counted, and told in one entry at its end.
  */
 export interface Denials {
-  tell(attempt: DeniedAttempt): void
+  tell(attempt: DeniedRequest): void
   /** Writes down what was counted and not told yet. */
   flush(): void
 }
@@ -26,7 +26,7 @@ const MAX_OPERATIONS = 20
 const MAX_PATH_CHARS = 200
 
 interface Counted {
-  first: DeniedAttempt
+  first: DeniedRequest
   repeats: number
   operations: Set<string>
 }
@@ -81,13 +81,13 @@ export function createDenials({ db, audit, log, now, stopping }: DenialsContext)
 }
 
 /** By who it was, or else from where; a wrong password apart from a wrong token. */
-function keyOf({ actor, address, reason, facts, isAtDoor, operationId }: DeniedAttempt): string {
+function keyOf({ actor, address, reason, facts, isAdmitted, operationId }: DeniedRequest): string {
   const target = facts.target ?? facts.actor?.id ?? ''
-  return [reason, actor?.id ?? networkOf(address), actor?.workspaceId ?? '', target, isAtDoor ? '' : operationId].join(' ')
+  return [reason, actor?.id ?? networkOf(address), actor?.workspaceId ?? '', target, isAdmitted ? operationId : ''].join(' ')
 }
 
 /** Of an account, each of its workspaces. */
-function chainsOf(db: IdentityContext['db'], { actor, facts }: DeniedAttempt): readonly string[] {
+function chainsOf(db: IdentityContext['db'], { actor, facts }: DeniedRequest): readonly string[] {
   if (facts.workspaceIds !== undefined) return facts.workspaceIds
   if (actor !== undefined) return [actor.workspaceId]
   return facts.actor === undefined ? [] : listWorkspacesOf(db, facts.actor.id).map(({ id }) => id)
@@ -95,7 +95,7 @@ function chainsOf(db: IdentityContext['db'], { actor, facts }: DeniedAttempt): r
 
 const EVENT = 'access.denied'
 
-function entryOf({ operationId, method, path, reason, message, actor, address, requestId, facts }: DeniedAttempt): NewEntry {
+function entryOf({ operationId, method, path, reason, message, actor, address, requestId, facts }: DeniedRequest): NewEntry {
   // Whose account it was to be: of who it really was, nothing is known.
   const target = facts.target ?? facts.actor?.id
   const asked = { operation: operationId, method, path: path.slice(0, MAX_PATH_CHARS), reason, message }

@@ -13,7 +13,7 @@
 import type { OperationId } from '../../../shared/api.ts'
 import { operationOf } from '../../../shared/api.ts'
 import type { Operation } from '../../../shared/operation.ts'
-import type { AuditedChange, AuditMoment, AuditPort } from '../../http/handlers/audit.ts'
+import type { AuditedChange, AuditPort } from '../../http/handlers/audit.ts'
 import { type Actor, type AuditFacts, isAnswer } from '../../http/handlers/call.ts'
 import { inOneChange } from '../../platform/db/change.ts'
 import type { NewEntry } from '../audit-chain/chain.ts'
@@ -31,7 +31,6 @@ export function createAuditTrail<C extends IdentityContext>(context: C, events: 
   // Each event fits its own operation, which its type says.
   const eventOf = (id: string) => (events as unknown as Readonly<Record<string, AnyAuditEvent<C> | undefined>>)[id]
   return {
-    momentOf: (operationId) => momentOf(operationId, eventOf(operationId)),
     record(change, apply) {
       const { call, facts } = change
       const event = eventOf(change.operationId)
@@ -56,12 +55,6 @@ function isChanged(reply: unknown, { isUnchanged, target }: AuditFacts): boolean
 }
 
 const isRefusal = (reply: unknown): boolean => (isAnswer(reply) || reply instanceof Response) && reply.status >= 400
-
-function momentOf(operationId: string, event: Pick<AnyAuditEvent<never>, 'inHandler'> | undefined): AuditMoment | undefined {
-  if (event === undefined) return undefined
-  if (operationOf(operationId as OperationId).webSocket) return 'at_upgrade'
-  return event.inHandler ? 'in_handler' : 'around'
-}
 
 /** Whose logs tell of it: of a person, those of all their workspaces. */
 function chainsOf({ db }: IdentityContext, event: Pick<AnyAuditEvent<never>, 'isPersonal'>, { call, facts }: AuditedChange): string[] {

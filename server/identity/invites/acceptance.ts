@@ -1,6 +1,5 @@
 import type { Operations } from '../../../shared/api.ts'
 import { AppError, invalidValue } from '../../../shared/error.ts'
-import type { TeamInviteAccept } from '../../../shared/team.ts'
 import { credentialOf } from '../../http/access/credential.ts'
 import type { Call } from '../../http/handlers/call.ts'
 import { networkOf } from '../../platform/network/network-of.ts'
@@ -18,7 +17,7 @@ import { joinByInvite, requireInvite } from './join.ts'
 import type { StoredInvite } from './store.ts'
 
 /** The request of somebody who accepts: the parts of it that count. */
-export type AcceptCall = Pick<Call<never>, 'request' | 'clientAddress' | 'change' | 'note'> & { body: TeamInviteAccept }
+export type AcceptCall = Pick<Call<Operations['acceptTeamInvite']>, 'request' | 'clientAddress' | 'change' | 'note' | 'body'>
 
 type SessionCall = Pick<Call<Operations['acceptTeamInvite']>, 'request' | 'actor'>
 

@@ -61,7 +61,6 @@ export function createOAuthRoutes({ config, publicUrl, stopping, now }: Identity
         token: pendingTokenOf(request.headers),
         otp: body.otp,
         place: placeOf(call),
-        change: (apply) => call.change(apply),
         onAccount: ({ id, email }) => call.note({ actor: { type: 'user', id, email } }),
       })
       return answer(200, signedIn, createCookieWriter(publicUrl).set(sessionToken))

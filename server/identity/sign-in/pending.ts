@@ -43,35 +43,31 @@ interface PendingAttempt {
   /** Code of the authenticator app, or a recovery code. */
   otp: string
   place: SessionPlace
-  change<T>(apply: () => T): T
   /** Told whose account it is, as soon as that is known. */
   onAccount?(user: StoredUser): void
 }
 
 /**
- * Begins the session that the code was wanted for. Wrong codes are counted with the failed logins of the account.
+ * Begins the session that the code was wanted for. Wrong codes are counted with the failed logins of the account. Belongs into a transaction.
  *
  * @throws AppError `unauthorized` without a sign-in that waits, or (with a detail at /otp) for a wrong code; `rate_limited` after too
  * many; `forbidden` for an account that is in no workspace.
  */
 export function finishPendingSignIn(
   deps: SignInDeps,
-  { token = '', otp, place, change, onAccount }: PendingAttempt,
+  { token = '', otp, place, onAccount }: PendingAttempt,
 ): SignIn & { secondFactor: SecondFactorUsed | undefined } {
   const { db, logins, now } = deps
   const user = requirePending(db, token, now())
   onAccount?.(user)
   const counters = proofCountersOf(user.email, place.address)
   logins.begin(counters)
-  const result = change(() => {
-    requirePending(db, token, now())
-    const secondFactor = requireSecondFactor(deps, user.id, otp)
-    db.query('DELETE FROM pending_sign_ins WHERE token_hash = ?').run(hashToken(token))
-    return { ...beginSession(db, user, { place, now: now() }), secondFactor }
-  })
+  const secondFactor = requireSecondFactor(deps, user.id, otp)
+  db.query('DELETE FROM pending_sign_ins WHERE token_hash = ?').run(hashToken(token))
+  const begun = beginSession(db, user, { place, now: now() })
   logins.reset(counters[0])
   logins.takeBack(counters[1])
-  return result
+  return { ...begun, secondFactor }
 }
 
 function requirePending(db: Database, token: string, now: number): StoredUser {

@@ -3,7 +3,7 @@ import type { ErrorBody } from '../../../../shared/error.ts'
 import type { ReplyOf } from '../../../../shared/operation.ts'
 import { sessionTokenOf } from '../../../http/access/credential.ts'
 import type { Dispatch, DispatchInput } from '../../../http/mount/dispatch.ts'
-import type { Visit } from '../../../http/requests/request-context.ts'
+import type { RequestContext } from '../../../http/requests/request-context.ts'
 import { findSessionUser, type SessionUser } from '../../../identity/sessions/store.ts'
 import type { ApiContext } from '../../context.ts'
 import type { Problem } from '../markup/form.ts'
@@ -26,17 +26,17 @@ export interface PageRequest {
 export type Page = (visit: PageRequest) => Promise<PageReply> | PageReply
 
 export function openPageRequest(
-  visit: Visit,
+  received: RequestContext,
   fields: Readonly<Record<string, string>>,
   { dispatch, context }: { dispatch: Dispatch; context: ApiContext },
 ): PageRequest {
   return {
-    url: new URL(visit.request.url),
+    url: new URL(received.request.url),
     fields,
-    request: visit.request,
+    request: received.request,
     context,
     async ask(id, input) {
-      const response = await dispatch(visit, id, input)
+      const response = await dispatch(received, id, input)
       const text = await response.text()
       const body = text === '' ? undefined : JSON.parse(text)
       if (response.ok) return { isDone: true, body, cookies: response.headers.getSetCookie(), headers: response.headers }

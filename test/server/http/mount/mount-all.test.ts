@@ -1,13 +1,13 @@
 import { Type } from '@sinclair/typebox'
 import { describe, expect, test } from 'vitest'
-import type { Actor, Handler } from '../../../../server/http/handlers/call.ts'
+import type { Actor, AnyHandler } from '../../../../server/http/handlers/call.ts'
 import { createAddressReader } from '../../../../server/http/limits/client-address.ts'
 import { createRateLimits } from '../../../../server/http/limits/rate-limits.ts'
 import { mountAll, type OperationTable } from '../../../../server/http/mount/mount-all.ts'
 import type { HttpParts } from '../../../../server/http/requests/parts.ts'
 import { createSocketHub } from '../../../../server/http/sockets/sockets.ts'
 import { createServerLog } from '../../../../server/platform/server-log.ts'
-import { defineOperations, type Operation } from '../../../../shared/operation.ts'
+import { defineOperations } from '../../../../shared/operation.ts'
 
 const logged: string[] = []
 const actor: Actor = {
@@ -21,7 +21,7 @@ const actor: Actor = {
 }
 const parts: HttpParts = {
   identify: () => ({ rateKey: 'usr-1', actorIn: () => actor }),
-  audit: { momentOf: () => undefined, record: (_, apply) => apply(), denied() {} },
+  audit: { record: (_, apply) => apply(), denied() {} },
   limits: createRateLimits({ requests: 0, writes: 0, deploys: 0, signIns: 0 }, Date.now),
   cors: undefined,
   idempotency: { begin: () => 'begun', finish() {}, abandon() {} },
@@ -46,10 +46,10 @@ const table = defineOperations({
   },
 })
 
-const mount = (operations: OperationTable, handlers: Record<string, Handler<Operation, null>>) =>
+const mount = (operations: OperationTable, handlers: Record<string, AnyHandler<null>>) =>
   mountAll(operations, handlers, { parts, context: null }).elysia
 const greet = async (handler: () => unknown) => {
-  const response = await mount(table, { greet: handler as Handler<Operation, null> }).fetch(new Request('http://a/greet'))
+  const response = await mount(table, { greet: handler as AnyHandler<null> }).fetch(new Request('http://a/greet'))
   return { status: response.status, text: await response.text() }
 }
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { DeniedAttempt } from '../../../../server/http/handlers/audit.ts'
+import type { DeniedRequest } from '../../../../server/http/handlers/audit.ts'
 import { MAX_ENTRIES_OF_ONE, MAX_ENTRIES_PER_HOUR } from '../../../../server/identity/audit-log/denial-budgets.ts'
 import { createDenials } from '../../../../server/identity/audit-log/denials.ts'
 import { createServerLog } from '../../../../server/platform/server-log.ts'
@@ -24,12 +24,12 @@ afterEach(() => {
 const open = (stopping = new AbortController().signal) =>
   createDenials({ db: world.db, audit: world.audit, log: createServerLog((line) => logged.push(line)), now: () => now, stopping })
 
-const attempt = (changes: Partial<DeniedAttempt> = {}): DeniedAttempt => ({
+const attempt = (changes: Partial<DeniedRequest> = {}): DeniedRequest => ({
   operationId: 'listServices',
   method: 'GET',
   path: '/v1/services',
   reason: 'unauthorized',
-  isAtDoor: true,
+  isAdmitted: false,
   message: 'Log in.',
   actor: undefined,
   address: '192.0.2.1',
@@ -60,10 +60,10 @@ test('the first is written at once, and what follows within a minute counted', (
 })
 
 describe('counted apart are', () => {
-  test.each<[string, Partial<DeniedAttempt>]>([
+  test.each<[string, Partial<DeniedRequest>]>([
     ['another address', { address: '192.0.2.2' }],
     ['another reason', { reason: 'forbidden' }],
-    ['a password that is wrong', { isAtDoor: false, operationId: 'login' }],
+    ['a password that is wrong', { isAdmitted: true, operationId: 'login' }],
     ['another account', { facts: { actor: { type: 'user', id: 'usr-2', email: 'b@example.com' } } }],
   ])('%s', (_, changes) => {
     const denials = open()
@@ -99,7 +99,7 @@ test('a flood of strangers, or of one account, takes no room of others', () => {
   const denials = open()
   for (let host = 0; host < 5000; host++) denials.tell(attempt({ address: `10.0.${host >> 8}.${host & 255}` }))
   const onAccount = (id: string, address: string) =>
-    attempt({ address, isAtDoor: false, operationId: 'login', facts: { actor: { type: 'user', id, email: `${id}@example.com` } } })
+    attempt({ address, isAdmitted: true, operationId: 'login', facts: { actor: { type: 'user', id, email: `${id}@example.com` } } })
   for (let host = 0; host < 300; host++) denials.tell(onAccount('usr-1', `10.1.${host >> 8}.${host & 255}`))
   denials.tell(onAccount('usr-2', '203.0.113.1'))
   vi.advanceTimersByTime(1)
