@@ -2,9 +2,9 @@
 
 import { describeError } from '../../platform/server-log.ts'
 import { createDriver } from '../../platform/work/driver.ts'
-import { createPublisher } from '../../platform/work/publisher.ts'
+import { createPublisher, type Publisher } from '../../platform/work/publisher.ts'
 import type { EdgeContext } from '../context.ts'
-import { createPendingChallenges } from './acme/challenges.ts'
+import { createPendingChallenges, type PendingChallenges } from './acme/challenges.ts'
 import { type Authority, createAuthority } from './acme/client.ts'
 import { cleanUpRecord, leftRecords } from './acme/dns-hook.ts'
 import { obtain } from './acme/order.ts'
@@ -47,14 +47,7 @@ export function createCertificates(context: EdgeContext, options: CertificatesOp
   const { acme, backoff = defaultBackoff, places = DEFAULT_PLACES } = options
   const { db, stopping: signal, now, log } = context
   const challenges = createPendingChallenges()
-  const publisher = createPublisher({
-    what: 'certificates',
-    build: () => buildCertificateTable(allCertificates(db), challenges.all(), now()),
-    send: (table, version) => context.ingress.publishCertificates({ ...table, version }),
-    log,
-    signal,
-    now,
-  })
+  const publisher = createCertificatePublisher(context, challenges)
   const driver = createDriver({
     run: reconcile,
     onError: (_, error) => log.error('certificates failed', describeError(error)),
@@ -103,6 +96,17 @@ export function createCertificates(context: EdgeContext, options: CertificatesOp
       await jobs.settled()
     },
   }
+}
+
+function createCertificatePublisher({ db, ingress, log, stopping, now }: EdgeContext, challenges: PendingChallenges): Publisher {
+  return createPublisher({
+    what: 'certificates',
+    build: () => buildCertificateTable(allCertificates(db), challenges.all(), now()),
+    send: (table, version) => ingress.publishCertificates({ ...table, version }),
+    log,
+    signal: stopping,
+    now,
+  })
 }
 
 interface Decided {

@@ -14,7 +14,6 @@ import { verifiedDomains } from '../domains/store.ts'
 import { apiRouteOf } from './api-route.ts'
 import { policyOf } from './policy.ts'
 
-/** What the routes of one service depend on. */
 export interface RoutedService {
   id: string
   name: string
@@ -22,16 +21,14 @@ export interface RoutedService {
   type: ServiceType
   isSuspended: boolean
   isAsleep: boolean
-  /** Whether it has ever been woken: then nobody is turned away while it starts. */
+  /** A service that was ever woken turns nobody away while it starts. */
   hasWoken: boolean
   controls: ServiceControls
-  /** The live release, if there is one. */
   release: { id: string; artifactDir: string; settings: ServiceSettings } | undefined
   /** Instances of the live set that are not draining. */
   instances: Pick<StoredInstance, 'id' | 'address' | 'port' | 'phase' | 'exits'>[]
 }
 
-/** The route of one service, decided from what is live of it. */
 export function routeOf(service: RoutedService): Route {
   const policy = policyOf(service)
   const named = { serviceId: service.id, name: service.name, ...(policy && { policy }) }
@@ -43,7 +40,7 @@ export function routeOf(service: RoutedService): Route {
   }
   if (service.isAsleep) return { kind: 'asleep', ...named }
   const { instances } = service
-  // Those that are ready are routed first and said to serve after that, so that whoever is told can rely on it.
+  // Ready instances are routed first and said to serve after that, so that whoever reads it can rely on it.
   const targets = instances.filter(({ phase }) => phase === 'serving' || phase === 'ready').map(targetOf)
   // Where all have died the route leads nowhere, which is a 502 that names the service. Not to their ports: those are free for others now.
   const hasDied = instances.some((instance) => instance.exits.length > 0)
@@ -57,7 +54,6 @@ const targetOf = ({ id, address, port }: RoutedService['instances'][number]): Pr
   port,
 })
 
-/** All routes as they stand in the database. */
 export function buildRouteTable(context: Pick<EdgeContext, 'db' | 'config' | 'paths' | 'publicUrl' | 'ingressProof'>): RouteTable['hosts'] {
   const services = selectRouted(context.db, context).map((service) => ({ service, route: routeOf(service) }))
   const routes = new Map(services.map(({ service, route }) => [service.id, route]))

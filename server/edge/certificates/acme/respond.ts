@@ -39,20 +39,20 @@ export function chooseChallenge(authorization: Authorization, configured: Challe
 export async function whileAnswered<T>(parts: ResponderParts, task: Task, work: () => Promise<T>): Promise<T> {
   const keyAuthorization = await task.client.getChallengeKeyAuthorization(task.challenge)
   const host = task.authorization.identifier.value
+  const { signal } = task
   switch (task.challenge.type as ChallengeKind) {
     case 'dns-01':
-      return await whileInDns(parts, { record: { name: `_acme-challenge.${host}`, value: keyAuthorization }, signal: task.signal }, work)
+      return await whileInDns(parts, { record: { name: `_acme-challenge.${host}`, value: keyAuthorization }, signal }, work)
     case 'tls-alpn-01':
-      return await whileShown(parts, task.signal, await tlsChallenge(parts.context, host, keyAuthorization), work)
+      return await whileShown(parts, { challenge: await tlsChallenge(parts.context, host, keyAuthorization), signal }, work)
     default:
-      return await whileShown(parts, task.signal, { kind: 'http', host, token: task.challenge.token, keyAuthorization }, work)
+      return await whileShown(parts, { challenge: { kind: 'http', host, token: task.challenge.token, keyAuthorization }, signal }, work)
   }
 }
 
 async function whileShown<T>(
   { challenges, publish }: ResponderParts,
-  signal: AbortSignal,
-  challenge: IngressChallenge,
+  { challenge, signal }: { challenge: IngressChallenge; signal: AbortSignal },
   work: () => Promise<T>,
 ): Promise<T> {
   challenges.add(challenge)
