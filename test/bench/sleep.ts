@@ -24,7 +24,7 @@ export async function run(): Promise<void> {
   } finally {
     await platform.close()
   }
-  await benchParked()
+  await benchHeld()
 }
 
 async function benchFrozen(platform: Platform): Promise<void> {
@@ -84,7 +84,7 @@ function startTimes({ db }: Platform, serviceId: string): number[] {
     .flatMap(({ ms }) => (ms === null ? [] : [ms]))
 }
 
-async function benchParked(): Promise<void> {
+async function benchHeld(): Promise<void> {
   const { paths, remove } = makeDataDir()
   const ingress = await startTestIngress(paths)
   const port = Number(ingress.address.split(':')[1])

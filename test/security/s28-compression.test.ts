@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { Turns } from '../../server/ingress/static/scheduler.ts'
+import { FairScheduler } from '../../server/ingress/static/scheduler.ts'
 import { connectHttp2, type Fields, get } from '../server/ingress/http2/h2-client.ts'
 import { startHttp2World } from '../server/ingress/http2/h2-world.ts'
 import { until } from '../support/until.ts'
@@ -53,7 +53,7 @@ test('S28: of sixty files asked for at once few are compressed, the others go ou
 })
 
 test('S28: work runs so much at a time, owners take turns, and what there is no room for is refused', async () => {
-  const turns = new Turns({ running: 1, waitingPerOwner: 3, waiting: 4 })
+  const turns = new FairScheduler({ running: 1, waitingPerOwner: 3, waiting: 4 })
   const done: string[] = []
   const gate = Promise.withResolvers<void>()
   let running = 0

@@ -1,19 +1,19 @@
-import { followParked } from '../../ingress/activator/follow-held.ts'
+import { followHeld } from '../../ingress/activator/follow-held.ts'
 import { describeError } from '../../platform/server-log.ts'
 import type { AppContext } from '../context.ts'
 import { wake } from './sleep.ts'
 
 /** Wakes services as soon as requests wait for them in the ingress, until the control plane stops. */
-export function watchParked(context: AppContext): void {
+export function watchHeld(context: AppContext): void {
   const { paths, stopping, log, work } = context
-  const onParked = (serviceIds: readonly string[]) => {
+  const onHeld = (serviceIds: readonly string[]) => {
     if (stopping.aborted) return
     for (const serviceId of serviceIds) {
       wake(context, serviceId, 'request')
       work.poke('service', serviceId)
     }
   }
-  followParked({ controlSocketPath: paths.ingressSocket, signal: stopping, onParked }).catch((error) => {
+  followHeld({ controlSocketPath: paths.ingressSocket, signal: stopping, onHeld }).catch((error) => {
     if (!stopping.aborted) log.error('sleeping services are not woken', describeError(error))
   })
 }

@@ -3,7 +3,7 @@ import { unfinishedDeploys } from '../../apps/deploys/store.ts'
 import { createDiskWork } from '../../apps/disk-work/work.ts'
 import { createBackground } from '../../apps/instances/background.ts'
 import { reconcileService } from '../../apps/instances/reconcile.ts'
-import { watchParked } from '../../apps/instances/wake-watch.ts'
+import { watchHeld } from '../../apps/instances/wake-watch.ts'
 import { createJobWork } from '../../apps/jobs/work.ts'
 import { createDeployQueue } from '../../apps/pipeline/queue.ts'
 import { servicesToWatch } from '../../apps/services/store.ts'
@@ -67,7 +67,7 @@ export function createWork(
       const stopListening = context.engine.onExit(pokeOwner)
       publishRoutes(context)
       pokeAll()
-      watchParked(context)
+      watchHeld(context)
       disks.pokeAll()
       queue.poke()
       certificates.poke()

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createIngressClient } from '../control/client.ts'
 import { otherSocketPaths, ownSocketPaths } from '../control/names.ts'
 
-export interface ParkedFeed {
+export interface HeldFeed {
   /** The well-known name; those that finish what they have are found beside it. */
   controlSocketPath: string
   signal: AbortSignal
   /** Requests wait for these services. */
-  onParked(serviceIds: readonly string[]): void
+  onHeld(serviceIds: readonly string[]): void
 }
 
 const FIRST_RETRY_MS = 100
@@ -17,7 +17,7 @@ const LONGEST_RETRY_MS = 1000
  * Hears from every ingress process for which services requests wait, as soon as one does: each is asked by a call that it answers when
  * there is something to tell. Returns when nothing is under way any more, after `signal` has aborted.
  */
-export async function followParked({ controlSocketPath, signal, onParked }: ParkedFeed): Promise<void> {
+export async function followHeld({ controlSocketPath, signal, onHeld }: HeldFeed): Promise<void> {
   const followed = new Map<string, Promise<void>>()
 
   /** Asks one process until its name is gone. */
@@ -26,12 +26,12 @@ export async function followParked({ controlSocketPath, signal, onParked }: Park
     let known: number | undefined
     for (let failures = 0; !signal.aborted && ownSocketPaths(controlSocketPath).includes(path); followNew()) {
       const before = known
-      const news = await client.parked(known, signal).catch(() => undefined)
-      known = news?.revision
-      failures = news === undefined ? failures + 1 : 0
-      if (news !== undefined && news.serviceIds.length > 0) onParked(news.serviceIds)
+      const changes = await client.heldServices(known, signal).catch(() => undefined)
+      known = changes?.revision
+      failures = changes === undefined ? failures + 1 : 0
+      if (changes !== undefined && changes.serviceIds.length > 0) onHeld(changes.serviceIds)
       // One that is about to end keeps nobody waiting, and one that has ended answers nobody.
-      else if (news === undefined || known === before) await pause(Math.min(FIRST_RETRY_MS * 2 ** failures, LONGEST_RETRY_MS), signal)
+      else if (changes === undefined || known === before) await pause(Math.min(FIRST_RETRY_MS * 2 ** failures, LONGEST_RETRY_MS), signal)
     }
   }
 

@@ -4,7 +4,7 @@ import { respond } from '../exchange/respond.ts'
 import { type Deadlined, NEVER } from '../limits/deadlines.ts'
 import { fieldValue, type RequestHead } from '../message/request-head.ts'
 
-export interface Parkable {
+export interface Holdable {
   head: RequestHead
   client: ClientSide
   serviceId: string
@@ -16,20 +16,20 @@ export interface Parkable {
 
 const RETRY_AFTER_SECONDS = 5
 
-export const hasBody = ({ head }: Parkable): boolean => head.framing.kind !== 'none'
+export const hasBody = ({ head }: Holdable): boolean => head.framing.kind !== 'none'
 
 /**
  * A request that waits for its service to wake. Its body is not asked for meanwhile, so no more of it is here than came with its head.
  * Once it goes on, everything is for whoever answers it.
  */
-export class ParkedRequest implements Exchange, Deadlined {
-  readonly #request: Parkable
-  readonly #left: (request: ParkedRequest) => void
+export class HeldRequest implements Exchange, Deadlined {
+  readonly #request: Holdable
+  readonly #left: (request: HeldRequest) => void
   #next: Exchange | undefined
   #isOver = false
   deadlineAt: number
 
-  constructor(request: Parkable, { deadlineAt, left }: { deadlineAt: number; left: (request: ParkedRequest) => void }) {
+  constructor(request: Holdable, { deadlineAt, left }: { deadlineAt: number; left: (request: HeldRequest) => void }) {
     this.#request = request
     this.#left = left
     this.deadlineAt = deadlineAt

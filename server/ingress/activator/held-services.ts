@@ -1,13 +1,13 @@
-import type { ParkedNews } from '../control/protocol.ts'
+import type { HeldServicesAnswer } from '../control/protocol.ts'
 
 /**
  * Tells whoever wakes services which ones are waited for. The caller names the revision up to which it knows, and is answered when there
  * is more, or after a while; one that knows nothing yet is told of all at once.
  */
-export class ParkedServices {
+export class HeldServices {
   readonly #waitedFor: () => Iterable<string>
   /** When each was told of last. */
-  readonly #toldAt = new Map<string, number>()
+  readonly #publishedAt = new Map<string, number>()
   readonly #callers = new Set<() => void>()
   #revision = 0
   #isEnding = false
@@ -16,8 +16,8 @@ export class ParkedServices {
     this.#waitedFor = waitedFor
   }
 
-  tell(serviceId: string): void {
-    this.#toldAt.set(serviceId, ++this.#revision)
+  publish(serviceId: string): void {
+    this.#publishedAt.set(serviceId, ++this.#revision)
     this.answerCallers()
   }
 
@@ -32,20 +32,20 @@ export class ParkedServices {
     this.answerCallers()
   }
 
-  async newsSince(known: number | undefined, patienceMs: number): Promise<ParkedNews> {
+  async changesSince(known: number | undefined, patienceMs: number): Promise<HeldServicesAnswer> {
     // A revision from the future is another process's.
     const since = known === undefined || known > this.#revision ? 0 : known
     if (known !== undefined && since === this.#revision && !this.#isEnding) {
       // Told of all again after a quiet time, in case it was told in vain.
-      if (await this.#isQuiet(patienceMs)) return this.#news(0)
+      if (await this.#isQuiet(patienceMs)) return this.#changesSince(0)
     }
-    return this.#news(since)
+    return this.#changesSince(since)
   }
 
-  #news(since: number): ParkedNews {
+  #changesSince(since: number): HeldServicesAnswer {
     const waitedFor = new Set(this.#waitedFor())
-    for (const serviceId of this.#toldAt.keys()) if (!waitedFor.has(serviceId)) this.#toldAt.delete(serviceId)
-    return { revision: this.#revision, serviceIds: [...waitedFor].filter((serviceId) => (this.#toldAt.get(serviceId) ?? 0) > since) }
+    for (const serviceId of this.#publishedAt.keys()) if (!waitedFor.has(serviceId)) this.#publishedAt.delete(serviceId)
+    return { revision: this.#revision, serviceIds: [...waitedFor].filter((serviceId) => (this.#publishedAt.get(serviceId) ?? 0) > since) }
   }
 
   /** Waits for something to tell. Returns whether there was nothing all the time. */

@@ -10,9 +10,9 @@ import {
   ControlError,
   controlPaths,
   DrainState,
+  HELD_PATIENCE_MS,
+  HeldServicesAnswer,
   IngressStatus,
-  PARKED_PATIENCE_MS,
-  ParkedNews,
   PUBLISHER_HEADER,
   type Successor,
   TAKES_CHANGES_HEADER,
@@ -43,7 +43,7 @@ export interface IngressClient {
    * Services that requests wait for since a revision of this one ingress. Without one all of them, at once; else it takes until there are
    * new ones, or half a minute, or until somebody else serves beside it.
    */
-  parked(known: number | undefined, signal: AbortSignal): Promise<ParkedNews>
+  heldServices(known: number | undefined, signal: AbortSignal): Promise<HeldServicesAnswer>
   /** What has been counted of requests: all of it, or the entries that have changed since what is known already. */
   counters(known?: KnownCounts): Promise<TrafficCounts>
   /**
@@ -93,15 +93,15 @@ export function createIngressClient(controlSocketPath: string): IngressClient {
   /** Whoever has the well-known name must take the table; a predecessor that hangs keeps nobody waiting for long. */
   const publishTo = async (path: string, table: unknown, publishToNewest: () => Promise<void> = () => command('PUT', path, table)) => {
     const others = new Set<string>()
-    let told: string
+    let published: string
     do {
-      told = newestOf(controlSocketPath)
+      published = newestOf(controlSocketPath)
       await publishToNewest()
       for (const socketPath of otherSocketPaths(controlSocketPath)) others.add(socketPath)
       const put = (socketPath: string) =>
         callSocket({ socketPath, publisher, method: 'PUT', path, body: table, timeoutMs: OTHERS_TIMEOUT_MS })
       await Promise.all([...others].map((socketPath) => put(socketPath).catch(() => undefined)))
-    } while (newestOf(controlSocketPath) !== told)
+    } while (newestOf(controlSocketPath) !== published)
   }
   return {
     publish: (table, base) => publishTo(controlPaths.routes, table, () => publishRoutes(table, base)),
@@ -113,11 +113,11 @@ export function createIngressClient(controlSocketPath: string): IngressClient {
     closeTunnels: (instanceId) => commandAll('POST', controlPaths.closeTunnels(instanceId)),
     abortRequests: (instanceId) => commandAll('POST', controlPaths.abortRequests(instanceId)),
     status: async () => read(IngressStatus, await call('GET', controlPaths.status)),
-    parked: async (known, signal) => {
-      const path = known === undefined ? controlPaths.parked : controlPaths.parkedSince(known)
-      const timeoutMs = PARKED_PATIENCE_MS + CALL_TIMEOUT_MS
+    heldServices: async (known, signal) => {
+      const path = known === undefined ? controlPaths.heldServices : controlPaths.heldServicesSince(known)
+      const timeoutMs = HELD_PATIENCE_MS + CALL_TIMEOUT_MS
       return read(
-        ParkedNews,
+        HeldServicesAnswer,
         await callSocket({ socketPath: controlSocketPath, publisher, method: 'GET', path, body: undefined, timeoutMs, signal }),
       )
     },

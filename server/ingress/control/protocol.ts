@@ -22,11 +22,11 @@ export const DrainState = Type.Object({ inFlight: Type.Integer(), tunnels: Type.
 export type DrainState = Static<typeof DrainState>
 
 /** Services that requests wait for, since a revision that the caller knows. */
-export const ParkedNews = Type.Object({ revision: Type.Integer({ minimum: 0 }), serviceIds: Type.Array(Type.String()) })
-export type ParkedNews = Static<typeof ParkedNews>
+export const HeldServicesAnswer = Type.Object({ revision: Type.Integer({ minimum: 0 }), serviceIds: Type.Array(Type.String()) })
+export type HeldServicesAnswer = Static<typeof HeldServicesAnswer>
 
 /** For how long a caller is kept who asks for what it knows already. */
-export const PARKED_PATIENCE_MS = 25_000
+export const HELD_PATIENCE_MS = 25_000
 
 /** How an ingress starts the one that takes its place. */
 export const Successor = Type.Object({
@@ -53,8 +53,8 @@ export const controlPaths = {
   shutdown: '/shutdown',
   counters: '/counters',
   countersSince: ({ epoch, revision }: KnownCounts) => `/counters?${new URLSearchParams({ epoch, revision: String(revision) })}`,
-  parked: '/parked',
-  parkedSince: (revision: number) => `/parked?since=${revision}`,
+  heldServices: '/parked',
+  heldServicesSince: (revision: number) => `/parked?since=${revision}`,
   drainState: (instanceId: string) => `/instances/${encodeURIComponent(instanceId)}/drain-state`,
   closeTunnels: (instanceId: string) => `/instances/${encodeURIComponent(instanceId)}/close-tunnels`,
   abortRequests: (instanceId: string) => `/instances/${encodeURIComponent(instanceId)}/abort-requests`,

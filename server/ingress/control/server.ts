@@ -7,9 +7,9 @@ import { dropNames, ownSocketPath, sweepNames, takeName } from './names.ts'
 import {
   controlPaths,
   type DrainState,
+  HELD_PATIENCE_MS,
+  type HeldServicesAnswer,
   type IngressStatus,
-  PARKED_PATIENCE_MS,
-  type ParkedNews,
   PUBLISHER_HEADER,
   Successor,
   TAKES_CHANGES_HEADER,
@@ -29,7 +29,7 @@ export interface ControlledIngress {
   closeTunnels(instanceId: string): void
   abortRequests(instanceId: string): void
   /** Services that requests wait for, once there are some that the caller does not know of, or `patienceMs` have passed. */
-  parked(known: number | undefined, patienceMs: number): Promise<ParkedNews>
+  heldServices(known: number | undefined, patienceMs: number): Promise<HeldServicesAnswer>
   /** Starts the successor and leaves it the clients to come; rejects, and goes on as before, when that one does not come to serve. */
   handOver(successor: Successor): Promise<void>
   /** Begins to end; the caller is answered first. */
@@ -107,8 +107,8 @@ async function answer(ingress: ControlledIngress, request: Request): Promise<Res
     case `PUT ${controlPaths.certificates}`:
       await ingress.publishCertificates(publisherOf(request), await request.text())
       return done()
-    case `GET ${controlPaths.parked}`:
-      return Response.json(await ingress.parked(knownRevision(searchParams), PARKED_PATIENCE_MS))
+    case `GET ${controlPaths.heldServices}`:
+      return Response.json(await ingress.heldServices(knownRevision(searchParams), HELD_PATIENCE_MS))
     case 'GET instances/drain-state':
       return Response.json(ingress.drainState(instanceId))
     case 'POST instances/close-tunnels':

@@ -2,13 +2,13 @@ import { networkOf } from '../../platform/network/network-of.ts'
 import type { IngressLimits } from './limits.ts'
 
 /** Room for client connections, of all listeners together. */
-export interface Seats {
-  /** The seat's key, to be given back with `leave`; undefined when there is none for that address. */
-  take(address: string): string | undefined
-  leave(key: string): void
+export interface ConnectionLimits {
+  /** Takes one connection in. Returns the key to `release` it with, or undefined when that address may have no further one. */
+  admit(address: string): string | undefined
+  release(key: string): void
 }
 
-export interface SeatsOptions {
+export interface ConnectionLimitsOptions {
   limits: Pick<IngressLimits, 'maxConnections' | 'maxConnectionsPerAddress'>
   /** Those speak for many. */
   isTrusted(address: string): boolean
@@ -16,11 +16,11 @@ export interface SeatsOptions {
 
 const TRUSTED = ''
 
-export function createSeats({ limits, isTrusted }: SeatsOptions): Seats {
+export function createConnectionLimits({ limits, isTrusted }: ConnectionLimitsOptions): ConnectionLimits {
   const taken = new Map<string, number>()
   let total = 0
   return {
-    take(address) {
+    admit(address) {
       const key = isTrusted(address) ? TRUSTED : networkOf(address)
       const count = taken.get(key) ?? 0
       const isFull = key !== TRUSTED && limits.maxConnectionsPerAddress > 0 && count >= limits.maxConnectionsPerAddress
@@ -29,7 +29,7 @@ export function createSeats({ limits, isTrusted }: SeatsOptions): Seats {
       taken.set(key, count + 1)
       return key
     },
-    leave(key) {
+    release(key) {
       const count = taken.get(key) ?? 0
       total--
       if (count > 1) taken.set(key, count - 1)

@@ -35,10 +35,10 @@ export interface IngressLimits {
   /** A request that cannot be repeated takes a pooled connection only while it is this fresh. */
   poolFreshMs: number
   /** Requests that wait for services that are asleep: for one of them, and for all. */
-  maxParkedPerService: number
-  maxParked: number
+  maxHeldPerService: number
+  maxHeld: number
   /** Of all, those that come with a body, the beginning of which waits with them. */
-  maxParkedWithBody: number
+  maxHeldWithBody: number
   /** For a service to wake, from the request that waits for it on. */
   wakeTimeoutMs: number
   /** For a client to read the answer and close after we have closed our side. */
@@ -78,9 +78,9 @@ export const defaultIngressLimits: IngressLimits = {
   tunnelIdleMs: 60 * MINUTE,
   poolIdleMs: 4 * SECOND,
   poolFreshMs: SECOND,
-  maxParkedPerService: 1_000,
-  maxParked: 10_000,
-  maxParkedWithBody: 1_000,
+  maxHeldPerService: 1_000,
+  maxHeld: 10_000,
+  maxHeldWithBody: 1_000,
   wakeTimeoutMs: MINUTE,
   lingerMs: 2 * SECOND,
   closeGraceMs: 30 * SECOND,

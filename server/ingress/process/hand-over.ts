@@ -1,5 +1,5 @@
 import { AppError } from '../../../shared/error.ts'
-import type { Parking } from '../activator/activator.ts'
+import type { Activator } from '../activator/activator.ts'
 import { createIngressClient } from '../control/client.ts'
 import type { Successor } from '../control/protocol.ts'
 import type { Control } from '../control/server.ts'
@@ -19,22 +19,22 @@ import { startIngressProcess } from './start-process.ts'
  * under way. Connections that stay silent are closed after a while, tunnels are told to come again (WebSockets with 1001), and what
  * is still being answered after the grace is given up. Whoever of the two dies at whatever moment, the other one serves.
  */
-export interface Life {
+export interface HandOver {
   readonly isSucceeded: boolean
   /** @throws AppError `unavailable` when the successor did not come to serve, `conflict` when this one is about to end itself. */
-  handOver(successor: Successor): Promise<void>
+  to(successor: Successor): Promise<void>
   /** Stops listening and waits for the requests in flight. */
   close(): Promise<void>
   closed: Promise<void>
 }
 
-export interface LifeParts {
+export interface HandOverParts {
   controlSocketPath: string
   control: Control
   listeners: readonly ClientListener[]
   streams: Streams
   targets: Targets
-  parking: Parking
+  activator: Activator
   deadlines: Deadlines
   limits: IngressLimits
   log: (line: string) => void
@@ -42,8 +42,8 @@ export interface LifeParts {
   ended: () => unknown
 }
 
-export function createLife(parts: LifeParts): Life {
-  const { controlSocketPath, control, listeners, streams, targets, parking, deadlines, limits, log } = parts
+export function createHandOver(parts: HandOverParts): HandOver {
+  const { controlSocketPath, control, listeners, streams, targets, activator, deadlines, limits, log } = parts
   const ended = Promise.withResolvers<void>()
   let ending: Promise<void> | undefined
   let starting: Promise<void> | undefined
@@ -51,10 +51,10 @@ export function createLife(parts: LifeParts): Life {
 
   const abandonAll = () => {
     targets.abandonAll()
-    parking.abandonAll()
+    activator.abandonAll()
   }
   const end = async () => {
-    parking.services.end()
+    activator.services.end()
     const options = { graceMs: limits.closeGraceMs, lingerMs: limits.lingerMs, giveUp: abandonAll }
     await Promise.all([
       control.stop(),
@@ -93,7 +93,7 @@ export function createLife(parts: LifeParts): Life {
       throw error
     }
     isSucceeded = true
-    parking.services.answerCallers()
+    activator.services.answerCallers()
     log('A successor serves; those who are connected here are served to their end')
     void retire()
   }
@@ -101,7 +101,7 @@ export function createLife(parts: LifeParts): Life {
     get isSucceeded() {
       return isSucceeded
     },
-    async handOver(successor) {
+    async to(successor) {
       if (isSucceeded || ending !== undefined || starting !== undefined) {
         throw new AppError('conflict', 'This ingress is being succeeded already, or ends.')
       }

@@ -12,7 +12,7 @@
 import { dirname } from 'node:path'
 import { AppError } from '../../../shared/error.ts'
 import { trustedProxies } from '../../platform/network/trusted-proxies.ts'
-import { Parking } from '../activator/activator.ts'
+import { Activator } from '../activator/activator.ts'
 import { createIngressClient } from '../control/client.ts'
 import { type Control, type ControlledIngress, serveControl } from '../control/server.ts'
 import { Deadlines } from '../limits/deadlines.ts'
@@ -26,12 +26,12 @@ import { createStreams, type Streams } from '../streams/streams.ts'
 import { type Publish, type PublishedTable, publicationOf, restore } from '../tables/publication.ts'
 import { parseRouteChanges, withRouteChanges } from '../tables/route-changes.ts'
 import { parseRouteTable, type RouteTable } from '../tables/route-table.ts'
-import { createEntrance } from '../tls/https-answer.ts'
+import { answerBeforeRoutes } from '../tls/challenges-and-redirects.ts'
 import { createTlsSide, type TlsOptions, type TlsSide } from '../tls/tls-side.ts'
 import type { Served } from '../traffic/counters.ts'
 import { createTraffic, type IngressTraffic } from '../traffic/traffic.ts'
 import { Targets } from '../upstream/targets.ts'
-import { createLife } from './hand-over.ts'
+import { createHandOver } from './hand-over.ts'
 
 export interface IngressOptions {
   listen: { host: string; port: number }
@@ -75,8 +75,8 @@ export async function runIngress(options: IngressOptions): Promise<RunningIngres
   const deadlines = new Deadlines(limits.tickMs)
   const targets = new Targets()
   const isTrusted = trustedProxies(options.trustedProxies)
-  const parking = new Parking(limits, deadlines)
-  const router = new Router({ proxy: { limits, deadlines, targets, log }, files: new StaticFiles(log), parking, isTrusted })
+  const activator = new Activator(limits, deadlines)
+  const router = new Router({ proxy: { limits, deadlines, targets, log }, files: new StaticFiles(log), activator, isTrusted })
   const streams = createStreams({ inheritance, limits, log })
   const routes = routesOf({ router, streams }, options)
   const tls = createTlsSide(options.tls, log)
@@ -87,7 +87,7 @@ export async function runIngress(options: IngressOptions): Promise<RunningIngres
     isTrusted,
     log,
   })
-  const parts = { options, limits, deadlines, targets, parking, router, streams, routes, tls, traffic }
+  const parts = { options, limits, deadlines, targets, activator, router, streams, routes, tls, traffic }
   const ready = Promise.withResolvers<ControlledIngress>()
   ready.promise.catch(() => {})
   let control: Control | undefined
@@ -97,7 +97,7 @@ export async function runIngress(options: IngressOptions): Promise<RunningIngres
     control = serveControl(options.controlSocketPath, ready.promise)
     await restore(routes)
     if (tls.table !== undefined) await restore(tls.table)
-    const answer = createEntrance({
+    const answer = answerBeforeRoutes({
       certificates: tls.certificates,
       tlsPort: () => listeners?.tls?.address.port,
       claim: (head, client) => {
@@ -134,7 +134,7 @@ interface Parts {
   limits: IngressLimits
   deadlines: Deadlines
   targets: Targets
-  parking: Parking
+  activator: Activator
   router: Router
   streams: Streams
   routes: PublishedTable<RouteTable>
@@ -146,15 +146,15 @@ interface Parts {
 }
 
 function operate(parts: Parts): RunningIngress {
-  const { options, limits, deadlines, targets, parking, router, streams, routes, tls, traffic, listeners, control, ready } = parts
+  const { options, limits, deadlines, targets, activator, router, streams, routes, tls, traffic, listeners, control, ready } = parts
   const { controlSocketPath, log } = options
-  const life = createLife({
+  const handOver = createHandOver({
     controlSocketPath,
     control,
     listeners: listeners.all,
     streams,
     targets,
-    parking,
+    activator,
     deadlines,
     limits,
     log,
@@ -164,7 +164,7 @@ function operate(parts: Parts): RunningIngress {
       return traffic.close()
     },
   })
-  const isSucceeded = () => life.isSucceeded
+  const isSucceeded = () => handOver.isSucceeded
   const publication = publicationOf(routes, isSucceeded)
   const ingress: ControlledIngress = {
     status: () => ({
@@ -175,7 +175,7 @@ function operate(parts: Parts): RunningIngress {
       listen: listeners.http.address,
       ...(listeners.tls !== undefined && { listenTls: listeners.tls.address }),
       activeConnections: listeners.all.reduce((sum, { connectionCount }) => sum + connectionCount, 0),
-      ...(life.isSucceeded && { isSucceeded: true as const }),
+      ...(handOver.isSucceeded && { isSucceeded: true as const }),
     }),
     counters: (known) => traffic.read(known),
     publish: publication.publish,
@@ -190,15 +190,15 @@ function operate(parts: Parts): RunningIngress {
       streams.cut(instanceId)
     },
     abortRequests: (instanceId) => targets.abortRequests(instanceId),
-    parked: (known, patienceMs) => parking.services.newsSince(known, patienceMs),
-    handOver: (successor) => life.handOver(successor),
-    shutdown: () => void life.close(),
+    heldServices: (known, patienceMs) => activator.services.changesSince(known, patienceMs),
+    handOver: (successor) => handOver.to(successor),
+    shutdown: () => void handOver.close(),
   }
   ready(ingress)
   control.takeName()
   const addresses = listeners.all.map(({ address: { host, port } }) => `${host}:${port}`)
   log(`Serving at ${addresses.join(' and ')} with route table ${router.version}`)
-  return { address: listeners.http.address, tlsAddress: listeners.tls?.address, close: life.close, closed: life.closed }
+  return { address: listeners.http.address, tlsAddress: listeners.tls?.address, close: handOver.close, closed: handOver.closed }
 }
 
 const routesOf = (

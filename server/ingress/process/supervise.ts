@@ -24,8 +24,8 @@ export interface IngressStart {
 
 const END_TIMEOUT_MS = 5_000
 /** An ingress that has run for longer than this does not answer because it has just been started. */
-const ARRIVAL_MS = 10_000
-const ARRIVAL_POLL_MS = 50
+const YOUNG_MS = 10_000
+const START_POLL_MS = 50
 const POLL_MS = 10
 
 /**
@@ -43,7 +43,7 @@ export async function ensureIngress(start: IngressStart): Promise<IngressClient>
     if (await isHandedOver(client, running, start)) return client
     await endRunning(client, running)
   }
-  if (await arrives(client, start)) return client
+  if (await comesToServe(client, start)) return client
   try {
     await startNew(client, start)
   } catch (error) {
@@ -75,26 +75,26 @@ async function isHandedOver(client: IngressClient, running: IngressStatus, start
   } catch (error) {
     // An older build does not know how.
     if (error instanceof AppError && error.code === 'not_found') return false
-    if (await arrives(client, start)) return true
+    if (await comesToServe(client, start)) return true
     if (processStart(running.pid) !== undefined) throw error
     return false
   }
 }
 
 /** Whether the wanted one serves, or is about to: its predecessor, or who asked for it, may have died when it was just started. */
-async function arrives(client: IngressClient, start: IngressStart): Promise<boolean> {
+async function comesToServe(client: IngressClient, start: IngressStart): Promise<boolean> {
   for (;;) {
     const isLast = !(await isOneUnderWay(start))
     const status = await statusOf(client)
     if (status !== undefined && isWanted(status, start)) return true
     if (isLast) return false
-    await Bun.sleep(ARRIVAL_POLL_MS)
+    await Bun.sleep(START_POLL_MS)
   }
 }
 
-/** A predecessor may be as young as one that arrives, where one hand-over followed another; it says of itself what it is. */
+/** A predecessor may be as young as one that comes to serve, where one hand-over followed another; it says of itself what it is. */
 async function isOneUnderWay({ command, controlSocketPath }: IngressStart): Promise<boolean> {
-  const young = processesOf(command).filter((pid) => (processAgeMs(pid) ?? ARRIVAL_MS) < ARRIVAL_MS)
+  const young = processesOf(command).filter((pid) => (processAgeMs(pid) ?? YOUNG_MS) < YOUNG_MS)
   const known = await Promise.all(young.map((pid) => statusOf(createIngressClient(ownSocketPath(controlSocketPath, pid)))))
   return known.some((status) => status?.isSucceeded !== true)
 }
@@ -154,7 +154,7 @@ export interface WatchTimings {
 }
 
 const defaultWatchTimings: WatchTimings = { askEveryMs: 2_000, askTimeoutMs: 5_000, stableMs: 1_000 }
-const LOOK_EVERY_MS = 100
+const CHECK_EVERY_MS = 100
 /** Unanswered asks in a row after which the ingress is taken for hung. */
 const SILENT_ASKS = 3
 const FIRST_DELAY_MS = 100
@@ -204,7 +204,7 @@ async function watchOne(client: IngressClient, signal: AbortSignal, timings: Wat
   let askedAt = since
   let silentAsks = 0
   while (!signal.aborted && startedAt !== undefined && processStart(status.pid) === startedAt) {
-    await pause(LOOK_EVERY_MS, signal)
+    await pause(CHECK_EVERY_MS, signal)
     if (performance.now() - askedAt < timings.askEveryMs) continue
     const answer = await Promise.race([statusOf(client), pause(timings.askTimeoutMs, signal)])
     if (answer !== undefined && answer.pid !== status.pid) break

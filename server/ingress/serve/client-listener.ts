@@ -1,6 +1,6 @@
 import type { ClientContext, Connection } from '../exchange/client-context.ts'
-import type { Seats } from '../limits/connection-limits.ts'
-import type { Tally } from '../limits/reported-count.ts'
+import type { ConnectionLimits } from '../limits/connection-limits.ts'
+import type { ReportedCount } from '../limits/reported-count.ts'
 import { Clients, type EndOptions } from './clients.ts'
 import type { Transport } from './transport.ts'
 
@@ -26,9 +26,9 @@ export interface ListenOptions {
   /** Of a socket that listens there already. */
   inherited?: number | undefined
   transport: Transport
-  seats: Seats
+  connectionLimits: ConnectionLimits
   /** Counts those for whom there was no room. */
-  turnedAway: Tally
+  turnedAway: ReportedCount
   context: Omit<ClientContext, 'left' | 'isEnding'>
   log: (line: string) => void
 }
@@ -48,7 +48,7 @@ export function listenForClients(options: ListenOptions): ClientListener {
     },
     left: (connection: Connection) => clients.leave(connection),
   })
-  const door = transport(
+  const listener = transport(
     { host, port, inherited },
     {
       context,
@@ -58,20 +58,20 @@ export function listenForClients(options: ListenOptions): ClientListener {
     },
   )
   return {
-    address: { host, port: door.port },
+    address: { host, port: listener.port },
     get descriptor() {
-      return door.descriptor
+      return listener.descriptor
     },
     get connectionCount() {
       return clients.count
     },
     retire() {
-      door.stop()
+      listener.stop()
       return clients.retire()
     },
     closeIdle: () => clients.closeIdle(),
     end(how) {
-      door.stop()
+      listener.stop()
       return clients.end(how)
     },
   }

@@ -1,6 +1,6 @@
 import type { ClientSocket, Connection } from '../exchange/client-context.ts'
-import type { Seats } from '../limits/connection-limits.ts'
-import type { Tally } from '../limits/reported-count.ts'
+import type { ConnectionLimits } from '../limits/connection-limits.ts'
+import type { ReportedCount } from '../limits/reported-count.ts'
 import { within } from '../limits/within.ts'
 
 export interface EndOptions {
@@ -13,15 +13,15 @@ export interface EndOptions {
 }
 
 export interface ClientsOptions {
-  seats: Seats
+  connectionLimits: ConnectionLimits
   /** Counts those for whom there was no room. */
-  turnedAway: Tally
+  turnedAway: ReportedCount
 }
 
 /** The clients that have come in at one address, from their coming to their going. */
 export class Clients {
   readonly #options: ClientsOptions
-  /** With the seat that each has. */
+  /** With the key that each has. */
   readonly #connections = new Map<Connection, string>()
   readonly #waiting = new Set<() => void>()
   #isEnding = false
@@ -40,29 +40,29 @@ export class Clients {
 
   /** Gives a new client what `create` makes, or ends it when there is no room. */
   admit(socket: ClientSocket, create: () => Connection): void {
-    const seat = this.#options.seats.take(socket.remoteAddress)
-    if (seat === undefined) {
+    const key = this.#options.connectionLimits.admit(socket.remoteAddress)
+    if (key === undefined) {
       this.#options.turnedAway.count(socket.remoteAddress)
       socket.terminate()
       return
     }
     socket.data = create()
-    this.#connections.set(socket.data, seat)
+    this.#connections.set(socket.data, key)
   }
 
   /** The same client goes on as another connection. */
   replace(from: Connection, to: Connection): void {
-    const seat = this.#connections.get(from)
-    if (seat === undefined) return
+    const key = this.#connections.get(from)
+    if (key === undefined) return
     this.#connections.delete(from)
-    this.#connections.set(to, seat)
+    this.#connections.set(to, key)
   }
 
   leave(connection: Connection): void {
-    const seat = this.#connections.get(connection)
-    if (seat === undefined) return
+    const key = this.#connections.get(connection)
+    if (key === undefined) return
     this.#connections.delete(connection)
-    this.#options.seats.leave(seat)
+    this.#options.connectionLimits.release(key)
     if (this.#connections.size > 0) return
     for (const resume of this.#waiting) resume()
     this.#waiting.clear()

@@ -1,5 +1,5 @@
-import { createSeats } from '../limits/connection-limits.ts'
-import { createTally } from '../limits/reported-count.ts'
+import { createConnectionLimits } from '../limits/connection-limits.ts'
+import { createReportedCount } from '../limits/reported-count.ts'
 import type { Inheritance } from '../sockets/inherited.ts'
 import { type ClientListener, type ListenOptions, listenForClients } from './client-listener.ts'
 import { plainTransport, type Transport } from './transport.ts'
@@ -27,12 +27,12 @@ export interface ListenersOptions {
 
 /** @throws AppError `unavailable` when one of the addresses cannot be listened at; none is open then. */
 export function openListeners({ listen, listenTls, inheritance, transport, context, log }: ListenersOptions): Listeners {
-  const turnedAway = createTally((count, address) =>
+  const turnedAway = createReportedCount((count, address) =>
     log(
       `${count} connections were closed for lack of room, the first one from ${address}: CP_INGRESS_CONNECTIONS_PER_ADDRESS sets how many one address may have`,
     ),
   )
-  const shared = { seats: createSeats(context), turnedAway, context, log }
+  const shared = { connectionLimits: createConnectionLimits(context), turnedAway, context, log }
   const open = (address: { host: string; port: number }, how: Transport) => {
     const inherited = inheritance.take(address)
     const port = inherited?.port ?? address.port

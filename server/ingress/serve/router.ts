@@ -1,4 +1,4 @@
-import type { Parking } from '../activator/activator.ts'
+import type { Activator } from '../activator/activator.ts'
 import type { ClientSide, Exchange } from '../exchange/exchange.ts'
 import { type Page, pageResponse } from '../exchange/page.ts'
 import type { RequestNote } from '../exchange/request-note.ts'
@@ -11,7 +11,7 @@ import { createSite, type Site } from '../static/locate.ts'
 import { EMPTY_ROUTE_TABLE, type ProxyTarget, type Route, type RouteTable } from '../tables/route-table.ts'
 import { ProxyExchange } from '../upstream/exchange.ts'
 import type { ProxyContext } from '../upstream/proxy-context.ts'
-import { ApiSeats } from './api-request-limits.ts'
+import { ApiRequestLimits } from './api-request-limits.ts'
 
 const SUSPENDED_RETRY_SECONDS = 3600
 const UNAVAILABLE_RETRY_SECONDS = 5
@@ -19,7 +19,7 @@ const UNAVAILABLE_RETRY_SECONDS = 5
 export interface RouterParts {
   proxy: ProxyContext
   files: StaticFiles
-  parking: Parking
+  activator: Activator
   isTrusted: (address: string) => boolean
 }
 
@@ -34,12 +34,12 @@ interface Served {
 /** Finds who answers a request. The table is replaced as a whole: each request sees one version of it from its beginning to its end. */
 export class Router {
   readonly #parts: RouterParts
-  readonly #apiSeats: ApiSeats
+  readonly #apiRequestLimits: ApiRequestLimits
   #routes: ReadonlyMap<string, Route> = new Map()
   #served = new Map<string, Served>()
   #version = EMPTY_ROUTE_TABLE.version
   /** What was said of the table before. */
-  #told: ReadonlySet<string> = new Set()
+  #reportedLeftOut: ReadonlySet<string> = new Set()
   readonly #targetsOf = (host: string): readonly ProxyTarget[] => {
     const route = this.#routes.get(host)
     return route?.kind === 'proxy' ? route.targets : []
@@ -47,7 +47,7 @@ export class Router {
 
   constructor(parts: RouterParts) {
     this.#parts = parts
-    this.#apiSeats = new ApiSeats(parts.proxy.limits, parts.isTrusted)
+    this.#apiRequestLimits = new ApiRequestLimits(parts.proxy.limits, parts.isTrusted)
   }
 
   /** By host; another map after each change. */
@@ -65,8 +65,8 @@ export class Router {
     const before = this.#served
     this.#served = new Map(Object.entries(table.hosts).map(([host, route]) => [host, preparedFrom(before.get(host), route)]))
     this.#version = table.version
-    this.#tellLeftOut()
-    this.#parts.parking.follow((host) => this.#routes.get(host)?.kind === 'asleep')
+    this.#reportLeftOut()
+    this.#parts.activator.follow((host) => this.#routes.get(host)?.kind === 'asleep')
   }
 
   /** The one who answers, or undefined when it has been answered already. */
@@ -77,7 +77,7 @@ export class Router {
     const policy = served?.policy
     if (policy !== undefined && this.#isAnsweredBy(policy, { name: route?.name ?? '', head, client })) return undefined
     if (route?.kind === 'proxy') {
-      if (route.proof !== undefined && !this.#apiSeats.take(head, client)) {
+      if (route.proof !== undefined && !this.#apiRequestLimits.admit(head, client)) {
         respond(client, head.method, pageResponse(tooMany(route), fieldValue(head.fields, 'accept')))
         return undefined
       }
@@ -89,7 +89,7 @@ export class Router {
     }
     if (route?.kind === 'asleep') {
       const { serviceId, name } = route
-      return this.#parts.parking.park({ head, client, serviceId, name, answer: () => this.answer(head, client) })
+      return this.#parts.activator.hold({ head, client, serviceId, name, answer: () => this.answer(head, client) })
     }
     if (served?.site !== undefined) {
       const exchange = new StaticExchange(this.#parts.files, { head, client, site: served.site })
@@ -102,19 +102,19 @@ export class Router {
 
   /** A request is over, whoever answered it. */
   finished(note: RequestNote): void {
-    this.#apiSeats.leave(note)
+    this.#apiRequestLimits.release(note)
   }
 
   /** Once for each service and what is wrong with it: a table comes with each change of any service. */
-  #tellLeftOut(): void {
+  #reportLeftOut(): void {
     const lines = new Set<string>()
     for (const { route, policy, site } of this.#served.values()) {
       const [first, ...others] = [...(policy?.rules.leftOut ?? []), ...(site?.rules.leftOut ?? [])]
       if (first !== undefined)
         lines.add(`${route.serviceId}: the patterns of its rules are too long together, so ${first} and ${others.length} more are left out`)
     }
-    for (const line of lines) if (!this.#told.has(line)) this.#parts.proxy.log(line)
-    this.#told = lines
+    for (const line of lines) if (!this.#reportedLeftOut.has(line)) this.#parts.proxy.log(line)
+    this.#reportedLeftOut = lines
   }
 
   #isAnsweredBy(policy: CompiledPolicy, request: Omit<PolicyRequest, 'isTrusted'>): boolean {

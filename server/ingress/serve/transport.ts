@@ -22,7 +22,7 @@ export interface Reception {
 }
 
 /** An open listening socket. */
-export interface OpenDoor {
+export interface OpenListener {
   readonly port: number
   readonly descriptor: number
   /** Accepts no more; the connections there are go on. */
@@ -30,7 +30,7 @@ export interface OpenDoor {
 }
 
 /** How clients come in: it accepts them and gives them to the reception. @throws AppError `unavailable` when it cannot listen there. */
-export type Transport = (place: Place, reception: Reception) => OpenDoor
+export type Transport = (place: Place, reception: Reception) => OpenListener
 
 /** HTTP/1.1 without TLS. */
 export const plainTransport: Transport = ({ host, port, inherited }, reception) => {

@@ -8,7 +8,7 @@ import { Holdings } from './holdings.ts'
 import { OpenFiles, type Readable } from './open-files.ts'
 import { openInside } from './open-inside.ts'
 import { PIECE_BYTES, type Pieces, readPieces, toPieces } from './pieces.ts'
-import { Turns } from './scheduler.ts'
+import { FairScheduler } from './scheduler.ts'
 
 /** A release of a static site. It never changes, so what was read of it once holds for as long as it is served. */
 export interface Release {
@@ -58,8 +58,8 @@ export class StaticFiles {
   readonly holdings = new Holdings(GONE_BYTES)
   readonly openFiles = new OpenFiles()
   readonly #content = new ByteCache<Pieces>(CONTENT_BYTES, (pieces) => this.holdings.left(pieces))
-  readonly #compressions = new Turns(COMPRESSIONS)
-  readonly #searches = new Turns(SEARCHES)
+  readonly #compressions = new FairScheduler(COMPRESSIONS)
+  readonly #searches = new FairScheduler(SEARCHES)
   readonly #loading = new Map<string, Promise<Pieces>>()
   #loadingBytes = 0
 

@@ -1,4 +1,4 @@
-export interface TurnLimits {
+export interface SchedulerLimits {
   /** Pieces of work at a time. */
   running: number
   waitingPerOwner: number
@@ -6,14 +6,14 @@ export interface TurnLimits {
 }
 
 /** Lets work run, so much at a time, and the owners of what waits take turns. What there is no room for is refused. */
-export class Turns {
-  readonly #limits: TurnLimits
+export class FairScheduler {
+  readonly #limits: SchedulerLimits
   /** In the order of their next turn. */
   readonly #waiting = new Map<string, (() => void)[]>()
   #waitingCount = 0
   #running = 0
 
-  constructor(limits: TurnLimits) {
+  constructor(limits: SchedulerLimits) {
     this.#limits = limits
   }
 

@@ -5,14 +5,14 @@ import type { Stream } from '../tables/route-table.ts'
 import { type PipedConnection, pipeEvents } from './piped-connection.ts'
 
 /** Where one stream is listened for. */
-export interface Door {
+export interface StreamListener {
   stream: Stream
   /** Which of its targets is the next. */
   turn: number
 }
 
 /** The listeners of streams. One that cannot be opened is tried again. */
-export interface Doors {
+export interface StreamListeners {
   /** Makes these all there are. */
   apply(streams: readonly Stream[]): void
   /** For a successor. */
@@ -21,29 +21,29 @@ export interface Doors {
   close(): void
 }
 
-export interface DoorsOptions {
+export interface StreamListenersOptions {
   inheritance: Inheritance
   log: (line: string) => void
-  accept(door: Door, client: Bun.Socket<PipedConnection>): void
+  accept(listener: StreamListener, client: Bun.Socket<PipedConnection>): void
 }
 
-interface OpenDoor extends Door {
-  listener: { stop(): void }
+interface OpenListener extends StreamListener {
+  socket: { stop(): void }
   descriptor: number
 }
 
 const RETRY_MS = 1000
 
-export function createDoors(options: DoorsOptions): Doors {
-  const doors = new Map<string, OpenDoor>()
+export function createStreamListeners(options: StreamListenersOptions): StreamListeners {
+  const listeners = new Map<string, OpenListener>()
   let wanted: readonly Stream[] = []
   let retry: ReturnType<typeof setTimeout> | undefined
   let isClosed = false
 
   function openMissing(): void {
-    for (const stream of wanted.filter((one) => !doors.has(keyOf(one)))) {
+    for (const stream of wanted.filter((one) => !listeners.has(keyOf(one)))) {
       try {
-        doors.set(keyOf(stream), openDoor(stream, options))
+        listeners.set(keyOf(stream), openListener(stream, options))
       } catch (error) {
         const reason = messageOf(error)
         options.log(`Services cannot be reached at ${keyOf(stream)}, which is tried again: ${reason}`)
@@ -58,10 +58,10 @@ export function createDoors(options: DoorsOptions): Doors {
   }
 
   function closeAllBut(keys: ReadonlySet<string>): void {
-    for (const [key, { listener }] of [...doors]) {
+    for (const [key, { socket }] of [...listeners]) {
       if (keys.has(key)) continue
-      listener.stop()
-      doors.delete(key)
+      socket.stop()
+      listeners.delete(key)
     }
   }
 
@@ -71,12 +71,12 @@ export function createDoors(options: DoorsOptions): Doors {
       wanted = streams
       closeAllBut(new Set(streams.map(keyOf)))
       for (const stream of streams) {
-        const door = doors.get(keyOf(stream))
-        if (door !== undefined) door.stream = stream
+        const listener = listeners.get(keyOf(stream))
+        if (listener !== undefined) listener.stream = stream
       }
       openMissing()
     },
-    held: () => [...doors.values()].map(({ stream, descriptor }) => ({ address: stream.listen, descriptor })),
+    held: () => [...listeners.values()].map(({ stream, descriptor }) => ({ address: stream.listen, descriptor })),
     close() {
       isClosed = true
       clearTimeout(retry)
@@ -85,16 +85,16 @@ export function createDoors(options: DoorsOptions): Doors {
   }
 }
 
-function openDoor(stream: Stream, { inheritance, accept }: DoorsOptions): OpenDoor {
+function openListener(stream: Stream, { inheritance, accept }: StreamListenersOptions): OpenListener {
   const { host, port } = stream.listen
-  const door: OpenDoor = { stream, listener: { stop() {} }, descriptor: -1, turn: 0 }
-  const socket: Bun.SocketHandler<PipedConnection> = { ...pipeEvents, open: (client) => accept(door, client) }
-  const where = { hostname: host, port, allowHalfOpen: true, socket }
+  const listener: OpenListener = { stream, socket: { stop() {} }, descriptor: -1, turn: 0 }
+  const handlers: Bun.SocketHandler<PipedConnection> = { ...pipeEvents, open: (client) => accept(listener, client) }
+  const where = { hostname: host, port, allowHalfOpen: true, socket: handlers }
   const inherited = inheritance.take({ host, port })
-  const listener = Bun.listen<PipedConnection>(inherited === undefined ? where : inheriting(where, inherited.descriptor))
-  door.listener = listener
-  door.descriptor = inherited?.descriptor ?? descriptorOf(listener)
-  return door
+  const socket = Bun.listen<PipedConnection>(inherited === undefined ? where : inheriting(where, inherited.descriptor))
+  listener.socket = socket
+  listener.descriptor = inherited?.descriptor ?? descriptorOf(socket)
+  return listener
 }
 
 const keyOf = ({ listen: { host, port } }: Stream): string => `${host}:${port}`

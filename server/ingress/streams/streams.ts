@@ -2,7 +2,7 @@ import type { IngressLimits } from '../limits/limits.ts'
 import type { HeldListener, Inheritance } from '../sockets/inherited.ts'
 import type { Stream } from '../tables/route-table.ts'
 import { PipedConnection } from './piped-connection.ts'
-import { createDoors, type Door } from './stream-listeners.ts'
+import { createStreamListeners, type StreamListener } from './stream-listeners.ts'
 
 /** Plain TCP that is led to instances, each service at an address of its own. */
 export interface Streams {
@@ -28,43 +28,43 @@ export interface StreamsOptions {
 
 export function createStreams({ inheritance, limits, log }: StreamsOptions): Streams {
   const connections = new Set<PipedConnection>()
-  const doors = createDoors({ inheritance, log, accept })
+  const listeners = createStreamListeners({ inheritance, log, accept })
   const allGone = Promise.withResolvers<void>()
   let isRetired = false
 
-  function accept(door: Door, client: Bun.Socket<PipedConnection>): void {
-    const { targets } = door.stream
-    const first = door.turn++ % Math.max(1, targets.length)
+  function accept(listener: StreamListener, client: Bun.Socket<PipedConnection>): void {
+    const { targets } = listener.stream
+    const first = listener.turn++ % Math.max(1, targets.length)
     if (connections.size >= limits.maxConnections) return void client.terminate()
     client.data = new PipedConnection(client, {
       targets: [...targets.slice(first), ...targets.slice(0, first)],
       connectTimeoutMs: limits.connectTimeoutMs,
       gone: (connection) => {
         connections.delete(connection)
-        tellWhenGone()
+        resolveWhenGone()
       },
     })
     connections.add(client.data)
   }
 
-  function tellWhenGone(): void {
+  function resolveWhenGone(): void {
     if (isRetired && connections.size === 0) allGone.resolve()
   }
 
   function retire(): Promise<void> {
     isRetired = true
-    doors.close()
-    tellWhenGone()
+    listeners.close()
+    resolveWhenGone()
     return allGone.promise
   }
 
   return {
-    apply: doors.apply,
+    apply: listeners.apply,
     countOf: (instanceId) => [...connections].filter((one) => one.instanceId === instanceId).length,
     cut(instanceId) {
       for (const one of [...connections]) if (one.instanceId === instanceId) one.cut()
     },
-    held: doors.held,
+    held: listeners.held,
     retire,
     stop() {
       void retire()

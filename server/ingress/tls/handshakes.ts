@@ -4,30 +4,30 @@ import { connectionEvents } from '../serve/transport.ts'
 import { refusal, type TlsHandlers, type UnnamedSocket } from './bun-tls.ts'
 import type { Certificates } from './certificates.ts'
 import { ACME_PROTOCOL, connectionFor } from './protocols.ts'
-import { Arrival, type ArrivalParts } from './tls-accept.ts'
+import { TlsAccept, type TlsAcceptParts } from './tls-accept.ts'
 
 /** A fatal alert in a record of its own: unrecognized_name (RFC 6066 section 3). */
 export const UNRECOGNIZED_NAME = Buffer.from([21, 3, 3, 0, 2, 2, 112])
 
 /** What becomes of a socket whose handshake has ended. */
-export const handshakeEvents = (parts: ArrivalParts) =>
+export const handshakeEvents = (parts: TlsAcceptParts) =>
   ({
     ...connectionEvents(parts.reception),
     handshake(socket: ClientSocket, isAgreed: boolean, error: Error | null) {
-      const arrival = socket.data
-      if (!(arrival instanceof Arrival)) return
-      arrival.moveTo(socket)
-      if (!isAgreed) arrival.fail(error?.message ?? 'no reason')
+      const accept = socket.data
+      if (!(accept instanceof TlsAccept)) return
+      accept.moveTo(socket)
+      if (!isAgreed) accept.fail(error?.message ?? 'no reason')
       // The authority has seen the certificate, which is all it came for.
-      else if (socket.alpnProtocol === ACME_PROTOCOL) arrival.drop()
-      else arrival.settle(() => connectionFor(socket.alpnProtocol, socket, parts.reception.context))
+      else if (socket.alpnProtocol === ACME_PROTOCOL) accept.drop()
+      else accept.settle(() => connectionFor(socket.alpnProtocol, socket, parts.reception.context))
     },
   }) satisfies Bun.SocketHandler<Connection>
 
 /** The usual way: TLS reads the ClientHello, and asks for the certificate by its name. */
-export const tlsEvents = (parts: ArrivalParts, certificates: Certificates): TlsHandlers<Connection> => ({
+export const tlsEvents = (parts: TlsAcceptParts, certificates: Certificates): TlsHandlers<Connection> => ({
   ...handshakeEvents(parts),
-  open: (socket) => parts.reception.admit(socket, () => new Arrival(socket, parts)),
+  open: (socket) => parts.reception.admit(socket, () => new TlsAccept(socket, parts)),
   serverName(_listener, name, socket) {
     const context = certificates.contextFor(name)
     if (context === undefined) sayUnrecognized(socket)

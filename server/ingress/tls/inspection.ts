@@ -5,14 +5,14 @@ import type { Certificates } from './certificates.ts'
 import { type ClientHello, MAX_HELLO_BYTES, readClientHello } from './client-hello.ts'
 import { handshakeEvents, UNRECOGNIZED_NAME } from './handshakes.ts'
 import { ACME_PROTOCOL, PROTOCOLS } from './protocols.ts'
-import { Arrival, type ArrivalParts } from './tls-accept.ts'
+import { TlsAccept, type TlsAcceptParts } from './tls-accept.ts'
 
 /**
  * The other way, for as long as an authority may come to see the certificate of a challenge: it can be told from other clients by the
  * protocol it offers alone, which TLS tells nobody before it has chosen the certificate. So we read the ClientHello ourselves, choose,
  * and hand its bytes on.
  */
-export function inspectionEvents(parts: ArrivalParts, certificates: Certificates): Bun.SocketHandler<Connection> {
+export function inspectionEvents(parts: TlsAcceptParts, certificates: Certificates): Bun.SocketHandler<Connection> {
   const inside = handshakeEvents(parts)
   return {
     ...connectionEvents(parts.reception),
@@ -22,22 +22,22 @@ export function inspectionEvents(parts: ArrivalParts, certificates: Certificates
         received = Buffer.concat([received, bytes])
         const hello = readClientHello(received)
         if (hello === 'incomplete' && received.length <= MAX_HELLO_BYTES) return
-        const arrival = socket.data
-        if (arrival instanceof Arrival) answer(socket, arrival, hello, received)
+        const accept = socket.data
+        if (accept instanceof TlsAccept) answer(socket, accept, hello, received)
       }
-      parts.reception.admit(socket, () => new Arrival(socket, parts, read))
+      parts.reception.admit(socket, () => new TlsAccept(socket, parts, read))
     },
   }
 
-  function answer(socket: ClientSocket, arrival: Arrival, hello: ReturnType<typeof readClientHello>, received: Buffer): void {
+  function answer(socket: ClientSocket, accept: TlsAccept, hello: ReturnType<typeof readClientHello>, received: Buffer): void {
     const choice = typeof hello === 'string' ? { context: undefined, protocols: PROTOCOLS } : choose(certificates, hello)
     if (typeof hello !== 'string' && choice.context === undefined) {
-      arrival.refuse('no certificate for this name', UNRECOGNIZED_NAME)
+      accept.refuse('no certificate for this name', UNRECOGNIZED_NAME)
       return
     }
     // The encrypted bytes that it goes on telling of are nobody's.
     socket.data = SPENT
-    arrival.moveTo(upgradeServer(socket, { data: arrival, ...choice, received, handlers: inside }))
+    accept.moveTo(upgradeServer(socket, { data: accept, ...choice, received, handlers: inside }))
   }
 }
 

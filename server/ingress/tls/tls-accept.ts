@@ -1,26 +1,26 @@
 import type { ClientSocket, Connection } from '../exchange/client-context.ts'
 import type { Deadlined } from '../limits/deadlines.ts'
-import type { Tally } from '../limits/reported-count.ts'
+import type { ReportedCount } from '../limits/reported-count.ts'
 import type { Reception } from '../serve/transport.ts'
 
-export interface ArrivalParts {
+export interface TlsAcceptParts {
   reception: Reception
   /** Counts those that come to nothing. */
-  failures: Tally
+  failures: ReportedCount
 }
 
 /**
  * A client that has connected and not agreed on TLS yet. It has as long as for a head, and what it says before belongs to TLS, or to
  * whoever reads its ClientHello.
  */
-export class Arrival implements Connection, Deadlined {
+export class TlsAccept implements Connection, Deadlined {
   #socket: ClientSocket
-  readonly #parts: ArrivalParts
+  readonly #parts: TlsAcceptParts
   readonly #onBytes: ((bytes: Buffer) => void) | undefined
   #isRefused = false
   deadlineAt: number
 
-  constructor(socket: ClientSocket, parts: ArrivalParts, onBytes?: (bytes: Buffer) => void) {
+  constructor(socket: ClientSocket, parts: TlsAcceptParts, onBytes?: (bytes: Buffer) => void) {
     this.#socket = socket
     this.#parts = parts
     this.#onBytes = onBytes

@@ -1,5 +1,5 @@
 import { AppError } from '../../../shared/error.ts'
-import { createTally } from '../limits/reported-count.ts'
+import { createReportedCount } from '../limits/reported-count.ts'
 import type { Transport } from '../serve/transport.ts'
 import { type CertificateTable, parseCertificateTable } from '../tables/certificate-table.ts'
 import type { PublishedTable } from '../tables/publication.ts'
@@ -24,7 +24,9 @@ export interface TlsSide {
 }
 
 export function createTlsSide(options: TlsOptions | undefined, log: (line: string) => void): TlsSide {
-  const failures = createTally((count, reason) => log(`${count} TLS handshakes came to nothing, the first one because of: ${reason}`))
+  const failures = createReportedCount((count, reason) =>
+    log(`${count} TLS handshakes came to nothing, the first one because of: ${reason}`),
+  )
   const certificates = new Certificates({ openKey: options?.openKey ?? noKey, log })
   const { transport, refresh } = createTlsTransport({ certificates, failures, log })
   const table: PublishedTable<CertificateTable> | undefined = options && {

@@ -1,6 +1,6 @@
 import type { Connection } from '../exchange/client-context.ts'
-import type { Tally } from '../limits/reported-count.ts'
-import { descriptorOf, type OpenDoor, orUnavailable, type Reception, type Transport } from '../serve/transport.ts'
+import type { ReportedCount } from '../limits/reported-count.ts'
+import { descriptorOf, type OpenListener, orUnavailable, type Reception, type Transport } from '../serve/transport.ts'
 import { type KeyPair, listenPlain, listenTls } from './bun-tls.ts'
 import type { Certificates } from './certificates.ts'
 import { duplicateDescriptor } from './duplicate-descriptor.ts'
@@ -16,7 +16,7 @@ export interface TlsTransport {
 
 export interface TlsTransportParts {
   certificates: Certificates
-  failures: Tally
+  failures: ReportedCount
   log: (line: string) => void
 }
 
@@ -41,7 +41,7 @@ export function createTlsTransport({ certificates, failures, log }: TlsTransport
     const first = orUnavailable({ host, port }, '--ingress-tls', () =>
       listen(inherited === undefined ? { hostname: host, port } : { fd: inherited }, manner),
     )
-    let door: OpenDoor = {
+    let listener: OpenListener = {
       port: inherited === undefined ? first.port : port,
       descriptor: inherited ?? descriptorOf(first),
       stop: () => first.stop(),
@@ -49,20 +49,20 @@ export function createTlsTransport({ certificates, failures, log }: TlsTransport
     reopen = () => {
       const wanted = mannerFor(certificates)
       if (isSameManner(manner, wanted)) return
-      const descriptor = duplicateDescriptor(door.descriptor)
+      const descriptor = duplicateDescriptor(listener.descriptor)
       const next = listen({ fd: descriptor }, wanted)
-      door.stop()
-      door = { port: door.port, descriptor, stop: () => next.stop() }
+      listener.stop()
+      listener = { port: listener.port, descriptor, stop: () => next.stop() }
       manner = wanted
     }
     return {
-      port: door.port,
+      port: listener.port,
       get descriptor() {
-        return door.descriptor
+        return listener.descriptor
       },
       stop() {
         reopen = undefined
-        door.stop()
+        listener.stop()
       },
     }
   }
@@ -90,7 +90,7 @@ const isSameManner = (one: Manner, other: Manner): boolean =>
 
 interface ListenParts {
   reception: Reception
-  failures: Tally
+  failures: ReportedCount
   certificates: Certificates
 }
 

@@ -104,13 +104,13 @@ export class AccessLog {
       await this.#writer.append(batch)
     } catch (error) {
       for (const line of batch.toString('latin1').split('\n').slice(0, -1)) this.#leaveOut(line.split('\t', 2)[1] ?? '', 1)
-      this.#tellFailure(error)
+      this.#reportFailure(error)
       return
     }
-    await this.#tellLeftOut().catch((error) => this.#tellFailure(error))
+    await this.#reportLeftOut().catch((error) => this.#reportFailure(error))
   }
 
-  async #tellLeftOut(): Promise<void> {
+  async #reportLeftOut(): Promise<void> {
     if (this.#leftOut.size === 0) return
     const counts = [...this.#leftOut]
     await this.#writer.append(
@@ -122,7 +122,7 @@ export class AccessLog {
     }
   }
 
-  #tellFailure(error: unknown): void {
+  #reportFailure(error: unknown): void {
     if (performance.now() - this.#toldAt < TELL_EVERY_MS) return
     this.#toldAt = performance.now()
     this.#log(`The access log cannot be written, requests are left out of it: ${error instanceof Error ? error.message : error}`)

@@ -69,8 +69,8 @@ export class AccessWriter {
       if (!isFinished(file, files)) continue
       const { path } = file
       const counts = await requestsByService(path).catch(() => new Map<string, number>())
-      const told = [...counts].map(([serviceId, leftOut]) => leftOutRecord({ at: Date.now(), serviceId, leftOut })).join('')
-      await this.#write(handle, Buffer.from(told))
+      const published = [...counts].map(([serviceId, leftOut]) => leftOutRecord({ at: Date.now(), serviceId, leftOut })).join('')
+      await this.#write(handle, Buffer.from(published))
       await rm(path, { force: true })
     }
   }

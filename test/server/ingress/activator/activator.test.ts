@@ -10,7 +10,7 @@ let world: World
 let app: RawUpstream
 
 beforeEach(async () => {
-  world = await startWorld({ limits: { maxParkedPerService: 150, maxParked: 200, wakeTimeoutMs: 60_000 } })
+  world = await startWorld({ limits: { maxHeldPerService: 150, maxHeld: 200, wakeTimeoutMs: 60_000 } })
   app = startRawUpstream((socket, text) => {
     if (/^POST/.test(text) ? text.endsWith('END') : text.includes('\r\n\r\n')) socket.write(ok('awake'))
   })
@@ -22,28 +22,28 @@ afterEach(async () => {
   await world.close()
 })
 
-const parked = async () => (await world.client.parked(undefined, never)).serviceIds
+const held = async () => (await world.client.heldServices(undefined, never)).serviceIds
 const wake = () => world.publish({ 'a.test': proxyTo(app.port) })
 
 describe('a request for a service that is asleep', () => {
   test('waits, is told of at once, and goes on when the service is awake', async () => {
-    const { revision } = await world.client.parked(undefined, never)
-    const news = world.client.parked(revision, never)
+    const { revision } = await world.client.heldServices(undefined, never)
+    const changes = world.client.heldServices(revision, never)
     const answer = exchangeRaw(world.port, get())
-    expect((await news).serviceIds).toEqual(['srv-a'])
+    expect((await changes).serviceIds).toEqual(['srv-a'])
     expect(app.received()).toBe('')
     await wake()
     expect((await answer).text).toMatch(/^HTTP\/1\.1 200 OK[\s\S]*awake$/)
-    expect(await parked()).toEqual([])
+    expect(await held()).toEqual([])
   })
 
   test('is told to a control plane that comes later, and again with each table that leaves it asleep', async () => {
     const answer = exchangeRaw(world.port, get())
-    await eventually(async () => (await parked()).length === 1)
-    const { revision } = await world.client.parked(undefined, never)
-    const news = world.client.parked(revision, never)
+    await eventually(async () => (await held()).length === 1)
+    const { revision } = await world.client.heldServices(undefined, never)
+    const changes = world.client.heldServices(revision, never)
     await world.publish({ 'a.test': asleep, 'b.test': proxyTo(app.port) })
-    expect((await news).serviceIds).toEqual(['srv-a'])
+    expect((await changes).serviceIds).toEqual(['srv-a'])
     await wake()
     await answer
   })
@@ -71,7 +71,7 @@ describe('a request for a service that is asleep', () => {
     const connection = await connectRaw(world.port)
     const body = `${'x'.repeat(8 * 1024 * 1024)}END`
     connection.send(`POST / HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
-    await eventually(async () => (await parked()).length === 1)
+    await eventually(async () => (await held()).length === 1)
     await wake()
     expect((await connection.closed).text).toContain('200 OK')
     expect(app.received().length).toBeGreaterThan(body.length)
@@ -87,7 +87,7 @@ describe('a request for a service that is asleep', () => {
     })
     const connection = await connectRaw(world.port)
     connection.send('POST / HTTP/1.1\r\nHost: a.test\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n')
-    await eventually(async () => (await parked()).length === 1)
+    await eventually(async () => (await held()).length === 1)
     expect(connection.text()).toBe('')
     await world.publish({ 'a.test': proxyTo(polite.port) })
     await connection.until((text) => text.startsWith('HTTP/1.1 100 Continue'))
@@ -100,7 +100,7 @@ describe('a request for a service that is asleep', () => {
   test('that has sent the next one already has both answered', async () => {
     const connection = await connectRaw(world.port)
     connection.send(`GET /1 HTTP/1.1\r\nHost: a.test\r\n\r\n${get('/2')}`)
-    await eventually(async () => (await parked()).length === 1)
+    await eventually(async () => (await held()).length === 1)
     await wake()
     expect((await connection.closed).text.match(/200 OK/g)).toHaveLength(2)
   })
@@ -108,9 +108,9 @@ describe('a request for a service that is asleep', () => {
   test('gives its place free when its client leaves', async () => {
     const connection = await connectRaw(world.port)
     connection.send(get())
-    await eventually(async () => (await parked()).length === 1)
+    await eventually(async () => (await held()).length === 1)
     connection.kill()
-    await eventually(async () => (await parked()).length === 0)
+    await eventually(async () => (await held()).length === 0)
   })
 
   test('is answered at once when there is no place left for it', async () => {
@@ -137,12 +137,12 @@ describe('a request for a service that is asleep', () => {
     })
     expect((await exchangeRaw(world.port, get())).text).toContain('403 Forbidden')
     expect((await exchangeRaw(world.port, get('/', 'b.test'))).text).toContain('503 Service Unavailable')
-    expect(await parked()).toEqual([])
+    expect(await held()).toEqual([])
   })
 
   test('is answered for what has become of the service meanwhile', async () => {
     const answer = exchangeRaw(world.port, get())
-    await eventually(async () => (await parked()).length === 1)
+    await eventually(async () => (await held()).length === 1)
     await world.publish({ 'a.test': { kind: 'suspended', serviceId: 'srv-a', name: 'shop' } })
     expect((await answer).text).toContain('shop has been suspended')
   })
@@ -160,10 +160,10 @@ test('an ingress that ends answers those that wait, and keeps no caller waiting'
   const ending = await startWorld({ limits: { closeGraceMs: 50 } })
   await ending.publish({ 'a.test': asleep })
   const answer = exchangeRaw(ending.port, get())
-  await eventually(async () => (await ending.client.parked(undefined, never)).serviceIds.length === 1)
-  const { revision } = await ending.client.parked(undefined, never)
-  const news = ending.client.parked(revision, never).catch(() => undefined)
+  await eventually(async () => (await ending.client.heldServices(undefined, never)).serviceIds.length === 1)
+  const { revision } = await ending.client.heldServices(undefined, never)
+  const changes = ending.client.heldServices(revision, never).catch(() => undefined)
   await ending.close()
   expect((await answer).text).toContain('503 Service Unavailable')
-  await news
+  await changes
 })

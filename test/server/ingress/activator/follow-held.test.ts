@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { followParked } from '../../../../server/ingress/activator/follow-held.ts'
+import { followHeld } from '../../../../server/ingress/activator/follow-held.ts'
 import { createIngressClient, type IngressClient } from '../../../../server/ingress/control/client.ts'
 import { ownSocketPaths } from '../../../../server/ingress/control/names.ts'
 import { ensureIngress } from '../../../../server/ingress/process/supervise.ts'
@@ -36,10 +36,10 @@ beforeEach(async () => {
   await client.publish({ version: 1, hosts: { 'a.test': asleep('srv-a'), 'b.test': asleep('srv-b'), 'c.test': asleep('srv-c') } })
   told = []
   stopper = new AbortController()
-  following = followParked({
+  following = followHeld({
     controlSocketPath: join(dir, 'ingress.sock'),
     signal: stopper.signal,
-    onParked: (serviceIds) => void told.push(...serviceIds),
+    onHeld: (serviceIds) => void told.push(...serviceIds),
   })
 })
 

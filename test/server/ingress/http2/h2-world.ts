@@ -1,4 +1,4 @@
-import { Parking } from '../../../../server/ingress/activator/activator.ts'
+import { Activator } from '../../../../server/ingress/activator/activator.ts'
 import type { ClientContext, ClientSocket, Connection } from '../../../../server/ingress/exchange/client-context.ts'
 import type { ClientSide } from '../../../../server/ingress/exchange/exchange.ts'
 import type { RequestNote } from '../../../../server/ingress/exchange/request-note.ts'
@@ -48,7 +48,7 @@ export function startHttp2World(limits: Partial<IngressLimits> = {}): Http2World
   const router = new Router({
     proxy: { limits: allLimits, deadlines, targets, log },
     files: new StaticFiles(log),
-    parking: new Parking(allLimits, deadlines),
+    activator: new Activator(allLimits, deadlines),
     isTrusted: () => false,
   })
   let isEnding = false

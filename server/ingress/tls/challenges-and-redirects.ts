@@ -8,7 +8,7 @@ import { redirectToHttps } from './https-redirect.ts'
 
 const CHALLENGE_PATH = '/.well-known/acme-challenge/'
 
-export interface EntranceParts {
+export interface BeforeRoutesParts {
   certificates: Certificates
   /** Where TLS is listened for; undefined while it is not. */
   tlsPort(): number | undefined
@@ -18,7 +18,7 @@ export interface EntranceParts {
 }
 
 /** What comes before any route: answers to an authority's challenges, and the way from http to https. Everything else is for `answer`. */
-export function createEntrance({ certificates, tlsPort, claim, answer }: EntranceParts): EntranceParts['answer'] {
+export function answerBeforeRoutes({ certificates, tlsPort, claim, answer }: BeforeRoutesParts): BeforeRoutesParts['answer'] {
   return (head, client) => {
     const local = challengeAnswer(certificates, head) ?? redirect(head, client)
     if (local === undefined) return answer(head, client)
