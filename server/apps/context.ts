@@ -17,7 +17,7 @@ import type { LogHub } from '../telemetry/logs/hub.ts'
 import type { LogStore } from '../telemetry/logs/store.ts'
 import type { Metrics } from '../telemetry/metrics/metrics.ts'
 import type { TrafficReader } from '../telemetry/traffic/port.ts'
-import type { ServiceBelongings } from './belongings.ts'
+import type { Belongings } from './belongings.ts'
 import type { AppSettings } from './settings.ts'
 
 /** What routes and work ask for to be done soon; durable intent is in the database before they ask. */
@@ -55,6 +55,6 @@ export interface AppContext extends IdentityContext {
   readonly work: AppWork
   /** Whether the ingress has a certificate for a host that people can trust. */
   hasCertificate(host: string): boolean
-  /** What else lets go of a service that is being deleted. */
-  readonly belongings: readonly ServiceBelongings[]
+  /** What lets go of a service that is being deleted. */
+  readonly belongings: readonly Belongings<AppContext>[]
 }

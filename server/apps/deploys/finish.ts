@@ -1,7 +1,8 @@
 import type { DeployStatus } from '../../../shared/deploy.ts'
+import type { Owner } from '../../runtime/owner.ts'
 import type { AppContext } from '../context.ts'
 import { recordEvent } from '../events/store.ts'
-import { type StoredService, serviceById } from '../services/store.ts'
+import { serviceById } from '../services/store.ts'
 import { closeDeployLog, tellDeploy } from './deploy-log.ts'
 import { pruneReleases } from './prune.ts'
 import { deployById, type StoredDeploy, updateDeploy } from './store.ts'
@@ -14,7 +15,7 @@ export interface Ending {
 /** Writes a deploy's end down. The only place where one ends; belongs into the transaction of what ended it. */
 export function endDeploy(
   context: Pick<AppContext, 'db' | 'now'>,
-  { deploy, service }: { deploy: StoredDeploy; service: StoredService },
+  { deploy, service }: { deploy: StoredDeploy; service: Pick<Owner, 'id' | 'workspaceId'> },
   ending: Ending,
 ): void {
   const now = context.now()

@@ -3,6 +3,7 @@ import { AppError, invalidValue } from '../../../shared/error.ts'
 import { withinQuotas } from '../../identity/quotas/keep.ts'
 import { isWithin } from '../../identity/scopes/scope.ts'
 import { newId } from '../../platform/id.ts'
+import type { Owner } from '../../runtime/owner.ts'
 import type { AppContext } from '../context.ts'
 import { refuseBadPath, refuseBadSize } from '../disks/place.ts'
 import { mayHaveDisk } from '../disks/rules.ts'
@@ -15,7 +16,7 @@ import { requestSnapshot } from './snapshots.ts'
 const KEPT_MS = keptDiskDays * 24 * 60 * 60_000
 
 type NewDisk = Omit<DiskCreate, 'serviceId'>
-type Owner = Pick<StoredService, 'type' | 'numInstances'>
+type Taker = Pick<StoredService, 'type' | 'numInstances'>
 
 const inBody = (field: string): string => `/${field}`
 
@@ -24,13 +25,13 @@ const inBody = (field: string): string => `/${field}`
  *
  * @throws AppError validation_failed for its path and size and for a service of another type, conflict for one of several instances.
  */
-export function checkNewDisk(context: AppContext, owner: Owner, disk: NewDisk, at = inBody): void {
+export function checkNewDisk(context: AppContext, owner: Taker, disk: NewDisk, at = inBody): void {
   refuseOwner(owner, at)
   refuseBadPath(context, disk.mountPath, at)
   refuseBadSize(context, { sizeGb: disk.sizeGB, given: 0 }, at)
 }
 
-function refuseOwner({ type, numInstances }: Owner, at: (field: string) => string): void {
+function refuseOwner({ type, numInstances }: Taker, at: (field: string) => string): void {
   if (!mayHaveDisk(type)) throw invalidValue(at('serviceId'), `A ${type} has no disk: only services with an instance of their own have.`)
   if (numInstances > 1)
     throw new AppError('conflict', `The service has ${numInstances} instances, and a disk can be had by one alone. Scale it to 1 first.`)
@@ -113,11 +114,17 @@ export function deleteDisk(context: AppContext, disk: StoredDisk): void {
   context.work.poke('disk', disk.id)
 }
 
-/** Keeps the disk of a service that is deleted for a while; belongs into the transaction of the deletion. */
-export function keepDisk({ db, now }: Pick<AppContext, 'db' | 'now'>, serviceId: string): StoredDisk | undefined {
-  const disk = diskOfService(db, serviceId)
+/** Keeps the disk of an owner that is deleted for a while; belongs into the transaction of the deletion. */
+export function keepDisk({ db, now }: Pick<AppContext, 'db' | 'now'>, { id }: Pick<Owner, 'id'>): StoredDisk | undefined {
+  const disk = diskOfService(db, id)
   if (disk !== undefined) updateDisk(db, disk.id, { deletedAt: now(), keptUntil: now() + KEPT_MS }, now())
   return disk
+}
+
+/** Keeps the disk, and has it seen to when the deletion is committed. */
+export function releaseDisk(context: AppContext, owner: Owner): void {
+  const disk = keepDisk(context, owner)
+  if (disk !== undefined) context.work.poke('disk', disk.id)
 }
 
 /** @throws AppError conflict while the disk is being changed. */

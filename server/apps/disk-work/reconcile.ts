@@ -176,7 +176,7 @@ function tellOnce(context: AppContext, disk: StoredDisk, reason: string): void {
 /** Takes the snapshots that are wanted and removes what has had its time, the kept disk itself as well. */
 async function keepSnapshots(context: AppContext, disk: StoredDisk): Promise<number | undefined> {
   const { db, now } = context
-  if (disk.deletedAt === null && serviceById(db, disk.serviceId) === undefined) keepDisk(context, disk.serviceId)
+  if (disk.deletedAt === null && serviceById(db, disk.serviceId) === undefined) keepDisk(context, { id: disk.serviceId })
   if (disk.keptUntil !== null && disk.keptUntil <= now()) {
     updateDisk(db, disk.id, { status: 'deleting' }, now())
     return now()

@@ -3,16 +3,15 @@
  * may be stopped anywhere and called again at any time; the driver sees to it that only one runs for a service.
  */
 import { isDeployRunning } from '../../../shared/deploy.ts'
-import { removeTree } from '../../platform/files/tree/remove.ts'
 import { newInstanceId } from '../../platform/id.ts'
-import { servicePathsOf } from '../../platform/paths.ts'
 import type { AppContext } from '../context.ts'
 import { endDeploy } from '../deploys/finish.ts'
-import { deployById, unfinishedDeploys } from '../deploys/store.ts'
+import { deployById } from '../deploys/store.ts'
 import { recordEvent } from '../events/store.ts'
 import { ownPortOf } from '../launch/given-port.ts'
 import { reasonWithLastWords } from '../launch/last-words.ts'
-import { removeServiceRow, type StoredService, serviceById, updateService } from '../services/store.ts'
+import { removeService } from '../services/delete.ts'
+import { type StoredService, serviceById, updateService } from '../services/store.ts'
 import { insertInstance, instanceById, instancesOf, updateInstance } from '../workloads/instance-store.ts'
 import type { Background } from './background.ts'
 import { noteArrival, noteLeaving } from './gap.ts'
@@ -171,25 +170,5 @@ function abandonRestart(context: AppContext, service: StoredService, reason: str
     }
     updateService(context.db, service.id, { generation: service.liveGeneration }, now)
     recordEvent(context.db, { service, type: 'server_failed', details: { reason: `The restart was given up. ${reason}` }, now })
-  })()
-}
-
-/** The last step of a deletion, when no instance is left: its route, everything of the service but this row, then the row. */
-async function removeService(context: AppContext, service: StoredService): Promise<void> {
-  await context.routes.publish()
-  for (const deploy of unfinishedDeploys(context.db, service.id)) {
-    endCandidate(context, service, deploy.id, { status: 'canceled', reason: 'The service was deleted.' })
-    context.work.interruptDeploy(deploy.id)
-  }
-  await context.work.whenDeploysSettled(service.id)
-  await context.engine.removeService(service.id)
-  await context.logStore.removeService(service.id)
-  await context.metrics.removeService(service.id)
-  await removeTree(servicePathsOf(context.paths, service.id).root)
-  await context.diskQuota.lift(service)
-  const { id: target, name, workspaceId } = service
-  context.db.transaction(() => {
-    removeServiceRow(context.db, target)
-    context.audit.system({ event: 'service.removed', workspaceId, target, metadata: { name } })
   })()
 }

@@ -9,9 +9,8 @@ import { withinQuotas } from '../../identity/quotas/keep.ts'
 import { newId } from '../../platform/id.ts'
 import { describeError } from '../../platform/server-log.ts'
 import type { AppContext } from '../context.ts'
-import { endDeploy } from '../deploys/finish.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
-import { addDisk, checkNewDisk, keepDisk } from '../disk-work/operations.ts'
+import { addDisk, checkNewDisk } from '../disk-work/operations.ts'
 import { diskOfService } from '../disks/store.ts'
 import { recordEvent } from '../events/store.ts'
 import { wake } from '../instances/sleep.ts'
@@ -23,7 +22,7 @@ import { applyLabels } from '../services/labels.ts'
 import { refuseTooLarge } from '../services/plan-fit.ts'
 import { requireService } from '../services/require.ts'
 import { applyDetails, defaultSettings } from '../services/settings.ts'
-import { isNameTaken, markDeleted, type StoredService, updateService } from '../services/store.ts'
+import { isNameTaken, type StoredService, updateService } from '../services/store.ts'
 import { refuseUserNamespaces } from '../services/user-namespaces.ts'
 
 /**
@@ -165,23 +164,6 @@ export function resumeService(context: AppContext, service: StoredService): void
     recordEvent(context.db, { service, type: 'service_resumed', now })
   })()
   context.work.poke('service', service.id)
-}
-
-/** Begins the deletion: the service is gone for every caller at once, and what is left of it goes as soon as it can. */
-export function deleteService(context: AppContext, service: StoredService): void {
-  const unfinished = unfinishedDeploys(context.db, service.id)
-  context.db.transaction(() => {
-    markDeleted(context.db, service.id, context.now())
-    for (const { release } of context.belongings) release(context, service)
-    keepDisk(context, service.id)
-    for (const deploy of unfinished) {
-      if (deploy.status === 'queued') endDeploy(context, { deploy, service }, { status: 'canceled', reason: 'The service was deleted.' })
-    }
-  })()
-  for (const deploy of unfinished) context.work.interruptDeploy(deploy.id)
-  context.work.poke('certificates')
-  context.work.poke('service', service.id)
-  pokeDiskOf(context, service.id)
 }
 
 function resize(context: AppContext, service: StoredService, numInstances: number): void {

@@ -7,11 +7,12 @@ import type { Handlers } from '../../http/handlers/call.ts'
 import { isWithin } from '../../identity/scopes/scope.ts'
 import type { AppContext } from '../context.ts'
 import { findEvent, listEvents } from '../events/store.ts'
+import { deleteService } from '../services/delete.ts'
 import { serviceFilter } from '../services/filter.ts'
 import { requireService } from '../services/require.ts'
 import { type StoredService, selectServices } from '../services/store.ts'
 import { instancesOf, type StoredInstance } from '../workloads/instance-store.ts'
-import { createService, deleteService, patchService, restartService, resumeService, scaleService, suspendService } from './operations.ts'
+import { createService, patchService, restartService, resumeService, scaleService, suspendService } from './operations.ts'
 import { presentService } from './present.ts'
 
 type ServiceIds = Extract<

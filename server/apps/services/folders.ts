@@ -1,4 +1,5 @@
 import { chmod, chown, mkdir } from 'node:fs/promises'
+import { removeTree } from '../../platform/files/tree/remove.ts'
 import { type Paths, type ServicePaths, servicePathsOf } from '../../platform/paths.ts'
 import type { StoredService } from './store.ts'
 
@@ -21,13 +22,16 @@ export async function ensureServiceFolders(paths: Paths, service: Pick<StoredSer
   return own
 }
 
-interface Owner {
+/** Removes all of them. Repeatable. */
+export const removeServiceFolders = (paths: Paths, serviceId: string): Promise<void> => removeTree(servicePathsOf(paths, serviceId).root)
+
+interface FileOwner {
   uid: number
   gid: number
 }
 
 /** Makes one folder of this owner and mode. */
-export async function ensureFolder(path: string, mode: number, owner: Owner): Promise<void> {
+export async function ensureFolder(path: string, mode: number, owner: FileOwner): Promise<void> {
   await mkdir(path, { recursive: true, mode })
   if (isRoot) await chown(path, owner.uid, owner.gid)
   await chmod(path, mode)

@@ -1,9 +1,28 @@
-import type { ServiceBelongings } from '../../apps/belongings.ts'
+import type { Belongings } from '../../apps/belongings.ts'
+import type { AppContext } from '../../apps/context.ts'
+import { releaseDeploys, removeDeploys } from '../../apps/deploys/belongings.ts'
+import { releaseDisk } from '../../apps/disk-work/operations.ts'
+import { removeServiceFolders } from '../../apps/services/folders.ts'
+import { serviceById } from '../../apps/services/store.ts'
 import { deleteDomainsOf } from '../../edge/domains/store.ts'
 import { dropFromScopes } from '../../identity/scopes/store.ts'
+import type { DiskQuota } from '../../runtime/space/quota.ts'
 
-/** Each slice that keeps something for services stands here. */
-export const serviceBelongings: readonly ServiceBelongings[] = [
+/** Each slice that keeps something for services stands here. Requests have stopped before anything is taken away, and builds before the folders go. */
+export const serviceBelongings: readonly Belongings<AppContext>[] = [
   { release: ({ db }, { id }) => deleteDomainsOf(db, id) },
-  { release: ({ db }, service) => dropFromScopes(db, service) },
+  { release: ({ db }, owner) => dropFromScopes(db, owner) },
+  { release: releaseDisk },
+  { release: ({ work }) => work.poke('certificates'), remove: ({ routes }) => routes.publish() },
+  { release: releaseDeploys, remove: removeDeploys },
+  { remove: ({ engine }, { id }) => engine.removeService(id) },
+  { remove: ({ logStore }, { id }) => logStore.removeService(id) },
+  { remove: ({ metrics }, { id }) => metrics.removeService(id) },
+  { remove: ({ paths }, { id }) => removeServiceFolders(paths, id) },
+  { remove: liftQuota },
 ]
+
+async function liftQuota({ db, diskQuota }: { db: AppContext['db']; diskQuota: DiskQuota }, { id }: { id: string }): Promise<void> {
+  const service = serviceById(db, id)
+  if (service !== undefined) await diskQuota.lift(service)
+}

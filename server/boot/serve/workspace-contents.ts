@@ -1,7 +1,7 @@
 import type { AppContext } from '../../apps/context.ts'
 import { deleteDisk } from '../../apps/disk-work/operations.ts'
 import { disksOfWorkspace } from '../../apps/disks/store.ts'
-import { deleteService } from '../../apps/service-api/operations.ts'
+import { deleteService } from '../../apps/services/delete.ts'
 import { servicesOfWorkspace } from '../../apps/services/store.ts'
 import type { WorkspaceContents } from '../../identity/workspaces/contents.ts'
 

@@ -1,0 +1,27 @@
+import { inOneChange } from '../../platform/db/change.ts'
+import type { Owner } from '../../runtime/owner.ts'
+import type { AppContext } from '../context.ts'
+import { markDeleted, removeServiceRow, type StoredService } from './store.ts'
+
+/** A service as one of those who have something run. */
+export const ownerOf = ({ id, workspaceId }: Pick<StoredService, 'id' | 'workspaceId'>): Owner => ({ kind: 'service', id, workspaceId })
+
+/** Begins the deletion: the service is gone for every caller at once, and what is left of it goes as soon as it can. */
+export function deleteService(context: AppContext, service: StoredService): void {
+  const owner = ownerOf(service)
+  inOneChange(context.db, () => {
+    markDeleted(context.db, owner.id, context.now())
+    for (const { release } of context.belongings) release?.(context, owner)
+    context.work.poke('service', owner.id)
+  })
+}
+
+/** The last step of a deletion, when nothing of the service runs any more: all that it has, then its row. Repeatable. */
+export async function removeService(context: AppContext, service: StoredService): Promise<void> {
+  for (const { remove } of context.belongings) await remove?.(context, ownerOf(service))
+  const { id: target, name, workspaceId } = service
+  context.db.transaction(() => {
+    removeServiceRow(context.db, target)
+    context.audit.system({ event: 'service.removed', workspaceId, target, metadata: { name } })
+  })()
+}
