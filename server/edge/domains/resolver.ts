@@ -38,8 +38,10 @@ export function createResolver({ server, tryTimeoutMs = TRY_TIMEOUT_MS }: Resolv
     CNAME: (name) => resolver.resolveCname(name),
     TXT: async (name) => (await resolver.resolveTxt(name)).map((pieces) => pieces.join('')),
   }
+  let isCancelled = false
   return {
     async ask(name, type) {
+      if (isCancelled) return failed('ECANCELLED')
       try {
         const values = await questions[type](name)
         return values.length === 0 ? { kind: 'none' } : { kind: 'records', values }
@@ -47,12 +49,20 @@ export function createResolver({ server, tryTimeoutMs = TRY_TIMEOUT_MS }: Resolv
         return failureOf(error)
       }
     },
-    cancel: () => resolver.cancel(),
+    cancel() {
+      isCancelled = true
+      resolver.cancel()
+    },
   }
 }
 
 function failureOf(error: unknown): DnsAnswer {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (absences.has(code)) return { kind: 'none' }
-  return { kind: 'failed', reason: reasons[code] ?? `the name server gave no usable answer (${code || 'unknown'})` }
+  return failed(code)
 }
+
+const failed = (code: string): DnsAnswer => ({
+  kind: 'failed',
+  reason: reasons[code] ?? `the name server gave no usable answer (${code || 'unknown'})`,
+})

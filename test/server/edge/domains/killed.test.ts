@@ -7,7 +7,7 @@ import { until } from '../../../support/until.ts'
 
 const ADDRESS = '203.0.113.7'
 const ROUNDS = 12
-/** A look at the test's name server and what follows take less. */
+/** A check of the test's name server and what follows take less. */
 const LONGEST_LIFE_MS = 40
 
 let dns: NameServer
@@ -51,7 +51,7 @@ test('a domain added right before the control plane is killed is verified and ro
   }
 })
 
-test('a look asked for right before the control plane is killed is taken by the next one', { timeout: 120_000 }, async () => {
+test('a check asked for right before the control plane is killed is made by the next one', { timeout: 120_000 }, async () => {
   const name = 'asked.com'
   await api(domains(), { json: { name } })
   await until('it was looked at', async () => !(await api<CustomDomain>(domains(`/${name}`))).body.isCheckPending)
