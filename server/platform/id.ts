@@ -17,12 +17,10 @@ export function newId(kind: IdKind, now = Date.now()): string {
   return `${idPrefix[kind]}-${timeLetters(latestMs)}${randomLetters(RANDOM_LETTERS)}`
 }
 
-/** A new id for a running instance of a service: the service's id and 5 random letters. */
 export function newInstanceId(serviceId: string): string {
   return `${serviceId}-${randomLetters(INSTANCE_LETTERS)}`
 }
 
-/** A new id for a shell of a service. It begins with the service's, as those of instances do, and is none of them. */
 export const newShellId = (serviceId: string): string => `${serviceId}-shell-${randomLetters(SHELL_LETTERS)}`
 
 const ID_EPOCH_MS = Date.UTC(2024, 0, 1)
@@ -37,7 +35,6 @@ function timeLetters(now: number): string {
   return letters
 }
 
-/** Letters of an id, 5 random bits each. */
 export function randomLetters(count: number): string {
   const bytes = crypto.getRandomValues(new Uint8Array(count))
   return Array.from(bytes, (byte) => idAlphabet.charAt(byte & 31)).join('')

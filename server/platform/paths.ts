@@ -1,13 +1,9 @@
 import { dirname, join } from 'node:path'
 
-/**
- * Where everything stands below the data directory. Folders that hold secrets are 0700; those on the way to a service's own
- * files are 0711 or 0710, so that its user can pass through and nobody can list.
- */
+/** Folders that hold secrets are 0700; those on the way to a service's own files are 0711 or 0710, so that its user can pass through.  */
 export interface Paths {
   data: string
   masterKey: string
-  /** What entries of the audit log are signed with; beside the master key. */
   auditKey: string
   db: string
   controlDb: string
@@ -17,33 +13,23 @@ export interface Paths {
   lock: string
   ingressSocket: string
   routesFile: string
-  /** What the ingress shows to the control plane. */
   ingressProof: string
-  /** Certificates as the ingress serves them; their keys are sealed. */
   certificatesFile: string
   ingressOutput: string
-  /** Lines of requests on their way into the log store. */
   accessLogs: string
   engineState: string
-  /** Where the control plane answers the commands of this machine. */
   serveSocket: string
-  /** What an upgrade intends and how far it got. */
   upgradeJournal: string
-  /** The process of a new version on trial. */
   upgradeTrial: string
-  /** Where a new version tries itself on copies of the databases. */
   upgradeCheck: string
   upgradeLock: string
-  /** Databases as they were before upgrades. */
   backups: string
   uploads: string
   toolchain: string
-  /** Of services, each in a folder of its own; see diskPathsOf. */
   disks: string
   services: string
 }
 
-/** All of them below `dataDir`; only the keys may stand elsewhere. */
 export function pathsOf(dataDir: string, masterKeyFile?: string): Paths {
   const run = join(dataDir, 'run')
   const db = join(dataDir, 'db')
@@ -80,7 +66,6 @@ export function pathsOf(dataDir: string, masterKeyFile?: string): Paths {
 
 export interface ServicePaths {
   root: string
-  /** Uploaded archives by source id; root's alone. */
   sources: string
   releases: string
   builds: string
@@ -89,13 +74,10 @@ export interface ServicePaths {
   tmp: string
   /** Secret files of running releases, in clear, readable by the service's user alone. */
   secrets: string
-  /** Append-only output of instances and builds; root's alone. */
   output: string
-  /** What was moved aside to be deleted; root's alone. */
   trash: string
 }
 
-/** Where everything of one service stands. */
 export function servicePathsOf(paths: Paths, serviceId: string): ServicePaths {
   const root = join(paths.services, serviceId)
   return {

@@ -12,7 +12,6 @@ export function createServerLog(write: (line: string) => void): ServerLog {
   return { info: at('info'), error: at('error') }
 }
 
-/** What a log may say of an unknown error: its name, message and stack, and the same of its causes. */
 export function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { error: String(error) }
   return { error: error.message, stack: error.stack, ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }) }

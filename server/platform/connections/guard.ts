@@ -4,28 +4,23 @@ import { type OwnSockets, openOwnSockets } from './own-sockets.ts'
 import { type ConnectionLimits, connectionsToEnd, type KnownConnection, limitsFor } from './plan.ts'
 
 export interface ConnectionGuard {
-  /** Looks at the connections now, beside the times it does so anyway. */
   look(): void
   stop(): void
 }
 
 export interface GuardOptions {
-  /** That the API listens at. */
   port: number
-  /** Connections of one address; 0 is no limit. */
   perAddress: number
   isTrustedProxy(address: string): boolean
   log: Pick<ServerLog, 'error'>
-  /** In place of those that follow from the descriptors this process may have. */
   limits?: Partial<ConnectionLimits>
 }
 
 const LOOK_MS = 250
 const SCARCE_LOG_MS = 60_000
-/** A head and the beginning of a body. Whoever has sent less than this, and was answered nothing, is slower than 1 KiB a second. */
+/** A client that has sent less than a head and the beginning of a body, and was answered nothing, is slower than 1 KiB a second. */
 const HALF_OPEN_BYTES = 64 * 1024
 
-/** Keeps the connections to the API within their limits, so that descriptors are left for everything else that this process does. */
 export function guardConnections(options: GuardOptions): ConnectionGuard {
   const sockets = openedSockets(options)
   if (sockets === undefined) return { look() {}, stop() {} }
@@ -67,7 +62,7 @@ function openedSockets({ log }: GuardOptions): OwnSockets | undefined {
   }
 }
 
-/** By client address and port, which no two connections to one port share. */
+/** No two connections to one port share client address and port. */
 type Known = Map<string, KnownConnection>
 
 function updated(known: Known, sockets: ReturnType<OwnSockets['accepted']>['sockets'], now: number): Known {
@@ -80,7 +75,6 @@ function updated(known: Known, sockets: ReturnType<OwnSockets['accepted']>['sock
   )
 }
 
-/** Asks the kernel only of those whose time is up, and of each of them once if it is answered. */
 function noteProgress(known: Known, sockets: OwnSockets, bornBefore: number): void {
   for (const connection of known.values()) {
     if (!connection.isHalfOpen || connection.since > bornBefore) continue

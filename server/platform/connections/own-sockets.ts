@@ -1,31 +1,24 @@
 /**
- * The TCP connections of this process, as the kernel knows them. Bun.serve tells nothing of a connection before it has a whole request,
- * and cannot refuse one, so they are found among our own descriptors. Whatever is read of a descriptor holds until the end of this turn of
- * the event loop: connections are accepted and closed in other turns only.
+ * The TCP connections of this process, as the kernel knows them: Bun.serve tells nothing of a connection before its first whole request, and
+ * cannot refuse one. What is read of a descriptor holds until the end of this turn of the event loop.
  */
 import { dlopen, ptr } from 'bun:ffi'
 
 export interface OwnSocket {
   descriptor: number
-  /** Address of the client. */
   address: string
   port: number
 }
 
 export interface Progress {
-  /** Bytes that the client has sent. */
   received: number
-  /** Whether it has been sent any. */
   isAnswered: boolean
 }
 
 export interface OwnSockets {
-  /** Accepted at the local port, and how many descriptors are open altogether. */
   accepted(localPort: number): { sockets: OwnSocket[]; descriptors: number }
   progressOf(descriptor: number): Progress
-  /** Shuts both directions; whoever owns the descriptor is told that it has ended, and closes it. */
   end(descriptor: number): void
-  /** Descriptors that this process may have. */
   readonly limit: number
 }
 

@@ -3,36 +3,28 @@ import { networkOf } from '../network/network-of.ts'
 export interface KnownConnection {
   descriptor: number
   address: string
-  /** When it was seen first. */
   since: number
-  /** Whether nothing has been answered on it, and little has come. */
   isHalfOpen: boolean
 }
 
 export interface ConnectionLimits {
   /** Connections of one address, or of one /64 in IPv6; 0 is no limit. */
   perAddress: number
-  /** Connections of those who speak for many: the ingress on this machine, and trusted proxies. */
   trusted: number
   total: number
-  /** Until the first answer, for a client that sends next to nothing. */
   halfOpenMs: number
 }
 
 export interface Situation {
   now: number
   limits: ConnectionLimits
-  /** Descriptors that must come free, beside those over a limit. */
   missing: number
   isTrusted(address: string): boolean
 }
 
 const TRUSTED = 'trusted'
 
-/**
- * Which connections to end: those that stay half open, and the newest of each address, and of all, beyond what they may have.
- * `connections` are in the order in which they came.
- */
+/** Connections to end, out of all in the order in which they came: half-open ones, and the newest beyond each limit. */
 export function connectionsToEnd(
   connections: readonly KnownConnection[],
   { now, limits, missing, isTrusted }: Situation,
@@ -63,7 +55,6 @@ const MAX_CONNECTIONS = 10_000
 /** Shares of the descriptors this process may have: of connections, of the trusted among them, and of everything. */
 const SHARES = { connections: 0.5, trusted: 0.25, all: 0.8 }
 
-/** The limits of a process with that many descriptors, and the number of descriptors beyond which connections must give way. */
 export function limitsFor(descriptorLimit: number, perAddress: number): { limits: ConnectionLimits; descriptorRoom: number } {
   const total = Math.min(MAX_CONNECTIONS, Math.floor(descriptorLimit * SHARES.connections))
   const trusted = Math.min(MAX_CONNECTIONS / 2, Math.floor(descriptorLimit * SHARES.trusted))

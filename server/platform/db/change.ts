@@ -1,14 +1,9 @@
 import type { Database } from 'bun:sqlite'
 
-/** What waits for the end of the change that is being made, by database. */
 const waiting = new WeakMap<Database, (() => void)[]>()
 
-/**
- * Makes one change: all that `work` writes, in one transaction, with what it asks for `afterChange` following once it is in the
- * database. Nothing of it happens when `work` throws. Transactions that `work` opens itself become part of this one.
- */
+/** Makes one change: what `work` writes in one transaction, then what it asks for `afterChange`. A change within another is part of it. */
 export function inOneChange<T>(db: Database, work: () => T): T {
-  // Within another change its end is the end.
   if (waiting.has(db)) return db.transaction(work)()
   const effects: (() => void)[] = []
   waiting.set(db, effects)
@@ -22,7 +17,7 @@ export function inOneChange<T>(db: Database, work: () => T): T {
   return result
 }
 
-/** Does something outside of the database that belongs to a change: when the change is made, or at once where none is under way. */
+/** Does something outside of the database when the change under way is made, or at once where none is. */
 export function afterChange(db: Database, effect: () => void): void {
   const effects = waiting.get(db)
   if (effects === undefined) effect()

@@ -1,14 +1,11 @@
-/** What a column of SQLite holds. */
 export type Stored = string | number | bigint | null | Uint8Array
 
-/** How one kind of value stands in a column. */
 export interface Codec<T> {
   /** @throws Error saying why the stored value is none of this kind. */
   read(stored: Stored): T
   write(value: T): Stored
 }
 
-/** A boolean as 0 or 1. */
 export const flag: Codec<boolean> = {
   read: (stored) => stored === 1,
   write: (value) => (value ? 1 : 0),
@@ -23,7 +20,6 @@ export const isoTime: Codec<string> = {
   write: (value) => Date.parse(value),
 }
 
-/** A value that may be missing: null on both sides. */
 export const orNull = <T>({ read, write }: Codec<T>): Codec<T | null> => ({
   read: (stored) => (stored === null ? null : read(stored)),
   write: (value) => (value === null ? null : write(value)),

@@ -1,7 +1,6 @@
 /**
- * Values kept as JSON, with a version so that their shape may change: the version of a text is the number of `upgrades` that it has
- * been through. It stands as the member `v` of an object. A text without one is of version 0, and none is written as long as there is no
- * upgrade, so a shape that never changed stands in the database as it is. What is no object becomes one with its first upgrade.
+ * Values kept as JSON with a version, the number of `upgrades` that a text has been through, as member `v` of an object. A text without
+ * one is of version 0, and none is written while there is no upgrade. What is no object becomes one with its first upgrade.
  */
 import type { Static, TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
@@ -11,11 +10,9 @@ import type { Codec } from './codec.ts'
 export interface JsonOptions<S extends TSchema> {
   /** What is kept now; looser than what clients may send where older values have to stay readable. */
   schema: S
-  /** The first makes version 1 out of version 0, and so on. */
   upgrades?: readonly ((value: unknown) => unknown)[]
   /** Members for values that were written before there were such. */
   defaults?: Partial<Static<S>>
-  /** How many parsed texts are remembered. They are shared and frozen at the top: a change is a new object. */
   remembered?: number
 }
 

@@ -32,11 +32,7 @@ const migrations: Migration[] = [
   { version: 13, up: [quotas], down: '' },
 ]
 
-/**
- * Brings the database to this executable's version, each step in a transaction of its own.
- *
- * @throws AppError `unavailable` when the database was written by a newer executable.
- */
+/** Brings the database to this executable's version. @throws AppError `unavailable` when a newer executable wrote it. */
 export function migrateDatabase(db: Database): void {
   const held = getDatabaseVersion(db)
   const known = getMaximumVersion(migrations)

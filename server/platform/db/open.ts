@@ -5,11 +5,7 @@ import { AppError } from '../../../shared/error.ts'
 const BUSY_TIMEOUT_MS = 5000
 const DB_FILE_MODE = 0o600
 
-/**
- * Opens (or makes) a SQLite database of ours: WAL, foreign keys enforced, named parameters checked, file readable by us alone.
- *
- * @throws AppError unavailable when the file is damaged.
- */
+/** Opens (or makes) a SQLite database of ours, readable by us alone. @throws AppError unavailable when the file is damaged. */
 export function openDatabase(path: string): Database {
   const db = new Database(path, { create: true, strict: true })
   try {
@@ -32,10 +28,7 @@ export function openDatabase(path: string): Database {
 const isDamage = (error: unknown): error is SQLiteError =>
   error instanceof SQLiteError && (error.code === 'SQLITE_NOTADB' || error.code === 'SQLITE_CORRUPT')
 
-/**
- * Keeps a database for this process alone from its next statement on. The file lock that every statement would take and give
- * back costs a third of an API request; `cpd` is alone on its data directory anyway.
- */
+/** Keeps a database for this process alone. The lock that every statement would take and give back costs a third of an API request. */
 export function holdExclusively(db: Database): void {
   db.run('PRAGMA locking_mode = EXCLUSIVE')
 }

@@ -1,9 +1,7 @@
-/** One map of fields to columns for each table: the select list, insert, update and reading of a row all follow from it. */
 import type { Database } from 'bun:sqlite'
 import { AppError, messageOf } from '../../../shared/error.ts'
 import type { Codec, Stored } from './codec.ts'
 
-/** A column by its name, or with the codec of what stands in it. */
 export type Column<T> = [T] extends [Stored] ? string | CodedColumn<T> : CodedColumn<T>
 
 interface CodedColumn<T> {
@@ -13,27 +11,24 @@ interface CodedColumn<T> {
 
 export type Columns<T> = { readonly [F in keyof T]-?: Column<T[F]> }
 
-/** A row as the select list gives it: fields by name, values as they are stored. */
 export type Row = Record<string, Stored>
 
 export type Bindings = Record<string, Stored>
 
 export interface Table<T> {
-  /** The select list, each column named by its table, so that it also stands in joins and after RETURNING. */
+  /** The select list, each column named by its table: for joins, and after RETURNING. */
   readonly columns: string
   /** @throws AppError `internal` naming table, column and row where a value cannot be read. */
   present(row: Row): T
-  /** The first row of `SELECT … FROM table` and the rest of a statement; undefined when there is none. Throws like `present`. */
+  /** The first row of `SELECT … FROM table` and the rest of a statement. @throws AppError as `present` does. */
   get(db: Database, rest: string, bindings?: Bindings): T | undefined
   /** All such rows. With `onUnreadable`, rows that cannot be read are told to it and left out; without, the first of them is thrown. */
   all(db: Database, rest: string, bindings?: Bindings, onUnreadable?: (error: AppError) => void): T[]
   /** Adds a row of what is named; `rest` is what follows the values, such as ON CONFLICT. Returns whether there was anything to add. */
   insert(db: Database, values: Partial<T>, rest?: string): boolean
-  /** Adds a whole row in the place of any with its key. */
   put(db: Database, value: T): void
   /** Changes what is named, and nothing else, in all rows whose fields are those of `where`. Returns how many there were. */
   update(db: Database, where: Partial<T>, change: Partial<T>): number
-  /** Removes the rows whose fields are those of `where`. Returns how many there were. */
   remove(db: Database, where: Partial<T>): number
 }
 
@@ -48,10 +43,7 @@ interface Cell {
   value: Stored
 }
 
-/**
- * A table by its map of columns, checked against the type of what it holds: a value that SQLite cannot hold as it is needs a codec.
- * Columns that are in no field, such as secrets, are left alone.
- */
+/** A table by its map of columns, checked against the type of its rows; columns in no field, such as secrets, are left alone. */
 export function tableOf<T extends object>(table: string, columns: Columns<T>): Table<T> {
   const fields = Object.entries(columns).map(([name, column]) => fieldOf(name, column as string | CodedColumn<unknown>))
   const byName = new Map(fields.map((field) => [field.name, field]))

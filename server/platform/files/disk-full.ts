@@ -8,6 +8,5 @@ export function isDiskFull(error: unknown): boolean {
   return ('code' in error && codes.has(error.code)) || isDiskFull(error.cause)
 }
 
-/** What whoever needed the space is told. */
 export const diskFull = (cause: unknown): AppError =>
   new AppError('unavailable', "The server's disk is full. Free some space on it, then try again.", { cause })

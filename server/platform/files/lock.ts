@@ -1,17 +1,11 @@
 import { Database, SQLiteError } from 'bun:sqlite'
 import { AppError, messageOf } from '../../../shared/error.ts'
 
-/** Held for as long as the process lives and refers to this; the kernel lets go of it however the process ends. */
 export interface DataLock {
   release(): void
 }
 
-/**
- * Takes the data directory for this process alone: an exclusive SQLite transaction on a file of its own, which is a lock of
- * the kernel underneath and needs no clean-up after a crash.
- *
- * @throws AppError unavailable when another process holds it, or when the file cannot be used.
- */
+/** Takes the data directory for this process alone, by a lock of the kernel. @throws AppError `unavailable` when somebody holds it. */
 export function lockDataDir(lockFile: string, dataDir: string): DataLock {
   let db: Database | undefined
   try {

@@ -3,11 +3,8 @@ import { dirname } from 'node:path'
 import { AppError } from '../../../shared/error.ts'
 
 /**
- * The nearest folder above a path that the machine lacks, and that would have to be covered for something to be mounted at the path without
- * making anything; undefined when the machine has the path.
- *
- * @throws AppError `unavailable` when there is no place: a link or a file on the way, a folder in which anybody could make one, or no folder
- * of the machine above it.
+ * The nearest folder above a path that would have to be covered for something to be mounted at the path; undefined when the path exists.
+ * @throws AppError `unavailable` for a link or a file on the way, a folder in which anybody could make one, or no folder above it.
  */
 export function folderToCover(path: string): string | undefined {
   const nearest = nearestThere(path)
@@ -31,7 +28,6 @@ function nearestThere(path: string): string {
   return isThere(path) ? path : nearestThere(dirname(path))
 }
 
-/** What stands below a file is not there, either; asked plainly, that is an error. */
 function isThere(path: string): boolean {
   try {
     lstatSync(path)

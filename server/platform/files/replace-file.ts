@@ -1,12 +1,10 @@
-/** Replacing a file whole or not at all: a new one beside it, on disk before its name is, takes its place. */
 import { closeSync, fchmodSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 export interface ReplaceOptions {
-  /** Default 0o600. The umask takes nothing from it. */
   mode?: number
-  /** The name of the new file until it is complete; by default the path with `.new` behind it. Another for what two processes write. */
+  /** The name of the new file until it is complete; default `.new` behind the path. Another for what two processes write. */
   incoming?: string
   /** Default true: it survives a loss of power once written. False where what it tells of ends with the power. */
   isDurable?: boolean

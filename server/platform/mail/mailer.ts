@@ -4,26 +4,21 @@ import { AppError } from '../../../shared/error.ts'
 import { isLoopbackHost } from '../network/address.ts'
 import type { MailSettings } from './settings.ts'
 
-/** A plain-text mail to one person. */
 export interface Mail {
   to: string
   subject: string
   text: string
 }
 
-/** Sends mail, where the operator has named a server for it. */
 export interface Mailer {
   readonly isConfigured: boolean
   /** Returns when the server has taken the mail. @throws AppError `not_configured`, or `unavailable` saying what the server said. */
   send(mail: Mail): Promise<void>
 }
 
-/** How long the server may take to accept the connection, to greet, and to go on once it talks. */
 const STEP_TIMEOUT_MS = 10_000
-/** Somebody waits for the answer that says whether the mail went out. */
 const SEND_DEADLINE_MS = 20_000
 
-/** The mailer of these settings; without any, one that says what to set. */
 export function createMailer(settings: MailSettings | undefined, deadlineMs = SEND_DEADLINE_MS): Mailer {
   if (settings === undefined) {
     const missing = 'This server sends no mail: the operator configures it with CP_SMTP_URL and CP_SMTP_FROM.'
@@ -46,7 +41,7 @@ export function createMailer(settings: MailSettings | undefined, deadlineMs = SE
   }
 }
 
-/** Loaded when the first mail is sent: it is 8 MB of memory. */
+/** The library takes 8 MB of memory, so it is loaded with the first mail. */
 async function openTransport(settings: MailSettings): Promise<Transporter> {
   const { createTransport } = await import('nodemailer')
   return createTransport(transportOptions(settings))
@@ -72,11 +67,9 @@ function transportOptions({ server: { host, port, isTlsFromStart, login } }: Mai
   }
 }
 
-/** Line breaks and other control characters would end a header. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const oneLine = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim()
 
-/** Whether it was done in time; a connection that hangs is ended by the timeouts of its steps. */
 async function inTime(work: Promise<unknown>, deadlineMs: number): Promise<boolean> {
   const timer = new AbortController()
   const late = sleep(deadlineMs, false, { signal: timer.signal, ref: false }).catch(() => false)

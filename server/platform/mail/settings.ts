@@ -3,7 +3,6 @@ import { Email } from '../../../shared/auth.ts'
 import { AppError } from '../../../shared/error.ts'
 import { visibleChar } from '../../../shared/schema.ts'
 
-/** The server that takes our mail. */
 export interface SmtpServer {
   host: string
   port: number
@@ -12,7 +11,6 @@ export interface SmtpServer {
   login: { user: string; password: string } | undefined
 }
 
-/** Whom mail comes from. */
 export interface Sender {
   name: string
   address: string
@@ -23,7 +21,6 @@ export interface MailSettings {
   from: Sender
 }
 
-/** The port of message submission, and that of submission over TLS. */
 const defaultPorts = { 'smtp:': 587, 'smtps:': 465 } as const
 
 /** Reads `smtp[s]://user:password@host:port`. @throws Error ending the sentence that begins with the setting's name; never with the password. */
@@ -55,7 +52,6 @@ function loginOf({ username, password }: URL): SmtpServer['login'] {
 
 const namePattern = new RegExp(`^${visibleChar}{1,100}$`)
 
-/** The text of a sender, `ada@example.com` or `Ada Lovelace <ada@example.com>`, checked. @throws Error as `parseSmtpUrl` does. */
 export function parseSender(value: string): string | undefined {
   if (value === '') return undefined
   senderOf(value)
@@ -70,11 +66,7 @@ function senderOf(value: string): Sender {
   return sender
 }
 
-/**
- * How mail is sent, undefined when it is not.
- *
- * @throws AppError `bad_request` when one of the two settings is there without the other.
- */
+/** How mail is sent, undefined when it is not. @throws AppError `bad_request` for one of the two settings without the other. */
 export function mailSettingsOf(config: {
   CP_SMTP_URL: SmtpServer | undefined
   CP_SMTP_FROM: string | undefined

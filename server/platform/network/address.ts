@@ -2,7 +2,6 @@ import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { parseIp } from '../../../shared/ip-address.ts'
 
-/** Where a server listens or is reached. */
 export interface Address {
   host: string
   port: number
@@ -19,12 +18,10 @@ export function parseAddress(value: string): Address {
   return address
 }
 
-/** The address as it is written in a URL. */
 export const formatAddress = ({ host, port }: Address): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
 
 /** Whether a host, IPv6 without brackets and in any spelling, is this machine itself; nobody is asked about names. */
 export const isLoopbackHost = (host: string): boolean =>
   host === 'localhost' || /^127\.\d+\.\d+\.\d+$/.test(host) || parseIp(host) === LOOPBACK_V6
 
-/** Whether only this machine reaches what listens there. */
 export const isLoopback = ({ host }: Address): boolean => isLoopbackHost(host)

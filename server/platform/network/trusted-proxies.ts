@@ -1,11 +1,7 @@
 import { AppError } from '../../../shared/error.ts'
 import { type IpRange, isInRanges, parseIpRange } from '../../../shared/ip-address.ts'
 
-/**
- * Tells whether a peer is one of the proxies in front of us, given as CIDRs or single addresses.
- *
- * @throws AppError `bad_request` naming the entry that is neither.
- */
+/** Whether a peer is a proxy in front of us. @throws AppError `bad_request` naming an entry that is no CIDR or address. */
 export function trustedProxies(cidrs: readonly string[]): (address: string) => boolean {
   if (cidrs.length === 0) return () => false
   const ranges = cidrs.map(rangeOf)

@@ -2,10 +2,7 @@ import { networkInterfaces } from 'node:os'
 import { isInRanges, parseIpRange } from '../../../shared/ip-address.ts'
 import type { PlatformSettings } from '../settings/rows.ts'
 
-/**
- * Addresses that the internet does not lead to: RFC 6890's special-purpose ranges, those of private networks, of carriers' translation
- * and of documentation among them.
- */
+/** RFC 6890's special-purpose ranges, to which the internet does not lead. */
 const notPublic = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -30,7 +27,6 @@ const notPublic = [
   'ff00::/8',
 ].flatMap((cidr) => parseIpRange(cidr) ?? [])
 
-/** Whether the internet may lead to an address. */
 export const isPublicAddress = (address: string): boolean => !isInRanges(address, notPublic)
 
 /** Addresses at which the world reaches this machine: those set, else the public ones of its own interfaces. Behind NAT there are none. */

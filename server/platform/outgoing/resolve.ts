@@ -4,16 +4,13 @@ import { unlessAborted } from '../work/unless-aborted.ts'
 import { OutgoingProblem } from './problem.ts'
 import { isReachable, type OutgoingPolicy } from './rules.ts'
 
-/** Gives the addresses of a host. */
 export type Lookup = (host: string) => Promise<string[]>
 
-/** As every program of this machine resolves names, its hosts file included. */
 export const systemLookup: Lookup = async (host) => (await lookup(host, { all: true })).map(({ address }) => address)
 
 /**
- * The addresses of a host that may be connected to, IPv4 first: where IPv6 leads nowhere, its packets are lost without a word.
- *
- * @throws OutgoingProblem `unreachable` for a name without an address, `refused` where the rules forbid all of its addresses.
+ * Addresses of a host that may be connected to, IPv4 first: where IPv6 leads nowhere, its packets are lost without a word.
+ * @throws OutgoingProblem `unreachable` for a name without an address, `refused` where the rules forbid all of them.
  */
 export async function resolveReachable(
   host: string,

@@ -1,8 +1,7 @@
 /**
  * The one way out for requests whose destination comes from a setting, a tenant or somebody's answer. A name is resolved once, its
- * addresses are checked, and the connection goes to a checked address: what the name leads to a moment later is of no interest, so DNS
- * that changes between check and connect changes nothing. The certificate is verified against the name, and the Host header holds it.
- * Where the environment names an HTTP proxy, that one connects to the checked address.
+ * addresses are checked, and the connection goes to a checked address, so DNS that changes meanwhile changes nothing. The certificate is
+ * verified against the name. Where the environment names an HTTP proxy, that one connects to the checked address.
  */
 import { parseIp } from '../../../shared/ip-address.ts'
 import { OutgoingProblem } from './problem.ts'
@@ -10,7 +9,6 @@ import { type Lookup, resolveReachable, systemLookup } from './resolve.ts'
 import { hostOf, isSafeUrl, type OutgoingPolicy } from './rules.ts'
 
 export const DEFAULT_TIMEOUT_MS = 10_000
-/** Metadata, keys and tokens have some 10 KB. */
 export const DEFAULT_MAX_ANSWER_BYTES = 256 * 1024
 const MAX_ADDRESSES_TRIED = 3
 
@@ -28,11 +26,7 @@ export interface SendOptions extends OutgoingPolicy {
   lookup?: Lookup
 }
 
-/**
- * Sends a request and reads the whole answer. Redirects are answers: nothing follows them.
- *
- * @throws OutgoingProblem as its kinds say; the signal's reason when it aborts.
- */
+/** Sends a request and reads the whole answer; redirects are answers. @throws OutgoingProblem, or the signal's reason when it aborts. */
 export async function sendOutgoing(request: OutgoingRequest, options: SendOptions): Promise<Response> {
   const { url } = request
   const host = hostOf(url)

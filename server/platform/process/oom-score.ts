@@ -3,11 +3,8 @@ import { writeFileSync } from 'node:fs'
 /** Which of our processes the kernel spares longest when memory runs out; keepers have -700, what tenants run 500 and more. */
 export const oomScores = { controlPlane: -900, ingress: -800 } as const
 
-/** An ordinary user may not lower it, and stays where everybody is. */
 export function spareFromOom(score: number): void {
   try {
     writeFileSync('/proc/self/oom_score_adj', String(score))
-  } catch {
-    // The start says which guarantees need root; this is none of them.
-  }
+  } catch {}
 }

@@ -2,11 +2,9 @@ import { dlopen, ptr } from 'bun:ffi'
 import { closeSync, fchmodSync } from 'node:fs'
 import { AppError } from '../../../shared/error.ts'
 
-/** Both ends of a pipe. No child inherits them but those that are given one. */
 export interface Pipe {
   readEnd: number
   writeEnd: number
-  /** Closes ours; children keep theirs. */
   close(): void
 }
 

@@ -2,13 +2,10 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 
 const STATE_FIELD = 0
 const START_FIELD = 19
-/** The kernel counts in hundredths of a second wherever Linux runs programs. */
+/** The kernel counts in hundredths of a second on every architecture (USER_HZ). */
 const MS_PER_TICK = 10
 
-/**
- * When a process started, in the kernel's ticks: with the pid it names one process for good, as a pid alone may be given away again.
- * Undefined when it does not run, a zombie included.
- */
+/** When a process started, in ticks: a pid alone may be given away again. Undefined when it does not run, a zombie included. */
 export function processStart(pid: number): string | undefined {
   const stat = readProc(`${pid}/stat`)
   // The name in brackets may hold spaces and brackets itself.
@@ -16,14 +13,12 @@ export function processStart(pid: number): string | undefined {
   return fields === undefined || fields[STATE_FIELD] === 'Z' ? undefined : fields[START_FIELD]
 }
 
-/** For how long a process has been running; undefined when it does not. */
 export function processAgeMs(pid: number): number | undefined {
   const startedAt = processStart(pid)
   const uptimeSeconds = Number(readProc('uptime')?.split(' ')[0])
   return startedAt === undefined ? undefined : uptimeSeconds * 1000 - Number(startedAt) * MS_PER_TICK
 }
 
-/** Whether a process runs this very file, whatever became of its name since; undefined when that cannot be told. */
 function runsFile(pid: number, path: string): boolean | undefined {
   try {
     const [running, file] = [statSync(`/proc/${pid}/exe`), statSync(path)]
@@ -33,10 +28,7 @@ function runsFile(pid: number, path: string): boolean | undefined {
   }
 }
 
-/**
- * Whether a process was started with this argument array: the same arguments, and the same executable, by its file where that can be
- * told, as its name may have been given to another file since. Undefined when it does not run.
- */
+/** Whether a process was started with these arguments by the same executable file; undefined when it does not run. */
 export function isStartedAs(pid: number, [program = '', ...args]: readonly string[]): boolean | undefined {
   const command = readProc(`${pid}/cmdline`)?.split('\0').slice(0, -1)
   if (command === undefined) return undefined
@@ -44,7 +36,6 @@ export function isStartedAs(pid: number, [program = '', ...args]: readonly strin
   return runningArgs.join('\0') === args.join('\0') && (runsFile(pid, program) ?? runningProgram === program)
 }
 
-/** The processes that were started with exactly this argument array. */
 export function processesOf(command: readonly string[]): number[] {
   return readdirSync('/proc')
     .map(Number)

@@ -5,25 +5,18 @@ import { AppError, messageOf } from '../../../shared/error.ts'
 export interface PtyOptions {
   columns: number
   rows: number
-  /** Given what is written to the terminal, as it comes. */
   onOutput(bytes: Uint8Array): void
-  /** Who may open the terminal by its name, beside us. */
   owner?: { uid: number; gid: number } | undefined
 }
 
-/** A terminal without a process: one that is started on `descriptor` in a session of its own can make it its controlling terminal. */
 export interface Pty {
-  /** The end that programs use; ours to be closed with the rest. */
   readonly descriptor: number
-  /** Types into it. Resolves when the terminal has taken all of it, or is closed. */
+  /** Types into the terminal. Resolves when it has taken all of it, or is closed. */
   write(bytes: Uint8Array): Promise<void>
   resize(columns: number, rows: number): void
-  /** Those who write to it wait until `resume`; what they wrote before still comes. */
   pause(): void
   resume(): void
-  /** Resolves when what has been written is read. */
   settled(): Promise<void>
-  /** Hangs up: whoever has it as the controlling terminal gets SIGHUP. Idempotent. */
   close(): void
 }
 
@@ -65,15 +58,11 @@ export function openPty({ columns, rows, onOutput, owner }: PtyOptions): Pty {
   }
 }
 
-/** What the kernel holds of a terminal's output is read within one turn of the event loop; this is for a loaded machine. */
 const SILENCE_MS = 20
 
 const RETRY_MS = { first: 1, longest: 50 }
 
-/**
- * The runtime's own write sometimes never goes on once the terminal was full, until something else is written (seen in Bun 1.4.5), so
- * the bytes are written here: as many as it takes, and the rest when its program has read some.
- */
+/** The runtime's own write sometimes stops for good once the terminal was full (seen in Bun 1.4.5), so the bytes are written here. */
 async function typeIn(master: number, bytes: Uint8Array, state: { readonly isClosed: boolean }): Promise<void> {
   let retryMs = RETRY_MS.first
   for (let at = 0; at < bytes.length && !state.isClosed; ) {
@@ -85,7 +74,6 @@ async function typeIn(master: number, bytes: Uint8Array, state: { readonly isClo
   }
 }
 
-/** How many bytes the terminal has taken; undefined when nobody is at its other end any more. */
 function writeSome(master: number, bytes: Uint8Array): number | undefined {
   try {
     return writeSync(master, bytes)
@@ -98,13 +86,11 @@ const MAKE_ATTEMPTS = 20
 
 interface MadeTerminal {
   terminal: Bun.Terminal
-  /** Of the end that programs use. */
   path: string
-  /** Our end, which the runtime has set to not block. */
   master: number
 }
 
-/** The runtime does not tell the terminal's name and descriptors, but holds them open. Another thread may have opened one in the same moment. */
+/** The runtime holds the name and descriptors open without telling them. Another thread may have opened one in the same moment. */
 function makeTerminal(options: Bun.TerminalOptions): MadeTerminal {
   for (let attempt = 0; attempt < MAKE_ATTEMPTS; attempt++) {
     const before = new Set(openTerminals().map(({ descriptor }) => descriptor))
@@ -145,7 +131,7 @@ function targetOf(descriptor: string): string {
   }
 }
 
-/** termios(3): the runtime reads a terminal without end, so whoever writes to it is made to wait instead. */
+/** termios(3): the runtime reads a terminal without end, so programs are made to wait instead. */
 const TCOOFF = 0
 const TCOON = 1
 

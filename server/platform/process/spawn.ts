@@ -1,33 +1,25 @@
 import { closeSync, constants, openSync } from 'node:fs'
 import { AppError, messageOf } from '../../../shared/error.ts'
 
-/** Where a child's output goes: an open descriptor, a file that is appended to (made 0600), a pipe to us, or nowhere. */
 export type OutputTarget = number | { appendTo: string } | 'pipe' | 'ignore'
 
 export interface SpawnOptions {
   cwd?: string
   /** The child's whole environment: nothing of ours is inherited. Absent means empty. */
   env?: Record<string, string>
-  /** An open descriptor, a pipe from us, or /dev/null (the default). */
   stdin?: number | 'pipe' | 'ignore'
-  /** Default: ignored. */
   stdout?: OutputTarget
-  /** Default: ignored. `'stdout'` sends both to the same place. */
   stderr?: OutputTarget | 'stdout'
   /** Descriptors of ours that the child gets as 3, 4 and so on; no other one is open in it. */
   inherit?: readonly number[]
-  /** Own session and process group: the child outlives us and gets none of our terminal's signals. */
   detached?: boolean
-  /** The control group's directory that the child is born in. */
   cgroup?: string
-  /** The child is sent `killSignal` when this aborts. */
   signal?: AbortSignal
   killSignal?: NodeJS.Signals
   onExit?: (exit: ProcessExit) => void
 }
 
 export interface ProcessExit {
-  /** Null when a signal ended the process. */
   exitCode: number | null
   signal: string | null
 }
@@ -35,22 +27,14 @@ export interface ProcessExit {
 export interface SpawnedProcess {
   readonly pid: number
   readonly exited: Promise<ProcessExit>
-  /** Present when stdin is 'pipe'. */
   readonly stdin: Bun.FileSink | undefined
-  /** Present when stdout or stderr is 'pipe'. */
   readonly stdout: ReadableStream<Uint8Array> | undefined
   readonly stderr: ReadableStream<Uint8Array> | undefined
   kill(signal?: NodeJS.Signals): void
-  /** Lets our own process end while this child still runs. */
   unref(): void
 }
 
-/**
- * Starts a process from an argument array: the one place of the project that does.
- * There is never a shell in between, so no argument can become a command.
- *
- * @throws AppError `unavailable` when the program cannot be started (missing, not executable, its `cwd` gone) or its output file not opened.
- */
+/** Starts a process from an argument array, never through a shell. @throws AppError `unavailable` when it cannot be started. */
 export function spawnProcess(argv: readonly string[], options: SpawnOptions = {}): SpawnedProcess {
   const opened: number[] = []
   const open = (target: OutputTarget) => (typeof target === 'object' ? openForAppend(target.appendTo, opened) : target)
@@ -120,13 +104,10 @@ function exitOf(child: { exitCode: number | null; signalCode: string | number | 
 export interface RunOptions {
   cwd?: string
   env?: Record<string, string>
-  /** Bytes to write to the tool's stdin, which is then closed. */
   input?: string | Uint8Array
-  /** See `SpawnOptions.inherit`. */
   inherit?: readonly number[]
   signal?: AbortSignal
   timeoutMs?: number
-  /** Of each stream; the rest is read and dropped. */
   maxOutputBytes?: number
 }
 
@@ -138,12 +119,7 @@ export interface RunResult extends ProcessExit {
 export const DEFAULT_TOOL_TIMEOUT_MS = 60_000
 export const DEFAULT_TOOL_OUTPUT_BYTES = 4 * 1024 * 1024
 
-/**
- * Runs a short tool to its end and returns what it wrote. A non-zero exit is a result, not an error.
- * On abort or timeout the tool and everything in its process group is killed.
- *
- * @throws AppError `unavailable` when it cannot be started or runs longer than `timeoutMs`; the signal's reason when aborted.
- */
+/** Runs a short tool to its end; a non-zero exit is a result. @throws AppError `unavailable` when it cannot be started or is late. */
 export async function runProcess(argv: readonly string[], options: RunOptions = {}): Promise<RunResult> {
   options.signal?.throwIfAborted()
   const timeoutMs = options.timeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS
@@ -176,9 +152,7 @@ export async function runProcess(argv: readonly string[], options: RunOptions = 
 function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL')
-  } catch {
-    // The whole group has already ended.
-  }
+  } catch {}
 }
 
 async function writeInput(child: SpawnedProcess, input: string | Uint8Array | undefined): Promise<void> {
@@ -210,12 +184,7 @@ async function readText(stream: ReadableStream<Uint8Array> | undefined, maxBytes
   return text + decoder.decode()
 }
 
-/**
- * Puts another program into this process: same pid, same parent, same standard streams; every other descriptor is closed, and with it
- * every lock let go. Does not return.
- *
- * @throws AppError `unavailable` when the program cannot be run; this one goes on then.
- */
+/** Puts another program into this process, which keeps its pid and lets go of its locks. @throws AppError `unavailable` when it cannot be run. */
 export function replaceProcess([program = '', ...args]: readonly string[], env: Record<string, string>): never {
   if (process.execve === undefined) throw new AppError('internal', 'This runtime cannot put another program into its process.')
   try {

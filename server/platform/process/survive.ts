@@ -6,7 +6,6 @@ export const ERROR_WINDOW_MS = 10_000
 /** EX_SOFTWARE of sysexits.h. */
 const EXIT_CODE = 70
 
-/** Says of each error that nobody caught whether to go on: not after too many of them at once. */
 export function createErrorBudget(now: () => number): { mayGoOn(): boolean } {
   let begunAt = Number.NEGATIVE_INFINITY
   let count = 0
@@ -22,10 +21,7 @@ export function createErrorBudget(now: () => number): { mayGoOn(): boolean } {
   }
 }
 
-/**
- * What a timer, listener or collected handle throws is logged and ends nothing: apps, the ingress and everybody's requests depend on this
- * process, and all that it has begun is written down. A burst of errors ends it, so that whoever watches it starts it anew.
- */
+/** Logs errors that nobody caught, as everybody's requests depend on this process. A burst of them ends it, to be started anew. */
 export function surviveErrors(log: Pick<ServerLog, 'error'>): void {
   const budget = createErrorBudget(() => performance.now())
   const survive = (event: string) => (error: unknown) => {

@@ -2,24 +2,18 @@ import { AppError } from '../../../shared/error.ts'
 import { diskFull } from '../files/disk-full.ts'
 import { type RunOptions, runProcess } from './spawn.ts'
 
-/** Where the tools of the system are. Never the user's PATH: some of them run as root. */
+/** The user's PATH is never asked: some of these tools run as root. */
 export const SYSTEM_PATH = '/usr/sbin:/usr/bin:/sbin:/bin'
 
-/** In English, for those of us who read what they say. */
 export const systemEnv = { PATH: SYSTEM_PATH, LC_ALL: 'C' }
 
 export interface ToolOptions extends Omit<RunOptions, 'env'> {
-  /** Exit codes that are no failure. */
   accepted?: readonly number[]
 }
 
 const MAX_WORDS = 1000
 
-/**
- * Runs a tool of the system to its end, and returns what it printed.
- *
- * @throws AppError `unavailable` with its own words when it fails, and with those for a full disk when that is the reason.
- */
+/** Runs a tool of the system and returns what it printed. @throws AppError `unavailable` in the tool's own words when it fails. */
 export async function runSystemTool(argv: readonly string[], { accepted = [0], ...options }: ToolOptions = {}): Promise<string> {
   const { exitCode, signal, stdout, stderr } = await runProcess(argv, { ...options, env: systemEnv })
   if (exitCode !== null && accepted.includes(exitCode)) return stdout

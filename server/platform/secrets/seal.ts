@@ -8,7 +8,6 @@ const KEY_BYTES = 32
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** Encrypts what must not stand in the database in clear. */
 export interface Sealer {
   /** AES-256-GCM of `text`, as `v1.<key id>.<base64>`; `purpose` names the row it belongs to and is authenticated with it. */
   seal(text: string, purpose: string): string
@@ -16,11 +15,7 @@ export interface Sealer {
   open(sealed: string, purpose: string): string
 }
 
-/**
- * Reads the master key, making it at first start. `sealed` is any text that is to be read with it, if there is one yet.
- *
- * @throws AppError unavailable when the key is missing though there are texts to read, is no key, or is not the one of `sealed`.
- */
+/** Reads the master key, making it at first start. @throws AppError `unavailable` when it is missing or is not the one of `sealed`. */
 export function openSealer(keyFile: string, sealed?: string): Sealer {
   if (!existsSync(keyFile)) {
     if (sealed !== undefined) {
@@ -65,7 +60,7 @@ export function createSealer(key: Buffer): Sealer {
 
 function decrypt(bytes: Buffer, key: Buffer, purpose: string): string {
   const nonce = bytes.subarray(0, NONCE_BYTES)
-  // Of what is too short for it there is no tag: never a negative index, which would count from the end.
+  // Text too short for a tag must not make a negative index, which would count from the end.
   const tag = bytes.subarray(Math.max(NONCE_BYTES, bytes.length - TAG_BYTES))
   try {
     const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(purpose)).setAuthTag(tag)

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
 
-/** A secret as the database holds it, of anybody; undefined while there is none. It tells which master key is wanted. */
+/** Any secret of the database, which tells which master key is wanted; undefined while there is none. */
 export function findSealed(db: Database): string | undefined {
   return db
     .query<{ sealed: string }, []>(

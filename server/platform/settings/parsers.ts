@@ -4,7 +4,7 @@ import { parseIp, parseIpRange } from '../../../shared/ip-address.ts'
 import { formatAddress, parseAddress } from '../network/address.ts'
 import { trustedProxies } from '../network/trusted-proxies.ts'
 
-// Each reads the text of one setting, and throws an Error whose message ends the sentence that begins with the setting's name.
+// Each parser throws an Error whose message ends the sentence that begins with the setting's name.
 
 export const optionalText = (value: string): string | undefined => (value === '' ? undefined : value)
 export const list = (value: string): string[] =>
@@ -46,7 +46,6 @@ export function parseRanges(value: string): string[] {
   return cidrs
 }
 
-/** Read once here so that a wrong one stops the start by its name; app and ingress read them again for their use. */
 export function parseProxies(value: string): string[] {
   const cidrs = list(value)
   trustedProxies(cidrs)

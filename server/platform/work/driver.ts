@@ -1,11 +1,9 @@
 /**
- * Runs a reconciler for keys (ids of services): one run at a time for a key, poked or periodic. A poke during a run makes one
- * more run follow it, however many pokes there were. A run that fails is tried again after a pause; it keeps no state, so
- * nothing is lost by that. The run says when it wants to be called again though nothing happens.
+ * Runs a reconciler, one run at a time for a key. However many pokes come during a run, one more follows. A run that fails is tried again
+ * after a pause; a reconciler keeps no state, so nothing is lost by that.
  */
 export interface Driver {
   poke(key: string): void
-  /** Returns when no run is under way, after `signal` has aborted. */
   settled(): Promise<void>
 }
 

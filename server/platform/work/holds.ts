@@ -1,10 +1,6 @@
-/** Counts who holds what, by key. In memory, as whoever holds something does not outlive us either. */
 export interface Holds {
-  /** The function returned gives it up, once. */
   take(key: string): () => void
-  /** How many hold it. */
   countOf(key: string): number
-  /** How many hold anything. */
   total(): number
 }
 

@@ -2,11 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ServerLog } from '../server-log.ts'
 import { describeError } from '../server-log.ts'
 
-/** Brings one table of the ingress up to what the database says. */
 export interface Publisher {
   /** Returns when the ingress has taken a table at least as new as the database at the time of the call. */
   publish(): Promise<void>
-  /** The same for an ingress that has just been started, whatever was published before. */
   republish(): Promise<void>
 }
 
@@ -16,18 +14,14 @@ export interface Published<T> {
 }
 
 export interface PublisherOptions<T> {
-  /** What is published, for the log. */
   what: string
-  /** The table as it should be now. */
   build(): T
-  /** `last` is what was sent before, where the receiver is known to have taken it. */
   send(table: T, version: number, last: Published<T> | undefined): Promise<void>
   log: ServerLog
   signal: AbortSignal
   now(): number
 }
 
-/** Publishes to several at the same moments: whoever waits, waits for all of them. */
 export const publishTogether = (publishers: readonly Publisher[]): Publisher => ({
   publish: async () => void (await Promise.all(publishers.map((one) => one.publish()))),
   republish: async () => void (await Promise.all(publishers.map((one) => one.republish()))),

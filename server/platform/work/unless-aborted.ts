@@ -1,8 +1,4 @@
-/**
- * The outcome of `work`, or an end of the wait when `signal` aborts: the work itself goes on, with nobody waiting for it.
- *
- * @throws the signal's reason when it has aborted or aborts first.
- */
+/** The outcome of `work`, which goes on unwatched when `signal` aborts. @throws the signal's reason when it aborts first. */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted()
   const { promise: aborted, reject } = Promise.withResolvers<never>()

@@ -1,33 +1,27 @@
 /**
  * Looking into a tree that somebody else may be changing, as a user who may do more than they.
- *
- * A path is walked one name at a time, each opened relative to the descriptor of the folder before and never through a link: links are read,
- * and walked in the same way. So nothing outside of the root is ever opened, whatever is exchanged for a link meanwhile. `O_PATH` opens
- * nothing that could block or act, a FIFO or a device, and what is read is the very file that was looked at.
+ * A path is walked name by name, each opened relative to the descriptor of the folder before and never through a link, so nothing outside
+ * of the root is opened. `O_PATH` opens nothing that could block or act, a FIFO or a device.
  */
 import { closeSync, constants, fstatSync, openSync, readdirSync, readlinkSync, readSync, type Stats } from 'node:fs'
 
-/** A flag of `open(2)` for which Node.js has no name. */
 const O_PATH = 0o10_000_000
 const ITSELF = O_PATH | constants.O_NOFOLLOW
 const ROOT = ITSELF | constants.O_DIRECTORY
-/** As many as Linux follows before it answers ELOOP. */
+/** Linux follows as many before it answers ELOOP. */
 const MAX_LINKS_FOLLOWED = 40
 /** Names along the way, those of links included: everybody waits meanwhile, and a few dozen links lead through tens of thousands. */
 const MAX_STEPS = 256
 
-/** What a path leads to. `outside`: some step of it leaves the root, even if a later one comes back, or is absolute. */
 export type Beneath =
   | { kind: 'absent' }
   | { kind: 'outside' }
   | { kind: 'file' | 'folder' | 'other'; sizeBytes: number /** Relative to the root, without links; '' for the root. */; realPath: string }
 
-/** Looks at what `path` leads to below the folder `root`, whose own path must be ours. */
 export function lookBeneath(root: string, path: string): Beneath {
   return walk(root, path, (found) => found)
 }
 
-/** The first `maxBytes` of the file at `path`; undefined where there is no regular file below `root`. */
 export function headBeneath(root: string, path: string, maxBytes: number): Buffer | undefined {
   return walk(root, path, (found, descriptor) => {
     if (found.kind !== 'file') return undefined
@@ -51,7 +45,6 @@ function readHead(file: number, wantedBytes: number): Buffer {
   return bytes.subarray(0, at)
 }
 
-/** The entries of the folder at `path`, links told as `other`, sorted; empty where there is no folder below `root`. */
 export function listBeneath(root: string, path: string): { name: string; kind: 'file' | 'folder' | 'other' }[] {
   return walk(root, path, (found, descriptor) => {
     if (found.kind !== 'folder') return []
@@ -66,7 +59,6 @@ interface Reached {
   stats: Stats
 }
 
-/** `use` is given the descriptor for as long as it runs; -1 where nothing was found. */
 function walk<T>(root: string, path: string, use: (found: Beneath, descriptor: number) => T): T {
   const way: Reached[] = []
   try {
@@ -88,7 +80,6 @@ function walk<T>(root: string, path: string, use: (found: Beneath, descriptor: n
   }
 }
 
-/** Goes on from the last of `way` as far as the path leads. Returns what it came to, unless it is there. */
 function step(way: Reached[], path: string): 'absent' | 'outside' | undefined {
   const pending = path.split('/').reverse()
   let followed = 0
@@ -112,7 +103,6 @@ function take(way: Reached[], name: string): string | undefined {
   return name === '..' ? leave(way) : enter(way, name)
 }
 
-/** Returns where a link leads, which is not entered. */
 function enter(way: Reached[], name: string): string | undefined {
   const path = `${placeOf(way.at(-1)?.descriptor ?? -1)}/${name}`
   const descriptor = openSync(path, ITSELF)
@@ -127,7 +117,7 @@ function leave(way: Reached[]): undefined {
   closeSync(way.pop()?.descriptor ?? -1)
 }
 
-/** What is open, under a name: the kernel leads there without looking at the path any more (proc_pid_fd(5)). */
+/** The kernel leads from this name to what is open without looking at the path any more (proc_pid_fd(5)). */
 const placeOf = (descriptor: number): string => `/proc/self/fd/${descriptor}`
 
 function kindOf(stats: Pick<Stats, 'isDirectory' | 'isFile'>): 'file' | 'folder' | 'other' {
@@ -135,7 +125,6 @@ function kindOf(stats: Pick<Stats, 'isDirectory' | 'isFile'>): 'file' | 'folder'
   return stats.isFile() ? 'file' : 'other'
 }
 
-/** EINVAL: what was a link is none any more. */
 const absences: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EACCES', 'EINVAL', 'ENXIO'])
 
 const isAbsence = (error: unknown): boolean => error instanceof Error && 'code' in error && absences.has(error.code)

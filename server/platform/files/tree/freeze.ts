@@ -5,20 +5,17 @@ import { AppError } from '../../../../shared/error.ts'
 const READ_AND_RUN = 0o5
 const OWNER_WRITES = 0o2
 
-/** Who is to own a tree, and who does. */
 export interface NewOwner {
   uid: number
   gid: number
-  /** Whoever made the tree. A file of anybody else in it is another name of that file, and stays as it is. */
+  /** A file of anybody but the maker in the tree is another name of that file, and stays unchanged. */
   maker: number
 }
 
 /** Bounds of one release: what it is taken into memory for, and read, while its content address is found. */
 export interface TreeLimits {
   entries: number
-  /** Bytes of all paths together. */
   pathBytes: number
-  /** Bytes of all files together, holes included. */
   bytes: number
   depth: number
 }
@@ -33,17 +30,13 @@ interface Freezing {
   entries: number
   pathBytes: number
   bytes: number
-  /** By device and inode, files that have more than one name: their paths below `dir`, and how many names they have anywhere. */
   linked: Map<string, { paths: string[]; names: number }>
 }
 
 /**
- * Makes a folder read-only for the group that runs what is in it: owned by us, each file as readable and executable for the
- * group as it was for its owner, writable for nobody. Links are never followed. Only files, folders and links stay.
- *
- * A folder is taken from its owner before anything in it is looked at: running instances of the same user could otherwise swap a
- * file for a link under our hands, and have us change the mode of any file of the machine. The folder above must be ours already.
- *
+ * Makes a folder read-only for the group that runs what is in it; only files, folders and links stay, and no link is followed.
+ * A folder is taken from its owner before anything in it is looked at: a running instance could otherwise swap a file for a link, and have
+ * us change the mode of any file of the machine. The folder above must be ours already.
  * @throws AppError `bad_request` for a tree beyond the limits, and for one that holds a file of somebody else.
  */
 export async function freezeTree(dir: string, owner: NewOwner | undefined, limits: TreeLimits = RELEASE_LIMITS): Promise<void> {
@@ -52,14 +45,12 @@ export async function freezeTree(dir: string, owner: NewOwner | undefined, limit
   for (const linked of freezing.linked.values()) await freezeLinked(freezing, linked)
 }
 
-/** Freezes one folder alone: for those on the way to a tree that is to be frozen, from the top down. */
 export async function freezeFolder(dir: string, owner: NewOwner | undefined): Promise<void> {
   // No group yet: its write permission goes with the next step only.
   if (owner !== undefined) await lchown(dir, owner.uid, 0)
   const stats = await lstat(dir)
   if (!stats.isDirectory()) throw new AppError('bad_request', 'A folder of the build was replaced while it was stored. Deploy again.')
   const allowed = allowedOf(stats.mode)
-  // For us alone, who remove it later; and for whom a layer makes the tree look like the user's own.
   await chmod(dir, modeOf(allowed | OWNER_WRITES, allowed))
   if (owner !== undefined) await lchown(dir, owner.uid, owner.gid)
 }
@@ -93,7 +84,6 @@ async function freezeEntry(freezing: Freezing, path: string): Promise<void> {
   const absolute = join(dir, path)
   const stats = await lstat(absolute)
   if (stats.isSymbolicLink()) return owner === undefined ? undefined : await lchown(absolute, owner.uid, owner.gid)
-  // Sockets, pipes and devices: nobody is at their other end any more.
   if (!stats.isFile()) return await unlink(absolute)
   if (!isOfMaker(stats, owner)) throw foreign(path)
   freezing.bytes += stats.size
@@ -105,7 +95,6 @@ async function freezeEntry(freezing: Freezing, path: string): Promise<void> {
   else known.paths.push(path)
 }
 
-/** Frozen by an earlier build of the same service, a file that its cache has kept is ours already. */
 function isOfMaker({ uid, gid }: { uid: number; gid: number }, owner: NewOwner | undefined): boolean {
   if (owner === undefined) return uid === process.getuid?.()
   return uid === owner.maker || (uid === owner.uid && gid === owner.gid)

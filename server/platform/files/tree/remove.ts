@@ -6,21 +6,18 @@ const MOST_LEVELS = 10
 const FOLDER_ITSELF = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
 /**
- * Removes a file or a folder with everything in it; nothing happens where there is none. The folder above must be ours, whoever owns what is in it:
- * Bun opens each folder relative to the one before and not through links, so what is exchanged for a link meanwhile is removed as a link.
+ * Removes a file or a folder with everything in it, if there is one. The folder above must be ours. Bun opens each folder relative to the
+ * one before, so what is exchanged for a link meanwhile is removed as a link.
  */
 export async function removeTree(path: string): Promise<void> {
-  // What fails here the removal tells, if it fails as well.
   await within(path, raiseDeep).catch(() => {})
   await rm(path, { recursive: true, force: true })
 }
 
-/** Moves what lies deep in a folder up into it, piece by piece. */
 async function raiseDeep(top: string): Promise<void> {
   const raised: string[] = []
   const raise = async (from: string) => {
     const name = crypto.randomUUID()
-    // What cannot be moved is left to the removal.
     if (await rename(from, `${top}/${name}`).catch(() => 'stays')) return
     raised.push(name)
   }
