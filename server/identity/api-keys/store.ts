@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite'
+import { type Columns, tableOf } from '../../platform/db/table.ts'
 import { readSeeded } from '../memberships/seeded.ts'
-import { type ServiceScope, scopeIn, scopeText } from '../scopes/scope.ts'
+import { type ServiceScope, scopeColumn } from '../scopes/scope.ts'
 
 /** Who made the keys that the operator's static token made: they go with no account. */
 export const staticTokenMaker = 'static_token'
@@ -21,54 +22,55 @@ export interface StoredKey {
   lastUsedAt: number | null
 }
 
-interface KeyRow extends Omit<StoredKey, 'scope'> {
-  scope: string | null
+interface NewKey extends StoredKey {
+  secretHash: string
 }
 
-const columns = `k.id, k.workspace_id AS workspaceId, k.name, k.role, k.scope, k.created_by AS createdBy, k.created_at AS createdAt,
-  k.expires_at AS expiresAt, k.last_used_at AS lastUsedAt`
+const columns: Columns<StoredKey> = {
+  id: 'id',
+  workspaceId: 'workspace_id',
+  name: 'name',
+  role: 'role',
+  scope: { column: 'scope', as: scopeColumn },
+  createdBy: 'created_by',
+  createdAt: 'created_at',
+  expiresAt: 'expires_at',
+  lastUsedAt: 'last_used_at',
+}
+const keys = tableOf<StoredKey>('api_keys', columns)
+const newKeys = tableOf<NewKey>('api_keys', { ...columns, secretHash: 'secret_hash' })
 
 /** Adds a key; its secret comes as a hash only. */
-export function insertKey(db: Database, { scope, ...key }: StoredKey & { secretHash: string }): void {
-  db.query(
-    `INSERT INTO api_keys (id, workspace_id, name, role, scope, secret_hash, created_by, created_at, expires_at, last_used_at)
-     VALUES ($id, $workspaceId, $name, $role, $scope, $secretHash, $createdBy, $createdAt, $expiresAt, $lastUsedAt)`,
-  ).run({ ...key, scope: scopeText(scope) })
-}
+export const insertKey = (db: Database, key: NewKey): boolean => newKeys.insert(db, key)
 
 // Asked with every request: a join would cost eight microseconds more than a look into the other table.
-const byHash = `SELECT ${columns} FROM api_keys k WHERE k.secret_hash = ? AND (k.expires_at IS NULL OR k.expires_at > ?)
-  AND NOT EXISTS (SELECT 1 FROM workspaces w WHERE w.id = k.workspace_id AND w.deleted_at IS NOT NULL)`
+const byHash = `WHERE secret_hash = $secretHash AND (expires_at IS NULL OR expires_at > $now)
+  AND NOT EXISTS (SELECT 1 FROM workspaces w WHERE w.id = api_keys.workspace_id AND w.deleted_at IS NOT NULL)`
 
 /** The key whose secret has this hash; none that is over at `now`, or whose workspace is being deleted. */
 export const findKeyByHash = (db: Database, secretHash: string, now: number): StoredKey | undefined =>
-  one(db.query<KeyRow, [string, number]>(byHash).get(secretHash, now))
+  keys.get(db, byHash, { secretHash, now })
 
 /** The key of this id in the workspace, also one that is over. */
 export const findKey = (db: Database, workspaceId: string, id: string): StoredKey | undefined =>
-  one(db.query<KeyRow, [string, string]>(`SELECT ${columns} FROM api_keys k WHERE k.workspace_id = ? AND k.id = ?`).get(workspaceId, id))
+  keys.get(db, 'WHERE workspace_id = $workspaceId AND id = $id', { workspaceId, id })
 
 /** Keys of a workspace, newest first. */
 export const listKeys = (db: Database, workspaceId: string): StoredKey[] =>
-  db
-    .query<KeyRow, [string]>(`SELECT ${columns} FROM api_keys k WHERE k.workspace_id = ? ORDER BY k.created_at DESC, k.rowid DESC`)
-    .all(workspaceId)
-    .map(present)
+  keys.all(db, 'WHERE workspace_id = $workspaceId ORDER BY created_at DESC, rowid DESC', { workspaceId })
 
 /** How many keys a workspace has, those that are over included. */
 export const countKeys = (db: Database, workspaceId: string): number =>
   db.query<{ count: number }, [string]>('SELECT count(*) AS count FROM api_keys WHERE workspace_id = ?').get(workspaceId)?.count ?? 0
 
 /** Removes a key of this workspace; false when it has none of this id. From then on its secret finds nothing. */
-export function deleteKey(db: Database, workspaceId: string, id: string): boolean {
-  return db.query('DELETE FROM api_keys WHERE workspace_id = ? AND id = ?').run(workspaceId, id).changes > 0
-}
+export const deleteKey = (db: Database, workspaceId: string, id: string): boolean => keys.remove(db, { workspaceId, id }) > 0
 
 /** Removes the keys of a workspace that a user made, those made with such a key included, and gives them. Belongs into a transaction. */
 export function revokeKeysOf(db: Database, workspaceId: string, userId: string): StoredKey[] {
-  const keys = listKeys(db, workspaceId).filter(({ createdBy }) => createdBy === userId)
-  for (const { id } of keys) deleteKey(db, workspaceId, id)
-  return keys
+  const made = listKeys(db, workspaceId).filter(({ createdBy }) => createdBy === userId)
+  for (const { id } of made) deleteKey(db, workspaceId, id)
+  return made
 }
 
 /** The user behind a key: for those of the operator's static token, the account that was seeded with it. */
@@ -78,10 +80,4 @@ export function findKeyMaker(db: Database, id: string): string | undefined {
 }
 
 /** Writes down that a key was used; nothing when it is gone. */
-export function setLastUsed(db: Database, id: string, now: number): void {
-  db.query('UPDATE api_keys SET last_used_at = ? WHERE id = ?').run(now, id)
-}
-
-const one = (row: KeyRow | null): StoredKey | undefined => (row === null ? undefined : present(row))
-
-const present = (row: KeyRow): StoredKey => ({ ...row, scope: scopeIn(row.scope) })
+export const setLastUsed = (db: Database, id: string, now: number): void => void keys.update(db, { id }, { lastUsedAt: now })

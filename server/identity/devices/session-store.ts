@@ -11,12 +11,37 @@
  */
 import type { Database } from 'bun:sqlite'
 import type { DeviceTokens } from '../../../shared/device.ts'
+import { tableOf } from '../../platform/db/table.ts'
 import { newId } from '../../platform/id.ts'
 import type { Sealer } from '../../platform/secrets/seal.ts'
-import { forgetEndedSessions } from '../sessions/store.ts'
+import { forgetEndedSessions, type StoredSession, sessionColumns } from '../sessions/store.ts'
 import { hashToken } from '../tokens/token.ts'
 import { hashFamily, newAccessToken, newRefreshFamily, newRefreshToken, refreshFamilyOf } from './codes.ts'
 import { DEVICE_SESSION_MS, REFRESH_GRACE_MS } from './rules.ts'
+
+interface DeviceSession extends StoredSession {
+  tokenHash: string
+  tokenExpiresAt: number
+  tokenLifetimeMs: number
+  familyHash: string
+  refreshHash: string
+  /** The refresh token that was exchanged last, when (ms since 1970), and what it was answered, sealed. */
+  spentHash: string | null
+  spentAt: number | null
+  spentAnswer: string | null
+}
+
+const deviceSessions = tableOf<DeviceSession>('sessions', {
+  ...sessionColumns,
+  tokenHash: 'token_hash',
+  tokenExpiresAt: 'token_expires_at',
+  tokenLifetimeMs: 'token_lifetime_ms',
+  familyHash: 'refresh_family_hash',
+  refreshHash: 'refresh_hash',
+  spentHash: 'spent_refresh_hash',
+  spentAt: 'spent_at',
+  spentAnswer: 'spent_answer_sealed',
+})
 
 interface NewDeviceSession {
   userId: string
@@ -31,34 +56,19 @@ export function createDeviceSession(db: Database, { tokenLifetimeMs, now, ...ses
   const family = newRefreshFamily()
   const issued = issue(family, tokenLifetimeMs)
   forgetEndedSessions(db, now)
-  db.query(
-    `INSERT INTO sessions (id, user_id, kind, token_hash, token_expires_at, refresh_hash, refresh_family_hash, token_lifetime_ms, address,
-       client, created_at, last_seen_at, expires_at)
-     VALUES ($id, $userId, 'device', $tokenHash, $tokenExpiresAt, $refreshHash, $familyHash, $tokenLifetimeMs, $address, $client, $now,
-       $now, $expiresAt)`,
-  ).run({
-    id: newId('session', now),
+  deviceSessions.insert(db, {
     ...session,
     ...hashesOf(issued),
+    id: newId('session', now),
+    kind: 'device',
     familyHash: hashFamily(family),
     tokenLifetimeMs,
     tokenExpiresAt: now + tokenLifetimeMs,
-    now,
+    createdAt: now,
+    lastSeenAt: now,
     expiresAt: now + DEVICE_SESSION_MS,
   })
   return issued
-}
-
-interface RefreshRow {
-  id: string
-  userId: string
-  client: string
-  refreshHash: string
-  tokenLifetimeMs: number
-  expiresAt: number
-  spentHash: string | null
-  spentAt: number | null
-  spentAnswer: string | null
 }
 
 export type Refreshed =
@@ -76,29 +86,20 @@ export function refreshSession({ db, sealer }: { db: Database; sealer: Sealer },
   const repeated = session.refreshHash === hash ? undefined : answerOf(sealer, session, { hash, now })
   if (repeated !== undefined) return { outcome: 'refreshed', tokens: repeated }
   if (session.refreshHash !== hash) {
-    endSession(db, session.id)
+    deviceSessions.remove(db, { id: session.id })
     return { outcome: 'reused', userId: session.userId, client: session.client }
   }
   if (session.expiresAt <= now) return { outcome: 'unknown' }
   const lifetimeMs = Math.min(session.tokenLifetimeMs, session.expiresAt - now)
   const tokens = issue(family, lifetimeMs)
-  db.query(
-    `UPDATE sessions SET token_hash = $tokenHash, refresh_hash = $refreshHash, token_expires_at = $tokenExpiresAt, last_seen_at = $now,
-       spent_refresh_hash = $spentHash, spent_at = $now, spent_answer_sealed = $answer
-     WHERE id = $id`,
-  ).run({
-    id: session.id,
-    ...hashesOf(tokens),
-    tokenExpiresAt: now + lifetimeMs,
-    now,
-    spentHash: hash,
-    answer: sealer.seal(JSON.stringify(tokens), answerPurpose(session.id)),
-  })
+  const spentAnswer = sealer.seal(JSON.stringify(tokens), answerPurpose(session.id))
+  const spent = { spentHash: hash, spentAt: now, spentAnswer }
+  deviceSessions.update(db, { id: session.id }, { ...hashesOf(tokens), tokenExpiresAt: now + lifetimeMs, lastSeenAt: now, ...spent })
   return { outcome: 'refreshed', tokens }
 }
 
 /** What was answered to the token that was spent last, while its grace lasts. */
-function answerOf(sealer: Sealer, session: RefreshRow, { hash, now }: { hash: string; now: number }): DeviceTokens | undefined {
+function answerOf(sealer: Sealer, session: DeviceSession, { hash, now }: { hash: string; now: number }): DeviceTokens | undefined {
   const { spentHash, spentAt, spentAnswer } = session
   if (spentHash !== hash || spentAt === null || spentAnswer === null || now - spentAt >= REFRESH_GRACE_MS) return undefined
   // Our own text, written with the exchange.
@@ -127,16 +128,8 @@ export function endSessionOf(db: Database, token: string): { userId: string; cli
   )
 }
 
-const findByFamily = (db: Database, family: string): RefreshRow | undefined =>
-  db
-    .query<RefreshRow, [string]>(
-      `SELECT id, user_id AS userId, client, refresh_hash AS refreshHash, token_lifetime_ms AS tokenLifetimeMs, expires_at AS expiresAt,
-         spent_refresh_hash AS spentHash, spent_at AS spentAt, spent_answer_sealed AS spentAnswer
-       FROM sessions WHERE refresh_family_hash = ?`,
-    )
-    .get(hashFamily(family)) ?? undefined
-
-const endSession = (db: Database, id: string): void => void db.query('DELETE FROM sessions WHERE id = ?').run(id)
+const findByFamily = (db: Database, family: string): DeviceSession | undefined =>
+  deviceSessions.get(db, 'WHERE refresh_family_hash = $familyHash', { familyHash: hashFamily(family) })
 
 const issue = (family: string, lifetimeMs: number): DeviceTokens => ({
   access_token: newAccessToken(),

@@ -1,7 +1,8 @@
 import type { Database } from 'bun:sqlite'
 import type { TeamInvite } from '../../../shared/team.ts'
 import type { Actor } from '../../http/handlers/call.ts'
-import { presentScope, type ServiceScope, scopeIn, scopeText } from '../scopes/scope.ts'
+import { type Columns, tableOf } from '../../platform/db/table.ts'
+import { presentScope, type ServiceScope, scopeColumn } from '../scopes/scope.ts'
 
 /** An invite that was not accepted yet. Times are milliseconds since 1970. */
 export interface StoredInvite {
@@ -16,24 +17,35 @@ export interface StoredInvite {
   expiresAt: number
 }
 
-interface InviteRow extends Omit<StoredInvite, 'scope'> {
-  scope: string | null
+interface NewInvite extends StoredInvite {
+  tokenHash: string
 }
 
-const select = `SELECT id, workspace_id AS workspaceId, email, role, scope, inviter_type AS inviterType, inviter_id AS inviterId,
-  created_at AS createdAt, expires_at AS expiresAt FROM invites`
+const columns: Columns<StoredInvite> = {
+  id: 'id',
+  workspaceId: 'workspace_id',
+  email: 'email',
+  role: 'role',
+  scope: { column: 'scope', as: scopeColumn },
+  inviterType: 'inviter_type',
+  inviterId: 'inviter_id',
+  createdAt: 'created_at',
+  expiresAt: 'expires_at',
+}
+const invites = tableOf<StoredInvite>('invites', columns)
+const newInvites = tableOf<NewInvite>('invites', { ...columns, tokenHash: 'token_hash' })
 
 /** The invite whose token has this hash. */
 export const findInviteByHash = (db: Database, tokenHash: string): StoredInvite | undefined =>
-  one(db.query<InviteRow, [string]>(`${select} WHERE token_hash = ?`).get(tokenHash))
+  invites.get(db, 'WHERE token_hash = $tokenHash', { tokenHash })
 
 /** The invite of this id. */
 export const findInvite = (db: Database, workspaceId: string, id: string): StoredInvite | undefined =>
-  one(db.query<InviteRow, [string, string]>(`${select} WHERE workspace_id = ? AND id = ?`).get(workspaceId, id))
+  invites.get(db, 'WHERE workspace_id = $workspaceId AND id = $id', { workspaceId, id })
 
 /** The invite to this address, in any letter case. */
 export const findInviteTo = (db: Database, workspaceId: string, email: string): StoredInvite | undefined =>
-  one(db.query<InviteRow, [string, string]>(`${select} WHERE workspace_id = ? AND email = ?`).get(workspaceId, email))
+  invites.get(db, 'WHERE workspace_id = $workspaceId AND email = $email', { workspaceId, email })
 
 interface Page {
   beforeId: string | undefined
@@ -42,21 +54,13 @@ interface Page {
 
 /** Invites of a workspace, newest first. */
 export const listInvites = (db: Database, workspaceId: string, { beforeId = '~', limit }: Page): StoredInvite[] =>
-  db
-    .query<InviteRow, [string, string, number]>(`${select} WHERE workspace_id = ? AND id < ? ORDER BY id DESC LIMIT ?`)
-    .all(workspaceId, beforeId, limit)
-    .map(inviteIn)
+  invites.all(db, 'WHERE workspace_id = $workspaceId AND id < $beforeId ORDER BY id DESC LIMIT $limit', { workspaceId, beforeId, limit })
 
 /** Adds an invite. @throws SQLiteError when the address has one already: look first, in the same transaction. */
-export function insertInvite(db: Database, invite: StoredInvite & { tokenHash: string }): void {
-  db.query(
-    `INSERT INTO invites (id, workspace_id, email, role, scope, token_hash, inviter_type, inviter_id, created_at, expires_at)
-     VALUES ($id, $workspaceId, $email, $role, $scope, $tokenHash, $inviterType, $inviterId, $createdAt, $expiresAt)`,
-  ).run({ ...invite, scope: scopeText(invite.scope) })
-}
+export const insertInvite = (db: Database, invite: NewInvite): boolean => newInvites.insert(db, invite)
 
 /** Removes an invite; false when it was gone before. */
-export const deleteInvite = (db: Database, id: string): boolean => db.query('DELETE FROM invites WHERE id = ?').run(id).changes > 0
+export const deleteInvite = (db: Database, id: string): boolean => invites.remove(db, { id }) > 0
 
 /** How long an invite that has expired is still shown. */
 const EXPIRED_KEPT_MS = 30 * 24 * 3600 * 1000
@@ -75,6 +79,3 @@ export const presentInvite = ({ id, email, role, scope, createdAt, expiresAt }: 
   expiresAt: new Date(expiresAt).toISOString(),
   createdAt: new Date(createdAt).toISOString(),
 })
-
-const one = (row: InviteRow | null): StoredInvite | undefined => (row === null ? undefined : inviteIn(row))
-const inviteIn = (row: InviteRow): StoredInvite => ({ ...row, scope: scopeIn(row.scope) })

@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import type { Owner } from '../../../shared/workspace.ts'
-import { type ServiceScope, scopeIn, scopeText } from '../scopes/scope.ts'
+import { type Bindings, type Columns, type Row, tableOf } from '../../platform/db/table.ts'
+import { type ServiceScope, scopeColumn } from '../scopes/scope.ts'
 
 export interface StoredWorkspace {
   id: string
@@ -9,75 +10,68 @@ export interface StoredWorkspace {
   createdAt: number
 }
 
-export interface Membership {
-  workspaceId: string
-  role: string
-  scope: ServiceScope
-  /** Whether the workspace lets in users with a second factor only. */
-  requiresTwoFactor: boolean
-}
-
-interface MembershipRow {
-  workspaceId: string
-  role: string
-  scope: string | null
-  requiresTwoFactor: number
-}
-
-const columns = 'w.id, w.name, w.email, w.created_at AS createdAt'
-
-/** The workspace of this id, whosoever it is, or undefined. */
-export const findWorkspace = (db: Database, id: string): StoredWorkspace | undefined =>
-  db.query<StoredWorkspace, [string]>(`SELECT ${columns} FROM workspaces w WHERE w.id = ?`).get(id) ?? undefined
-
-/** The workspaces a user is a member of, newest first, without those that are being deleted. */
-export const listWorkspacesOf = (db: Database, userId: string): StoredWorkspace[] =>
-  db
-    .query<StoredWorkspace, [string]>(
-      `SELECT ${columns} FROM members m JOIN workspaces w ON w.id = m.workspace_id WHERE m.user_id = ? AND w.deleted_at IS NULL ORDER BY w.id DESC`,
-    )
-    .all(userId)
-
-/** Adds a workspace; without a member nobody can enter it. */
-export function insertWorkspace(db: Database, workspace: StoredWorkspace): void {
-  db.query('INSERT INTO workspaces (id, name, email, created_at) VALUES ($id, $name, $email, $createdAt)').run({ ...workspace })
-}
-
-interface NewMember {
+/** A user's place in a workspace, as it is stored. */
+export interface StoredPlace {
   workspaceId: string
   userId: string
   /** The name of a role. */
   role: string
-  scope?: ServiceScope
+  scope: ServiceScope
   createdAt: number
 }
+
+export interface Membership extends StoredPlace {
+  /** Whether the workspace lets in users with a second factor only. */
+  requiresTwoFactor: boolean
+}
+
+export const workspaceColumns: Columns<StoredWorkspace> = { id: 'id', name: 'name', email: 'email', createdAt: 'created_at' }
+const workspaces = tableOf<StoredWorkspace>('workspaces', workspaceColumns)
+
+/** The workspace of this id, whosoever it is, or undefined. */
+export const findWorkspace = (db: Database, id: string): StoredWorkspace | undefined => workspaces.get(db, 'WHERE id = $id', { id })
+
+const memberOf = 'JOIN members m ON m.workspace_id = workspaces.id WHERE m.user_id = $userId AND deleted_at IS NULL'
+
+/** The workspaces a user is a member of, newest first, without those that are being deleted. */
+export const listWorkspacesOf = (db: Database, userId: string): StoredWorkspace[] =>
+  workspaces.all(db, `${memberOf} ORDER BY workspaces.id DESC`, { userId })
+
+/** Adds a workspace; without a member nobody can enter it. */
+export const insertWorkspace = (db: Database, workspace: StoredWorkspace): boolean => workspaces.insert(db, workspace)
+
+export const places = tableOf<StoredPlace>('members', {
+  workspaceId: 'workspace_id',
+  userId: 'user_id',
+  role: 'role',
+  scope: { column: 'scope', as: scopeColumn },
+  createdAt: 'created_at',
+})
 
 /**
  * Gives a user a place in a workspace. Links to set their password that somebody was shown end: administrators get those of accounts that
  * are in their own workspace alone.
  */
-export function insertMember(db: Database, { scope, ...member }: NewMember): void {
-  db.query('DELETE FROM password_resets WHERE user_id = ? AND is_mailed = 0').run(member.userId)
-  db.query(
-    'INSERT INTO members (workspace_id, user_id, role, scope, created_at) VALUES ($workspaceId, $userId, $role, $scope, $createdAt)',
-  ).run({ ...member, scope: scopeText(scope) })
+export function insertMember(db: Database, place: Omit<StoredPlace, 'scope'> & { scope?: ServiceScope }): void {
+  db.query('DELETE FROM password_resets WHERE user_id = ? AND is_mailed = 0').run(place.userId)
+  places.insert(db, place)
 }
 
 // Asked with every request: a join would cost eight microseconds more than looks into the other table.
-const memberships = `SELECT workspace_id AS workspaceId, role, scope,
+const memberships = `SELECT ${places.columns},
     (SELECT requires_two_factor FROM workspaces WHERE id = workspace_id) AS requiresTwoFactor
-  FROM members WHERE user_id = ? AND NOT EXISTS (SELECT 1 FROM workspaces WHERE id = workspace_id AND deleted_at IS NOT NULL)`
+  FROM members WHERE user_id = $userId AND NOT EXISTS (SELECT 1 FROM workspaces WHERE id = workspace_id AND deleted_at IS NOT NULL)`
 
 /** A user's place in one workspace; none in one that is being deleted. */
 export const findMembership = (db: Database, userId: string, workspaceId: string): Membership | undefined =>
-  membershipIn(db.query<MembershipRow, [string, string]>(`${memberships} AND workspace_id = ?`).get(userId, workspaceId))
+  membershipIn(db.query<Row, [Bindings]>(`${memberships} AND workspace_id = $workspaceId`).get({ userId, workspaceId }))
 
 /** A user's place in the workspace they have been in longest: where they act when they name none. */
 export const findFirstMembership = (db: Database, userId: string): Membership | undefined =>
-  membershipIn(db.query<MembershipRow, [string]>(`${memberships} ORDER BY created_at, workspace_id LIMIT 1`).get(userId))
+  membershipIn(db.query<Row, [Bindings]>(`${memberships} ORDER BY created_at, workspace_id LIMIT 1`).get({ userId }))
 
-const membershipIn = (row: MembershipRow | null): Membership | undefined =>
-  row === null ? undefined : { ...row, scope: scopeIn(row.scope), requiresTwoFactor: row.requiresTwoFactor === 1 }
+const membershipIn = (row: Row | null): Membership | undefined =>
+  row === null ? undefined : { ...places.present(row), requiresTwoFactor: row.requiresTwoFactor === 1 }
 
 /** The workspace as callers see it. */
 export const presentOwner = ({ id, name, email }: StoredWorkspace): Owner => ({ id, name, email, type: 'team' })

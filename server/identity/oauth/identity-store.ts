@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import type { Identity, ProviderId } from '../../../shared/oauth.ts'
+import { tableOf } from '../../platform/db/table.ts'
 
 /** An account at a provider, and whose it is here. */
 export interface StoredIdentity {
@@ -11,35 +12,39 @@ export interface StoredIdentity {
   createdAt: number
 }
 
-const select = 'SELECT issuer, subject, provider, user_id AS userId, email, created_at AS createdAt FROM identities'
+const identities = tableOf<StoredIdentity>('identities', {
+  issuer: 'issuer',
+  subject: 'subject',
+  provider: 'provider',
+  userId: 'user_id',
+  email: 'email',
+  createdAt: 'created_at',
+})
 
 /** Whose the account of this issuer is. */
 export const findIdentity = (db: Database, issuer: string, subject: string): StoredIdentity | undefined =>
-  db.query<StoredIdentity, [string, string]>(`${select} WHERE issuer = ? AND subject = ?`).get(issuer, subject) ?? undefined
+  identities.get(db, 'WHERE issuer = $issuer AND subject = $subject', { issuer, subject })
 
 /** A user's account at a provider, of whatever issuer. */
 export const findIdentityAt = (db: Database, userId: string, provider: ProviderId): StoredIdentity | undefined =>
-  db.query<StoredIdentity, [string, string]>(`${select} WHERE user_id = ? AND provider = ?`).get(userId, provider) ?? undefined
+  identities.get(db, 'WHERE user_id = $userId AND provider = $provider', { userId, provider })
 
 /** A user's accounts at providers, by the name of the provider, at most one each. */
-export const listIdentities = (db: Database, userId: string, page: { after?: string | undefined; limit: number }): StoredIdentity[] =>
-  db
-    .query<StoredIdentity, [string, string, number]>(`${select} WHERE user_id = ? AND provider > ? ORDER BY provider LIMIT ?`)
-    .all(userId, page.after ?? '', page.limit)
+export const listIdentities = (
+  db: Database,
+  userId: string,
+  { after = '', limit }: { after?: string | undefined; limit: number },
+): StoredIdentity[] =>
+  identities.all(db, 'WHERE user_id = $userId AND provider > $after ORDER BY provider LIMIT $limit', { userId, after, limit })
 
 /** Links an account at a provider to a user, in the place of the one of that provider that was linked before. */
 export function putIdentity(db: Database, identity: StoredIdentity): void {
   removeIdentity(db, identity.userId, identity.provider)
-  db.query(
-    `INSERT INTO identities (issuer, subject, provider, user_id, email, created_at)
-     VALUES ($issuer, $subject, $provider, $userId, $email, $createdAt)`,
-  ).run({ ...identity })
+  identities.insert(db, identity)
 }
 
 /** Unlinks a user's account at a provider. */
-export function removeIdentity(db: Database, userId: string, provider: ProviderId): void {
-  db.query('DELETE FROM identities WHERE user_id = ? AND provider = ?').run(userId, provider)
-}
+export const removeIdentity = (db: Database, userId: string, provider: ProviderId): void => void identities.remove(db, { userId, provider })
 
 /** The identity as its owner sees it. */
 export const presentIdentity = ({ provider, issuer, email, createdAt }: StoredIdentity): Identity => ({

@@ -1,5 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { type Permission, permissionNames } from '../../../shared/permission.ts'
+import type { Codec } from '../../platform/db/codec.ts'
+import { type Columns, tableOf } from '../../platform/db/table.ts'
 import { memo } from '../../platform/memo.ts'
 import { roleKey } from './rules.ts'
 
@@ -14,48 +16,57 @@ export interface StoredRole {
   updatedAt: number
 }
 
-interface RoleRow extends Omit<StoredRole, 'permissions'> {
-  permissions: string
+interface KeyedRole extends StoredRole {
+  /** The name as names are compared. */
+  nameKey: string
 }
 
-const columns = 'id, workspace_id AS workspaceId, name, description, permissions, created_at AS createdAt, updated_at AS updatedAt'
+const REMEMBERED_SETS = 2000
+
+/** Sets are remembered by their text, so a role that is changed is another one at once. */
+const permissionsIn = memo((text: string): ReadonlySet<Permission> => new Set(JSON.parse(text) as Permission[]), REMEMBERED_SETS)
+
+/** Writes in the order of the closed list, so that equal sets have equal texts. */
+const permissionsColumn: Codec<ReadonlySet<Permission>> = {
+  read: (stored) => permissionsIn(String(stored)),
+  write: (permissions) => JSON.stringify(permissionNames.filter((name) => permissions.has(name))),
+}
+
+const columns: Columns<StoredRole> = {
+  id: 'id',
+  workspaceId: 'workspace_id',
+  name: 'name',
+  description: 'description',
+  permissions: { column: 'permissions', as: permissionsColumn },
+  createdAt: 'created_at',
+  updatedAt: 'updated_at',
+}
+const roles = tableOf<StoredRole>('roles', columns)
+const keyedRoles = tableOf<KeyedRole>('roles', { ...columns, nameKey: 'name_key' })
 
 /** The custom role of this name, in any letter case. */
 export const findRoleByName = (db: Database, workspaceId: string, name: string): StoredRole | undefined =>
-  one(
-    db
-      .query<RoleRow, [string, string]>(`SELECT ${columns} FROM roles WHERE workspace_id = ? AND name_key = ?`)
-      .get(workspaceId, roleKey(name)),
-  )
+  roles.get(db, 'WHERE workspace_id = $workspaceId AND name_key = $nameKey', { workspaceId, nameKey: roleKey(name) })
 
 /** The custom role of this id in the workspace. */
 export const findRole = (db: Database, workspaceId: string, id: string): StoredRole | undefined =>
-  one(db.query<RoleRow, [string, string]>(`SELECT ${columns} FROM roles WHERE workspace_id = ? AND id = ?`).get(workspaceId, id))
+  roles.get(db, 'WHERE workspace_id = $workspaceId AND id = $id', { workspaceId, id })
+
+interface Page {
+  beforeId: string | undefined
+  limit: number
+}
 
 /** The custom roles of a workspace, newest first, those before `beforeId` when it is given. */
-export const listRoles = (
-  db: Database,
-  workspaceId: string,
-  { beforeId, limit }: { beforeId: string | undefined; limit: number },
-): StoredRole[] =>
-  db
-    .query<RoleRow, Record<string, string | number | null>>(
-      `SELECT ${columns} FROM roles WHERE workspace_id = $workspaceId AND ($beforeId IS NULL OR id < $beforeId) ORDER BY id DESC LIMIT $limit`,
-    )
-    .all({ workspaceId, beforeId: beforeId ?? null, limit })
-    .map(present)
+export const listRoles = (db: Database, workspaceId: string, { beforeId = '~', limit }: Page): StoredRole[] =>
+  roles.all(db, 'WHERE workspace_id = $workspaceId AND id < $beforeId ORDER BY id DESC LIMIT $limit', { workspaceId, beforeId, limit })
 
 /** How many custom roles a workspace has. */
 export const countRoles = (db: Database, workspaceId: string): number =>
   db.query<{ count: number }, [string]>('SELECT count(*) AS count FROM roles WHERE workspace_id = ?').get(workspaceId)?.count ?? 0
 
 /** Adds a role. @throws SQLiteError when the name is taken: look first, in the same transaction. */
-export function insertRole(db: Database, role: StoredRole): void {
-  db.query(
-    `INSERT INTO roles (id, workspace_id, name, name_key, description, permissions, created_at, updated_at)
-     VALUES ($id, $workspaceId, $name, $key, $description, $permissions, $createdAt, $updatedAt)`,
-  ).run({ ...role, key: roleKey(role.name), permissions: textOf(role.permissions) })
-}
+export const insertRole = (db: Database, role: StoredRole): boolean => keyedRoles.insert(db, { ...role, nameKey: roleKey(role.name) })
 
 /**
  * Replaces a role; whoever holds it under its former name holds it under the new one. Belongs into a transaction.
@@ -63,35 +74,12 @@ export function insertRole(db: Database, role: StoredRole): void {
  * @throws SQLiteError when the name is taken: look first, in the same transaction.
  */
 export function updateRole(db: Database, role: StoredRole, formerName: string): void {
-  db.query(
-    `UPDATE roles SET name = $name, name_key = $key, description = $description, permissions = $permissions, updated_at = $updatedAt
-     WHERE id = $id`,
-  ).run({
-    id: role.id,
-    name: role.name,
-    key: roleKey(role.name),
-    description: role.description,
-    permissions: textOf(role.permissions),
-    updatedAt: role.updatedAt,
-  })
+  const { id, name, description, permissions, updatedAt } = role
+  keyedRoles.update(db, { id }, { name, nameKey: roleKey(name), description, permissions, updatedAt })
   if (role.name === formerName) return
   for (const table of ['members', 'api_keys', 'invites'])
     db.query(`UPDATE ${table} SET role = ? WHERE workspace_id = ? AND role = ?`).run(role.name, role.workspaceId, formerName)
 }
 
 /** Removes a role. That nobody holds it is to be looked at first, in the same transaction. */
-export function deleteRole(db: Database, id: string): void {
-  db.query('DELETE FROM roles WHERE id = ?').run(id)
-}
-
-const REMEMBERED_SETS = 2000
-
-/** Remembered by their text, so a role that is changed is another one at once. */
-const permissionsIn = memo((text: string): ReadonlySet<Permission> => new Set(JSON.parse(text) as Permission[]), REMEMBERED_SETS)
-
-/** In the order of the closed list, so that equal sets have equal texts. */
-const textOf = (permissions: ReadonlySet<Permission>): string => JSON.stringify(permissionNames.filter((name) => permissions.has(name)))
-
-const one = (row: RoleRow | null): StoredRole | undefined => (row === null ? undefined : present(row))
-
-const present = (row: RoleRow): StoredRole => ({ ...row, permissions: permissionsIn(row.permissions) })
+export const deleteRole = (db: Database, id: string): void => void roles.remove(db, { id })

@@ -1,5 +1,6 @@
 import { type Permission, workspaceWide } from '../../../shared/permission.ts'
 import type { Scope } from '../../../shared/scope.ts'
+import type { Codec } from '../../platform/db/codec.ts'
 import { memo } from '../../platform/memo.ts'
 
 /** Ids of the services that somebody is confined to; undefined is the whole workspace, and an empty set is nothing at all. */
@@ -9,11 +10,13 @@ const REMEMBERED_SCOPES = 2000
 
 const idsIn = memo((text: string): ReadonlySet<string> => new Set(JSON.parse(text) as string[]), REMEMBERED_SCOPES)
 
-/** The scope that a `scope` column holds. */
-export const scopeIn = (text: string | null): ServiceScope => (text === null ? undefined : idsIn(text))
-
 /** What a `scope` column is to hold. */
 export const scopeText = (scope: ServiceScope): string | null => (scope === undefined ? null : JSON.stringify([...scope]))
+
+export const scopeColumn: Codec<ServiceScope> = {
+  read: (stored) => (stored === null ? undefined : idsIn(String(stored))),
+  write: scopeText,
+}
 
 /** The scope as callers see it. */
 export const presentScope = (scope: ServiceScope): Scope => (scope === undefined ? null : { serviceIds: [...scope] })

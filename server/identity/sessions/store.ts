@@ -1,5 +1,7 @@
 import type { Database } from 'bun:sqlite'
+import type { Session } from '../../../shared/account.ts'
 import type { User } from '../../../shared/auth.ts'
+import { type Columns, tableOf } from '../../platform/db/table.ts'
 import { newId } from '../../platform/id.ts'
 import { hashToken, newToken } from '../tokens/token.ts'
 
@@ -22,64 +24,75 @@ export interface SessionUser extends User {
   hasTwoFactor: boolean
 }
 
+/** A session of a browser or a device, as it is stored. Times are milliseconds since 1970. */
+export interface StoredSession extends SessionPlace {
+  id: string
+  userId: string
+  kind: Session['kind']
+  createdAt: number
+  lastSeenAt: number
+  expiresAt: number
+}
+
+interface NewSession extends StoredSession {
+  tokenHash: string
+}
+
+export const sessionColumns: Columns<StoredSession> = {
+  id: 'id',
+  userId: 'user_id',
+  kind: 'kind',
+  address: 'address',
+  client: 'client',
+  createdAt: 'created_at',
+  lastSeenAt: 'last_seen_at',
+  expiresAt: 'expires_at',
+}
+export const sessions = tableOf<StoredSession>('sessions', sessionColumns)
+const newSessions = tableOf<NewSession>('sessions', { ...sessionColumns, tokenHash: 'token_hash' })
+
 /** Begins a browser's session and gives its token, which is stored only as a hash. Sessions that have ended are cleared away. */
 export function createSession(db: Database, { userId, place, now }: { userId: string; place: SessionPlace; now: number }): string {
   const token = newToken()
+  const { address, client } = place
   forgetEndedSessions(db, now)
-  db.query(
-    `INSERT INTO sessions (id, user_id, kind, token_hash, address, client, created_at, last_seen_at, expires_at)
-     VALUES ($id, $userId, 'browser', $hash, $address, $client, $now, $now, $expiresAt)`,
-  ).run({ id: newId('session', now), userId, hash: hashToken(token), ...place, now, expiresAt: now + SESSION_MS })
+  const times = { createdAt: now, lastSeenAt: now, expiresAt: now + SESSION_MS }
+  newSessions.insert(db, { id: newId('session', now), userId, kind: 'browser', tokenHash: hashToken(token), address, client, ...times })
   return token
-}
-
-interface SessionRow {
-  sessionId: string
-  userId: string
-  lastSeenAt: number
 }
 
 interface UserRow extends User {
   hasTwoFactor: number
 }
 
-const sessions = 'SELECT id AS sessionId, user_id AS userId, last_seen_at AS lastSeenAt FROM sessions'
-
 /** Whose session of a browser it is; undefined when it is unknown or over. That they were seen is noted. */
 export const findSessionUser = (db: Database, token: string, now: number): SessionUser | undefined =>
   findUserOf(db, { kind: 'browser', token }, now)
 
-/** The same of a device, by its access token. */
+/** Whose session of a device it is, by its access token. */
 export const findDeviceUser = (db: Database, token: string, now: number): SessionUser | undefined =>
   findUserOf(db, { kind: 'device', token }, now)
 
-function findUserOf(db: Database, { kind, token }: { kind: 'browser' | 'device'; token: string }, now: number): SessionUser | undefined {
-  const row = db
-    .query<SessionRow, [string, string, number, number]>(
-      `${sessions} WHERE token_hash = ? AND kind = ? AND expires_at > ? AND (token_expires_at IS NULL OR token_expires_at > ?)`,
-    )
-    .get(hashToken(token), kind, now, now)
-  return row === null ? undefined : seen(db, row, now)
+const thatLasts = `WHERE token_hash = $hash AND kind = $kind AND expires_at > $now
+  AND (token_expires_at IS NULL OR token_expires_at > $now)`
+
+function findUserOf(db: Database, { kind, token }: { kind: Session['kind']; token: string }, now: number): SessionUser | undefined {
+  const session = sessions.get(db, thatLasts, { hash: hashToken(token), kind, now })
+  return session && seen(db, session, now)
 }
 
 /** Whose session has this id, whatever became of its tokens; undefined when it is over. */
 export function findSessionUserById(db: Database, sessionId: string, now: number): SessionUser | undefined {
-  const row = db.query<SessionRow, [string, number]>(`${sessions} WHERE id = ? AND expires_at > ?`).get(sessionId, now)
-  return row === null ? undefined : seen(db, row, now)
-}
-
-/** Which session it is, and since when (ms since 1970). */
-export interface SessionRef {
-  id: string
-  createdAt: number
+  const session = sessions.get(db, 'WHERE id = $sessionId AND expires_at > $now', { sessionId, now })
+  return session && seen(db, session, now)
 }
 
 /** The session that a token, of a browser or a device, is of; whether it is over is not looked at. */
-export const findSession = (db: Database, token: string): SessionRef | undefined =>
-  db.query<SessionRef, [string]>('SELECT id, created_at AS createdAt FROM sessions WHERE token_hash = ?').get(hashToken(token)) ?? undefined
+export const findSession = (db: Database, token: string): StoredSession | undefined =>
+  sessions.get(db, 'WHERE token_hash = $hash', { hash: hashToken(token) })
 
 /** The user is looked up apart: asked with every request, a join would cost eight microseconds more. */
-function seen(db: Database, { sessionId, userId, lastSeenAt }: SessionRow, now: number): SessionUser | undefined {
+function seen(db: Database, { id: sessionId, userId, lastSeenAt }: StoredSession, now: number): SessionUser | undefined {
   const user = db
     .query<UserRow, [string]>('SELECT id, email, name, totp_confirmed_at IS NOT NULL AS hasTwoFactor FROM users WHERE id = ?')
     .get(userId)

@@ -1,31 +1,25 @@
 import type { Database } from 'bun:sqlite'
 import type { OwnerMember, OwnerRole, TeamMember } from '../../../shared/team.ts'
-import { presentScope, type ServiceScope, scopeIn, scopeText } from '../scopes/scope.ts'
+import type { Bindings, Row } from '../../platform/db/table.ts'
+import { places, type StoredPlace } from '../memberships/store.ts'
+import { presentScope } from '../scopes/scope.ts'
 
-/** A user's place in a workspace. Times are milliseconds since 1970. */
-export interface StoredMember {
-  userId: string
+/** A user's place in a workspace, and who it is. Times are milliseconds since 1970. */
+export interface StoredMember extends Omit<StoredPlace, 'workspaceId'> {
   name: string
   email: string
-  role: string
-  scope: ServiceScope
   hasTwoFactor: boolean
-  createdAt: number
   lastSeenAt: number | null
 }
 
-interface MemberRow extends Omit<StoredMember, 'scope' | 'hasTwoFactor'> {
-  scope: string | null
-  hasTwoFactor: number
-}
+type MemberRow = Row & Pick<StoredMember, 'name' | 'email' | 'lastSeenAt'> & { hasTwoFactor: number }
 
-const select = `SELECT u.id AS userId, u.name, u.email, m.role, m.scope, u.totp_confirmed_at IS NOT NULL AS hasTwoFactor,
-  m.created_at AS createdAt, u.last_seen_at AS lastSeenAt
-  FROM members m JOIN users u ON u.id = m.user_id WHERE m.workspace_id = $workspaceId`
+const select = `SELECT ${places.columns}, u.name, u.email, u.totp_confirmed_at IS NOT NULL AS hasTwoFactor, u.last_seen_at AS lastSeenAt
+  FROM members JOIN users u ON u.id = members.user_id WHERE members.workspace_id = $workspaceId`
 
 /** The member of this user id. */
 export function findMember(db: Database, workspaceId: string, userId: string): StoredMember | undefined {
-  const row = db.query<MemberRow, Record<string, string>>(`${select} AND u.id = $userId`).get({ workspaceId, userId })
+  const row = db.query<MemberRow, [Bindings]>(`${select} AND u.id = $userId`).get({ workspaceId, userId })
   return row === null ? undefined : memberIn(row)
 }
 
@@ -42,7 +36,7 @@ interface Page {
 /** Members of a workspace, the newest account first. */
 export const listMembers = (db: Database, workspaceId: string, { beforeId = '~', limit }: Page): StoredMember[] =>
   db
-    .query<MemberRow, Record<string, string | number>>(`${select} AND u.id < $beforeId ORDER BY u.id DESC LIMIT $limit`)
+    .query<MemberRow, [Bindings]>(`${select} AND u.id < $beforeId ORDER BY u.id DESC LIMIT $limit`)
     .all({ workspaceId, beforeId, limit })
     .map(memberIn)
 
@@ -53,23 +47,14 @@ export const countAdministrators = (db: Database, workspaceId: string): number =
     .get(workspaceId)?.count ?? 0
 
 /** Changes what a member may do. */
-export function updateMember(
+export const updateMember = (
   db: Database,
   workspaceId: string,
   { userId, role, scope }: Pick<StoredMember, 'userId' | 'role' | 'scope'>,
-): void {
-  db.query('UPDATE members SET role = $role, scope = $scope WHERE workspace_id = $workspaceId AND user_id = $userId').run({
-    workspaceId,
-    userId,
-    role,
-    scope: scopeText(scope),
-  })
-}
+): void => void places.update(db, { workspaceId, userId }, { role, scope })
 
 /** Takes a user out of a workspace. */
-export function deleteMember(db: Database, workspaceId: string, userId: string): void {
-  db.query('DELETE FROM members WHERE workspace_id = ? AND user_id = ?').run(workspaceId, userId)
-}
+export const deleteMember = (db: Database, workspaceId: string, userId: string): void => void places.remove(db, { workspaceId, userId })
 
 /** The member as callers see it. */
 export function presentMember({ userId, name, email, role, scope, hasTwoFactor, createdAt, lastSeenAt }: StoredMember): TeamMember {
@@ -104,4 +89,7 @@ export const presentOwnerMember = ({ userId, name, email, role, hasTwoFactor }: 
   mfaEnabled: hasTwoFactor,
 })
 
-const memberIn = (row: MemberRow): StoredMember => ({ ...row, scope: scopeIn(row.scope), hasTwoFactor: row.hasTwoFactor === 1 })
+function memberIn(row: MemberRow): StoredMember {
+  const { name, email, lastSeenAt, hasTwoFactor } = row
+  return { ...places.present(row), name, email, lastSeenAt, hasTwoFactor: hasTwoFactor === 1 }
+}

@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import type { User } from '../../../shared/auth.ts'
+import { type Columns, tableOf } from '../../platform/db/table.ts'
 
 export interface StoredUser extends User {
   passwordHash: string
@@ -9,27 +10,21 @@ interface NewUser extends StoredUser {
   createdAt: number
 }
 
-const columns = 'id, email, name, password_hash AS passwordHash'
+const columns: Columns<StoredUser> = { id: 'id', email: 'email', name: 'name', passwordHash: 'password_hash' }
+const users = tableOf<StoredUser>('users', columns)
+const newUsers = tableOf<NewUser>('users', { ...columns, createdAt: 'created_at' })
 
 /** The account with this address, in any letter case. */
-export const findUserByEmail = (db: Database, email: string): StoredUser | undefined =>
-  db.query<StoredUser, [string]>(`SELECT ${columns} FROM users WHERE email = ?`).get(email) ?? undefined
+export const findUserByEmail = (db: Database, email: string): StoredUser | undefined => users.get(db, 'WHERE email = $email', { email })
 
 /** The account of this id, or undefined. */
-export const findUser = (db: Database, id: string): StoredUser | undefined =>
-  db.query<StoredUser, [string]>(`SELECT ${columns} FROM users WHERE id = ?`).get(id) ?? undefined
+export const findUser = (db: Database, id: string): StoredUser | undefined => users.get(db, 'WHERE id = $id', { id })
 
 /** Adds an account. @throws SQLiteError when the address has one already: look first, in the same transaction. */
-export function insertUser(db: Database, user: NewUser): void {
-  db.query('INSERT INTO users (id, email, name, password_hash, created_at) VALUES ($id, $email, $name, $passwordHash, $createdAt)').run({
-    ...user,
-  })
-}
+export const insertUser = (db: Database, user: NewUser): boolean => newUsers.insert(db, user)
 
 /** Replaces the hash of an account's password. */
-export function setPasswordHash(db: Database, id: string, passwordHash: string): void {
-  db.query('UPDATE users SET password_hash = $passwordHash WHERE id = $id').run({ id, passwordHash })
-}
+export const setPasswordHash = (db: Database, id: string, passwordHash: string): void => void users.update(db, { id }, { passwordHash })
 
 /** The account as callers see it. */
 export const presentUser = ({ id, email, name }: StoredUser): User => ({ id, email, name })

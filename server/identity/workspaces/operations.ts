@@ -52,7 +52,7 @@ export function changeWorkspace(context: Pick<IdentityContext, 'db'>, actor: Act
       'conflict',
       'You have no second factor yourself, so this would lock you out. Set one up first, with cpctl account two-factor enable or on your account page.',
     )
-  updateDetails(context.db, { id: workspace.id, name, requiresTwoFactor })
+  updateDetails(context.db, workspace.id, { name, requiresTwoFactor })
   return requireDetails(context, workspace.id)
 }
 

@@ -1,6 +1,8 @@
 import type { Database } from 'bun:sqlite'
 import type { WorkspaceDetails } from '../../../shared/workspace.ts'
-import type { StoredWorkspace } from '../memberships/store.ts'
+import { flag } from '../../platform/db/codec.ts'
+import { tableOf } from '../../platform/db/table.ts'
+import { type StoredWorkspace, workspaceColumns } from '../memberships/store.ts'
 
 /** A workspace with its rules. */
 export interface StoredDetails extends StoredWorkspace {
@@ -9,51 +11,32 @@ export interface StoredDetails extends StoredWorkspace {
   deletedAt: number | null
 }
 
-interface DetailsRow extends Omit<StoredDetails, 'requiresTwoFactor'> {
-  requiresTwoFactor: number
-}
+const workspaces = tableOf<StoredDetails>('workspaces', {
+  ...workspaceColumns,
+  requiresTwoFactor: { column: 'requires_two_factor', as: flag },
+  deletedAt: 'deleted_at',
+})
 
 /** The workspace of this id, whosoever it is, also one that is being deleted. */
-export function findDetails(db: Database, id: string): StoredDetails | undefined {
-  const row = db
-    .query<DetailsRow, [string]>(
-      `SELECT id, name, email, created_at AS createdAt, requires_two_factor AS requiresTwoFactor, deleted_at AS deletedAt
-       FROM workspaces WHERE id = ?`,
-    )
-    .get(id)
-  return row === null ? undefined : { ...row, requiresTwoFactor: row.requiresTwoFactor === 1 }
-}
+export const findDetails = (db: Database, id: string): StoredDetails | undefined => workspaces.get(db, 'WHERE id = $id', { id })
 
 /** Changes name and rules. */
-export function updateDetails(
-  db: Database,
-  { id, name, requiresTwoFactor }: Pick<StoredDetails, 'id' | 'name' | 'requiresTwoFactor'>,
-): void {
-  db.query('UPDATE workspaces SET name = $name, requires_two_factor = $required WHERE id = $id').run({
-    id,
-    name,
-    required: requiresTwoFactor ? 1 : 0,
-  })
-}
+export const updateDetails = (db: Database, id: string, rules: Pick<StoredDetails, 'name' | 'requiresTwoFactor'>): void =>
+  void workspaces.update(db, { id }, rules)
 
 /** Begins a deletion: members, keys, invites and roles are gone with it, so nobody has a way in. Belongs into a transaction. */
 export function markWorkspaceDeleted(db: Database, id: string, now: number): void {
-  db.query('UPDATE workspaces SET deleted_at = ? WHERE id = ?').run(now, id)
+  workspaces.update(db, { id }, { deletedAt: now })
   for (const table of ['members', 'api_keys', 'invites', 'roles']) db.query(`DELETE FROM ${table} WHERE workspace_id = ?`).run(id)
 }
 
 /** Ids of the workspaces that are being removed. */
-export const workspacesToRemove = (db: Database): string[] =>
-  db
-    .query<{ id: string }, []>('SELECT id FROM workspaces WHERE deleted_at IS NOT NULL')
-    .all()
-    .map(({ id }) => id)
+export const workspacesToRemove = (db: Database): string[] => workspaces.all(db, 'WHERE deleted_at IS NOT NULL').map(({ id }) => id)
 
-/** Ends a deletion. @throws SQLiteError while it has services or disks. Belongs into a transaction. */
+/** Ends a deletion, with the answers that are kept for repeated requests. @throws SQLiteError while it has services or disks. Belongs into a transaction. */
 export function removeWorkspaceRow(db: Database, id: string): void {
-  // Answers that are kept for repeated requests.
   db.query("DELETE FROM idempotency_keys WHERE scope >= $id || '/' AND scope < $id || '0'").run({ id })
-  db.query('DELETE FROM workspaces WHERE id = ?').run(id)
+  workspaces.remove(db, { id })
 }
 
 /** The workspace with its rules, as callers see it. */
