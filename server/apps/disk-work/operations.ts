@@ -1,12 +1,12 @@
 import { type DiskCreate, type DiskPatch, keptDiskDays } from '../../../shared/disk.ts'
 import { AppError, invalidValue } from '../../../shared/error.ts'
+import { traitsOf } from '../../../shared/service-type.ts'
 import { withinQuotas } from '../../identity/quotas/keep.ts'
 import { isWithin } from '../../identity/scopes/scope.ts'
 import { newId } from '../../platform/id.ts'
 import type { Owner } from '../../runtime/owner.ts'
 import type { AppContext } from '../context.ts'
 import { refuseBadPath, refuseBadSize } from '../disks/place.ts'
-import { mayHaveDisk } from '../disks/rules.ts'
 import { findSnapshot, type StoredSnapshot, updateSnapshot } from '../disks/snapshot-store.ts'
 import { diskById, diskOfService, findDisk, insertDisk, type StoredDisk, updateDisk } from '../disks/store.ts'
 import { requireService, type Viewer } from '../services/require.ts'
@@ -32,7 +32,8 @@ export function checkNewDisk(context: AppContext, owner: Taker, disk: NewDisk, a
 }
 
 function refuseOwner({ type, numInstances }: Taker, at: (field: string) => string): void {
-  if (!mayHaveDisk(type)) throw invalidValue(at('serviceId'), `A ${type} has no disk: only services with an instance of their own have.`)
+  if (!traitsOf(type).mayHaveDisk)
+    throw invalidValue(at('serviceId'), `A ${type} has no disk: only services with an instance of their own have.`)
   if (numInstances > 1)
     throw new AppError('conflict', `The service has ${numInstances} instances, and a disk can be had by one alone. Scale it to 1 first.`)
 }

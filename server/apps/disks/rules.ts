@@ -1,11 +1,3 @@
-import type { ServiceType } from '../../../shared/service-type.ts'
-
-/** Types of service that a disk goes with: a static site has no instance that could write, and a cron job comes and goes. */
-const typesWithDisk: ReadonlySet<ServiceType> = new Set(['web_service', 'private_service', 'background_worker'])
-
-/** Whether services of a type can have a disk. */
-export const mayHaveDisk = (type: ServiceType): boolean => typesWithDisk.has(type)
-
 /** Nothing may be mounted at these or below them: programs, settings and devices of the machine would be hidden from the app. */
 const SYSTEM_DIRS = [
   ...[

@@ -3,6 +3,7 @@
  * own, so that whoever comes after a crash of the control plane finds either the one or the other. What it decides is in
  * deploys/guard.ts and plan.ts.
  */
+import { traitsOf } from '../../../shared/service-type.ts'
 import type { AppContext } from '../context.ts'
 import { BASELINE_MS, type Figures, judgeRelease } from '../cutover-guard/verdict.ts'
 import { endDeploy } from '../deploys/finish.ts'
@@ -46,7 +47,7 @@ export function guardSwitch(context: Reader, service: StoredService, to: Instanc
   const { enabled, windowSeconds, errorRateThreshold } = service.controls.cutoverGuard
   const previous = from === null ? undefined : { deployId: from, generation: service.liveGeneration }
   const standby = previous === undefined ? [] : instancesOf(db, service.id).filter((one) => one.phase !== 'draining' && isOf(one, previous))
-  const isWanted = enabled && service.type === 'web_service' && deployById(db, to.deployId)?.trigger !== 'rollback'
+  const isWanted = enabled && traitsOf(service.type).isProxied && deployById(db, to.deployId)?.trigger !== 'rollback'
   if (previous === undefined || standby.length === 0 || !isWanted) return
   const startedAt = context.now()
   const until = startedAt + windowSeconds * 1000

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ServiceType } from '../../../shared/service-type.ts'
+import { type ServiceType, traitsOf } from '../../../shared/service-type.ts'
 import { isListenedOnBy } from './listener.ts'
 
 /** What is asked of an instance before it counts as healthy. */
@@ -30,7 +30,7 @@ export const WORKER_SETTLE_MS = 1000
 
 /** Returns when the instance is healthy. @throws the signal's reason when aborted first: the caller knows the deadline. */
 export async function waitUntilHealthy(check: HealthCheck, signal: AbortSignal): Promise<void> {
-  if (check.type === 'background_worker') return await sleep(WORKER_SETTLE_MS, undefined, { signal })
+  if (!traitsOf(check.type).listens) return await sleep(WORKER_SETTLE_MS, undefined, { signal })
   await repeatUntil(() => acceptsConnection(check), { signal, inARow: 1 })
   if (check.path !== '') await repeatUntil(() => answersWell(check, signal), { signal, inARow: CHECKS_IN_A_ROW })
 }

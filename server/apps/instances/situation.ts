@@ -1,3 +1,4 @@
+import { traitsOf } from '../../../shared/service-type.ts'
 import type { AppContext } from '../context.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
 import { diskOfService, isPreparingRestore } from '../disks/store.ts'
@@ -15,7 +16,7 @@ export function situationOf(context: Pick<AppContext, 'db' | 'config' | 'now' | 
   return {
     now: context.now(),
     service: {
-      wantedInstances: hasInstances(service) ? service.numInstances : 0,
+      wantedInstances: traitsOf(service.type).hasInstances ? service.numInstances : 0,
       generation: service.generation,
       liveDeployId: service.liveDeployId,
       liveGeneration: service.liveGeneration,
@@ -48,6 +49,3 @@ function diskRules({ db }: Pick<AppContext, 'db'>, service: StoredService): Pick
 /** The command has the disk to itself, from before the old instance has gone until the deploy goes on or ends. */
 const isInPreDeploy = (db: AppContext['db'], { id }: StoredService): boolean =>
   unfinishedDeploys(db, id).some(({ status, strategy }) => status === 'pre_deploy_in_progress' && strategy === 'stop_first')
-
-/** Files are served by the ingress, and what a cron job runs comes and goes. */
-const hasInstances = ({ type }: StoredService): boolean => type !== 'static_site' && type !== 'cron_job'

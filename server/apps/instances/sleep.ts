@@ -2,7 +2,9 @@
  * The sleep of a service as it is carried out; what is done when is decided in sleep-plan.ts. The row of the service says what is
  * wanted before anything is done about it, and that of an instance that it may be frozen for as long as it may be.
  */
+
 import { setTimeout as pause } from 'node:timers/promises'
+import { traitsOf } from '../../../shared/service-type.ts'
 import { describeError } from '../../platform/server-log.ts'
 import type { AppContext } from '../context.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
@@ -21,7 +23,7 @@ export function sleepOf(context: Pick<AppContext, 'db' | 'traffic'>, service: St
   const { mode, idleSeconds } = service.controls.sleep
   const [asleep, hasWoken, countedUntil] = [service.asleep?.how, service.wokenAt !== null, context.traffic.lookedAt()]
   const never = { asleep, wanted: undefined, dueAt: Number.POSITIVE_INFINITY, countedUntil, hasWoken }
-  if (mode === 'off' || service.type !== 'web_service') return never
+  if (mode === 'off' || !traitsOf(service.type).isProxied) return never
   const mayBegin = asleep !== undefined || unfinishedDeploys(context.db, service.id).length === 0
   return mayBegin ? { ...never, wanted: mode, dueAt: stirredAt(context, service) + idleSeconds * 1000 } : never
 }

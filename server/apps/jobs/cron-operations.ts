@@ -1,4 +1,5 @@
 import { AppError } from '../../../shared/error.ts'
+import { traitsOf } from '../../../shared/service-type.ts'
 import type { AppContext } from '../context.ts'
 import { requireService, type Viewer } from '../services/require.ts'
 import type { StoredService } from '../services/store.ts'
@@ -9,7 +10,7 @@ import { requestStop } from './stop.ts'
 /** The cron job of the caller's workspace. @throws AppError not_found for what is none, another workspace's included. */
 export function requireCronJob(context: Pick<AppContext, 'db'>, actor: Viewer, id: string): StoredService {
   const service = requireService(context, actor, id)
-  if (service.type === 'cron_job') return service
+  if (traitsOf(service.type).isScheduled) return service
   throw new AppError('not_found', `${id} is no cron job but a ${service.type}. A command runs in it as a job: POST /v1/services/{id}/jobs.`)
 }
 

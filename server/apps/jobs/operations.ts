@@ -1,6 +1,7 @@
 import { AppError } from '../../../shared/error.ts'
 import { type JobCreate, maxOpenJobs } from '../../../shared/job.ts'
 import { plans } from '../../../shared/plan.ts'
+import { traitsOf } from '../../../shared/service-type.ts'
 import { withinQuotas } from '../../identity/quotas/keep.ts'
 import { newId } from '../../platform/id.ts'
 import type { AppContext } from '../context.ts'
@@ -29,7 +30,7 @@ export function oneOff(
   service: StoredService,
   { startCommand, planId, by }: { startCommand: string; planId?: JobCreate['planId']; by: string },
 ): AskedJob {
-  if (service.type === 'static_site') throw new AppError('conflict', 'A static site has nothing to run a job in: it is files only.')
+  if (!traitsOf(service.type).runsProgram) throw new AppError('conflict', 'A static site has nothing to run a job in: it is files only.')
   if (planId) refuseLargePlan(machine, { name: planId, label: 'plan', sizes: plans, path: '/planId' })
   return { kind: 'one_off', startCommand, plan: planId || null, triggeredBy: by }
 }

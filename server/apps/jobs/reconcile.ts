@@ -6,7 +6,9 @@
  * A job is started by the engine like an instance, so it outlives the control plane, and the next one finds it running or ended. It
  * runs at most once: `starting` is written down first, and the engine has a record before it begins.
  */
+
 import { maxRunningJobs } from '../../../shared/job.ts'
+import { traitsOf } from '../../../shared/service-type.ts'
 import type { AppContext } from '../context.ts'
 import { diskOfService } from '../disks/store.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
@@ -30,7 +32,7 @@ export async function reconcileJobs(context: AppContext, stops: JobStops, servic
     await observe(context, stops, serviceId)
     const service = serviceById(context.db, serviceId)
     if (service === undefined) return undefined
-    const dueAt = service.type === 'cron_job' ? scheduleRuns(context, service) : undefined
+    const dueAt = traitsOf(service.type).isScheduled ? scheduleRuns(context, service) : undefined
     const situation = situationOf(context, service)
     const actions = planJobs(situation)
     if (actions.length === 0) {

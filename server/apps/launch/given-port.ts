@@ -1,3 +1,4 @@
+import { traitsOf } from '../../../shared/service-type.ts'
 import type { AppContext } from '../context.ts'
 import { releaseSecrets } from '../deploys/release-store.ts'
 import { INTERNAL_PORT } from '../private-network/internal-port.ts'
@@ -10,7 +11,7 @@ export const givenPortOf = ({ engine }: Pick<AppContext, 'engine'>, { ownPort, p
 
 /** The port that the variables of a release name, which those of a private service may. */
 export function ownPortOf(context: Pick<AppContext, 'db' | 'sealer'>, { type }: StoredService, releaseId: string): number | null {
-  if (type !== 'private_service') return null
+  if (!traitsOf(type).choosesPort) return null
   const named = releaseSecrets(context, releaseId).envVars.find(({ key }) => key === 'PORT')
   return named === undefined ? null : Number(named.value)
 }

@@ -1,4 +1,5 @@
 import type { PlatformEnvVar } from '../../../shared/env.ts'
+import { type ServiceType, traitsOf, typesWith } from '../../../shared/service-type.ts'
 import type { AppContext } from '../context.ts'
 import { diskEnv } from '../disks/workload.ts'
 import { INTERNAL_PORT } from '../private-network/internal-port.ts'
@@ -18,11 +19,11 @@ interface PlatformVar {
   description: string
   value(service: StoredService, facts: InstanceFacts, context: Pick<AppContext, 'config' | 'db' | 'hasCertificate'>): string
   /** Which types of service are given it; absent: all. */
-  types?: readonly string[]
+  types?: readonly ServiceType[]
 }
 
-const reachable = ['web_service']
-const listening = ['web_service', 'private_service']
+const reachable = typesWith('isProxied')
+const listening = typesWith('listens')
 
 /** The variables that the platform gives to every instance, one row each. They win over variables of the same name. */
 const platformVars: PlatformVar[] = [
@@ -77,7 +78,7 @@ const perInstance: InstanceFacts = {
 
 function portNote({ engine }: Pick<AppContext, 'engine'>, { type }: StoredService): string {
   if (!engine.hasOwnNetworks) return '(own to each instance)'
-  return type === 'private_service' ? `${INTERNAL_PORT}, unless you set PORT yourself` : String(INTERNAL_PORT)
+  return traitsOf(type).choosesPort ? `${INTERNAL_PORT}, unless you set PORT yourself` : String(INTERNAL_PORT)
 }
 
 /** The same for people: what differs between instances stands as a note in brackets. */
@@ -85,7 +86,7 @@ export function describePlatformEnv(
   context: Pick<AppContext, 'config' | 'db' | 'paths' | 'engine' | 'hasCertificate'>,
   service: StoredService,
 ): PlatformEnvVar[] {
-  if (service.type === 'static_site') return []
+  if (!traitsOf(service.type).runsProgram) return []
   const described = varsOf(service).map(({ key, description, value }) => ({
     key,
     description,

@@ -6,6 +6,7 @@
 
 import type { DeployStatus } from '../../../shared/deploy.ts'
 import { AppError } from '../../../shared/error.ts'
+import { traitsOf } from '../../../shared/service-type.ts'
 import { isDiskFull } from '../../platform/files/disk-full.ts'
 import { describeError } from '../../platform/server-log.ts'
 import { unlessAborted } from '../../platform/work/unless-aborted.ts'
@@ -126,8 +127,9 @@ const beginUpdate: Step = async (context, service, { deploy }) => {
 }
 
 function updateText(context: AppContext, { id, type }: StoredService, deploy: StoredDeploy): string {
-  if (type === 'static_site') return 'Publishing'
-  if (type === 'cron_job') return 'From now on it runs by its schedule'
+  const { runsProgram, isScheduled } = traitsOf(type)
+  if (!runsProgram) return 'Publishing'
+  if (isScheduled) return 'From now on it runs by its schedule'
   return strategyOf(context.db, id) === 'rolling' || hasPreDeploy(context, deploy)
     ? 'Starting the new release'
     : 'Stopping the old release, then starting the new one: the service has a disk'

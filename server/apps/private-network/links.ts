@@ -1,6 +1,8 @@
 import type { Database } from 'bun:sqlite'
+import { typesWith } from '../../../shared/service-type.ts'
 import { slugify } from '../../../shared/slug.ts'
 import type { LinkedService } from '../../engines/port/port.ts'
+import { sqlList } from '../../platform/db/sql-list.ts'
 
 /** A service that listens, as far as its siblings are concerned. */
 export interface ListeningService {
@@ -48,7 +50,7 @@ export function listeningServices(db: Database): ListeningService[] {
       `SELECT s.id, s.workspace_id, s.name, s.slug, s.uid, json_group_array(i.id) FILTER (WHERE i.id IS NOT NULL) AS instance_ids
        FROM services s LEFT JOIN instances i ON i.service_id = s.id AND i.deploy_id = s.live_deploy_id
          AND i.generation = s.live_generation AND i.phase IN ('ready', 'serving')
-       WHERE s.deleted_at IS NULL AND s.type IN ('web_service', 'private_service')
+       WHERE s.deleted_at IS NULL AND s.type IN (${sqlList(typesWith('listens'))})
        GROUP BY s.id ORDER BY s.id`,
     )
     .all()

@@ -5,6 +5,7 @@ import { planNames } from '../../../shared/plan.ts'
 import type { ServiceCreate, ServicePatch } from '../../../shared/service.ts'
 import { defaultControls, type ServiceControls } from '../../../shared/service-controls.ts'
 import { defaultLabels } from '../../../shared/service-labels.ts'
+import { traitsOf } from '../../../shared/service-type.ts'
 import { withinQuotas } from '../../identity/quotas/keep.ts'
 import { newId } from '../../platform/id.ts'
 import { describeError } from '../../platform/server-log.ts'
@@ -32,12 +33,12 @@ import { refuseUserNamespaces } from '../services/user-namespaces.ts'
  */
 export function createService(context: AppContext, workspaceId: string, body: ServiceCreate): StoredService {
   const now = context.now()
-  const id = newId(body.type === 'cron_job' ? 'cronJob' : 'service', now)
+  const id = newId(traitsOf(body.type).idKind, now)
   const settings = applyDetails(body.type, { ...defaultSettings, rootDir: body.rootDir ?? '' }, body.serviceDetails ?? {})
   refuseTooLarge(context.machine, defaultSettings, settings)
   refuseUserNamespaces(context.config, defaultSettings, settings)
   const controls = applyControls(defaultControls, body.serviceDetails ?? {})
-  if (body.type === 'cron_job') requireSchedule(controls)
+  if (traitsOf(body.type).isScheduled) requireSchedule(controls)
   const labels = applyLabels(defaultLabels, body)
   const envVars = resolveEnvInput(body.envVars ?? [], body.type)
   const secretFiles = body.secretFiles ?? []
@@ -180,8 +181,9 @@ function refuseTakenName(context: AppContext, workspaceId: string, { name, excep
 }
 
 function refuseWithoutInstances({ type }: StoredService, verb: string): void {
-  if (type === 'static_site') throw new AppError('conflict', `A static site has no instances to ${verb}.`)
-  if (type === 'cron_job') throw new AppError('conflict', `A cron job has no instances to ${verb}. cpctl cron trigger runs it now.`)
+  const { runsProgram, isScheduled } = traitsOf(type)
+  if (!runsProgram) throw new AppError('conflict', `A static site has no instances to ${verb}.`)
+  if (isScheduled) throw new AppError('conflict', `A cron job has no instances to ${verb}. cpctl cron trigger runs it now.`)
 }
 
 function refuseSeveralWithDisk({ db }: AppContext, service: StoredService, numInstances: number): void {

@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import type { Service, ServiceDetails } from '../../../shared/service.ts'
+import { traitsOf } from '../../../shared/service-type.ts'
 import { SHARED_ADDRESS } from '../../engines/port/loopback-address.ts'
 import { memo } from '../../platform/memo.ts'
 import { formatAddress } from '../../platform/network/address.ts'
@@ -46,7 +47,8 @@ export function presentService(
 
 function detailsOf(context: Pick<AppContext, 'config' | 'db' | 'hasCertificate'>, service: StoredService): ServiceDetails {
   const { settings, type } = service
-  if (type === 'static_site') {
+  const { runsProgram, hasInstances } = traitsOf(type)
+  if (!runsProgram) {
     const { buildCommand, publishPath, buildPlan, headers, routes } = settings
     const { ipAllowList, maintenanceMode } = service.controls
     return { buildCommand, publishPath, buildPlan, headers, routes, ipAllowList, maintenanceMode, url: urlOf(context, service.slug) }
@@ -57,7 +59,7 @@ function detailsOf(context: Pick<AppContext, 'config' | 'db' | 'hasCertificate'>
     plan: settings.plan,
     buildPlan: settings.buildPlan,
     region: service.labels.region,
-    ...(type === 'cron_job' ? {} : { numInstances: service.numInstances, ...diskOf(context, service) }),
+    ...(hasInstances && { numInstances: service.numInstances, ...diskOf(context, service) }),
     maxShutdownDelaySeconds: settings.maxShutdownDelaySeconds,
     ...(settings.allowUserNamespaces && { allowUserNamespaces: true }),
     ...reachedBy(context, service),
@@ -89,16 +91,11 @@ function nativeDetails({
 
 function reachedBy(context: Pick<AppContext, 'config' | 'db' | 'hasCertificate'>, service: StoredService): Partial<ServiceDetails> {
   const { cron, ...controls } = service.controls
-  switch (service.type) {
-    case 'web_service':
-      return { ...edgeOf(service), ...controls, ...asleepOf(service), openPorts: openPortsOf(service), url: urlOf(context, service.slug) }
-    case 'private_service':
-      return privateReachOf(context, service)
-    case 'cron_job':
-      return { ...cron, ...timesOf(context, service) }
-    default:
-      return {}
-  }
+  const { isProxied, choosesPort, isScheduled } = traitsOf(service.type)
+  if (isProxied)
+    return { ...edgeOf(service), ...controls, ...asleepOf(service), openPorts: openPortsOf(service), url: urlOf(context, service.slug) }
+  if (choosesPort) return privateReachOf(context, service)
+  return isScheduled ? { ...cron, ...timesOf(context, service) } : {}
 }
 
 const asleepOf = ({ asleep }: StoredService): Pick<ServiceDetails, 'asleepAt'> => (asleep === null ? {} : { asleepAt: isoTime(asleep.at) })

@@ -1,5 +1,7 @@
 import type { ServiceQuery } from '../../../shared/service.ts'
 import { defaultLabels } from '../../../shared/service-labels.ts'
+import { typesWith } from '../../../shared/service-type.ts'
+import { sqlList } from '../../platform/db/sql-list.ts'
 import type { Viewer } from './require.ts'
 
 export interface SqlFilter {
@@ -12,8 +14,8 @@ type Condition = { sql: string; values: Record<string, string | number> } | unde
 const nothing: Condition = { sql: '0', values: {} }
 
 /** As it is presented. */
-const shownRuntime =
-  "CASE WHEN type <> 'static_site' THEN coalesce(json_extract(settings, '$.runtime'), nullif(detected_runtime, 'bun'), 'node') END"
+const shownRuntime = `CASE WHEN type IN (${sqlList(typesWith('runsProgram'))})
+   THEN coalesce(json_extract(settings, '$.runtime'), nullif(detected_runtime, 'bun'), 'node') END`
 
 /** The conditions of a list of services as SQL over bound values; `beforeId` is the item that the cursor stands for. */
 export function serviceFilter({ workspaceId, scope }: Viewer, query: ServiceQuery, beforeId: string | undefined): SqlFilter {

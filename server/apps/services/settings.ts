@@ -5,7 +5,7 @@ import { isReservedHeader } from '../../../shared/header-rule.ts'
 import { buildPlanNames, defaultBuildPlan, defaultPlan, planNames } from '../../../shared/plan.ts'
 import { OneOf } from '../../../shared/schema.ts'
 import { defaultShutdownDelaySeconds, runtimes, type ServiceDetailsInput } from '../../../shared/service.ts'
-import type { ServiceType } from '../../../shared/service-type.ts'
+import { type ServiceType, traitsOf } from '../../../shared/service-type.ts'
 import { isNeutralControl } from './controls.ts'
 
 /**
@@ -114,7 +114,7 @@ function contradictions(type: ServiceType, input: ServiceDetailsInput): ErrorDet
 
 /** A rewrite answers with another file of the site; going to another site is a redirect. An app has no files to rewrite to. */
 function badRewrites(type: ServiceType, { routes = [] }: ServiceDetailsInput): ErrorDetail[] {
-  const isApp = type !== 'static_site'
+  const isApp = traitsOf(type).runsProgram
   const message = isApp
     ? 'Only a static site has rewrites: an app routes its own paths. Use a redirect, or do it in the app.'
     : 'A rewrite leads to a path of this site. Use a redirect to lead elsewhere.'

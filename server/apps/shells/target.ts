@@ -1,4 +1,5 @@
 import { AppError } from '../../../shared/error.ts'
+import { traitsOf } from '../../../shared/service-type.ts'
 import type { AppContext } from '../context.ts'
 import { releaseById, type StoredRelease } from '../deploys/release-store.ts'
 import { deployById } from '../deploys/store.ts'
@@ -17,7 +18,7 @@ export interface ShellTarget {
  * @throws AppError conflict where it has nothing that a shell could see, not_found for a strange instance.
  */
 export function shellTargetOf({ db }: Pick<AppContext, 'db'>, service: StoredService, instanceId: string | undefined): ShellTarget {
-  if (service.type === 'static_site')
+  if (!traitsOf(service.type).runsProgram)
     throw new AppError('conflict', 'A static site has no processes, so there is nothing to open a shell in.')
   if (service.suspendedAt !== null) throw new AppError('conflict', 'The service is suspended. Resume it, then open the shell.')
   const instance = chosen(instancesOf(db, service.id), instanceId)

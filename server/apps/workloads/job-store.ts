@@ -1,5 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import type { PlanName } from '../../../shared/plan.ts'
+import { typesWith } from '../../../shared/service-type.ts'
+import { sqlList } from '../../platform/db/sql-list.ts'
 
 export type JobKind = 'one_off' | 'cron'
 
@@ -93,7 +95,7 @@ export function servicesWithJobs(db: Database): string[] {
   return db
     .query<{ id: string }, []>(
       `SELECT service_id AS id FROM jobs WHERE finished_at IS NULL
-       UNION SELECT id FROM services WHERE type = 'cron_job' AND deleted_at IS NULL`,
+       UNION SELECT id FROM services WHERE type IN (${sqlList(typesWith('isScheduled'))}) AND deleted_at IS NULL`,
     )
     .all()
     .map((row) => row.id)
