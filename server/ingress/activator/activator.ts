@@ -33,7 +33,6 @@ export class Activator {
     this.#deadlines = deadlines
   }
 
-  /** Has a request wait; undefined when there is no place for it, and it has been answered so. */
   hold(request: Holdable): Exchange | undefined {
     const waiting = this.#byService.get(request.serviceId) ?? new Set()
     if (this.#isFull(waiting.size, hasBody(request))) return refuse(request)
@@ -48,7 +47,6 @@ export class Activator {
     return held
   }
 
-  /** A new route table is in force: whose service is not asleep in it goes on, and who else is waited for is told of once more. */
   follow(isAsleep: (host: string) => boolean): void {
     this.#isAsleep = isAsleep
     for (const [serviceId, waiting] of this.#byService) {
@@ -57,7 +55,6 @@ export class Activator {
     }
   }
 
-  /** Answers all of them: the ingress ends. */
   abandonAll(): void {
     for (const waiting of [...this.#byService.values()]) {
       for (const held of [...waiting]) held.giveUp('was asleep, and did not wake before this request had to end. Try again.')

@@ -3,24 +3,18 @@ import { createIngressClient } from '../control/client.ts'
 import { otherSocketPaths, ownSocketPaths } from '../control/names.ts'
 
 export interface HeldFeed {
-  /** The well-known name; those that finish what they have are found beside it. */
   controlSocketPath: string
   signal: AbortSignal
-  /** Requests wait for these services. */
   onHeld(serviceIds: readonly string[]): void
 }
 
 const FIRST_RETRY_MS = 100
 const LONGEST_RETRY_MS = 1000
 
-/**
- * Hears from every ingress process for which services requests wait, as soon as one does: each is asked by a call that it answers when
- * there is something to tell. Returns when nothing is under way any more, after `signal` has aborted.
- */
+/** Asks every ingress process by long polls for which services requests wait. Returns after `signal` has aborted, when nothing is under way. */
 export async function followHeld({ controlSocketPath, signal, onHeld }: HeldFeed): Promise<void> {
   const followed = new Map<string, Promise<void>>()
 
-  /** Asks one process until its name is gone. */
   async function follow(path: string): Promise<void> {
     const client = createIngressClient(path)
     let known: number | undefined

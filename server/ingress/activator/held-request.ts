@@ -8,9 +8,7 @@ export interface Holdable {
   head: RequestHead
   client: ClientSide
   serviceId: string
-  /** Of the service, for messages. */
   name: string
-  /** Asks again who answers; undefined when it has been answered on the spot. */
   answer(): Exchange | undefined
 }
 
@@ -18,10 +16,7 @@ const RETRY_AFTER_SECONDS = 5
 
 export const hasBody = ({ head }: Holdable): boolean => head.framing.kind !== 'none'
 
-/**
- * A request that waits for its service to wake. Its body is not asked for meanwhile, so no more of it is here than came with its head.
- * Once it goes on, everything is for whoever answers it.
- */
+/** A request that waits for its service to wake. Its body is not asked for meanwhile, so no more of it is here than came with its head. */
 export class HeldRequest implements Exchange, Deadlined {
   readonly #request: Holdable
   readonly #left: (request: HeldRequest) => void
@@ -47,16 +42,14 @@ export class HeldRequest implements Exchange, Deadlined {
     return hasBody(this.#request)
   }
 
-  /** Has it answered by whoever does now. */
   goOn(): void {
     const { client, answer } = this.#request
     this.#leave()
     this.#next = answer()
-    // Its body may have been waiting for somebody to take it.
+    // The body may have been waiting for somebody to take it.
     if (this.#next !== undefined) client.poke()
   }
 
-  /** Answers that the service did not come in time. */
   giveUp(reason: string): void {
     const { client, head, name } = this.#request
     this.#leave()

@@ -1,12 +1,8 @@
 import type { HeldServicesAnswer } from '../control/protocol.ts'
 
-/**
- * Tells whoever wakes services which ones are waited for. The caller names the revision up to which it knows, and is answered when there
- * is more, or after a while; one that knows nothing yet is told of all at once.
- */
+/** Answers long polls: a caller names the revision up to which it knows the services that are waited for, and is answered when there are more. */
 export class HeldServices {
   readonly #waitedFor: () => Iterable<string>
-  /** When each was told of last. */
   readonly #publishedAt = new Map<string, number>()
   readonly #callers = new Set<() => void>()
   #revision = 0
@@ -21,12 +17,10 @@ export class HeldServices {
     this.answerCallers()
   }
 
-  /** Whoever comes after us is to be found beside us, or we are not here any more. */
   answerCallers(): void {
     for (const answer of [...this.#callers]) answer()
   }
 
-  /** From now on nobody is kept waiting. */
   end(): void {
     this.#isEnding = true
     this.answerCallers()
@@ -36,7 +30,7 @@ export class HeldServices {
     // A revision from the future is another process's.
     const since = known === undefined || known > this.#revision ? 0 : known
     if (known !== undefined && since === this.#revision && !this.#isEnding) {
-      // Told of all again after a quiet time, in case it was told in vain.
+      // All are reported again after a quiet time, in case the first report was lost.
       if (await this.#isQuiet(patienceMs)) return this.#changesSince(0)
     }
     return this.#changesSince(since)
@@ -48,7 +42,6 @@ export class HeldServices {
     return { revision: this.#revision, serviceIds: [...waitedFor].filter((serviceId) => (this.#publishedAt.get(serviceId) ?? 0) > since) }
   }
 
-  /** Waits for something to tell. Returns whether there was nothing all the time. */
   #isQuiet(patienceMs: number): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>()
     const answer = () => {

@@ -30,19 +30,14 @@ export interface IngressClient {
    * @throws AppError `conflict` when this client has published a newer version already, `validation_failed` for a table that is none.
    */
   publish(table: RouteTable, base?: RouteTable): Promise<void>
-  /** The same for the certificates; keys in it are sealed. @throws AppError as `publish` does. */
   publishCertificates(table: CertificateTable): Promise<void>
-  /** What an instance is still busy with in all of them, also after it has left the table; zeros for an unknown one. */
+  /** How busy an instance is in all ingresses, also after it has left the table; zeros for an unknown one. */
   drainState(instanceId: string): Promise<DrainState>
-  /** Ends its tunnels; WebSocket clients are told 1001, come again. */
   closeTunnels(instanceId: string): Promise<void>
-  /** Ends its requests: 503 where no answer has begun, else the connection is cut. */
+  /** Requests are answered with 503 where no answer has begun; else the connection is cut. */
   abortRequests(instanceId: string): Promise<void>
   status(): Promise<IngressStatus>
-  /**
-   * Services that requests wait for since a revision of this one ingress. Without one all of them, at once; else it takes until there are
-   * new ones, or half a minute, or until somebody else serves beside it.
-   */
+  /** Services that requests wait for since a revision of this one ingress: a long poll of half a minute. Without a revision all, at once. */
   heldServices(known: number | undefined, signal: AbortSignal): Promise<HeldServicesAnswer>
   /** What has been counted of requests: all of it, or the entries that have changed since what is known already. */
   counters(known?: KnownCounts): Promise<TrafficCounts>
@@ -53,13 +48,11 @@ export interface IngressClient {
    * that does not know how.
    */
   handOver(successor: Successor): Promise<void>
-  /** All of them stop listening at once and end when the requests in flight are answered. */
   shutdown(): Promise<void>
 }
 
 const CALL_TIMEOUT_MS = 10_000
 const HAND_OVER_TIMEOUT_MS = 40_000
-/** One that is on its way out is not waited for as long. */
 const OTHERS_TIMEOUT_MS = 5_000
 
 export function createIngressClient(controlSocketPath: string): IngressClient {
@@ -68,7 +61,6 @@ export function createIngressClient(controlSocketPath: string): IngressClient {
     callSocket({ socketPath: controlSocketPath, publisher, method, path, body, timeoutMs })
   const command = async (method: string, path: string, body?: unknown) => void (await call(method, path, body))
 
-  /** What all of them answer; those that have gone are left out, but there must be one. */
   const callAll = async (method: string, path: string): Promise<Response[]> => {
     const ask = (socketPath: string) => callSocket({ socketPath, publisher, method, path, body: undefined, timeoutMs: CALL_TIMEOUT_MS })
     const answers = await Promise.all(ownSocketPaths(controlSocketPath).map((socketPath) => ask(socketPath).catch(unlessGone)))
@@ -90,7 +82,6 @@ export function createIngressClient(controlSocketPath: string): IngressClient {
     })
   }
 
-  /** Whoever has the well-known name must take the table; a predecessor that hangs keeps nobody waiting for long. */
   const publishTo = async (path: string, table: unknown, publishToNewest: () => Promise<void> = () => command('PUT', path, table)) => {
     const others = new Set<string>()
     let published: string

@@ -9,7 +9,6 @@ import { processStart } from '../../platform/process/process-start.ts'
 
 export const ownSocketPath = (controlSocketPath: string, pid: number): string => controlSocketPath.replace(/(\.sock)?$/, `-${pid}.sock`)
 
-/** Gives the well-known name to this ingress, in one step, whoever had it before. */
 export function takeName(controlSocketPath: string, pid: number): void {
   const incoming = `${controlSocketPath}.${pid}.new`
   rmSync(incoming, { force: true })
@@ -27,7 +26,6 @@ export function dropNames(controlSocketPath: string, pid: number): void {
   rmSync(own, { force: true })
 }
 
-/** The own names of those ingresses that do not have the well-known one: predecessors that still answer, a successor that starts. */
 export function otherSocketPaths(controlSocketPath: string): string[] {
   const newest = inodeOf(controlSocketPath)
   return ownSocketPaths(controlSocketPath).filter((path) => {
@@ -36,13 +34,10 @@ export function otherSocketPaths(controlSocketPath: string): string[] {
   })
 }
 
-/** The own names of all ingresses, whether or not they still live. */
 export const ownSocketPaths = (controlSocketPath: string): string[] => ownNamesIn(controlSocketPath).map(({ path }) => path)
 
-/** Who has the well-known name, as a value that is another for another ingress; empty when nobody has. */
 export const newestOf = (controlSocketPath: string): string => String(inodeOf(controlSocketPath) ?? '')
 
-/** Removes the names of ingresses that have ended without doing so, and files that they were just writing. */
 export function sweepNames(controlSocketPath: string): void {
   const folder = dirname(controlSocketPath)
   const halfWritten = list(folder).flatMap((name) => {

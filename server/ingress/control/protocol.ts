@@ -1,19 +1,15 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { KnownCounts } from '../traffic/counts.ts'
 
-/** What passes between control plane and ingress over the control socket. Both are the same executable, but not always the same build of it. */
-
 export const IngressStatus = Type.Object({
   pid: Type.Integer(),
-  /** Of the executable that runs. */
   version: Type.String(),
   routesVersion: Type.Integer(),
   certificatesVersion: Type.Optional(Type.Integer()),
   listen: Type.Object({ host: Type.String(), port: Type.Integer() }),
-  /** Where it listens for TLS, if it does. */
   listenTls: Type.Optional(Type.Object({ host: Type.String(), port: Type.Integer() })),
   activeConnections: Type.Integer(),
-  /** Another serves in its place: it only finishes what it has. */
+  /** Another ingress serves in its place: this one only finishes what it has. */
   isSucceeded: Type.Optional(Type.Literal(true)),
 })
 export type IngressStatus = Static<typeof IngressStatus>
@@ -21,18 +17,14 @@ export type IngressStatus = Static<typeof IngressStatus>
 export const DrainState = Type.Object({ inFlight: Type.Integer(), tunnels: Type.Integer() })
 export type DrainState = Static<typeof DrainState>
 
-/** Services that requests wait for, since a revision that the caller knows. */
 export const HeldServicesAnswer = Type.Object({ revision: Type.Integer({ minimum: 0 }), serviceIds: Type.Array(Type.String()) })
 export type HeldServicesAnswer = Static<typeof HeldServicesAnswer>
 
-/** For how long a caller is kept who asks for what it knows already. */
 export const HELD_PATIENCE_MS = 25_000
 
-/** How an ingress starts the one that takes its place. */
 export const Successor = Type.Object({
   command: Type.Array(Type.String(), { minItems: 1 }),
   env: Type.Record(Type.String(), Type.String()),
-  /** Appended to. */
   outputPath: Type.String(),
 })
 export type Successor = Static<typeof Successor>

@@ -17,22 +17,16 @@ import {
 
 export interface ControlledIngress {
   status(): IngressStatus
-  /** What has been counted, less what the reader knows already. */
   counters(known: KnownCounts | undefined): TrafficCounts
-  /** Applies and saves a snapshot of the routes as received. */
   publish: Publish
-  /** Applies changes to the routes this publisher has published last. */
   publishChanges: Publish
-  /** The same for the certificates. */
   publishCertificates: Publish
   drainState(instanceId: string): DrainState
   closeTunnels(instanceId: string): void
   abortRequests(instanceId: string): void
-  /** Services that requests wait for, once there are some that the caller does not know of, or `patienceMs` have passed. */
   heldServices(known: number | undefined, patienceMs: number): Promise<HeldServicesAnswer>
   /** Starts the successor and leaves it the clients to come; rejects, and goes on as before, when that one does not come to serve. */
   handOver(successor: Successor): Promise<void>
-  /** Begins to end; the caller is answered first. */
   shutdown(): void
 }
 
@@ -40,20 +34,14 @@ const OWNER_ONLY = 0o600
 /** A table of 10,000 routes has some 3 MB. */
 const MAX_SNAPSHOT_BYTES = 256 * 1024 * 1024
 
-/** Longer than a successor may take to come to serve. */
 const PATIENCE_SECONDS = 60
 
 export interface Control {
-  /** Takes the well-known name, in place of a predecessor's. */
   takeName(): void
-  /** Takes the names away at once and lets the calls under way finish. */
   stop(): Promise<void>
 }
 
-/**
- * Serves the control socket of this process. It gets its own name only when nobody but our own user may connect to it; calls wait until
- * the ingress is ready.
- */
+/** Serves the control socket of this process, which gets its own name only when nobody but our own user may connect to it. */
 export function serveControl(socketPath: string, ready: Promise<ControlledIngress>): Control {
   sweepNames(socketPath)
   const ownPath = ownSocketPath(socketPath, process.pid)

@@ -14,7 +14,6 @@ import { respond } from './respond.ts'
 
 const RETRY_AFTER_SECONDS = 5
 
-/** What a request needs of its connection. */
 export interface RequestHost {
   readonly context: ClientContext
   readonly peer: Peer
@@ -28,7 +27,6 @@ export abstract class ClientRequest implements ClientSide {
   readonly note = new RequestNote()
   protected readonly context: ClientContext
   readonly #peer: Peer
-  /** Whoever answers, until the answer is over. */
   protected exchange: Exchange | undefined
   protected method = 'GET'
   protected isTunnel = false
@@ -81,13 +79,10 @@ export abstract class ClientRequest implements ClientSide {
   abstract openTunnel(tunnel: Exchange, head: ResponseHead): Buffer
   abstract endTunnelWrites(): void
 
-  /** Gives up an answer that has begun. */
   protected abstract breakOff(): void
 
-  /** Takes the next part of what was received; false when nothing is there, or nothing is wanted now. */
   protected abstract deliverNext(): boolean
 
-  /** Hands what was received to whoever answers, as far as that is wanted. */
   deliver(): void {
     if (this.#isDelivering) return
     this.#isDelivering = true
@@ -120,7 +115,6 @@ export abstract class ClientRequest implements ClientSide {
     respond(this, this.method, pageResponse(page, undefined))
   }
 
-  /** The client has gone, or is cut off. */
   protected cutOff(): void {
     this.note.isCutOff = !this.#isOver
     this.#leaveExchange()
@@ -131,7 +125,6 @@ export abstract class ClientRequest implements ClientSide {
     return this.#isOver
   }
 
-  /** Whether more of the body is expected, and whoever answers would take it. */
   protected get wantsBody(): boolean {
     return !this.#isRequestWhole && (this.exchange?.wantsBody ?? false)
   }
@@ -141,19 +134,16 @@ export abstract class ClientRequest implements ClientSide {
     this.#isRequestWhole = head.framing.kind === 'none'
   }
 
-  /** For a request that is refused before its head was understood. */
   protected noteUnknown(): void {
     this.#note(undefined, 'GET')
   }
 
-  /** Finds who answers. Throws BadMessage. */
   protected ask(head: RequestHead): void {
     if (head.framing.kind === 'length') this.#refuseLargeBody(head.framing.bytes)
     const exchange = this.context.answer(head, this)
     if (!this.#isOver && !this.isTunnel) this.exchange = exchange
   }
 
-  /** Counts what came of the body, or from the client of a tunnel. Throws BadMessage. */
   protected countReceived(bytes: number): void {
     this.note.receivedBytes += bytes
     if (!this.isTunnel) this.#refuseLargeBody(this.note.receivedBytes)
@@ -174,7 +164,6 @@ export abstract class ClientRequest implements ClientSide {
     this.exchange = tunnel
   }
 
-  /** Nothing of the answer is to come any more. */
   protected answerOver(): void {
     this.exchange = undefined
     this.report()

@@ -3,7 +3,6 @@ import type { LocalResponse } from './respond.ts'
 export interface Page {
   status: number
   title: string
-  /** One or two sentences: what is the matter and what to do. Plain text. */
   text: string
   retryAfterSeconds?: number
 }

@@ -2,7 +2,6 @@ import type { Account } from '../limits/unsent.ts'
 import { RequestOrigin } from '../message/forward-request.ts'
 import type { ClientContext, ClientSocket } from './client-context.ts'
 
-/** A connected client, whatever protocol it speaks: who it is, what it makes us keep, and whether it is read from. */
 export class Peer {
   readonly address: string
   readonly isTrusted: boolean
@@ -30,12 +29,10 @@ export class Peer {
     return this.#isEvicted
   }
 
-  /** Whether the client's address gets no new requests until some of what waits for it has gone. */
   get isCrowded(): boolean {
     return this.#account.isCrowded
   }
 
-  /** Reports how many bytes wait because of this client, and in how many HTTP/2 streams. */
   keep(bytes: number, streams: number): void {
     this.#account.set(bytes, streams)
   }
@@ -47,7 +44,6 @@ export class Peer {
     else this.#socket.resume()
   }
 
-  /** Nothing is kept for it any more. */
   close(): void {
     this.#account.close()
   }

@@ -5,10 +5,8 @@ import { BadMessage } from '../message/bad-message.ts'
 import { Outgoing } from '../sockets/outgoing.ts'
 import { type Http1Host, Http1Requests, type Phase } from './requests.ts'
 
-/** Received but unused bytes from which on the client is made to wait. */
 const PAUSE_BYTES = 64 * 1024
 
-/** One connection of a client that speaks HTTP/1: what its socket tells, where it stands, and how long that may last. */
 export class ClientConnection implements Connection, Deadlined, Http1Host {
   readonly #socket: ClientSocket
   readonly context: ClientContext
@@ -16,7 +14,6 @@ export class ClientConnection implements Connection, Deadlined, Http1Host {
   readonly out: Outgoing
   readonly #requests: Http1Requests
   #phase: Phase = 'head'
-  /** When what is being waited for began, by the clock of the deadlines. */
   #phaseAt: number
   #stalledAt = 0
   deadlineAt = NEVER
@@ -35,8 +32,6 @@ export class ClientConnection implements Connection, Deadlined, Http1Host {
     deadlines.add(this)
     this.rebalance()
   }
-
-  // What the socket tells.
 
   received(bytes: Buffer): void {
     if (this.#phase === 'closing' || this.#phase === 'closed') return
@@ -94,8 +89,6 @@ export class ClientConnection implements Connection, Deadlined, Http1Host {
     this.gone()
   }
 
-  // What requests ask for.
-
   get phase(): Phase {
     return this.#phase
   }
@@ -128,8 +121,6 @@ export class ClientConnection implements Connection, Deadlined, Http1Host {
     this.rebalance()
   }
 
-  // How it goes on.
-
   get #isIdle(): boolean {
     return this.#phase === 'head' && this.#requests.bufferedBytes === 0
   }
@@ -139,7 +130,6 @@ export class ClientConnection implements Connection, Deadlined, Http1Host {
     return this.out.isStalled ? this.#stalledAt + this.context.limits.writeIdleMs : this.#phaseAt + this.#patienceMs()
   }
 
-  /** How long the present phase may last; a request's own time is up to whoever answers it. */
   #patienceMs(): number {
     const { limits } = this.context
     if (this.#phase === 'closing') return limits.lingerMs

@@ -9,35 +9,23 @@ import { type RequestEvent, RequestReader } from '../message/request-reader.ts'
 import type { ResponseHead } from '../message/response-head.ts'
 import type { Outgoing } from '../sockets/outgoing.ts'
 
-/**
- * Where a connection stands: waiting for a head or reading one; busy with a request; given over to a tunnel; sending its last bytes
- * and waiting for the client to go; gone.
- */
+/** Phases of a connection; `closing` sends the last bytes and waits for the client to go. */
 export type Phase = 'head' | 'request' | 'tunnel' | 'closing' | 'closed'
 
-/** What the requests of a connection ask it for. */
 export interface Http1Host extends RequestHost {
   readonly phase: Phase
   readonly out: Outgoing
-  /** The client's time for this phase begins. */
   enter(phase: Phase): void
-  /** The client's time for this phase begins anew. */
   progressed(): void
-  /** The client's time to take what is written begins with the first of it. */
   willWrite(): void
-  /** What waits has become more or less. */
   rebalance(): void
   close(): void
   drop(): void
 }
 
-/** The most of a body that is fetched at a time as it goes out. */
 const OFFER_BYTES = 256 * 1024
 
-/**
- * The requests of one connection, one at a time. The next one, which may have arrived already, is looked at when the answer is whole.
- * Bytes go from here only as fast as whoever answers takes them.
- */
+/** The requests of one connection, one at a time: the next one, which may have arrived already, is read when the answer is whole. */
 export class Http1Requests extends ClientRequest {
   readonly #host: Http1Host
   readonly #out: Outgoing
@@ -52,8 +40,6 @@ export class Http1Requests extends ClientRequest {
     this.#reader = new RequestReader(host.context.limits)
   }
 
-  // What the connection tells.
-
   get bufferedBytes(): number {
     return this.#reader.bufferedBytes
   }
@@ -62,7 +48,6 @@ export class Http1Requests extends ClientRequest {
     return this.#reader.bufferedBytes + (this.exchange?.keptBytes ?? 0)
   }
 
-  /** Whether more bytes of the client would bring something forward. */
   get wantsInput(): boolean {
     const { phase } = this.#host
     if (phase === 'head') return !this.#out.isFull
@@ -96,7 +81,6 @@ export class Http1Requests extends ClientRequest {
     this.cutOff()
   }
 
-  /** Drops what was received and is of no use any more. */
   dropReceived(): void {
     this.#reader.takeRest()
   }
@@ -105,8 +89,6 @@ export class Http1Requests extends ClientRequest {
     if (this.#host.phase === 'head') this.#host.enter('request')
     super.refuse(reason)
   }
-
-  // What the exchange asks for.
 
   get isFull(): boolean {
     return this.#out.isFull
@@ -163,7 +145,7 @@ export class Http1Requests extends ClientRequest {
     return count
   }
 
-  /** HTTP/1.0 has none, and with chunks they have gone already. */
+  /** Trailers have gone already with chunks, and HTTP/1.0 has none. */
   forwardTrailers(): void {}
 
   hold(): void {
@@ -207,8 +189,6 @@ export class Http1Requests extends ClientRequest {
   endTunnelWrites(): void {
     this.#out.end()
   }
-
-  // How it goes on.
 
   /** A request whose head was not understood is answered like one of HTTP/1.1. */
   get #minorVersion(): 0 | 1 {

@@ -10,7 +10,6 @@ export class BlockCache {
     return this.#blocks.get(head)
   }
 
-  /** Keeps a copy, in the place of the oldest one. */
   keep(head: string, bytes: Buffer, length: number): void {
     if (length > MAX_BLOCK_BYTES) return
     if (this.#blocks.size >= MAX_ENTRIES) {

@@ -12,7 +12,6 @@ const GATHERED_BYTES = 4096
 export class ByteQueue {
   #parts: Part[] = []
   #length = 0
-  /** The last part, while it is one that small ones are copied to. */
   #gathered: Part | undefined
 
   get length(): number {
@@ -31,7 +30,6 @@ export class ByteQueue {
     this.#parts.push({ bytes, from, to })
   }
 
-  /** Moves the first `count` bytes to `target` at `at`. */
   moveTo(target: Buffer, at: number, count: number): void {
     let left = count
     let index = 0
@@ -48,7 +46,6 @@ export class ByteQueue {
     if (this.#parts.length === 0) this.#gathered = undefined
   }
 
-  /** All of it in one piece, which is copied only when there are several. */
   takeAll(): Buffer {
     const [first, ...others] = this.#parts
     if (first === undefined) return Buffer.alloc(0)

@@ -11,18 +11,13 @@ import { ownSettings } from './settings.ts'
 import { StreamTable } from './stream-table.ts'
 import { atEndOfTurn, type TurnMember } from './turn.ts'
 
-/** Of one stream: what a client may send before somebody has taken it. */
 const STREAM_WINDOW_BYTES = 256 * 1024
 /** Unread answers from which on nothing more is read from a client: it cannot make us answer without end. */
 const PAUSE_BYTES = 64 * 1024
 
-/** So much waits that there is no room for further streams. Instances were made to wait long before. */
 const CROWDED_BYTES = 8 * 1024 * 1024
 
-/**
- * Where a connection stands: serving; asking the client for no more requests, while those on their way are still taken; taking none any
- * more and finishing those there are; sending its last bytes; gone.
- */
+/** Phases of a connection; `announced` still takes the requests on their way, `finishing` takes none, `closing` sends its last bytes. */
 type Phase = 'open' | 'announced' | 'finishing' | 'closing' | 'closed'
 
 /**
@@ -41,13 +36,10 @@ export class Http2Connection implements Connection, Deadlined, IntakeOwner, Turn
   readonly #intake: FrameIntake
   #phase: Phase = 'open'
   #isTurnAsked = false
-  /** By the clock of the deadlines: when this phase, the present head and the present silence of the client's socket began. */
   #phaseAt: number
   #headAt: number
   #stalledAt = 0
-  /** When the last stream was over. */
   #idleAt: number
-  /** Looked at on every tick. */
   deadlineAt = 0
 
   constructor(socket: ClientSocket, context: ClientContext, scheme: 'http' | 'https') {
@@ -67,8 +59,6 @@ export class Http2Connection implements Connection, Deadlined, IntakeOwner, Turn
     this.#intake = new FrameIntake(this, this.#streams)
     if (context.isEnding) this.announceEnd()
   }
-
-  // What the socket tells.
 
   received(bytes: Buffer): void {
     if (this.#isClosing) return
@@ -143,8 +133,6 @@ export class Http2Connection implements Connection, Deadlined, IntakeOwner, Turn
     }
   }
 
-  // What streams ask for.
-
   get isCrowded(): boolean {
     return this.peer.isCrowded || this.#keptBytes >= CROWDED_BYTES
   }
@@ -180,8 +168,6 @@ export class Http2Connection implements Connection, Deadlined, IntakeOwner, Turn
     this.drop()
   }
 
-  // What is asked for as frames are taken.
-
   wake(): void {
     if (this.#isTurnAsked) return
     this.#isTurnAsked = true
@@ -192,18 +178,14 @@ export class Http2Connection implements Connection, Deadlined, IntakeOwner, Turn
     if (this.#phase === 'announced') this.#finishStreams()
   }
 
-  // How it goes on.
-
   get #isClosing(): boolean {
     return this.#phase === 'closing' || this.#phase === 'closed'
   }
 
-  /** For the client to take it, or for instances to take it from the client. */
   get #keptBytes(): number {
     return this.sender.waitingBytes + this.#intake.heldBytes
   }
 
-  /** Looks whether the client, or one of its streams, takes too long. */
   #check(): void {
     if (this.#intake.isInsideHead && this.#isLate(this.#headAt, 'headTimeoutMs')) {
       this.#fail(new ConnectionError(ErrorCode.noError, 'a head did not come in time'))
@@ -222,7 +204,6 @@ export class Http2Connection implements Connection, Deadlined, IntakeOwner, Turn
     this.#phaseAt = this.context.deadlines.now
   }
 
-  /** Tells which streams were taken; there will be no others. */
   #finishStreams(): void {
     this.#enter('finishing')
     this.#intake.isFinishing = true
@@ -230,7 +211,6 @@ export class Http2Connection implements Connection, Deadlined, IntakeOwner, Turn
     if (this.#streams.size === 0) this.#close()
   }
 
-  /** Ends the connection and all that goes on in it. */
   #fail({ code, message }: ConnectionError): void {
     if (this.#isClosing) return
     this.#writer.goaway({ lastStreamId: this.#streams.lastTakenId, code, message })

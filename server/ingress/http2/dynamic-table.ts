@@ -6,7 +6,6 @@ const SMALLEST_FIELD_BYTES = 32
 export class DynamicTable {
   readonly #ring: (HeaderField | undefined)[]
   #maxBytes: number
-  /** Where the newest one is. */
   #newest = 0
   #count = 0
   #sizeBytes = 0
@@ -24,7 +23,6 @@ export class DynamicTable {
     return this.#sizeBytes
   }
 
-  /** The newest is at 0; undefined where there is none. */
   at(index: number): HeaderField | undefined {
     return index < this.#count ? this.#ring[(this.#newest + index) % this.#ring.length] : undefined
   }
@@ -40,7 +38,6 @@ export class DynamicTable {
     this.#sizeBytes += sizeBytes
   }
 
-  /** At most what it was made for. */
   resize(maxBytes: number): void {
     this.#maxBytes = maxBytes
     this.#shrinkTo(maxBytes)

@@ -5,7 +5,7 @@ import { ErrorCode, StreamError } from './http2-error.ts'
 const [UPPER_A, UPPER_Z, COLON, SPACE, TAB] = [65, 90, 58, 32, 9]
 const isNameCode = tableOf((code) => isTokenCode[code] === 1 && !(code >= UPPER_A && code <= UPPER_Z))
 
-/** They belong to one connection of HTTP/1 (RFC 9113 section 8.2.2) or, the key, to its handshake of WebSockets. */
+/** Fields of one connection of HTTP/1 (RFC 9113 section 8.2.2) or, the key, of its handshake of WebSockets. */
 const forbidden = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade', 'sec-websocket-key'])
 
 const kinds: Record<string, FieldKind> = { host: 'host', cookie: 'cookie', 'content-length': 'content-length' }

@@ -6,7 +6,6 @@ export interface Allowance {
 
 const MS_PER_SECOND = 1000
 
-/** Counts what costs us more than it costs the peer, and forgives with time. */
 export class FloodGuard {
   readonly #allowance: Allowance
   #left: number
@@ -18,7 +17,6 @@ export class FloodGuard {
     this.#refilledAt = now
   }
 
-  /** Counts one. Whether it is still borne; `now` in milliseconds. */
   bears(now: number): boolean {
     if (--this.#left >= 0) return true
     const { burst, perSecond } = this.#allowance
@@ -27,7 +25,6 @@ export class FloodGuard {
     return this.#left >= 0
   }
 
-  /** Something useful was done, for which so many are normal. */
   earn(count: number): void {
     this.#left = Math.min(this.#allowance.burst, this.#left + count)
   }

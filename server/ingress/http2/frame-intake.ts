@@ -16,7 +16,6 @@ import { Http2Stream } from './stream.ts'
 import type { StreamHost } from './stream-host.ts'
 import type { StreamTable } from './stream-table.ts'
 
-/** Of all streams together: what a client may send before somebody has taken it, and so what we may have to hold. */
 const CONNECTION_WINDOW_BYTES = 1024 * 1024
 const INITIAL_WINDOW_BYTES = 65_535
 /** The default, which is what there is before a client could hear of another (RFC 9113 section 6.5.2). */
@@ -29,13 +28,9 @@ const IDLE_FRAMES: Allowance = { burst: 1000, perSecond: 50 }
 /** A useful frame may come with so many of them: both windows opened, twice. */
 const IDLE_FRAMES_PER_USEFUL = 4
 
-/** What the connection does at the client's word. */
 export interface IntakeOwner extends StreamHost {
-  /** Whether the client, or its address, makes us keep so much that it gets nothing new. */
   readonly isCrowded: boolean
-  /** The windows have changed: more may be sent. */
   wake(): void
-  /** The client has answered our PING: it has heard all that was sent before. */
   pingAnswered(): void
 }
 
@@ -51,7 +46,6 @@ export class FrameIntake {
   readonly #window = new ReceiveWindow(CONNECTION_WINDOW_BYTES)
   readonly #brokenStreams: FloodGuard
   readonly #idleFrames: FloodGuard
-  /** Those that have received something in this turn. */
   readonly #touched = new Set<Http2Stream>()
   #hasSettings = false
   #isStopped = false
@@ -70,7 +64,6 @@ export class FrameIntake {
     owner.sender.writer.windowUpdate(0, CONNECTION_WINDOW_BYTES - INITIAL_WINDOW_BYTES)
   }
 
-  /** Whether the client has begun to say something that it must not leave unfinished for long. */
   get isInsideHead(): boolean {
     if (!this.#hasSettings || this.#blocks.isInside) return true
     return this.#reader.isInsideFrame && this.#reader.partialType !== FrameType.data
@@ -85,23 +78,19 @@ export class FrameIntake {
     this.#touched.clear()
   }
 
-  /** What the client has sent and nobody has used yet. */
   get heldBytes(): number {
     return this.#window.heldBytes
   }
 
-  /** Nothing more is to be taken. */
   stop(): void {
     this.#isStopped = true
     this.#touched.clear()
   }
 
-  /** So many bytes have been used. Returns by how much the client is to be told that it may send more of all streams. */
   used(bytes: number): number {
     return bytes > 0 ? this.#window.giveBack(bytes) : 0
   }
 
-  /** A useful frame has gone out. */
   earn(): void {
     this.#idleFrames.earn(IDLE_FRAMES_PER_USEFUL)
   }

@@ -21,12 +21,10 @@ export class FrameReader {
     this.#maxFrameBytes = maxFrameBytes
   }
 
-  /** Whether a frame has begun that is not whole. Only between `next` having returned undefined and the next `push`. */
   get isInsideFrame(): boolean {
     return this.#partialBytes > 0
   }
 
-  /** The type of that frame; undefined while even its header is incomplete. */
   get partialType(): number | undefined {
     return this.#partialBytes >= FRAME_HEADER_BYTES ? this.#partial[3] : undefined
   }
@@ -37,10 +35,7 @@ export class FrameReader {
     this.#from = 0
   }
 
-  /**
-   * The next frame, or undefined when more bytes are needed. The object is filled anew each time; the bytes it shows stay as they are.
-   * Throws ConnectionError.
-   */
+  /** The next frame, or undefined when more bytes are needed. The object is filled anew each time; the bytes it shows stay as they are. */
   next(): Frame | undefined {
     if (this.#partialBytes > 0) return this.#nextOfPartial()
     const left = this.#bytes.length - this.#from
@@ -64,7 +59,6 @@ export class FrameReader {
     return this.#fill(partial, 0, wanted)
   }
 
-  /** Whether the partial frame has this many bytes now. */
   #complete(wanted: number): boolean {
     if (this.#partial.length < wanted) this.#partial = grown(this.#partial, this.#partialBytes, wanted)
     const count = Math.min(wanted - this.#partialBytes, this.#bytes.length - this.#from)

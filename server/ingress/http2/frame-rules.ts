@@ -6,7 +6,6 @@ const PRIORITY_BYTES = 5
 const GOAWAY_MIN_BYTES = 8
 
 interface Rule {
-  /** Whether the frame is about a stream (true), about the connection (false), or may be about either. */
   isOfStream: boolean | undefined
   allowsBytes(lengthBytes: number, flags: number): boolean
 }
@@ -14,7 +13,7 @@ interface Rule {
 const anyBytes = () => true
 const exactly = (expected: number) => (lengthBytes: number) => lengthBytes === expected
 
-/** By type (RFC 9113 section 6). A PRIORITY of the wrong size spoils its stream alone, so that is left to whoever knows the streams. */
+/** Rules by type of frame (RFC 9113 section 6). A PRIORITY of the wrong size spoils its stream alone, so that is left to whoever knows the streams. */
 const rules: Record<number, Rule> = {
   [FrameType.data]: { isOfStream: true, allowsBytes: anyBytes },
   [FrameType.headers]: { isOfStream: true, allowsBytes: anyBytes },
@@ -32,7 +31,6 @@ const rules: Record<number, Rule> = {
 }
 const ruleOfType: readonly (Rule | undefined)[] = Array.from({ length: 256 }, (_, type) => rules[type])
 
-/** Refuses a frame that is wrong in itself. Frames of unknown types pass. */
 export function checkFrame({ type, flags, streamId, from, to }: Frame): void {
   const rule = ruleOfType[type]
   if (rule === undefined) return
@@ -42,7 +40,6 @@ export function checkFrame({ type, flags, streamId, from, to }: Frame): void {
   if (!rule.allowsBytes(to - from, flags)) throw new ConnectionError(ErrorCode.frameSizeError, `a frame of type ${type} has a wrong size`)
 }
 
-/** Narrows a DATA or HEADERS frame to what is inside of its padding. */
 export function stripPadding(frame: Frame): void {
   if ((frame.flags & Flag.padded) === 0) return
   const paddingBytes = frame.bytes[frame.from] ?? 0
@@ -63,7 +60,6 @@ export function stripPriority(frame: Frame): boolean {
   return isOfItself
 }
 
-/** What is wrong with a PRIORITY frame, as an error code; undefined when nothing is. */
 export function priorityProblem({ bytes, from, to, streamId }: Frame): number | undefined {
   if (to - from !== PRIORITY_BYTES) return ErrorCode.frameSizeError
   return readUint31(bytes, from) === streamId ? ErrorCode.protocolError : undefined

@@ -9,7 +9,6 @@ const MAX_DEBUG_BYTES = 200
 /** Dynamic table size update to 0 (RFC 7541 section 6.3). */
 const EMPTY_TABLE = 0x20
 
-/** Writes frames into the outbox of a connection. */
 export class FrameWriter {
   readonly #outbox: Outbox
   #mustEmptyTable = false
@@ -59,7 +58,6 @@ export class FrameWriter {
     this.#withUint32(FrameType.windowUpdate, streamId, increment)
   }
 
-  /** A field block, in as many frames as it needs. */
   headers(streamId: number, block: HpackEncoder, isLast: boolean): void {
     const prefixBytes = this.#mustEmptyTable ? 1 : 0
     const firstBytes = Math.min(block.length, DEFAULT_MAX_FRAME_BYTES - prefixBytes)
@@ -76,7 +74,6 @@ export class FrameWriter {
     }
   }
 
-  /** Begins a DATA frame of up to the largest size and tells where its payload, all of it, must be written at once. */
   data(streamId: number, count: number, isLast: boolean): { room: Buffer; at: number } {
     const room = this.#begin(count, kindOf(FrameType.data, isLast ? Flag.endStream : 0), streamId)
     const { at } = this.#outbox
@@ -99,7 +96,6 @@ export class FrameWriter {
     this.#outbox.put(to - from)
   }
 
-  /** Writes a frame's header and returns the room its payload must be put into. */
   #begin(count: number, kind: number, streamId: number): Buffer {
     const room = this.#outbox.take(FRAME_HEADER_BYTES + count)
     const { at } = this.#outbox
@@ -114,7 +110,6 @@ export class FrameWriter {
   }
 }
 
-/** The two bytes of a frame's header that say what it is. */
 function kindOf(type: number, flags: number): number {
   return (type << 8) | flags
 }

@@ -15,11 +15,9 @@ export const FrameType = {
 export const Flag = { endStream: 0x1, ack: 0x1, endHeaders: 0x4, padded: 0x8, priority: 0x20 } as const
 
 export const FRAME_HEADER_BYTES = 9
-/** The largest payload that may be sent to a peer that has not allowed more, and the largest we allow. */
 export const DEFAULT_MAX_FRAME_BYTES = 16 * 1024
 export const LARGEST_STREAM_ID = 0x7fff_ffff
 
-/** One frame as received; the payload is that of `bytes` from `from` up to `to`. */
 export interface Frame {
   type: number
   flags: number
@@ -33,7 +31,6 @@ export function readUint32(bytes: Uint8Array, at: number): number {
   return (((bytes[at] ?? 0) << 24) | ((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0)) >>> 0
 }
 
-/** Without the reserved bit, which means nothing (section 4.1, 6.9). */
 export function readUint31(bytes: Uint8Array, at: number): number {
   return readUint32(bytes, at) & 0x7fff_ffff
 }

@@ -4,10 +4,8 @@ import { ConnectionError, ErrorCode } from './http2-error.ts'
 /** Continuations of one block: a head of the largest size fits into far fewer frames (CVE-2024-27316). */
 const MAX_CONTINUATIONS = 16
 
-/** A field block with what its HEADERS frame said. */
 export interface HeaderBlock {
   streamId: number
-  /** Whether the stream ends with it. */
   isLast: boolean
   isOfItself: boolean
   bytes: Buffer
@@ -30,7 +28,6 @@ export class HeaderBlocks {
     return this.#begun !== undefined
   }
 
-  /** Throws ConnectionError where a frame comes in between. */
   expect({ type, streamId }: Frame): void {
     if (this.#begun === undefined) {
       if (type === FrameType.continuation) throw new ConnectionError(ErrorCode.protocolError, 'CONTINUATION continues nothing')
@@ -39,7 +36,6 @@ export class HeaderBlocks {
     }
   }
 
-  /** Takes a HEADERS frame, without padding and priority. The block, once it is whole. */
   begin({ flags, streamId, bytes, from, to }: Frame, isOfItself: boolean): HeaderBlock | undefined {
     const block = { streamId, isLast: (flags & Flag.endStream) !== 0, isOfItself, bytes, from, to }
     if ((flags & Flag.endHeaders) !== 0) return block

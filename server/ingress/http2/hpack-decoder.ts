@@ -5,9 +5,7 @@ import { decodeHuffman } from './huffman.ts'
 import { staticFields } from './static-table.ts'
 
 export interface HpackLimits {
-  /** Of the dynamic table. */
   maxTableBytes: number
-  /** Of one block's fields together, each counted with 32 bytes more. */
   maxListBytes: number
 }
 
@@ -17,7 +15,6 @@ export interface FieldBlock {
   isTooLarge: boolean
 }
 
-/** Of integers: no index, size or length comes near it. */
 const MAX_INTEGER_SHIFT = 21
 
 /** Reads the field blocks of one connection in the order they came (RFC 7541). Throws ConnectionError, after which it must not be used. */
@@ -54,7 +51,6 @@ export class HpackDecoder {
     return { fields, isTooLarge }
   }
 
-  /** The next field; undefined for a change of the table's size, which may only stand at the beginning. */
   #next(isAtBeginning: boolean): HeaderField | undefined {
     const first = this.#bytes[this.#at] ?? 0
     if ((first & 0x80) !== 0) return this.#field(this.#integer(7))

@@ -1,7 +1,6 @@
 import { staticIndexOfName, staticIndexOfStatus } from './static-table.ts'
 
 const INITIAL_BYTES = 16 * 1024
-/** Up to here a loop is faster than a call into the runtime. */
 const SHORT_LENGTH = 24
 const LONGEST_INTEGER_BYTES = 6
 const LITERAL_PREFIX_BITS = 4
@@ -15,7 +14,6 @@ export class HpackEncoder {
   #bytes = Buffer.allocUnsafeSlow(INITIAL_BYTES)
   #length = 0
 
-  /** The block is that of these bytes up to `length`, until the next `begin`. */
   get bytes(): Buffer {
     return this.#bytes
   }
@@ -28,7 +26,6 @@ export class HpackEncoder {
     this.#length = 0
   }
 
-  /** Fields that were written before. */
   append(block: Buffer): void {
     this.#reserve(block.length)
     block.copy(this.#bytes, this.#length)
@@ -42,7 +39,6 @@ export class HpackEncoder {
     else this.#put(INDEXED | index)
   }
 
-  /** The name in lower case; both with a byte in each character. */
   field(name: string, value: string): void {
     this.#reserve(name.length + value.length + 3 * LONGEST_INTEGER_BYTES)
     const index = staticIndexOfName.get(name)

@@ -26,7 +26,6 @@ const tree = growTree()
 const steps = stepsOf(tree)
 const mayEnd = endsOf(tree)
 
-/** Reads a Huffman-coded string as latin1. Throws ConnectionError for padding that is none and for EOS. */
 export function decodeHuffman(bytes: Buffer, from: number, to: number): string {
   const room = roomFor(to - from)
   let length = 0
@@ -58,7 +57,6 @@ function broken(): ConnectionError {
 }
 
 interface Tree {
-  /** Of each inner node its two children: another inner node, or `~symbol`. 0, the root, is nobody's child: not grown. */
   children: [number, number][]
 }
 

@@ -1,7 +1,6 @@
 import type { WritableSocket } from '../sockets/outgoing.ts'
 
 const ROOM_BYTES = 64 * 1024
-/** Rooms are lent for a turn; so many are kept for the next one. */
 const MAX_FREE_ROOMS = 64
 const freeRooms: Buffer[] = []
 
@@ -19,13 +18,11 @@ export class Outbox {
   #isEnding = false
   #isClosed = false
 
-  /** `onFilled` is called when something has been put in that a `flush` must follow. */
   constructor(socket: WritableSocket, onFilled: () => void) {
     this.#socket = socket
     this.#onFilled = onFilled
   }
 
-  /** Whether the kernel has not taken all that it was given. */
   get isStuck(): boolean {
     return this.#waitingBytes > 0
   }
@@ -38,12 +35,10 @@ export class Outbox {
     return this.#waitingBytes + this.#at
   }
 
-  /** Where the next byte goes in the room. */
   get at(): number {
     return this.#at
   }
 
-  /** A buffer with room for `count` bytes at `at`; as many must be written there. */
   take(count: number): Buffer {
     let room = this.#room
     if (room === undefined) {
@@ -56,12 +51,10 @@ export class Outbox {
     return room
   }
 
-  /** So many bytes have been written at `at`. */
   put(count: number): void {
     this.#at += count
   }
 
-  /** Sends what was put in. */
   flush(): void {
     const room = this.#room
     if (room === undefined) return
@@ -71,7 +64,6 @@ export class Outbox {
     this.#shutDownWhenDone()
   }
 
-  /** The socket takes bytes again. */
   drained(): void {
     for (let bytes = this.#waiting[0]; bytes !== undefined; bytes = this.#waiting[0]) {
       const written = this.#socket.write(bytes, 0, bytes.length)
@@ -89,7 +81,6 @@ export class Outbox {
     this.#shutDownWhenDone()
   }
 
-  /** Closes our side once everything is sent. */
   end(): void {
     this.#isEnding = true
     this.flush()

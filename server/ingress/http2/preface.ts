@@ -10,7 +10,6 @@ export class Preface {
     return this.#matchedBytes === PREFACE.length
   }
 
-  /** How many of these bytes belong to it. Throws ConnectionError where they do not. */
   take(bytes: Buffer): number {
     const count = Math.min(bytes.length, PREFACE.length - this.#matchedBytes)
     const expected = PREFACE.subarray(this.#matchedBytes, this.#matchedBytes + count)

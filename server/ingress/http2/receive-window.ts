@@ -1,4 +1,3 @@
-/** What a peer may still send, of one stream or of all together: opened again as what it has sent is used. */
 export class ReceiveWindow {
   readonly #sizeBytes: number
   #leftBytes: number
@@ -9,12 +8,10 @@ export class ReceiveWindow {
     this.#leftBytes = sizeBytes
   }
 
-  /** What has been taken and not been used yet. */
   get heldBytes(): number {
     return this.#sizeBytes - this.#leftBytes - this.#usedBytes
   }
 
-  /** Whether the peer was allowed to send so much. */
   take(bytes: number): boolean {
     this.#leftBytes -= bytes
     return this.#leftBytes >= 0

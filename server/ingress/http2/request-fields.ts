@@ -9,9 +9,7 @@ export interface RequestFields {
   scheme: string | undefined
   authority: string | undefined
   path: string | undefined
-  /** Of an extended CONNECT (RFC 8441). */
   protocol: string | undefined
-  /** Lines of an HTTP/1 head. */
   lines: string
   hasLength: boolean
 }
@@ -38,7 +36,6 @@ const pseudoNames: ReadonlyMap<string, PseudoName> = new Map([
   [':protocol', 'protocol'],
 ])
 
-/** Throws StreamError for a request that is malformed. */
 export function readRequestFields(fields: readonly HeaderField[]): RequestFields {
   const collected: Collected = {
     method: undefined,
@@ -62,7 +59,6 @@ export function readRequestFields(fields: readonly HeaderField[]): RequestFields
   return collected
 }
 
-/** The lines of a request's trailers. Throws StreamError. */
 export function trailerLines(fields: readonly HeaderField[]): string {
   let lines = ''
   for (const field of fields) {

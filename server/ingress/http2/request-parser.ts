@@ -6,16 +6,12 @@ import { type RequestFields, readRequestFields } from './request-fields.ts'
 
 export interface ParsedRequest {
   head: RequestHead
-  /** Set for an extended CONNECT: what the instance is asked to prove it speaks WebSocket with. */
   websocketKey: string | undefined
 }
 
 const KEY_BYTES = 16
 
-/**
- * Writes a request's fields as the HTTP/1 head they mean and has that parsed like any other, so that there is one reading of every
- * request. Clients that ask for the same again send the same references to their table: what was parsed then is taken.
- */
+/** Has the fields parsed as the HTTP/1 head they mean, so that there is one reading of every request. A repeated request is not parsed again. */
 export class RequestParser {
   readonly #limits: HeadLimits
   #fields: readonly HeaderField[] = []
@@ -26,7 +22,6 @@ export class RequestParser {
     this.#limits = limits
   }
 
-  /** `isWhole` tells that no body follows. Throws StreamError for a malformed request and BadMessage for one that is not served. */
   parse(fields: readonly HeaderField[], isWhole: boolean): ParsedRequest {
     if (this.#parsed !== undefined && isWhole === this.#isWhole && areSame(fields, this.#fields)) return this.#parsed
     const parsed = this.#parse(readRequestFields(fields), isWhole)
@@ -40,7 +35,6 @@ export class RequestParser {
   #parse(request: RequestFields, isWhole: boolean): ParsedRequest {
     if (request.protocol !== undefined) return this.#parseTunnel(request, isWhole)
     const { method, path, authority, lines, hasLength } = request
-    // A plain CONNECT is for the parser to refuse.
     const target = path ?? authority ?? ''
     const framing = isWhole || hasLength ? '' : 'transfer-encoding: chunked\r\n'
     const head = parseRequestHead(`${method} ${target} HTTP/1.1\r\n${hostLine(authority)}${lines}${framing}\r\n`, this.#limits)

@@ -11,7 +11,6 @@ const encoder = new HpackEncoder()
 
 const encoded = new BlockCache()
 
-/** An upstream's head, interim ones included. The block is valid until the next one is encoded. */
 export function encodeResponse(head: ResponseHead, headers: readonly Header[]): HpackEncoder {
   encoder.begin()
   const known = headers.length === 0 ? encoded.get(head.text) : undefined
@@ -29,7 +28,7 @@ function encodeHead(head: ResponseHead, headers: readonly Header[]): void {
   for (const field of head.fields) {
     const passes = isFraming(field) ? hasLength && field.known === 'content-length' : passesToClient(field, head, headers)
     if (passes) encoder.field(field.name, field.value)
-    // Every one is another, and none of anybody else's concern.
+    // Cookies differ each time, and are nobody else's concern.
     if (field.is('set-cookie')) isKept = false
   }
   if (isKept) encoded.keep(head.text, encoder.bytes, encoder.length)
@@ -46,7 +45,6 @@ export function encodeAgreement(head: ResponseHead): HpackEncoder {
   return encoder
 }
 
-/** The head of an answer of our own. */
 export function encodeLocal({ status, headers, lengthBytes }: LocalHead, requestId: string): HpackEncoder {
   encoder.begin()
   encoder.status(status)

@@ -24,7 +24,6 @@ export interface OwnSettings {
   maxHeadBytes: number
 }
 
-/** What a client is told first. */
 export function ownSettings({ maxStreams, windowBytes, maxHeadBytes }: OwnSettings): readonly Setting[] {
   return [
     [SettingId.maxConcurrentStreams, maxStreams],
@@ -35,13 +34,11 @@ export function ownSettings({ maxStreams, windowBytes, maxHeadBytes }: OwnSettin
   ]
 }
 
-/** What a SETTINGS frame says, as far as it matters to us; undefined where it says nothing. */
 export interface PeerSettings {
   initialWindowBytes: number | undefined
   tableBytes: number | undefined
 }
 
-/** Throws ConnectionError for a value that is not allowed. */
 export function readSettings({ bytes, from, to }: Frame): PeerSettings {
   const settings: PeerSettings = { initialWindowBytes: undefined, tableBytes: undefined }
   for (let at = from; at < to; at += SETTING_BYTES) {

@@ -65,15 +65,12 @@ const entries: readonly (readonly [name: string, value?: string])[] = [
   ['www-authenticate'],
 ]
 
-/** By index - 1. */
 export const staticFields: readonly HeaderField[] = entries.map(([name, value = '']) => new HeaderField(name, value))
 
-/** The first index of each name. */
 export const staticIndexOfName: ReadonlyMap<string, number> = new Map(
   entries.map(([name], index) => [name, index + 1] as const).toReversed(),
 )
 
-/** The index of each status that has one. */
 export const staticIndexOfStatus: ReadonlyMap<number, number> = new Map(
   entries.flatMap(([name, value], index) => (name === ':status' ? [[Number(value), index + 1] as const] : [])),
 )

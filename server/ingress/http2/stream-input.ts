@@ -8,14 +8,12 @@ const NOTHING = Buffer.alloc(0)
 const CRLF = '\r\n'
 const LAST_CHUNK = '0\r\n'
 
-/** The data a stream has received and nobody has taken yet. It is handed out as the HTTP/1 head says: bare, or as chunks. */
 export class StreamInput {
   readonly #windowBytes: number
   /** Most streams never receive anything but their head. */
   #queue: ByteQueue | undefined
   #window: ReceiveWindow | undefined
   #isChunked = false
-  /** How much may still come by the length that was given. */
   #owedBytes = Number.POSITIVE_INFINITY
   #trailers = ''
   #isEnded = false
@@ -24,19 +22,16 @@ export class StreamInput {
     this.#windowBytes = windowBytes
   }
 
-  /** One that is over before it has begun. */
   static ended(): StreamInput {
     const input = new StreamInput(0)
     input.#isEnded = true
     return input
   }
 
-  /** Whether the peer has ended its side. */
   get isEnded(): boolean {
     return this.#isEnded
   }
 
-  /** A tunnel's bytes are bare and without a known length. */
   expect(framing: Framing, isTunnel: boolean): void {
     this.#isChunked = framing.kind === 'chunked'
     if (framing.kind === 'length') this.#owedBytes = framing.bytes
@@ -47,7 +42,6 @@ export class StreamInput {
     return this.#queue?.length ?? 0
   }
 
-  /** Takes a frame's data; with its padding it has `frameBytes`. Throws StreamError. */
   push(bytes: Buffer, { from, to }: { from: number; to: number }, frameBytes: number): void {
     this.#window ??= new ReceiveWindow(this.#windowBytes)
     if (!this.#window.take(frameBytes)) throw new StreamError(ErrorCode.flowControlError, 'more data was sent than allowed')
@@ -57,14 +51,12 @@ export class StreamInput {
     this.#queue.push(bytes, from, to)
   }
 
-  /** The peer has said all, with these lines behind its data. Throws StreamError. */
   end(trailers: string): void {
     if (this.#owedBytes > 0 && this.#owedBytes !== Number.POSITIVE_INFINITY) throw malformed('the body is shorter than content-length says')
     this.#isEnded = true
     this.#trailers = trailers
   }
 
-  /** All that waits, framed; with the end of a chunked body when that has come. */
   takeAll(): Buffer {
     const data = this.#queue?.takeAll() ?? NOTHING
     if (!this.#isChunked) return data
@@ -77,19 +69,16 @@ export class StreamInput {
     return framed
   }
 
-  /** Lets go of what was received with that which waits. */
   own(): void {
     this.#queue?.own()
   }
 
-  /** Drops what waits and returns how much it was. */
   clear(): number {
     const count = this.waitingBytes
     this.#queue?.clear()
     return count
   }
 
-  /** So much has been used. Returns by how much the peer's window is to be opened. */
   giveBack(bytes: number): number {
     return this.isEnded || this.#window === undefined ? 0 : this.#window.giveBack(bytes)
   }

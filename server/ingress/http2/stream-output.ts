@@ -5,22 +5,15 @@ import { DEFAULT_MAX_FRAME_BYTES } from './frame.ts'
 import type { HpackEncoder } from './hpack-encoder.ts'
 import { encodeTrailers } from './response-block.ts'
 
-/** From here on whoever answers is to pause until the queue is empty. */
 const HIGH_WATER_BYTES = 64 * 1024
-/** The most of a body that is fetched at a time as it goes out. */
 const OFFER_BYTES = 256 * 1024
-/** A peer that opens its windows by less than this at a time makes work out of nothing. */
 const SMALL_FRAME_BYTES = 1024
 /** A window that is opened byte by byte is no progress: this much must go out in the time that a client may keep us waiting. */
 const MIN_PROGRESS_BYTES = 16 * 1024
 
-/** Who is told how the output goes on. */
 export interface OutputOwner {
-  /** What was full is empty. */
   outputDrained(): void
-  /** The last frame has been handed over. */
   outputEnded(): void
-  /** A DATA frame has been handed over; `isStingy` when the peer's window made it very small. */
   dataSent(isStingy: boolean): void
 }
 
@@ -31,7 +24,6 @@ export interface OutputParts {
   owner: OutputOwner
 }
 
-/** What one stream sends: what does not fit into the peer's windows waits here, and the stream's end behind it. */
 export class StreamOutput {
   readonly #id: number
   readonly #sender: DataSender
@@ -42,14 +34,11 @@ export class StreamOutput {
   #isFull = false
   #isEnding = false
   #isEnded = false
-  /** Whether the answerer waits to be asked for what it has. */
   #isPulling = false
   #hadTurn = false
   #trailers: readonly Field[] = []
-  /** What the answer's length says is still to come. */
   #owedBytes = Number.POSITIVE_INFINITY
   #progressAt: number
-  /** Sent since then. */
   #progressBytes = 0
 
   constructor(id: number, { sender, clock, owner }: OutputParts) {
@@ -73,22 +62,18 @@ export class StreamOutput {
     return this.#waitingBytes > 0 || this.#isPulling
   }
 
-  /** What the peer takes of this stream; below zero when it has changed its mind. */
   get windowBytes(): number {
     return this.#windowBytes
   }
 
-  /** Whether `sendFrame` would bring something forward. */
   get isReady(): boolean {
     return this.isWaiting && this.#windowBytes > 0
   }
 
-  /** Since when the client has taken less than it must. */
   get progressAt(): number {
     return this.#progressAt
   }
 
-  /** The client's time to take what is written begins anew. */
   progressed(): void {
     this.#progressAt = this.#clock.now
     this.#progressBytes = 0
@@ -108,7 +93,6 @@ export class StreamOutput {
     this.#isEnded = true
   }
 
-  /** Takes a part of `bytes`, which must not change any more; the stream ends with the last of the body. */
   write(bytes: Buffer, from: number, to: number): void {
     const count = to - from
     this.#owedBytes -= count
@@ -130,10 +114,7 @@ export class StreamOutput {
     if (this.isReady) this.#sender.join(this)
   }
 
-  /**
-   * How much a body that can be had again may fetch now; where that is nothing, `outputDrained` tells when to ask again. Nobody gets a
-   * second turn before those who wait have had theirs.
-   */
+  /** Bytes a body may fetch now; where that is 0, `outputDrained` tells when to ask again. Streams that wait go first. */
   askRoom(): number {
     const room = this.#hadTurn && this.#sender.isContended ? 0 : Math.min(this.#windowBytes, this.#sender.roomBytes, OFFER_BYTES)
     this.#hadTurn = false
@@ -151,12 +132,10 @@ export class StreamOutput {
     return count
   }
 
-  /** There is room again for what was held back. */
   goOn(): void {
     if (!this.#isFull) this.#owner.outputDrained()
   }
 
-  /** The stream ends behind what was written. */
   end(trailers: readonly Field[]): void {
     if (this.#isEnding) return
     this.#isEnding = true
@@ -164,7 +143,6 @@ export class StreamOutput {
     if (this.#waitingBytes === 0) this.#sendEnd()
   }
 
-  /** Sends one frame of what waits, as large as the windows allow. */
   sendFrame(): void {
     if (this.#isPulling) {
       this.#isPulling = false
@@ -186,13 +164,11 @@ export class StreamOutput {
     if (isAll && this.#isEnding && !this.#isEnded) this.#sendEnd()
   }
 
-  /** The peer takes more of this stream, or less. */
   grow(bytes: number): void {
     this.#windowBytes += bytes
     if (this.isReady) this.#sender.join(this)
   }
 
-  /** Nothing more is to be sent. */
   drop(): void {
     this.#sender.queued(-this.#waitingBytes)
     this.#queue?.clear()

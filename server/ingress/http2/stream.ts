@@ -13,13 +13,10 @@ import { StreamInput } from './stream-input.ts'
 import { type OutputOwner, StreamOutput } from './stream-output.ts'
 import { agreementProblem } from './websocket-key.ts'
 
-/** Of the many streams that are nothing but a head. */
 const NO_INPUT = StreamInput.ended()
 
-/** Where a stream stands: its request is being answered; it waits to become a tunnel; it is one; its answer is known and leaves; it is over. */
 type Phase = 'request' | 'handshake' | 'tunnel' | 'leaving' | 'over'
 
-/** One stream of a client: a request and its answer, or a tunnel. */
 export class Http2Stream extends ClientRequest implements OutputOwner {
   readonly id: number
   readonly #host: StreamHost
@@ -29,12 +26,9 @@ export class Http2Stream extends ClientRequest implements OutputOwner {
   #websocketKey: string | undefined
   #isEndDelivered = false
   #trailers: readonly Field[] = []
-  /** When the client last sent something, or was last asked for it, by the clock of the deadlines. */
   #inputAt: number
-  /** Whose room the client gets back when whoever answers has really used it. */
   #unusedBytes = 0
 
-  /** `isWhole` tells that nothing follows its head. */
   constructor(id: number, host: StreamHost, isWhole: boolean) {
     super(host)
     this.id = id
@@ -44,9 +38,6 @@ export class Http2Stream extends ClientRequest implements OutputOwner {
     this.#inputAt = host.context.deadlines.now
   }
 
-  // What the client does.
-
-  /** The request's head has come. */
   begin({ head, websocketKey }: ParsedRequest): void {
     this.noteHead(head, websocketKey === undefined ? head.method : 'CONNECT')
     this.#websocketKey = websocketKey
@@ -59,14 +50,12 @@ export class Http2Stream extends ClientRequest implements OutputOwner {
     }
   }
 
-  /** A request that breaks the protocol is only reported: its stream is reset. */
   beginMalformed(): void {
     this.noteUnknown()
     this.note.status = 400
     this.report()
   }
 
-  /** Data, stripped of its padding; with it, it had `frameBytes`. Throws StreamError. */
   data({ bytes, from, to }: Frame, frameBytes: number): void {
     this.#input.push(bytes, { from, to }, frameBytes)
     this.#inputAt = this.context.deadlines.now
@@ -74,13 +63,11 @@ export class Http2Stream extends ClientRequest implements OutputOwner {
     if (this.#phase === 'leaving') this.#host.used(this.#input.clear())
   }
 
-  /** The client has ended its side, with these lines behind its data. Throws StreamError. */
   end(trailers: string): void {
     this.#input.end(trailers)
     if (this.#phase === 'leaving') this.#settle()
   }
 
-  /** Whether it is a tunnel or asks to become one. */
   get isForTunnel(): boolean {
     return this.#websocketKey !== undefined
   }
@@ -89,12 +76,10 @@ export class Http2Stream extends ClientRequest implements OutputOwner {
     return this.#input.isEnded
   }
 
-  /** What was not wanted yet is to be kept. */
   keep(): void {
     this.#input.own()
   }
 
-  /** The client takes more. */
   grow(bytes: number): void {
     this.#output.grow(bytes)
   }
@@ -103,13 +88,11 @@ export class Http2Stream extends ClientRequest implements OutputOwner {
     return this.#output.windowBytes
   }
 
-  /** The client, or what it did wrong, ends the stream before its time. */
   interrupted(): void {
     this.cutOff()
     this.#over('ended')
   }
 
-  /** Ends it with this code. */
   reset(code: number): void {
     if (this.#phase === 'over') return
     this.#host.sender.writer.reset(this.id, code)
@@ -117,7 +100,6 @@ export class Http2Stream extends ClientRequest implements OutputOwner {
     this.#over('reset')
   }
 
-  /** Looks whether somebody is late; `now` by the clock of the deadlines. */
   check(now: number): void {
     const { limits } = this.context
     if (this.#output.isWaiting) {
@@ -128,8 +110,6 @@ export class Http2Stream extends ClientRequest implements OutputOwner {
       if (now - this.#inputAt > limits.bodyIdleMs) this.refuse(new BadMessage(408, 'the request body did not come in time'))
     }
   }
-
-  // What the exchange asks for.
 
   get protocol(): string {
     return 'HTTP/2'
@@ -185,7 +165,6 @@ export class Http2Stream extends ClientRequest implements OutputOwner {
     this.#trailers = fields
   }
 
-  /** What all streams write in one turn goes out together anyway. */
   hold(): void {}
 
   release(): void {}
@@ -228,8 +207,6 @@ export class Http2Stream extends ClientRequest implements OutputOwner {
     this.#output.end([])
   }
 
-  // What the output tells.
-
   outputDrained(): void {
     this.exchange?.clientDrained()
   }
@@ -241,8 +218,6 @@ export class Http2Stream extends ClientRequest implements OutputOwner {
   dataSent(isStingy: boolean): void {
     this.#host.dataSent(isStingy)
   }
-
-  // How it goes on.
 
   protected override breakOff(): void {
     this.reset(ErrorCode.cancel)
@@ -295,7 +270,6 @@ export class Http2Stream extends ClientRequest implements OutputOwner {
     else if (this.#websocketKey === undefined) this.reset(ErrorCode.noError)
   }
 
-  /** What was received is of no use any more. */
   #forget(): void {
     this.#host.used(this.#input.clear() + this.#unusedBytes)
     this.#unusedBytes = 0

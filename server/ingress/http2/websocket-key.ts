@@ -4,7 +4,6 @@ import type { ResponseHead } from '../message/response-head.ts'
 /** RFC 6455 section 1.3. */
 const MAGIC = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
-/** What is wrong with an instance's agreement to the WebSocket it was asked for with this key, in words; undefined when nothing is. */
 export function agreementProblem(head: ResponseHead, key: string | undefined): string | undefined {
   const expected = new Bun.CryptoHasher('sha1').update(`${key}${MAGIC}`).digest('base64')
   if (fieldValue(head.fields, 'sec-websocket-accept') === expected) return undefined

@@ -1,16 +1,13 @@
 import { networkOf } from '../../platform/network/network-of.ts'
 import type { IngressLimits } from './limits.ts'
 
-/** Room for client connections, of all listeners together. */
 export interface ConnectionLimits {
-  /** Takes one connection in. Returns the key to `release` it with, or undefined when that address may have no further one. */
   admit(address: string): string | undefined
   release(key: string): void
 }
 
 export interface ConnectionLimitsOptions {
   limits: Pick<IngressLimits, 'maxConnections' | 'maxConnectionsPerAddress'>
-  /** Those speak for many. */
   isTrusted(address: string): boolean
 }
 

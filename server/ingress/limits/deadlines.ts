@@ -1,10 +1,7 @@
-/** A deadline that does not come. */
 export const NEVER = Number.POSITIVE_INFINITY
 
-/** Something that must not stay as it is beyond `deadlineAt`, on the clock of `Deadlines`. */
 export interface Deadlined {
   deadlineAt: number
-  /** Called once the deadline has passed; it is NEVER by then. */
   expired(): void
 }
 

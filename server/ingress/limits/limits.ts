@@ -1,55 +1,45 @@
 /** Bounds of time and size within which the ingress serves. Times in milliseconds, sizes in bytes. */
 export interface IngressLimits {
-  /** Open client connections; further ones are closed at once. */
   maxConnections: number
-  /** Of one client address, or of one /64 in IPv6; trusted proxies may have any number. 0 is no limit. */
+  /** One client address, or one /64 in IPv6, may have so many; trusted proxies any number. 0 is no limit. */
   maxConnectionsPerAddress: number
   /** Requests under way to the control plane, of one client address; 0 is no limit. */
   maxApiRequestsPerAddress: number
-  /** Requests at a time on one HTTP/2 connection. */
   maxStreams: number
   maxHeadBytes: number
   maxTargetBytes: number
   maxFields: number
-  /** Of one request; 0 is no limit. */
+  /** 0 is no limit. */
   maxBodyBytes: number
   /** What may wait in memory for clients to take it, or for instances to take it from them: of all connections. */
   maxUnsentBytes: number
   /** Requests of HTTP/2 at a time, of all connections: each may take a connection to an instance, and so a descriptor. */
   maxOpenStreams: number
-  /** From the first byte of a request's head to its last; further bytes do not extend it. */
+  /** Time from the first byte of a head to its last; further bytes do not extend it. */
   headTimeoutMs: number
-  /** Of a connection between two requests. */
   keepAliveMs: number
-  /** Without a byte of a request body that is being waited for. */
+  /** Time without a byte of a request body that is being waited for. */
   bodyIdleMs: number
-  /** In which a client that has some to take must take a little of it: see `MIN_PROGRESS_BYTES` for the windows of HTTP/2. */
+  /** A client that has something to take must take some of it in this time: see `MIN_PROGRESS_BYTES` for HTTP/2. */
   writeIdleMs: number
   connectTimeoutMs: number
-  /** Without a byte from an upstream that owes an answer. */
+  /** Time without a byte from an upstream that owes an answer. */
   upstreamIdleMs: number
-  /** Without a byte in either direction of a tunnel. */
   tunnelIdleMs: number
-  /** Of a pooled upstream connection. Just below the 5 s after which Node closes its side. */
+  /** Just below the 5 s after which Node closes its side of an idle connection. */
   poolIdleMs: number
   /** A request that cannot be repeated takes a pooled connection only while it is this fresh. */
   poolFreshMs: number
-  /** Requests that wait for services that are asleep: for one of them, and for all. */
   maxHeldPerService: number
   maxHeld: number
-  /** Of all, those that come with a body, the beginning of which waits with them. */
+  /** Held requests that come with a body, the beginning of which waits with them. */
   maxHeldWithBody: number
-  /** For a service to wake, from the request that waits for it on. */
   wakeTimeoutMs: number
-  /** For a client to read the answer and close after we have closed our side. */
   lingerMs: number
-  /** For requests in flight when the ingress is asked to end. */
   closeGraceMs: number
-  /** For idle connections and tunnels to be left by their clients after a hand-over; then the ones are closed, the others told to come again. */
+  /** Time for clients to leave idle connections and tunnels after a hand-over; then connections are closed, tunnels told to come again. */
   successionQuietMs: number
-  /** For requests and uploads in flight at a hand-over. */
   successionGraceMs: number
-  /** How often deadlines are looked at. */
   tickMs: number
 }
 
@@ -60,7 +50,6 @@ export const defaultIngressLimits: IngressLimits = {
   maxConnections: 20_000,
   // A whole office behind one address stays below it, and twenty such addresses are needed to take every place.
   maxConnectionsPerAddress: 1_000,
-  // As many as connections may come to it directly.
   maxApiRequestsPerAddress: 500,
   maxStreams: 128,
   maxHeadBytes: 32 * 1024,

@@ -3,11 +3,9 @@ const REPORT_EVERY_MS = 60_000
 /** Counts what strangers can cause at will, and tells of it once a minute at most. */
 export interface ReportedCount {
   count(reason: string): void
-  /** Tells what is not told yet. */
   stop(): void
 }
 
-/** `report` gets how often it happened since the last time, and the reason of the first. */
 export function createReportedCount(report: (count: number, reason: string) => void): ReportedCount {
   let count = 0
   let firstReason = ''

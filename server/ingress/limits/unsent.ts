@@ -1,13 +1,10 @@
 import { networkOf } from '../../platform/network/network-of.ts'
 import type { IngressLimits } from './limits.ts'
 
-/** What waits in memory because of the clients of one address: for them to take it, or for an instance to take it from them. */
 interface Share {
   bytes: number
-  /** Requests under way, each of which may have a connection to an instance. */
   streams: number
   accounts: Set<Owner>
-  /** Trusted proxies speak for many. */
   isTrusted: boolean
 }
 
@@ -20,9 +17,7 @@ interface Owner {
 
 export type UnsentLimits = Pick<IngressLimits, 'maxUnsentBytes' | 'maxOpenStreams'>
 
-/** What one connection makes us keep. */
 export interface Account {
-  /** Whether new requests of this address are to be refused until some of what waits has gone. */
   readonly isCrowded: boolean
   /** Tells how much the connection keeps now. Where that is too much, `evict` is called: of this connection, or of one that keeps far more. */
   set(bytes: number, streams: number): void

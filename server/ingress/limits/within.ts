@@ -1,4 +1,3 @@
-/** Waits for it, but no longer than this. */
 export async function within(ms: number, event: Promise<unknown>): Promise<void> {
   const late = Promise.withResolvers<void>()
   const timer = setTimeout(late.resolve, ms)

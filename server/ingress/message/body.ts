@@ -2,7 +2,6 @@ import type { ByteFeed } from './byte-feed.ts'
 import { ChunkedBody } from './chunked-body.ts'
 import type { Framing } from './framing.ts'
 
-/** A part of a body: the bytes from `from` up to `to`, as they were received. */
 export interface BodyPart {
   kind: 'body'
   bytes: Buffer
@@ -10,17 +9,13 @@ export interface BodyPart {
   to: number
 }
 
-/** Follows a body through the bytes of a connection, without copying or changing them. */
 export interface BodyTracker {
   readonly isDone: boolean
-  /** How many of these bytes, from `from` on, belong to the body. Throws BadMessage when the framing is broken. */
   take(bytes: Buffer, from: number): number
 }
 
-/** Receives what a chunked body carries, without its framing. */
 export interface PayloadSink {
   onPayload(payload: Buffer): void
-  /** The lines behind the payload, each with its CRLF; not called when there are none. */
   onTrailers(lines: string): void
 }
 
@@ -37,7 +32,6 @@ export function trackBody(framing: Framing, sink?: PayloadSink): BodyTracker {
   }
 }
 
-/** The part of the body that the feed holds; undefined when it holds nothing. */
 export function takePart(body: BodyTracker, feed: ByteFeed): BodyPart | undefined {
   if (feed.length === 0) return undefined
   const { bytes, from } = feed

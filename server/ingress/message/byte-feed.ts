@@ -3,14 +3,12 @@ import { BadMessage } from './bad-message.ts'
 const NOTHING = Buffer.alloc(0)
 const LF = 10
 const CR = 13
-/** As bytes: a text would be turned into them at each search. */
 const END_OF_HEAD = Buffer.from('\r\n\r\n')
 
 /** Received bytes that have not been used yet: those of `bytes` from `from` on. A subarray for each use would cost an allocation. */
 export class ByteFeed {
   #bytes: Buffer = NOTHING
   #from = 0
-  /** Up to here no end of a head begins. */
   #searchedTo = 0
 
   get length(): number {
@@ -40,15 +38,11 @@ export class ByteFeed {
   drop(count: number): void {
     this.#from += count
     this.#searchedTo = this.#from
-    // Not to keep used bytes alive.
     if (this.#from === this.#bytes.length) this.#bytes = NOTHING
     if (this.#bytes === NOTHING) this.#from = this.#searchedTo = 0
   }
 
-  /**
-   * Takes a whole head as latin1 text including its empty line, or nothing while it is incomplete.
-   * Throws BadMessage 431 beyond `maxBytes`, and 400 as soon as a line ends with a bare LF.
-   */
+  /** A whole head as latin1 text with its empty line. Throws BadMessage 431 beyond `maxBytes`, and 400 as soon as a line ends with a bare LF. */
   takeHead(maxBytes: number): string | undefined {
     const end = this.#bytes.indexOf(END_OF_HEAD, this.#searchedTo)
     if (end < 0) {
@@ -65,7 +59,6 @@ export class ByteFeed {
   }
 }
 
-/** Without this a head that ends its lines with LF alone would be waited for until it times out. */
 function refuseBareLineFeed(bytes: Buffer, headFrom: number, from: number): void {
   for (let at = bytes.indexOf(LF, from); at >= 0; at = bytes.indexOf(LF, at + 1)) {
     if (at === headFrom || bytes[at - 1] !== CR) throw new BadMessage(400, 'a line ends with a bare LF')

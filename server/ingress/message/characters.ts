@@ -6,7 +6,6 @@ export const COLON = 58
 const SPACE = 32
 export const TAB = 9
 
-/** For `skipWhile`. */
 export function tableOf(isMember: (code: number) => boolean): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, code) => (isMember(code) ? 1 : 0))
 }
@@ -21,14 +20,12 @@ export const isValueCode = tableOf((code) => code === TAB || (code >= SPACE && c
 /** Visible ASCII without `#`: a fragment never travels. */
 export const isTargetCode = tableOf((code) => code > SPACE && code < 127 && code !== 35)
 
-/** Index of the first character from `from` on that is not in the table. */
 export function skipWhile(text: string, from: number, table: Uint8Array): number {
   let at = from
   while (at < text.length && table[text.charCodeAt(at)] === 1) at++
   return at
 }
 
-/** Without the spaces and tabs around it; nothing else counts as white space in a head. */
 export function trimBlanks(text: string, from: number, to: number): string {
   let start = from
   let end = to

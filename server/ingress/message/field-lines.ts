@@ -2,15 +2,11 @@ import { BadMessage } from './bad-message.ts'
 import { COLON, CR, isTokenCode, isValueCode, LF, skipWhile, trimBlanks } from './characters.ts'
 import { type KnownName, knownName, spells } from './known-names.ts'
 
-/** One line of a head. Most are passed on unread, so their parts are cut out of the head only when they are asked for. */
 export class Field {
   readonly #head: string
   readonly #colon: number
-  /** Where its line begins in the head. */
   readonly from: number
-  /** Behind its CRLF. */
   readonly to: number
-  /** Its name where that means something to a proxy. */
   readonly known: KnownName | undefined
 
   constructor(head: string, { from, colon, to, known }: { from: number; colon: number; to: number; known: KnownName | undefined }) {
@@ -21,7 +17,6 @@ export class Field {
     this.known = known
   }
 
-  /** In lower case. */
   get name(): string {
     return this.#head.slice(this.from, this.#colon).toLowerCase()
   }
@@ -30,7 +25,6 @@ export class Field {
     return trimBlanks(this.#head, this.#colon + 1, this.to - 2)
   }
 
-  /** Whether this is its name, given in lower case. */
   is(name: string): boolean {
     return this.#colon - this.from === name.length && spells(this.#head, this.from, name)
   }
@@ -49,7 +43,6 @@ export class Field {
     return false
   }
 
-  /** Also in the white space around it. */
   valueHas(code: number): boolean {
     for (let at = this.#colon + 1; at < this.to; at++) if (this.#head.charCodeAt(at) === code) return true
     return false
@@ -92,7 +85,6 @@ function isSuspicious(head: string, from: number, colon: number): boolean {
   return false
 }
 
-/** All field lines, from `start` on, of a head that has passed `scanFieldLines`. */
 export function fieldLinesOf(head: string, start: number): Field[] {
   const fields: Field[] = []
   const end = head.length - 2
@@ -105,13 +97,11 @@ export function fieldLinesOf(head: string, start: number): Field[] {
   return fields
 }
 
-/** Checks all field lines of a head and returns them. */
 export function parseFieldLines(head: string, start: number, maxFields: number): Field[] {
   scanFieldLines(head, start, maxFields)
   return fieldLinesOf(head, start)
 }
 
-/** The members of a comma-separated list, in lower case. */
 export function listOf(value: string): string[] {
   return value
     .toLowerCase()

@@ -6,14 +6,11 @@ import type { KnownName } from './known-names.ts'
 import { fieldValue, type RequestHead } from './request-head.ts'
 
 export interface RequestSource {
-  /** The peer of the client connection. */
   address: string
-  /** Whether that peer may speak for others: only then do forwarded headers it sends count. */
   isTrusted: boolean
   scheme: 'http' | 'https'
 }
 
-/** What the upstream is told about where the requests of a connection come from. They mostly ask for one host, so its lines are kept. */
 export class RequestOrigin {
   readonly #source: RequestSource
   #host: string | undefined
@@ -48,14 +45,12 @@ const hopByHop = new Set<string>([
   'upgrade',
 ])
 
-/** Of these, our own lines tell what the client's told, where it counts. */
 const replaced = new Set<KnownName>(['x-forwarded-for', 'x-request-id'])
 const FORWARDED_PREFIX = 'x-forwarded-'
 const UNDERSCORE = '_'.charCodeAt(0)
 
 const defaultPort = { http: 80, https: 443 } as const
 
-/** The head as the upstream gets it: the client's own lines, less what may not pass, plus where it comes from. */
 export function forwardRequest(
   out: HeadWriter,
   head: RequestHead,
@@ -78,7 +73,7 @@ export function requestIdOf(notable: readonly Field[]): string {
   return given !== undefined && /^[\w.=:+/-]{8,128}$/.test(given) ? given : newRequestId()
 }
 
-/** In the form of a UUID whose last digits are counted: as unique, without asking for random bytes each time. */
+/** A request id is a UUID whose last digits are counted: as unique, without asking for random bytes each time. */
 const COUNTED_DIGITS = 7
 const FIRST_COUNT = 16 ** (COUNTED_DIGITS - 1)
 const END_OF_COUNT = 16 ** COUNTED_DIGITS

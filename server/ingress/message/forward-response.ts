@@ -7,13 +7,9 @@ import type { KnownName } from './known-names.ts'
 import { isBodyless, type ResponseHead } from './response-head.ts'
 
 export interface ResponseForwarding {
-  /** Of the client that is answered. */
   minorVersion: 0 | 1
-  /** Of the request that is answered. */
   method: string
-  /** Whether the client may send another request on this connection. */
   isKeptAlive: boolean
-  /** Take the place of the upstream's of the same name. */
   headers: readonly Header[]
 }
 
@@ -31,7 +27,6 @@ export function forwardResponse(
   out.writeHead(`${headerLines(headers)}${ours}\r\n`)
 }
 
-/** The answer to an accepted change of protocol. */
 export function forwardSwitch(out: HeadWriter, head: ResponseHead): void {
   const dropped = head.notable.filter(({ known }) => known !== undefined && notOfASwitch.has(known))
   writeKept(out, { text: head.text, from: writeStatusLine(out, head), dropped })
@@ -42,7 +37,6 @@ const notOfASwitch = new Set<KnownName>(['connection', 'content-length', 'transf
 
 function droppedOf(head: ResponseHead, hasCoding: boolean, headers: readonly Header[]): readonly Field[] {
   let dropped: Field[] | undefined
-  // Only a line that Connection or a rule names may have any name.
   for (const field of headers.length > 0 || namesOtherFields(head.connection) ? head.fields : head.notable) {
     if (isKept(field, head, hasCoding) ?? passesToClient(field, head, headers)) continue
     dropped ??= []
@@ -51,13 +45,11 @@ function droppedOf(head: ResponseHead, hasCoding: boolean, headers: readonly Hea
   return dropped ?? NONE_DROPPED
 }
 
-/** For a field that frames the message; undefined for any other. */
 function isKept({ known }: Field, { status }: ResponseHead, hasCoding: boolean): boolean | undefined {
   if (known === 'content-length') return status >= 200 && status !== 204
   return known === 'transfer-encoding' ? hasCoding : undefined
 }
 
-/** Whether a field that does not frame the message is for the client, and not replaced by one of `headers`. */
 export function passesToClient(field: Field, { connection }: ResponseHead, headers: readonly Header[]): boolean {
   return !isHopByHop(field, connection) && !isReplaced(field, headers)
 }
@@ -68,7 +60,6 @@ function dateLine({ notable }: ResponseHead): string {
   return `Date: ${httpDate()}\r\n`
 }
 
-/** What an answer says of the connection; nothing where the version's default holds. */
 export function connectionLine(minorVersion: 0 | 1, isKeptAlive: boolean): string {
   if (minorVersion === 1) return isKeptAlive ? '' : 'Connection: close\r\n'
   return isKeptAlive ? 'Connection: keep-alive\r\n' : ''
@@ -89,7 +80,6 @@ function headerLines(headers: readonly Header[]): string {
   return lines
 }
 
-/** Ours is always of HTTP/1.1; one that is so already passes with the lines behind it. Returns from where on the head is still to be written. */
 function writeStatusLine(out: HeadWriter, head: ResponseHead): number {
   if (head.isPlain) return 0
   out.writeHead(`HTTP/1.1 ${head.status} ${head.reason}\r\n`)

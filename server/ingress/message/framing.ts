@@ -2,20 +2,15 @@ import { BadMessage } from './bad-message.ts'
 import { TAB } from './characters.ts'
 import { type Field, listOf } from './field-lines.ts'
 
-/** How a body is delimited (RFC 9112 section 6). */
 export type Framing = { kind: 'none' } | { kind: 'length'; bytes: number } | { kind: 'chunked' } | { kind: 'until-close' }
 
-/** What the fields say of the framing and of the connection, collected in one pass. */
 export interface MessageControls {
   framing: Framing
-  /** Members of Connection, in lower case. */
   connection: readonly string[]
 }
 
-/** Members that name no field beside those a proxy looks at anyway. */
 const usualMembers = new Set(['close', 'keep-alive', 'upgrade', 'te'])
 
-/** Whether a field of any name may be between two neighbours only, as Connection says so. */
 export const namesOtherFields = (connection: readonly string[]): boolean =>
   connection.length > 0 && connection.some((member) => !usualMembers.has(member))
 
@@ -49,7 +44,6 @@ export function readControls(fields: readonly Field[], minorVersion: number): Me
   return { framing: framingOf(length, coding, minorVersion), connection }
 }
 
-/** A tab around a value is white space to us and part of the value to others (llhttp takes `chunked` before a tab for no chunks). */
 function framingValue(field: Field): string {
   if (field.valueHas(TAB)) throw new BadMessage(400, 'a field of the framing holds a tab')
   return field.value

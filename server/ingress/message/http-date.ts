@@ -3,7 +3,6 @@ const SECOND_MS = 1000
 let second = Number.NaN
 let text = ''
 
-/** Now, as HTTP writes it; made once a second. */
 export function httpDate(): string {
   const now = Math.floor(Date.now() / SECOND_MS)
   if (now !== second) {

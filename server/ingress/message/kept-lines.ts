@@ -1,11 +1,9 @@
 import type { Field } from './field-lines.ts'
 
-/** Where the text of a head goes, part after part. */
 export interface HeadWriter {
   writeHead(text: string): void
 }
 
-/** What of a head is written: from where on, and without which lines, in their order. */
 export interface Kept {
   text: string
   from: number

@@ -1,4 +1,3 @@
-/** Field names by which a proxy decides something, or that it logs; all others only pass. */
 const names = [
   'connection',
   'content-length',
@@ -24,13 +23,11 @@ const names = [
 
 export type KnownName = (typeof names)[number]
 
-/** By their length, which tells most other names apart without a look at them. */
 const namesOfLength: readonly (readonly KnownName[])[] = Array.from(
   { length: 1 + Math.max(...names.map(({ length }) => length)) },
   (_, length) => names.filter((name) => name.length === length),
 )
 
-/** The known name that the characters of `head` from `from` up to `to` spell, in whatever case. */
 export function knownName(head: string, from: number, to: number): KnownName | undefined {
   const candidates = namesOfLength[to - from]
   if (candidates === undefined) return undefined
@@ -42,7 +39,6 @@ const A = 65
 const Z = 90
 const TO_LOWER_CASE = 32
 
-/** Whether the characters from `from` on spell this name, given in lower case. */
 export function spells(head: string, from: number, name: string): boolean {
   for (let at = 0; at < name.length; at++) {
     const code = head.charCodeAt(from + at)

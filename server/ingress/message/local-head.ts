@@ -4,7 +4,6 @@ import type { LocalHead } from './header.ts'
 import { httpDate } from './http-date.ts'
 
 export interface LocalHeadOptions {
-  /** Of the client that is answered. */
   minorVersion: 0 | 1
   isKeptAlive: boolean
   requestId: string
@@ -17,7 +16,6 @@ export function localHead(head: LocalHead, { minorVersion, isKeptAlive, requestI
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nDate: ${httpDate()}\r\n${lines}X-Request-Id: ${requestId}\r\n${connection}\r\n`
 }
 
-/** The part of it that is the same for each request. */
 export function headerLines({ headers, lengthBytes }: LocalHead): string {
   let text = ''
   for (const [name, value] of headers) text += `${name}: ${value}\r\n`

@@ -4,24 +4,17 @@ import { type Field, fieldLinesOf, scanFieldLines } from './field-lines.ts'
 import { type Framing, NO_BODY, readControls } from './framing.ts'
 import { parseHost } from './host.ts'
 
-/** What is said once of a request. Most of it passes unread, so the target and the fields are cut out only when they are asked for. */
 export class RequestHead {
-  /** All of it, as it was sent. */
   readonly text: string
   readonly method: string
   readonly minorVersion: 0 | 1
-  /** The route table's key. */
   readonly host: string
-  /** As it was sent. */
   readonly hostHeader: string
   readonly hostPort: number | undefined
-  /** The fields a proxy may have to look at; see `scanFieldLines`. */
   readonly notable: readonly Field[]
   readonly framing: Framing
-  /** Members of Connection, in lower case. */
   readonly connection: readonly string[]
   readonly isKeepAlive: boolean
-  /** The protocol the client asks to change to. */
   readonly upgrade: string | undefined
   readonly #line: RequestLine
   #fields: readonly Field[] | undefined
@@ -46,17 +39,14 @@ export class RequestHead {
     this.upgrade = upgradeOf(line.minorVersion, notable, connection, framing)
   }
 
-  /** In origin form, or `*`. */
   get target(): string {
     return this.text.slice(this.#line.targetFrom, this.#line.targetTo)
   }
 
-  /** Where the field lines begin. */
   get linesFrom(): number {
     return this.#line.end
   }
 
-  /** All of them, in their order. */
   get fields(): readonly Field[] {
     this.#fields ??= fieldLinesOf(this.text, this.#line.end)
     return this.#fields
@@ -68,10 +58,7 @@ export interface HeadLimits {
   maxTargetBytes: number
 }
 
-/**
- * Parses one request head, read as latin1 and ending with its empty line. Strict: it throws BadMessage for whatever another server
- * might read differently, and changes nothing.
- */
+/** Parses a head with its empty line, read as latin1. Throws BadMessage for whatever another server might read differently; changes nothing. */
 export function parseRequestHead(head: string, limits: HeadLimits): RequestHead {
   return new RequestHead(head, parseRequestLine(head, limits), limits.maxFields)
 }
@@ -92,7 +79,6 @@ interface RequestLine {
   targetFrom: number
   targetTo: number
   minorVersion: 0 | 1
-  /** Where the field lines begin. */
   end: number
 }
 
@@ -111,7 +97,6 @@ function parseRequestLine(head: string, limits: HeadLimits): RequestLine {
   return { method, targetFrom, targetTo: targetEnd, minorVersion: isCurrent ? 1 : 0, end }
 }
 
-/** The one of nearly all requests is not cut out anew each time. */
 function methodOf(head: string, end: number): string {
   return end === 3 && head.startsWith('GET') ? 'GET' : head.slice(0, end)
 }

@@ -10,10 +10,7 @@ export interface RequestLimits extends HeadLimits {
 
 const END: RequestEvent = { kind: 'end' }
 
-/**
- * Reads the requests of one client connection, one event at a time, so that whoever asks decides the pace.
- * A request without a body has no `end` event: its head is all of it.
- */
+/** Reads requests one event at a time, so that the caller decides the pace. A request without a body has no `end` event. */
 export class RequestReader {
   readonly #feed = new ByteFeed()
   readonly #limits: RequestLimits
@@ -42,7 +39,6 @@ export class RequestReader {
     return { kind: 'head', head }
   }
 
-  /** Everything received and not yet read, for a connection that has become a tunnel. */
   takeRest(): Buffer {
     return this.#feed.takeAll()
   }

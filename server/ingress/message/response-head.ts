@@ -3,19 +3,14 @@ import { CR, isValueCode, LF, skipWhile } from './characters.ts'
 import { type Field, fieldLinesOf, scanFieldLines } from './field-lines.ts'
 import { type Framing, NO_BODY, readControls } from './framing.ts'
 
-/** What is said once of an answer. Most of it passes unread. */
 export class ResponseHead {
-  /** All of it, as it was sent. */
   readonly text: string
   readonly status: number
   readonly minorVersion: 0 | 1
-  /** The fields a proxy may have to look at; see `scanFieldLines`. */
   readonly notable: readonly Field[]
   readonly framing: Framing
   readonly connection: readonly string[]
-  /** Whether the upstream will take another request on this connection. */
   readonly isKeepAlive: boolean
-  /** Where the field lines begin. */
   readonly linesFrom: number
   readonly #reasonFrom: number
   #fields: readonly Field[] | undefined
@@ -36,7 +31,6 @@ export class ResponseHead {
     this.#reasonFrom = line.reasonFrom
   }
 
-  /** Whether its status line is as we would write it: of HTTP/1.1, and with the space that belongs before a reason. */
   get isPlain(): boolean {
     return this.minorVersion === 1 && this.#reasonFrom > STATUS_END
   }
@@ -45,7 +39,6 @@ export class ResponseHead {
     return this.text.slice(this.#reasonFrom, this.linesFrom - 2)
   }
 
-  /** All of them, in their order. */
   get fields(): readonly Field[] {
     this.#fields ??= fieldLinesOf(this.text, this.linesFrom)
     return this.#fields
@@ -56,7 +49,6 @@ interface StatusLine {
   status: number
   minorVersion: 0 | 1
   reasonFrom: number
-  /** Where the field lines begin. */
   end: number
 }
 
@@ -64,7 +56,6 @@ const ZERO = '0'.charCodeAt(0)
 const STATUS_START = 'HTTP/1.1 '.length
 const STATUS_END = 'HTTP/1.1 200'.length
 
-/** Parses one response head, read as latin1 and ending with its empty line; `method` is that of the request it answers. */
 export function parseResponseHead(head: string, method: string, maxFields: number): ResponseHead {
   return new ResponseHead(head, parseStatusLine(head), { method, maxFields })
 }

@@ -6,16 +6,13 @@ import { parseResponseHead, type ResponseHead } from './response-head.ts'
 export type ResponseEvent = { kind: 'interim' | 'switch' | 'head'; head: ResponseHead } | BodyPart | { kind: 'end' }
 
 export interface ResponseOptions {
-  /** Of the request that is being answered. */
   method: string
   limits: { maxHeadBytes: number; maxFields: number }
-  /** For a chunked body whose framing is not to be passed on. */
   sink?: PayloadSink | undefined
 }
 
 const END: ResponseEvent = { kind: 'end' }
 
-/** Reads the one response a request gets, with the 1xx before it. */
 export class ResponseReader {
   readonly #feed = new ByteFeed()
   readonly #method: string
@@ -32,7 +29,6 @@ export class ResponseReader {
     this.#sink = options.sink
   }
 
-  /** Whether anything at all has been received. */
   get hasStarted(): boolean {
     return this.#hasStarted
   }
@@ -47,7 +43,6 @@ export class ResponseReader {
     this.#feed.push(bytes)
   }
 
-  /** The next event, or undefined when more bytes are needed or the response is over. Throws BadMessage. */
   next(): ResponseEvent | undefined {
     if (this.#isOver) return undefined
     return this.#body === undefined ? this.#nextHead() : this.#nextOfBody(this.#body)

@@ -18,7 +18,6 @@ const forbidden = new Set([
 ])
 const FORWARDED_PREFIX = 'x-forwarded-'
 
-/** Whether a trailer of this name is refused, in whatever case and with an underscore for a hyphen. */
 export function isForbiddenTrailer(name: string): boolean {
   const plain = name.toLowerCase().replaceAll('_', '-')
   return forbidden.has(plain) || plain.startsWith(FORWARDED_PREFIX)

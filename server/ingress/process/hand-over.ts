@@ -23,7 +23,6 @@ export interface HandOver {
   readonly isSucceeded: boolean
   /** @throws AppError `unavailable` when the successor did not come to serve, `conflict` when this one is about to end itself. */
   to(successor: Successor): Promise<void>
-  /** Stops listening and waits for the requests in flight. */
   close(): Promise<void>
   closed: Promise<void>
 }
@@ -38,7 +37,6 @@ export interface HandOverParts {
   deadlines: Deadlines
   limits: IngressLimits
   log: (line: string) => void
-  /** Called when the last client has gone. */
   ended: () => unknown
 }
 
@@ -87,7 +85,7 @@ export function createHandOver(parts: HandOverParts): HandOver {
     try {
       await startIngressProcess({ ...successor, env, client, inherit: held.map(({ descriptor }) => descriptor) })
     } catch (error) {
-      // It may have died with the name already taken.
+      // The successor may have died with the name already taken.
       control.takeName()
       log(`Serving on: ${error instanceof Error ? error.message : error}`)
       throw error

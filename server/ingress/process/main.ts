@@ -36,14 +36,10 @@ import { createHandOver } from './hand-over.ts'
 export interface IngressOptions {
   listen: { host: string; port: number }
   controlSocketPath: string
-  /** Holds the last applied table. */
   routesFilePath: string
   tls?: TlsOptions
-  /** Of the executable. */
   version: string
-  /** CIDRs whose forwarded headers count. */
   trustedProxies: string[]
-  /** Sockets that a predecessor has left open here. */
   inherited?: readonly InheritedListener[]
   log: (line: string) => void
   /** Where a line for each request is kept until the control plane has taken it in; none is written without it. */
@@ -52,24 +48,16 @@ export interface IngressOptions {
 }
 
 export interface RunningIngress {
-  /** With the port that was actually taken. */
   address: { host: string; port: number }
   tlsAddress: { host: string; port: number } | undefined
-  /** Stops listening and waits for the requests in flight. */
   close(): Promise<void>
-  /** Resolves once it has ended, by `close` or because the control plane asked. */
   closed: Promise<void>
 }
 
-/**
- * Starts the ingress in this process.
- *
- * @throws AppError `unavailable` when an address is taken, `conflict` when another ingress holds the control socket.
- */
+/** @throws AppError `unavailable` when an address is taken, `conflict` when another ingress holds the control socket. */
 export async function runIngress(options: IngressOptions): Promise<RunningIngress> {
   const { log } = options
   const inheritance = inheritanceOf(options.inherited ?? [])
-  // Whoever inherits was started by the one that serves.
   if (options.inherited === undefined || options.inherited.length === 0) await refuseSecond(options.controlSocketPath)
   const limits = { ...defaultIngressLimits, ...options.limits }
   const deadlines = new Deadlines(limits.tickMs)
@@ -93,7 +81,7 @@ export async function runIngress(options: IngressOptions): Promise<RunningIngres
   let control: Control | undefined
   let listeners: Listeners | undefined
   try {
-    // Before the tables are read: whoever publishes a newer one from now on tells us, too.
+    // The socket comes before the tables are read: whoever publishes a newer one from now on sends it to us, too.
     control = serveControl(options.controlSocketPath, ready.promise)
     await restore(routes)
     if (tls.table !== undefined) await restore(tls.table)

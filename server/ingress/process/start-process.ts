@@ -6,19 +6,13 @@ import type { Successor } from '../control/protocol.ts'
 
 export interface StartProcess extends Successor {
   client: IngressClient
-  /** Descriptors that it is given from 3 on. */
   inherit?: readonly number[]
 }
 
-/** Longest time an ingress may take from its start to its first answer as the one with the well-known name. */
 const READY_TIMEOUT_MS = 20_000
 const POLL_MS = 10
 
-/**
- * Starts an ingress as a process of its own that outlives us, and returns when it serves.
- *
- * @throws AppError `unavailable` with its own last words when it does not come to that; it is gone by then.
- */
+/** Starts an ingress that outlives us. @throws AppError `unavailable` with its own last words when it does not come to serve; it is gone by then. */
 export async function startIngressProcess({ client, command, env, outputPath, inherit = [] }: StartProcess): Promise<void> {
   const outputFrom = statSync(outputPath, { throwIfNoEntry: false })?.size ?? 0
   const child = spawnProcess(command, { env, stdout: { appendTo: outputPath }, stderr: 'stdout', detached: true, inherit })

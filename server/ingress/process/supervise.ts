@@ -5,18 +5,13 @@ import { ownSocketPath } from '../control/names.ts'
 import type { IngressStatus } from '../control/protocol.ts'
 import { startIngressProcess } from './start-process.ts'
 
-/** The ingress that is wanted, and how to start it. */
 export interface IngressStart {
   /** Argument array that runs `cpd ingress`; a running one that was started otherwise is replaced. */
   command: readonly string[]
   controlSocketPath: string
-  /** Appended to: what the ingress has to say. */
   outputPath: string
-  /** Port 0 is content with any. */
   listen: { host: string; port: number }
-  /** The same for TLS; off without it. */
   listenTls?: { host: string; port: number }
-  /** Of the executable. */
   version: string
   log: (message: string) => void
   env?: Record<string, string>
@@ -64,10 +59,8 @@ function isAt(actual: Address | undefined, wanted: Address | undefined): boolean
   return actual.host === wanted.host && (wanted.port === 0 || actual.port === wanted.port)
 }
 
-/** Nobody knows of one that has just ended. */
 const wasStartedSo = (pid: number, command: readonly string[]): boolean => isStartedAs(pid, command) !== false
 
-/** False when the running one has to be ended first. @throws AppError when it goes on because the wanted one does not start. */
 async function isHandedOver(client: IngressClient, running: IngressStatus, start: IngressStart): Promise<boolean> {
   try {
     await client.handOver({ command: [...start.command], env: start.env ?? {}, outputPath: start.outputPath })
@@ -92,7 +85,6 @@ async function comesToServe(client: IngressClient, start: IngressStart): Promise
   }
 }
 
-/** A predecessor may be as young as one that comes to serve, where one hand-over followed another; it says of itself what it is. */
 async function isOneUnderWay({ command, controlSocketPath }: IngressStart): Promise<boolean> {
   const young = processesOf(command).filter((pid) => (processAgeMs(pid) ?? YOUNG_MS) < YOUNG_MS)
   const known = await Promise.all(young.map((pid) => statusOf(createIngressClient(ownSocketPath(controlSocketPath, pid)))))
@@ -102,7 +94,7 @@ async function isOneUnderWay({ command, controlSocketPath }: IngressStart): Prom
 async function endRunning(client: IngressClient, { pid }: IngressStatus): Promise<void> {
   const startedAt = processStart(pid)
   await client.shutdown().catch(() => undefined)
-  // It gives up its address and its control socket at once; requests in flight end behind our back.
+  // The ingress gives up its address and its control socket at once; requests in flight end behind our back.
   const hasLetGo = await until(async () => (await statusOf(client)) === undefined, END_TIMEOUT_MS)
   if (!hasLetGo) killProcess(pid, startedAt)
 }
@@ -120,19 +112,15 @@ function killUnreachable(command: readonly string[]): boolean {
 const startNew = (client: IngressClient, { command, env = {}, outputPath }: IngressStart): Promise<void> =>
   startIngressProcess({ client, command: [...command], env, outputPath })
 
-/** What the ingress says of itself, or undefined when none answers. */
 async function statusOf(client: IngressClient): Promise<IngressStatus | undefined> {
   return client.status().catch(() => undefined)
 }
 
-/** Kills exactly the process that was seen, not a later one of the same pid. */
 function killProcess(pid: number, startedAt: string | undefined): void {
   if (startedAt === undefined || processStart(pid) !== startedAt) return
   try {
     process.kill(pid, 'SIGKILL')
-  } catch {
-    // It has ended in this very moment.
-  }
+  } catch {}
 }
 
 async function until(isSo: () => Promise<boolean>, timeoutMs: number): Promise<boolean> {
@@ -145,9 +133,7 @@ async function until(isSo: () => Promise<boolean>, timeoutMs: number): Promise<b
 }
 
 export interface WatchTimings {
-  /** How often the ingress is asked for its status. */
   askEveryMs: number
-  /** How long an answer may take. */
   askTimeoutMs: number
   /** An ingress that has run this long did not fail at its start: when it ends, the next one is started at once. */
   stableMs: number
@@ -155,7 +141,6 @@ export interface WatchTimings {
 
 const defaultWatchTimings: WatchTimings = { askEveryMs: 2_000, askTimeoutMs: 5_000, stableMs: 1_000 }
 const CHECK_EVERY_MS = 100
-/** Unanswered asks in a row after which the ingress is taken for hung. */
 const SILENT_ASKS = 3
 const FIRST_DELAY_MS = 100
 const LONGEST_DELAY_MS = 10_000
@@ -163,14 +148,10 @@ const LONGEST_DELAY_MS = 10_000
 export interface WatchedIngress extends IngressStart {
   signal: AbortSignal
   timings?: Partial<WatchTimings>
-  /** It has its last routes from disk; whoever knows newer ones can tell it now. */
   onRestarted?: () => void
 }
 
-/**
- * Keeps the wanted ingress running until aborted: starts it anew when it has died, kills it first when it has stopped answering,
- * waits ever longer between starts that come to nothing. Never rejects.
- */
+/** Keeps the wanted ingress running until aborted: restarts a dead one, kills a hung one, and backs off between failed starts. Never rejects. */
 export async function watchIngress(start: WatchedIngress): Promise<void> {
   const { signal, log } = start
   const timings = { ...defaultWatchTimings, ...start.timings }
@@ -192,10 +173,7 @@ export async function watchIngress(start: WatchedIngress): Promise<void> {
   }
 }
 
-/**
- * Returns when the ingress that runs now has ended, was killed for its silence, or has left its name to another; how long that took,
- * in milliseconds.
- */
+/** Returns when this ingress has ended, was killed for its silence, or has left its name to another; how long that took, in milliseconds. */
 async function watchOne(client: IngressClient, signal: AbortSignal, timings: WatchTimings): Promise<number> {
   const status = await statusOf(client)
   if (status === undefined) return 0

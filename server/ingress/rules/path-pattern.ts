@@ -1,15 +1,12 @@
-/** What a pattern's placeholders stood for: `:name` by its name, `*` in the order of their appearance. */
 export interface PathMatch {
   named: Map<string, string>
   wild: string[]
 }
 
-/** A pattern of a rule, taken apart once: its literals and names between one `*` and the next. */
 export type PathPattern = readonly (readonly string[])[]
 
 export const compilePattern = (pattern: string): PathPattern => pattern.split('*').map(split)
 
-/** Longer paths match no rule. */
 export const MAX_RULE_PATH_CHARS = 4096
 /** About a millisecond: many times what two hundred ordinary rules need. */
 const MAX_STEPS = 20_000
@@ -74,7 +71,6 @@ function encode(value: string): string {
   return value.split('/').map(encodeURIComponent).join('/')
 }
 
-/** Literals, `:name` and `*` in turn. */
 function split(pattern: string): string[] {
   return pattern.split(/(\*|(?<=\/):[A-Za-z0-9_]+)/).filter((part) => part !== '')
 }
@@ -90,7 +86,6 @@ interface Found {
   to: number
 }
 
-/** Where a stretch of pattern without `*` matches first, from `at` on. */
 function findBlock(block: readonly string[], search: Search, at: number): Found | undefined {
   for (let from = literalAt(block, search, at); from >= 0; from = literalAt(block, search, from + 1)) {
     const to = matchBlock(block, search, from)
@@ -99,7 +94,6 @@ function findBlock(block: readonly string[], search: Search, at: number): Found 
   return undefined
 }
 
-/** Where the last one matches so that nothing is left of the path behind it. */
 function findLastBlock(block: readonly string[], search: Search, at: number): Found | undefined {
   const { path } = search
   if (block.length <= 1) {
@@ -112,7 +106,6 @@ function findLastBlock(block: readonly string[], search: Search, at: number): Fo
   return undefined
 }
 
-/** Where the literal that a stretch begins with stands next, or -1. */
 function literalAt([literal = '']: readonly string[], { path, budget }: Search, at: number): number {
   if (budget.isSpent) return -1
   const found = path.indexOf(literal, at)
@@ -121,7 +114,6 @@ function literalAt([literal = '']: readonly string[], { path, budget }: Search, 
   return found
 }
 
-/** Where a stretch of pattern without `*` ends that begins at `from`, or -1 when it does not match there. */
 function matchBlock(block: readonly string[], { path, named, budget }: Search, from: number): number {
   let at = from
   for (const part of block) {
@@ -140,7 +132,6 @@ function matchBlock(block: readonly string[], { path, named, budget }: Search, f
   return at
 }
 
-/** A colon begins a name only behind a slash, so a literal part holds the slash before it. */
 function isName(part: string): boolean {
   return part.startsWith(':')
 }

@@ -20,13 +20,11 @@ interface EdgeRules {
   headers?: readonly HeaderRule[]
 }
 
-/** The rules of a site or service, taken apart once for each route table. */
 export interface PathRules {
   redirects: readonly CompiledRule[]
   rewrites: readonly CompiledRule[]
   /** The last first: a later rule for a header takes the place of an earlier one. */
   headers: readonly CompiledHeader[]
-  /** Patterns of rules that are not in force. */
   leftOut: readonly string[]
 }
 
@@ -70,7 +68,6 @@ const compileRule = ({ source, destination, status }: PathRule): CompiledRule =>
 
 const compileHeader = ({ path, name, value }: HeaderRule): CompiledHeader => ({ pattern: compilePattern(path), header: [name, value] })
 
-/** Where the first redirect that fits a decoded path leads. The query goes along, unless the destination has one of its own. */
 export function redirectOf({ redirects }: PathRules, path: string, query: string): { location: string; status: number } | undefined {
   const budget = new MatchBudget()
   for (const { pattern, destination, status } of redirects) {
@@ -82,7 +79,6 @@ export function redirectOf({ redirects }: PathRules, path: string, query: string
   return undefined
 }
 
-/** The headers that rules set on the answer to a decoded path, each name once. */
 export function ruledHeaders({ headers }: PathRules, path: string): Header[] {
   const result: Header[] = []
   const budget = new MatchBudget()

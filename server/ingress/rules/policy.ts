@@ -8,16 +8,13 @@ import { fieldValue, type RequestHead } from '../message/request-head.ts'
 import type { RoutePolicy } from '../tables/route-table.ts'
 import { compileRules, type PathRules, redirectOf, ruledHeaders } from './path-rules.ts'
 
-/** What stands between a request and whoever answers it, taken apart once for each route table. */
 export interface CompiledPolicy {
-  /** Undefined where everybody is let in. */
   allowed: readonly IpRange[] | undefined
   maintenance: { uri: string; host: string } | undefined
   rules: PathRules
 }
 
 export interface PolicyRequest {
-  /** Of the service, for messages. */
   name: string
   head: RequestHead
   client: ClientSide
@@ -38,7 +35,6 @@ export function compilePolicy({ allow, maintenance, rules, headers }: RoutePolic
   }
 }
 
-/** The answer to a request that the service is not to see: it is not let in, the service is being worked on, or a rule leads elsewhere. */
 export function answerOf(policy: CompiledPolicy, request: PolicyRequest): LocalResponse | undefined {
   const { head, name } = request
   if (policy.allowed !== undefined && !isInRanges(clientOf(request), policy.allowed)) return page(request, forbidden(name))
@@ -49,7 +45,6 @@ export function answerOf(policy: CompiledPolicy, request: PolicyRequest): LocalR
   return redirect && page(request, { status: redirect.status, title: 'Moved', text: `See ${redirect.location}` }, redirect.location)
 }
 
-/** The headers that rules set on an instance's answer. */
 export function headersOf({ rules }: CompiledPolicy, head: RequestHead): readonly Header[] {
   return rules.headers.length === 0 ? NO_HEADERS : ruledHeaders(rules, rulePath(head.target).path)
 }

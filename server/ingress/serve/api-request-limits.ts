@@ -20,7 +20,6 @@ export class ApiRequestLimits {
     this.#isTrusted = isTrusted
   }
 
-  /** Whether there is room for the request; give it back with `release`. */
   admit({ fields }: RequestHead, { address, isTrusted, note }: ClientSide): boolean {
     const forwarded = isTrusted ? fieldValue(fields, 'x-forwarded-for') : undefined
     const key = this.#limits.admit(forwardedClient(address, forwarded, this.#isTrusted))
@@ -28,7 +27,6 @@ export class ApiRequestLimits {
     return key !== undefined
   }
 
-  /** The request that this was noted of is over. */
   release(note: RequestNote): void {
     const key = this.#taken.get(note)
     if (key === undefined) return

@@ -4,24 +4,18 @@ import type { ReportedCount } from '../limits/reported-count.ts'
 import { within } from '../limits/within.ts'
 
 export interface EndOptions {
-  /** For requests in flight and tunnels. */
   graceMs: number
-  /** Ends what outstays the grace, as politely as may be. */
   giveUp: () => void
-  /** For clients to take note of that; then they are cut off. */
   lingerMs: number
 }
 
 export interface ClientsOptions {
   connectionLimits: ConnectionLimits
-  /** Counts those for whom there was no room. */
   turnedAway: ReportedCount
 }
 
-/** The clients that have come in at one address, from their coming to their going. */
 export class Clients {
   readonly #options: ClientsOptions
-  /** With the key that each has. */
   readonly #connections = new Map<Connection, string>()
   readonly #waiting = new Set<() => void>()
   #isEnding = false
@@ -38,7 +32,6 @@ export class Clients {
     return this.#connections.size
   }
 
-  /** Gives a new client what `create` makes, or ends it when there is no room. */
   admit(socket: ClientSocket, create: () => Connection): void {
     const key = this.#options.connectionLimits.admit(socket.remoteAddress)
     if (key === undefined) {
@@ -50,7 +43,6 @@ export class Clients {
     this.#connections.set(socket.data, key)
   }
 
-  /** The same client goes on as another connection. */
   replace(from: Connection, to: Connection): void {
     const key = this.#connections.get(from)
     if (key === undefined) return
@@ -68,14 +60,12 @@ export class Clients {
     this.#waiting.clear()
   }
 
-  /** Asks for no further requests, and resolves when all are gone. */
   retire(): Promise<void> {
     this.#isEnding = true
     for (const connection of this.#connections.keys()) connection.announceEnd?.()
     return this.#allGone()
   }
 
-  /** Closes the connections that are between two requests. */
   closeIdle(): void {
     for (const connection of this.#connections.keys()) connection.closeWhenIdle()
   }

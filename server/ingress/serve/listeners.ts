@@ -4,14 +4,11 @@ import type { Inheritance } from '../sockets/inherited.ts'
 import { type ClientListener, type ListenOptions, listenForClients } from './client-listener.ts'
 import { plainTransport, type Transport } from './transport.ts'
 
-/** All addresses at which clients are accepted. */
 export interface Listeners {
   http: ClientListener
   tls: ClientListener | undefined
   all: readonly ClientListener[]
-  /** Closes them at once. */
   abandon(): Promise<void>
-  /** To be called when they have ended. */
   stop(): void
 }
 
@@ -19,13 +16,11 @@ export interface ListenersOptions {
   listen: { host: string; port: number }
   listenTls: { host: string; port: number } | undefined
   inheritance: Inheritance
-  /** Of TLS. */
   transport: Transport
   context: ListenOptions['context']
   log: (line: string) => void
 }
 
-/** @throws AppError `unavailable` when one of the addresses cannot be listened at; none is open then. */
 export function openListeners({ listen, listenTls, inheritance, transport, context, log }: ListenersOptions): Listeners {
   const turnedAway = createReportedCount((count, address) =>
     log(

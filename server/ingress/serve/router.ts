@@ -23,11 +23,9 @@ export interface RouterParts {
   isTrusted: (address: string) => boolean
 }
 
-/** A route with what can be made ready for its requests beforehand; without rules there is nothing to look at. */
 interface Served {
   route: Route
   policy: CompiledPolicy | undefined
-  /** Of a static site. */
   site: Site | undefined
 }
 
@@ -38,7 +36,6 @@ export class Router {
   #routes: ReadonlyMap<string, Route> = new Map()
   #served = new Map<string, Served>()
   #version = EMPTY_ROUTE_TABLE.version
-  /** What was said of the table before. */
   #reportedLeftOut: ReadonlySet<string> = new Set()
   readonly #targetsOf = (host: string): readonly ProxyTarget[] => {
     const route = this.#routes.get(host)
@@ -50,7 +47,6 @@ export class Router {
     this.#apiRequestLimits = new ApiRequestLimits(parts.proxy.limits, parts.isTrusted)
   }
 
-  /** By host; another map after each change. */
   get routes(): ReadonlyMap<string, Route> {
     return this.#routes
   }
@@ -69,7 +65,6 @@ export class Router {
     this.#parts.activator.follow((host) => this.#routes.get(host)?.kind === 'asleep')
   }
 
-  /** The one who answers, or undefined when it has been answered already. */
   answer(head: RequestHead, client: ClientSide): Exchange | undefined {
     const served = this.#served.get(head.host)
     const route = served?.route
@@ -100,7 +95,6 @@ export class Router {
     return undefined
   }
 
-  /** A request is over, whoever answered it. */
   finished(note: RequestNote): void {
     this.#apiRequestLimits.release(note)
   }

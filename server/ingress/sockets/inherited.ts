@@ -2,7 +2,6 @@ import { closeSync } from 'node:fs'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-/** A listening socket that the predecessor has left open in this process. */
 export const InheritedListener = Type.Object({
   host: Type.String(),
   port: Type.Integer(),
@@ -10,13 +9,11 @@ export const InheritedListener = Type.Object({
 })
 export type InheritedListener = Static<typeof InheritedListener>
 
-/** A listening socket of this process that a successor can go on with. */
 export interface HeldListener {
   address: { host: string; port: number }
   descriptor: number
 }
 
-/** Names the environment variable that tells a successor what it has inherited. */
 export const INHERITED_VARIABLE = 'CPD_INHERITED_LISTENERS'
 
 const FIRST_INHERITED = 3
@@ -26,16 +23,13 @@ export function describeInherited(listeners: readonly HeldListener[]): string {
   return JSON.stringify(listeners.map(({ address }, index) => ({ ...address, descriptor: FIRST_INHERITED + index })))
 }
 
-/** The counterpart of `describeInherited`. Empty where there is nothing, or nothing that can be understood. */
 export function parseInherited(text: string | undefined): InheritedListener[] {
   if (text === undefined || text === '') return []
   const value: unknown = JSON.parse(text)
   return Value.Check(Type.Array(InheritedListener), value) ? value : []
 }
 
-/** Sockets taken over from a predecessor, each to be taken once. */
 export interface Inheritance {
-  /** The socket that listens at this address; port 0 is content with any of that host. Undefined when there is none. */
   take(address: { host: string; port: number }): InheritedListener | undefined
   /** Closes what nobody took, as clients would wait there for ever. */
   refuseRest(): void

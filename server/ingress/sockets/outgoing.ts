@@ -1,10 +1,8 @@
-/** The part of a Bun socket that writing needs. */
 export interface WritableSocket {
   write(bytes: Buffer, from: number, count: number): number
   shutdown(): void
 }
 
-/** From here on whoever produces the bytes is to pause until the queue is empty. */
 const HIGH_WATER_BYTES = 128 * 1024
 /** A rest that is so many times smaller than what it came with is copied: larger ones cost more than the memory is worth. */
 const SMALL_REST = 8
@@ -25,10 +23,8 @@ export class Outgoing {
   readonly #socket: WritableSocket
   readonly #queue: Buffer[] = []
   #queuedBytes = 0
-  /** Set while what is written is held back to be sent together. */
   #room: Buffer | undefined
   #holds = 0
-  /** Set while the kernel has not taken all that it was offered. */
   #isShort = false
   #roomBytes = 0
   #isEnding = false
@@ -46,7 +42,6 @@ export class Outgoing {
     return this.#queuedBytes >= HIGH_WATER_BYTES
   }
 
-  /** Whether something waits for the kernel, here or where it is offered from. */
   get isStalled(): boolean {
     return this.#isShort || !this.isEmpty
   }
@@ -55,7 +50,6 @@ export class Outgoing {
     return this.#queuedBytes
   }
 
-  /** Takes a head as latin1 text. */
   writeHead(text: string): void {
     const room = this.#room
     if (room === undefined) this.write(Buffer.from(text, 'latin1'))
@@ -77,7 +71,6 @@ export class Outgoing {
     }
   }
 
-  /** Takes what goes out at once, or fits behind a held head, and returns how much that was. `flush` is the time to offer the rest. */
   offer(bytes: Buffer, from: number, to: number): number {
     const room = this.#room
     if (room !== undefined && this.#roomBytes > 0) {
@@ -107,7 +100,6 @@ export class Outgoing {
     this.#shutDownWhenDone()
   }
 
-  /** Sends what the kernel takes; to be called on `drain`. */
   flush(): void {
     this.#isShort = false
     for (let bytes = this.#queue[0]; bytes !== undefined; bytes = this.#queue[0]) {
@@ -126,7 +118,6 @@ export class Outgoing {
     this.#shutDownWhenDone()
   }
 
-  /** Closes our side once everything is sent. Nothing may be written after that. */
   end(): void {
     this.#isEnding = true
     this.#shutDownWhenDone()
@@ -145,7 +136,6 @@ export class Outgoing {
     if (sent < to - from) this.#wait(bytes.subarray(from + sent, to))
   }
 
-  /** How many bytes need not be waited with any more. */
   #sendNow(bytes: Buffer, from: number, count: number): number {
     if (count === 0 || this.#isClosed) return count
     if (this.#queuedBytes > 0) return 0

@@ -2,7 +2,6 @@ import { trimBlanks } from '../message/characters.ts'
 import { spells } from '../message/known-names.ts'
 import type { RequestHead } from '../message/request-head.ts'
 
-/** What a request says of the answer it wants. */
 export interface Asked {
   range: string | undefined
   ifRange: string | undefined
@@ -11,7 +10,6 @@ export interface Asked {
   acceptEncoding: string | undefined
 }
 
-/** By the length of the field's name, which tells it from nearly all others. */
 const wanted: readonly (readonly [name: string, key: keyof Asked] | undefined)[] = byLength([
   ['range', 'range'],
   ['if-range', 'ifRange'],

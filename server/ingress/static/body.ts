@@ -5,15 +5,11 @@ import type { Holdings } from './holdings.ts'
 import { BLOCK_BYTES, type OpenFiles, type Readable } from './open-files.ts'
 import { PIECE_BYTES, type Pieces } from './pieces.ts'
 
-/** What is told to a body that is on its way to its client. */
 export interface Body {
-  /** The client takes more. */
   goOn(): void
-  /** Nobody takes it any more. */
   stop(): void
 }
 
-/** An answer with a body, to be sent whole. */
 export interface Sending {
   client: ClientSide
   head: LocalHead
@@ -21,10 +17,8 @@ export interface Sending {
   range: ByteRange
 }
 
-/** A head and so much of a body make one write. */
 const SMALL_BYTES = 64 * 1024
 
-/** Sends what is in memory, as fast as the client takes it. */
 export class KeptBody implements Body {
   readonly #sending: Sending
   readonly #pieces: Pieces
@@ -41,7 +35,6 @@ export class KeptBody implements Body {
     this.#at = sending.range.start
   }
 
-  /** Sends the head and begins with the body. */
   start(): void {
     const { client, head, isKeptAlive, range } = this.#sending
     const count = range.end - range.start
@@ -122,7 +115,6 @@ export class ReadBody implements Body {
     this.#file = file
   }
 
-  /** Resolves when everything is handed to the client, or nobody takes it any more. @throws Error when it cannot be read. */
   async send(): Promise<void> {
     const { client, head, isKeptAlive, range } = this.#sending
     client.writeLocalHead(head, isKeptAlive)

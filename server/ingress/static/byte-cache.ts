@@ -1,7 +1,6 @@
 interface Entry<V> {
   value: V
   sizeBytes: number
-  /** Since it was last looked at whether it can go. */
   isUsed: boolean
 }
 
@@ -12,7 +11,6 @@ export class ByteCache<V> {
   readonly #onLeave: (value: V) => void
   #sizeBytes = 0
 
-  /** `onLeave` hears of each value that had to go. */
   constructor(maxBytes: number, onLeave: (value: V) => void = () => {}) {
     this.#maxBytes = maxBytes
     this.#onLeave = onLeave
@@ -33,7 +31,6 @@ export class ByteCache<V> {
     this.#sizeBytes += sizeBytes
   }
 
-  /** Each that was used is passed over once, so this ends after two rounds at most. */
   #makeRoom(sizeBytes: number): void {
     for (const [key, entry] of this.#entries) {
       if (this.#sizeBytes + sizeBytes <= this.#maxBytes) return

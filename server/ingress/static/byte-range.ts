@@ -1,4 +1,3 @@
-/** First byte and the one behind the last. */
 export interface ByteRange {
   start: number
   end: number

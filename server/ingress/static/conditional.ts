@@ -1,7 +1,6 @@
 import { listOf } from '../message/field-lines.ts'
 
 export interface Validators {
-  /** Strong, in quotes. */
   etag: string
   /** Whole seconds, in milliseconds since 1970. */
   modifiedAt: number

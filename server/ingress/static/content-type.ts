@@ -11,7 +11,6 @@ const overrides: Record<string, string> = {
   jxl: 'image/jxl',
 }
 
-/** The media type by the file's extension. */
 export function contentTypeOf(path: string): string {
   const name = path.slice(path.lastIndexOf('/') + 1)
   const extension = name.includes('.') ? name.slice(name.lastIndexOf('.') + 1).toLowerCase() : ''

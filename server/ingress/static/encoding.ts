@@ -3,13 +3,10 @@ import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib'
 
 export type Encoding = 'br' | 'zstd' | 'gzip'
 
-/** How the bytes of an answer are coded: `identity` is the file as it is. */
 export type Coding = Encoding | 'identity'
 
-/** By what they save, for clients that do not mind. */
 const preferred: readonly Encoding[] = ['br', 'zstd', 'gzip']
 
-/** What a file next to the original is called that holds it compressed already. */
 export const encodedSuffix: Record<Encoding, string> = { br: '.br', zstd: '.zst', gzip: '.gz' }
 
 const BROTLI_QUALITY = 5
@@ -32,11 +29,9 @@ export function acceptedEncodings(header: string | undefined): Encoding[] {
   return accepted.sort((a, b) => weight(b) - weight(a))
 }
 
-/** What browsers send is of a few kinds only. */
 const MAX_REMEMBERED = 256
 const remembered = new Map<string | undefined, readonly Coding[]>()
 
-/** The codings a client takes, best first; `identity` is always the last resort. */
 export function acceptedCodings(header: string | undefined): readonly Coding[] {
   const known = remembered.get(header)
   if (known !== undefined) return known

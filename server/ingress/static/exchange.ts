@@ -19,7 +19,6 @@ export interface StaticRequest {
 
 const A_PART: Wanted = { codings: ['identity'], isWhole: false }
 
-/** One request for a static site, answered out of its release: at once where all of it is in memory. */
 export class StaticExchange implements Exchange {
   readonly #files: StaticFiles
   readonly #head: RequestHead
@@ -29,7 +28,6 @@ export class StaticExchange implements Exchange {
   #body: Body | undefined
   #isGone = false
 
-  /** A body means nothing here and is dropped. */
   readonly wantsBody = true
 
   constructor(files: StaticFiles, { head, client, site }: StaticRequest) {
@@ -72,7 +70,6 @@ export class StaticExchange implements Exchange {
     this.#body?.stop()
   }
 
-  /** A part is always one of the file as it is. */
   get #wanted(): Wanted {
     const { range, acceptEncoding, ifNoneMatch, ifModifiedSince } = this.#asked
     if (range !== undefined) return A_PART
@@ -87,7 +84,6 @@ export class StaticExchange implements Exchange {
     if (!this.#isGone) this.#send(file, form)
   }
 
-  /** The file to be sent, or undefined when it has been answered otherwise. */
   async #locate(target: string): Promise<KnownFile | undefined> {
     const path = parseRequestPath(target)
     const located = path && (await locate(this.#files, this.#site, path))

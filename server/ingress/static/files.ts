@@ -18,13 +18,11 @@ export interface Release {
 
 export interface SiteFile {
   release: Release
-  /** Below the root of the release. */
   path: string
   sizeBytes: number
   /** Whole seconds, in milliseconds since 1970. */
   modifiedAt: number
   contentType: string
-  /** By which its bytes are found in memory. */
   keys: Readonly<Record<Coding, string>>
 }
 
@@ -33,25 +31,19 @@ export type Found = { kind: 'file'; file: SiteFile } | { kind: 'directory' }
 const FOUND_BYTES = 8 * 1024 * 1024
 const CONTENT_BYTES = 64 * 1024 * 1024
 const ENTRY_BYTES = 1024
-/** Larger files are read anew for each request. */
 const KEPT_BYTES = 4 * 1024 * 1024
-/** Of files that are being read into memory at the same time; those for which there is no room are sent as they are read. */
 const LOADING_BYTES = 16 * 1024 * 1024
 /** Smaller ones gain nothing by compression, larger ones take too long while somebody waits. */
 const COMPRESSED_FROM_BYTES = 1024
 const COMPRESSED_TO_BYTES = 1024 * 1024
 
-/** What the cache has let go of and slow clients still take. */
 const GONE_BYTES = 64 * 1024 * 1024
 /** Sites take turns; half of the processors stay for those who only read. What cannot wait is sent as it is. */
 const COMPRESSIONS = { running: Math.max(1, availableParallelism() >> 1), waitingPerOwner: 4, waiting: 32 }
-/** Each has a descriptor, and most of them a file in memory. */
 const SEARCHES = { running: 32, waitingPerOwner: 20_000, waiting: 40_000 }
 
-/** Kept where there is no smaller form. */
 export const NOT_WORTH_IT: Pieces = { sizeBytes: 0, parts: [] }
 
-/** Reads files of releases and keeps their bytes, as they are and compressed, in memory. */
 export class StaticFiles {
   readonly log: (line: string) => void
   readonly #found = new ByteCache<Found>(FOUND_BYTES)
@@ -91,13 +83,11 @@ export class StaticFiles {
     }
   }
 
-  /** What is in memory of a form of the file, or NOT_WORTH_IT; undefined when that is still to be found out. */
   kept(file: SiteFile, coding: Coding): Pieces | undefined {
     if (coding !== 'identity' && !gainsByCompression(file)) return NOT_WORTH_IT
     return this.#content.get(file.keys[coding])
   }
 
-  /** All of the file; undefined when it is too large to be kept in memory. */
   async content(file: SiteFile): Promise<Pieces | undefined> {
     const known = this.kept(file, 'identity') ?? this.#loading.get(file.keys.identity)
     if (known !== undefined) return known
@@ -105,7 +95,6 @@ export class StaticFiles {
     return this.#load(file.keys.identity, file.sizeBytes, this.#read(file))
   }
 
-  /** The file compressed, by whoever built it or by us; NOT_WORTH_IT where that does not pay, undefined where there is no time for it now. */
   async encoded(file: SiteFile, encoding: Encoding): Promise<Pieces | undefined> {
     const key = file.keys[encoding]
     const known = this.kept(file, encoding) ?? this.#loading.get(key)
@@ -124,7 +113,6 @@ export class StaticFiles {
     return turn && this.#load(key, 0, turn)
   }
 
-  /** A file that was found, to be read in parts. */
   readable(file: SiteFile): Readable {
     return { key: file.keys.identity, open: () => this.#open(file) }
   }
@@ -143,7 +131,6 @@ export class StaticFiles {
     this.#content.set(key, pieces, ENTRY_BYTES + pieces.sizeBytes)
   }
 
-  /** Whoever asks for the same meanwhile waits for the same. */
   async #load(key: string, sizeBytes: number, loading: Promise<Pieces>): Promise<Pieces> {
     this.#loading.set(key, loading)
     this.#loadingBytes += sizeBytes
@@ -175,7 +162,6 @@ export class StaticFiles {
   }
 }
 
-/** Whether its bytes are kept in memory, as they are. */
 export function isKept({ sizeBytes }: SiteFile): boolean {
   return sizeBytes <= KEPT_BYTES
 }

@@ -14,7 +14,6 @@ export class Holdings {
     this.#maxBytes = maxBytes
   }
 
-  /** Bytes that the cache has let go of and clients still have. */
   get goneBytes(): number {
     return this.#goneBytes
   }
@@ -37,7 +36,6 @@ export class Holdings {
     if (this.#gone.delete(pieces)) this.#goneBytes -= pieces.sizeBytes
   }
 
-  /** The cache has let go of it. */
   left(pieces: Pieces): void {
     if (!this.#holders.has(pieces) || this.#gone.has(pieces)) return
     this.#gone.add(pieces)

@@ -7,7 +7,6 @@ import type { Found, SiteFile, StaticFiles } from './files.ts'
 import type { FormReplies } from './reply.ts'
 import { encodePath, parseRequestPath, type RequestPath } from './request-path.ts'
 
-/** What a path of a site stands for. */
 export type Located =
   | { kind: 'file'; file: SiteFile; status: 200 | 404 }
   | { kind: 'redirect'; location: string; status: number }
@@ -15,26 +14,21 @@ export type Located =
 
 const MISSING: Located = { kind: 'missing' }
 
-/** A site as it is asked: where its files are, and its rules. */
 export interface Site {
   route: StaticRoute
   rules: PathRules
-  /** What paths, as they are asked for, have been found to stand for. It holds for as long as release and rules do, and so for the site. */
   known: ByteCache<KnownFile>
 }
 
-/** The file that a path stands for, and what was said of each form of it. */
 export interface KnownFile {
   file: SiteFile
   status: 200 | 404
-  /** Decoded, as header rules see it. */
   path: string
   replies: Map<Coding, FormReplies>
 }
 
 /** Room for the paths of one site: about five hundred of them. */
 const KNOWN_BYTES = 1024 * 1024
-/** A known path with its heads, without the path itself. */
 const KNOWN_ENTRY_BYTES = 2048
 
 export function createSite(route: StaticRoute): Site {
@@ -66,7 +60,6 @@ export async function locate(files: StaticFiles, { route, rules }: Site, path: R
   return notFound?.kind === 'file' ? { kind: 'file', file: notFound.file, status: 404 } : MISSING
 }
 
-/** With single slashes, as rules see it. */
 export function decodedPath({ segments, hasTrailingSlash }: RequestPath): string {
   const path = `/${segments.join('/')}`
   return hasTrailingSlash && segments.length > 0 ? `${path}/` : path

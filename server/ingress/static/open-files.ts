@@ -1,7 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import { readWhole } from './pieces.ts'
 
-/** What a reader needs of a file: a name for it, and how it is opened. */
 export interface Readable {
   key: string
   open(): Promise<FileHandle>
@@ -15,7 +14,6 @@ interface Entry {
 /** Reads at a time: as many buffers there are, and no more descriptors than twice that. */
 const MAX_READS = 32
 const MAX_IDLE = 32
-/** A descriptor keeps the space of a release that was deleted. */
 const IDLE_MS = 2000
 export const BLOCK_BYTES = 256 * 1024
 
@@ -30,12 +28,10 @@ export class OpenFiles {
   #reading = 0
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  /** Descriptors that are open or being opened. */
   get openCount(): number {
     return this.#entries.size
   }
 
-  /** Reads `count` bytes, BLOCK_BYTES at most, from `at` on and lends them to `use`, which must be done with them when it returns. */
   async read(file: Readable, { at, count }: { at: number; count: number }, use: (bytes: Buffer) => void): Promise<void> {
     if (this.#reading >= MAX_READS) await new Promise<void>((resolve) => this.#queue.push(resolve))
     else this.#reading++
@@ -54,7 +50,6 @@ export class OpenFiles {
 
   async #withHandle({ key, open }: Readable, use: (handle: FileHandle) => Promise<void>): Promise<void> {
     const entry = this.#entries.get(key) ?? { opened: open(), users: 0 }
-    // Behind all others: the one that was used last goes last.
     this.#entries.delete(key)
     this.#entries.set(key, entry)
     entry.users++
@@ -88,7 +83,6 @@ export class OpenFiles {
   }
 }
 
-/** One that could not be opened has nothing to be closed, and whoever wanted it has been told. */
 function close({ opened }: Entry): void {
   opened.then((handle) => handle.close()).catch(() => undefined)
 }

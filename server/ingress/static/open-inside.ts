@@ -11,7 +11,7 @@ const absentCodes = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EACC
 export async function openInside(root: string, path: string): Promise<FileHandle | undefined> {
   const [realRoot, realFile] = await Promise.all([realpath(root), ifThere(realpath(path))])
   if (realFile === undefined || (realFile !== realRoot && !realFile.startsWith(`${realRoot}/`))) return undefined
-  // Without O_NONBLOCK a named pipe in a release would hold a thread for ever.
+  // A named pipe in a release would hold a thread for ever without O_NONBLOCK.
   const handle = await ifThere(open(realFile, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW))
   if (handle === undefined) return undefined
   let isSame = false

@@ -6,13 +6,11 @@ import type { FileHandle } from 'node:fs/promises'
  */
 export const PIECE_BYTES = 256 * 1024
 
-/** Bytes in memory. All pieces but the last have the full size. */
 export interface Pieces {
   sizeBytes: number
   parts: readonly Buffer[]
 }
 
-/** Reads a file that is so large. @throws Error when it is shorter. */
 export async function readPieces(handle: FileHandle, sizeBytes: number): Promise<Pieces> {
   const parts: Buffer[] = []
   for (let at = 0; at < sizeBytes; at += PIECE_BYTES) {
@@ -35,7 +33,6 @@ export function toPieces(bytes: Buffer): Pieces {
   return { sizeBytes: bytes.length, parts }
 }
 
-/** Fills the buffer from `at` of the file on. @throws Error when the file ends before. */
 export async function readWhole(handle: FileHandle, buffer: Buffer, at: number): Promise<void> {
   for (let count = 0; count < buffer.length; ) {
     const { bytesRead } = await handle.read(buffer, count, buffer.length - count, at + count)

@@ -10,30 +10,25 @@ import type { SiteFile } from './files.ts'
 
 export type Headers = Header[]
 
-/** The form of a file that is sent at a path. */
 export interface Representation {
   file: SiteFile
   status: 200 | 404
-  /** Decoded, as header rules see it. */
   path: string
   coding: Coding
   sizeBytes: number
 }
 
-/** What is said of one form of a file: the same each time, so it is made once. */
 export interface FormReplies {
   status: 200 | 404
   validators: Validators
   sizeBytes: number
   whole: LocalHead
   notModified: LocalHead
-  /** Only of the file as it is. */
   hasRanges: boolean
 }
 
 export interface FileReply {
   head: LocalHead
-  /** Of the body that would be sent to a GET; undefined for an answer that has none by its status. */
   range: ByteRange | undefined
 }
 
@@ -55,7 +50,6 @@ export function formReplies({ file, status, path, coding, sizeBytes }: Represent
   }
 }
 
-/** Decides which reply it is: not modified, a part, or all of it. */
 export function chooseReply(replies: FormReplies, method: string, asked: Asked): FileReply {
   const { status, validators, sizeBytes, whole, notModified, hasRanges } = replies
   if (status === 200 && isFresh(asked, validators)) return { head: notModified, range: undefined }
@@ -91,7 +85,6 @@ function cachingHeaders(file: SiteFile, { etag, modifiedAt }: Validators): Heade
   return headers
 }
 
-/** A rule's header takes the place of ours. */
 function withRules(headers: Headers, rules: PathRules, path: string): Headers {
   const ruled = ruledHeaders(rules, path)
   const isRuled = (name: string) => ruled.some((header) => header[0].toLowerCase() === name.toLowerCase())

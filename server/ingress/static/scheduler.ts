@@ -1,14 +1,11 @@
 export interface SchedulerLimits {
-  /** Pieces of work at a time. */
   running: number
   waitingPerOwner: number
   waiting: number
 }
 
-/** Lets work run, so much at a time, and the owners of what waits take turns. What there is no room for is refused. */
 export class FairScheduler {
   readonly #limits: SchedulerLimits
-  /** In the order of their next turn. */
   readonly #waiting = new Map<string, (() => void)[]>()
   #waitingCount = 0
   #running = 0
@@ -17,7 +14,6 @@ export class FairScheduler {
     this.#limits = limits
   }
 
-  /** Runs it when its turn has come; undefined when too much waits already. */
   run<T>(owner: string, work: () => Promise<T>): Promise<T> | undefined {
     if (this.#running < this.#limits.running) {
       this.#running++
@@ -40,7 +36,6 @@ export class FairScheduler {
     }
   }
 
-  /** The next one takes the place of the one that is done. */
   #passOn(): void {
     const [first] = this.#waiting
     if (first === undefined) {

@@ -1,7 +1,6 @@
 import { Outgoing } from '../sockets/outgoing.ts'
 import type { ProxyTarget } from '../tables/route-table.ts'
 
-/** A socket of one side, with what is on its way out of it. */
 interface Side {
   socket: Bun.Socket<PipedConnection>
   out: Outgoing
@@ -10,14 +9,11 @@ interface Side {
 }
 
 export interface PipeOptions {
-  /** Who could take the connection, the first one first. */
   targets: readonly ProxyTarget[]
   connectTimeoutMs: number
-  /** Called once, when nothing of the connection is left. */
   gone(connection: PipedConnection): void
 }
 
-/** A client's connection and one to an instance: bytes pass both ways, each side at the pace of the other, each closing in its own time. */
 export class PipedConnection {
   readonly #options: PipeOptions
   readonly #client: Side
@@ -54,7 +50,6 @@ export class PipedConnection {
     this.#sides(by)[1]?.out.end()
   }
 
-  /** Whoever has gone in order leaves the other one its time to go; whoever was cut off takes it along. */
   closed(side: Bun.Socket<PipedConnection>, error: Error | undefined): void {
     const [own, other] = this.#sides(side)
     if (own === undefined) return
@@ -103,7 +98,6 @@ export const pipeEvents: Bun.SocketHandler<PipedConnection> = {
   error: (socket) => socket.data?.cut(),
 }
 
-/** Undefined when it is refused, or not accepted in time. */
 async function connectTo(
   { host, port }: ProxyTarget,
   data: PipedConnection,

@@ -4,20 +4,14 @@ import type { HeldListener, Inheritance } from '../sockets/inherited.ts'
 import type { Stream } from '../tables/route-table.ts'
 import { type PipedConnection, pipeEvents } from './piped-connection.ts'
 
-/** Where one stream is listened for. */
 export interface StreamListener {
   stream: Stream
-  /** Which of its targets is the next. */
   turn: number
 }
 
-/** The listeners of streams. One that cannot be opened is tried again. */
 export interface StreamListeners {
-  /** Makes these all there are. */
   apply(streams: readonly Stream[]): void
-  /** For a successor. */
   held(): HeldListener[]
-  /** Closes all of them for good. */
   close(): void
 }
 

@@ -4,19 +4,12 @@ import type { Stream } from '../tables/route-table.ts'
 import { PipedConnection } from './piped-connection.ts'
 import { createStreamListeners, type StreamListener } from './stream-listeners.ts'
 
-/** Plain TCP that is led to instances, each service at an address of its own. */
 export interface Streams {
-  /** Makes these all there are, for new connections; those that are open go on. */
   apply(streams: readonly Stream[]): void
-  /** Connections that are led to an instance. */
   countOf(instanceId: string): number
-  /** Cuts them off. */
   cut(instanceId: string): void
-  /** For a successor. */
   held(): HeldListener[]
-  /** Accepts no more, and resolves when there are no connections left. */
   retire(): Promise<void>
-  /** Accepts no more and cuts off what there is. */
   stop(): void
 }
 

@@ -10,12 +10,10 @@ const Challenge = Type.Union([
   Type.Object({ kind: Type.Literal('tls-alpn'), host: Type.String(), certificate: Type.String(), sealedKey: Type.String() }),
 ])
 
-/** One certificate with its key. */
 const ServedCertificate = Type.Object({
   id: Type.String({ minLength: 1 }),
   /** Host names it is served for; `*.` stands for exactly one label. */
   hosts: Type.Array(Type.String({ minLength: 1 })),
-  /** The chain as PEM, the host's own first. */
   certificate: Type.String({ minLength: 1 }),
   /** The key as PEM, sealed for `keyPurpose(id)`: this file stays on disk, and keys do not stand there in clear. */
   sealedKey: Type.String({ minLength: 1 }),
@@ -28,7 +26,6 @@ export type ServedCertificate = Static<typeof ServedCertificate>
 export const CertificateTable = Type.Object({
   version: Type.Integer({ minimum: 0 }),
   certificates: Type.Array(ServedCertificate),
-  /** Of the certificate for hosts that have none of their own. */
   fallbackId: Type.Optional(Type.String()),
   challenges: Type.Array(Challenge),
 })
@@ -39,5 +36,4 @@ export const EMPTY_CERTIFICATE_TABLE: CertificateTable = { version: 0, certifica
 /** What a key in the table is sealed for; `id` is the certificate's, or `challenge:<host>`. */
 export const keyPurpose = (id: string): string => `certificate key ${id}`
 
-/** @throws AppError `validation_failed` naming the first place that is wrong. */
 export const parseCertificateTable = (value: unknown): CertificateTable => parseShape(CertificateTable, value, 'The certificates are')

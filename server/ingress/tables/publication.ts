@@ -1,25 +1,19 @@
 import { AppError } from '../../../shared/error.ts'
 import { loadSnapshot, saveSnapshot } from './snapshot-file.ts'
 
-/** A table that the control plane publishes, and that is kept on disk. */
 export interface PublishedTable<T extends { version: number }> {
-  /** In messages, as in "the saved … could not be read". */
   name: string
   filePath: string
-  /** @throws AppError `validation_failed`. */
   parse(value: unknown): T
   apply(table: T): void
   log(line: string): void
 }
 
-/** How the changes of a table are read and applied to the table of their base version. */
 export interface TableChanges<T, C extends { base: number; version: number }> {
-  /** @throws AppError `validation_failed`. */
   parse(value: unknown): C
   applyTo(table: T, changes: C): T
 }
 
-/** Takes what was received, JSON. */
 export type Publish = (publisher: string, text: string) => Promise<void>
 
 export interface Publication<T> {
@@ -28,13 +22,11 @@ export interface Publication<T> {
   publishChanges<C extends { base: number; version: number }>(changes: TableChanges<T, C>): Publish
 }
 
-/** Which table is applied, and the random name of the process that published it. */
 interface Applied<T> {
   publisher: string
   table: T
 }
 
-/** Saves and applies one table after the other, in the order they came. `isSucceeded`: the file is a successor's, and may be newer. */
 export function publicationOf<T extends { version: number }>(published: PublishedTable<T>, isSucceeded: () => boolean): Publication<T> {
   let applied: Applied<T> | undefined
   let last: Promise<void> = Promise.resolve()

@@ -2,11 +2,9 @@ import { type Static, Type } from '@sinclair/typebox'
 import { parseShape } from './parse-shape.ts'
 import { canonicalHost, canonicalHosts, Route, type RouteTable, Stream } from './route-table.ts'
 
-/** By what a route table differs from the one of version `base`. */
 export const RouteChanges = Type.Object({
   base: Type.Integer({ minimum: 0 }),
   version: Type.Integer({ minimum: 0 }),
-  /** New hosts, and those whose route is another. */
   hosts: Type.Record(Type.String(), Route),
   removed: Type.Array(Type.String()),
   /** All streams of the new table; absent where they are those of the base. */
@@ -35,11 +33,7 @@ export function withRouteChanges(base: RouteTable, changes: RouteChanges): Route
   return { version: changes.version, hosts: { ...hosts, ...changes.hosts }, ...(streams && { streams }) }
 }
 
-/**
- * Checks changes received as JSON and brings their host names into the form of the table.
- *
- * @throws AppError `validation_failed` naming the first place that is wrong.
- */
+/** Brings host names into the form of the table. @throws AppError `validation_failed` naming the first place that is wrong. */
 export function parseRouteChanges(value: unknown): RouteChanges {
   const changes = parseShape(RouteChanges, value, 'The changes of the route table are')
   return { ...changes, hosts: canonicalHosts(changes.hosts), removed: changes.removed.map(canonicalHost) }

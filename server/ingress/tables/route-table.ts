@@ -3,7 +3,6 @@ import { AppError } from '../../../shared/error.ts'
 import { parseHost } from '../message/host.ts'
 import { parseShape } from './parse-shape.ts'
 
-/** Where an instance listens. */
 export const ProxyTarget = Type.Object({
   instanceId: Type.String({ minLength: 1 }),
   host: Type.String({ minLength: 1 }),
@@ -31,13 +30,10 @@ export const HeaderRule = Type.Object({
 })
 export type HeaderRule = Static<typeof HeaderRule>
 
-/** What stands between a request and whoever answers it. Absent for a service that has nothing of it. */
 export const RoutePolicy = Type.Object({
   /** Ranges of addresses that are let in; absent for all, empty for none. */
   allow: Type.Optional(Type.Array(Type.String())),
-  /** Every request is answered with a page, or led to `uri`. */
   maintenance: Type.Optional(Type.Object({ uri: Type.Optional(Type.String({ pattern: '^https?://[!-~]+$' })) })),
-  /** Of a proxied service, whose rewrites are its own matter. */
   rules: Type.Optional(Type.Array(PathRule)),
   headers: Type.Optional(Type.Array(HeaderRule)),
 })
@@ -62,14 +58,12 @@ export const Route = Type.Union([
     rules: Type.Array(PathRule),
   }),
   Type.Object({ kind: Type.Literal('suspended'), ...named }),
-  /** Requests wait until a newer table says otherwise. */
   Type.Object({ kind: Type.Literal('asleep'), ...named }),
   Type.Object({ kind: Type.Literal('unavailable'), ...named, isUndeployed: Type.Optional(Type.Literal(true)) }),
 ])
 export type Route = Static<typeof Route>
 export type StaticRoute = Extract<Route, { kind: 'static' }>
 
-/** Plain TCP connections to an address of this machine, which are led to one of the instances. */
 export const Stream = Type.Object({
   listen: Type.Object({ host: Type.String({ pattern: '^127\\.' }), port: Type.Integer({ minimum: 1, maximum: 65_535 }) }),
   targets: Type.Array(ProxyTarget),
@@ -86,21 +80,15 @@ export type RouteTable = Static<typeof RouteTable>
 
 export const EMPTY_ROUTE_TABLE: RouteTable = { version: 0, hosts: {} }
 
-/**
- * Checks a snapshot received as JSON and brings its host names into the form requests are looked up by.
- *
- * @throws AppError `validation_failed` naming the first place that is wrong.
- */
+/** Brings host names into the form of the table. @throws AppError `validation_failed` naming the first place that is wrong. */
 export function parseRouteTable(value: unknown): RouteTable {
   const { version, hosts, streams } = parseShape(RouteTable, value, 'The route table is')
   return { version, hosts: canonicalHosts(hosts), ...(streams && { streams }) }
 }
 
-/** @throws AppError `validation_failed` for a name that is none. */
 export const canonicalHosts = (hosts: RouteTable['hosts']): RouteTable['hosts'] =>
   Object.fromEntries(Object.entries(hosts).map(([name, route]) => [canonicalHost(name), route]))
 
-/** The name as requests are looked up by it. @throws AppError `validation_failed` for a name that is none. */
 export function canonicalHost(name: string): string {
   const parsed = parseHost(name)
   if (parsed === undefined || parsed.port !== undefined)

@@ -8,9 +8,7 @@ export interface SecureContext {
 }
 
 export interface KeyPair {
-  /** The chain as PEM, the host's own first. */
   certificate: string
-  /** As PEM, in clear. */
   key: string
 }
 
@@ -25,7 +23,6 @@ const CIPHERS = [
 ].join(':')
 const TLS_1_2 = 0x303
 
-/** @throws Error when one of them cannot be read, or the key is not the certificate's. */
 export function secureContextOf({ certificate, key }: KeyPair): SecureContext {
   return createSecureContext({ cert: certificate, key, ciphers: CIPHERS, minVersion: 'TLSv1.2' }).context
 }
@@ -33,7 +30,6 @@ export function secureContextOf({ certificate, key }: KeyPair): SecureContext {
 /** The client hello could not be matched: Bun refuses the connection when this is returned from `serverName`. */
 export const refusal = new Error('no certificate for this name')
 
-/** The socket of a TLS listener before its handshake. */
 export interface UnnamedSocket {
   readonly fd: number
 }
@@ -43,7 +39,6 @@ export interface TlsHandlers<Data> extends Bun.SocketHandler<Data> {
   serverName(listener: unknown, name: string, socket: UnnamedSocket): SecureContext | Error | undefined
 }
 
-/** Of a socket that listens already, or where to listen. */
 type ListenPlace = { fd: number } | { hostname: string; port: number }
 
 interface PlainListen<Data> {
@@ -53,13 +48,11 @@ interface PlainListen<Data> {
 
 interface TlsListen<Data> {
   place: ListenPlace
-  /** For clients that name no host; without it they are refused. */
   keyPair: KeyPair | undefined
   protocols: readonly string[]
   handlers: TlsHandlers<Data>
 }
 
-/** With a `handshake` handler `open` comes before the handshake, so that silent clients can be timed out. */
 export function listenTls<Data>({ place, keyPair, protocols, handlers }: TlsListen<Data>): Bun.TCPSocketListener<Data> {
   const own = keyPair === undefined ? {} : { cert: keyPair.certificate, key: keyPair.key }
   const tls = { ...own, ciphers: CIPHERS, minVersion: TLS_1_2, ALPNProtocols: alpnList(protocols) }
@@ -81,15 +74,11 @@ interface TlsUpgrade<Data> {
   data: Data
   context: SecureContext | undefined
   protocols: readonly string[]
-  /** What the client has sent already. */
   received: Buffer
   handlers: Bun.SocketHandler<Data>
 }
 
-/**
- * Makes an accepted connection the server's side of TLS and returns that. The socket given goes on telling of its encrypted bytes, which
- * nobody needs, and ends with it.
- */
+/** Makes an accepted connection the server's side of TLS. The socket given goes on emitting encrypted bytes, which nobody needs. */
 export function upgradeServer<Data>(
   socket: Bun.Socket<Data>,
   { data, context, protocols, received, handlers }: TlsUpgrade<Data>,
@@ -100,7 +89,6 @@ export function upgradeServer<Data>(
   return secured
 }
 
-/** As it stands in a ClientHello: each name behind its length. */
 function alpnList(protocols: readonly string[]): string {
   return protocols.map((name) => String.fromCharCode(name.length) + name).join('')
 }

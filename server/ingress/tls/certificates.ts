@@ -4,14 +4,12 @@ import { type KeyPair, type SecureContext, secureContextOf } from './bun-tls.ts'
 import { type CertificateNames, certificateNames, certificatesFor, plainName } from './certificate-names.ts'
 
 export interface CertificatesOptions {
-  /** Opens a key that was sealed for this purpose. @throws when it cannot. */
   openKey(sealed: string, purpose: string): string
   log(line: string): void
 }
 
 type SealedPair = Pick<ServedCertificate, 'id' | 'certificate' | 'sealedKey'>
 
-/** What was made of a certificate when it was first asked for: nothing, if it cannot be used. */
 interface Made {
   of: SealedPair
   keyPair: KeyPair | undefined
@@ -45,23 +43,19 @@ export class Certificates {
     for (const [id, { of }] of this.#made) if (!isSame(of, current.get(id))) this.#made.delete(id)
   }
 
-  /** The context for a name, or for a client that sends none; undefined when there is no certificate that could be served. */
   contextFor(name: string | undefined): SecureContext | undefined {
     const own = name === undefined ? undefined : this.#usableFor(plainName(name))
     return (own ?? this.#madeOf(this.#fallback))?.context
   }
 
-  /** The fallback's own pair, if there is one that can be served. */
   get fallbackPair(): KeyPair | undefined {
     return this.#madeOf(this.#fallback)?.keyPair
   }
 
-  /** Whether clients of this host accept the certificate that they would get. */
   isTrustedAt(host: string): boolean {
     return certificatesFor(this.#names, host).find((certificate) => this.#madeOf(certificate) !== undefined)?.isTrusted ?? false
   }
 
-  /** Whether the authority may come and ask for a certificate of a challenge. */
   get hasTlsChallenges(): boolean {
     return this.#table.challenges.some(({ kind }) => kind === 'tls-alpn')
   }
@@ -70,7 +64,6 @@ export class Certificates {
     return this.#madeOf(tlsChallenges(this.#table).find(({ id }) => id === challengeId(plainName(name))))?.context
   }
 
-  /** What the authority is to read under a token of this host. */
   httpChallengeAnswer(host: string, token: string): string | undefined {
     for (const challenge of this.#table.challenges) {
       if (challenge.kind === 'http' && challenge.token === token && plainName(challenge.host) === host) return challenge.keyAuthorization

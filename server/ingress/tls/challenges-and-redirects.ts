@@ -10,14 +10,11 @@ const CHALLENGE_PATH = '/.well-known/acme-challenge/'
 
 export interface BeforeRoutesParts {
   certificates: Certificates
-  /** Where TLS is listened for; undefined while it is not. */
   tlsPort(): number | undefined
-  /** Notes whose request it is. */
   claim(head: RequestHead, client: ClientSide): void
   answer(head: RequestHead, client: ClientSide): Exchange | undefined
 }
 
-/** What comes before any route: answers to an authority's challenges, and the way from http to https. Everything else is for `answer`. */
 export function answerBeforeRoutes({ certificates, tlsPort, claim, answer }: BeforeRoutesParts): BeforeRoutesParts['answer'] {
   return (head, client) => {
     const local = challengeAnswer(certificates, head) ?? redirect(head, client)

@@ -1,15 +1,10 @@
-/** What a client says of itself before anything is encrypted, as far as it decides who answers. */
 export interface ClientHello {
-  /** In lower case; undefined when it names no host. */
   serverName: string | undefined
-  /** By ALPN, in the client's order. */
   protocols: readonly string[]
 }
 
-/** `incomplete` calls for more bytes, `malformed` is for TLS itself to refuse. */
 export type HelloReading = ClientHello | 'incomplete' | 'malformed'
 
-/** As much as any client has to say, post-quantum keys included, and more than BoringSSL takes. */
 export const MAX_HELLO_BYTES = 32 * 1024
 
 const RECORD_HEAD_BYTES = 5
@@ -34,7 +29,6 @@ export function readClientHello(bytes: Buffer): HelloReading {
   }
 }
 
-/** The message out of its records: it may be spread over several. */
 function helloMessage(bytes: Buffer): Buffer | 'incomplete' | 'malformed' {
   const parts: Buffer[] = []
   for (let at = 0; at < bytes.length; ) {
@@ -49,7 +43,6 @@ function helloMessage(bytes: Buffer): Buffer | 'incomplete' | 'malformed' {
 }
 
 interface HandshakeRecord {
-  /** As much of it as is there. */
   part: Buffer
   isWhole: boolean
   end: number
@@ -64,7 +57,6 @@ function readRecord(bytes: Buffer, at: number): HandshakeRecord | 'incomplete' |
   return { part: bytes.subarray(at + RECORD_HEAD_BYTES, end), isWhole: bytes.length >= end, end }
 }
 
-/** What stands in a ClientHello, once all of it is there. */
 function wholeMessage(message: Buffer): Buffer | 'incomplete' | 'malformed' {
   if (message.length < HELLO_HEAD_BYTES) return 'incomplete'
   const end = HELLO_HEAD_BYTES + message.readUIntBE(1, 3)
@@ -72,7 +64,6 @@ function wholeMessage(message: Buffer): Buffer | 'incomplete' | 'malformed' {
   return message.length < end ? 'incomplete' : message.subarray(HELLO_HEAD_BYTES, end)
 }
 
-/** Takes lengths and values from the front. @throws RangeError beyond the end. */
 class Cursor {
   readonly #bytes: Buffer
   #at = 0
@@ -98,7 +89,6 @@ class Cursor {
     return taken
   }
 
-  /** What stands behind its own length. */
   block(sizeBytes: 1 | 2): Cursor {
     return new Cursor(this.take(this.number(sizeBytes)))
   }

@@ -9,7 +9,6 @@ import { TlsAccept, type TlsAcceptParts } from './tls-accept.ts'
 /** A fatal alert in a record of its own: unrecognized_name (RFC 6066 section 3). */
 export const UNRECOGNIZED_NAME = Buffer.from([21, 3, 3, 0, 2, 2, 112])
 
-/** What becomes of a socket whose handshake has ended. */
 export const handshakeEvents = (parts: TlsAcceptParts) =>
   ({
     ...connectionEvents(parts.reception),
@@ -24,7 +23,6 @@ export const handshakeEvents = (parts: TlsAcceptParts) =>
     },
   }) satisfies Bun.SocketHandler<Connection>
 
-/** The usual way: TLS reads the ClientHello, and asks for the certificate by its name. */
 export const tlsEvents = (parts: TlsAcceptParts, certificates: Certificates): TlsHandlers<Connection> => ({
   ...handshakeEvents(parts),
   open: (socket) => parts.reception.admit(socket, () => new TlsAccept(socket, parts)),
@@ -35,11 +33,8 @@ export const tlsEvents = (parts: TlsAcceptParts, certificates: Certificates): Tl
   },
 })
 
-/** Bun itself says nothing to those it refuses. */
 function sayUnrecognized({ fd }: UnnamedSocket): void {
   try {
     writeSync(fd, UNRECOGNIZED_NAME)
-  } catch {
-    // It has gone meanwhile.
-  }
+  } catch {}
 }

@@ -1,11 +1,8 @@
 export interface PlainRequest {
   method: string
-  /** Without a port. */
   host: string
   target: string
-  /** Where https is served. */
   port: number
-  /** What a trusted proxy in front of us says its client came by. */
   claimedScheme: string | undefined
 }
 
@@ -18,7 +15,6 @@ const HTTPS_PORT = 443
 /** Others must come again as they are, with their body, which 301 does not promise. */
 const readingMethods = new Set(['GET', 'HEAD'])
 
-/** Where a request that came by http is sent; undefined for one that has come by https as far as its client is concerned, or names no page. */
 export function redirectToHttps({ method, host, target, port, claimedScheme }: PlainRequest): Redirect | undefined {
   const scheme = claimedScheme?.split(',', 1)[0]?.trim().toLowerCase()
   if (scheme === 'https' || !target.startsWith('/')) return undefined

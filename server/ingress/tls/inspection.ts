@@ -35,7 +35,6 @@ export function inspectionEvents(parts: TlsAcceptParts, certificates: Certificat
       accept.refuse('no certificate for this name', UNRECOGNIZED_NAME)
       return
     }
-    // The encrypted bytes that it goes on telling of are nobody's.
     socket.data = SPENT
     accept.moveTo(upgradeServer(socket, { data: accept, ...choice, received, handlers: inside }))
   }

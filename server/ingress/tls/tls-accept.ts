@@ -5,14 +5,10 @@ import type { Reception } from '../serve/transport.ts'
 
 export interface TlsAcceptParts {
   reception: Reception
-  /** Counts those that come to nothing. */
   failures: ReportedCount
 }
 
-/**
- * A client that has connected and not agreed on TLS yet. It has as long as for a head, and what it says before belongs to TLS, or to
- * whoever reads its ClientHello.
- */
+/** A client that has connected and not agreed on TLS yet. Its time is that of a head. */
 export class TlsAccept implements Connection, Deadlined {
   #socket: ClientSocket
   readonly #parts: TlsAcceptParts
@@ -35,7 +31,6 @@ export class TlsAccept implements Connection, Deadlined {
 
   drained(): void {}
 
-  /** Whoever closes its side now gets no answer any more. */
   ended(): void {
     this.fail('the client went away')
   }
@@ -63,7 +58,6 @@ export class TlsAccept implements Connection, Deadlined {
     this.drop()
   }
 
-  /** Says so, and leaves it to the client to close. */
   refuse(reason: string, words: Buffer): void {
     this.#isRefused = true
     this.#parts.failures.count(reason)
@@ -71,12 +65,10 @@ export class TlsAccept implements Connection, Deadlined {
     this.#socket.shutdown()
   }
 
-  /** From now on this socket is the client's. */
   moveTo(socket: ClientSocket): void {
     this.#socket = socket
   }
 
-  /** TLS is agreed on: another connection takes over. */
   settle(create: () => Connection): void {
     const { context } = this.#parts.reception
     context.deadlines.delete(this)

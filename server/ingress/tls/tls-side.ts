@@ -7,15 +7,11 @@ import { Certificates } from './certificates.ts'
 import { createTlsTransport } from './transport.ts'
 
 export interface TlsOptions {
-  /** Without it certificates are kept, and challenges answered, but TLS is not spoken. */
   listen?: { host: string; port: number }
-  /** Holds the last applied certificates; their keys are sealed. */
   certificatesFilePath: string
-  /** Opens a key of the table that was sealed for this purpose. @throws Error when it cannot. */
   openKey(sealed: string, purpose: string): string
 }
 
-/** What of the ingress has to do with certificates. */
 export interface TlsSide {
   certificates: Certificates
   table: PublishedTable<CertificateTable> | undefined

@@ -10,7 +10,6 @@ import { PROTOCOLS } from './protocols.ts'
 
 export interface TlsTransport {
   transport: Transport
-  /** To be called when other certificates have been applied. */
   refresh(): void
 }
 
@@ -20,9 +19,7 @@ export interface TlsTransportParts {
   log: (line: string) => void
 }
 
-/** What cannot be changed of a listener that is open. */
 interface Manner {
-  /** For clients that name no host. */
   fallback: KeyPair | undefined
   isInspecting: boolean
 }

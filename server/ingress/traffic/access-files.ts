@@ -6,10 +6,8 @@ import { requestsIn } from './access-record.ts'
 
 /** The process that writes a file: its name alone would be given away again. */
 export interface AccessWriter {
-  /** Milliseconds since 1970. */
   startedAt: number
   pid: number
-  /** See `processStart`. */
   start: string
 }
 
@@ -30,7 +28,6 @@ export function thisWriter(): AccessWriter {
   return { startedAt: Date.now(), pid: process.pid, start: processStart(process.pid) ?? '0' }
 }
 
-/** The files of all ingress processes, oldest first. */
 export async function accessFiles(dir: string): Promise<AccessFile[]> {
   const names = await readdir(dir)
   return names.sort().flatMap((name) => {
@@ -41,7 +38,6 @@ export async function accessFiles(dir: string): Promise<AccessFile[]> {
   })
 }
 
-/** Whether nothing will be written to it any more: its writer has begun another, or has ended. */
 export function isFinished(file: AccessFile, all: readonly AccessFile[]): boolean {
   const { pid, start } = file.writer
   return all.some((other) => isSameWriter(other.writer, file.writer) && other.number > file.number) || processStart(pid) !== start
@@ -51,7 +47,6 @@ function isSameWriter(one: AccessWriter, other: AccessWriter): boolean {
   return one.startedAt === other.startedAt && one.pid === other.pid && one.start === other.start
 }
 
-/** The oldest of them that must go for the rest to take no more than this. The newest always stays. */
 export async function excessFiles(files: readonly AccessFile[], maxBytes: number): Promise<AccessFile[]> {
   const sizes = await Promise.all(
     files.map(({ path }) =>
@@ -67,7 +62,6 @@ export async function excessFiles(files: readonly AccessFile[], maxBytes: number
   return files.slice(0, first)
 }
 
-/** How many requests of each service a file tells of, those included that it says were left out. */
 export async function requestsByService(path: string): Promise<Map<string, number>> {
   const counts = new Map<string, number>()
   let rest = ''

@@ -10,12 +10,9 @@ export interface AccessLogOptions {
   limits?: AccessFileLimits
 }
 
-/** A batch is written once it has this size, or this age. */
 const BATCH_BYTES = 64 * 1024
 const BATCH_MS = 100
-/** Room for what comes while a slow disk takes its time with the batch before. */
 const ROOM_BYTES = 1024 * 1024
-/** A file system that fails is told of once in a while, and tried again with each batch. */
 const TELL_EVERY_MS = 60_000
 
 /**
@@ -29,7 +26,6 @@ export class AccessLog {
   #room = Buffer.allocUnsafeSlow(ROOM_BYTES)
   #otherRoom = Buffer.allocUnsafeSlow(ROOM_BYTES)
   #usedBytes = 0
-  /** By service. */
   readonly #leftOut = new Map<string, number>()
   #writing: Promise<void> | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -43,7 +39,6 @@ export class AccessLog {
     this.#log = log
   }
 
-  /** Takes down a request that is over, unless it belongs to no service. */
   add(note: RequestNote, client: ClientSide, durationMs: number): void {
     if (note.serviceId === '') return
     const line = accessRecord({ note, client, at: this.#time(), durationMs, isTrusted: this.#isTrusted })
@@ -57,7 +52,6 @@ export class AccessLog {
     else this.#timer ??= setTimeout(() => this.#flush(), BATCH_MS)
   }
 
-  /** Writes what is left. */
   async close(): Promise<void> {
     while (this.#writing !== undefined || this.#usedBytes > 0) {
       this.#flush()
@@ -98,7 +92,6 @@ export class AccessLog {
     else if (this.#usedBytes > 0) this.#timer ??= setTimeout(() => this.#flush(), BATCH_MS)
   }
 
-  /** Never rejects. */
   async #write(batch: Buffer): Promise<void> {
     try {
       await this.#writer.append(batch)

@@ -9,15 +9,13 @@ import type { RequestNote } from '../exchange/request-note.ts'
 import { skipWhile, tableOf } from '../message/characters.ts'
 import { fieldValue } from '../message/request-head.ts'
 
-/** How an answer ended: whole, without its client, or broken off by the instance. */
 export const ending = { whole: '.', clientGone: 'c', brokenOff: 'b' } as const
 export type Ending = (typeof ending)[keyof typeof ending]
 
-/** Longer values are cut. In characters. */
 const MAX_TARGET = 2048
 const MAX_USER_AGENT = 512
 const MAX_REFERER = 1024
-/** In place of the status: the line tells how many lines of the service were left out. */
+/** A word in place of the status: the line gives how many lines of the service were left out. */
 const LEFT_OUT = '-'
 
 export interface AccessRecord {
@@ -25,7 +23,6 @@ export interface AccessRecord {
   at: number
   serviceId: string
   instanceId: string
-  /** 0 where no answer began. */
   status: number
   durationMs: string
   receivedBytes: number
@@ -41,7 +38,6 @@ export interface AccessRecord {
   ending: Ending
 }
 
-/** Lines that were lost for want of room. */
 export interface LeftOut {
   at: number
   serviceId: string
@@ -57,7 +53,6 @@ export interface RecordedRequest {
   isTrusted(address: string): boolean
 }
 
-/** The line of a request that is over, with its line break; empty for one that was refused before its head was understood. */
 export function accessRecord({ note, client, at, durationMs, isTrusted }: RecordedRequest): string {
   const { head } = note
   if (head === undefined) return ''
@@ -71,13 +66,11 @@ export function accessRecord({ note, client, at, durationMs, isTrusted }: Record
   )
 }
 
-/** With one decimal, from whole numbers: writing a fraction costs a good part of the line. */
 function tenthsOf(ms: number): string {
   const tenths = Math.round(ms * 10)
   return `${Math.floor(tenths / 10)}.${tenths % 10}`
 }
 
-/** The line that says how many lines of a service were lost. */
 export function leftOutRecord({ at, serviceId, leftOut }: LeftOut): string {
   return `${at}\t${serviceId}\t\t${LEFT_OUT}\t${leftOut}\t${ending.whole}\n`
 }
@@ -85,7 +78,6 @@ export function leftOutRecord({ at, serviceId, leftOut }: LeftOut): string {
 const FIELDS = 16
 const LEFT_OUT_FIELDS = 6
 
-/** What a line says; undefined for one that is not whole. */
 export function parseAccessRecord(line: string): AccessRecord | LeftOut | undefined {
   const fields = line.split('\t')
   const [at = '', serviceId = '', instanceId = '', status = '', durationMs = ''] = fields
@@ -101,7 +93,6 @@ export function parseAccessRecord(line: string): AccessRecord | LeftOut | undefi
   }
 }
 
-/** How many requests of which service a line stands for. */
 export function requestsIn(line: string): { serviceId: string; requests: number } {
   const [, serviceId = '', , status, leftOut] = line.split('\t', 5)
   return { serviceId, requests: status === LEFT_OUT ? Number(leftOut) : 1 }

@@ -4,9 +4,7 @@ import { accessFilePath, accessFiles, excessFiles, isFinished, requestsByService
 import { leftOutRecord } from './access-record.ts'
 
 export interface AccessFileLimits {
-  /** From here on another file is begun. */
   fileBytes: number
-  /** Of all files together: beyond it the oldest go, and a line for each service says how many lines went with them. */
   totalBytes: number
 }
 
@@ -25,7 +23,6 @@ export class AccessWriter {
   #number = 0
   #handle: FileHandle | undefined
   #writtenBytes = 0
-  /** Whether a write may have ended in the middle of a line. */
   #isBroken = false
 
   constructor(dir: string, limits: AccessFileLimits) {
@@ -43,7 +40,6 @@ export class AccessWriter {
     if (this.#writtenBytes >= this.#limits.fileBytes) await this.close()
   }
 
-  /** Ends the file that is being written; the next one is begun when there is something for it. */
   async close(): Promise<void> {
     const handle = this.#handle
     this.#handle = undefined
@@ -65,7 +61,7 @@ export class AccessWriter {
   async #dropOldest(handle: FileHandle): Promise<void> {
     const files = await accessFiles(this.#dir)
     for (const file of await excessFiles(files, this.#limits.totalBytes)) {
-      // A predecessor may still be writing to it.
+      // A predecessor may still be writing to the file.
       if (!isFinished(file, files)) continue
       const { path } = file
       const counts = await requestsByService(path).catch(() => new Map<string, number>())

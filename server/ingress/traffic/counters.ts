@@ -22,25 +22,21 @@ interface Entry {
   inFlight: number
   tunnels: number
   isGone: boolean
-  /** At which it was last changed. */
   revision: number
 }
 
 type Routes = ReadonlyMap<string, Route>
 
-/** What is served now. */
 interface InFlight {
   inFlight: number
   tunnels: number
 }
 
 export interface Served {
-  /** Another map after each change. */
   routes(): Routes
   drainStateOf(instanceId: string): InFlight
 }
 
-/** The services and instances of the route table, by id. */
 type Wanted = Map<string, { serviceId: string; instanceId: string }>
 
 /**
@@ -51,7 +47,6 @@ type Wanted = Map<string, { serviceId: string; instanceId: string }>
 export class TrafficCounters {
   readonly #epoch = crypto.randomUUID()
   readonly #served: Served
-  /** By id of the instance, or of the service where there is none. */
   readonly #entries = new Map<string, Entry>()
   #routes: Routes | undefined
   #wanted: Wanted = new Map()
@@ -61,7 +56,6 @@ export class TrafficCounters {
     this.#served = served
   }
 
-  /** @param latencyMs from the head received to the answer whole */
   count(note: RequestNote, latencyMs: number): void {
     const { status, isTunnel, isCutOff, hasFailed } = note
     const entry = this.#entryOf(note.serviceId, note.instanceId)
@@ -78,7 +72,6 @@ export class TrafficCounters {
     if (!isLost && !isTunnel) increment(entry.latency, latencyBucket(latencyMs))
   }
 
-  /** What has changed since the reading that is known. What has gone and is known is forgotten. */
   read(known: KnownCounts | undefined): TrafficCounts {
     const knownRevision = known?.epoch === this.#epoch ? known.revision : 0
     this.#observe()
@@ -100,7 +93,6 @@ export class TrafficCounters {
     return entry
   }
 
-  /** Brings up to date what is not counted but looked at. */
   #observe(): void {
     this.#followRoutes()
     const gone: Entry[] = []
@@ -122,7 +114,6 @@ export class TrafficCounters {
     for (const { serviceId, instanceId } of this.#wanted.values()) this.#entryOf(serviceId, instanceId)
   }
 
-  /** Gives what is gone to its service, so that the sums stay right. */
   #fold(entry: Entry): void {
     if (entry.instanceId === '') return
     this.#entries.delete(entry.instanceId)

@@ -12,10 +12,7 @@ export async function leaveCounts(dir: string, counts: TrafficCounts): Promise<v
   await replaceFile(join(dir, `last-counts-${counts.epoch}.json`), JSON.stringify(counts))
 }
 
-/**
- * Gives what ended ingresses have left to `take`, and removes it: being killed in between gives the same again, which adds nothing to
- * what is known of that epoch.
- */
+/** Gives what ended ingresses have left to `take`, then removes it: a kill in between gives the same epoch again, which adds nothing. */
 export async function takeCounts(dir: string, take: (counts: TrafficCounts) => void): Promise<void> {
   for (const name of (await readdir(dir)).filter((one) => namePattern.test(one))) {
     const path = join(dir, name)

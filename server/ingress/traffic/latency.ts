@@ -4,7 +4,6 @@
  */
 const LOWEST_LOG2 = -3
 const HIGHEST_LOG2 = 17
-/** The first bucket ends where the octaves begin. */
 export const BUCKETS_PER_OCTAVE = 4
 const OVERFLOW = 1 + (HIGHEST_LOG2 - LOWEST_LOG2) * BUCKETS_PER_OCTAVE
 const LOWEST_MS = 2 ** LOWEST_LOG2
@@ -18,10 +17,7 @@ export function latencyBucket(ms: number): number {
   return ms >= HIGHEST_MS ? OVERFLOW : 1 + Math.floor((Math.log2(ms) - LOWEST_LOG2) * BUCKETS_PER_OCTAVE)
 }
 
-/**
- * The latency in milliseconds that this share (0 to 1) of the counted answers did not exceed, by nearest rank: the middle of the
- * bucket it lies in. 0 where nothing was counted.
- */
+/** The latency in milliseconds that this share (0 to 1) of the counted answers did not exceed, by nearest rank; 0 where nothing was counted. */
 export function latencyAt(share: number, countIn: (bucket: number) => number): number {
   let total = 0
   for (let bucket = 0; bucket < LATENCY_BUCKETS; bucket++) total += countIn(bucket)

@@ -7,19 +7,15 @@ import { leaveCounts } from './last-counts.ts'
 
 export interface IngressTrafficOptions {
   served: Served
-  /** Where the last counts are left at the end; nowhere without it. */
   lastCountsDir: string | undefined
-  /** Without it no request is logged. */
   accessLogDir: string | undefined
   isTrusted: (address: string) => boolean
   log: (line: string) => void
 }
 
-/** What is told of requests that are over. */
 export interface IngressTraffic {
   finished(note: RequestNote, client: ClientSide): void
   read(known: KnownCounts | undefined): TrafficCounts
-  /** Writes down what is still to be written. Never rejects. */
   close(): Promise<void>
 }
 

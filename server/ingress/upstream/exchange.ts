@@ -19,11 +19,8 @@ import { UpstreamConnection, type UpstreamUser } from './upstream-connection.ts'
 export interface ProxiedRequest {
   head: RequestHead
   client: ClientSide
-  /** Of the service, for messages. */
   name: string
-  /** That rules of the service set on the answer. */
   headers: readonly Header[]
-  /** What tells the upstream that a request came through us, where it is to know. */
   proof?: string | undefined
   /** Where the requests to a host can be answered as of now: the table may change while a connection is being tried. */
   targetsOf(host: string): readonly ProxyTarget[]
@@ -52,7 +49,6 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse, Payload
   readonly #reader: ResponseReader
   #unreachable: Set<Target> | undefined
   #target: Target | undefined
-  /** Set while it is open and ours. */
   #connection: UpstreamConnection | undefined
   #isConnected = false
   /** The head waits for the start of the body, which has mostly come with it: they make one packet. */
@@ -76,8 +72,6 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse, Payload
   start(): void {
     this.#tryNext()
   }
-
-  // What the client does.
 
   get wantsBody(): boolean {
     return this.#isConnected && !(this.#connection?.isFull ?? false)
@@ -118,8 +112,6 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse, Payload
   clientGone(): void {
     this.#leave()
   }
-
-  // What the instance does.
 
   opened(connection: UpstreamConnection): void {
     this.#send(connection)
@@ -172,7 +164,6 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse, Payload
     this.#fail(504, `${this.#name} did not answer in time.`)
   }
 
-  /** The instance is to go and this request has had its time. */
   abandon(): void {
     if (this.#response !== undefined) {
       this.#truncate()
@@ -180,8 +171,6 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse, Payload
     }
     this.#fail(503, `${this.#name} was stopped before it had answered. Try again.`)
   }
-
-  // How it goes on.
 
   #tryNext(isFresh = false): void {
     this.#target?.requests.delete(this)
@@ -217,7 +206,6 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse, Payload
     this.#waitForClient()
   }
 
-  /** An instance is not read from while its client has enough, and owes nothing meanwhile. */
   #waitForClient(): void {
     if (this.#connection === undefined || !this.#client.isFull) return
     this.#connection.pause()
@@ -244,7 +232,6 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse, Payload
 
   #read(): void {
     try {
-      // The exchange is over as soon as it has let go of its connection.
       for (let event = this.#reader.next(); event !== undefined; event = this.#reader.next()) {
         this.#take(event)
         if (this.#connection === undefined) return
@@ -307,7 +294,6 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse, Payload
     this.#client.finish(this.#isKeptAlive)
   }
 
-  /** The connection has ended before the response was known to be whole. */
   #lost(error: Error | undefined): void {
     const isStale = this.#connection?.isReused && !this.#reader.hasStarted
     if (isStale && this.#isRepeatable) {
@@ -343,7 +329,6 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse, Payload
     respond(this.#client, this.#head.method, pageResponse(page, fieldValue(this.#head.fields, 'accept')))
   }
 
-  /** Lets go of the instance. */
   #leave(): void {
     this.#target?.requests.delete(this)
     const connection = this.#connection

@@ -2,7 +2,6 @@ import type { Deadlines } from '../limits/deadlines.ts'
 import type { IngressLimits } from '../limits/limits.ts'
 import type { Targets } from './targets.ts'
 
-/** What all proxied requests share. */
 export interface ProxyContext {
   readonly limits: IngressLimits
   readonly deadlines: Deadlines

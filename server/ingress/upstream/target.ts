@@ -1,22 +1,15 @@
 import type { UpstreamConnection } from './upstream-connection.ts'
 
-/** Something a target is busy with, and how to end it before its time. */
 export interface TargetUse {
-  /** Ends it as politely as its state allows. */
   abandon(): void
 }
 
-/**
- * One instance as the ingress knows it: where it listens, what it is busy with, and the idle connections to it.
- * It outlives its place in the route table until its last request is answered.
- */
+/** One instance. The object outlives its place in the route table until its last request is answered. */
 export class Target {
   readonly instanceId: string
   readonly host: string
   readonly port: number
-  /** Requests whose response is not whole yet. */
   readonly requests = new Set<TargetUse>()
-  /** Connections that have changed their protocol, WebSockets above all. */
   readonly tunnels = new Set<TargetUse>()
   /** Last in, first out: the most recently used connection is the least likely to have been closed meanwhile. */
   readonly #idle: UpstreamConnection[] = []
@@ -32,7 +25,6 @@ export class Target {
     return this.requests.size + this.tunnels.size
   }
 
-  /** The connection used last, unless it has been idle since before `idleSince`. */
   takeIdle(idleSince: number): UpstreamConnection | undefined {
     for (let last = this.#idle.at(-1); last !== undefined && last.idleSince >= idleSince; last = this.#idle.at(-1)) {
       this.#idle.pop()
@@ -41,7 +33,6 @@ export class Target {
     return undefined
   }
 
-  /** Keeps a connection for the next request, or closes it when there will be none. */
   keep(connection: UpstreamConnection): void {
     if (this.#isRetired) connection.close()
     else this.#idle.push(connection)

@@ -6,13 +6,11 @@ export interface DrainState {
   tunnels: number
 }
 
-/** All instances that are in the route table, and those that have left it but are still answering. */
 export class Targets {
   #current = new Map<string, Target>()
   readonly #leaving = new Set<Target>()
   #turn = 0
 
-  /** Follows a new route table: targets that stay keep their connections and counts, those that left finish what they have. */
   apply(table: RouteTable): void {
     const next = new Map<string, Target>()
     for (const address of addressesOf(table)) {
@@ -59,7 +57,6 @@ export class Targets {
     for (const target of [...this.#current.values(), ...this.#leaving]) for (const tunnel of [...target.tunnels]) tunnel.abandon()
   }
 
-  /** Ends everything that is still going on. */
   abandonAll(): void {
     for (const target of [...this.#current.values(), ...this.#leaving]) {
       for (const use of [...target.requests, ...target.tunnels]) use.abandon()

@@ -10,17 +10,14 @@ export interface TunnelOptions {
   client: ClientSide
   connection: UpstreamConnection
   target: Target
-  /** What the connection has changed to. */
   protocol: string
 }
 
-/** A connection that has changed its protocol: bytes pass both ways, each side at the pace of the other, each closing in its own time. */
 export class Tunnel implements Exchange, UpstreamUser, TargetUse {
   readonly #context: ProxyContext
   readonly #client: ClientSide
   readonly #connection: UpstreamConnection
   readonly #target: Target
-  /** Undefined where no close frame can be put in. */
   readonly #frames: WebSocketFrames | undefined
 
   constructor({ context, client, connection, target, protocol }: TunnelOptions) {
@@ -31,10 +28,7 @@ export class Tunnel implements Exchange, UpstreamUser, TargetUse {
     this.#frames = protocol.toLowerCase() === 'websocket' ? new WebSocketFrames() : undefined
   }
 
-  /**
-   * Takes both connections over; `agreement` is the instance's 101, `first` what it has sent behind that. Throws BadMessage, and has
-   * taken nothing then, where the client cannot be told so.
-   */
+  /** Takes both connections over. Throws BadMessage, and has taken nothing then, where the client cannot be told of the change of protocol. */
   start(agreement: ResponseHead, first: Buffer): void {
     const early = this.#client.openTunnel(this, agreement)
     this.#target.tunnels.add(this)

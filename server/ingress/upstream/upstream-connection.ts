@@ -2,18 +2,14 @@ import { type Deadlined, type Deadlines, NEVER } from '../limits/deadlines.ts'
 import { Outgoing } from '../sockets/outgoing.ts'
 import type { Target } from './target.ts'
 
-/** Whoever a connection is working for. At most one at a time; none while it is idle. */
 export interface UpstreamUser {
   opened(connection: UpstreamConnection): void
   connectFailed(reason: string): void
   received(bytes: Buffer): void
-  /** Everything written so far has gone out. */
   drained(): void
-  /** The upstream has closed its side. */
   ended(): void
   /** The connection is gone; `error` is set unless both sides closed it in order. */
   closed(error: Error | undefined): void
-  /** The deadline the user has set with `deadlineAt` has passed. */
   timedOut(): void
 }
 
@@ -25,7 +21,6 @@ export interface ConnectOptions {
 
 type UpstreamSocket = Bun.Socket<UpstreamConnection>
 
-/** One TCP connection to an instance, used for one request after the other. */
 export class UpstreamConnection implements Deadlined {
   readonly target: Target
   readonly #deadlines: Deadlines
@@ -36,9 +31,7 @@ export class UpstreamConnection implements Deadlined {
   #isClosed = false
   #isPaused = false
   deadlineAt: number
-  /** When it was last given back, on the clock of the deadlines. */
   idleSince = 0
-  /** Whether it has served a request before the present one: only then may it have died unnoticed. */
   isReused = false
 
   private constructor(target: Target, user: UpstreamUser, { deadlines, log, timeoutMs }: ConnectOptions) {
@@ -50,12 +43,9 @@ export class UpstreamConnection implements Deadlined {
     deadlines.add(this)
   }
 
-  /** Connects in the background; the user hears of the outcome. */
   static connect(target: Target, user: UpstreamUser, options: ConnectOptions): UpstreamConnection {
     const connection = new UpstreamConnection(target, user, options)
-    Bun.connect({ hostname: target.host, port: target.port, allowHalfOpen: true, data: connection, socket: handlers }).catch(() => {
-      // Told to the user by connectError already.
-    })
+    Bun.connect({ hostname: target.host, port: target.port, allowHalfOpen: true, data: connection, socket: handlers }).catch(() => {})
     return connection
   }
 
@@ -79,7 +69,6 @@ export class UpstreamConnection implements Deadlined {
     this.#out?.write(bytes, from, to)
   }
 
-  /** What is written from now on goes out together at the matching `release`. */
   hold(): void {
     this.#out?.hold()
   }
@@ -88,7 +77,6 @@ export class UpstreamConnection implements Deadlined {
     this.#out?.release()
   }
 
-  /** Whether everything written has gone out. */
   get isFlushed(): boolean {
     return this.#out?.isEmpty ?? true
   }
@@ -103,24 +91,20 @@ export class UpstreamConnection implements Deadlined {
     this.#isPaused = false
   }
 
-  /** Closes our side once everything is sent. */
   end(): void {
     this.#out?.end()
   }
 
-  /** Takes an idle connection into use. */
   reuse(user: UpstreamUser): void {
     this.#user = user
     this.isReused = true
     this.deadlineAt = NEVER
   }
 
-  /** Goes on with another user in the middle of things. */
   handOver(user: UpstreamUser): void {
     this.#user = user
   }
 
-  /** Gives the connection back for another request, to be closed unless one comes within `idleMs`. */
   giveBack(idleMs: number): void {
     this.#user = undefined
     this.resume()
@@ -129,7 +113,6 @@ export class UpstreamConnection implements Deadlined {
     this.target.keep(this)
   }
 
-  /** Ends the connection at once; its user hears nothing more of it. */
   close(): void {
     this.#user = undefined
     this.#isClosed = true
@@ -165,7 +148,6 @@ export class UpstreamConnection implements Deadlined {
   }
 
   received(bytes: Buffer): void {
-    // Nobody asked an idle connection for anything.
     if (this.#user === undefined) {
       this.gone(undefined)
       return

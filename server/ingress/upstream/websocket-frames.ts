@@ -3,12 +3,10 @@ const GOING_AWAY = 1001
 const CLOSE_OPCODE = 0x88
 const SHORT_HEADER_BYTES = 2
 
-/** A close frame as a server sends it. */
 export function goingAwayFrame(): Buffer {
   return Buffer.from([CLOSE_OPCODE, 2, GOING_AWAY >> 8, GOING_AWAY & 0xff])
 }
 
-/** Follows the frames one side of a WebSocket sends, to know where a frame of our own may be put in. */
 export class WebSocketFrames {
   readonly #header: number[] = []
   #payloadBytes = 0
