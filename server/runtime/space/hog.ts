@@ -1,15 +1,11 @@
 import { FILES_PER_MIB } from './quota-plan.ts'
 import type { Shortage, Unit } from './reserve.ts'
 
-/** What a service or a build has on the disk, as far as it may write there itself: bytes or files, whichever the disk is short of. */
 export interface Holder {
-  /** Id of the service, or of the deploy that builds. */
   id: string
   kind: 'service' | 'build'
   held: number
-  /** At the last measurement; undefined for one that was not measured then. */
   heldBefore: number | undefined
-  /** What its plan gives it. */
   allowed: number
   /** The service has so many files that they could not be measured in time: what it holds may be anything above `held`. */
   isUnmeasured?: boolean
@@ -18,18 +14,17 @@ export interface Holder {
 const MIB = 1024 * 1024
 /** Less than this between two measurements a few seconds apart fills no disk. */
 export const SMALL_GROWTH: Record<Unit, number> = { bytes: 4 * MIB, files: 1000 }
-/** So many for each MiB: a folder of a large app's packages has about 50 files. */
+/** Files for each MiB: a folder of a large app's packages has about 50. */
 const PER_MIB: Record<Unit, number> = { bytes: MIB, files: FILES_PER_MIB }
 /** On a disk smaller than the plans on it add up to, nobody may have more than this share. */
 const LARGEST_SHARE = 0.25
 
-/** What a plan gives on a file system of this size. */
 export const allowedOn = ({ unit, total }: Pick<Shortage, 'unit' | 'total'>, diskMb: number): number =>
   Math.min(diskMb * PER_MIB[unit], total * LARGEST_SHARE)
 
 /**
- * Who is to be stopped when the disk is short: who is furthest beyond their plan; where nobody is, who cannot be measured, or else nobody
- * with a million small files would ever be to blame for a large one; and then who grew most since the last measurement. Undefined when nobody did either: then the disk was filled by somebody else.
+ * Who is to be stopped when the disk is short: the one furthest beyond their plan, else the one that cannot be measured, else the one that
+ * grew most. Undefined when nobody did: somebody else has filled the disk.
  */
 export function chooseHog(holders: readonly Holder[], smallGrowth: number): Holder | undefined {
   const beyond = holders.filter((holder) => excessOf(holder) > 0)
@@ -45,6 +40,5 @@ export function chooseHog(holders: readonly Holder[], smallGrowth: number): Hold
 const excessOf = ({ held, allowed }: Holder): number => held - allowed
 const growthOf = ({ held, heldBefore }: Holder): number => (heldBefore === undefined ? 0 : held - heldBefore)
 
-/** The first of the greatest by id, so that the answer does not depend on the order. */
 const most = (holders: readonly Holder[], measure: (holder: Holder) => number): Holder | undefined =>
   holders.toSorted((a, b) => measure(b) - measure(a) || (a.id < b.id ? -1 : 1))[0]

@@ -6,20 +6,13 @@ import type { Unit } from './reserve.ts'
 
 const MEASURE_TIMEOUT_MS = 5000
 const BLOCK_BYTES = 512
-/** Folders, each by a process of its own. */
 const AT_ONCE = 8
 /** An app can hold millions of files open, and everybody waits while they are looked at: what is found in this time has to do. */
 const REMOVED_TIMEOUT_MS = 1000
 
-/** What `du` counts. */
 const COUNTING: Record<Unit, string> = { bytes: '--block-size=1', files: '--inodes' }
 
-/**
- * How many bytes or files each of these folders takes on its file system. Folders that cannot be measured in a few seconds are left out: what
- * fills a disk fast has few and large files.
- *
- * @throws the signal's reason when aborted.
- */
+/** How many bytes or files each of these folders takes; those that cannot be measured in a few seconds are left out. */
 export async function measureFolders(folders: readonly string[], unit: Unit, signal: AbortSignal): Promise<Map<string, number>> {
   const sizes = new Map<string, number>()
   const waiting = [...folders]
@@ -49,15 +42,13 @@ async function measureFolder(folder: string, unit: Unit, signal: AbortSignal): P
   }
 }
 
-/** A folder on the file system that is measured. */
 export interface MeasuredPlace {
   device: number
-  /** What is below it counts whatever its device: that of a layer is the overlay's own. */
   folder: string
 }
 
 /**
- * Bytes in files of this place that these users hold open or mapped and have removed: no folder shows them, and they go with the process.
+ * Bytes in removed files below this place that these users still hold open or mapped: no folder shows them.
  * Empty where we may not look into other users' processes.
  */
 export function measureRemoved(uids: ReadonlySet<number>, place: MeasuredPlace): Map<number, number> {
@@ -90,7 +81,6 @@ function statOf(path: string) {
   try {
     return statSync(path)
   } catch {
-    // It has ended or been closed meanwhile.
     return undefined
   }
 }
@@ -98,7 +88,6 @@ function statOf(path: string) {
 /** What the kernel writes behind the name of a file that has none any more (see proc_pid_fd(5)). */
 const REMOVED = ' (deleted)'
 
-/** Where /proc tells of the files of a process: open ones, and mapped ones, which need not be open any more. */
 const HELD = ['fd', 'map_files']
 
 function removedFilesOf(folder: string, deadline: number): { path: string; target: string }[] {

@@ -1,8 +1,6 @@
-/** A mounted file system. */
 export interface Mount {
   mountPoint: string
   type: string
-  /** The device, usually. */
   source: string
 }
 
@@ -11,7 +9,7 @@ const MOUNT_POINT_COLUMN = 4
 /** The file system a path is on, out of the text of /proc/self/mountinfo (see proc_pid_mountinfo(5)); undefined when it tells of none. */
 export function mountOf(mountinfo: string, path: string): Mount | undefined {
   const mounts = mountinfo.split('\n').flatMap((line) => mountIn(line) ?? [])
-  // Of several at one point, the last covers the others.
+  // The last of several mounts at one point covers the others.
   return mounts
     .filter(({ mountPoint }) => isWithin(path, mountPoint))
     .toSorted((a, b) => a.mountPoint.length - b.mountPoint.length)
@@ -27,7 +25,6 @@ function mountIn(line: string): Mount | undefined {
     : { mountPoint: unescaped(mountPoint), type, source }
 }
 
-/** Spaces and the like are written as octal numbers. */
 const unescaped = (text: string): string =>
   text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
 

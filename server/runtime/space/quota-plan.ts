@@ -2,10 +2,9 @@ import { type BuildPlanName, buildPlans, type PlanName, plans } from '../../../s
 import type { Mount } from './mounts.ts'
 
 const KIB_PER_MIB = 1024
-/** So many files for each MiB: a folder of a large app's packages has about 50. */
+/** Files for each MiB: a folder of a large app's packages has about 50. */
 export const FILES_PER_MIB = 128
 
-/** What a service's user may have on the disk: what its plan gives its instances, and what its build plan gives its builds. */
 export interface PlanNames {
   plan: PlanName
   buildPlan: BuildPlanName
@@ -25,10 +24,8 @@ export const setQuotaArgv = (uid: number, limitMb: number, { mountPoint }: Pick<
   mountPoint,
 ]
 
-/** The command that lifts a user's limit: nothing about it is kept by the file system then. */
 export const clearQuotaArgv = (uid: number, mount: Pick<Mount, 'mountPoint'>): string[] => setQuotaArgv(uid, 0, mount)
 
-/** The command that tells whether limits are enforced. */
 export const printStateArgv = ({ mountPoint }: Pick<Mount, 'mountPoint'>): string[] => ['quotaon', '-p', '-u', mountPoint]
 
 /** Whether its output says so: newer versions tell being counted only from being enforced. */
@@ -36,7 +33,6 @@ export const isEnforced = (output: string): boolean => /^user quota on .* is on(
 
 const meanwhile = 'until then, who fills the disk is stopped when the space that must stay free is reached (CP_DISK_RESERVE_MB)'
 
-/** What the operator does to have quotas on this file system. */
 export function quotaAdvice({ mountPoint, type, source }: Mount): string {
   return `${adviceFor(type, mountPoint, source)}; ${meanwhile}`
 }

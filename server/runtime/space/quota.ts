@@ -5,10 +5,8 @@ import { runSystemTool, systemEnv } from '../../platform/process/system-tools.ts
 import { mountOf } from './mounts.ts'
 import { clearQuotaArgv, isEnforced, type PlanNames, printStateArgv, quotaAdvice, quotaMb, setQuotaArgv } from './quota-plan.ts'
 
-/** Limits of what each service's user may have on the disk of the data directory, where the file system keeps such limits. */
 export interface DiskQuota {
   readonly guarantee: Guarantee
-  /** Limits a user to what its plans give. Cheap when it is so already. */
   limit(user: { uid: number; settings: PlanNames }): Promise<void>
   /** Lifts the limit of a user who is gone: the id may be given to another. */
   lift(user: { uid: number }): Promise<void>
@@ -19,11 +17,9 @@ const title = 'The space a service takes on the disk is limited to its plan'
 export interface QuotaOptions {
   dataDir: string
   isRoot: boolean
-  /** A limit could not be set. */
   onError(error: unknown): void
 }
 
-/** Finds out by trying whether the data directory's file system enforces limits. */
 export async function openDiskQuota({ dataDir, isRoot, onError }: QuotaOptions): Promise<DiskQuota> {
   const mount = mountOf(readFileSync('/proc/self/mountinfo', 'utf8'), realpathSync(dataDir))
   const reason = mount === undefined ? 'the file system of the data directory is not known' : await problemWith(mount, isRoot)
@@ -47,7 +43,6 @@ export async function openDiskQuota({ dataDir, isRoot, onError }: QuotaOptions):
   }
 }
 
-/** Where nobody is limited. */
 export const noQuota = (reason: string): DiskQuota => ({
   guarantee: { id: 'disk-limit', title, holds: false, reason },
   limit: async () => {},
@@ -61,7 +56,6 @@ async function problemWith(mount: NonNullable<ReturnType<typeof mountOf>>, isRoo
   return isEnforced(state.stdout) ? undefined : quotaAdvice(mount)
 }
 
-/** Undefined when the program is missing. */
 async function stateOf(argv: string[]): Promise<RunResult | undefined> {
   try {
     return await runProcess(argv, { env: systemEnv })

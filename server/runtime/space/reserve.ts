@@ -1,9 +1,7 @@
 import { statfsSync } from 'node:fs'
 
-/** What a file system can run out of. */
 export type Unit = 'bytes' | 'files'
 
-/** How much of it there is. `free` is what everybody may still take, root's own share not counted. */
 export interface Space {
   total: number
   free: number
@@ -21,7 +19,6 @@ const MIB = 1024 * 1024
 const DEFAULT_RESERVE_BYTES = 1024 * MIB
 const LEAST_RESERVE_FILES = 20_000
 const RESERVE_SHARE = 0.02
-/** The largest share of a file system: of a small one the default would be all. */
 const MAX_RESERVE_SHARE = 0.1
 
 /** How much is to stay free: the setting where there is one, else 1 GiB or 2 % of the file system, but never more than a tenth of it. */
@@ -30,25 +27,21 @@ export function reserveBytes(total: number, settingMb: number | undefined): numb
   return Math.min(Math.max(DEFAULT_RESERVE_BYTES, total * RESERVE_SHARE), total * MAX_RESERVE_SHARE)
 }
 
-/** For how many files there is to stay room: 20,000 or 2 %, but never more than a tenth; none where the operator wants no reserve. */
 export function reserveFiles(total: number, settingMb: number | undefined): number {
   if (settingMb === 0) return 0
   return Math.min(Math.max(LEAST_RESERVE_FILES, total * RESERVE_SHARE), total * MAX_RESERVE_SHARE)
 }
 
-/** How much of each is to stay free on a file system. */
 export const reserveOf = (spaces: Spaces, settingMb: number | undefined): Record<Unit, number> => ({
   bytes: reserveBytes(spaces.bytes.total, settingMb),
   files: reserveFiles(spaces.files.total, settingMb),
 })
 
-/** What there is too little of. */
 export interface Shortage extends Space {
   unit: Unit
   reserve: number
 }
 
-/** What is below its reserve, space before files; undefined when nothing is. */
 export function shortageIn(spaces: Spaces, settingMb: number | undefined): Shortage | undefined {
   const reserve = reserveOf(spaces, settingMb)
   const unit = (['bytes', 'files'] as const).find((one) => spaces[one].free < reserve[one])
@@ -58,10 +51,7 @@ export function shortageIn(spaces: Spaces, settingMb: number | undefined): Short
 const CALM_MS = 1000
 const QUICK_MS = 50
 
-/**
- * When to look again: every second, and sooner the sooner the free space, or that for files, would be down to the reserve if it went
- * on falling as it did since the last look.
- */
+/** When to check again: within a second, and sooner the sooner the space would be down to the reserve if it went on falling as it does. */
 export function nextLookMs(before: Spaces & { at: number }, now: Spaces & { at: number }, settingMb: number | undefined): number {
   const reserve = reserveOf(now, settingMb)
   const passedMs = Math.max(1, now.at - before.at)

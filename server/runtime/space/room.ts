@@ -8,7 +8,6 @@ interface Given {
   config: Pick<RuntimeSettings, 'CP_DISK_RESERVE_MB'>
 }
 
-/** What of the server's disk can be given away: what is free but for the reserve. A file system that tells of no files has room for all. */
 export function roomOf({ paths, config }: Given): Record<Unit, number> {
   const spaces: Spaces = spacesOf(paths.data)
   const reserve = reserveOf(spaces, config.CP_DISK_RESERVE_MB)
@@ -16,11 +15,9 @@ export function roomOf({ paths, config }: Given): Record<Unit, number> {
   return { bytes: spaces.bytes.free - reserve.bytes, files }
 }
 
-/** What needs room, and what whoever wants it can do: the ends of "There is no room for … on the server's disk. …". */
 export interface Need {
   what: string
   advice: string
-  /** How much it will take, where that is known. */
   bytes?: number | undefined
 }
 
@@ -34,11 +31,7 @@ export function requireRoom(context: Given, { what, advice, bytes = 0 }: Need): 
 
 const LOOK_MS = 100
 
-/**
- * Does something that takes space, and gives it up when that comes to what the server keeps for itself and for those who run.
- *
- * @throws AppError unavailable then.
- */
+/** Does something that takes space, and gives it up when that comes to the server's reserve. @throws AppError unavailable then. */
 export async function whileThereIsRoom<T>(context: Given, need: Need, act: (signal: AbortSignal) => Promise<T>): Promise<T> {
   requireRoom(context, need)
   const short = new AbortController()

@@ -2,7 +2,6 @@ import { closeSync, constants, openSync, writeSync } from 'node:fs'
 
 const OUTPUT_FILE_MODE = 0o600
 
-/** Adds the platform's own words to an output file, between the lines of whoever else writes to it. The file is made when missing. */
 export function appendOutput(path: string, text: string): void {
   const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW
   const descriptor = openSync(path, flags, OUTPUT_FILE_MODE)

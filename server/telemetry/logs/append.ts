@@ -12,7 +12,6 @@ export interface FilePosition {
 
 export interface Appender {
   append(lines: readonly NewLogLine[], positions?: readonly FilePosition[]): LogLine[]
-  /** To be called after streams have been deleted. */
   forgetStreams(): void
   nextSeq(): number
   /** A time after every line stored and after now, in microseconds. */
@@ -21,10 +20,7 @@ export interface Appender {
 
 /** A line may be marked at most this much later than it says, to keep its time apart from others. */
 const MAX_SHIFT_US = 1_000_000
-/**
- * One append joins at most about this many small chunks, or twice as many as it writes: when hundreds of services come due
- * at the same moment, the rest wait for the next append.
- */
+/** One append joins about this many small chunks, or twice as many as it writes; what else comes due waits for the next append. */
 const MIN_JOINED_CHUNKS = 128
 const US_PER_MS = 1000
 
@@ -93,8 +89,8 @@ export function createAppender(db: Database): Appender {
 }
 
 /**
- * The time a line is kept under. Lines of one millisecond are set a microsecond apart, so that a time alone says where a page
- * ends. After the clock was set back by more than a second the new time is believed.
+ * The time a line is kept under, in microseconds. Lines of one millisecond are set a microsecond apart, so that a time alone says where a
+ * page ends. A clock that was set back by more than a second is believed.
  */
 export function nextTime(lastAt: number, timestampMs: number, seq: number): number {
   const at = Math.trunc(timestampMs) * US_PER_MS
@@ -122,7 +118,6 @@ function groupByStream(lines: readonly LogLine[]): Map<string, Group> {
   return groups
 }
 
-/** Cuts lines into runs of about one full chunk each. */
 function partsOf(lines: readonly LogLine[]): LogLine[][] {
   const parts: LogLine[][] = []
   let part: LogLine[] = []
@@ -147,7 +142,6 @@ interface Part {
   mayJoin: boolean
 }
 
-/** Returns how many chunks were joined to the new one. */
 function writeChunk(statements: Statements, { id, stream, lines, open, mayJoin }: Part): number {
   const size = lines.reduce((sum, line) => sum + line.message.length, 0)
   const plan = planChunk(open, { bytes: size, mayJoin })

@@ -3,18 +3,14 @@ import { fold, type LineTest, matches } from './filter.ts'
 import { packGrams } from './grams.ts'
 import { type LogLine, type RequestLabels, SEPARATOR } from './line.ts'
 
-/**
- * A chunk is a run of lines of one service and type in one row: the messages joined by NUL, and a header of columns.
- * `append` writes small ones, `compact` joins them; lines never change.
- */
+/** A chunk is a run of lines of one service and type in one row: the messages joined by NUL, and a header of columns. Lines never change. */
 export interface EncodedChunk {
   firstSeq: number
   lastSeq: number
   minAt: number
   maxAt: number
-  /** One bit for each level that occurs. */
   levels: number
-  /** What the lines count towards a service's limit: their text and a little for each line. */
+  /** Bytes that the lines count towards a service's limit: their text and a little for each line. */
   bytes: number
   header: Uint8Array
   body: Uint8Array
@@ -26,21 +22,17 @@ export interface StreamKey {
 }
 
 interface Header {
-  /** First value, then differences. */
   seqs: number[]
   ats: number[]
-  /** Index into `origins`, one a line. */
   from: number[]
   origins: [instance: string, deployId: string | null][]
   levels: number[]
-  /** By index of the line. */
   labels?: Record<number, RequestLabels>
 }
 
 const LINE_OVERHEAD_BYTES = 16
 const PACK_OVER_BYTES = 256
 
-/** @param lines of one service and type, at least one, in any order */
 export function encodeChunk(lines: readonly LogLine[]): EncodedChunk {
   const body = Buffer.from(lines.map((line) => line.message).join(SEPARATOR))
   const chunk = { firstSeq: Infinity, lastSeq: 0, minAt: Infinity, maxAt: -Infinity, levels: 0 }
@@ -55,7 +47,6 @@ export function encodeChunk(lines: readonly LogLine[]): EncodedChunk {
   return { ...chunk, bytes: body.length + lines.length * LINE_OVERHEAD_BYTES, header: pack(header), body: pack(body) }
 }
 
-/** The search filter of a chunk of these lines. */
 export const gramsOf = (lines: readonly LogLine[]): Uint8Array =>
   packGrams(fold(lines.map((line) => line.message).join(SEPARATOR)), new Set(lines.map((line) => line.instance)))
 
@@ -65,7 +56,6 @@ export function decodeChunk(stream: StreamKey, header: Uint8Array, body: Uint8Ar
   return linesOf(stream, header, unpackText(body))
 }
 
-/** The lines of a chunk that pass the test. Text is looked for in the whole chunk before lines are taken apart. */
 export function searchChunk(stream: StreamKey, packed: { header: Uint8Array; body: Uint8Array }, test: LineTest): LogLine[] {
   const text = unpackText(packed.body)
   if (test.terms.length > 0) {
@@ -102,7 +92,6 @@ function headerOf(lines: readonly LogLine[]): Header {
 }
 
 function linesOf(stream: StreamKey, packedHeader: Uint8Array, text: string): LogLine[] {
-  // Our own bytes, written by headerOf in the same file.
   const header = JSON.parse(unpackText(packedHeader)) as Header
   let seq = 0
   let at = 0

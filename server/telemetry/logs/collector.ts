@@ -1,10 +1,7 @@
 /**
- * Follows the output files of instances and builds and stores their lines.
- *
- * The files are the buffer: whoever writes never waits for us, and what we have not stored yet is still in the file. Lines and
- * the offset behind them are stored in one transaction, so being killed at any instant neither loses nor repeats a line.
- * Files are looked at by `stat`: those that grew lately at every poll, quiet ones at every fifth, a part of them each time;
- * 200 quiet files cost about 0.3 % of a core, and no descriptors.
+ * Follows the output files of instances and builds and stores their lines. The files are the buffer: writers never wait for us, and as
+ * lines and the offset behind them are stored in one transaction, being killed neither loses nor repeats a line.
+ * 200 quiet files cost about 0.3 % of a core, and no descriptors: a fifth of them is checked by `stat` at every poll.
  */
 import { truncateSync, unlinkSync } from 'node:fs'
 import type { LogRate } from './rate.ts'
@@ -30,25 +27,18 @@ export interface CollectorOptions {
   store: LogStore
   pollMs?: number
   maxLineBytes?: number
-  /** See TailLimits. */
   maxUnreadBytes?: number
   rate?: LogRate
-  /** Default: releaseRange. */
   releaseSpace?: typeof releaseRange
-  /** Lines could not be stored or a file not read; it is tried again and nothing is lost meanwhile. */
   onError?: (error: unknown) => void
 }
 
 export interface Collector {
-  /** Follows a file from where it was last left, also before the file exists. Following it twice changes nothing. */
   follow(output: OutputFile | RecordFile): void
   /** Ends following. With `drain` everything written so far is stored first, an unterminated last line included. */
   unfollow(path: string, options: { drain: boolean }): Promise<void>
-  /** Stores every finished line written so far. */
   flush(path: string): Promise<void>
-  /** Drains and removes a file whose writer has ended; one that is gone already is forgotten. */
   remove(path: string): Promise<void>
-  /** Ends all following; what has not been stored stays in the files for the next start. */
   stop(): Promise<void>
 }
 
@@ -56,7 +46,6 @@ const BATCH_LINES = 4000
 const QUIET_AFTER_MS = 5000
 const QUIET_PARTS = 5
 const RETRY_MS = 1000
-/** Stored output is given back to the file system in pieces of this size. */
 const RELEASE_BYTES = 16 * 1024 * 1024
 
 export function createCollector(options: CollectorOptions): Collector {
@@ -141,14 +130,12 @@ export function createCollector(options: CollectorOptions): Collector {
 }
 
 interface Poll {
-  /** The number of this one. */
   polls: number
   forMs: number
   isWanted: (tail: Tail) => boolean
   batch: Batch
 }
 
-/** Stores what the files that are due hold. False when it broke off: one that is written to without end must not keep us from the others. */
 async function poll(tails: readonly Tail[], { polls, forMs, isWanted, batch }: Poll): Promise<boolean> {
   const endAt = performance.now() + forMs
   let due = dueTails(tails, polls, Date.now())
@@ -163,7 +150,6 @@ async function poll(tails: readonly Tail[], { polls, forMs, isWanted, batch }: P
 
 const breath = () => new Promise((resolve) => setImmediate(resolve))
 
-/** The files to be read now: those that have grown since they were last read, of the busy ones and of this poll's part of the quiet ones. */
 function dueTails(tails: readonly Tail[], polls: number, now: number): Tail[] {
   return tails.filter((tail, index) => {
     const isQuiet = now - tail.grewAt > QUIET_AFTER_MS
@@ -185,7 +171,6 @@ interface Batch extends Storing {
   onError: (error: unknown) => void
 }
 
-/** Stores one batch from the front of the list. Returns the files that have more, those just read last. */
 function storeSome(due: readonly Tail[], { store, releaseSpace, limits, onError }: Batch): Tail[] {
   const steps: TailStep[] = []
   let lines = 0
@@ -235,7 +220,7 @@ function release(store: LogStore, tail: Tail, releaseSpace: typeof releaseRange)
   else emptyWhenRead(store, tail)
 }
 
-/** Where no part of a file can be given back, the whole is, when all of it is stored: whoever writes output appends. */
+/** Where the file system cannot give back a part of a file, the whole file is given back once all of it is stored. */
 function emptyWhenRead(store: LogStore, tail: Tail): void {
   const { path } = tail.output
   if (fileState(path)?.sizeBytes !== tail.offset) return

@@ -1,19 +1,16 @@
 /**
- * When small chunks become larger ones. Appending writes a chunk of rank 0 each time; 32 of those join to one of rank 1, 32 of
- * those to a final one, and whatever has grown to a full chunk is final at once. So a line is written at most three times, a
- * stream has at most 64 open chunks, and a quiet service's lines end up in chunks of at least 1,000. A larger chunk always takes in
- * all smaller ones before it, so the chunks of a stream never overlap in order of arrival.
+ * Appending writes a chunk of rank 0 each time; 32 of those join to one of rank 1, 32 of those to a final one, and a full chunk is final at
+ * once. So a line is written at most three times, and a stream has at most 64 open chunks. A larger chunk always takes in all smaller
+ * ones before it, so the chunks of a stream never overlap in order of arrival.
  */
 export const FULL_CHUNK_BYTES = 96 * 1024
 export const JOIN_COUNT = 32
 
 export interface OpenChunks {
-  /** Of rank 0 and 1. */
   counts: [appended: number, joined: number]
   bytes: number
 }
 
-/** What to write when lines arrive: the rank of the new chunk, and the highest rank of open chunks that it takes in, or none. */
 export interface ChunkPlan {
   rank: 0 | 1 | 2
   absorbUpTo: 0 | 1 | undefined
@@ -29,7 +26,6 @@ export function planChunk(open: OpenChunks, incoming: { bytes: number; mayJoin: 
   return { rank: 2, absorbUpTo: 1 }
 }
 
-/** Brings the account of open chunks up to date after a plan was carried out. */
 export function noteChunk(open: OpenChunks, plan: ChunkPlan, newBytes: number): void {
   if (plan.rank === 2) {
     open.counts = [0, 0]

@@ -4,7 +4,6 @@ import type { StreamKey } from './chunk.ts'
 import type { LineTest } from './filter.ts'
 import type { LogLine } from './line.ts'
 
-/** By time, newest first or oldest first; or by arrival, oldest first. */
 export type ScanOrder = 'backward' | 'forward' | 'arrival'
 
 /** A place in an order: smaller comes first, `a` before `b`. */
@@ -26,7 +25,6 @@ export interface Stream extends StreamKey {
   pruned_seq: number
 }
 
-/** The streams a test may find lines in. */
 export function streamsOf(db: Database, test: LineTest): Stream[] {
   const { resources, types } = test
   const rows =
@@ -38,14 +36,11 @@ export function streamsOf(db: Database, test: LineTest): Stream[] {
   return rows.filter((row) => types === undefined || types.has(row.type))
 }
 
-/** One bit for each level the test lets through. */
 export const levelMask = (test: LineTest): number =>
   logLevels.reduce((mask, level, bit) => (test.levels === undefined || test.levels.has(level) ? mask | (1 << bit) : mask), 0)
 
-/** A time as SQLite takes it, also for "always". */
 export const boundedTime = (at: number): number => Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Math.ceil(at)))
 
-/** The chunks of one stream in order, listed a few at a time. */
 export interface Cursor {
   stream: Stream
   /** The next chunk and the first place any of its lines can have. */
@@ -75,7 +70,6 @@ interface ChunkRow {
 
 const ROWS_AT_ONCE = 16
 
-/** Makes cursors that share one statement. */
 export function cursorMaker(db: Database, options: CursorOptions): (stream: Stream) => Cursor {
   const statement = db.query<ChunkRow, Record<string, number>>(listSql[options.order])
   const { test, fromSeq, untilSeq } = options

@@ -8,11 +8,7 @@ const CACHE_KB = 8000
 
 const migrations: Migration[] = [{ version: 1, up: [initial], down: '' }]
 
-/**
- * Opens (or makes) the log database, apart from the control plane's own, so that a flood of lines never holds up a request.
- *
- * @throws AppError `unavailable` when it was written by a newer executable.
- */
+/** Opens (or makes) the log database, a file of its own so that a flood of lines holds up no request. @throws AppError `unavailable` when it is newer. */
 export function openLogDatabase(path: string): Database {
   const db = openDatabase(path)
   const held = getDatabaseVersion(db)
@@ -25,14 +21,13 @@ export function openLogDatabase(path: string): Database {
     )
   }
   // Pages freed by retention are handed back in small steps. The mode takes effect through VACUUM, which is instant while empty.
-  // Room for the open chunks of some hundred services; with the default of 2 MB they are read again for every line.
+  // Without room for the open chunks of some hundred services, they are read again for every line.
   db.run(`PRAGMA cache_size = -${CACHE_KB}`)
   if (held === 0) for (const statement of ['PRAGMA auto_vacuum = INCREMENTAL', 'VACUUM']) db.run(statement)
   migrate(db, migrations)
   return db
 }
 
-/** A second connection that reads one state of the database while lines keep coming in. */
 export function openLogReader(path: string): Database {
   const db = new Database(path, { readonly: true, strict: true })
   db.run('PRAGMA busy_timeout = 5000')

@@ -2,12 +2,8 @@ import type { LogLevel, LogType } from '../../../shared/log.ts'
 import { compileLabel, holdsLabel, type LabelTest, type RequestLabel, requestLabels } from './label-pattern.ts'
 import { type LogLine, levelNamed } from './line.ts'
 
-/**
- * What a reader asks for. An absent or empty list restricts nothing, except `resource`, where an empty list means no line at all.
- * Labels of requests are held by lines of that type only; `*` in one stands for any characters.
- */
+/** An absent or empty list restricts nothing, except `resource`, where an empty list means no line. `*` in a label stands for any characters. */
 export interface LogFilter extends Partial<Record<RequestLabel, readonly string[]>> {
-  /** Ids of the services the caller may see; `'any'` only for the platform itself. */
   resource: readonly string[] | 'any'
   instance?: readonly string[]
   level?: readonly string[]
@@ -20,14 +16,12 @@ export interface LogFilter extends Partial<Record<RequestLabel, readonly string[
   endAt?: number
 }
 
-/** A filter made ready for many lines. */
 export interface LineTest {
   resources: ReadonlySet<string> | undefined
   instances: ReadonlySet<string> | undefined
   levels: ReadonlySet<LogLevel> | undefined
   types: ReadonlySet<LogType> | undefined
   labels: readonly LabelTest[]
-  /** Folded, each to be contained in the folded message. */
   terms: readonly string[]
   startAt: number
   endAt: number
@@ -63,10 +57,8 @@ export function matches(line: LogLine, test: LineTest): boolean {
   )
 }
 
-/** Letter case removed, the same way for messages and for what is searched in them. */
 export const fold = (text: string): string => text.toLowerCase().replaceAll('ς', 'σ')
 
-/** Words are separated by white space; a phrase in double quotes keeps its spaces. A quote without its partner is a character like any other. */
 export function searchTerms(text: string): string[] {
   const terms: string[] = []
   for (const [, phrase, word] of text.matchAll(/"([^"]+)"|(\S+)/g)) {
@@ -82,7 +74,6 @@ function containsAll(message: string, terms: readonly string[]): boolean {
   return terms.every((term) => folded.includes(term))
 }
 
-/** Whoever asks for labels of requests need not look through the lines of an app. */
 function typesOf(types: readonly LogType[] | undefined, labels: readonly LabelTest[]): ReadonlySet<LogType> | undefined {
   if (labels.length === 0) return setOf(types)
   return new Set(types === undefined || types.length === 0 || types.includes('request') ? ['request'] : [])

@@ -6,7 +6,6 @@ import { frameOf } from './wire.ts'
 const SERVER_ERROR = 1011
 const TRY_AGAIN_LATER = 1013
 
-/** Sends lines to one WebSocket: history from the filter's start, if it has one, then live. Closing it frees the subscription, and the seat. */
 export function followLogs(hub: LogHub, filter: LogFilter, giveSeatBack: () => void): SocketEvents {
   const ending = new AbortController()
   let subscription: Subscription | undefined

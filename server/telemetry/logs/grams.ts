@@ -1,14 +1,12 @@
 /**
- * Which runs of four characters a chunk of text holds, as one bit each: a search skips every chunk that lacks a run of its
- * term, without unpacking it. A set bit may be a coincidence, a clear bit never is. Four characters keep hexadecimal and
- * decimal ids selective (a chunk of 1,000 lines sets about a tenth of the bits) at 8 KB a chunk; full-text tables of SQLite
- * took five times the space and a quarter of the intake rate, and find whole words only.
+ * Which runs of four characters a chunk of text holds, as one bit each: a search skips every chunk that lacks a run of its term, without
+ * unpacking it. A set bit may be a coincidence, a clear bit never is. Four characters keep hexadecimal ids selective at 8 KB a chunk;
+ * full-text tables of SQLite took five times the space and a quarter of the intake rate, and find whole words only.
  */
 const GRAM_LENGTH = 4
 const MIN_BITS_LOG2 = 10
 const MAX_BITS_LOG2 = 17
 
-/** The grams of a folded text and of exact keys beside it, packed for storage. */
 export function packGrams(foldedText: string, keys: Iterable<string>): Uint8Array {
   const bitsLog2 = Math.min(MAX_BITS_LOG2, Math.max(MIN_BITS_LOG2, Math.ceil(Math.log2(foldedText.length + 1))))
   const bits = new Uint8Array(1 << (bitsLog2 - 3))
@@ -30,7 +28,6 @@ export function mayContain(grams: Uint8Array, term: string): boolean {
   return true
 }
 
-/** False only when the key was surely not given to `packGrams`. */
 export const mayHoldKey = (grams: Uint8Array, key: string): boolean => hasBit(grams, keyHash(key) >>> (32 - Math.log2(grams.length * 8)))
 
 function setTextBits(bits: Uint8Array, text: string, shift: number): void {

@@ -1,11 +1,7 @@
 /**
- * Live lines for subscribers. A subscriber is a number: every line before it has been dealt with. While it is behind, lines
- * come from the store, in order of arrival; once it has caught up they come from the newest lines, which all share. Changing over is
- * one synchronous step, so nothing is lost or doubled. A subscriber that cannot take more is simply behind again: nothing is
- * buffered for it, however slow it is; and one that takes nothing for a minute is ended.
- *
- * However many there are and however much is written, a turn of the event loop hands lines out for a few milliseconds, and each gets
- * its part in turn.
+ * Live lines for subscribers. A subscriber is the number of the line up to which it has everything. While it is behind, lines come from the
+ * store; once it has caught up they come from the newest lines, which all share. Changing over is one synchronous step, so nothing is
+ * lost or doubled. Nothing is buffered for a slow subscriber: it is simply behind again, and ended after a minute of taking nothing.
  */
 import { compileFilter, type LineTest, type LogFilter, matches } from './filter.ts'
 import type { LogLine } from './line.ts'
@@ -20,29 +16,21 @@ interface LogSink {
 
 export interface SubscribeOptions {
   filter: LogFilter
-  /** Where to begin: only new lines, every stored line of the filter (which may have a `startAt`), or those from a number on. */
   from: 'now' | 'start' | { seq: number }
   sink: LogSink
-  /** Ends the subscription. */
   signal: AbortSignal
-  /** The store could not be read, or the sink threw; the subscription has ended. */
   onError?: (error: unknown) => void
-  /** The follower took nothing for too long, and has ended. */
   onTooSlow?: () => void
 }
 
 export interface Subscription {
-  /** To be called when the sink can take lines again; harmless at any other time. */
   resume(): void
 }
 
 export interface LogHub {
   subscribe(options: SubscribeOptions): Subscription
-  /** Counts a client who is to subscribe; see createFollowSeats. */
   takeSeat: ReturnType<typeof createFollowSeats>
-  /** How many subscriptions there are. */
   size(): number
-  /** Ends all subscriptions. */
   close(): void
 }
 
@@ -60,12 +48,9 @@ interface Subscriber {
   options: SubscribeOptions
   test: LineTest
   nextSeq: number
-  /** Removed lines up to this one are no news to the subscriber. */
   knownGapSeq: number
   phase: Phase
-  /** Since when it has taken nothing, while it is full. */
   fullAt: number
-  /** Aborts when the subscription ends for whatever reason. */
   ending: AbortController
 }
 
@@ -92,7 +77,6 @@ export function createLogHub(store: LogStore, slowestMs = SLOWEST_MS): LogHub {
     )
   }
 
-  /** Gives one that is live its next lines. */
   const advance = (subscriber: Subscriber) => {
     const lines = recent.from(subscriber.nextSeq, LINES_PER_PART)
     if (lines === undefined) return start(subscriber)
@@ -155,7 +139,6 @@ function slowOnes(subscribers: ReadonlySet<Subscriber>, slowestMs: number): Subs
   return [...subscribers].filter(({ phase, fullAt }) => phase === 'full' && fullAt < before)
 }
 
-/** Hands out parts to those that are due, for a few milliseconds in a turn of the event loop, as long as there are any. */
 function createPump(
   subscribers: Set<Subscriber>,
   { isDue, advance }: { isDue(subscriber: Subscriber): boolean; advance(subscriber: Subscriber): void },
@@ -167,7 +150,6 @@ function createPump(
     for (const subscriber of [...subscribers].filter(isDue)) {
       if (performance.now() >= until) break
       advance(subscriber)
-      // Whoever had a part is last in the next turn.
       if (subscribers.delete(subscriber)) subscribers.add(subscriber)
     }
     if (subscribers.values().some(isDue)) pumpSoon()
@@ -202,7 +184,6 @@ function firstSeq(store: LogStore, from: SubscribeOptions['from']): number {
   return from === 'start' ? 0 : from.seq
 }
 
-/** Reads from the store until nothing is missing, the sink is full, or the subscription ends. */
 async function catchUp(store: LogStore, subscriber: Subscriber, takeTurn: ReadTurns): Promise<void> {
   const { test, ending } = subscriber
   while (subscriber.phase === 'reading') {
@@ -219,7 +200,6 @@ async function catchUp(store: LogStore, subscriber: Subscriber, takeTurn: ReadTu
   }
 }
 
-/** Tells a subscriber whose lines have been removed before it took them. Returns false when the sink is full. */
 function tellOfGap(store: LogStore, subscriber: Subscriber): boolean {
   const { test, nextSeq, options } = subscriber
   const prunedSeq = store.prunedSeq(test)
@@ -233,7 +213,6 @@ function tellOfGap(store: LogStore, subscriber: Subscriber): boolean {
   )
 }
 
-/** Sends what passes the test. Returns false when the sink is full or the subscription has ended meanwhile. */
 function deliver(subscriber: Subscriber, lines: readonly LogLine[]): boolean {
   for (const line of lines) {
     subscriber.nextSeq = line.seq + 1

@@ -4,13 +4,11 @@ export type RequestLabel = keyof RequestLabels
 
 export const requestLabels: readonly RequestLabel[] = ['host', 'method', 'statusCode', 'path']
 
-/** Values of one label that are asked for; `*` stands for any characters. */
 export interface LabelTest {
   label: RequestLabel
   patterns: readonly string[]
 }
 
-/** Methods are in capitals and hosts in small letters, however they are asked for. */
 const inUse: Record<RequestLabel, (pattern: string) => string> = {
   host: (pattern) => pattern.toLowerCase(),
   method: (pattern) => pattern.toUpperCase(),
@@ -23,7 +21,6 @@ export const compileLabel = (label: RequestLabel, patterns: readonly string[]): 
   patterns: patterns.map(inUse[label]),
 })
 
-/** Whether the labels of a line hold a wanted value; a line without labels does not. */
 export function holdsLabel(labels: RequestLabels | undefined, { label, patterns }: LabelTest): boolean {
   const value = labels?.[label]
   return value !== undefined && patterns.some((pattern) => isLike(value, pattern))

@@ -1,7 +1,6 @@
 import type { LogLevel } from '../../../shared/log.ts'
 import { levelNamed } from './line.ts'
 
-/** How far into a line its level is looked for: a level stands near the front, and lines can be long. */
 const LOOKED_AT_CHARACTERS = 512
 
 const jsonLevel = /"(?:level|severity|lvl|loglevel|levelname)"\s*:\s*(?:"([A-Za-z]{1,12})"|(\d{1,2})\b)/i
@@ -10,13 +9,11 @@ const keyedLevel = /(?:^|\s)(?:level|lvl|severity)=["']?([A-Za-z]{1,12})\b/i
 const leadingLevel = /^[\s\d:.,/+[\]()TZ-]*(?:[<([|]\s*)?([A-Za-z]{3,11})(?=[\s:\])>|]|$)/
 const bracketedLevel = /[[(<]\s*([A-Za-z]{3,11})\s*[\])>]/
 
-/** Colours, as programs print them that take a file for a terminal. */
 const colour = new RegExp(`${String.fromCharCode(27)}\\[[\\d;]*m`, 'g')
 
 /** A leading word counts as a level when written as one: followed by a mark, or all in capitals. */
 const isMarked = (word: string, next: string): boolean => ':])>|'.includes(next || ' ') || word === word.toUpperCase()
 
-/** The level a line gives itself, as JSON field, `level=` pair or leading word; `info` where it gives none. */
 export function guessLevel(message: string): LogLevel {
   const start = message.length > LOOKED_AT_CHARACTERS ? message.slice(0, LOOKED_AT_CHARACTERS) : message
   const front = start.includes('\u001B') ? start.replace(colour, '') : start

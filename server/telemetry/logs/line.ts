@@ -1,12 +1,9 @@
 import { type LogLabel, type LogLevel, type LogType, logLevels } from '../../../shared/log.ts'
 
-/** Labels that only request lines carry. */
 export type RequestLabels = Partial<Record<Exclude<LogLabel, 'resource' | 'instance' | 'level' | 'type'>, string>>
 
-/** A line as its source hands it in. */
 export interface NewLogLine {
   timestampMs: number
-  /** Id of the service. */
   resource: string
   /** Id of the running instance, or '' where there is none (a build). */
   instance: string
@@ -17,7 +14,6 @@ export interface NewLogLine {
   labels?: RequestLabels
 }
 
-/** A line as stored: `seq` and `at` are the store's. */
 export interface LogLine extends Omit<NewLogLine, 'timestampMs'> {
   /** Order of arrival over all services; never reused. */
   seq: number
@@ -53,7 +49,6 @@ const aliases: Record<string, LogLevel> = {
   ...Object.fromEntries(logLevels.map((level) => [level, level])),
 }
 
-/** The level a word of any spelling stands for ("WARN", "err"), or undefined when it is none. */
 export const levelNamed = (word: string): LogLevel | undefined => {
   const lower = word.toLowerCase()
   return Object.hasOwn(aliases, lower) ? aliases[lower] : undefined

@@ -5,15 +5,12 @@ import { type ScanRequest, type ScanState, scan, settledLines } from './scan.ts'
 
 export type Direction = 'backward' | 'forward'
 
-/** A search that takes longer answers with what it has found, and where to go on. */
 export const DEFAULT_SEARCH_MS = 5000
 
-/** Times are microseconds since 1970. */
 export interface LogPageResult {
   /** In the wanted direction: backward begins with the newest. May be empty although there are more, after a long search. */
   logs: LogLine[]
   hasMore: boolean
-  /** What to give as `startAt` and `endAt` for the next page. */
   nextStartAt: number
   nextEndAt: number
 }
@@ -22,7 +19,6 @@ export interface PageRequest {
   test: LineTest
   direction: Direction
   limit: number
-  /** Later than every stored line; the end when none is given. */
   endOfTime: number
 }
 
@@ -38,7 +34,7 @@ export async function queryPage(reader: Database, request: PageRequest, budget: 
 
 export interface ArrivalPage {
   lines: LogLine[]
-  /** Every line that arrived before this has been looked at. */
+  /** The number of the line before which every line has been read. */
   nextSeq: number
 }
 
@@ -49,7 +45,6 @@ export interface ArrivalRequest {
   limit: number
 }
 
-/** Lines in the order they arrived, as a follower of the log reads them. */
 export async function queryArrival(reader: Database, request: ArrivalRequest, budget: SearchBudget): Promise<ArrivalPage> {
   const state = await search(reader, { ...request, order: 'arrival' }, budget)
   const settled = settledLines(state, 'arrival')
@@ -82,7 +77,6 @@ async function search(reader: Database, request: ScanRequest, { searchMs, signal
   }
 }
 
-/** Whether going on from here would be another search than this one: chunks that overlap may have to be opened together. */
 function hasProgress({ reached }: ScanState, { test, order, fromSeq }: ScanRequest): boolean {
   const start = { forward: test.startAt, backward: -(test.endAt - 1), arrival: fromSeq ?? 0 }[order]
   return reached === undefined || reached.a > start
@@ -105,7 +99,6 @@ function pageOf(state: ScanState, { test, direction, limit, endOfTime }: PageReq
   }
 }
 
-/** The time at which the next page begins (forward) or before which it ends (backward). */
 function borderAfter(logs: readonly LogLine[], direction: Direction): number | undefined {
   const last = logs.at(-1)
   if (last === undefined) return undefined

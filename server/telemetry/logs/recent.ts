@@ -7,7 +7,6 @@ export interface RecentLines {
   from(seq: number, limit: number): readonly LogLine[] | undefined
 }
 
-/** `nextSeq` is the number of the first line that will be pushed, or an earlier one. */
 export function createRecentLines(nextSeq: number, maxLines: number): RecentLines {
   let lines: LogLine[] = []
   let knownFrom = nextSeq

@@ -3,7 +3,6 @@ import type { RequestLabels } from './line.ts'
 
 export interface RequestFacts {
   labels: Required<RequestLabels>
-  /** With its query. */
   target: string
   clientAddress: string
   requestId: string
@@ -13,11 +12,9 @@ export interface RequestFacts {
   protocol: string
   userAgent: string
   referer: string
-  /** Who ended the answer before it was whole. */
   cutOffBy: 'client' | 'instance' | undefined
 }
 
-/** What a request's line says, in the form of Render's request logs. Values in quotes hold none. */
 export function requestMessage(facts: RequestFacts): string {
   const { host, method, statusCode } = facts.labels
   let text = `[${method}] ${statusCode} ${host}${facts.target} clientIP="${facts.clientAddress}" requestID="${facts.requestId}"`
@@ -27,7 +24,6 @@ export function requestMessage(facts: RequestFacts): string {
   return facts.cutOffBy === undefined ? text : `${text} cutOff="${facts.cutOffBy}"`
 }
 
-/** How a label's value stands in the message: text that every line with it holds. */
 const shown: Record<RequestLabel, (value: string) => string> = {
   host: (value) => ` ${value}`,
   method: (value) => `[${value}] `,

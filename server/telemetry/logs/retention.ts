@@ -11,7 +11,6 @@ export interface Retention {
 const DAY_US = 24 * 60 * 60 * 1_000_000
 /** A step deletes this many chunks (about 100 KB of text each) and then lets other work run: a few milliseconds. */
 const CHUNKS_PER_STEP = 32
-/** Pages of 4 KB handed back to the file system in one step. */
 const PAGES_PER_STEP = 512
 
 /** Removes what is too old or too much, oldest first and in small steps. Returns how many chunks of lines went. */
@@ -27,7 +26,6 @@ export async function pruneLogs(db: Database, retention: Retention, now: number)
   return removed
 }
 
-/** Removes every line of a service, in small steps. `onStreamsGone` is called as soon as ids of streams are no longer valid. */
 export async function removeLogs(db: Database, resource: string, onStreamsGone: () => void): Promise<void> {
   await repeat(() => deleteOld(db, resource, Number.MAX_SAFE_INTEGER))
   db.transaction(() => {

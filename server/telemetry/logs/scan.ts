@@ -1,7 +1,6 @@
 /**
- * Reading lines in order from chunks that may overlap in time. Each stream's chunks are listed lazily by the first place their
- * lines can have in the wanted order. The chunk that may come first over all streams is opened next, until enough lines are
- * known that no unopened chunk can come before: reading the newest lines opens a few chunks, however many there are.
+ * Reading lines in order from chunks that may overlap in time. The chunk that may come first over all streams is opened next, until no
+ * unopened chunk can come before the lines known: reading the newest lines opens a few chunks, however many there are.
  */
 import type { Database } from 'bun:sqlite'
 import { searchChunk } from './chunk.ts'
@@ -16,16 +15,13 @@ export interface ScanRequest {
   order: ScanOrder
   /** Lines wanted. A few more come back where lines share the time of the last one wanted, and one more than that when there are more. */
   limit: number
-  /** Lines that arrived before this are left out. */
   fromSeq?: number
-  /** Lines that arrived at or after this are left out. */
   untilSeq?: number
 }
 
 export interface ScanState {
-  /** Lines found so far, in order. */
   lines: LogLine[]
-  /** Lines at or beyond the time of this place (for arrival: its number) may still be missing. Undefined when everything has been looked through. */
+  /** Lines at or beyond the time of this place (for arrival: its number) may still be missing; undefined when everything has been read. */
   reached: Place | undefined
 }
 
@@ -38,7 +34,6 @@ interface Scan {
   untilSeq: number
 }
 
-/** Opens one chunk a step. What is known after any step is in the yielded state. */
 export function* scan(db: Database, request: ScanRequest): Generator<ScanState, ScanState> {
   const options: Scan = { fromSeq: 0, untilSeq: Number.MAX_SAFE_INTEGER, ...request, db }
   const makeCursor = cursorMaker(db, options)
@@ -57,7 +52,6 @@ export function* scan(db: Database, request: ScanRequest): Generator<ScanState, 
   return state
 }
 
-/** The lines whose place no further chunk can dispute: all of them, unless the scan was ended early. */
 export function settledLines({ lines, reached }: ScanState, order: ScanOrder): LogLine[] {
   return reached === undefined ? lines : lines.filter((line) => placeOf(line, order).a < reached.a)
 }
@@ -71,7 +65,6 @@ function earliest(cursors: readonly Cursor[]): Candidate | undefined {
   return best
 }
 
-/** Whether the lines up to one of another time than the last wanted stand before anything a further chunk can hold. */
 function hasEnough(lines: readonly LogLine[], next: Place, { order, limit }: Scan): boolean {
   const last = lines[limit - 1]
   const end = lines.at(-1)
@@ -98,7 +91,6 @@ function isPromising(db: Database, lastSeq: number, { terms, instances, labels }
   return isLabelled && terms.every((term) => mayContain(grams, term))
 }
 
-/** Both in order, cut off after the first line whose time differs from that of the last line wanted. */
 function merge(known: readonly LogLine[], found: readonly LogLine[], { order, limit }: Scan): LogLine[] {
   const all = [...known, ...found].sort((left, right) => (isBefore(placeOf(left, order), placeOf(right, order)) ? -1 : 1))
   const last = all[limit - 1]

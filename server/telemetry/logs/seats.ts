@@ -1,24 +1,19 @@
 import { AppError } from '../../../shared/error.ts'
 import { createHolds } from '../../platform/work/holds.ts'
 
-/** A terminal or two for each service is far fewer. Each subscription takes some 70 KB, and time of every line. */
+/** Each subscription takes some 70 KB, and time of every line. */
 const MAX_OF_CREDENTIAL = 25
 const MAX_OF_WORKSPACE = 100
 const MAX_OF_SERVER = 500
 const RETRY_AFTER_SECONDS = 10
 
 export interface Follower {
-  /** Id of the user, key or static token. */
   id: string
   type: string
   workspaceId: string
 }
 
-/**
- * Counts who follows logs. The function given takes a seat, and returns what gives it back, once.
- *
- * @throws AppError rate_limited when the credential, its workspace or the server has as many as it may.
- */
+/** Counts who follows logs. @throws AppError rate_limited when the credential, its workspace or the server has as many as it may. */
 export function createFollowSeats(): (follower: Follower) => () => void {
   const ofCredential = createHolds()
   const ofWorkspace = createHolds()

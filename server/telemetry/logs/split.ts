@@ -1,13 +1,10 @@
 export interface SplitOptions {
-  /** Longer lines are cut into pieces of this many bytes. */
   maxLineBytes: number
-  /** Nothing will be written after these bytes, so an unterminated rest is a line as well. */
   isFinal: boolean
 }
 
 export interface SplitLines {
   messages: string[]
-  /** The rest is the beginning of a line whose end has not been written yet. */
   consumedBytes: number
 }
 
@@ -25,7 +22,6 @@ export function splitLines(bytes: Buffer, options: SplitOptions): SplitLines {
   return { messages, consumedBytes: start }
 }
 
-/** Where the line (or piece of a line) from `start` ends and the next begins, or undefined when its end is not known yet. */
 function lineAt(bytes: Buffer, start: number, { maxLineBytes, isFinal }: SplitOptions): { end: number; next: number } | undefined {
   if (start >= bytes.length) return undefined
   const newline = bytes.indexOf(NEWLINE, start)

@@ -1,8 +1,7 @@
 /**
- * The lines of builds, apps and requests, in a SQLite database of their own. They are kept as packed chunks of one service and
- * type (chunk.ts), joined as they grow (compact.ts), and searched through a filter of character runs and then by the same test
- * that live lines pass (filter.ts), so the stored and the live answer cannot differ. Everything is in the database when
- * `append` returns; a killed process loses nothing of it.
+ * The lines of builds, apps and requests, in a SQLite database of their own: packed chunks of one service and type (chunk.ts), joined as
+ * they grow (compact.ts), and searched by the same test that live lines pass (filter.ts). Everything is in the database when `append`
+ * returns; a killed process loses nothing of it.
  */
 import type { LogLabel } from '../../../shared/log.ts'
 import { pageItems } from '../../../shared/schema.ts'
@@ -25,9 +24,7 @@ import { pruneLogs, type Retention, removeLogs } from './retention.ts'
 import { labelValues } from './values.ts'
 
 export interface LogQueryOptions extends LogFilter {
-  /** Default: backward, the newest lines first. */
   direction?: Direction
-  /** 1 to 100, default 20; larger is clamped. */
   limit?: number
   searchMs?: number
   signal?: AbortSignal
@@ -38,11 +35,8 @@ export interface LogStore {
   append(lines: readonly NewLogLine[], positions?: readonly FilePosition[]): LogLine[]
   /** One page of lines. Giving back `nextStartAt` and `nextEndAt` while `hasMore` yields each line exactly once. */
   query(options: LogQueryOptions): Promise<LogPageResult>
-  /** Lines in order of arrival, for followers. */
   readArrival(request: ArrivalRequest, signal?: AbortSignal): Promise<ArrivalPage>
-  /** The values a label takes, sorted. */
   values(label: LogLabel, filter: LogFilter): string[]
-  /** The number the next line will get. */
   nextSeq(): number
   /** The last line of the test's services that retention has removed, or 0. */
   prunedSeq(test: LineTest): number

@@ -6,21 +6,16 @@ import type { NewLogLine } from './line.ts'
 import { type Allowance, fullAllowance, keptBytes, type LogRate, maxUnread, readableBytes, refilled, spent } from './rate.ts'
 import { splitLines } from './split.ts'
 
-/** Whose output a file holds. */
 export interface OutputFile {
   path: string
-  /** Id of the service. */
   resource: string
-  /** Id of the instance, or '' for a build. */
   instance: string
   deployId?: string
   type: LogType
 }
 
-/** A file whose lines say themselves what they are of. */
 export interface RecordFile {
   path: string
-  /** The line a record stands for; undefined for one that is none. */
   read(record: string): NewLogLine | undefined
 }
 
@@ -29,21 +24,16 @@ export interface Tail {
   output: OutputFile | RecordFile
   file: string
   offset: number
-  /** What `statSync` last said; the file is read again when it says something else. */
   seenBytes: number
-  /** Whose bytes these were: a file in which nothing was written yet has been seen as well. */
+  /** The file is told apart also while nothing was written to it. */
   seenFile: string
   grewAt: number
-  /** The file's space has been given back up to here. */
   releasedOffset: number
-  /** The file system can give back a part of a file, as far as we know. */
   isReleasable: boolean
-  /** What may be read of it now, where that is limited. */
   allowance: Allowance | undefined
   leftOut: LeftOut
 }
 
-/** What was left out of a file and has not been told of yet: it is told of once a second, not with every poll. */
 export interface LeftOut {
   bytes: number
   toldAt: number
@@ -53,18 +43,14 @@ export interface TailLimits {
   maxLineBytes: number
   /** A file further behind than this is not read through: its oldest part is skipped, and a line says so. */
   maxUnreadBytes: number
-  /** How fast a file is read, and how far behind it may be at that; undefined: as fast as we can. */
   rate?: LogRate | undefined
 }
 
-/** Lines to be stored, and the position to be stored with them. */
 export interface TailStep {
   tail: Tail
   lines: NewLogLine[]
   position: FilePosition
-  /** There was more than could be read at once. */
   hasMore: boolean
-  /** What of the file's allowance is left. */
   allowance: Allowance | undefined
   leftOut: LeftOut
 }
@@ -103,11 +89,10 @@ export interface ReadOptions {
   /** Nothing will be written any more: an unterminated rest is a line as well. */
   isFinal: boolean
   now: number
-  /** Everything that is there is wanted now, however fast it came. */
   isDrain?: boolean
 }
 
-/** Reads the next lines of a file, at most about 256 KB. Undefined when there is nothing new to store, or nothing more may be read yet. */
+/** Reads the next lines of a file, at most about 256 KB. Undefined when there is nothing new, or nothing more may be read yet. */
 export function readTail(tail: Tail, limits: TailLimits, options: ReadOptions): TailStep | undefined {
   const state = fileState(tail.output.path)
   if (state === undefined) return undefined
@@ -120,7 +105,6 @@ export function readTail(tail: Tail, limits: TailLimits, options: ReadOptions): 
   if (excess !== undefined) return leaveOut(tail, { state, start, allowance, limits, now: options.now, excess })
   const readable = allowance === undefined || options.isDrain ? STEP_BYTES : Math.min(STEP_BYTES, readableBytes(allowance))
   if (readable <= 0) {
-    // The rest is due though the file may not grow any more.
     if (unread > 0) tail.seenBytes = -1
     return undefined
   }
@@ -139,7 +123,6 @@ export function readTail(tail: Tail, limits: TailLimits, options: ReadOptions): 
 }
 
 function allowanceOf(tail: Tail, { rate }: TailLimits, now: number): Allowance | undefined {
-  // Records are those of many services, and bounded by who writes them.
   if (rate === undefined || 'read' in tail.output) return undefined
   return tail.allowance === undefined ? fullAllowance(rate, now) : refilled(tail.allowance, rate, now)
 }
@@ -149,7 +132,6 @@ interface Excess {
   because: string
 }
 
-/** Whether a file is so far behind that a part of it is left out, how much is kept then, and why. */
 function excessOf(unread: number, allowance: Allowance | undefined, { maxUnreadBytes, rate }: TailLimits): Excess | undefined {
   if (allowance !== undefined && rate !== undefined && unread > maxUnread(allowance, rate)) {
     const because = `Output came faster than ${rate.linesPerSecond} lines or ${Math.round(rate.bytesPerSecond / 1024)} KB a second, which is what is kept`
@@ -189,7 +171,6 @@ function leaveOut(tail: Tail, { state, start, allowance, limits, now, excess }: 
   }
 }
 
-/** To be called once the step's lines are stored. */
 export function commitTail({ tail, position, allowance, leftOut }: TailStep): void {
   if (tail.file !== position.file || position.offset < tail.offset) tail.releasedOffset = 0
   tail.file = position.file
@@ -207,7 +188,6 @@ function lineOf(output: OutputFile | RecordFile, message: string, now: number): 
   return { ...origin, timestampMs: now, level: guessLevel(message), message }
 }
 
-/** The start of the first line at or after `offset`, or `offset` where lines are too long to tell. */
 function skipTo(path: string, offset: number, maxLineBytes: number): number {
   const newline = readAt(path, offset, maxLineBytes).indexOf(10)
   return newline === -1 ? offset : offset + newline + 1

@@ -8,10 +8,7 @@ import { type ScanState, scan } from './scan.ts'
 /** Labels of requests have too many values to be kept apart: they are read from this many of the newest lines. */
 const SAMPLED_LINES = 2000
 
-/**
- * The values a label takes in the lines of a filter, sorted. Searched text is left out of account; the time counts by chunk
- * of lines, so a value from just outside may be among them.
- */
+/** The values a label takes, sorted. Searched text is left out of account; time counts by chunk, so a value from just outside may be among them. */
 export function labelValues(db: Database, label: LogLabel, test: LineTest): string[] {
   const found = new Set(valuesOf(db, label, test))
   return [...found].sort()

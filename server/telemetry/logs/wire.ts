@@ -2,7 +2,6 @@ import type { Log, LogLabel, LogPage } from '../../../shared/log.ts'
 import type { LogLine } from './line.ts'
 import type { LogPageResult } from './query.ts'
 
-/** A line as the API and the subscription socket send it. */
 export function toWire(line: LogLine): Log {
   const values: [LogLabel, string | undefined][] = [
     ['resource', line.resource],
@@ -42,7 +41,6 @@ export const toWirePage = (page: LogPageResult): LogPage => ({
 
 const ID_DIGITS = 11
 
-/** Sorts in order of arrival. */
 const logId = (seq: number): string => `log-${seq.toString(32).padStart(ID_DIGITS, '0')}`
 
 const US_PER_MS = 1000

@@ -1,6 +1,6 @@
 /**
- * Rows of counts of which most are zero, packed: for each that is not, the distance from the one before and the count, as variable-length
- * integers of seven bits a byte. Counts are whole and up to 2^53.
+ * Mostly zero counts, packed: for each other one the distance from the one before and the count, as integers of seven bits a byte,
+ * up to 2^53.
  */
 export function encodeCounts(counts: ArrayLike<number>): Uint8Array {
   const bytes: number[] = []

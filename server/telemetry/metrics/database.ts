@@ -8,16 +8,12 @@ import initial from './migrations/0001_initial.sql' with { type: 'text' }
 
 const migrations: Migration[] = [{ version: 1, up: [initial], down: '' }]
 
-/** The open database with the ids of its series, as far as they are known. */
 export interface Opened {
   db: Database
   seriesIds: Map<string, number>
 }
 
-/**
- * The file of the samples. Samples are the last thing a machine in trouble needs: a file that cannot be opened is tried again each time,
- * and a damaged one is set aside for a new one.
- */
+/** Samples are the last thing a machine in trouble needs: a file that cannot be opened is tried again each time, and a damaged one set aside. */
 export interface MetricsDatabase {
   /** @throws AppError `unavailable` when there is no database now, and whatever `work` throws. */
   use<T>(work: (opened: Opened) => T): T
@@ -66,7 +62,6 @@ function open(path: string): Opened {
 
 const asidePath = (path: string): string => `${path}.damaged`
 
-/** One damaged file is kept, the latest. */
 function setAside(path: string): void {
   for (const end of ['-wal', '-shm']) rmSync(path + end, { force: true })
   renameSync(path, asidePath(path))

@@ -2,9 +2,8 @@ import { joinTraffic, joinUsage, statusClasses, type TrafficSample, type UsageSa
 
 type Value = number | Uint8Array | null
 
-/** A sample in its table: the columns after the key, in their order. */
 export interface Kind<S> {
-  /** Of the coarser levels; the finest has `_fine` behind it. */
+  /** The table of the coarser levels; that of the finest has `_fine` behind its name. */
   table: 'usage' | 'traffic'
   columns: readonly string[]
   toValues(sample: S): Value[]

@@ -12,15 +12,10 @@ interface Held extends TallyKey {
   isStored: boolean
 }
 
-/** What of the ingress's running totals is in the samples already. Changes hold once they are stored. */
 export interface KnownTraffic {
-  /** What was asked of each service beyond what is known. */
   news(entries: readonly EntryTally[]): Map<string, Tally>
-  /** What is to be stored with the samples that are made of these entries. */
   changes(entries: readonly EntryTally[], atMs: number): { changed: StoredTally[]; gone: TallyKey[] }
-  /** The samples are stored. */
   accept(entries: readonly EntryTally[], atMs: number): void
-  /** What was stored may be lost: all of it is to be stored again. */
   doubt(): void
 }
 

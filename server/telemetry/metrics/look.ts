@@ -3,7 +3,6 @@ import { type PlanName, plans } from '../../../shared/plan.ts'
 import { type ServiceType, traitsOf } from '../../../shared/service-type.ts'
 import type { Engine } from '../../engines/port/port.ts'
 
-/** What one instance has used so far and holds now. */
 export interface Reading {
   service: string
   instance: string
@@ -14,7 +13,6 @@ export interface Reading {
   memoryBytes: number
 }
 
-/** A service that is there, and what each of its instances may use. */
 export interface ServiceFacts {
   id: string
   hasLiveRelease: boolean
@@ -24,10 +22,8 @@ export interface ServiceFacts {
   memoryLimit: number
 }
 
-/** Instances that are read between two turns of the event loop. */
 const INSTANCES_PER_TURN = 20
 
-/** Asks the engine what every running instance uses, jobs among them. */
 export async function readInstances(engine: Engine, now: () => number): Promise<Reading[]> {
   const listed = (await engine.list()).filter(({ kind }) => kind === 'instance')
   const readings: Reading[] = []

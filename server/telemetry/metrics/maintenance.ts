@@ -12,12 +12,10 @@ export interface Maintenance {
   run(until: number): Promise<void>
 }
 
-/** Makes coarser windows every ten minutes, and deletes what has had its time. */
 export function createMaintenance(database: MetricsDatabase, isService: (id: string) => boolean, stopping: AbortSignal): Maintenance {
   let doneUntil = 0
   let underWay: Promise<void> | undefined
   const pause = pauseUnless(stopping)
-  /** Of services whose deletion could not be told here. */
   const removeStrangers = async () => {
     for (const service of database.use(sampledServices)) {
       if (!isService(service)) await removeSamples(database, service, pause)

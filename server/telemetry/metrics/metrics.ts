@@ -16,19 +16,15 @@ export interface SamplesQuery {
   end: number
 }
 
-/** The samples of one instance, or of a service as a whole, oldest first. */
 export interface SampleSeries<S> {
   service: string
-  /** Empty for the service as a whole. */
   instance: string
   samples: S[]
 }
 
-/** What is known of what services use and are asked for. */
 export interface Metrics {
   latest(): Snapshot | undefined
   totals(): Totals
-  /** How late the newest look began: as late as any timer, for want of a turn. */
   lagMs(): number
   /** @throws AppError `unavailable` while they cannot be read, as all that read. */
   usageOfInstances(query: SamplesQuery): SampleSeries<UsageSample>[]

@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** Between two steps of a few milliseconds: whoever waits gets a turn. */
 export type Pause = () => Promise<void>
 
 /** @throws (the pause) the signal's reason once it has aborted. */

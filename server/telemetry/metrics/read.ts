@@ -10,10 +10,7 @@ export interface Range {
   end: number
 }
 
-/**
- * The samples of some series at a level, oldest first. What is too new to be made into windows of that level comes as the samples of the
- * finer one, to be joined by whoever asks.
- */
+/** The samples of some series at a level, oldest first; where that level is not made yet, the samples of the finer one. */
 export function readSamples<S>(opened: Opened, kind: Kind<S>, range: Range): Map<number, S[]> {
   const found = new Map<number, S[]>()
   for (const row of rowsOf(opened, kind, range)) {

@@ -4,12 +4,10 @@ import type { Pause } from './pause.ts'
 import { rolledUntil } from './read.ts'
 import { oldestFine } from './roll-up.ts'
 
-/** How much is deleted in one step: a few milliseconds. */
 const FINE_SECONDS_PER_STEP = 60
 const SERIES_PER_STEP = 50
-/** Pages of 4 KB handed back to the file system in one step. */
 const PAGES_PER_STEP = 512
-/** An instance of which nothing is kept any more is forgotten when it is surely none that has just begun. */
+/** An instance without samples is forgotten only when it cannot have just begun. */
 const YOUNG_SECONDS = 2 * 60 * 60
 const TABLES = ['usage', 'traffic'] as const
 
@@ -18,14 +16,12 @@ export async function pruneFine(database: MetricsDatabase, now: number, pause: P
   await repeat(() => database.use((opened) => pruneOldest(opened, now)), pause)
 }
 
-/** The same for the coarser levels, and for instances of which nothing is left. Frees what can be freed of the file. */
 export async function pruneCoarse(database: MetricsDatabase, now: number, pause: Pause): Promise<void> {
   for (const level of levels) if (level !== fineLevel) await pruneLevel(database, { level, before: now - level.keptSeconds }, pause)
   await repeat(() => database.use((opened) => forgetSeries(opened, now)), pause)
   await repeat(() => database.use(releasePages), pause)
 }
 
-/** Deletes everything of a service, in small steps. */
 export async function removeSamples(database: MetricsDatabase, service: string, pause: Pause): Promise<void> {
   await repeat(() => database.use((opened) => removeSome(opened, service)), pause)
   database.use(({ db }) => {
@@ -76,7 +72,6 @@ async function pruneLevel(database: MetricsDatabase, { level, before }: { level:
   }
 }
 
-/** Instances that are long gone; services go when they are deleted. */
 function forgetSeries({ db, seriesIds }: Opened, now: number): number {
   const isKept = 'SELECT 1 FROM usage WHERE step = ? AND series = id'
   const steps = levels.filter((level) => level !== fineLevel && !level.isByServiceOnly).map(({ stepSeconds }) => stepSeconds)

@@ -7,11 +7,7 @@ import { rolledUntil } from './read.ts'
 /** Series whose samples are joined in one step: a few milliseconds. */
 const SERIES_PER_STEP = 50
 
-/**
- * Makes the windows of every level that are due, each wholly out of the finer level: what was made before a crash is made again, the same.
- *
- * @param until end of the newest fine window, in seconds since 1970
- */
+/** Makes the windows of every level that are due, up to `until` (seconds since 1970). What was made before a crash is made again, the same. */
 export async function rollUp(database: MetricsDatabase, until: number, pause: Pause): Promise<void> {
   for (const level of levels) {
     if (level === fineLevel) continue
@@ -22,12 +18,11 @@ export async function rollUp(database: MetricsDatabase, until: number, pause: Pa
       at = database.use((opened) => nextOf(opened, level, at)) ?? target
       if (at < target) await makeWindow(database, { level, at }, pause)
     }
-    // Also where a clock that was set back has left it in the future.
+    // A clock that was set back may have left it in the future.
     if (begin < target || begin > until) database.use((opened) => setRolled(opened, level, target))
   }
 }
 
-/** Made whole before anybody is told that it is. */
 async function makeWindow(database: MetricsDatabase, { level, at }: Pick<Windows, 'level' | 'at'>, pause: Pause): Promise<void> {
   for (let next: number | undefined = 0; next !== undefined; ) {
     const firstSeries: number = next
@@ -37,14 +32,12 @@ async function makeWindow(database: MetricsDatabase, { level, at }: Pick<Windows
   database.use((opened) => setRolled(opened, level, at + level.stepSeconds))
 }
 
-/** The next window with anything in it: a time in which nobody looked may be long. */
 function nextOf(opened: Opened, level: Level, at: number): number | undefined {
   if (finerThan(level) !== fineLevel) return at
   const oldest = oldestFine(opened, at)
   return oldest === undefined ? undefined : floorTo(oldest, level.stepSeconds)
 }
 
-/** Where to go on: where the last one ended, else at the oldest of the finer level. */
 function beginningOf(opened: Opened, level: Level): number | undefined {
   const done = rolledUntil(opened, level)
   if (done !== undefined) return done
@@ -53,7 +46,6 @@ function beginningOf(opened: Opened, level: Level): number | undefined {
   return oldest === undefined ? undefined : floorTo(oldest, level.stepSeconds)
 }
 
-/** The oldest fine window, not before a time. */
 export function oldestFine({ db }: Opened, from = 0): number | undefined {
   const sql = `SELECT min(at) AS at FROM (SELECT min(at) AS at FROM usage_fine WHERE at >= $from
     UNION ALL SELECT min(at) FROM traffic_fine WHERE at >= $from)`

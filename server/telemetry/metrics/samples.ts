@@ -2,13 +2,12 @@ import { LATENCY_BUCKETS } from '../../ingress/traffic/latency.ts'
 import { addEncoded, encodeCounts } from './counts-codec.ts'
 
 /**
- * What was used in a window of time. Everything adds up exactly, so that windows of any length can be joined: processor time and the time
- * it was used in are sums, memory is an average weighed by the number of looks.
+ * Everything adds up exactly, so that windows of any length can be joined: processor time and the time of its use are sums, memory is an
+ * average weighed by the number of samples.
  */
 export interface UsageSample {
   /** Beginning of the window, in seconds since 1970. */
   at: number
-  /** How often was looked. */
   samples: number
   /** Processor time in microseconds, used in `cpuMs` milliseconds; both 0 where no rate is known. */
   cpuUs: number
@@ -23,18 +22,15 @@ export interface UsageSample {
 /** Requests by class, in the order of the ingress: no whole answer, 1xx (tunnels) to 5xx. */
 export const statusClasses = ['none', '1xx', '2xx', '3xx', '4xx', '5xx'] as const
 
-/** What a service was asked for in a window of time, and how many instances it had. */
 export interface TrafficSample {
   at: number
   /** How often instances were counted; 0 for requests of a time nobody looked in. */
   samples: number
-  /** Sum of the counts. */
   instances: number
   instancesPeak: number
   /** Of each instance, in thousandths of a core and MiB, at the end of the window; 0 where there is none. */
   cpuLimit: number
   memoryLimit: number
-  /** In the order of `statusClasses`. */
   requests: readonly number[]
   bytesIn: number
   bytesOut: number
@@ -42,7 +38,6 @@ export interface TrafficSample {
   latency: Uint8Array | null
 }
 
-/** Joins windows, in the order of time, into one that begins at `at`. */
 export function joinUsage(at: number, parts: readonly UsageSample[]): UsageSample {
   const joined: UsageSample = { at, samples: 0, cpuUs: 0, cpuMs: 0, cpuPeak: 0, memory: 0, memoryPeak: 0 }
   let memorySum = 0
@@ -58,7 +53,6 @@ export function joinUsage(at: number, parts: readonly UsageSample[]): UsageSampl
   return joined
 }
 
-/** The same for traffic: counts are sums, limits those of the newest look. */
 export function joinTraffic(at: number, parts: readonly TrafficSample[]): TrafficSample {
   const sum = (of: (part: TrafficSample) => number): number => parts.reduce((total, part) => total + of(part), 0)
   const newest = parts.findLast(({ samples }) => samples > 0)
@@ -77,12 +71,10 @@ export function joinTraffic(at: number, parts: readonly TrafficSample[]): Traffi
   }
 }
 
-/** How many answers fell into each bucket. */
 export function latencyCounts(parts: readonly Pick<TrafficSample, 'latency'>[]): Float64Array {
   const counts = new Float64Array(LATENCY_BUCKETS)
   for (const { latency } of parts) if (latency !== null) addEncoded(counts, latency)
   return counts
 }
 
-/** Requests of all classes. */
 export const requestsOf = ({ requests }: Pick<TrafficSample, 'requests'>): number => requests.reduce((sum, count) => sum + count, 0)

@@ -1,6 +1,6 @@
 import type { Opened } from './database.ts'
 
-/** The id of what is sampled of, made at its first use. `instance` is empty for the service as a whole. */
+/** The id of the series of an instance, made at its first use; `instance` is empty for the service as a whole. */
 export function seriesIdOf({ db, seriesIds }: Opened, of: { service: string; instance: string }, at: number): number {
   const key = `${of.service}/${of.instance}`
   const known = seriesIds.get(key)
@@ -22,7 +22,6 @@ export interface Series {
   instance: string
 }
 
-/** The series of some services: the services as a whole, or their instances too. */
 export function seriesOf({ db }: Opened, services: readonly string[], which: 'services' | 'instances'): Series[] {
   const condition = which === 'services' ? "instance = ''" : "instance <> ''"
   return db

@@ -13,18 +13,15 @@ export interface ServiceSnapshot {
   facts: ServiceFacts
   total: UsageSample
   instances: InstanceSnapshot[]
-  /** Undefined while the ingress does not answer. */
   traffic: TrafficSample | undefined
 }
 
-/** What the newest look at everything brought. */
 export interface Snapshot {
   /** When it was, in milliseconds since 1970. */
   atMs: number
   services: ReadonlyMap<string, ServiceSnapshot>
 }
 
-/** What has been counted since this control plane started, by service; requests of no service under the empty name. */
 export type Totals = ReadonlyMap<string, Tally>
 
 /** How many instances run. Jobs are measured like them and their usage is the service's, but they are none of its instances. */

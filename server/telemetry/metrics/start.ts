@@ -11,7 +11,6 @@ import { createSweeper } from './sweep.ts'
 
 export interface RunningMetrics {
   metrics: Metrics
-  /** Returns when nothing is under way any more. */
   stop(): Promise<void>
 }
 
@@ -21,7 +20,6 @@ export interface MetricsOptions {
   paths: Pick<Paths, 'metricsDb'>
   log: ServerLog
   now(): number
-  /** Whether there is such a service; samples of others are removed. */
   isService(id: string): boolean
   sampler: Pick<Sampler, 'all' | 'lookedAt'>
 }
@@ -29,13 +27,9 @@ export interface MetricsOptions {
 const STEP_MS = fineLevel.stepSeconds * 1000
 /** So long the first rollup waits for the ingress to tell of the time in which nobody listened. */
 const INGRESS_WAIT_MS = 60_000
-/** A full disk is told of once in this time. */
 const TELL_EVERY_MS = 10 * 60_000
 
-/**
- * Looks at what every instance uses and every service is asked for, at every full ten seconds of the clock. Whatever fails in it is told
- * and costs nothing but samples.
- */
+/** Samples every instance and service at every full ten seconds of the clock. What fails is logged and costs nothing but samples. */
 export function startMetrics({ sampler, db, engine, log, now, paths, isService }: MetricsOptions): RunningMetrics {
   const database = openMetricsDatabase(paths.metricsDb, log)
   const sweeper = createSweeper({ db, engine, now, sampler, database })

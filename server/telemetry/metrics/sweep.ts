@@ -23,30 +23,24 @@ export interface SweeperOptions {
 
 export interface Sweeper {
   /**
-   * Looks at everything and stores it as the window that begins at `at` (seconds since 1970).
-   *
-   * @throws whatever keeps it from being stored; the next look then counts what this one did not, and nothing twice.
+   * Samples everything and stores it as the window that begins at `at` (seconds since 1970).
+   * @throws whatever keeps it from being stored; the next sweep then counts what this one did not, and nothing twice.
    */
   sweep(at: number): Promise<void>
   latest(): Snapshot | undefined
   totals(): Totals
-  /** Whether the ingress has been heard since the start. */
   hasHeardIngress(): boolean
 }
 
-/** What the look before knew. */
 interface Memory {
   usage: Before
   traffic: KnownTraffic
-  /** Up to when the ingress has been heard; undefined before the very first time. */
   trafficAtMs: number | undefined
 }
 
-/** Requests as the ingress has counted them, and the time up to which it has. */
 interface Heard {
   entries: EntryTally[]
   atMs: number
-  /** What is new of them, by service, and the windows it belongs to. */
   news: ReadonlyMap<string, Tally>
   windows: number[]
 }
@@ -82,7 +76,6 @@ export function createSweeper({ db, engine, now, sampler, database }: SweeperOpt
   }
 }
 
-/** What the control plane before this one knew. */
 function recall(database: MetricsDatabase, nowMs: number): Memory {
   const { readings, tallies, trafficAtMs } = database.use(readRemembered)
   const atMs = Math.max(0, ...readings.map((reading) => reading.atMs))
@@ -99,7 +92,6 @@ interface Listening extends Pick<SweeperOptions, 'sampler' | 'database'> {
   at: number
 }
 
-/** Undefined where the ingress has not been heard since the last time. */
 function listen({ sampler, database, memory, at }: Listening): Heard | undefined {
   const { traffic, trafficAtMs } = memory
   const atMs = sampler.lookedAt()
@@ -110,7 +102,6 @@ function listen({ sampler, database, memory, at }: Listening): Heard | undefined
   return { entries, atMs, news: traffic.news(entries), windows: openWindows(database, windowsBetween(trafficAtMs, atMs, at)) }
 }
 
-/** Without those that coarser windows have been made of already. The last one is the newest. */
 function openWindows(database: MetricsDatabase, windows: readonly number[]): number[] {
   const [, next] = levels
   if (windows.length === 1 || next === undefined) return [...windows]
@@ -127,7 +118,6 @@ interface Looked {
   readings: readonly Reading[]
 }
 
-/** Those of which something runs, is live, or was asked for. */
 function servicesOf({ facts, usage, heard, at, spanMs, readings }: Looked): Map<string, ServiceSnapshot> {
   const cpuTotals = new Map(readings.map(({ instance, cpuUs }) => [instance, cpuUs]))
   const services = new Map<string, ServiceSnapshot>()
@@ -198,7 +188,6 @@ function newestTraffic(snapshot: ServiceSnapshot, asked: Tally | undefined, at: 
   return { at, samples: 1, instances: count, instancesPeak: count, cpuLimit, memoryLimit, ...counts }
 }
 
-/** Windows of a time in which nobody looked have their share of requests, where there is one, and nothing else. */
 function earlierTraffic(tally: Tally, windows: readonly number[]): TrafficSample[] {
   return windows.slice(0, -1).flatMap((at, index) => {
     const share = shareOf(tally, index, windows.length)

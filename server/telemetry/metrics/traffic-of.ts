@@ -5,21 +5,17 @@ import { fineLevel, floorTo, levels } from './levels.ts'
 import { statusClasses, type TrafficSample } from './samples.ts'
 import type { TallyKey } from './write.ts'
 
-/** The running totals of one entry of an ingress, and whose they are. */
 export interface EntryTally extends TallyKey {
   service: string
   tally: Tally
 }
 
-/** Requests of no service: unknown hosts, refused heads. */
 export const NO_SERVICE = ''
 
-/** What was counted in more than this is no longer of one window. */
 const LONGEST_WINDOW_MS = 15_000
 
 export const tallyKey = ({ epoch, entry, beganAt }: TallyKey): string => `${epoch} ${beganAt} ${entry}`
 
-/** The newest readings of every ingress. */
 export function entryTallies(series: Iterable<Series>): EntryTally[] {
   return [...series].flatMap(({ epoch, serviceId, instanceId, beganAt, samples }) => {
     const tally = samples.at(-1)?.tally
@@ -27,7 +23,6 @@ export function entryTallies(series: Iterable<Series>): EntryTally[] {
   })
 }
 
-/** What each service was asked for beyond what is known of each entry. */
 export function asked(entries: readonly EntryTally[], known: (key: string) => Tally | undefined): Map<string, Tally> {
   const sums = new Map<string, Tally>()
   for (const entry of entries) {
@@ -43,11 +38,8 @@ export function asked(entries: readonly EntryTally[], known: (key: string) => Ta
 export const isSame = (one: Tally, other: Tally): boolean => one.every((count, index) => count === other[index])
 
 /**
- * The windows that what was counted between two looks belongs to. After a short time that is the newest one. After a time in which nobody
- * looked it is known how much was asked for, not when: it is spread evenly, in windows of the level that is kept of such an age, so that
- * the sums are right and there is no spike.
- *
- * @param newest window, in seconds since 1970
+ * The windows that what was counted between two sweeps belongs to: the newest (seconds since 1970) after a short time. After a time without
+ * sweeps nobody knows when requests came: they are spread evenly, so that the sums are right and there is no spike.
  */
 export function windowsBetween(fromMs: number, toMs: number, newest: number): number[] {
   const spanMs = toMs - fromMs

@@ -2,22 +2,19 @@ import type { Reading } from './look.ts'
 import type { UsageSample } from './samples.ts'
 import type { CpuReading } from './write.ts'
 
-/** Readings further apart than this say nothing about now: nobody looked in between. */
+/** Readings further apart (milliseconds) say nothing about now. */
 export const LONGEST_SPAN_MS = 30_000
 
-/** The readings of an earlier look. */
 export interface Before {
   atMs: number
   readings: ReadonlyMap<string, CpuReading>
 }
 
-/** What a service used, and each of its instances. */
 export interface ServiceUsage {
   total: UsageSample
   instances: { instance: string; sample: UsageSample }[]
 }
 
-/** What was used since the look before, by service. */
 export function usageOf(at: number, readings: readonly Reading[], before: Before | undefined): Map<string, ServiceUsage> {
   const services = new Map<string, ServiceUsage>()
   for (const reading of readings) {
@@ -30,7 +27,6 @@ export function usageOf(at: number, readings: readonly Reading[], before: Before
   return services
 }
 
-/** A service of which nothing runs uses nothing. */
 export function idleUsage(at: number, spanMs: number): UsageSample {
   return { at, samples: 1, cpuUs: 0, cpuMs: spanMs > LONGEST_SPAN_MS ? 0 : spanMs, cpuPeak: 0, memory: 0, memoryPeak: 0 }
 }
@@ -40,7 +36,6 @@ function sampleOf(at: number, { instance, atMs, cpuUs, memoryBytes }: Reading, b
   return { at, samples: 1, cpuUs: usedUs, cpuMs: spanMs, cpuPeak: rateOf(usedUs, spanMs), memory: memoryBytes, memoryPeak: memoryBytes }
 }
 
-/** Processor time between two readings; of no span where they cannot be compared. */
 function cpuSince(
   { atMs, cpuUs }: Pick<Reading, 'atMs' | 'cpuUs'>,
   last: CpuReading | undefined,
@@ -64,5 +59,4 @@ function together(one: UsageSample, other: UsageSample): UsageSample {
   return { at: one.at, samples: 1, cpuUs, cpuMs, cpuPeak: rateOf(cpuUs, cpuMs), memory, memoryPeak: memory }
 }
 
-/** Millionths of a core. */
 const rateOf = (cpuUs: number, cpuMs: number): number => (cpuMs === 0 ? 0 : Math.round((cpuUs * 1000) / cpuMs))

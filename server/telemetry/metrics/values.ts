@@ -4,10 +4,8 @@ import { latencyCounts, requestsOf, statusClasses, type TrafficSample, type Usag
 
 type Labels = Record<string, string>
 
-/** The value of a sample; undefined where it says nothing about it. */
 type ValueOf<S> = (sample: S) => number | undefined
 
-/** One series, or none where no sample has a value. */
 export function seriesOf<S extends { at: number }>(
   labels: Labels,
   unit: MetricUnit,
@@ -26,20 +24,17 @@ const isoOf = (seconds: number): string => new Date(seconds * 1000).toISOString(
 const MICROS = 1e6
 const MIB = 1024 * 1024
 
-/** No series at all. */
 export const nothing = (): TimeSeries[] => []
 
 /** Cores. */
 export const cpuOf: ValueOf<UsageSample> = ({ cpuUs, cpuMs }) => (cpuMs === 0 ? undefined : Math.round((cpuUs / cpuMs) * 1000) / MICROS)
 export const memoryOf: ValueOf<UsageSample> = ({ samples, memory }) => (samples === 0 ? undefined : memory)
 
-/** Metrics of usage: by instance. */
 export const usageValues: Partial<Record<MetricName, { unit: MetricUnit; valueOf: ValueOf<UsageSample>; peakOf: ValueOf<UsageSample> }>> = {
   cpu: { unit: 'cpu', valueOf: cpuOf, peakOf: ({ cpuMs, cpuPeak }) => (cpuMs === 0 ? undefined : cpuPeak / MICROS) },
   memory: { unit: 'bytes', valueOf: memoryOf, peakOf: ({ samples, memoryPeak }) => (samples === 0 ? undefined : memoryPeak) },
 }
 
-/** Metrics of traffic: of the service as a whole, in one or several series. */
 export const trafficSeries: Partial<Record<MetricName, (labels: Labels, samples: readonly TrafficSample[]) => TimeSeries[]>> = {
   'http-requests': (labels, samples) => seriesOf(labels, 'requests', samples, requestsOf),
   'http-latency': (labels, samples) => [0.5, 0.95, 0.99].flatMap((quantile) => latencySeries(labels, samples, quantile)),
@@ -59,7 +54,6 @@ export const trafficSeries: Partial<Record<MetricName, (labels: Labels, samples:
 export const latencySeries = (labels: Labels, samples: readonly TrafficSample[], quantile: number): TimeSeries[] =>
   seriesOf({ ...labels, quantile: String(quantile) }, 'ms', samples, (sample) => latencyOf(sample, quantile))
 
-/** One series for each class of status that occurred; each has a value wherever requests were counted. */
 export function requestsByClass(labels: Labels, samples: readonly TrafficSample[]): TimeSeries[] {
   return statusClasses.flatMap((name, index) => {
     const countOf = ({ requests }: TrafficSample) => requests[index] ?? 0
@@ -80,7 +74,6 @@ const reducers: Record<AggregationMethod, (values: number[]) => number> = {
   MIN: (values) => Math.min(...values),
 }
 
-/** The instances of a service as one series. */
 export function aggregate(series: readonly TimeSeries[], labels: Labels, method: AggregationMethod): TimeSeries[] {
   const byTime = new Map<string, number[]>()
   for (const { timestamp, value } of series.flatMap(({ values }) => values)) {

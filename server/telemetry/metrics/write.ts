@@ -4,21 +4,18 @@ import { type Kind, type SampleRow, trafficKind, usageKind } from './kinds.ts'
 import type { TrafficSample, UsageSample } from './samples.ts'
 import { seriesIdOf } from './series-ids.ts'
 
-/** A sample of an instance, or of a service as a whole where `instance` is empty. */
 export interface Sampled<S> {
   service: string
   instance: string
   sample: S
 }
 
-/** The processor time of an instance since its start, as read once. */
 export interface CpuReading {
   instance: string
   atMs: number
   cpuUs: number
 }
 
-/** What of one entry of an ingress is in the samples. */
 export interface StoredTally {
   epoch: string
   entry: string
@@ -31,7 +28,6 @@ const tallies = tableOf<StoredTally>('tallies', { epoch: 'epoch', entry: 'entry'
 
 export type TallyKey = Pick<StoredTally, 'epoch' | 'entry' | 'beganAt'>
 
-/** What one look at everything brought. */
 export interface Sweep {
   usage: readonly Sampled<UsageSample>[]
   traffic: readonly Sampled<TrafficSample>[]
@@ -85,15 +81,12 @@ function writeTallies({ db }: Opened, { changedTallies, goneTallies, trafficAtMs
   db.query("INSERT OR REPLACE INTO state (key, value) VALUES ('traffic_at_ms', ?)").run(trafficAtMs)
 }
 
-/** What the last sweep knew, for the first one after a start. */
 export interface Remembered {
   readings: CpuReading[]
   tallies: StoredTally[]
-  /** Undefined before the very first look. */
   trafficAtMs: number | undefined
 }
 
-/** Empty before the first sweep. */
 export function readRemembered({ db }: Opened): Remembered {
   return {
     readings: readings.all(db, ''),

@@ -7,7 +7,6 @@ import { requestLine } from './request-line.ts'
 export interface AccessFeedOptions {
   dir: string
   collector: Collector
-  /** Lines of services that are gone are dropped. */
   hasService(serviceId: string): boolean
   onError(error: unknown): void
   pollMs?: number
@@ -16,8 +15,8 @@ export interface AccessFeedOptions {
 const DEFAULT_POLL_MS = 250
 
 /**
- * Brings the lines of requests from the files of the ingress into the log store, oldest file first. How far each is read is remembered
- * with the lines, so that being killed neither loses nor repeats any; a file that its writer has done with is removed once it is read.
+ * Brings the lines of requests from the files of the ingress into the log store. How far each is read is remembered with the lines, so being
+ * killed neither loses nor repeats any.
  */
 export function startAccessFeed({ dir, collector, hasService, onError, pollMs = DEFAULT_POLL_MS }: AccessFeedOptions): Repeated {
   const known = new Map<string, boolean>()
@@ -32,7 +31,6 @@ export function startAccessFeed({ dir, collector, hasService, onError, pollMs = 
     const line = requestLine(record)
     return line !== undefined && isWanted(line.resource) ? line : undefined
   }
-  /** Takes in everything that is written, and removes what will not grow any more. */
   const poll = async (stopping: AbortSignal) => {
     known.clear()
     const files = await accessFiles(dir)

@@ -8,7 +8,6 @@ import type { Sampler } from './sampler.ts'
 
 export interface TrafficPollOptions {
   sampler: Sampler
-  /** Of the newest ingress; those that finish what they have are found beside it. */
   controlSocketPath: string
   now: () => number
   onError: (error: unknown) => void
@@ -18,8 +17,8 @@ export interface TrafficPollOptions {
 const DEFAULT_POLL_MS = 1000
 
 /**
- * Asks every ingress process for what has changed in its counts, once a second. One that does not answer is asked again: its counts
- * are running totals, so nothing is missed meanwhile, and one that ends leaves the last of them in a file.
+ * Asks every ingress process once a second for what has changed. Its counts are running totals, so nothing is missed by one that does not
+ * answer, and one that ends leaves the last of them in a file.
  */
 export function startTrafficPoll({ sampler, controlSocketPath, now, onError, pollMs = DEFAULT_POLL_MS }: TrafficPollOptions): Repeated {
   const epochOf = new Map<string, string>()
@@ -39,5 +38,4 @@ export function startTrafficPoll({ sampler, controlSocketPath, now, onError, pol
   return repeat(poll, { pollMs, onError })
 }
 
-/** Whoever sees to the ingress tells of that. */
 const isAbsence = (error: unknown): boolean => error instanceof AppError && error.code === 'unavailable'

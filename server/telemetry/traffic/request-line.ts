@@ -5,7 +5,6 @@ import { requestMessage } from '../logs/request-line.ts'
 /** Logged where a client left before an answer had begun, as other proxies do; no such status is ever sent. */
 const CLIENT_CLOSED = 499
 
-/** The line a record of the ingress stands for; undefined for one that was cut short. */
 export function requestLine(record: string): NewLogLine | undefined {
   const request = parseAccessRecord(record)
   if (request === undefined) return undefined

@@ -2,13 +2,9 @@ import type { KnownCounts, TrafficCounts } from '../../ingress/traffic/counts.ts
 import type { TrafficReader } from './port.ts'
 import { beginSeries, extendSeries, firstAfter, KEPT_MS, lastBefore, type Series, thinned, trafficOf } from './series.ts'
 
-/** Keeps the readings of all ingress processes, in memory. */
 export interface Sampler extends TrafficReader {
-  /** Takes in what an ingress answered, `at` milliseconds since 1970. */
   take(counts: TrafficCounts, at: number): void
-  /** What of an ingress's counts is known already. */
   known(epoch: string): KnownCounts | undefined
-  /** Every series, with its last reading at the end: what a store of metrics reads. */
   all(): Iterable<Series>
 }
 
@@ -23,7 +19,6 @@ interface Epoch {
 
 export function createSampler(): Sampler {
   const epochs = new Map<string, Epoch>()
-  /** By id of the instance, or of the service where there is none. */
   const held = new Map<string, Series[]>()
   let thinnedAt = 0
   let lookedAt = 0
@@ -41,7 +36,6 @@ export function createSampler(): Sampler {
 
   const seriesFor = (ids: readonly string[]) => new Set(ids).values().flatMap((id) => held.get(id) ?? [])
 
-  /** What an ingress was busy with that has died is over. */
   function activeAt({ epoch, inFlight, tunnels, samples }: Series): number {
     const isAlive = lookedAt - (epochs.get(epoch)?.seenAt ?? 0) < ABSENCE_MS
     return isAlive && inFlight + tunnels > 0 ? lookedAt : (samples.at(-1)?.at ?? 0)

@@ -4,26 +4,21 @@ import { addDifference, emptyTally, type Tally, tallyOf, windowOf } from './tall
 
 /** A reading of one entry's counts. It holds until the next one: readings that say nothing new are not kept. */
 export interface Sample {
-  /** Milliseconds since 1970. */
   at: number
   tally: Tally
 }
 
-/** The readings of one entry of one ingress process, oldest first. */
 export interface Series {
   epoch: string
   serviceId: string
   instanceId: string
-  /** When its counts were zero. */
   beganAt: number
   samples: Sample[]
-  /** As of the last reading. */
   inFlight: number
   tunnels: number
   isGone: boolean
 }
 
-/** How far back windows reach, in milliseconds, and for how long readings are kept a second apart. */
 export const KEPT_MS = 15 * 60_000
 const FINE_MS = 90_000
 const COARSE_MS = 10_000
@@ -49,21 +44,16 @@ export function thinned(samples: readonly Sample[], now: number): Sample[] {
   })
 }
 
-/** Finds the reading from which on a window counts, for a series that began before it. */
 export type Base = (samples: readonly Sample[], sinceMs: number) => Sample | undefined
 
-/** What was known at that time. Where that is not known any more, the first reading is the base. */
 export const lastBefore: Base = (samples, sinceMs) => samples.findLast(({ at }) => at <= sinceMs) ?? samples[0]
 
-/** Leaves out what was counted before that time and read after it. */
 export const firstAfter: Base = (samples, sinceMs) => samples.find(({ at }) => at >= sinceMs) ?? samples.at(-1)
 
-/** What all these series have counted since a time. */
 export function trafficOf(series: Iterable<Series>, sinceMs: number, base: Base): TrafficWindow {
   const sum = emptyTally()
   for (const { samples, beganAt } of series) {
     const last = samples.at(-1)
-    // One that began later had counted nothing.
     if (last !== undefined) addDifference(sum, beganAt >= sinceMs ? undefined : base(samples, sinceMs)?.tally, last.tally)
   }
   return windowOf(sum)

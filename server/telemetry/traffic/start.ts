@@ -13,13 +13,12 @@ export interface RunningTraffic {
 export interface TrafficOptions {
   paths: Pick<Paths, 'ingressSocket' | 'accessLogs'>
   collector: Collector
-  /** Whether lines of a service are kept. Those of one that is being deleted would come after those before were removed. */
+  /** Whether lines of a service are kept: those of a service that is being deleted would come after its others were removed. */
   isWanted(serviceId: string): boolean
   log: ServerLog
   now(): number
 }
 
-/** Begins to read what the ingress counts and logs. */
 export function startTraffic({ paths, collector, isWanted, log, now }: TrafficOptions): RunningTraffic {
   const reader = createSampler()
   const poll = startTrafficPoll({

@@ -2,7 +2,6 @@ import type { TrafficEntry } from '../../ingress/traffic/counts.ts'
 import { LATENCY_BUCKETS, latencyAt } from '../../ingress/traffic/latency.ts'
 import type { TrafficWindow } from './port.ts'
 
-/** The counts of an entry as one row of numbers, so that differences and sums are one loop. */
 export type Tally = Float64Array
 
 const AT = { byClass: 0, failures: 6, cutOff: 9, brokenOff: 10, receivedBytes: 11, sentBytes: 12, latency: 13 } as const
@@ -22,12 +21,10 @@ export function tallyOf(entry: TrafficEntry): Tally {
   return tally
 }
 
-/** Adds to `sum` what was counted between two readings of the same counts. */
 export function addDifference(sum: Tally, from: Tally | undefined, to: Tally): void {
   for (let index = 0; index < LENGTH; index++) sum[index] = (sum[index] ?? 0) + (to[index] ?? 0) - (from?.[index] ?? 0)
 }
 
-/** How many answers fell into each bucket of ingress/traffic/latency.ts. */
 export const latencyOf = (tally: Tally): Tally => tally.subarray(AT.latency)
 
 export function windowOf(tally: Tally): TrafficWindow {
