@@ -22,7 +22,7 @@ import { createSampler } from '../../server/telemetry/traffic/sampler.ts'
 import { metricNames } from '../../shared/metrics.ts'
 import { defaultControls } from '../../shared/service-controls.ts'
 import { defaultLabels } from '../../shared/service-labels.ts'
-import { makeWorld } from '../engines/world.ts'
+import { makeWorld } from '../engines/process/support/world.ts'
 import { countsOf } from '../server/telemetry/metrics/counts.ts'
 import { packed, trafficSample, usageSample } from '../server/telemetry/metrics/store.ts'
 

@@ -1,27 +1,18 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Engine, Guarantee, InstanceSpec } from '../../server/engines/port/port.ts'
-import { describeFreezing } from './contract-freezing.ts'
-import { describeTerminals } from './contract-terminals.ts'
-import { endOf, makeWorld, pidsWith, until, type World } from './world.ts'
+import type { Engine, ExitedState, InstanceSpec, OpenTerminal } from '../../server/engines/port/port.ts'
+import { type ContractWorld, until } from './world.ts'
 
-/** Opens an engine on a world; the second time on the same world stands for a restarted control plane. */
-export type EngineFactory = (world: World) => Promise<Engine>
-
-/** What every engine must do, whatever it runs workloads with. */
-export function describeEngine(name: string, factory: EngineFactory): void {
-  let world: World
+/** What every engine promises, whatever it runs workloads with. */
+export function describeEngine(name: string, makeWorld: () => ContractWorld): void {
+  let world: ContractWorld
   let engine: Engine
   const opened: Engine[] = []
 
   const open = async () => {
-    const one = await factory(world)
+    const one = await world.open()
     opened.push(one)
     return one
   }
-  /** A sleep that no other test uses, to look for afterwards. */
-  const marker = () => `9${Math.floor(Math.random() * 1e9)}.5`
 
   beforeEach(async () => {
     world = makeWorld()
@@ -34,81 +25,69 @@ export function describeEngine(name: string, factory: EngineFactory): void {
     world.dispose()
   })
 
-  /** Runs an instance to its end and returns how it ended. */
+  const endOf = async (id: string): Promise<ExitedState> => {
+    let end: ExitedState | undefined
+    await until(`${id} has ended`, async () => {
+      const state = await engine.inspect(id)
+      if (state?.status === 'exited') end = state
+      return end !== undefined
+    })
+    if (end === undefined) throw new Error('unreachable')
+    return end
+  }
   const run = async (spec: InstanceSpec) => {
     await engine.start(spec)
-    return endOf(engine, spec.instanceId)
+    return endOf(spec.instanceId)
   }
-
-  /** A guarantee holds, or the engine says why not: then there is nothing to try. */
-  const promises = async (id: Guarantee['id']) => {
-    const found = (await engine.guarantees()).find((one) => one.id === id)
-    if (found?.holds === false) expect(found.reason).toBeTruthy()
-    return found?.holds ?? false
+  const startServing = async (...acts: Parameters<ContractWorld['instance']>[0]) => {
+    const spec = world.instance([...acts, { print: 'up' }, 'serve'])
+    await engine.start(spec)
+    await until('it is up', () => world.output(spec).includes('up\n'))
+    return spec
   }
+  const isRunning = async ({ instanceId }: InstanceSpec) => (await engine.inspect(instanceId))?.status === 'running'
+  const never = new AbortController().signal
 
   describe(`${name}: start`, () => {
-    test('runs the command with exactly its environment, in its folder', async () => {
+    test('runs a program with the whole of its environment', async () => {
       const env = { PATH: '/usr/bin:/bin', name: 'a', command: 'b', QUOTES: `'"$(id)\`\\`, LINES: 'one\ntwo', EMPTY: '' }
-      const spec = world.instance('exec env -0', { env })
+      const spec = world.instance(['printenv'], { env })
       await run(spec)
-      const seen = world.output(spec).split('\0').filter(Boolean).sort()
-      const wanted = Object.entries({ ...env, PWD: spec.cwd }).map(([key, value]) => `${key}=${value}`)
-      expect(seen).toEqual(wanted.sort())
-    })
-
-    test('appends both output streams to the file', async () => {
-      const first = world.instance('echo one; echo two >&2')
-      await run(first)
-      await run(world.instance('echo three', { outputPath: first.outputPath }))
-      expect(world.output(first)).toBe('one\ntwo\nthree\n')
+      const seen = world.output(spec).split('\0')
+      expect(seen).toEqual(expect.arrayContaining(Object.entries(env).map(([key, value]) => `${key}=${value}`)))
+      expect(seen.filter((line) => !/^(PATH|name|command|QUOTES|LINES|EMPTY|PWD)=|^$/.test(line))).toEqual([])
     })
 
     test('does nothing for an instance that runs already', async () => {
-      const spec = world.instance('echo started; exec sleep 1000')
+      const spec = world.instance([{ print: 'started' }, 'serve'])
       await Promise.all([engine.start(spec), engine.start(spec)])
       await engine.start(spec)
       await until('it has started', () => world.output(spec) !== '')
       expect(world.output(spec)).toBe('started\n')
-      expect(await engine.list()).toHaveLength(1)
+      expect(await engine.list()).toEqual([{ instanceId: spec.instanceId, serviceId: 'srv-one', kind: 'instance' }])
     })
 
     test('refuses the id of an instance that has ended', async () => {
-      const spec = world.instance('exit 0')
+      const spec = world.instance([{ exit: 0 }])
       await run(spec)
       await expect(engine.start(spec)).rejects.toMatchObject({ code: 'conflict' })
     })
 
-    test('says why it cannot start, and leaves nothing behind', async () => {
-      const spec = world.instance('true', { cwd: join(world.dir, 'missing') })
-      await expect(engine.start(spec)).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('missing') })
+    test('refuses names of variables that cannot be handed over, and leaves nothing behind', async () => {
+      const spec = world.instance(['serve'], { env: { 'A;id': '1' } })
+      await expect(engine.start(spec)).rejects.toMatchObject({ code: 'validation_failed' })
       expect(await engine.inspect(spec.instanceId)).toBeUndefined()
       expect(await engine.list()).toEqual([])
-    })
-
-    test('refuses names of variables that cannot be handed over', async () => {
-      const spec = world.instance('true', { env: { 'A;id': '1' } })
-      await expect(engine.start(spec)).rejects.toMatchObject({ code: 'validation_failed' })
-    })
-
-    test('gives an empty standard input', async () => {
-      const spec = world.instance('wc -c')
-      await run(spec)
-      expect(world.output(spec).trim()).toBe('0')
     })
   })
 
   describe(`${name}: the end of an instance`, () => {
-    test('tells the exit code', async () => {
-      expect(await run(world.instance('exit 7'))).toMatchObject({ exitCode: 7, signal: null, oomKilled: false })
+    test.each([0, 7, 137])('is told with its exit code %i', async (exit) => {
+      expect(await run(world.instance([{ exit }]))).toMatchObject({ exitCode: exit, signal: null, oomKilled: false })
     })
 
-    test('tells the signal', async () => {
-      expect(await run(world.instance('kill -KILL $$'))).toMatchObject({ exitCode: null, signal: 'SIGKILL', oomKilled: false })
-    })
-
-    test('tells an exit code of 137 from a SIGKILL', async () => {
-      expect(await run(world.instance('exit 137'))).toMatchObject({ exitCode: 137, signal: null })
+    test('is told with its signal', async () => {
+      expect(await run(world.instance([{ die: 'SIGKILL' }]))).toMatchObject({ exitCode: null, signal: 'SIGKILL', oomKilled: false })
     })
 
     test('is told to each listener once', async () => {
@@ -116,23 +95,17 @@ export function describeEngine(name: string, factory: EngineFactory): void {
       engine.onExit((id, state) => told.push([id, state.exitCode]))
       const unsubscribe = engine.onExit(() => told.push('never'))
       unsubscribe()
-      const spec = world.instance('exit 3')
-      await run(spec)
-      await Bun.sleep(300)
-      expect(told).toEqual([[spec.instanceId, 3]])
-    })
-
-    test('takes along what the command left in the background', async () => {
-      const nap = marker()
-      await run(world.instance(`sleep ${nap} & (sleep ${nap} &); exit 0`))
-      expect(pidsWith(nap)).toEqual([])
-    })
-
-    test('takes along what made itself a daemon', async () => {
-      if (!(await promises('no-escape'))) return
-      const nap = marker()
-      await run(world.instance(`setsid sh -c 'setsid sleep ${nap} & sleep ${nap} &'; exit 0`))
-      expect(pidsWith(nap)).toEqual([])
+      const first = world.instance([{ exit: 3 }])
+      await run(first)
+      await until('it was told', () => told.length > 0)
+      // What is told twice is told before a later end.
+      const second = world.instance([{ exit: 4 }])
+      await run(second)
+      await until('the second was told', () => told.length > 1)
+      expect(told).toEqual([
+        [first.instanceId, 3],
+        [second.instanceId, 4],
+      ])
     })
 
     test('is undefined for an id never heard of', async () => {
@@ -141,114 +114,56 @@ export function describeEngine(name: string, factory: EngineFactory): void {
   })
 
   describe(`${name}: stop`, () => {
-    test('lets the command end in its own way', async () => {
-      const spec = world.instance("trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.01; done")
-      await engine.start(spec)
-      await until('it is up', () => world.output(spec) === 'up\n')
-      await engine.stop(spec.instanceId, { graceMs: 10_000 })
+    test('lets a program end in its own way', async () => {
+      const spec = await startServing('polite')
+      await engine.stop(spec.instanceId, { graceMs: 30_000 })
       expect(world.output(spec)).toMatch(/bye\n$/)
       expect(await engine.inspect(spec.instanceId)).toMatchObject({ status: 'exited', exitCode: 0 })
     })
 
-    test('waits for children that outlive the command', async () => {
-      const spec = world.instance(`sh -c 'trap "sleep 0.3; echo drained; exit" TERM; echo up; while :; do sleep 0.01; done' & wait`)
-      await engine.start(spec)
-      await until('it is up', () => world.output(spec) === 'up\n')
-      await engine.stop(spec.instanceId, { graceMs: 10_000 })
-      expect(world.output(spec)).toMatch(/drained\n$/)
-    })
-
-    test('kills what ignores SIGTERM', async () => {
-      const nap = marker()
-      const spec = world.instance(`trap '' TERM; echo up; while :; do sleep ${nap}; done`)
-      await engine.start(spec)
-      await until('it is up', () => world.output(spec) === 'up\n')
-      await engine.stop(spec.instanceId, { graceMs: 100 })
-      expect(pidsWith(nap)).toEqual([])
+    test('kills what does not end', async () => {
+      const spec = await startServing('deaf')
+      await engine.stop(spec.instanceId, { graceMs: 50 })
       expect(await engine.inspect(spec.instanceId)).toMatchObject({ status: 'exited', signal: 'SIGKILL' })
     })
 
     test('can be repeated, and asked for what is not there', async () => {
-      const spec = world.instance('exec sleep 1000')
-      await engine.start(spec)
-      await Promise.all([engine.stop(spec.instanceId, { graceMs: 1000 }), engine.stop(spec.instanceId, { graceMs: 1000 })])
-      await engine.stop(spec.instanceId, { graceMs: 1000 })
+      const { instanceId } = await startServing()
+      await Promise.all([engine.stop(instanceId, { graceMs: 1000 }), engine.stop(instanceId, { graceMs: 1000 })])
+      await engine.stop(instanceId, { graceMs: 1000 })
       await engine.stop('srv-none-1', { graceMs: 1000 })
-    })
-
-    test('ends a process that has made itself a daemon', async () => {
-      if (!(await promises('no-escape'))) return
-      const nap = marker()
-      const spec = world.instance(`setsid sh -c 'setsid sleep ${nap} & exit' & sleep ${nap}`)
-      await engine.start(spec)
-      await until('both sleep', () => pidsWith(`sleep\0${nap}`).length >= 2)
-      await engine.stop(spec.instanceId, { graceMs: 50 })
-      expect(pidsWith(nap)).toEqual([])
     })
   })
 
   describe(`${name}: remove`, () => {
     test('is refused while the instance runs', async () => {
-      const spec = world.instance('exec sleep 1000')
-      await engine.start(spec)
-      await expect(engine.remove(spec.instanceId)).rejects.toMatchObject({ code: 'conflict' })
+      const { instanceId } = await startServing()
+      await expect(engine.remove(instanceId)).rejects.toMatchObject({ code: 'conflict' })
     })
 
-    test('forgets the instance and can be repeated', async () => {
-      const spec = world.instance('exit 1')
+    test('forgets the instance, can be repeated, and frees its id', async () => {
+      const spec = world.instance([{ exit: 1 }])
       await run(spec)
       await engine.remove(spec.instanceId)
       await engine.remove(spec.instanceId)
       expect(await engine.inspect(spec.instanceId)).toBeUndefined()
       expect(await engine.list()).toEqual([])
+      expect(await run(spec)).toMatchObject({ exitCode: 1 })
     })
 
     test('of a service ends and forgets all of it and nothing else', async () => {
-      const [nap, other] = [marker(), marker()]
-      const stays = world.instance(`exec sleep ${other}`, { sandbox: world.service('srv-two') })
-      for (const spec of [world.instance(`sleep ${nap}`), world.instance(`sleep ${nap}; true`), stays]) await engine.start(spec)
+      const stays = world.asService(world.instance(['serve']), 'srv-two')
+      for (const spec of [world.instance(['serve']), world.instance(['deaf', 'serve']), stays]) await engine.start(spec)
       await engine.removeService('srv-one')
-      expect(pidsWith(nap)).toEqual([])
       expect(await engine.list()).toEqual([{ instanceId: stays.instanceId, serviceId: 'srv-two', kind: 'instance' }])
-      expect(pidsWith(other)).not.toEqual([])
+      expect(await isRunning(stays)).toBe(true)
     })
   })
 
-  describe(`${name}: limits`, () => {
-    test('a memory hog is killed and told as such', async () => {
-      if (!(await promises('memory-limit'))) return
-      expect(await run(world.instance('exec tail /dev/zero'))).toMatchObject({ signal: 'SIGKILL', oomKilled: true })
-    })
-
-    test('forking without end stays within the limit and can be stopped', async () => {
-      if (!(await promises('process-limit'))) return
-      const nap = marker()
-      const spec = world.instance(`f() { sleep ${nap} & f | f & }; f; while :; do sleep ${nap}; done`, {
-        limits: { cpu: 0.5, memoryBytes: 64e6, pids: 20 },
-      })
-      await engine.start(spec)
-      await until('it has met the limit', () => world.output(spec).includes('fork'))
-      expect(pidsWith(nap).length).toBeLessThanOrEqual(24)
-      await engine.stop(spec.instanceId, { graceMs: 0 })
-      expect(pidsWith(nap)).toEqual([])
-    })
-
-    test('a busy loop gets no more processor time than its plan', async () => {
-      if (!(await promises('cpu-limit'))) return
-      const spec = world.instance('while :; do :; done', { limits: { cpu: 0.1, memoryBytes: 64e6, pids: 20 } })
-      await engine.start(spec)
-      const before = await engine.usage(spec.instanceId)
-      await Bun.sleep(1000)
-      const after = await engine.usage(spec.instanceId)
-      const used = (after?.cpuSeconds ?? 0) - (before?.cpuSeconds ?? 0)
-      expect(used).toBeGreaterThan(0)
-      expect(used).toBeLessThan(0.4)
-    })
-
-    test('usage tells memory and is undefined once the instance has ended', async () => {
-      const spec = world.instance('exec sleep 1000')
-      await engine.start(spec)
-      await until('it uses memory', async () => ((await engine.usage(spec.instanceId))?.memoryBytes ?? 0) > 10_000)
+  describe(`${name}: usage`, () => {
+    test('is undefined for what does not run', async () => {
+      const spec = await startServing()
+      expect(await engine.usage(spec.instanceId)).toMatchObject({ cpuSeconds: expect.any(Number), memoryBytes: expect.any(Number) })
       await engine.stop(spec.instanceId, { graceMs: 1000 })
       expect(await engine.usage(spec.instanceId)).toBeUndefined()
       expect(await engine.usage('srv-none-1')).toBeUndefined()
@@ -256,102 +171,170 @@ export function describeEngine(name: string, factory: EngineFactory): void {
   })
 
   describe(`${name}: tasks`, () => {
-    const never = new AbortController().signal
-
-    test('run to their end and leave their output', async () => {
-      const task = world.task('echo built >result; cat result; exit 4')
-      expect(await engine.runTask(task, never)).toEqual({ exitCode: 4, signal: null, timedOut: false, oomKilled: false })
-      expect(world.output(task)).toBe('built\n')
-      expect(existsSync(join(task.cwd, 'result'))).toBe(true)
-      expect(await engine.list()).toEqual([])
-    })
-
-    test('are not told to the listeners of instances', async () => {
+    test('run to their end, leave their output, and are no instances', async () => {
       const told: string[] = []
       engine.onExit((id) => told.push(id))
-      await engine.runTask(world.task('true'), never)
+      const task = world.task([{ print: 'built' }, { exit: 4 }])
+      expect(await engine.runTask(task, never)).toEqual({ exitCode: 4, signal: null, timedOut: false, oomKilled: false })
+      expect(world.output(task)).toBe('built\n')
+      expect(await engine.list()).toEqual([])
       expect(told).toEqual([])
     })
 
-    test('end when their time is over, with all their children', async () => {
-      const nap = marker()
-      const result = await engine.runTask(world.task(`setsid sleep ${nap} & sleep ${nap}`, { timeoutMs: 300 }), never)
-      expect(result).toMatchObject({ timedOut: true, signal: 'SIGKILL' })
-      expect(pidsWith(nap)).toEqual([])
+    test('end when their time is over', async () => {
+      expect(await engine.runTask(world.task(['deaf', 'serve'], { timeoutMs: 100 }), never)).toMatchObject({
+        timedOut: true,
+        signal: 'SIGKILL',
+      })
     })
 
-    test('end when aborted, with all their children', async () => {
-      const nap = marker()
+    test('end when aborted', async () => {
       const controller = new AbortController()
-      const running = engine.runTask(world.task(`sleep ${nap} & (sleep ${nap} & wait) & sleep ${nap}`), controller.signal)
-      await until('it runs', () => pidsWith(`sleep\0${nap}`).length === 3)
+      const task = world.task([{ print: 'up' }, 'serve'])
+      const running = engine.runTask(task, controller.signal)
+      await until('it runs', () => world.output(task) === 'up\n')
       controller.abort(new Error('deploy was canceled'))
       await expect(running).rejects.toThrow('deploy was canceled')
-      expect(pidsWith(nap)).toEqual([])
       expect(await engine.list()).toEqual([])
     })
 
     test('do not start once aborted', async () => {
-      const task = world.task('echo ran')
+      const task = world.task([{ print: 'ran' }])
       await expect(engine.runTask(task, AbortSignal.abort(new Error('too late')))).rejects.toThrow('too late')
       expect(world.output(task)).toBe('')
-    })
-
-    test('that want too much memory are told as such', async () => {
-      if (!(await promises('memory-limit'))) return
-      expect(await engine.runTask(world.task('tail /dev/zero; exit 1'), never)).toMatchObject({ oomKilled: true, timedOut: false })
     })
   })
 
   describe(`${name}: a new engine on the same state`, () => {
     test('finds what runs and is told how it ends', async () => {
-      const spec = world.instance('while [ ! -e end ]; do sleep 0.01; done; exit 42')
-      await engine.start(spec)
+      const spec = await startServing('polite')
       const before = await engine.inspect(spec.instanceId)
       await engine.close()
       engine = await open()
       expect(await engine.inspect(spec.instanceId)).toMatchObject({ ...before, startedAt: expect.any(String) })
       const told = new Promise((resolve) => engine.onExit((id, state) => resolve([id, state.exitCode])))
-      await Bun.write(join(spec.cwd, 'end'), '')
-      expect(await told).toEqual([spec.instanceId, 42])
+      await engine.start(spec)
+      await engine.stop(spec.instanceId, { graceMs: 30_000 })
+      expect(await told).toEqual([spec.instanceId, 0])
+      await engine.remove(spec.instanceId)
+      expect(await engine.list()).toEqual([])
     })
 
     test('knows how an instance ended while there was no engine', async () => {
-      const spec = world.instance('sleep 0.2; exit 9')
+      const spec = world.instance([{ waitMs: 200 }, { print: 'over' }, { exit: 9 }])
       await engine.start(spec)
       await engine.close()
-      await Bun.sleep(600)
+      await until('it is over', () => world.output(spec) === 'over\n')
       engine = await open()
-      expect(await engine.inspect(spec.instanceId)).toMatchObject({ status: 'exited', exitCode: 9 })
-    })
-
-    test('can stop and remove what it adopted', async () => {
-      const nap = marker()
-      const spec = world.instance(`sleep ${nap}`)
-      await engine.start(spec)
-      await engine.close()
-      engine = await open()
-      await engine.start(spec)
-      await engine.stop(spec.instanceId, { graceMs: 1000 })
-      await engine.remove(spec.instanceId)
-      expect(pidsWith(nap)).toEqual([])
+      expect(await endOf(spec.instanceId)).toMatchObject({ exitCode: 9 })
     })
   })
 
   describe(`${name}: close`, () => {
     test('leaves instances running and ends tasks', async () => {
-      const [nap, build] = [marker(), marker()]
-      await engine.start(world.instance(`exec sleep ${nap}`))
-      const task = engine.runTask(world.task(`exec sleep ${build}`), new AbortController().signal)
-      await until('the task runs', () => pidsWith(build).length > 0)
+      const spec = await startServing()
+      const task = world.task([{ print: 'up' }, 'serve'])
+      const running = engine.runTask(task, never)
+      await until('the task runs', () => world.output(task) === 'up\n')
       await engine.close()
-      expect(await task).toMatchObject({ signal: 'SIGKILL' })
+      expect(await running).toMatchObject({ signal: 'SIGKILL' })
       engine = await open()
-      expect(pidsWith(build)).toEqual([])
-      expect(pidsWith(nap)).not.toEqual([])
+      expect(await engine.list()).toEqual([{ instanceId: spec.instanceId, serviceId: 'srv-one', kind: 'instance' }])
+      expect(await isRunning(spec)).toBe(true)
     })
   })
 
-  describeFreezing(name, factory)
-  describeTerminals(name, factory)
+  describe(`${name}: freeze`, () => {
+    test('leaves an instance running, beyond the control plane, until it is thawed or stopped', async () => {
+      const spec = await startServing('polite')
+      await Promise.all([engine.freeze(spec.instanceId), engine.freeze(spec.instanceId)])
+      expect(await isRunning(spec)).toBe(true)
+      await engine.close()
+      engine = await open()
+      expect(await isRunning(spec)).toBe(true)
+      await engine.thaw(spec.instanceId)
+      await engine.thaw(spec.instanceId)
+      await engine.freeze(spec.instanceId)
+      await engine.stop(spec.instanceId, { graceMs: 30_000 })
+      expect(await engine.inspect(spec.instanceId)).toMatchObject({ status: 'exited', exitCode: 0 })
+    })
+
+    test('does not keep a program from being killed', async () => {
+      const spec = await startServing()
+      await engine.freeze(spec.instanceId)
+      await engine.stop(spec.instanceId, { graceMs: 0 })
+      expect(await engine.inspect(spec.instanceId)).toMatchObject({ status: 'exited', signal: 'SIGKILL' })
+    })
+
+    test('does nothing to what does not run', async () => {
+      const spec = world.instance([{ exit: 0 }])
+      await run(spec)
+      for (const id of [spec.instanceId, 'srv-none-1']) {
+        await engine.freeze(id)
+        await engine.thaw(id)
+      }
+    })
+  })
+
+  describe(`${name}: terminals`, () => {
+    let shown: string
+    const onOutput = (bytes: Uint8Array) => {
+      shown += new TextDecoder().decode(bytes)
+    }
+    const type = (terminal: OpenTerminal, text: string) => terminal.write(new TextEncoder().encode(text))
+    beforeEach(() => {
+      shown = ''
+    })
+
+    const places: [string, () => Promise<{ joins?: string }>][] = [
+      ['of their own', async () => ({})],
+      ['in an instance', async () => ({ joins: (await startServing()).instanceId })],
+    ]
+
+    test.each(places)('%s tell the exit code after all of the output', async (_, place) => {
+      const terminal = await engine.openTerminal(world.terminal([{ print: 'hello' }, { exit: 7 }], { onOutput, ...(await place()) }))
+      expect(await terminal.ended).toEqual({ exitCode: 7, signal: null })
+      expect(shown).toContain('hello')
+      await terminal.close()
+      expect(await engine.list()).not.toContainEqual(expect.objectContaining({ kind: 'task' }))
+    })
+
+    test.each(places)('%s take what is typed, wait while paused, and end when closed', async (_, place) => {
+      const terminal = await engine.openTerminal(world.terminal([{ print: 'up' }, 'echo'], { onOutput, ...(await place()) }))
+      await until('it is up', () => shown.includes('up'))
+      await type(terminal, 'typed\n')
+      await until('it is written back', () => shown.includes('typed'))
+      terminal.resize(40, 10)
+      terminal.pause()
+      terminal.resume()
+      await type(terminal, 'again\n')
+      await until('it goes on', () => shown.includes('again'))
+      await Promise.all([terminal.close(), terminal.close()])
+      await terminal.ended
+      await type(terminal, 'nobody reads this')
+    })
+
+    test('are refused where no such instance runs', async () => {
+      const spec = world.terminal(['serve'], { onOutput, joins: 'srv-one-nowhere' })
+      await expect(engine.openTerminal(spec)).rejects.toMatchObject({ code: 'not_found' })
+    })
+
+    test('end with the service they are of', async () => {
+      const { instanceId } = await startServing()
+      const terminal = await engine.openTerminal(world.terminal([{ print: 'up' }, 'serve'], { onOutput, joins: instanceId }))
+      await until('it is up', () => shown.includes('up'))
+      await engine.removeService('srv-one')
+      await terminal.ended
+      expect(await engine.list()).toEqual([])
+    })
+
+    test('end and are forgotten with the control plane', async () => {
+      const terminal = await engine.openTerminal(world.terminal([{ print: 'up' }, 'serve'], { onOutput }))
+      await until('it is up', () => shown.includes('up'))
+      await engine.close()
+      await terminal.ended
+      engine = await open()
+      expect(await engine.list()).toEqual([])
+    })
+  })
 }

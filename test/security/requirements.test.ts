@@ -133,7 +133,10 @@ const proofs: Record<string, Record<string, string[]>> = {
     'security/s22-network.test.ts': [],
     'security/s22-taken-port.test.ts': [],
     'engines/process/isolation.test.ts': ['signals no other process', 'reads no file of the control plane'],
-    'engines/contract.ts': ['forking without end stays within the limit and can be stopped', 'a memory hog is killed and told as such'],
+    'engines/process/support/processes.ts': [
+      'forking without end stays within the limit and can be stopped',
+      'a memory hog is killed and told as such',
+    ],
   },
   'S23 deletion': { 'security/s23-deletion.test.ts': [] },
   'S29 kernel objects': {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Engine, InstanceSpec } from '../../server/engines/port/port.ts'
 import { createProcessEngine } from '../../server/engines/process/engine.ts'
-import { makeWorld, until, type World } from '../engines/world.ts'
+import { makeWorld, until, type World } from '../engines/process/support/world.ts'
 
 const MOST = 60
 const ASKED = 3 * MOST

@@ -2,7 +2,7 @@ import { dlopen, ptr } from 'bun:ffi'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Engine } from '../../server/engines/port/port.ts'
 import { createProcessEngine } from '../../server/engines/process/engine.ts'
-import { makeWorld, type World } from '../engines/world.ts'
+import { makeWorld, type World } from '../engines/process/support/world.ts'
 
 const label = `cpd-test-objects-${process.pid}`
 let world: World

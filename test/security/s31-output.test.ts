@@ -5,7 +5,7 @@ import type { Engine } from '../../server/engines/port/port.ts'
 import { createProcessEngine } from '../../server/engines/process/engine.ts'
 import { isAlive, parseStat } from '../../server/engines/process/kernel/proc.ts'
 import { spawnProcess } from '../../server/platform/process/spawn.ts'
-import { endOf, makeWorld, until, type World } from '../engines/world.ts'
+import { endOf, makeWorld, until, type World } from '../engines/process/support/world.ts'
 
 /** What S31 promises of the output of apps, jobs and builds: nobody fills the disk with it, and none of it is lost. */
 const label = `cpd-test-s31-${process.pid}`

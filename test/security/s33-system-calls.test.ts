@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { TryResult } from '../../server/boot/doctor/red-team/attempt.ts'
 import type { Engine, Sandbox } from '../../server/engines/port/port.ts'
 import { createProcessEngine } from '../../server/engines/process/engine.ts'
-import { makeWorld, type World } from '../engines/world.ts'
+import { makeWorld, type World } from '../engines/process/support/world.ts'
 
 const label = `cpd-test-calls-${process.pid}`
 let world: World

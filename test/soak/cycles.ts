@@ -1,7 +1,7 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { createProcessEngine } from '../../server/engines/process/engine.ts'
 import { pathsOf } from '../../server/platform/paths.ts'
-import { makeWorld } from '../engines/world.ts'
+import { makeWorld } from '../engines/process/support/world.ts'
 import { randomFrom } from '../server/ingress/random.ts'
 import { copyApp } from '../support/app-folder.ts'
 import { startCompiled } from '../support/compiled.ts'

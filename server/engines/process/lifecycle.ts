@@ -1,4 +1,5 @@
 import { AppError } from '../../../shared/error.ts'
+import { checkSpec } from '../port/check-spec.ts'
 import type { InstanceSpec, InstanceState, Priority, TaskResult, TaskSpec } from '../port/port.ts'
 import type { Cgroups } from './cgroups/cgroups.ts'
 import { startedAt } from './kernel/proc.ts'
@@ -6,7 +7,6 @@ import { type LaunchContext, type LaunchSpec, launch } from './launcher.ts'
 import type { Freezer } from './records/freezer.ts'
 import { groupOf, isTrueWithin, type Processes } from './records/processes.ts'
 import type { Workload } from './records/record.ts'
-import { checkSpec } from './spec.ts'
 import type { Supervised, Supervisor } from './supervisor.ts'
 import { removeLayer } from './writable-layer.ts'
 

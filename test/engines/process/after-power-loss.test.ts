@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createProcessEngine } from '../../../server/engines/process/engine.ts'
-import { makeWorld } from '../world.ts'
+import { makeWorld } from './support/world.ts'
 
 test('an engine starts though a loss of power has emptied what it had written last', async () => {
   const world = makeWorld()

@@ -5,7 +5,7 @@ import type { Engine } from '../../../server/engines/port/port.ts'
 import { createProcessEngine } from '../../../server/engines/process/engine.ts'
 import { readBootId, readStat } from '../../../server/engines/process/kernel/proc.ts'
 import { type SpawnedProcess, spawnProcess } from '../../../server/platform/process/spawn.ts'
-import { endOf, makeWorld, pidsWith, until, type World } from '../world.ts'
+import { endOf, makeWorld, pidsWith, until, type World } from './support/world.ts'
 
 const label = `cpd-test-crash-${process.pid}`
 

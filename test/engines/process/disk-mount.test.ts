@@ -7,7 +7,7 @@ import { diskGuaranteesOf, diskMountsOf } from '../../../server/engines/process/
 import { createProcessEngine } from '../../../server/engines/process/engine.ts'
 import { planMounts } from '../../../server/engines/process/mount-plan.ts'
 import { runProcess } from '../../../server/platform/process/spawn.ts'
-import { makeWorld, type World } from '../world.ts'
+import { makeWorld, type World } from './support/world.ts'
 
 const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' }
 const name = `cpd-test-disk-${process.pid}`

@@ -1,6 +1,12 @@
 import { createProcessEngine } from '../../../server/engines/process/engine.ts'
 import { describeEngine } from '../contract.ts'
+import { makeShellWorld } from './support/contract-world.ts'
+import { describeProcesses, type EngineFactory } from './support/processes.ts'
 
 const label = `cpd-test-${process.pid}`
 
-describeEngine('process engine', (world) => createProcessEngine({ stateDir: world.stateDir, label }))
+const NAME = 'process engine'
+const factory: EngineFactory = (world) => createProcessEngine({ stateDir: world.stateDir, label })
+
+describeEngine(NAME, () => makeShellWorld(factory))
+describeProcesses(NAME, factory)

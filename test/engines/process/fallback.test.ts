@@ -5,12 +5,12 @@ import { expect, test } from 'vitest'
 import { closedDirsAbove } from '../../../server/engines/process/closed-dirs.ts'
 import { createProcessEngine } from '../../../server/engines/process/engine.ts'
 import { runProcess } from '../../../server/platform/process/spawn.ts'
-import { describeEngine } from '../contract.ts'
-import { makeWorld } from '../world.ts'
+import { describeProcesses } from './support/processes.ts'
+import { makeWorld } from './support/world.ts'
 
 const label = `cpd-test-fallback-${process.pid}`
 
-describeEngine('process engine without control groups', (world) => {
+describeProcesses('process engine without control groups', (world) => {
   const cgroupRoot = join(world.dir, 'no-cgroups')
   mkdirSync(cgroupRoot, { recursive: true })
   return createProcessEngine({ stateDir: world.stateDir, label, cgroupRoot })

@@ -6,7 +6,7 @@ import { createProcessEngine } from '../../../server/engines/process/engine.ts'
 import { readStat, TICKS_PER_SECOND } from '../../../server/engines/process/kernel/proc.ts'
 import { spawnProcess } from '../../../server/platform/process/spawn.ts'
 import { namespacesInUse, namespacesOf } from '../../support/leftovers.ts'
-import { endOf, makeWorld, pidsWith, until, type World } from '../world.ts'
+import { endOf, makeWorld, pidsWith, until, type World } from './support/world.ts'
 
 const label = `cpd-test-hostile-${process.pid}`
 const nap = `9${process.pid}.125`

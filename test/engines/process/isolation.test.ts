@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Engine, InstanceSpec, Sandbox } from '../../../server/engines/port/port.ts'
 import { createProcessEngine } from '../../../server/engines/process/engine.ts'
-import { endOf, makeWorld, until, type World } from '../world.ts'
+import { endOf, makeWorld, until, type World } from './support/world.ts'
 
 const label = `cpd-test-isolation-${process.pid}`
 

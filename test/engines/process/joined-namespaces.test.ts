@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Engine } from '../../../server/engines/port/port.ts'
 import { createProcessEngine } from '../../../server/engines/process/engine.ts'
-import { makeWorld, until, type World } from '../world.ts'
+import { makeWorld, until, type World } from './support/world.ts'
 
 describe('a terminal in an instance that has gone into namespaces of its own', () => {
   let world: World

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Engine } from '../../../server/engines/port/port.ts'
 import { createProcessEngine } from '../../../server/engines/process/engine.ts'
-import { endOf, makeWorld, type World } from '../world.ts'
+import { endOf, makeWorld, type World } from './support/world.ts'
 
 let world: World
 let engine: Engine

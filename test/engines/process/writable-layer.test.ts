@@ -6,7 +6,7 @@ import { createProcessEngine } from '../../../server/engines/process/engine.ts'
 import { installPrograms } from '../../../server/engines/process/launcher.ts'
 import { openWritableLayers } from '../../../server/engines/process/writable-layer.ts'
 import { until } from '../../support/until.ts'
-import { makeWorld, type World } from '../world.ts'
+import { makeWorld, type World } from './support/world.ts'
 
 let world: World
 let engine: Engine

@@ -8,7 +8,7 @@ import { createProcessEngine } from '../../../../server/engines/process/engine.t
 import { openNetworks } from '../../../../server/engines/process/network/own-networks.ts'
 import { register, sweepOrphans } from '../../../../server/engines/process/network/registry.ts'
 import { runProcess, spawnProcess } from '../../../../server/platform/process/spawn.ts'
-import { makeWorld, until, type World } from '../../world.ts'
+import { makeWorld, until, type World } from '../support/world.ts'
 
 const label = `cpd-test-left-${process.pid}`
 const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' }

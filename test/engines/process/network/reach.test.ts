@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Engine, InstanceSpec, Sandbox } from '../../../../server/engines/port/port.ts'
 import { createProcessEngine } from '../../../../server/engines/process/engine.ts'
 import { runProcess } from '../../../../server/platform/process/spawn.ts'
-import { endOf, makeWorld, until, type World } from '../../world.ts'
+import { endOf, makeWorld, until, type World } from '../support/world.ts'
 
 const label = `cpd-test-reach-${process.pid}`
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Engine } from '../../../../server/engines/port/port.ts'
 import { createProcessEngine } from '../../../../server/engines/process/engine.ts'
 import { awaitedIn } from '../../../../server/engines/process/records/freezer.ts'
-import { makeWorld, type World } from '../../world.ts'
+import { makeWorld, type World } from '../support/world.ts'
 
 test('a stopped child goes on when its parent waits for it in the kernel', () => {
   const stat = { startTicks: 1, groupId: 1, sessionId: 1, cpuTicks: 0, residentPages: 0 }

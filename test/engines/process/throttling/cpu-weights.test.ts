@@ -7,7 +7,7 @@ import { coresToShare, parseCores } from '../../../../server/engines/process/cgr
 import { createProcessEngine } from '../../../../server/engines/process/engine.ts'
 import { type Activity, planCpuWeights, suspectsOf } from '../../../../server/engines/process/throttling/cpu-weights-plan.ts'
 import { until } from '../../../support/until.ts'
-import { makeWorld, type World } from '../../world.ts'
+import { makeWorld, type World } from '../support/world.ts'
 
 describe('who yields', () => {
   const none = new Set<string>()

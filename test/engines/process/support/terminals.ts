@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Engine, OpenTerminal, TerminalSpec } from '../../server/engines/port/port.ts'
-import type { EngineFactory } from './contract.ts'
+import type { Engine, OpenTerminal, TerminalSpec } from '../../../../server/engines/port/port.ts'
+import type { EngineFactory } from './processes.ts'
 import { makeWorld, pidsWith, until, type World } from './world.ts'
 
 /** What every engine must do with terminals. */
@@ -181,10 +181,6 @@ export function describeTerminals(name: string, factory: EngineFactory): void {
       await engine.removeService('srv-one')
       await terminal.ended
       expect(pidsWith(nap)).toEqual([])
-    })
-
-    test('are refused where no such instance runs', async () => {
-      await expect(open('true', { joins: 'srv-one-nowhere' })).rejects.toMatchObject({ code: 'not_found' })
     })
 
     test('say why their command cannot start', async () => {

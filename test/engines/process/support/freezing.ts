@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Engine, InstanceSpec } from '../../server/engines/port/port.ts'
-import type { EngineFactory } from './contract.ts'
-import { endOf, makeWorld, until, type World } from './world.ts'
+import type { Engine, InstanceSpec } from '../../../../server/engines/port/port.ts'
+import type { EngineFactory } from './processes.ts'
+import { makeWorld, until, type World } from './world.ts'
 
 /** What every engine must do when it freezes instances. */
 export function describeFreezing(name: string, factory: EngineFactory): void {
@@ -78,16 +78,6 @@ export function describeFreezing(name: string, factory: EngineFactory): void {
       await engine.freeze(other.instanceId)
       await engine.removeService('srv-one')
       expect(await engine.list()).toEqual([])
-    })
-
-    test('does nothing to what does not run', async () => {
-      const spec = world.instance('exit 0')
-      await engine.start(spec)
-      await endOf(engine, spec.instanceId)
-      for (const id of [spec.instanceId, 'srv-none-1']) {
-        await engine.freeze(id)
-        await engine.thaw(id)
-      }
     })
   })
 }

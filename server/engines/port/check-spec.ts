@@ -1,5 +1,5 @@
 import { AppError } from '../../../shared/error.ts'
-import type { InstanceSpec, TaskSpec } from '../port/port.ts'
+import type { InstanceSpec, TaskSpec } from './port.ts'
 
 /** Ids become names of folders and control groups. */
 const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/

@@ -1,0 +1,143 @@
+import { AppError } from '../../../shared/error.ts'
+import { checkSpec } from '../port/check-spec.ts'
+import type { Engine, ExitedState, ExitListener, InstanceSpec, InstanceState, ListedWorkload, TaskResult, TaskSpec } from '../port/port.ts'
+import type { FakeMachine, Run } from './machine.ts'
+import { openFakeTerminal } from './terminal.ts'
+
+/**
+ * An engine in memory, for tests: programs are small scripts (program.ts), time is the machine's clock, and faults befall calls as the test
+ * wants. Engines on one machine know the same workloads, as those do that are opened one after the other on the same state.
+ */
+export function createFakeEngine(machine: FakeMachine): Engine {
+  const { runs, faults, clock } = machine
+  const listeners = new Set<ExitListener>()
+  const own = new Set<Run>()
+  const running = (id: string) => {
+    const run = runs.get(id)
+    return run?.end === undefined ? run : undefined
+  }
+  const stopListening = machine.onEnd((run) => {
+    if (run.kind !== 'instance') return
+    const report = () => {
+      for (const listener of listeners) listener(run.id, exitedState(run))
+    }
+    clock.after(0, () => void faults.reachable().then(report))
+  })
+  const setFrozen = async (id: string, isFrozen: boolean) => running(id)?.program.setFrozen(isFrozen)
+  return {
+    name: 'fake',
+    hasOwnNetworks: true,
+    mountsDisks: 'nowhere',
+    guarantees: async () => [],
+    start: (spec) => faults.around('start', async () => startInstance(machine, spec)),
+    inspect: (id) => faults.around('inspect', async () => stateOf(runs.get(id))),
+    list: () => faults.around('list', async () => [...runs.values()].flatMap(listed)),
+    stop: (id, { graceMs }) => faults.around('stop', () => stopRun(machine, runs.get(id), graceMs)),
+    remove: (id) => faults.around('remove', async () => remove(machine, id)),
+    onExit: (listener) => {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    runTask: (task, signal) => faults.around('runTask', () => runTask(machine, { task, signal, own })),
+    openTerminal: (spec) =>
+      faults.around('openTerminal', async () => {
+        const { terminal, run } = openFakeTerminal(machine, spec)
+        own.add(run)
+        return terminal
+      }),
+    freeze: (id) => faults.around('freeze', () => setFrozen(id, true)),
+    thaw: (id) => faults.around('thaw', () => setFrozen(id, false)),
+    link: () => faults.around('link', async () => {}),
+    exposeLoopback: () => faults.around('exposeLoopback', async () => false),
+    listeners: (id) =>
+      faults.around('listeners', async () =>
+        [...(running(id)?.program.ports ?? [])].sort((a, b) => a - b).map((port) => ({ port, reach: 'address' as const })),
+      ),
+    siblingConnections: () => faults.around('siblingConnections', async () => 0),
+    usage: (id) => faults.around('usage', async () => (running(id) === undefined ? undefined : { cpuSeconds: 0, memoryBytes: 0 })),
+    removeService: (serviceId) =>
+      faults.around('removeService', async () => {
+        const ofService = [...runs.values()].filter((run) => run.serviceId === serviceId)
+        await Promise.all(ofService.map((run) => stopRun(machine, run, 0)))
+        for (const run of ofService) remove(machine, run.id)
+      }),
+    close: async () => {
+      stopListening()
+      listeners.clear()
+      for (const run of own) if (run.end === undefined) run.program.kill('SIGKILL')
+      await Promise.all([...own].map(({ ended }) => ended))
+      for (const { id } of own) runs.delete(id)
+    },
+  }
+}
+
+function startInstance(machine: FakeMachine, spec: InstanceSpec): void {
+  checkSpec(spec)
+  const known = machine.runs.get(spec.instanceId)
+  if (known?.end !== undefined) throw new AppError('conflict', `Instance ${spec.instanceId} has ended; remove it first`)
+  if (known === undefined)
+    machine.begin({ ...spec, id: spec.instanceId, kind: 'instance', serviceId: spec.sandbox.serviceId, outputId: spec.outputPath })
+}
+
+const exitedState = ({ end, wasLost, startedAt }: Run): ExitedState => ({
+  status: 'exited',
+  exitCode: wasLost ? null : (end?.exitCode ?? null),
+  signal: wasLost ? null : (end?.signal ?? null),
+  oomKilled: end?.oomKilled ?? false,
+  at: new Date(end?.at ?? startedAt).toISOString(),
+})
+
+function stateOf(run: Run | undefined): InstanceState | undefined {
+  if (run === undefined) return undefined
+  if (run.end !== undefined) return exitedState(run)
+  return { status: 'running', pid: 0, startedAt: new Date(run.startedAt).toISOString(), address: run.address }
+}
+
+const listed = ({ id, serviceId, kind }: Run): ListedWorkload[] => (kind === 'terminal' ? [] : [{ instanceId: id, serviceId, kind }])
+
+async function stopRun({ clock }: FakeMachine, run: Run | undefined, graceMs: number): Promise<void> {
+  if (run === undefined || run.end !== undefined) return
+  run.program.setFrozen(false)
+  if (graceMs > 0) run.program.terminate()
+  const cancel = clock.after(graceMs, () => run.program.kill('SIGKILL'))
+  await run.ended
+  cancel()
+}
+
+function remove({ runs }: FakeMachine, id: string): void {
+  const run = runs.get(id)
+  if (run !== undefined && run.end === undefined) throw new AppError('conflict', `${id} is still running; stop it first`)
+  runs.delete(id)
+}
+
+async function runTask(
+  machine: FakeMachine,
+  { task, signal, own }: { task: TaskSpec; signal: AbortSignal; own: Set<Run> },
+): Promise<TaskResult> {
+  signal.throwIfAborted()
+  checkSpec(task)
+  if (machine.runs.has(task.taskId)) throw new AppError('conflict', `Task ${task.taskId} is known already`)
+  const run = machine.begin({
+    ...task,
+    id: task.taskId,
+    kind: 'task',
+    serviceId: task.sandbox.serviceId,
+    port: 0,
+    outputId: task.outputPath,
+  })
+  own.add(run)
+  let timedOut = false
+  const cancel = machine.clock.after(task.timeoutMs, () => {
+    timedOut = true
+    run.program.kill('SIGKILL')
+  })
+  const onAbort = () => run.program.kill('SIGKILL')
+  signal.addEventListener('abort', onAbort, { once: true })
+  const { exitCode, signal: fatal, oomKilled } = await run.ended
+  cancel()
+  signal.removeEventListener('abort', onAbort)
+  machine.runs.delete(task.taskId)
+  own.delete(run)
+  signal.throwIfAborted()
+  return { exitCode, signal: fatal, timedOut, oomKilled }
+}

@@ -1,0 +1,111 @@
+import { type Clock, realClock } from './clock.ts'
+import { createFaults, type FaultyCalls } from './faults.ts'
+import { type End, Program } from './program.ts'
+import type { Workload } from './workload.ts'
+
+/** One workload of the machine, running or ended. */
+export interface Run extends Workload {
+  address: string
+  startedAt: number
+  program: Program
+  end: (End & { at: number }) | undefined
+  readonly ended: Promise<End>
+  /** Ended unobserved, with the machine: nobody knows how. */
+  wasLost: boolean
+}
+
+/** What fake engines run workloads on. It outlives them, as a machine outlives a control plane. */
+export interface FakeMachine {
+  readonly faults: FaultyCalls
+  readonly clock: Clock
+  /** What a workload has written, under its id; kept when it is removed. */
+  output(id: string): string
+  /** Connects as a probe does. Rejects when nobody listens there. */
+  connect(address: string, port: number): Promise<void>
+  /** How often an id was started, over all time: more than once without a `remove` in between is one too many. */
+  starts(id: string): number
+  /** Ids of what runs now, known to the engine or not. */
+  running(): string[]
+  /** Ends a workload by itself, as a crash does. */
+  crash(id: string): void
+  /** The engine's own service starts anew: with its records, or, having lost them, knowing nothing of what it started, which then runs on unknown. */
+  restart(options: { forgets: boolean }): void
+  /** Everything ends and nobody sees how; the records stay. */
+  reboot(): void
+  /** What engines know, by id. */
+  readonly runs: Map<string, Run>
+  begin(workload: Workload): Run
+  onEnd(listener: (run: Run) => void): () => void
+}
+
+export function createFakeMachine(clock: Clock = realClock): FakeMachine {
+  const faults = createFaults(clock)
+  const runs = new Map<string, Run>()
+  const unknown = new Set<Run>()
+  const outputs = new Map<string, string>()
+  const started = new Map<string, number>()
+  const listeners = new Set<(run: Run) => void>()
+  let addresses = 0
+  const all = () => [...runs.values(), ...unknown]
+  const running = () => all().filter(({ end }) => end === undefined)
+
+  function begin(workload: Workload): Run {
+    const { promise, resolve } = Promise.withResolvers<End>()
+    const decoder = new TextDecoder()
+    const index = ++addresses
+    const run: Run = {
+      ...workload,
+      address: `10.99.${index >> 8}.${index & 255}`,
+      startedAt: clock.now(),
+      end: undefined,
+      ended: promise,
+      wasLost: false,
+      program: new Program({
+        ...workload,
+        clock,
+        write: (bytes) => {
+          outputs.set(workload.outputId, `${outputs.get(workload.outputId) ?? ''}${decoder.decode(bytes, { stream: true })}`)
+          workload.onOutput?.(bytes)
+        },
+        onEnd: (end) => {
+          run.end = { ...end, at: clock.now() }
+          resolve(end)
+          if (!unknown.has(run)) for (const listener of listeners) listener(run)
+        },
+      }),
+    }
+    runs.set(workload.id, run)
+    started.set(workload.id, (started.get(workload.id) ?? 0) + 1)
+    return run
+  }
+
+  return {
+    clock,
+    faults,
+    runs,
+    begin,
+    onEnd: (listener) => {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    output: (id) => outputs.get(id) ?? '',
+    connect: async (address, port) => {
+      const run = running().find((one) => one.address === address)
+      if (run === undefined || !run.program.ports.has(port)) throw new Error(`Nobody listens at ${address}:${port}`)
+    },
+    starts: (id) => started.get(id) ?? 0,
+    running: () => running().map(({ id }) => id),
+    crash: (id) => runs.get(id)?.program.kill('SIGSEGV'),
+    restart: ({ forgets }) => {
+      if (!forgets) return
+      for (const run of runs.values()) unknown.add(run)
+      runs.clear()
+    },
+    reboot: () => {
+      for (const run of running()) {
+        run.wasLost = true
+        run.program.kill('SIGKILL')
+      }
+    },
+  }
+}

@@ -1,0 +1,146 @@
+import type { Clock } from './clock.ts'
+
+/**
+ * What a fake workload does, one step after the other, separated by semicolons:
+ *
+ *   print TEXT     writes a line             printenv       writes its environment, each variable ended by NUL
+ *   wait MS        does nothing so long      listen [PORT]  listens at its port, or another
+ *   exit CODE      ends                      die SIGNAL     ends by a signal         oom   is killed for its memory
+ *   polite TEXT    from here on writes a line and exits with 0 when asked to end      deaf  from here on ignores being asked
+ *   serve          goes on for ever          echo           writes back what is typed, for ever
+ *
+ * One that has no step left exits with 0.
+ */
+interface Step {
+  does: string
+  with: string
+}
+
+const stepsOf = (command: string): Step[] =>
+  command
+    .split(';')
+    .map((text) => text.trim())
+    .filter((text) => text !== '')
+    .map((text) => ({ does: text.split(' ', 1)[0] ?? '', with: text.slice(text.indexOf(' ') + 1 || text.length) }))
+
+export interface End {
+  exitCode: number | null
+  signal: string | null
+  oomKilled: boolean
+}
+
+export interface ProgramOptions {
+  command: string
+  env: Record<string, string>
+  port: number
+  clock: Clock
+  write(bytes: Uint8Array): void
+  onEnd(end: End): void
+}
+
+const encode = (text: string) => new TextEncoder().encode(text)
+
+/** A program from its start, at the clock's next moment, to its end. */
+export class Program {
+  readonly ports = new Set<number>()
+  readonly #options: ProgramOptions
+  readonly #steps: Step[]
+  #onTerm: 'die' | 'ignore' | { says: string } = 'die'
+  #isEchoing = false
+  #isFrozen = false
+  #isOver = false
+  #isDue = false
+  #cancel: () => void
+
+  constructor(options: ProgramOptions) {
+    this.#options = options
+    this.#steps = stepsOf(options.command)
+    this.#cancel = options.clock.after(0, () => this.#goOn())
+  }
+
+  /** Asks it to end in its own way. */
+  terminate(): void {
+    if (this.#onTerm === 'die') this.#end({ signal: 'SIGTERM' })
+    else if (this.#onTerm !== 'ignore') {
+      this.#print(this.#onTerm.says)
+      this.#end({ exitCode: 0 })
+    }
+  }
+
+  /** Ends it by this signal, whatever it wants. */
+  kill(signal: string): void {
+    this.#end({ signal })
+  }
+
+  type(bytes: Uint8Array): void {
+    if (this.#isEchoing && !this.#isOver) this.#options.write(bytes)
+  }
+
+  setFrozen(isFrozen: boolean): void {
+    this.#isFrozen = isFrozen
+    if (isFrozen || !this.#isDue) return
+    this.#isDue = false
+    this.#cancel = this.#options.clock.after(0, () => this.#goOn())
+  }
+
+  #goOn(): void {
+    this.#isDue = this.#isFrozen
+    while (!this.#isOver && !this.#isFrozen && this.#act(this.#steps.shift() ?? { does: 'exit', with: '0' }) === 'next');
+  }
+
+  #act(step: Step): 'next' | 'waits' {
+    const text = step.with
+    switch (step.does) {
+      case 'print':
+        this.#print(text)
+        return 'next'
+      case 'printenv':
+        this.#printEnv()
+        return 'next'
+      case 'listen':
+        this.ports.add(text === '' ? this.#options.port : Number(text))
+        return 'next'
+      case 'polite':
+        this.#onTerm = { says: text }
+        return 'next'
+      case 'deaf':
+        this.#onTerm = 'ignore'
+        return 'next'
+      case 'wait':
+        this.#cancel = this.#options.clock.after(Number(text), () => this.#goOn())
+        return 'waits'
+      case 'echo':
+        this.#isEchoing = true
+        return 'waits'
+      case 'serve':
+        return 'waits'
+      default:
+        this.#end(endOf(step))
+        return 'waits'
+    }
+  }
+
+  #print(text: string): void {
+    this.#options.write(encode(`${text}\n`))
+  }
+
+  #printEnv(): void {
+    for (const [name, value] of Object.entries(this.#options.env)) this.#options.write(encode(`${name}=${value}\0`))
+  }
+
+  #end(end: Partial<End>): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#cancel()
+    this.ports.clear()
+    this.#options.onEnd({ exitCode: null, signal: null, oomKilled: false, ...end })
+  }
+}
+
+const NOT_FOUND = 127
+
+function endOf(step: Step): Partial<End> {
+  if (step.does === 'exit') return { exitCode: Number(step.with) }
+  if (step.does === 'die') return { signal: step.with }
+  return step.does === 'oom' ? { signal: 'SIGKILL', oomKilled: true } : { exitCode: NOT_FOUND }
+}

@@ -1,0 +1,47 @@
+import { AppError } from '../../../shared/error.ts'
+import { checkSpec } from '../port/check-spec.ts'
+import type { OpenTerminal, TerminalSpec } from '../port/port.ts'
+import type { FakeMachine, Run } from './machine.ts'
+
+/** A program whose output goes to whoever opened it, and which ends with them. */
+export function openFakeTerminal(machine: FakeMachine, spec: TerminalSpec): { terminal: OpenTerminal; run: Run } {
+  checkSpec(spec)
+  const { runs } = machine
+  const joined = spec.joins === undefined ? undefined : runs.get(spec.joins)
+  if (spec.joins !== undefined && (joined === undefined || joined.end !== undefined))
+    throw new AppError('not_found', `Instance ${spec.joins} does not run`)
+  let held: Uint8Array[] | undefined
+  const run = machine.begin({
+    ...spec,
+    id: spec.taskId,
+    kind: 'terminal',
+    serviceId: spec.sandbox.serviceId,
+    port: 0,
+    outputId: spec.taskId,
+    onOutput: (bytes) => (held === undefined ? spec.onOutput(bytes) : void held.push(bytes)),
+  })
+  void joined?.ended.then(() => run.program.kill('SIGKILL'))
+  const resume = () => {
+    for (const bytes of held ?? []) spec.onOutput(bytes)
+    held = undefined
+  }
+  const ended = run.ended.then(({ exitCode, signal }) => {
+    resume()
+    runs.delete(spec.taskId)
+    return { exitCode, signal }
+  })
+  const terminal: OpenTerminal = {
+    ended,
+    write: async (bytes) => run.program.type(bytes),
+    pause: () => {
+      held ??= []
+    },
+    resume,
+    resize: () => {},
+    close: async () => {
+      run.program.kill('SIGHUP')
+      await ended
+    },
+  }
+  return { terminal, run }
+}

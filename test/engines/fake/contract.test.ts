@@ -1,0 +1,4 @@
+import { describeEngine } from '../contract.ts'
+import { makeFakeWorld } from './world.ts'
+
+describeEngine('fake engine', () => makeFakeWorld())

@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest'
+import { createTestClock } from '../../../server/engines/fake/clock.ts'
+import { createFakeEngine } from '../../../server/engines/fake/engine.ts'
+import { createFakeMachine } from '../../../server/engines/fake/machine.ts'
+import { makeFakeWorld } from './world.ts'
+
+function makeParts() {
+  const clock = createTestClock()
+  const machine = createFakeMachine(clock)
+  return { clock, machine, engine: createFakeEngine(machine), world: makeFakeWorld(machine) }
+}
+
+test('a lost answer has taken effect, a refusal has not', async () => {
+  const { machine, engine, world } = makeParts()
+  const [lost, refused] = [world.instance(['serve']), world.instance(['serve'])]
+  machine.faults.inject('start', { kind: 'lost' })
+  await expect(engine.start(lost)).rejects.toMatchObject({ code: 'unavailable' })
+  machine.faults.inject('start', { kind: 'refused' })
+  await expect(engine.start(refused)).rejects.toMatchObject({ code: 'unavailable' })
+  expect(machine.running()).toEqual([lost.instanceId])
+  await engine.start(refused)
+  expect(machine.running()).toEqual([lost.instanceId, refused.instanceId])
+})
+
+test('a slow answer comes when its time has passed', async () => {
+  const { clock, machine, engine, world } = makeParts()
+  machine.faults.inject('start', { kind: 'slow', delayMs: 5000 })
+  let isStarted = false
+  void engine.start(world.instance(['serve'])).then(() => {
+    isStarted = true
+  })
+  await clock.advance(4999)
+  expect(isStarted).toBe(false)
+  await clock.advance(1)
+  expect(isStarted).toBe(true)
+})
+
+test('a partition holds calls and ends back until it is healed', async () => {
+  const { clock, machine, engine, world } = makeParts()
+  const spec = world.instance([{ waitMs: 1000 }, { exit: 3 }])
+  const told: unknown[] = []
+  engine.onExit((id, { exitCode }) => told.push([id, exitCode]))
+  await engine.start(spec)
+  machine.faults.partition()
+  let seen: unknown
+  void engine.inspect(spec.instanceId).then((state) => {
+    seen = state
+  })
+  await clock.advance(60_000)
+  expect([told, seen]).toEqual([[], undefined])
+  machine.faults.heal()
+  await clock.advance(0)
+  expect(told).toEqual([[spec.instanceId, 3]])
+  expect(seen).toMatchObject({ status: 'exited', exitCode: 3 })
+})
+
+test('an engine that lost its records knows nothing of what goes on', async () => {
+  const { clock, machine, engine, world } = makeParts()
+  const spec = world.instance(['serve'])
+  await engine.start(spec)
+  machine.restart({ forgets: false })
+  expect(await engine.inspect(spec.instanceId)).toMatchObject({ status: 'running' })
+  machine.restart({ forgets: true })
+  expect(await engine.inspect(spec.instanceId)).toBeUndefined()
+  expect(await engine.list()).toEqual([])
+  expect(machine.running()).toEqual([spec.instanceId])
+  await clock.advance(0)
+})
+
+test('after a reboot nobody knows how what ran has ended', async () => {
+  const { machine, engine, world } = makeParts()
+  const spec = world.instance(['serve'])
+  await engine.start(spec)
+  machine.reboot()
+  expect(await engine.inspect(spec.instanceId)).toMatchObject({ status: 'exited', exitCode: null, signal: null })
+})
+
+test('a program is connected to once it listens, and no longer when it has ended', async () => {
+  const { clock, machine, engine, world } = makeParts()
+  const spec = world.instance([], { command: 'wait 200; listen; serve' })
+  await engine.start(spec)
+  const state = await engine.inspect(spec.instanceId)
+  const address = state?.status === 'running' ? state.address : ''
+  await expect(machine.connect(address, spec.port)).rejects.toThrow('Nobody listens')
+  await clock.advance(200)
+  await machine.connect(address, spec.port)
+  expect(await engine.listeners(spec.instanceId)).toEqual([{ port: spec.port, reach: 'address' }])
+  machine.crash(spec.instanceId)
+  await expect(machine.connect(address, spec.port)).rejects.toThrow('Nobody listens')
+})
+
+test('a frozen program does nothing until it is thawed', async () => {
+  const { clock, machine, engine, world } = makeParts()
+  const spec = world.instance([{ waitMs: 100 }, { print: 'done' }, { exit: 0 }])
+  await engine.start(spec)
+  await clock.advance(50)
+  await engine.freeze(spec.instanceId)
+  await clock.advance(10_000)
+  expect(world.output(spec)).toBe('')
+  await engine.thaw(spec.instanceId)
+  await clock.advance(100)
+  expect(world.output(spec)).toBe('done\n')
+  expect(machine.starts(spec.instanceId)).toBe(1)
+})

@@ -1,0 +1,107 @@
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Engine, InstanceSpec, InstanceState, Limits, Sandbox, TaskSpec } from '../../../../server/engines/port/port.ts'
+
+/** A data directory with services in it, laid out and owned as the platform does it. */
+export interface World {
+  dir: string
+  stateDir: string
+  /** Makes the folders of a service, with a user of its own. */
+  service(serviceId: string): Sandbox
+  instance(command: string, changes?: Partial<InstanceSpec>): InstanceSpec
+  task(command: string, changes?: Partial<TaskSpec>): TaskSpec
+  /** What the workloads of a spec have written. */
+  output(spec: { outputPath: string }): string
+  dispose(): void
+}
+
+const limits: Limits = { cpu: 1, memoryBytes: 64 * 1024 * 1024, pids: 40 }
+const isRoot = process.getuid?.() === 0
+const FIRST_UID = 61_000
+
+/** A folder for the world: below /tmp by default, which is the hard case, as every workload has another /tmp. */
+export function makeWorld(parent = tmpdir()): World {
+  const dir = mkdtempSync(join(parent, 'engine-'))
+  chmodSync(dir, 0o711)
+  const stateDir = join(dir, 'run')
+  mkdirSync(stateDir, { mode: 0o700 })
+  const sandboxes = new Map<string, Sandbox>()
+  let count = 0
+  const service = (serviceId: string) => {
+    const known = sandboxes.get(serviceId)
+    if (known !== undefined) return known
+    const made = makeService(join(dir, serviceId), serviceId, FIRST_UID + sandboxes.size)
+    sandboxes.set(serviceId, made)
+    return made
+  }
+  const workload = (sandbox: Sandbox) => ({
+    cwd: join(dir, sandbox.serviceId, 'release'),
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
+    limits,
+    sandbox,
+  })
+  return {
+    dir,
+    stateDir,
+    service,
+    instance: (command, changes = {}) => {
+      const sandbox = changes.sandbox ?? service('srv-one')
+      const instanceId = `${sandbox.serviceId}-${++count}`
+      const outputPath = join(dir, `${instanceId}.out`)
+      return { instanceId, deployId: 'dep-one', port: 20_000, command, outputPath, ...workload(sandbox), ...changes }
+    },
+    task: (command, changes = {}) => {
+      const taskId = `dep-${++count}.build`
+      const sandbox = changes.sandbox ?? service('srv-one')
+      return { taskId, timeoutMs: 30_000, command, outputPath: join(dir, `${taskId}.out`), ...workload(sandbox), ...changes }
+    },
+    output: ({ outputPath }) => (existsSync(outputPath) ? readFileSync(outputPath, 'utf8') : ''),
+    dispose: () => rmSync(dir, { recursive: true, force: true }),
+  }
+}
+
+function makeService(dir: string, serviceId: string, id: number): Sandbox {
+  const ids = isRoot ? { uid: id, gid: id } : { uid: process.getuid?.() ?? id, gid: process.getgid?.() ?? id }
+  mkdirSync(dir, { mode: 0o710 })
+  if (isRoot) chownSync(dir, 0, ids.gid)
+  for (const name of ['release', 'home', 'tmp']) {
+    mkdirSync(join(dir, name), { mode: 0o750 })
+    chownSync(join(dir, name), ids.uid, ids.gid)
+  }
+  return { serviceId, ...ids, homeDir: join(dir, 'home'), tmpDir: join(dir, 'tmp'), readOnlyBinds: [] }
+}
+
+/** Waits for something to become true; throws what it waited for when it does not. */
+export async function until(what: string, check: () => boolean | Promise<boolean>, timeoutMs = 15_000): Promise<void> {
+  const deadline = Date.now() + timeoutMs
+  while (!(await check())) {
+    if (Date.now() > deadline) throw new Error(`waited in vain until ${what}`)
+    await Bun.sleep(10)
+  }
+}
+
+/** The end of an instance, once the engine knows it. */
+export async function endOf(engine: Engine, instanceId: string): Promise<Extract<InstanceState, { status: 'exited' }>> {
+  for (const deadline = Date.now() + 20_000; Date.now() < deadline; await Bun.sleep(10)) {
+    const state = await engine.inspect(instanceId)
+    if (state?.status === 'exited') return state
+  }
+  throw new Error(`${instanceId} did not end`)
+}
+
+/** Pids of the processes that have this text among their arguments. */
+export function pidsWith(text: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .filter((name) => commandLine(name).includes(text))
+    .map(Number)
+}
+
+function commandLine(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1')
+  } catch {
+    return ''
+  }
+}
