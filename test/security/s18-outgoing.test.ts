@@ -81,7 +81,7 @@ test('S18: the address of an instance is what the engine says, whatever a tenant
   const written = sources.flatMap((path) =>
     [...codeOf(path).matchAll(/\baddress: ([\w.]+)[^}]*\}\)/g)].map(([, value]) => `${path} ${value}`),
   )
-  const ofInstances = written.filter((one) => one.startsWith('server/apps/instances/'))
+  const ofInstances = written.filter((one) => /^server\/apps\/(instances|workloads)\//.test(one))
   expect([...new Set(ofInstances)].sort()).toEqual([
     'server/apps/instances/observe.ts null',
     'server/apps/instances/observe.ts state.address',
