@@ -11,7 +11,6 @@ import type { AuditLog } from './audit-chain/log.ts'
 import type { IdentitySettings } from './settings.ts'
 import type { Throttle } from './throttle/throttle.ts'
 
-/** What accounts, keys, roles and workspaces are given. */
 export interface IdentityContext {
   readonly config: IdentitySettings & HttpSettings & PlatformSettings
   readonly publicUrl: string
@@ -22,9 +21,7 @@ export interface IdentityContext {
   readonly mailer: Mailer
   /** Counts failed sign-ins, by whatever way they come. */
   readonly logins: Throttle
-  /** What plans are held against. */
   readonly machine: Machine
-  /** Uploads and shells under way, by workspace. */
   readonly uploads: Pick<Holds, 'countOf'>
   readonly shells: Pick<Holds, 'countOf'>
   readonly work: { readonly poke: Poke<'workspace'> }

@@ -4,7 +4,7 @@ import { visibleChar } from '../../shared/schema.ts'
 import { isSafeUrl } from '../platform/outgoing/rules.ts'
 import { integer, list, oneOf, optionalText } from '../platform/settings/parsers.ts'
 
-// Each reads the text of one setting, and throws an Error whose message ends the sentence that begins with the setting's name.
+// Each throws an Error whose message ends the sentence that begins with the setting's name.
 
 const MIN_STATIC_TOKEN_CHARS = 24
 
@@ -39,7 +39,6 @@ export function parseAdminPassword(value: string): string | undefined {
   return value
 }
 
-/** Limits by name, such as `services=20,memoryGb=8`. */
 export function parseQuotas(value: string): Partial<Record<QuotaName, number>> {
   const known = oneOf(allQuotas)
   const pairs = list(value).map((pair) => {

@@ -56,27 +56,23 @@ import { failureResponse } from '../pages/page/failure.ts'
 
 const MIB = 1024 * 1024
 
-/** Bodies that hold many values or whole files. */
 const maxBodyBytes: Partial<Record<OperationId, number>> = {
   createService: 32 * MIB,
   replaceEnvVars: 32 * MIB,
   replaceSecretFiles: 32 * MIB,
 }
 
-/** What is still being answered this long after the stop is cut off. */
 const STOP_DEADLINE_MS = 10_000
 
 export interface AppOptions {
   /** Longest silence on a connection. A body that arrives slower than 16 KiB in this time counts as silent, and ends with it. */
   idleTimeoutSeconds?: number
-  /** In place of those that follow from the descriptors this process may have. */
   connectionLimits?: Partial<ConnectionLimits>
 }
 
 const IDLE_TIMEOUT_SECONDS = 120
 
 export interface App {
-  /** Answers a request without a socket; WebSockets need `listen`. */
   fetch(request: Request): Promise<Response>
   /** Starts listening; with port 0 on any free one. @throws AppError unavailable when the address cannot be listened at. */
   listen(address: Address): Address
@@ -84,11 +80,7 @@ export interface App {
   stop(): Promise<void>
 }
 
-/**
- * The whole API, not listening yet.
- *
- * @throws Error when the handlers and the table of operations do not fit each other.
- */
+/** @throws Error when the handlers and the table of operations do not fit each other. */
 export function createApp(context: ApiContext, { idleTimeoutSeconds = IDLE_TIMEOUT_SECONDS, connectionLimits = {} }: AppOptions = {}): App {
   const { config, db, log, now, publicUrl } = context
   let server: HttpServer | null = null
@@ -204,7 +196,6 @@ function handlersOf(context: ApiContext): Handlers<OperationId, ApiContext> {
   }
 }
 
-/** Pages under the public URL are ours, and those under this machine's own names while only it can reach us. */
 function ownOriginsOf(publicUrl: string, listening: Address): ReadonlySet<string> {
   const local = isLoopback(listening) ? ['localhost', '127.0.0.1', '::1'].map((host) => ({ host, port: listening.port })) : []
   return new Set([new URL(publicUrl).origin, ...local.map((address) => new URL(`http://${formatAddress(address)}`).origin)])

@@ -22,7 +22,6 @@ const ofMember = { target: ({ params }: { params: { memberId: string } }) => par
 const ofWorkspace = { target: ({ params }: { params: { ownerId: string } }) => params.ownerId, read: workspaceNow }
 const made = { target: (_: unknown, reply: { id: string } | undefined) => reply?.id }
 
-/** What the audit log tells of each operation that may change something. */
 export const auditEvents: AuditEvents<ApiContext> = {
   register: { event: 'user.registered', isPersonal: true },
   login: { event: 'user.signed_in', isPersonal: true },

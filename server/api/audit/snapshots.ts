@@ -24,26 +24,24 @@ interface Of<P> {
 
 type OfService = Of<{ serviceId: string }>
 
-/** A service of the caller's workspace as callers see it; undefined once it is deleted. */
 export function serviceNow({ actor, params }: OfService, context: ApiContext): Snapshot | undefined {
   const service = findService(context.db, actor.workspaceId, params.serviceId)
   return service === undefined ? undefined : { ...presentService(context, service), generation: service.generation }
 }
 
-/** Its variables: the names, and of values only whether they change. */
+/** The variables of a service: the names, and of values only whether they change. */
 export function envNow({ actor, params }: OfService, context: ApiContext): Snapshot | undefined {
   const service = findService(context.db, actor.workspaceId, params.serviceId)
   return service && { envVars: Object.fromEntries(listEnv(context, service.id).map(({ key, value }) => [key, hidden(value)])) }
 }
 
-/** One of its variables. */
 export function envVarNow({ actor, params }: Of<{ serviceId: string; key: string }>, context: ApiContext): Snapshot | undefined {
   const service = findService(context.db, actor.workspaceId, params.serviceId)
   const value = service && findEnv(context, service.id, params.key)
   return service && { envVars: value === undefined ? {} : { [params.key]: hidden(value) } }
 }
 
-/** Its secret files: the names, and of contents only whether they change. */
+/** The secret files of a service: the names, and of contents only whether they change. */
 export function secretFilesNow({ actor, params }: OfService, context: ApiContext): Snapshot | undefined {
   const service = findService(context.db, actor.workspaceId, params.serviceId)
   return (
@@ -51,26 +49,23 @@ export function secretFilesNow({ actor, params }: OfService, context: ApiContext
   )
 }
 
-/** Where it differs in what people are told of it. */
+/** Overrides where the service differs in what people are told of it. */
 export function overridesNow({ actor, params }: OfService, { db }: ApiContext): Snapshot | undefined {
   const service = findService(db, actor.workspaceId, params.serviceId)
   return service && { ...overridesOf(db, service.id) }
 }
 
-/** A disk of the caller's workspace as callers see it. */
 export function diskNow({ actor, params }: Of<{ diskId: string }>, { db }: ApiContext): Snapshot | undefined {
   const disk = findDisk(db, actor.workspaceId, params.diskId)
   return disk && { ...presentDisk(disk) }
 }
 
-/** A custom domain of a service of the caller's workspace, by id or name. */
 export function domainNow({ actor, params }: Of<{ serviceId: string; domainId: string }>, { db }: ApiContext): Snapshot | undefined {
   const service = findService(db, actor.workspaceId, params.serviceId)
   const domain = service && findDomain(db, service.id, params.domainId)
   return domain && { id: domain.id, name: domain.name }
 }
 
-/** A custom role of the caller's workspace as callers see it. */
 export function roleNow({ actor, params }: Of<{ roleId: string }>, { db }: ApiContext): Snapshot | undefined {
   const role = findRole(db, actor.workspaceId, params.roleId)
   return role && { ...presentRole(role) }
@@ -82,13 +77,11 @@ export function keyNow({ actor, params }: Of<{ keyId: string }>, { db }: ApiCont
   return key && { ...presentKeyDetails(key) }
 }
 
-/** A member of the caller's workspace; undefined once they are removed. */
 export function memberNow({ actor, params }: Of<{ memberId: string }>, { db }: ApiContext): Snapshot | undefined {
   const member = findMember(db, actor.workspaceId, params.memberId)
   return member && { email: member.email, role: member.role, scope: presentScope(member.scope) }
 }
 
-/** The caller's workspace with its rules; undefined once it is deleted. */
 export function workspaceNow({ actor }: Of<unknown>, { db }: ApiContext): Snapshot | undefined {
   const workspace = findDetails(db, actor.workspaceId)
   return workspace === undefined || workspace.deletedAt !== null ? undefined : { ...presentDetails(workspace) }

@@ -3,20 +3,18 @@ import type { Operation } from '../../../shared/operation.ts'
 import type { Actor } from '../handlers/call.ts'
 import type { Credential } from './credential.ts'
 
-/** Whom a credential belongs to. What they may do depends on the workspace they act in. */
 export interface Principal {
-  /** What requests are counted by. */
   rateKey: string
-  /** The caller in that workspace, or in their first when none is named; undefined where they are no member. */
   actorIn(workspaceId: string | undefined): Actor | undefined
-  /** The same as of now, where the session outlasts the credential that was shown: a WebSocket goes on while a short-lived token ends. */
+  /**
+   * The principal as of now, where its session outlasts the credential that was shown: a WebSocket goes on while a short-lived token ends.
+   */
   again?(): Principal | undefined
 }
 
-/** Finds whom a token or session belongs to; undefined for one that is unknown, expired or revoked. */
 export type Identify = (credential: Credential) => Principal | undefined
 
-/** One sentence for what is unknown, over and revoked: which of them it is concerns nobody who only shows it. */
+/** One sentence covers unknown, over and revoked: which of them it is concerns nobody who only shows it. */
 const missing: Record<Credential['kind'], string> = {
   none: 'Log in, or send a valid API key as "Authorization: Bearer <key>".',
   malformed: 'This Authorization header cannot be read. Send a valid API key as "Authorization: Bearer <key>".',
@@ -31,10 +29,7 @@ export function requirePrincipal(principal: Principal | undefined, { kind }: Cre
 }
 
 /**
- * The caller in the workspace they ask for. A workspace may be named in several places of a request, then it is the same one everywhere.
- *
- * @throws AppError `not_found` for a workspace that is not theirs, `validation_failed` for two different ones of theirs,
- * `forbidden` for a caller without any workspace.
+ * @throws AppError `not_found` for a workspace of others, `validation_failed` for two of theirs, `forbidden` for a caller who is in none.
  */
 export function enterWorkspace(principal: Principal, named: readonly string[]): Actor {
   if (named.length === 0) return firstWorkspaceOf(principal)
@@ -56,10 +51,7 @@ function firstWorkspaceOf(principal: Principal): Actor {
   return actor
 }
 
-/**
- * @throws AppError `forbidden` naming the permission that the caller lacks, or saying that the operation is for people, or that the
- * workspace wants a second factor; that one is set up by what needs no permission.
- */
+/** @throws AppError `forbidden` naming the permission that the caller lacks, or wanting a person or a second factor. */
 export function requireAccess(actor: Actor, { access, usersOnly }: Pick<Operation, 'access' | 'usersOnly'>): void {
   if (usersOnly && actor.type !== 'user') {
     throw new AppError('forbidden', 'This is about the account of a person, and a key has none. Sign in with cpctl login, or in a browser.')

@@ -1,7 +1,5 @@
-/** Name of the cookie that carries a browser's session. */
 export const sessionCookie = 'cpd_session'
 
-/** What a request shows to say who is calling. `malformed` is an Authorization header that is not a Bearer token. */
 export type Credential = { kind: 'none' } | { kind: 'malformed' } | { kind: 'bearer'; token: string } | { kind: 'session'; token: string }
 
 const none: Credential = { kind: 'none' }
@@ -19,7 +17,6 @@ export function credentialOf(headers: Headers): Credential {
   return token === undefined ? none : { kind: 'session', token }
 }
 
-/** The session token of the request's cookie, whatever other credential it shows. */
 export function sessionTokenOf(headers: Headers): string | undefined {
   const cookies = headers.get('cookie')
   if (cookies === null) return undefined

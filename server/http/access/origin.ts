@@ -2,14 +2,11 @@ import { AppError } from '../../../shared/error.ts'
 
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** Whether a request of this method may change something. */
 export const isStateChanging = (method: string): boolean => !safeMethods.has(method)
 
 /**
- * Refuses what another site made a browser send: browsers attach our cookie to such requests, and only their Origin tells.
- * Clients without any of the three headers are not browsers, and those have no business with a cookie.
- *
- * @throws AppError `forbidden` unless Origin, else Sec-Fetch-Site, else Referer says that one of our own pages sent it.
+ * Refuses what another site made a browser send: browsers attach our cookie to it. @throws AppError `forbidden` unless a page of ours sent
+ * it.
  */
 export function requireOwnOrigin(headers: Headers, ownOrigins: ReadonlySet<string>): void {
   if (!isFromOwnPage(headers, ownOrigins)) {
@@ -17,7 +14,7 @@ export function requireOwnOrigin(headers: Headers, ownOrigins: ReadonlySet<strin
   }
 }
 
-/** As `requireOwnOrigin`, for requests that carry no cookie of ours: only a sign of another site's page is refused. */
+/** Refuses only what shows another site's page, for requests that carry no cookie of ours. @throws AppError `forbidden`. */
 export function refuseForeignOrigin(headers: Headers, ownOrigins: ReadonlySet<string>): void {
   if (headers.has('origin') || headers.has('sec-fetch-site')) requireOwnOrigin(headers, ownOrigins)
 }

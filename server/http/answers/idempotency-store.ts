@@ -11,8 +11,8 @@ interface Row {
 }
 
 /**
- * Keeps first answers in the database, sealed, because the answer to "create a key" holds its secret. Claims that a dead process
- * left unanswered are freed at the start: an answer is kept in the transaction of its change, so that without one nothing was done.
+ * Answers are sealed, because that to "create a key" holds a secret. Claims that a dead process left are freed at the start: nothing was
+ * done.
  */
 export function createIdempotencyStore(db: Database, sealer: Sealer, now: () => number): IdempotencyStore {
   db.run('DELETE FROM idempotency_keys WHERE status IS NULL')

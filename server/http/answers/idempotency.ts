@@ -3,7 +3,6 @@ import { AppError } from '../../../shared/error.ts'
 
 export interface StoredAnswer {
   status: number
-  /** The JSON text that was sent. */
   body: string
 }
 
@@ -16,7 +15,6 @@ export interface IdempotentRequest {
 
 /** Remembers first answers for 24 hours. */
 export interface IdempotencyStore {
-  /** Claims the key, or says what became of the earlier claim. */
   begin(request: IdempotentRequest): 'begun' | 'running' | 'other_request' | StoredAnswer
   finish(request: IdempotentRequest, answer: StoredAnswer): void
   /** Frees the key of a request that failed before its change was made, so that it can be tried again. */
@@ -34,10 +32,7 @@ export function idempotencyKeyOf(headers: Headers): string | undefined {
   return key
 }
 
-/**
- * What makes two requests the same one: path, query and body. A streamed upload is told apart by its type and length only,
- * because it is not read before the key is looked up.
- */
+/** A streamed upload is told apart by its type and length only, because it is not read before the key is looked up. */
 export function requestHashOf(request: Request, body: unknown): string {
   const url = new URL(request.url)
   const streamed = [request.headers.get('content-type'), request.headers.get('content-length')]
@@ -47,12 +42,7 @@ export function requestHashOf(request: Request, body: unknown): string {
     .digest('hex')
 }
 
-/**
- * Does `work` once for each key. A success is answered again, with its status; a failure is forgotten, so that the client can
- * try again with the same key.
- *
- * @throws AppError `conflict` when the key came with another request, or while the first is still being answered.
- */
+/** Does `work` once for each key; a failure is forgotten. @throws AppError `conflict` for another request's key, or one that is running. */
 export async function answerOnce(
   store: IdempotencyStore,
   request: IdempotentRequest,

@@ -3,10 +3,8 @@ import { isAnswer } from '../handlers/call.ts'
 import { type Checker, createChecker } from '../input/validate.ts'
 import type { StoredAnswer } from './idempotency.ts'
 
-/** What a handler gave back, checked against the table. */
 export interface Presented {
   status: number
-  /** JSON text; undefined for an answer without a body. */
   json: string | undefined
   headers: Record<string, string>
   cookies: readonly string[]
@@ -14,10 +12,7 @@ export interface Presented {
 
 export type Presenter = (reply: unknown) => Presented
 
-/**
- * Checks replies against the response schemas of the operation and turns them into text. A reply that breaks its schema is our own
- * mistake: it throws, so that the caller sees an internal error and the log names the place.
- */
+/** A reply that breaks its schema is our own mistake: it throws, so that the caller sees an internal error and the log names the place. */
 export function createPresenter(id: string, operation: Operation): Presenter {
   const usual = usualStatus(operation)
   const checkers = new Map<number, Checker | null>(

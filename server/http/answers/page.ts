@@ -3,18 +3,11 @@ import { pageItems } from '../../../shared/schema.ts'
 
 export const DEFAULT_PAGE_ITEMS = pageItems.default
 
-/** Where in a list an item stands: its sort keys, outermost first, such as `[createdAt, id]` or `[id]`. */
 export type Position = readonly (string | number)[]
 
-/** The opaque text of a position. */
 export const encodeCursor = (position: Position): string => Buffer.from(JSON.stringify(position)).toString('base64url')
 
-/**
- * The position a cursor stands for; undefined for no cursor.
- *
- * @param types of the sort keys, in order.
- * @throws AppError `validation_failed` for text that no list of this kind gave out.
- */
+/** @throws AppError `validation_failed` for text that no list of this kind gave out. */
 export function decodeCursor(cursor: string | undefined, types: readonly ('string' | 'number')[]): Position | undefined {
   if (cursor === undefined) return undefined
   const position = parsed(cursor)
@@ -27,10 +20,8 @@ export function decodeCursor(cursor: string | undefined, types: readonly ('strin
   return position as Position
 }
 
-/** The id after which a page begins, in lists that are sorted by id. */
 export const idAfter = (cursor: string | undefined): string | undefined => decodeCursor(cursor, ['string'])?.[0] as string | undefined
 
-/** A page as lists send it: each item wrapped under its own name, with the cursor of its position. */
 export function pageOf<const N extends string, T>(
   name: N,
   items: readonly T[],

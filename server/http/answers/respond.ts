@@ -3,12 +3,10 @@ import { diskFull, isDiskFull } from '../../platform/files/disk-full.ts'
 import { describeError, type ServerLog } from '../../platform/server-log.ts'
 import type { RateState } from '../limits/rate-limit.ts'
 
-/** What every response carries, whatever it answers. */
 export interface ReplyHead {
   requestId: string
   rate: RateState
   isHttps: boolean
-  /** What is to be said to the page of another origin. */
   cors: Record<string, string> | undefined
 }
 
@@ -30,14 +28,12 @@ export function headersOf({ requestId, rate, isHttps, cors }: ReplyHead): Record
   return cors === undefined ? headers : Object.assign(headers, cors)
 }
 
-/** An answer of JSON text, or without a body where `json` is undefined. */
 export function respondJson(head: ReplyHead, status: number, json: string | undefined, extra: Record<string, string> = {}): Response {
   const headers = headersOf(head)
   if (json !== undefined) headers['Content-Type'] = 'application/json; charset=utf-8'
   return new Response(json ?? null, { status, headers: Object.assign(headers, extra) })
 }
 
-/** A response that a route made itself, with the headers of every response added where it has none of its own. */
 export function respondAs(head: ReplyHead, response: Response): Response {
   for (const [name, value] of Object.entries(headersOf(head))) {
     if (name === 'Vary') response.headers.append(name, value)
@@ -67,7 +63,6 @@ export function respondError(head: ReplyHead, error: unknown, log: ServerLog): R
 
 function shownOf({ requestId }: ReplyHead, error: unknown): AppError {
   if (error instanceof AppError) return error
-  // The database and the files of the platform need space as well; whoever calls can do something about it.
   return isDiskFull(error) ? diskFull(error) : new AppError('internal', internalMessage(requestId))
 }
 

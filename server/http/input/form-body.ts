@@ -3,25 +3,17 @@ import { type BodyLimits, decodeUtf8, parseJson, readBounded, readJsonBody } fro
 
 const formType = 'application/x-www-form-urlencoded'
 
-/** Whether the body says that it is the form of a page. */
 export const isForm = ({ headers }: Request): boolean => typeOf(headers) === formType
 
 /**
- * The fields of a form, each given once.
- *
- * @throws AppError `unsupported_media_type` for another content type, `payload_too_large` beyond the limit, `bad_request` for a body that
- * is cut off, too slow, no UTF-8, or names a field twice.
+ * @throws AppError `unsupported_media_type`, `payload_too_large`, or `bad_request` for a body that cannot be read or names a field twice.
  */
 export async function readForm(request: Request, limits: BodyLimits): Promise<Record<string, string>> {
   if (!isForm(request)) throw new AppError('unsupported_media_type', `Send the fields as Content-Type: ${formType}.`)
   return request.body === null ? {} : fieldsOf(decodeUtf8(await readBounded(request, limits)))
 }
 
-/**
- * The body of an operation that takes forms as well as JSON: undefined where there is none. Render's CLI sends JSON and calls it a form.
- *
- * @throws AppError as `readForm` and `readJsonBody` do.
- */
+/** Takes a form or JSON, whatever its content type says: Render's CLI sends JSON and calls it a form. @throws AppError as `readForm`. */
 export async function readFormOrJson(request: Request, limits: BodyLimits): Promise<unknown> {
   if (!isForm(request)) return readJsonBody(request, limits)
   if (request.body === null) return undefined

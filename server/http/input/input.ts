@@ -7,14 +7,11 @@ import { type BodyLimits, readJsonBody } from './json-body.ts'
 import { createQueryReader } from './query.ts'
 import { type Checker, createChecker } from './validate.ts'
 
-/** Reads and checks what one operation is sent. */
 export interface InputReader {
   query(url: string): Record<string, unknown>
-  /** Workspace ids named in path, header and query, unchecked. */
   workspaceIds(request: Request, params: Record<string, unknown>, query: Record<string, unknown>): string[]
   /** @throws AppError `validation_failed` naming what is wrong in path or query. */
   check(params: Record<string, unknown>, query: Record<string, unknown>): void
-  /** The checked body; undefined for operations without one. */
   body(request: Request): Promise<unknown>
 }
 
@@ -50,7 +47,6 @@ export function createInputReader(operation: Operation, limits: BodyLimits): Inp
   }
 }
 
-/** The workspace that a body names, if it does. */
 export function workspaceOfBody(body: unknown): string[] {
   const ownerId = typeof body === 'object' && body !== null && 'ownerId' in body ? body.ownerId : undefined
   return typeof ownerId === 'string' ? [ownerId] : []

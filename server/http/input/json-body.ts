@@ -1,7 +1,6 @@
 import { AppError } from '../../../shared/error.ts'
 
 export const DEFAULT_MAX_BODY_BYTES = 1024 * 1024
-/** Longest time a JSON body may take to arrive. */
 export const BODY_DEADLINE_MS = 30_000
 const MAX_DEPTH = 64
 
@@ -10,12 +9,7 @@ export interface BodyLimits {
   deadlineMs: number
 }
 
-/**
- * The JSON body of a request, or undefined where it has none.
- *
- * @throws AppError `unsupported_media_type` for another content type, `payload_too_large` beyond the limit, `bad_request` for what is
- * not JSON, not UTF-8, nested deeper than 64 levels, or too slow.
- */
+/** @throws AppError `unsupported_media_type`, `payload_too_large`, or `bad_request` for what is no JSON, too deep or too slow. */
 export async function readJsonBody(request: Request, limits: BodyLimits): Promise<unknown> {
   if (request.body === null || request.headers.get('content-length') === '0') return undefined
   const bytes = await readBounded(request, limits)
@@ -24,7 +18,6 @@ export async function readJsonBody(request: Request, limits: BodyLimits): Promis
   return parseJson(bytes)
 }
 
-/** Parses UTF-8 JSON of bounded depth. @throws AppError `bad_request`. */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = decodeUtf8(bytes)
   if (isDeeperThan(text, MAX_DEPTH)) throw new AppError('bad_request', `The JSON is nested deeper than ${MAX_DEPTH} levels.`)
@@ -35,7 +28,7 @@ export function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** Whether brackets outside strings nest deeper than `max`; read from the text, so that a hostile body never gets to build objects. */
+/** Reads the text, so that a hostile body never gets to build objects. */
 export function isDeeperThan(text: string, max: number): boolean {
   let depth = 0
   for (let index = 0; index < text.length; index++) {
@@ -49,7 +42,6 @@ export function isDeeperThan(text: string, max: number): boolean {
 
 const QUOTE = 34
 const BACKSLASH = 92
-/** What each bracket does to the depth. */
 const nesting: ReadonlyMap<number, number> = new Map([
   ['['.charCodeAt(0), 1],
   ['{'.charCodeAt(0), 1],
@@ -57,7 +49,6 @@ const nesting: ReadonlyMap<number, number> = new Map([
   ['}'.charCodeAt(0), -1],
 ])
 
-/** Index of the quote that closes the string opened at `start`; the end of the text where none does. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let escapes = 0
@@ -76,7 +67,7 @@ function requireJson(contentType: string | null): void {
   }
 }
 
-/** The whole body. @throws AppError `payload_too_large` beyond the limit, `bad_request` for one that is cut off or too slow. */
+/** @throws AppError `payload_too_large` beyond the limit, `bad_request` for a body that is cut off or too slow. */
 export async function readBounded(request: Request, { maxBytes, deadlineMs }: BodyLimits): Promise<Uint8Array> {
   const tooLarge = () => new AppError('payload_too_large', `The body is larger than the ${maxBytes} bytes accepted here.`)
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge()
@@ -105,7 +96,6 @@ export async function readBounded(request: Request, { maxBytes, deadlineMs }: Bo
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)
 }
 
-/** @throws AppError `bad_request` for what is no UTF-8. */
 export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)

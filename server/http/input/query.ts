@@ -2,7 +2,6 @@ import type { TObject, TSchema } from '@sinclair/typebox'
 import { AppError } from '../../../shared/error.ts'
 import { pageItems } from '../../../shared/schema.ts'
 
-/** Turns the raw query of a URL into values of the types its schema names; what cannot be turned is left for validation to refuse. */
 export type QueryReader = (url: string) => Record<string, unknown>
 
 interface Field {
@@ -11,10 +10,7 @@ interface Field {
   fallback: unknown
 }
 
-/**
- * Arrays are taken comma-joined and repeated, numbers and booleans from their text; empty values count as absent; keys the
- * schema does not name are left alone. `limit` is clamped and defaults apply.
- */
+/** Arrays are comma-joined or repeated; empty values count as absent; `limit` is clamped and defaults apply. */
 export function createQueryReader(schema: TObject): QueryReader {
   const fields = Object.entries(schema.properties).map(([name, property]) => fieldOf(name, property))
   const fallbacks = Object.fromEntries(fields.flatMap(({ name, fallback }) => (fallback === undefined ? [] : [[name, fallback]])))
@@ -50,7 +46,6 @@ function fieldOf(name: string, schema: TSchema): Field {
   return { name, fallback, read }
 }
 
-/** A schema that names no other number allows as many items as any page. */
 const clamped = (limit: unknown, { 'x-clamped': most = pageItems.most }: TSchema): unknown =>
   typeof limit === 'number' ? Math.min(limit, most as number) : limit
 

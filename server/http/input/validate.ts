@@ -5,10 +5,10 @@ import { minPasswordChars } from '../../../shared/auth.ts'
 import type { ErrorDetail } from '../../../shared/error.ts'
 import { unsupportedFields } from '../../../shared/schema.ts'
 
-/** A schema made ready to check many values. Compiled at its first use: a start with hundreds of schemas stays quick. */
+/** A schema compiled at its first use: a start with hundreds of schemas stays quick. */
 export interface Checker {
   accepts(value: unknown): boolean
-  /** What is wrong with `value`, by JSON pointer, at most 20 places; empty when nothing is. Values are never repeated in messages. */
+  /** What is wrong with `value`, by JSON pointer, at most 20 places. Values are never repeated in messages. */
   problemsOf(value: unknown): ErrorDetail[]
 }
 
@@ -37,7 +37,6 @@ export function createChecker(schema: TSchema): Checker {
   }
 }
 
-/** One message for each place; the first is the most telling. */
 function describe(errors: Iterable<ValueError>): ErrorDetail[] {
   const details = new Map<string, ErrorDetail>()
   for (const error of errors) {

@@ -1,15 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { forwardedClient, ingressProofHeader } from '../../../shared/forwarded-client.ts'
 
-/** Tells the address of the client from that of the peer and what proxies in between say. */
 export type AddressReader = (peer: string | undefined, headers: Headers) => string
 
 const UNKNOWN = 'unknown'
 
-/**
- * Without a trusted proxy the header counts for nothing. Our own ingress is one where it shows its proof: it comes from an address of
- * this machine, from which every local app can come as well.
- */
+/** Our own ingress is trusted by its proof and not by its address, from which every local app can come as well. */
 export function createAddressReader(isTrustedProxy: (address: string) => boolean, ingressProof?: string): AddressReader {
   const isProof = ingressProof === undefined ? () => false : createProofCheck(ingressProof)
   return (peer, headers) => {
@@ -22,7 +18,7 @@ export function createAddressReader(isTrustedProxy: (address: string) => boolean
   }
 }
 
-/** A client may send the header too, as often as it likes: the ingress puts its own behind those. Compares in constant time. */
+/** A client may send the header too: the ingress puts its own behind those. Compares in constant time. */
 function createProofCheck(proof: string): (header: string | null) => boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   const wanted = digest(proof)

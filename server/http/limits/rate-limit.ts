@@ -1,21 +1,15 @@
-/** What a limiter says of one request, for the RateLimit headers. */
 export interface RateState {
   limit: number
   remaining: number
-  /** Seconds until the whole limit is there again. */
   resetSeconds: number
-  /** Seconds until there is a request again; only where this one was not counted because none was left. */
   retryAfterSeconds?: number
 }
 
 export interface RateLimiter {
-  /** Counts one request of `key`, unless it has none left. */
   take(key: string): RateState
-  /** The state of `key` without counting. */
   peek(key: string): RateState
 }
 
-/** Stands for "no limit": far above what one machine can answer in a minute. */
 const UNLIMITED_PER_MINUTE = 1_000_000_000
 const MS_PER_MINUTE = 60_000
 /** Buckets of one generation; two are kept. */
@@ -27,9 +21,8 @@ interface Bucket {
 }
 
 /**
- * A token bucket for each credential or address: `perMinute` at once, refilled evenly; 0 is no limit. In memory, because a restart that
- * forgives a minute's requests does no harm. Buckets are kept in two generations: one that nobody has touched for a whole generation
- * has filled up meanwhile and says nothing, and a flood of addresses ends a generation early, so that memory stays bounded.
+ * Token buckets of `perMinute`; 0 is no limit. A bucket untouched for a generation has filled up, so it is forgotten and memory stays
+ * bounded.
  */
 export function createRateLimiter(perMinute: number, now: () => number): RateLimiter {
   const limit = perMinute === 0 ? UNLIMITED_PER_MINUTE : perMinute

@@ -8,13 +8,9 @@ export interface DispatchInput {
   body?: unknown
 }
 
-/**
- * Calls an operation from within, for a visit to a page of ours: with its address, cookies and request id, and by the way that every
- * request goes. So rights, limits, throttles and the audit log are those of the API, and a page can do nothing that the API would not.
- */
+/** Calls an operation for a page of ours by the way of every request, so that a page can do nothing that the API would not. */
 export type Dispatch = (received: RequestContext, id: string, input?: DispatchInput) => Promise<Response>
 
-/** Headers that say something of the page's own request: of its body, its repetition, or of a credential other than the cookie. */
 const ownHeaders = ['authorization', 'content-type', 'content-length', 'transfer-encoding', 'idempotency-key', 'x-workspace-id', 'accept']
 
 export function createDispatch(table: Readonly<Record<string, Operation>>, serving: ReadonlyMap<string, Serve>): Dispatch {

@@ -7,16 +7,14 @@ import { openRequest, uncredited } from '../requests/request-context.ts'
 const KIB = 1024
 const MAX_HEAD_BYTES = 16 * KIB
 
-/** Bun answers to larger heads by itself, without a body: which clients made from the document don't expect of anything. */
+/** Bun answers larger heads by itself, without a body. */
 const BUNS_OWN_LIMIT_BYTES = 64 * KIB
 
-/** Has Bun pass on heads that we answer ourselves. Counts for servers that begin to listen afterwards. */
 export function raiseHeadLimit(): void {
   // Node calls it read-only; Bun goes by what it is set to.
   Object.assign(http, { maxHeaderSize: BUNS_OWN_LIMIT_BYTES })
 }
 
-/** The refusal of a request whose head is too large, or names no host that there can be; undefined for all others. */
 export function refuseBadHead(request: Request, parts: HttpParts): Response | undefined {
   const problem = problemOf(request)
   if (problem === undefined) return undefined
@@ -39,6 +37,6 @@ function problemOf(request: Request): AppError | undefined {
     const message = `The path, query and headers are larger than ${MAX_HEAD_BYTES / KIB} KiB together. Send a shorter query, or fewer cookies.`
     return new AppError('head_too_large', message)
   }
-  // Bun makes the URL of it unseen. Whoever takes it apart later would throw, the audit log included.
+  // Bun makes the URL from the Host header unseen. Whoever takes it apart later would throw, the audit log included.
   return URL.canParse(request.url) ? undefined : new AppError('bad_request', 'The Host header names no host. Send the name of this server.')
 }

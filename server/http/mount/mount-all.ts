@@ -14,16 +14,10 @@ export type OperationTable = Readonly<Record<string, Operation>>
 
 export interface Mounted {
   elysia: Elysia
-  /** Calls operations for our own pages. */
   dispatch: Dispatch
 }
 
-/**
- * The Elysia application of a whole table.
- *
- * @throws Error at once, so that the server does not start, when an operation has no handler, a handler no operation, or an
- * operation does not say who may call it.
- */
+/** @throws Error at once when the table and the handlers do not fit, or an operation does not say who may call it. */
 export function mountAll<C>(
   table: OperationTable,
   handlers: Readonly<Record<string, AnyHandler<C>>>,

@@ -1,7 +1,6 @@
 /**
- * One function serves every operation of the table, as an Elysia route. The order is fixed: who calls, how often, from which page,
- * in which workspace, with which permission; only then are query and body checked. So a stranger's body is never read, and a
- * validation message never shows what a 401, 403 or 404 hides. Elysia's own validation would come before all that.
+ * Who calls, how often, from where and with which right comes before query and body: a stranger's body is never read, and a validation
+ * message never shows what a 401, 403 or 404 hides. Elysia's own validation would come first.
  */
 import type { Elysia } from 'elysia'
 import type { Operation } from '../../../shared/operation.ts'
@@ -32,15 +31,12 @@ interface Route<C> extends Mounted<C> {
 
 type RawParams = Record<string, unknown>
 
-/** Answers a request of one operation, with the parameters of its path. Undefined where it has become a WebSocket. */
 export type Serve = (received: RequestContext, params: RawParams) => Promise<Response | undefined>
 
-/** Adds the route of one operation, with its entry of the OpenAPI document, and gives what answers it. */
 export function mountOperation<C>(elysia: Elysia, parts: HttpParts, mounted: Mounted<C>): Serve {
   const { id, operation } = mounted
   const limits = { maxBytes: parts.maxBodyBytes[id] ?? DEFAULT_MAX_BODY_BYTES, deadlineMs: BODY_DEADLINE_MS }
   const route: Route<C> = { ...mounted, input: createInputReader(operation, limits), present: createPresenter(id, operation) }
-  // Monitors ask with HEAD; Bun leaves the body out.
   const methods = operation.method === 'GET' && !operation.webSocket ? ['GET', 'HEAD'] : [operation.method]
   for (const method of methods) {
     elysia.route(method, operation.path, ({ request, params }) => serve(route, openRequest(request, parts), (params ?? {}) as RawParams), {
@@ -58,7 +54,6 @@ function serve<C>(route: Route<C>, received: RequestContext, params: RawParams):
   })
 }
 
-/** One request, and what the audit log is to know of it. */
 interface Served {
   received: RequestContext
   audited: AuditContext

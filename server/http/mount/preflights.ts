@@ -10,7 +10,6 @@ interface Preflights {
   table: Readonly<Record<string, Operation>>
 }
 
-/** Answers what a browser asks before it lets a page of another origin call us, at every path of the table. */
 export function mountPreflights(elysia: Elysia, parts: HttpParts, { cors, table }: Preflights): void {
   const methods = new Map<string, Operation['method'][]>()
   for (const { path, method, webSocket } of Object.values(table)) {

@@ -1,7 +1,6 @@
 import { AppError } from '../../../shared/error.ts'
 import type { Operation } from '../../../shared/operation.ts'
 
-/** What is said to a request that no route answers: `not_found`, or `method_not_allowed` where the path has other methods. */
 export function createUnknownRoute(table: Readonly<Record<string, Operation>>): (request: Request) => AppError {
   const methodsOf = new Map<string, Set<string>>()
   for (const { path, method } of Object.values(table)) {

@@ -7,18 +7,12 @@ import type { Actor } from '../handlers/call.ts'
 import { rateClassOf } from '../limits/rate-class.ts'
 import type { RequestContext } from './request-context.ts'
 
-/** Somebody let in, whose right can be asked for again while the request or its WebSocket lasts. */
 export interface Admission {
   actor: Actor | undefined
-  /** The caller as of now, perhaps in a workspace that only the body named. @throws AppError as `admit`. */
   readmit(workspaceIds: readonly string[]): Actor | undefined
 }
 
-/**
- * Lets a request in, or throws: who calls, counted, from which page, in which workspace, with which permission.
- *
- * @throws AppError `rate_limited`, `unauthorized`, `forbidden`, or `not_found` for a workspace of others.
- */
+/** @throws AppError `rate_limited`, `unauthorized`, `forbidden`, or `not_found` for a workspace of others. */
 export function admit(received: RequestContext, operation: Operation, workspaceIds: readonly string[]): Admission {
   const { access, webSocket } = operation
   const credential = operation.isCrossSite ? noCredential : credentialOf(received.request.headers)

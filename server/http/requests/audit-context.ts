@@ -6,16 +6,13 @@ import { type AuditMoment, auditMomentOf } from '../handlers/audit-moment.ts'
 import type { Actor, AnyCall, AnyHandler, AuditFacts } from '../handlers/call.ts'
 import type { RequestContext } from './request-context.ts'
 
-/** What the audit log is to know of one request, gathered while it is answered. */
 export interface AuditContext {
   operationId: string
   audit: AuditPort
   moment: AuditMoment
   facts: AuditFacts
-  /** Whether it is settled who calls, and in which workspace. */
   isAdmitted: boolean
   isWritten: boolean
-  /** Keeps the answer for a request that comes again with its key; absent where it has none. */
   keepAnswer?: (reply: unknown) => void
 }
 
@@ -28,7 +25,6 @@ export const openAuditContext = (operationId: string, operation: Operation, audi
   isWritten: false,
 })
 
-/** Adds facts to those that are known; of metadata, each field. */
 export function addFacts({ facts }: AuditContext, more: AuditFacts): void {
   Object.assign(facts, more, { metadata: { ...facts.metadata, ...more.metadata } })
 }
@@ -41,7 +37,6 @@ export function recordChange<T>(context: AuditContext, call: AnyCall, apply: () 
   return audit.record({ operationId, call, facts }, apply)
 }
 
-/** Has the handler answer. What it does at once is done in one transaction with its entry. */
 export async function perform<C>(
   audited: AuditContext,
   call: AnyCall,
@@ -59,10 +54,8 @@ export async function perform<C>(
   return reply
 }
 
-/** The parts of the context that a refusal needs. */
 type Denied = Pick<AuditContext, 'operationId' | 'audit' | 'facts' | 'isAdmitted'>
 
-/** Reports to the audit log a request that was refused for who sent it. */
 export function reportDenied(context: Denied, received: RequestContext, error: unknown): void {
   if (!(error instanceof AppError) || !isDenial(context, received, error)) return
   const { request, requestId } = received
@@ -78,7 +71,6 @@ export function reportDenied(context: Denied, received: RequestContext, error: u
   context.audit.denied({ ...asked, reason: error.code, message: error.message, actor: callerOf(received), facts })
 }
 
-/** A credential that is none, a right that is lacking, a workspace that is another's. */
 function isDenial({ isAdmitted }: Denied, { request }: RequestContext, { code }: AppError): boolean {
   if (code === 'forbidden') return true
   if (code === 'not_found') return !isAdmitted
@@ -86,7 +78,6 @@ function isDenial({ isAdmitted }: Denied, { request }: RequestContext, { code }:
   return code === 'unauthorized' && (isAdmitted || credentialOf(request.headers).kind !== 'none')
 }
 
-/** Who it was, in the workspace that is theirs. */
 function callerOf({ request, parts }: RequestContext): Actor | undefined {
   const credential = credentialOf(request.headers)
   if (credential.kind === 'none' || credential.kind === 'malformed') return undefined

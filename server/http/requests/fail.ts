@@ -1,7 +1,6 @@
 import { respondAs, respondError } from '../answers/respond.ts'
 import type { RequestContext } from './request-context.ts'
 
-/** The answer to a request that failed: a page where a person opened its URL in a browser, else JSON. */
 export function respondFailure(received: RequestContext, error: unknown): Response {
   const { request, requestId, parts } = received
   const answer = respondError(received.head(), error, parts.log)

@@ -5,22 +5,19 @@ import type { RateState } from '../limits/rate-limit.ts'
 import type { Counted } from '../limits/rate-limits.ts'
 import type { HttpParts } from './parts.ts'
 
-/** One request on its way through: its id, where it comes from, and whose limit it counts against. */
 export interface RequestContext {
   readonly request: Request
   readonly requestId: string
   readonly parts: HttpParts
-  /** Address of the client; a forwarded one only when a trusted proxy says so. */
   address(): string
   /** Counts the request once, against its credential or else its address. @throws AppError `rate_limited`. */
   count(request: Omit<Counted, 'address'>): void
   head(): ReplyHead
 }
 
-/** How a request counts that belongs to nobody and no operation. */
 export const uncredited: Omit<Counted, 'address'> = { class: 'read', credential: undefined }
 
-/** Begins to follow a request. Whatever costs anything, its address and its limit, is looked up when it is asked for. */
+/** Whatever costs anything, the address and the limit of a request, is looked up when it is asked for. */
 export function openRequest(request: Request, parts: HttpParts): RequestContext {
   let address: string | undefined
   let rate: RateState | undefined

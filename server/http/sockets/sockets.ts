@@ -1,30 +1,22 @@
 import type { Server, ServerWebSocket, WebSocketHandler } from 'bun'
 import { AppError } from '../../../shared/error.ts'
 
-/** A WebSocket of a client. */
 export interface ClientSocket {
-  /**
-   * Sends one frame, text or binary. `queued`: taken, but nothing more should be sent before `drained`; `dropped`: the client has
-   * gone, or was sent far too much.
-   */
+  /** `queued`: nothing more should be sent before `drained`; `dropped`: the client has gone, or was sent far too much. */
   send(data: string | Uint8Array): 'sent' | 'queued' | 'dropped'
-  /** The reason is cut to what a close frame holds. */
   close(code: number, reason: string): void
 }
 
-/** What a route does with a socket it was given. */
 export interface SocketEvents {
   opened(socket: ClientSocket): void
   /** A frame of the client's. Without it the client only listens, and one that says more than a word is closed. */
   message?(data: string | Uint8Array): void
-  /** Why the socket is to be closed, if it is, apart from the caller's right; asked every `recheckMs`. */
   endReason?(): string | undefined
   /**
-   * A client that has sent nothing at all for this long, not even the answer to a ping, is cut off: for sockets that hold
-   * something which must not outlive the client. The others have two minutes.
+   * A client that is silent for this long, even to pings, is cut off: for sockets that hold what must not outlive it. Others have two
+   * minutes.
    */
   silenceMs?: number
-  /** The client has taken what was queued. */
   drained?(): void
   /** Called once, whoever closed it: the place to free everything. The reason is the server's, undefined when the client went by itself. */
   closed(reason: string | undefined): void
@@ -33,9 +25,8 @@ export interface SocketEvents {
 export interface SocketData {
   events: SocketEvents
   isAllowed: () => boolean
-  /** When the client was last heard of, in milliseconds of `performance.now()`. */
+  /** The time in milliseconds of `performance.now()`. */
   heardAt: number
-  /** Why the server ended it, once it has. */
   endedBecause: string | undefined
 }
 
@@ -43,7 +34,6 @@ export interface UpgradeOptions extends Pick<SocketData, 'events' | 'isAllowed'>
   headers: Record<string, string>
 }
 
-/** All open WebSockets: their heartbeat, and their end when the right to them ends. */
 export interface SocketHub {
   /** @throws AppError `bad_request` when the request is no WebSocket handshake, `unavailable` while the server stops. */
   upgrade(server: Server<SocketData>, request: Request, options: UpgradeOptions): void
@@ -54,19 +44,15 @@ export interface SocketHub {
 
 export interface SocketTimings {
   heartbeatMs: number
-  /** How often every socket's right is looked at again. */
   recheckMs: number
 }
 
 export const defaultSocketTimings: SocketTimings = { heartbeatMs: 30_000, recheckMs: 2000 }
 
-/** The longest frame of a client. */
 export const MAX_FRAME_BYTES = 64 * 1024
-/** Those who only listen have nothing to say; anything longer closes the socket. */
+/** Clients who only listen have nothing to say; anything longer closes the socket. */
 const MAX_WORD_BYTES = 1024
-/** A client that lets this much wait is too slow; what it is sent then is dropped. */
 const MAX_QUEUED_BYTES = 4 * 1024 * 1024
-/** Without an answer to pings for this long, the client is gone. */
 const IDLE_SECONDS = 120
 const MAX_REASON_BYTES = 123
 const GOING_AWAY = 1001
@@ -163,7 +149,6 @@ function recheck(sockets: Iterable<Socket>): void {
   }
 }
 
-/** Nobody is there to be told, so it is cut off. */
 function endIfSilent(socket: Socket, silenceMs: number): void {
   if (performance.now() - socket.data.heardAt <= silenceMs) return void socket.ping()
   socket.data.endedBecause = 'The client answered no more'
@@ -175,7 +160,6 @@ function end(socket: Socket, code: number, reason: string): void {
   socket.close(code, fitting(reason))
 }
 
-/** At most as many whole characters as a close frame has room for. */
 function fitting(reason: string): string {
   const bytes = new TextEncoder().encode(reason)
   return bytes.length <= MAX_REASON_BYTES ? reason : new TextDecoder().decode(bytes.slice(0, MAX_REASON_BYTES), { stream: true })

@@ -8,44 +8,35 @@ import { takeSecondFactor } from '../two-factor/second-factor.ts'
 import { findUser, type StoredUser } from '../users/store.ts'
 import { sessionOf } from './session-list.ts'
 
-/** What is needed of a call by a user. */
 export interface UserCall {
   actor: Actor
   request: Request
   clientAddress: string
 }
 
-/** A call that proves whose account it is, and changes something after that. */
 export interface ProofCall extends UserCall {
   change<T>(apply: () => T): T
 }
 
 export interface Proof {
   password: string | undefined
-  /** JSON pointer of the password in the body. */
   passwordPath: string
-  /** Where the second factor is wanted as well: what was sent. */
   otp?: string
 }
 
-/** Somebody who has shown once more that the account is theirs. */
 export interface Proven {
   user: StoredUser
-  /** Makes the change that it was shown for, in one transaction that takes the code as well. */
   change<T>(apply: () => T): T
 }
 
 type ProofContext = Pick<IdentityContext, 'db' | 'sealer' | 'logins' | 'now'>
 
-/** An account without a password shows itself by a sign-in that is no older than this. */
 const FRESH_MS = 10 * 60_000
 
 /**
- * Asks for the password once more, and for a code where it is wanted: a session alone, which may be stolen, changes nothing about how one
- * gets into the account. Failures are counted with those of signing in, so that a session is no way around the limit.
- *
- * @throws AppError `validation_failed` at the field that is wrong, `forbidden` for an account without a password whose sign-in is old,
- * `rate_limited` after too many failures.
+ * A session alone, which may be stolen, changes nothing about how one gets into the account, and is no way around the limit on sign-ins.
+ * @throws AppError `validation_failed` at the wrong field, `forbidden` where an account without a password has signed in long ago,
+ * `rate_limited`.
  */
 export async function proveOwner(context: ProofContext, call: ProofCall, proof: Proof): Promise<Proven> {
   const { db, logins } = context
@@ -71,7 +62,6 @@ export async function proveOwner(context: ProofContext, call: ProofCall, proof: 
   }
 }
 
-/** The account of the calling user. */
 export function requireAccount({ db }: Pick<IdentityContext, 'db'>, actor: Actor): StoredUser {
   const user = findUser(db, actor.id)
   if (user === undefined) throw new AppError('not_found', 'This account has just been removed.')
@@ -87,7 +77,7 @@ async function requirePassword(user: StoredUser, proof: Proof, takeBack: () => v
   if (!isRight) throw wrongPassword(proof)
 }
 
-/** That of a browser: a device's is as young as the click that let it in, which any old session is enough for. */
+/** Only a browser's session counts: a device's is as young as the click that let it in, which any old session is enough for. */
 function requireFreshSession({ db, now }: ProofContext, { request }: UserCall, takeBack: () => void): void {
   const session = credentialOf(request.headers).kind === 'session' ? sessionOf(db, request) : undefined
   if (session !== undefined && now() - session.createdAt <= FRESH_MS) return

@@ -14,18 +14,13 @@ type RegisterContext = Pick<IdentityContext, 'db' | 'audit' | 'logins' | 'now'> 
 
 export interface Registration extends RegisterBody {
   place: SessionPlace
-  /** Makes the change in one transaction, after the hash has been computed. */
   change<T>(apply: () => T): T
-  /** Told whose account it is, as soon as there is one. */
   onAccount(user: { id: string; email: string }): void
 }
 
 /**
- * Makes an account and begins a session: in a workspace of its own, or in the one of the invite. Who is invited gets one of their own as
- * well where they name it, and anybody could have one.
- *
- * @throws AppError `forbidden` for who may not register here, or is not the one invited; `not_found` or `conflict` for an invite that
- * cannot be accepted, `conflict` for an address that has an account, `rate_limited` after too many failures from one network address.
+ * @throws AppError `forbidden` for who may not register or is not the one invited, `not_found` or `conflict` for the invite, `conflict` for
+ * a taken address, `rate_limited`.
  */
 export async function register(context: RegisterContext, wanted: Registration): Promise<SignIn> {
   const { db, logins, now } = context

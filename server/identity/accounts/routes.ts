@@ -15,7 +15,6 @@ import { deleteSessionById, listSessions, presentSession, sessionOf } from './se
 
 type AccountIds = Extract<keyof Operations, 'listSessions' | 'endSession' | 'endOtherSessions' | 'changePassword'>
 
-/** What users do about their sessions and their password. */
 export function createAccountRoutes({ publicUrl }: Pick<IdentityContext, 'publicUrl'>): Handlers<AccountIds, IdentityContext> {
   const cookie = createCookieWriter(publicUrl)
   return {
@@ -38,7 +37,7 @@ export function createAccountRoutes({ publicUrl }: Pick<IdentityContext, 'public
       return answer(204, undefined, isCurrent && showsCookie(request) ? cookie.clear() : {})
     },
     endOtherSessions({ actor, request }, { db }) {
-      // With devices that were let in and have not fetched their token: they would be back a moment later.
+      // Devices that were let in and have not fetched their token would be back a moment later.
       endSignIns(db, actor.id, sessionOf(db, request)?.id)
       return answer(204, undefined)
     },
@@ -55,7 +54,6 @@ export function createAccountRoutes({ publicUrl }: Pick<IdentityContext, 'public
   }
 }
 
-/** Ends everything but the present session, of which a browser gets a new one. */
 function endOthers({ db, now }: IdentityContext, call: UserCall, cookie: CookieWriter): Answer<undefined> {
   const { actor, request } = call
   if (!showsCookie(request)) {

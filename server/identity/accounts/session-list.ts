@@ -18,13 +18,11 @@ export const listSessions = (db: Database, { after = '~', ...page }: Page): Stor
 export const deleteSessionById = (db: Database, userId: string, sessionId: string): boolean =>
   sessions.remove(db, { id: sessionId, userId }) === 1
 
-/** The session that a request shows, by cookie or by access token of a device; undefined for other credentials. */
 export function sessionOf(db: Database, request: Request): StoredSession | undefined {
   const credential = credentialOf(request.headers)
   return credential.kind === 'session' || credential.kind === 'bearer' ? findSession(db, credential.token) : undefined
 }
 
-/** A session as its user sees it. */
 export const presentSession = (
   { id, kind, address, client, createdAt, lastSeenAt, expiresAt }: StoredSession,
   currentId: string | undefined,

@@ -16,7 +16,6 @@ import { register } from './register.ts'
 
 type AuthIds = Extract<keyof Operations, 'register' | 'login' | 'logout' | 'me' | 'getUser'>
 
-/** Registering, signing in and out. */
 export function createAuthRoutes({ publicUrl }: Pick<IdentityContext, 'publicUrl'>): Handlers<AuthIds, IdentityContext> {
   const cookie = createCookieWriter(publicUrl)
   const greet = (status: number, { signedIn, sessionToken, deviceToken }: SignIn) =>
@@ -59,13 +58,11 @@ export function createAuthRoutes({ publicUrl }: Pick<IdentityContext, 'publicUrl
   }
 }
 
-/** Tells the audit log whose account it is. */
 const noteUser =
   ({ note }: Pick<Call<Operations['login']>, 'note'>) =>
   ({ id, email }: { id: string; email: string }): void =>
     note({ actor: { type: 'user', id, email } })
 
-/** Ends the session of the request's cookie, if it has one: a login or logout leaves no old session alive. */
 function endSession(db: IdentityContext['db'], request: Request): void {
   const token = sessionTokenOf(request.headers)
   if (token !== undefined) deleteSession(db, token)
@@ -77,7 +74,7 @@ function workspaceOf(db: IdentityContext['db'], { workspaceId }: Actor): { id: s
   return { id: workspace.id, name: workspace.name }
 }
 
-/** The calling user; for a key, who made it, because clients of keys ask this to greet their owner. */
+/** For a key, the user is who made it, because clients of keys ask this to greet their owner. */
 function userBehind(db: IdentityContext['db'], actor: Actor): ReturnType<typeof presentUser> {
   const user = findUser(db, actor.type === 'api_key' ? (findKeyMaker(db, actor.id) ?? '') : actor.id)
   if (user === undefined) throw new AppError('not_found', 'The user behind this credential no longer exists.')

@@ -25,7 +25,6 @@ type TwoFactorIds = Extract<
   'getTwoFactor' | 'beginTwoFactor' | 'confirmTwoFactor' | 'renewRecoveryCodes' | 'removeTwoFactor'
 >
 
-/** What users do about their second factor. */
 export const twoFactorRoutes: Handlers<TwoFactorIds, IdentityContext> = {
   getTwoFactor: ({ actor }, { db }) => stateOf(db, actor.id),
   async beginTwoFactor(call, context) {
@@ -82,7 +81,6 @@ async function proveBoth(context: IdentityContext, call: CodeCall) {
   return proveOwner(context, call, { password: call.body.password, passwordPath: '/password', otp: call.body.otp })
 }
 
-/** The step of a code that is right for the secret that waits for it. @throws AppError `validation_failed` for a wrong one. */
 function requirePendingCode(
   { db, sealer, logins, now }: IdentityContext,
   { clientAddress }: UserCall,

@@ -1,7 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import type { Workspace } from '../../../shared/workspace.ts'
 
-/** The workspaces of a user that let nobody in without a second factor. */
 export const listRequiring = (db: Database, userId: string): Workspace[] =>
   db
     .query<Workspace, [string]>(

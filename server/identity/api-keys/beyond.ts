@@ -5,13 +5,11 @@ import { permissionsIn } from '../permissions/grant.ts'
 import { isWithin, permissionsWithin, type ServiceScope } from '../scopes/scope.ts'
 import { deleteKey, listKeys, type StoredKey } from './store.ts'
 
-/** What somebody may do, and where. */
 export interface Reach {
   permissions: ReadonlySet<Permission>
   scope: ServiceScope
 }
 
-/** Whether a key may do more than the member who made it, or in more services. */
 export function exceeds(key: Reach, maker: Reach): boolean {
   const isWider = maker.scope !== undefined && (key.scope === undefined || [...key.scope].some((id) => !isWithin(maker.scope, id)))
   return isWider || !holdsAll(effective(maker), effective(key))
@@ -19,10 +17,7 @@ export function exceeds(key: Reach, maker: Reach): boolean {
 
 const effective = ({ permissions, scope }: Reach): ReadonlySet<Permission> => permissionsWithin(scope, permissions)
 
-/**
- * Revokes the keys of a member that may do more than the member may now, and gives them: who was given less is not to keep the rest in a
- * key. Belongs into the transaction of the change.
- */
+/** Revokes the keys of a member that may do more than the member may now, and gives them. Belongs into the transaction of the change. */
 export function revokeKeysBeyond(db: Database, workspaceId: string, userId: string): StoredKey[] {
   const place = findMembership(db, userId, workspaceId)
   if (place === undefined) return []

@@ -11,10 +11,8 @@ import { newKeySecret } from './secret.ts'
 import { countKeys, findKey, insertKey, type StoredKey, staticTokenMaker } from './store.ts'
 
 /**
- * Makes a key that acts in the maker's workspace. Its secret is given here only.
- *
- * @throws AppError `validation_failed` for a role that does not exist or an end that is past, `not_found` for a scope of strange
- * services, `forbidden` for a role that may do more than the maker, `conflict` where the workspace has too many.
+ * @throws AppError `validation_failed` for role or end, `not_found` for the scope, `forbidden` beyond the maker's right, `conflict` at the
+ * limit.
  */
 export function createKey(
   context: Pick<IdentityContext, 'db' | 'now'>,
@@ -44,7 +42,7 @@ export function createKey(
   return { key, secret }
 }
 
-/** Lists show them all at once, and a change of a role looks through them. */
+/** Lists show all keys at once, and a change of a role looks through them. */
 export const MAX_KEYS = 1000
 
 function refuseManyKeys(db: IdentityContext['db'], workspaceId: string): void {

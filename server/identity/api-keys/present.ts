@@ -2,10 +2,8 @@ import type { ApiKey, ApiKeyDetails } from '../../../shared/api-key.ts'
 import { presentScope } from '../scopes/scope.ts'
 import type { StoredKey } from './store.ts'
 
-/** The key as callers see it, in the four fields that are fixed. */
 export const presentKey = ({ id, name, role, createdAt }: StoredKey): ApiKey => ({ id, name, role, created_at: timeOf(createdAt) })
 
-/** The key with everything that is known of it. */
 export const presentKeyDetails = (key: StoredKey): ApiKeyDetails => ({
   ...presentKey(key),
   scope: presentScope(key.scope),

@@ -12,14 +12,12 @@ export function newKeySecret(): string {
   return `${apiKeyPrefix}${random}${checksumOf(random)}`
 }
 
-/** Whether the text has the form of a key and a checksum that fits. Says nothing about whether the key is one of ours. */
 export function isKeySecret(text: string): boolean {
   if (!text.startsWith(apiKeyPrefix) || text.length !== apiKeyPrefix.length + RANDOM_LETTERS + CHECKSUM_LETTERS) return false
   const random = text.slice(apiKeyPrefix.length, -CHECKSUM_LETTERS)
   return text.endsWith(checksumOf(random))
 }
 
-/** CRC-32 in base 62, 6 letters. */
 function checksumOf(random: string): string {
   let rest = Bun.hash.crc32(random)
   let letters = ''

@@ -3,7 +3,7 @@ import { type Columns, tableOf } from '../../platform/db/table.ts'
 import { readSeeded } from '../memberships/seeded.ts'
 import { type ServiceScope, scopeColumn } from '../scopes/scope.ts'
 
-/** Who made the keys that the operator's static token made: they go with no account. */
+/** Maker of the keys that the operator's static token made: they go with no account. */
 export const staticTokenMaker = 'static_token'
 
 /** A key as it is kept. Times are milliseconds since 1970. */
@@ -13,10 +13,9 @@ export interface StoredKey {
   name: string
   role: string
   scope: ServiceScope
-  /** Id of the user behind it, also where another key of theirs made it; `static_token` for the operator's. */
+  /** Id of the user behind the key, also where another key of theirs made it; `static_token` for the operator's. */
   createdBy: string
   createdAt: number
-  /** Null is never. */
   expiresAt: number | null
   /** Null until it is used, and up to a minute late. */
   lastUsedAt: number | null
@@ -40,7 +39,6 @@ const columns: Columns<StoredKey> = {
 const keys = tableOf<StoredKey>('api_keys', columns)
 const newKeys = tableOf<NewKey>('api_keys', { ...columns, secretHash: 'secret_hash' })
 
-/** Adds a key; its secret comes as a hash only. */
 export const insertKey = (db: Database, key: NewKey): boolean => newKeys.insert(db, key)
 
 // Asked with every request: a join would cost eight microseconds more than a look into the other table.
@@ -59,14 +57,13 @@ export const findKey = (db: Database, workspaceId: string, id: string): StoredKe
 export const listKeys = (db: Database, workspaceId: string): StoredKey[] =>
   keys.all(db, 'WHERE workspace_id = $workspaceId ORDER BY created_at DESC, rowid DESC', { workspaceId })
 
-/** How many keys a workspace has, those that are over included. */
 export const countKeys = (db: Database, workspaceId: string): number =>
   db.query<{ count: number }, [string]>('SELECT count(*) AS count FROM api_keys WHERE workspace_id = ?').get(workspaceId)?.count ?? 0
 
 /** Removes a key of this workspace; false when it has none of this id. From then on its secret finds nothing. */
 export const deleteKey = (db: Database, workspaceId: string, id: string): boolean => keys.remove(db, { workspaceId, id }) > 0
 
-/** Removes the keys of a workspace that a user made, those made with such a key included, and gives them. Belongs into a transaction. */
+/** Removes the keys of a workspace that a user made, also with such a key, and gives them. Belongs into a transaction. */
 export function revokeKeysOf(db: Database, workspaceId: string, userId: string): StoredKey[] {
   const made = listKeys(db, workspaceId).filter(({ createdBy }) => createdBy === userId)
   for (const { id } of made) deleteKey(db, workspaceId, id)
@@ -79,5 +76,4 @@ export function findKeyMaker(db: Database, id: string): string | undefined {
   return maker === staticTokenMaker ? readSeeded(db)?.userId : maker
 }
 
-/** Writes down that a key was used; nothing when it is gone. */
 export const setLastUsed = (db: Database, id: string, now: number): void => void keys.update(db, { id }, { lastUsedAt: now })

@@ -11,7 +11,6 @@ import {
 import { newId } from '../../platform/id.ts'
 import type { AuditSigner } from './signer.ts'
 
-/** What is to be written down, before it has its place in a chain. */
 export interface NewEntry {
   event: string
   status: 'success' | 'error'
@@ -35,14 +34,14 @@ interface Last {
 }
 
 /**
- * Adds an entry to the chain of a workspace, and signs it as the newest. Belongs into the transaction of what it tells of.
- * The database has one connection that writes, so that two entries never ask for the same place.
+ * Adds an entry to the chain of a workspace and signs it as the newest. Belongs into the transaction of what it tells of. One connection
+ * alone writes, so two entries never ask for the same place.
  */
 export function appendEntry({ db, signer, now }: ChainWriter, workspaceId: string, wanted: NewEntry): void {
   const last = db
     .query<Last, [string]>('SELECT seq, hash, created_at AS createdAt FROM audit_log WHERE workspace_id = ? ORDER BY seq DESC LIMIT 1')
     .get(workspaceId)
-  // Never earlier than the one before, whatever the clock does: times can be looked up like places.
+  // A time is never earlier than the one before, whatever the clock does: times can be looked up like places.
   const at = Math.max(now(), last?.createdAt ?? 0)
   const timestamp = new Date(at).toISOString()
   const place = { id: newId('auditEntry', at), sequence: (last?.seq ?? 0) + 1, timestamp, previousHash: last?.hash ?? genesisHash }
@@ -55,10 +54,9 @@ export function appendEntry({ db, signer, now }: ChainWriter, workspaceId: strin
   replaceHead(db, { workspaceId, at, head: { ...head, signature: signer.sign(headStatement(workspaceId, head)) } })
 }
 
-/** SHA-256 of the UTF-8 of a text, in hexadecimal. */
 export const hashText = (text: string): string => new Bun.CryptoHasher('sha256').update(text).digest('hex')
 
-/** What comes back out of the database is to be what went in: it keeps no half characters, and cuts a text at a NUL. */
+/** What comes out of the database is to be what went in: SQLite keeps no half characters, and cuts a text at a NUL. */
 function storable({ metadata, ...entry }: NewEntry): NewEntry {
   const { actor, target, ip, requestId, ...rest } = entry
   const clean = <K extends string>(fields: { [key in K]?: string | undefined }) =>
@@ -69,7 +67,6 @@ function storable({ metadata, ...entry }: NewEntry): NewEntry {
     ...rest,
     actor: { type: actor.type, ...clean({ id: actor.id, email: actor.email }) },
     ...clean({ target, ip, requestId }),
-    // Without what JSON does not keep either.
     metadata: JSON.parse(JSON.stringify(metadata)) as Record<string, unknown>,
   }
 }

@@ -7,31 +7,26 @@ import { masked } from './mask.ts'
 import type { AuditSigner } from './signer.ts'
 import { chainsThereAre } from './store.ts'
 
-/** A change that no request asked for. */
 export interface SystemChange {
-  /** Such as `certificate.renewed`. */
   event: string
-  /** Whose log tells of it; absent: that of the default workspace. */
+  /** The workspace in whose log it stands; absent, the default one. */
   workspaceId?: string
-  /** Absent: success. */
   status?: NewEntry['status']
   target?: string
   metadata?: Record<string, unknown>
 }
 
-/** The audit log of every workspace. Each is a chain of its own; see chain.ts. */
 export interface AuditLog {
   /** Raw Ed25519, base64. */
   readonly publicKey: string
-  /** Writes an entry into the chain of each of these workspaces; of none, into that of the default one. Belongs into the change's transaction. */
+  /** Writes an entry into the chain of each workspace, or of the default one. Belongs into the change's transaction. */
   append(workspaceIds: readonly string[], entry: NewEntry): void
   /** Writes down what no request asked for. Belongs into the transaction of the change, where it has one. */
   system(change: SystemChange): void
-  /** The same for what has happened outside of the database already: an entry that cannot be written is told to the operator instead. */
+  /** Reports what has happened outside of the database already: an entry that cannot be written goes to the server's log. */
   tell(change: SystemChange): void
 }
 
-/** No entry is longer: what would be is told without what was asked for. */
 const MAX_METADATA_CHARS = 16_384
 
 export function openAuditLog(parts: { db: Database; signer: AuditSigner; log: ServerLog; now(): number }): AuditLog {
@@ -51,7 +46,7 @@ export function openAuditLog(parts: { db: Database; signer: AuditSigner; log: Se
       ...(target !== undefined && { target }),
       metadata: masked(metadata) as Record<string, unknown>,
     })
-  // Who verifies is told from which entry on another key has signed; this says that it was no mistake of theirs.
+  // Who verifies sees from which entry on another key has signed; this entry says that it was no mistake of theirs.
   if (signer.isNew) for (const workspaceId of chainsThereAre(db)) system({ event: 'audit_log.key_replaced', workspaceId })
   return {
     publicKey: signer.publicKey,

@@ -1,12 +1,9 @@
 import type { TSchema } from '@sinclair/typebox'
 
-/** What stands in an entry in the place of a secret. */
 export const HIDDEN = '[hidden]'
 
-/** Names under which secrets travel, in whichever letter case and with whatever around them. */
 const secretName =
   /pass(word|phrase|wd)|secret|token|otp\b|^(otp|code|codes|value|content|command|pem|certificate)$|(private|api|access|signing|encryption).?key|credential|authorization|cookie|recovery|(device|user).?code|verifier|nonce|_?hash$/i
-/** Names and passwords in URLs. */
 const urlCredentials = /([a-z][a-z0-9+.-]*:\/\/)[^/\s@]*@/gi
 
 const MAX_TEXT_CHARS = 500
@@ -22,15 +19,11 @@ interface Secret {
 /** A value that is compared, and never shown: whether it changed may be told, not what it is. */
 export const hidden = (value: unknown): Secret => ({ [secret]: value })
 
-/** Whether a value is one that `hidden` made. */
 export const isHidden = (value: unknown): value is Secret => typeof value === 'object' && value !== null && secret in value
 
-/** What tells one hidden value from another; never to be shown. */
 export const insideOf = (value: Secret): unknown => value[secret]
 
-/**
- * A value as it may stand in an entry: without what a schema marks as `x-secret`, what is named like a secret, and what is too long.
- */
+/** Leaves out what a schema marks as `x-secret`, what is named like a secret, and what is too long. */
 export function masked(value: unknown, schema?: TSchema): unknown {
   return shown(value, { name: '', schema, depth: 0 })
 }

@@ -4,21 +4,16 @@ import { AppError } from '../../../shared/error.ts'
 import { replaceFileSync } from '../../platform/files/replace-file.ts'
 import { readSecretFile } from '../../platform/files/secret-file.ts'
 
-/** Signs for this installation. */
 export interface AuditSigner {
   /** Ed25519 over the UTF-8 of `text`, base64. */
   sign(text: string): string
-  /** Raw, base64. */
   publicKey: string
-  /** Whether the key was made just now. */
   isNew: boolean
 }
 
 /**
- * Reads the key that entries of the audit log are signed with, making it at first start. It is no key of the master key's: who
- * verifies knows its public half, and who restores a backup without it is told by `verify` from which entry on another signed.
- *
- * @throws AppError unavailable when the file holds no key, or others may read it.
+ * The key is none of the master key's: who verifies knows its public half, and `verify` names the entry from which another key has signed.
+ * @throws AppError `unavailable` when the file holds no key, or others may read it.
  */
 export function openAuditSigner(keyFile: string): AuditSigner {
   const isNew = !existsSync(keyFile)
@@ -32,9 +27,7 @@ function parseKey(pem: string, keyFile: string): KeyObject {
   try {
     const key = createPrivateKey(pem)
     if (key.asymmetricKeyType === 'ed25519') return key
-  } catch {
-    // Said below.
-  }
+  } catch {}
   throw new AppError('unavailable', `${keyFile} holds no Ed25519 key. Restore it from a backup, or move it away to have a new one made.`)
 }
 

@@ -22,22 +22,16 @@ interface EntryRow {
 const columns = `seq, id, created_at AS createdAt, event, status, actor_type AS actorType, actor_id AS actorId, actor_email AS actorEmail,
   target, ip, request_id AS requestId, metadata, previous_hash AS previousHash, hash, signature`
 
-/** Which entries of a workspace are wanted. */
 export interface EntryFilter {
   events: readonly string[]
-  /** Ids or e-mail addresses. */
   actors: readonly string[]
-  /** Places, both excluded. */
   after: number
   before: number
   order: 'ASC' | 'DESC'
   limit: number
 }
 
-/**
- * Entries of a workspace in their order. Each of several events is looked up by itself, and so is each of several actors: an index
- * leads to the page at any depth, and nothing is sorted.
- */
+/** Entries of a workspace in their order. Each event and each actor is looked up by an index of its own, so nothing is sorted. */
 export function listEntries(db: Database, workspaceId: string, filter: EntryFilter): AuditEntry[] {
   const { events, actors, order, limit } = filter
   const found =
@@ -71,7 +65,7 @@ function rowsOf(
     .all(values)
 }
 
-/** Named, as SQLite would rather walk along the chain, all of it where what is looked for is rare. */
+/** SQLite would rather walk along the chain, all of it where what is looked for is rare. */
 function indexFor(event: string | undefined, [actor]: readonly string[]): string {
   if (event !== undefined) return 'INDEXED BY audit_log_by_event'
   if (actor === undefined) return ''
@@ -93,7 +87,7 @@ export const newestSequence = (db: Database, workspaceId: string): number =>
   db.query<{ newest: number | null }, [string]>('SELECT max(seq) AS newest FROM audit_log WHERE workspace_id = ?').get(workspaceId)
     ?.newest ?? 0
 
-/** The place of the first entry at or after a time, in milliseconds; one past the newest when there is none. Times only grow. */
+/** The place of the first entry at or after a time (ms since 1970); one past the newest when there is none. Times only grow. */
 export function firstSequenceAt(db: Database, workspaceId: string, at: number): number {
   const query = db.query<{ createdAt: number }, [string, number]>(
     'SELECT created_at AS createdAt FROM audit_log WHERE workspace_id = ? AND seq = ?',
@@ -149,7 +143,7 @@ function presentEntry(row: EntryRow): AuditEntry {
 
 const LATEST_TIME_MS = 8.64e15
 
-/** Also of what is no time, which only somebody else has written: it must not keep the rest from being read. */
+/** A time that is none, which only somebody else has written, must not keep the rest from being read. */
 const timeOf = (ms: number): string => (Math.abs(ms) <= LATEST_TIME_MS ? new Date(ms).toISOString() : String(ms))
 
 /** Text that is not exactly what we write is shown as such: it has another hash then, as it should. */
@@ -158,8 +152,6 @@ function metadataIn(text: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value) && JSON.stringify(value) === text)
       return value as Record<string, unknown>
-  } catch {
-    // Shown below.
-  }
+  } catch {}
   return { unreadable: text }
 }

@@ -5,19 +5,13 @@ import { AppError } from '../../../shared/error.ts'
 import { hashText } from './chain.ts'
 import { chainsThereAre, entriesFrom, newestSequence, readHead } from './store.ts'
 
-/** Entries in memory at once. */
 const BATCH_ENTRIES = 1000
 
 export interface VerifiedChain extends AuditVerdict {
   workspaceId: string
 }
 
-/**
- * Verifies every chain in a database.
- *
- * @param publicKey that is trusted: raw, base64.
- * @throws AppError bad_request for text that is no such key.
- */
+/** Verifies every chain by a trusted public key (raw, base64). @throws AppError `bad_request` for text that is no such key. */
 export function verifyDatabase(db: Database, publicKey: string): VerifiedChain[] {
   const key = parsePublicKey(publicKey)
   const isSigned = (text: string, signature: string) => verify(null, Buffer.from(text), key, Buffer.from(signature, 'base64'))

@@ -1,7 +1,6 @@
 import type { Actor } from '../../http/handlers/call.ts'
 import type { NewEntry } from '../audit-chain/chain.ts'
 
-/** Who it was, as entries name them. The token of the operator has a name of its own, whoever holds it. */
 export function actorOf(actor: Actor | undefined): NewEntry['actor'] {
   if (actor === undefined) return { type: 'rest_api' }
   const { type, id, email } = actor

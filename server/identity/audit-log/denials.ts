@@ -9,18 +9,15 @@ import { actorOf } from './actor.ts'
 import { createBudgets, type DenialBudget, hasRoom } from './denial-budgets.ts'
 
 /**
- * Denied attempts, bounded: whoever floods us with them must not be able to fill the log, the disk or the memory. The first of
- * somebody is written down at once; what follows within a minute is counted, and told in one entry at its end.
+ * Whoever floods us with denied attempts must not fill the log, the disk or the memory: the first of somebody is written at once, what
+ * follows within a minute is counted, and told in one entry at its end.
  */
 export interface Denials {
   tell(attempt: DeniedRequest): void
-  /** Writes down what was counted and not told yet. */
   flush(): void
 }
 
-/** Repeats are counted for this long. */
 const WINDOW_MS = 60_000
-/** Whose repeats are counted at once in one budget; others are among what was left out. */
 const MAX_COUNTED = 2000
 const MAX_OPERATIONS = 20
 const MAX_PATH_CHARS = 200
@@ -74,19 +71,17 @@ export function createDenials({ db, audit, log, now, stopping }: DenialsContext)
       budget.counted += 1
       counted.set(key, { first: attempt, repeats: 0, operations: new Set([attempt.operationId]) })
       timer ??= setTimeout(flush, WINDOW_MS).unref()
-      // After the answer: how long it takes must not tell whether there is an account, and in how many workspaces it is.
+      // The entry comes after the answer: how long that takes must not tell whether there is an account, and in how many workspaces.
       if (hasRoom(budget)) setImmediate(() => write(entryOf(attempt), () => chainsOf(db, attempt)))
     },
   }
 }
 
-/** By who it was, or else from where; a wrong password apart from a wrong token. */
 function keyOf({ actor, address, reason, facts, isAdmitted, operationId }: DeniedRequest): string {
   const target = facts.target ?? facts.actor?.id ?? ''
   return [reason, actor?.id ?? networkOf(address), actor?.workspaceId ?? '', target, isAdmitted ? operationId : ''].join(' ')
 }
 
-/** Of an account, each of its workspaces. */
 function chainsOf(db: IdentityContext['db'], { actor, facts }: DeniedRequest): readonly string[] {
   if (facts.workspaceIds !== undefined) return facts.workspaceIds
   if (actor !== undefined) return [actor.workspaceId]
@@ -96,7 +91,7 @@ function chainsOf(db: IdentityContext['db'], { actor, facts }: DeniedRequest): r
 const EVENT = 'access.denied'
 
 function entryOf({ operationId, method, path, reason, message, actor, address, requestId, facts }: DeniedRequest): NewEntry {
-  // Whose account it was to be: of who it really was, nothing is known.
+  // The account that was tried: who it really was is not known.
   const target = facts.target ?? facts.actor?.id
   const asked = { operation: operationId, method, path: path.slice(0, MAX_PATH_CHARS), reason, message }
   return {

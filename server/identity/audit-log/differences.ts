@@ -1,6 +1,5 @@
 import { insideOf, isHidden, masked } from '../audit-chain/mask.ts'
 
-/** What something was like, as callers see it; what must not be shown is `hidden`. */
 export type Snapshot = Record<string, unknown>
 
 export interface Difference {
@@ -11,7 +10,6 @@ export interface Difference {
 /** Change with every change, and say nothing. */
 const ignored: ReadonlySet<string> = new Set(['updatedAt', 'dashboardUrl'])
 
-/** The fields that differ, by their path, such as `serviceDetails.plan`; secrets masked. */
 export function differencesOf(before: Snapshot, after: Snapshot): Record<string, Difference> {
   const found: Record<string, Difference> = {}
   collect({ before, after, path: [] }, found)
@@ -27,7 +25,7 @@ function collect({ before, after, path }: { before: Snapshot; after: Snapshot; p
   }
 }
 
-/** Under its own name, which may be that of a secret. */
+/** The value is masked under its own name, which may be that of a secret. */
 function sideOf(side: keyof Difference, name: string, value: unknown): Difference {
   if (value === undefined) return {}
   return { [side]: (masked({ [name]: value }) as Snapshot)[name] }
@@ -35,7 +33,6 @@ function sideOf(side: keyof Difference, name: string, value: unknown): Differenc
 
 const isSame = (left: unknown, right: unknown): boolean => textOf(left) === textOf(right)
 
-/** Hidden values are told apart by what is in them. */
 const textOf = (value: unknown): string | undefined =>
   JSON.stringify(value, (_, held: unknown) => (isHidden(held) ? ['hidden', insideOf(held)] : held))
 

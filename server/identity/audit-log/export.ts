@@ -6,10 +6,7 @@ import type { IdentityContext } from '../context.ts'
 /** Entries read at once: a few milliseconds, in which nobody else is answered. */
 const BATCH_ENTRIES = 250
 
-/**
- * The chain of a workspace as lines of JSON, ending with its signed end. What is written meanwhile is part of it; between two batches
- * everybody else has a turn, and no transaction stays open.
- */
+/** The chain of a workspace as lines of JSON, ending with its signed end. Between two batches everybody else has a turn. */
 export function exportChain(
   { db, audit }: Pick<IdentityContext, 'db' | 'audit'>,
   workspaceId: string,
@@ -33,7 +30,7 @@ export function exportChain(
         const entries = entriesFrom(db, workspaceId, { from: next, limit: BATCH_ENTRIES })
         next = (entries.at(-1)?.sequence ?? next) + 1
         if (entries.length > 0) return controller.enqueue(bytes(entries.map((entry) => ({ type: 'entry', entry }))))
-        // In the same turn as the look that found no more: it is the end of just these entries.
+        // Nothing was awaited since the read that found no more: it is the end of just these entries.
         controller.enqueue(bytes([{ type: 'checkpoint', ...checkpointOf({ db, audit }, workspaceId) }]))
         controller.close()
       },
@@ -42,7 +39,6 @@ export function exportChain(
   )
 }
 
-/** The public key and the signed end of a workspace's chain. */
 export function checkpointOf({ db, audit }: Pick<IdentityContext, 'db' | 'audit'>, workspaceId: string) {
   const head = readHead(db, workspaceId)
   return { workspaceId, publicKey: audit.publicKey, ...(head !== undefined && { head }) }

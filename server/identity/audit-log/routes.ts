@@ -23,7 +23,6 @@ function pageFor({ db }: IdentityContext, workspaceId: string, query: Query) {
   const isForward = direction === 'forward'
   const passed = decodeCursor(cursor, ['number'])?.[0] as number | undefined
   const earliest = startTime === undefined ? 0 : firstSequenceAt(db, workspaceId, Date.parse(startTime)) - 1
-  // Up to the time given, itself included.
   const latest = endTime === undefined ? Number.MAX_SAFE_INTEGER : firstSequenceAt(db, workspaceId, Date.parse(endTime) + 1)
   const entries = listEntries(db, workspaceId, {
     events: event,

@@ -1,14 +1,8 @@
 /**
- * How a request comes into the audit log. Every operation that may change something has an event (events.ts; the compiler refuses one
- * without), and its change is made here, in one transaction with its entry: if the entry cannot be written, nothing has changed, and if
- * the change fails, there is no entry. A process that dies in between leaves both or neither.
- *
- * What an entry tells comes from four sources: the request, its fields masked by their schema and by their names (mask.ts); what was
- * changed, as the difference of two looks at it (snapshots.ts, differences.ts); the handler, for what shows only on the way (`note`); and
- * the actor, or whom the handler has found to be acting. An entry is appended to the chain of each workspace that it concerns (chain.ts,
- * log.ts). A change that comes to nothing leaves none.
- *
- * Refusals are told after the answer and bounded (denials.ts), because whoever is refused decides how many there are.
+ * A change is made here, in one transaction with its entry: a process that dies in between leaves both or neither. An entry tells the
+ * request, masked by schema and names (mask.ts), what was changed (snapshots.ts, differences.ts), what the handler noted, and the actor. It
+ * stands in the chain of each workspace that it concerns (chain.ts); a change that comes to nothing leaves none. Refusals are told after
+ * the answer and bounded (denials.ts), because whoever is refused decides how many there are.
  */
 import type { OperationId } from '../../../shared/api.ts'
 import { operationOf } from '../../../shared/api.ts'
@@ -25,7 +19,6 @@ import { createDenials } from './denials.ts'
 import { differencesOf, type Snapshot } from './differences.ts'
 import type { AnyAuditEvent, AuditEvents } from './event.ts'
 
-/** Writes down what requests change, and which are refused. */
 export function createAuditTrail<C extends IdentityContext>(context: C, events: AuditEvents<C>): AuditPort {
   const denials = createDenials(context)
   // Each event fits its own operation, which its type says.
@@ -56,7 +49,6 @@ function isChanged(reply: unknown, { isUnchanged, target }: AuditFacts): boolean
 
 const isRefusal = (reply: unknown): boolean => (isAnswer(reply) || reply instanceof Response) && reply.status >= 400
 
-/** Whose logs tell of it: of a person, those of all their workspaces. */
 function chainsOf({ db }: IdentityContext, event: Pick<AnyAuditEvent<never>, 'isPersonal'>, { call, facts }: AuditedChange): string[] {
   if (facts.workspaceIds !== undefined) return [...facts.workspaceIds]
   const actor = call.actor as Actor | undefined
@@ -89,13 +81,11 @@ function entryOf(event: AnyAuditEvent<never>, { operationId, call, facts }: Audi
   }
 }
 
-/** What a handler gave back, if it gave back anything but a response of its own. */
 function bodyOf(reply: unknown): unknown {
   if (reply instanceof Response) return undefined
   return isAnswer(reply) ? reply.body : reply
 }
 
-/** The fields of the request, those of its path included; without what is empty. */
 function askedFor({ params, query, body }: Operation, call: AuditedChange['call']): { request?: unknown } {
   const fields: Record<string, unknown> = {
     ...(params !== undefined && (masked(call.params, params) as object)),

@@ -17,16 +17,12 @@ import type { UseRecorder } from './use-recorder.ts'
 
 interface IdentifyDeps {
   db: Database
-  /** The operator's break-glass token, if there is one. Only its hash is kept here. */
   staticToken: string | undefined
   keyUse: UseRecorder
   now(): number
 }
 
-/**
- * Finds whom a credential belongs to, by one look into an index: nothing is remembered, so what is revoked is dead at once.
- * Roles and scopes are looked up with each request for the same reason.
- */
+/** Nothing is remembered, so what is revoked is dead at once; roles and scopes are looked up with each request for the same reason. */
 export function createIdentify(deps: IdentifyDeps): Identify {
   const { db, now } = deps
   const isStatic = createStaticCheck(deps.staticToken)
@@ -63,7 +59,7 @@ function userPrincipal(db: Database, user: SessionUser | undefined): Principal |
   }
 }
 
-/** Its token lasts an hour, and what it has begun by then as long as the session. */
+/** The token lasts an hour, and what it has begun by then as long as the session. */
 function devicePrincipal(deps: IdentifyDeps, user: SessionUser | undefined): Principal | undefined {
   const { db, now } = deps
   const principal = userPrincipal(db, user)
@@ -85,10 +81,7 @@ function keyPrincipal({ db, keyUse, now }: IdentifyDeps, hash: string): Principa
   }
 }
 
-/**
- * The static token is an administrator of the default workspace, whatever became of the account that was seeded with it: it is the
- * operator's way back in.
- */
+/** The static token is an administrator of the default workspace whatever became of its account: it is the operator's way back in. */
 function staticPrincipal(db: Database): Principal | undefined {
   const seeded = readSeeded(db)
   if (seeded === undefined) return undefined

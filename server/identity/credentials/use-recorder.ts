@@ -2,7 +2,6 @@ import type { Database } from 'bun:sqlite'
 import { describeError, type ServerLog } from '../../platform/server-log.ts'
 import { type StoredKey, setLastUsed } from '../api-keys/store.ts'
 
-/** A use is written down when the last one that was is this old. */
 export const USE_INTERVAL_MS = 60_000
 
 /** Writes down when keys were last used, after the request and not as a part of it. */

@@ -19,16 +19,12 @@ interface Typing {
   address: string
 }
 
-/** Which device shows this code. @throws AppError `not_found` for a code that none waits with, `rate_limited` after too many of those. */
+/** @throws AppError `not_found` for a code that none waits with, `rate_limited` after too many of those. */
 export function readRequest(deps: ConfirmDeps, typing: Typing): DeviceRequest {
   return present(deps.db, requireGrant(deps, typing), typing.actor)
 }
 
-/**
- * Lets a device act as the caller, or refuses it for good.
- *
- * @throws AppError as `readRequest`; `forbidden` for callers other than the session of a browser, `conflict` for one that was answered.
- */
+/** @throws AppError as `readRequest`; `forbidden` for others than the session of a browser, `conflict` for a code that was answered. */
 export function answerRequest(
   deps: ConfirmDeps,
   typing: Typing,
@@ -43,7 +39,6 @@ export function answerRequest(
   return present(deps.db, { ...grant, status }, typing.actor)
 }
 
-/** Wrong codes are counted for the caller and their address, so that nobody finds another's by trying. */
 function requireGrant({ db, throttle, now }: ConfirmDeps, { typed, actor, address }: Typing): StoredGrant {
   const counters = [`device:${actor.id}`, `device:${addressCounterOf(address)}`]
   throttle.begin(counters)

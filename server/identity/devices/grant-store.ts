@@ -40,7 +40,6 @@ export function insertGrant(db: Database, deviceCode: string, grant: Omit<Stored
   hashedGrants.insert(db, { ...grant, deviceHash: hashToken(deviceCode), status: 'pending' })
 }
 
-/** How many grants of an address wait to be answered. */
 export const countWaiting = (db: Database, address: string, now: number): number =>
   db
     .query<{ n: number }, [string, number]>(
@@ -60,7 +59,6 @@ export const findGrantByUserCode = (db: Database, userCode: string, now: number)
 export const isUserCodeTaken = (db: Database, userCode: string): boolean =>
   db.query('SELECT 1 FROM device_grants WHERE user_code = ?').get(userCode) !== null
 
-/** Notes when a device has asked last, by which its next poll is judged. */
 export const notePoll = (db: Database, deviceCode: string, now: number): void =>
   void hashedGrants.update(db, { deviceHash: hashToken(deviceCode) }, { polledAt: now })
 
@@ -68,7 +66,7 @@ export const notePoll = (db: Database, deviceCode: string, now: number): void =>
 export const answerGrant = (db: Database, userCode: string, answer: { status: Exclude<GrantStatus, 'pending'>; userId: string }): void =>
   void grants.update(db, { userCode, status: 'pending' }, answer)
 
-/** Takes an approved grant away, so that nobody gets its tokens twice. Tells whose it was. */
+/** Takes an approved grant away, so that nobody gets its tokens twice. */
 export const takeApproved = (db: Database, deviceCode: string): StoredGrant | undefined =>
   db
     .query<StoredGrant, [string]>(

@@ -18,7 +18,7 @@ interface Asking {
   address: string
 }
 
-/** Writes down that a device asks to be let in. @throws AppError `rate_limited` when too many of its address wait already. */
+/** @throws AppError `rate_limited` when too many of the same address wait already. */
 export function beginGrant({ db, publicUrl, now }: GrantDeps, asking: Asking): DeviceGrant {
   const createdAt = now()
   if (countWaiting(db, asking.address, createdAt) >= MAX_WAITING_GRANTS) {
@@ -50,7 +50,7 @@ function unusedUserCode(db: Database): string {
 
 export type Redeemed = { userId: string; client: string; tokens: DeviceTokens } | { error: OAuthErrorCode }
 
-/** What a device gets that asks for its tokens. Belongs into a transaction, which is to be kept whatever the outcome. */
+/** Belongs into a transaction, which is to be kept whatever the outcome. */
 export function redeemGrant({ db, now }: Omit<GrantDeps, 'publicUrl'>, deviceCode: string): Redeemed {
   const grant = findGrant(db, deviceCode)
   if (grant === undefined) return { error: 'invalid_grant' }

@@ -17,7 +17,7 @@ type DeviceIds = Extract<
   'createDeviceGrant' | 'redeemDeviceGrant' | 'refreshDeviceToken' | 'revokeDeviceToken' | 'getDeviceRequest' | 'answerDeviceRequest'
 >
 
-/** Logins of devices. Made once a server, because the counters of wrong codes belong to it. */
+/** Made once a server, because the counters of wrong codes belong to it. */
 export function createDeviceRoutes({ config, now }: Pick<IdentityContext, 'config' | 'now'>): Handlers<DeviceIds, IdentityContext> {
   const throttle = createThrottle(config.CP_LOGIN_LIMIT, now)
 
@@ -68,18 +68,16 @@ export function createDeviceRoutes({ config, now }: Pick<IdentityContext, 'confi
 
 type Told = Pick<Call<Operation>, 'note' | 'requestId'>
 
-/** Who it was, which shows by the code or token only. */
 function tellOf(call: Told, db: Database, { userId, client }: { userId: string; client: string }): void {
   const email = findUser(db, userId)?.email ?? ''
   call.note({ actor: { type: 'user', id: userId, email }, metadata: { device: client } })
 }
 
-/** An error that leaves everything as it was. */
 function refusal(call: Told, error: OAuthErrorCode) {
   call.note({ isUnchanged: true })
   return oauthError(call, error)
 }
 
-/** As clients of OAuth read errors, within the body of our own. */
+/** OAuth clients read these fields, within the body of our own errors. */
 const oauthError = ({ requestId: id }: Told, error: OAuthErrorCode) =>
   answer(400, { message: explanations[error], code: 'bad_request' as const, id, error, error_description: explanations[error] })

@@ -1,19 +1,15 @@
 import type { OAuthErrorCode } from '../../../shared/device.ts'
 import { visibleChar } from '../../../shared/schema.ts'
 
-/** How long a code waits to be confirmed. */
 export const GRANT_MS = 10 * 60_000
-/** How long the device is told to wait between two polls. */
 export const POLL_INTERVAL_MS = 5000
 /** A client that keeps the interval may still come early, by what timers and networks are off: Render's takes slow_down for the end. */
 const POLL_SLACK_MS = 1500
-/** Grants of one address that may wait at once. */
 export const MAX_WAITING_GRANTS = 20
 
 /** How long a refresh token that was exchanged still gets the same answer. */
 export const REFRESH_GRACE_MS = 60_000
 
-/** How long a device stays logged in. */
 export const DEVICE_SESSION_MS = 90 * 24 * 3600 * 1000
 const ACCESS_MS = 3600 * 1000
 const LONG_ACCESS_MS = 48 * 3600 * 1000
@@ -21,13 +17,11 @@ const LONG_ACCESS_MS = 48 * 3600 * 1000
 /** The id of Render's CLI. It refreshes whenever less than 24 hours are left, at each command if need be, several at once. */
 const RENDER_CLI_ID = '429024F5E608930E2A65EF92591A25CC'
 
-/** How long the access tokens of a client last. */
 export const accessLifetimeOf = (clientId: string): number => (clientId === RENDER_CLI_ID ? LONG_ACCESS_MS : ACCESS_MS)
 
 const MAX_NAME_CHARS = 100
 const visible = new RegExp(visibleChar, 'gu')
 
-/** What a device is called where users see it: its own word for itself, else its User-Agent, of visible characters only. */
 export function clientNameOf(given: string | undefined, userAgent: string | null): string {
   const clean = (text: string) => (text.match(visible) ?? []).join('').trim().slice(0, MAX_NAME_CHARS)
   return clean(given ?? '') || clean(userAgent ?? '') || 'A program without a name'
@@ -41,7 +35,6 @@ export interface Polled {
   expiresAt: number
 }
 
-/** What a poll comes to at `now`: the tokens, or the error that the device is told. */
 export function judgePoll({ status, polledAt, expiresAt }: Polled, now: number): 'redeem' | OAuthErrorCode {
   if (expiresAt <= now) return 'expired_token'
   if (status === 'approved') return 'redeem'
@@ -49,7 +42,6 @@ export function judgePoll({ status, polledAt, expiresAt }: Polled, now: number):
   return polledAt !== null && now - polledAt < POLL_INTERVAL_MS - POLL_SLACK_MS ? 'slow_down' : 'authorization_pending'
 }
 
-/** What the person behind a device can make of each error. */
 export const explanations: Readonly<Record<OAuthErrorCode, string>> = {
   authorization_pending: 'The code has not been confirmed yet. Ask again after the interval.',
   slow_down: 'You ask too often. Wait five seconds longer between two polls.',

@@ -1,13 +1,8 @@
 /**
- * Sessions of devices: an access token that lasts an hour, and a refresh token that is exchanged for the next pair.
- *
- * All refresh tokens of a session begin with the same random family, so that one that was spent before is still known: whoever shows it
- * has a copy, or somebody else has, and the session ends for both. Only the hashes of the family, of the present refresh token and of the
- * present access token are kept, and an exchange replaces the last two: older access tokens end with it. The session itself ends 90 days
- * after its login, however often it is refreshed.
- *
- * Programs that share a login refresh it several times at once, and one whose answer was lost asks again: for a minute the token that
- * was spent last gets the answer that it got before, which is kept sealed.
+ * All refresh tokens of a session begin with the same random family, so that one that was spent before is still known: whoever shows it has
+ * a copy, or somebody else has, and the session ends for both. Only hashes are kept, and an exchange replaces both tokens. Programs that
+ * share a login refresh it several times at once, and one whose answer was lost asks again: for a minute the token that was spent last gets
+ * the answer that it got before, which is kept sealed.
  */
 import type { Database } from 'bun:sqlite'
 import type { DeviceTokens } from '../../../shared/device.ts'
@@ -25,7 +20,6 @@ interface DeviceSession extends StoredSession {
   tokenLifetimeMs: number
   familyHash: string
   refreshHash: string
-  /** The refresh token that was exchanged last, when (ms since 1970), and what it was answered, sealed. */
   spentHash: string | null
   spentAt: number | null
   spentAnswer: string | null
@@ -73,7 +67,6 @@ export function createDeviceSession(db: Database, { tokenLifetimeMs, now, ...ses
 
 export type Refreshed =
   | { outcome: 'refreshed'; tokens: DeviceTokens }
-  /** The token was spent before: two hold it, so the session has ended for both. */
   | { outcome: 'reused'; userId: string; client: string }
   | { outcome: 'unknown' }
 
@@ -98,7 +91,6 @@ export function refreshSession({ db, sealer }: { db: Database; sealer: Sealer },
   return { outcome: 'refreshed', tokens }
 }
 
-/** What was answered to the token that was spent last, while its grace lasts. */
 function answerOf(sealer: Sealer, session: DeviceSession, { hash, now }: { hash: string; now: number }): DeviceTokens | undefined {
   const { spentHash, spentAt, spentAnswer } = session
   if (spentHash !== hash || spentAt === null || spentAnswer === null || now - spentAt >= REFRESH_GRACE_MS) return undefined
@@ -115,7 +107,7 @@ export function forgetSpentAnswers(db: Database, now: number): void {
 
 const answerPurpose = (sessionId: string): string => `refresh answer ${sessionId}`
 
-/** Ends the session that the access or refresh token is of, also when it has run out. Tells whose it was. */
+/** Ends the session that the access or refresh token is of, also when it has run out, and gives whose it was. */
 export function endSessionOf(db: Database, token: string): { userId: string; client: string } | undefined {
   const family = refreshFamilyOf(token)
   const [column, hash] = family === undefined ? ['token_hash', hashToken(token)] : ['refresh_family_hash', hashFamily(family)]

@@ -16,23 +16,16 @@ import { findUserByEmail, type StoredUser } from '../users/store.ts'
 import { joinByInvite, requireInvite } from './join.ts'
 import type { StoredInvite } from './store.ts'
 
-/** The request of somebody who accepts: the parts of it that count. */
 export type AcceptCall = Pick<Call<Operations['acceptTeamInvite']>, 'request' | 'clientAddress' | 'change' | 'note' | 'body'>
 
 type SessionCall = Pick<Call<Operations['acceptTeamInvite']>, 'request' | 'actor'>
 
-/** Somebody who shows a session. */
 export interface SessionShown {
   user: SessionUser
-  /** Of a browser; a device has none. */
   cookieToken: string | undefined
 }
 
-/**
- * Whose session the request shows; undefined without one, and for one that is over: what a browser still has lying about.
- *
- * @throws AppError `forbidden` for keys and the static token, which are nobody who could join.
- */
+/** @throws AppError `forbidden` for keys and the static token, which are nobody who could join. */
 export function sessionShown({ db, now }: Pick<IdentityContext, 'db' | 'now'>, { request, actor }: SessionCall): SessionShown | undefined {
   if (actor !== undefined && actor.type !== 'user')
     throw new AppError('forbidden', 'An invite is accepted by a person: with a session, or with name and password.')
@@ -65,10 +58,8 @@ export function acceptAsUser(context: IdentityContext, { body, change, note }: A
 }
 
 /**
- * Somebody without a session joins: with a new account, or with their own password where they have an account that is in no workspace,
- * for nobody can log in with that.
- *
- * @throws AppError as `joinByInvite`; `conflict` for an account that can log in, `unauthorized` where its password or code is wrong.
+ * Joins with a new account, or with the password of one that is in no workspace, for nobody can log in with that. @throws AppError as
+ * `joinByInvite`; `conflict` for an account that can log in, `unauthorized` for a wrong password or code.
  */
 export async function acceptByPassword(context: IdentityContext, call: AcceptCall): Promise<SignIn> {
   const { token, password } = call.body
@@ -100,7 +91,7 @@ interface Ownership {
   password: string
 }
 
-/** Within the sign-in that proves who they are they become a member, without which it would be refused. */
+/** The user becomes a member within the sign-in, which would be refused to somebody in no workspace. */
 async function acceptAsOwner(context: IdentityContext, call: AcceptCall, { owner, invite, password }: Ownership): Promise<SignIn> {
   noteInvite(call.note, invite, owner)
   return await signIn(context, {

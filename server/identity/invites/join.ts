@@ -1,6 +1,5 @@
 /**
- * An invite becomes a place in its workspace. It is bound to its address, good once and for a while, and worth what its inviter may
- * give at the moment it is accepted: a right that ended takes the invites with it that rest on it.
+ * An invite is worth what its inviter may give at the moment it is accepted: a right that ended takes the invites with it that rest on it.
  */
 import type { Database } from 'bun:sqlite'
 import { AppError } from '../../../shared/error.ts'
@@ -18,8 +17,6 @@ import { deleteInvite, findInviteByHash, type StoredInvite } from './store.ts'
 type AcceptDeps = Pick<IdentityContext, 'db' | 'audit' | 'now'>
 
 /**
- * The invite of a token, if it can be accepted now. One whose inviter could not give it any more is removed.
- *
  * @throws AppError `not_found` for a token that is unknown or used, `conflict` for one that has expired or whose inviter lost the right.
  */
 export function requireInvite({ db, audit, now }: AcceptDeps, token: string): StoredInvite {
@@ -39,9 +36,8 @@ export function requireInvite({ db, audit, now }: AcceptDeps, token: string): St
 }
 
 /**
- * Makes a user a member by an invite, which is used up. Belongs into the transaction in which the user was made or shown to be who they are.
- *
- * @throws AppError as `requireInvite`; `forbidden` for another user than the one invited, `conflict` for a member, and for who is in too many workspaces.
+ * Belongs into the transaction in which the user is known. @throws AppError as `requireInvite`; `forbidden` for another user, `conflict`
+ * for a member or one in too many workspaces.
  */
 export function joinByInvite(deps: AcceptDeps, token: string, user: { id: string; email: string }): StoredInvite {
   const { db, now } = deps
@@ -58,10 +54,8 @@ export function joinByInvite(deps: AcceptDeps, token: string, user: { id: string
   return invite
 }
 
-/** Whether the inviter is still there and could give the role, as it is now. */
 function isBacked(db: Database, invite: StoredInvite, now: number): boolean {
   const granted = permissionsIn(db, invite.workspaceId, invite.role)
-  // A role without any permission is none that could be given.
   if (granted.size === 0) return false
   // The operator's right does not end.
   if (invite.inviterType === 'static_token') return true

@@ -1,14 +1,13 @@
 import { AppError } from '../../../shared/error.ts'
 import { createThrottle } from '../throttle/throttle.ts'
 
-/** Mails with invites in a quarter of an hour: of one workspace, and to one address from all of them. */
+/** Mails in a quarter of an hour. */
 export const MAX_MAILS_OF_WORKSPACE = 50
 export const MAX_MAILS_TO_ADDRESS = 5
 
-/** Whether one more mail may go out; counts it if so. */
 export type MailLimit = (workspaceId: string, email: string) => boolean
 
-/** Where anybody may register, anybody has a workspace: its invites are not to become letters to strangers in the operator's name. */
+/** Where anybody may register, invites are not to become letters to strangers in the operator's name. */
 export function createMailLimit(now: () => number): MailLimit {
   const ofWorkspace = createThrottle(MAX_MAILS_OF_WORKSPACE, now)
   const toAddress = createThrottle(MAX_MAILS_TO_ADDRESS, now)

@@ -13,16 +13,13 @@ import { deleteInvite, findInvite, findInviteTo, insertInvite, type StoredInvite
 
 const INVITE_MS = INVITE_DAYS * 24 * 3600 * 1000
 
-/** An invite just made; its token is kept as a hash only. */
 export interface NewInvite {
   invite: StoredInvite
   token: string
 }
 
 /**
- * Invites the owner of an address. Belongs into a transaction.
- *
- * @throws AppError `conflict` for a member, or while an earlier invite is good; `forbidden` for a role that may do more than the caller.
+ * Belongs into a transaction. @throws AppError `conflict` for a member or an earlier invite, `forbidden` for a role beyond the caller's.
  */
 export function createInvite(context: Pick<IdentityContext, 'db' | 'now'>, inviter: Actor, wanted: TeamInviteCreate): NewInvite {
   const { db } = context
@@ -65,7 +62,7 @@ function makeRoom(db: Database, { workspaceId, email }: { workspaceId: string; e
   deleteInvite(db, earlier.id)
 }
 
-/** Takes an invite back. @throws AppError `not_found`, or `forbidden` for a role that may do more than the caller. */
+/** @throws AppError `not_found`, or `forbidden` for a role that may do more than the caller. */
 export function withdrawInvite(db: Database, actor: Actor, id: string): StoredInvite {
   const invite = findInvite(db, actor.workspaceId, id)
   if (invite === undefined)
@@ -75,7 +72,6 @@ export function withdrawInvite(db: Database, actor: Actor, id: string): StoredIn
   return invite
 }
 
-/** What the one invited is written. */
 export function inviteMail(
   { email, expiresAt }: StoredInvite,
   { inviter, workspace, url }: Record<'inviter' | 'workspace' | 'url', string>,

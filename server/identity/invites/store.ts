@@ -59,7 +59,6 @@ export const listInvites = (db: Database, workspaceId: string, { beforeId = '~',
 /** Adds an invite. @throws SQLiteError when the address has one already: look first, in the same transaction. */
 export const insertInvite = (db: Database, invite: NewInvite): boolean => newInvites.insert(db, invite)
 
-/** Removes an invite; false when it was gone before. */
 export const deleteInvite = (db: Database, id: string): boolean => invites.remove(db, { id }) > 0
 
 /** How long an invite that has expired is still shown. */
@@ -70,7 +69,6 @@ export function forgetOldInvites(db: Database, now: number): void {
   db.query('DELETE FROM invites WHERE expires_at < ?').run(now - EXPIRED_KEPT_MS)
 }
 
-/** The invite as callers see it. */
 export const presentInvite = ({ id, email, role, scope, createdAt, expiresAt }: StoredInvite): TeamInvite => ({
   id,
   email,

@@ -10,18 +10,15 @@ export interface StoredWorkspace {
   createdAt: number
 }
 
-/** A user's place in a workspace, as it is stored. */
 export interface StoredPlace {
   workspaceId: string
   userId: string
-  /** The name of a role. */
   role: string
   scope: ServiceScope
   createdAt: number
 }
 
 export interface Membership extends StoredPlace {
-  /** Whether the workspace lets in users with a second factor only. */
   requiresTwoFactor: boolean
 }
 
@@ -48,10 +45,7 @@ export const places = tableOf<StoredPlace>('members', {
   createdAt: 'created_at',
 })
 
-/**
- * Gives a user a place in a workspace. Links to set their password that somebody was shown end: administrators get those of accounts that
- * are in their own workspace alone.
- */
+/** Gives a user a place in a workspace. Links to set their password end that were shown to an administrator of their only workspace. */
 export function insertMember(db: Database, place: Omit<StoredPlace, 'scope'> & { scope?: ServiceScope }): void {
   db.query('DELETE FROM password_resets WHERE user_id = ? AND is_mailed = 0').run(place.userId)
   places.insert(db, place)
@@ -73,7 +67,6 @@ export const findFirstMembership = (db: Database, userId: string): Membership | 
 const membershipIn = (row: Row | null): Membership | undefined =>
   row === null ? undefined : { ...places.present(row), requiresTwoFactor: row.requiresTwoFactor === 1 }
 
-/** The workspace as callers see it. */
 export const presentOwner = ({ id, name, email }: StoredWorkspace): Owner => ({ id, name, email, type: 'team' })
 
 /** How many there are on the server, without those that are being deleted. */

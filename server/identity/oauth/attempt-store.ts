@@ -4,19 +4,15 @@ import type { Sealer } from '../../platform/secrets/seal.ts'
 import { hashToken } from '../tokens/token.ts'
 import type { ProviderAnswer, Secrets } from './providers/provider.ts'
 
-/** How long a sign-in may take at the provider. */
 export const ATTEMPT_MS = 10 * 60_000
 /** Attempts kept at a time: beyond, the oldest go, so that nobody fills the disk with them. */
 export const MAX_ATTEMPTS = 20_000
 
-/** What a form has brought: an answer, or why there is none. */
 export type KeptAnswer = Partial<ProviderAnswer> & { error?: string | undefined }
 
-/** A sign-in, or a link, under way at a provider. */
 export interface Attempt {
   provider: ProviderId
   secrets: Secrets
-  /** The user that the account is to be linked to; undefined is a sign-in. */
   linkUserId: string | undefined
   inviteToken: string | undefined
   returnTo: string
@@ -64,10 +60,7 @@ export function insertAttempt({ db, sealer, now }: StoreDeps, browserToken: stri
   })
 }
 
-/**
- * Keeps what a form brought until the browser that began asks for it; only the first one counts. False for a state that no attempt at
- * this provider waits with.
- */
+/** Keeps what a form brought, the first time only; false for a state that no attempt at this provider waits with. */
 export function keepAnswer({ db, sealer, now }: StoreDeps, at: { provider: ProviderId; state: string }, answer: KeptAnswer): boolean {
   const stateHash = hashToken(at.state)
   const sealed = sealer.seal(JSON.stringify(answer), purposeOf('answer', stateHash))
@@ -80,15 +73,11 @@ export function keepAnswer({ db, sealer, now }: StoreDeps, at: { provider: Provi
   return changes === 1
 }
 
-/** An attempt that has been taken, with what a form has brought for it. */
 export interface TakenAttempt extends Attempt {
   keptAnswer: KeptAnswer | undefined
 }
 
-/**
- * Takes the attempt of a state, so that no second answer finds it; undefined unless it was begun at this provider, in the browser that
- * holds this token, and not too long ago. An attempt that is asked for from elsewhere stays: nobody ends another's.
- */
+/** Takes the attempt of a state, so that no second answer finds it; undefined from another browser, whose attempt stays. */
 export function takeAttempt(
   { db, sealer, now }: StoreDeps,
   { provider, state, browserToken }: { provider: ProviderId; state: string; browserToken: string },

@@ -24,7 +24,6 @@ export interface Beginning {
 
 type BeginContext = Pick<IdentityContext, 'db' | 'sealer' | 'publicUrl' | 'log' | 'now'>
 
-/** Sends a browser to a provider, with everything in place by which it is known again when it comes back. */
 export async function beginAtProvider(context: BeginContext, beginning: Beginning): Promise<Response> {
   const { provider, cookie, headers, isLink, inviteToken } = beginning
   const returnTo = pathOf(beginning)
@@ -54,18 +53,11 @@ function pathOf({ returnTo, inviteToken, isLink }: Beginning): string {
   return inviteToken === undefined ? HOME_PATH : invitePathOf(inviteToken)
 }
 
-/**
- * Whether a browser says that no page of ours has sent it. An invite is accepted by who has seen what it is to: another site could
- * otherwise have people join a workspace without a word, whose administrators then decide about their membership and their account.
- */
+/** Another site could otherwise have people join a workspace without a word, whose administrators then decide about their account. */
 const isFromElsewhere = (headers: Headers, publicUrl: string): boolean =>
   headers.has('sec-fetch-site') && !isFromOwnPage(headers, publicUrl)
 
-/**
- * Whose account a link is for. A link is a way in for good, so it is begun on a page of ours: another site could otherwise send a browser
- * that it has logged in to an account of its own at the provider. And the session is young, so that neither a browser that was left open
- * nor a stolen cookie is enough.
- */
+/** A link is a way in for good: begun elsewhere, it could be to another's account at the provider, and an old session may be stolen. */
 function userToLink({ db, publicUrl, now }: BeginContext, headers: Headers): string | undefined {
   const credential = credentialOf(headers)
   if (credential.kind !== 'session' || !isFromOwnPage(headers, publicUrl)) return undefined

@@ -1,13 +1,10 @@
 import { browsersNameOf } from '../../http/access/own-cookies.ts'
 
-/** Longer than an attempt lasts, so that what is late is told apart from what began elsewhere by nobody but us. */
+/** The cookie lasts longer than an attempt, so that what is late is told apart from what began elsewhere. */
 const COOKIE_SECONDS = 900
 
-/** The cookie by which a sign-in at a provider is known to end in the browser where it began. */
 export interface BrowserCookie {
-  /** The token that the browser brings, or undefined. */
   read(headers: Headers): string | undefined
-  /** The value of Set-Cookie. */
   write(token: string): string
 }
 

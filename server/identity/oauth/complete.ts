@@ -1,16 +1,10 @@
 /**
- * Signing in through a provider, from its end. The way there:
- *
- * 1. begin.ts keeps an attempt under the hash of a new `state`, with nonce, PKCE verifier, where to go and whose account is to be linked,
- *    bound to a cookie of the browser; then it sends the browser to the provider.
- * 2. The provider sends the browser back to the callback with a code and the state. Apple has it post a form from its own site, to which
- *    browsers bring no cookie: that answer is only kept, sealed, and the browser sent on to the same path by GET.
- * 3. Here the attempt is taken, which one browser can do once: state, provider, cookie and age must fit. Whatever happens from now on,
- *    no second answer finds it.
- * 4. The provider exchanges the code for who it is (providers/), everything verified. The rules decide whose account that is (rules.ts),
- *    and enter.ts does as they say, in one transaction with its audit entry.
- * 5. The browser goes on to a page of ours: signed in, to the code of a second factor, or with the name of what went wrong. It is shown a
- *    sentence of a closed list; what the provider said stands in the server's log only.
+ * Signing in through a provider, from its end: 1. begin.ts keeps an attempt under the hash of a new `state`, with nonce and PKCE verifier,
+ * bound to a cookie of the browser. 2. The provider sends the browser back with a code and the state. Apple has it post a form from its own
+ * site, to which browsers bring no cookie: that answer is kept, sealed, and the browser sent on by GET. 3. Here the attempt is taken, which
+ * one browser can do once. 4. The provider exchanges the code (providers/), rules.ts decides whose account it is, and enter.ts does so, in
+ * one transaction with its audit entry. 5. The browser is shown a sentence of a closed list; what the provider said stands in the server's
+ * log only.
  */
 import { AppError } from '../../../shared/error.ts'
 import { type OAuthProblem, oauthProblems } from '../../../shared/oauth.ts'
@@ -28,7 +22,6 @@ import { explanationOf, problemOfExchange } from './problem.ts'
 import type { Profile, Provider } from './providers/provider.ts'
 import { codeUrl, HOME_PATH, pageUrl, problemUrl, redirect } from './redirects.ts'
 
-/** What a provider's answer says, by the names of its parameters. */
 export interface AnswerFields {
   code?: string
   state?: string
@@ -36,7 +29,6 @@ export interface AnswerFields {
   iss?: string
 }
 
-/** A browser that has come back. */
 export interface Return {
   provider: Provider
   cookie: BrowserCookie
@@ -50,7 +42,6 @@ export interface Return {
 
 type CompleteContext = Pick<IdentityContext, 'db' | 'audit' | 'sealer' | 'publicUrl' | 'config' | 'log' | 'now'>
 
-/** Ends a sign-in or a link: with a session, or with the reason why there is none. */
 export async function completeAtProvider(context: CompleteContext, back: Return): Promise<Response> {
   const { provider, cookie, fields, request } = back
   const attempt = takeAttempt(context, {
@@ -66,7 +57,7 @@ export async function completeAtProvider(context: CompleteContext, back: Return)
 
 const aimOf = ({ returnTo, linkUserId }: TakenAttempt) => ({ returnTo, isLink: linkUserId !== undefined })
 
-/** The answer is what the form has brought, where the provider sends forms: of the address only the state counts then. */
+/** Where the provider sends forms, the form's answer counts, and of the address the state only. */
 async function profileOf(
   { log }: CompleteContext,
   { provider, fields }: Return,
@@ -97,7 +88,6 @@ function signIn(context: CompleteContext, back: Return, { attempt, profile }: Kn
   const entered = change(() => {
     const result = enter(context, { provider: provider.id, profile, inviteToken, place: placeOf(back) })
     const oldToken = sessionTokenOf(request.headers)
-    // A sign-in leaves no old session of the browser alive.
     if (result.kind === 'signed_in' && oldToken !== undefined) deleteSession(db, oldToken)
     note(result.kind === 'refused' ? { isUnchanged: true } : factsOf(provider, result))
     return result
@@ -140,7 +130,6 @@ function linkTo(context: CompleteContext, back: Return, { attempt, profile }: Kn
   return redirect(pageUrl(publicUrl, returnTo))
 }
 
-/** What is nobody's attempt at anything: it is told to the person only. */
 const harmless: ReadonlySet<OAuthProblem> = new Set(['oauth_cancelled', 'oauth_unavailable'])
 
 function refuse(

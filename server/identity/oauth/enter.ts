@@ -23,14 +23,12 @@ export interface Arrival {
   place: SessionPlace
 }
 
-/** What a sign-in has come to. `how` is for the audit log. */
 export type Entered =
   | { kind: 'signed_in'; user: StoredUser; sessionToken: string; how: How }
   | { kind: 'code_wanted'; user: StoredUser; pendingToken: string }
-  /** `user` is whose account it was to be, where there is one. */
   | { kind: 'refused'; problem: OAuthProblem; user?: StoredUser | undefined }
 
-/** Lets somebody in whom a provider vouches for, as the rules decide. To be called in one transaction. */
+/** Belongs into a transaction. */
 export function enter(context: EnterContext, arrival: Arrival): Entered {
   const { db, now } = context
   const { profile, provider } = arrival
@@ -74,7 +72,7 @@ const namesakeOf = ({ db }: EnterContext, { email }: Profile): StoredUser | unde
 
 const emailOfInvite = (context: EnterContext, token: string): string | undefined => ifPossible(() => requireInvite(context, token))?.email
 
-/** Undefined where the rules of another part forbid it: an invite that cannot be accepted now, a user without a workspace. */
+/** Undefined where other rules forbid it: an invite that cannot be accepted now, a user without a workspace. */
 function ifPossible<T>(attempt: () => T): T | undefined {
   try {
     return attempt()
@@ -117,7 +115,7 @@ function begin(context: EnterContext, { place, inviteToken }: Arrival, { userId,
 
 export type Linked = { kind: 'linked' } | { kind: 'linked_already' } | { kind: 'refused'; problem: OAuthProblem }
 
-/** Links an account at a provider to the user who is logged in, as the rules decide. To be called in one transaction. */
+/** Belongs into a transaction. */
 export function link(
   { db, now }: EnterContext,
   { provider, profile }: Pick<Arrival, 'provider' | 'profile'>,

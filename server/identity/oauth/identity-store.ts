@@ -2,7 +2,6 @@ import type { Database } from 'bun:sqlite'
 import type { Identity, ProviderId } from '../../../shared/oauth.ts'
 import { tableOf } from '../../platform/db/table.ts'
 
-/** An account at a provider, and whose it is here. */
 export interface StoredIdentity {
   issuer: string
   subject: string
@@ -43,10 +42,8 @@ export function putIdentity(db: Database, identity: StoredIdentity): void {
   identities.insert(db, identity)
 }
 
-/** Unlinks a user's account at a provider. */
 export const removeIdentity = (db: Database, userId: string, provider: ProviderId): void => void identities.remove(db, { userId, provider })
 
-/** The identity as its owner sees it. */
 export const presentIdentity = ({ provider, issuer, email, createdAt }: StoredIdentity): Identity => ({
   provider,
   issuer,

@@ -1,18 +1,17 @@
 import { messageOf } from '../../../shared/error.ts'
 import { OutgoingProblem } from '../../platform/outgoing/problem.ts'
 
-/** A reason of ours or of the provider's why nobody is signed in, for whom the cause is told in the server's log only. */
 export type ExchangeProblem = 'oauth_refused' | 'oauth_unavailable'
 
 const MAX_CAUSES = 5
 
-/** What an exchange with a provider failed at. The library wraps what it was given. */
+/** The library wraps what it was given. */
 export function problemOfExchange(error: unknown): ExchangeProblem {
   const outgoing = causesOf(error).find((cause) => cause instanceof OutgoingProblem)
   return outgoing === undefined || outgoing.kind === 'refused' ? 'oauth_refused' : 'oauth_unavailable'
 }
 
-/** The chain of messages: they name claims, hosts and statuses, and hold no token. */
+/** Messages name claims, hosts and statuses, and hold no token. */
 export const explanationOf = (error: unknown): string => causesOf(error).map(messageOf).join(': ')
 
 function causesOf(error: unknown): unknown[] {

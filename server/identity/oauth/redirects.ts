@@ -3,7 +3,6 @@ import { ACCOUNT_PATH, CODE_PATH, isOwnPath, type OAuthProblem } from '../../../
 export const LOGIN_PATH = '/login'
 export const HOME_PATH = '/'
 
-/** A redirect by GET, whatever the request was, with the cookies it sets. */
 export function redirect(location: string, cookies: readonly string[] = []): Response {
   const headers = new Headers({ Location: location })
   for (const cookie of cookies) headers.append('Set-Cookie', cookie)
@@ -13,7 +12,6 @@ export function redirect(location: string, cookies: readonly string[] = []): Res
 /** Where a browser goes, under the public URL and nowhere else: what is no path of ours leads to the fallback. */
 export const pageUrl = (publicUrl: string, path: string, fallback = HOME_PATH): string => publicUrl + (isOwnPath(path) ? path : fallback)
 
-/** The page that tells why there is no sign-in, or no link, and from which one can go on to where one wanted. */
 export function problemUrl(publicUrl: string, problem: OAuthProblem, { returnTo, isLink }: { returnTo: string; isLink: boolean }): string {
   const isAtAccount = isLink && problem !== 'link_needs_login'
   const query = new URLSearchParams({ error: problem })
@@ -21,6 +19,5 @@ export function problemUrl(publicUrl: string, problem: OAuthProblem, { returnTo,
   return `${publicUrl}${isAtAccount ? ACCOUNT_PATH : LOGIN_PATH}?${query}`
 }
 
-/** The page that asks for the second factor. */
 export const codeUrl = (publicUrl: string, returnTo: string): string =>
   `${publicUrl}${CODE_PATH}${returnTo === HOME_PATH ? '' : `?${new URLSearchParams({ returnTo })}`}`

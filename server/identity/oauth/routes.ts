@@ -25,7 +25,7 @@ type OAuthIds = Extract<
   'listAuthProviders' | 'beginOAuth' | 'completeOAuth' | 'completeOAuthByForm' | 'finishSignIn' | 'listIdentities' | 'unlinkIdentity'
 >
 
-/** Signing in through providers. @throws AppError `bad_request` for one that is configured by half. */
+/** @throws AppError `bad_request` for a provider that is configured by half. */
 export function createOAuthRoutes({ config, publicUrl, stopping, now }: IdentityContext): Handlers<OAuthIds, IdentityContext> {
   const configured = providerSettingsOf(config)
   const allowedRanges = config.CP_OUTGOING_ALLOW.flatMap((cidr) => parseIpRange(cidr) ?? [])

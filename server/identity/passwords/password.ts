@@ -12,23 +12,18 @@ export const hashLimits = { running: Math.max(1, Math.floor(availableParallelism
 /** One for the process, because the cores and the memory are the process's. */
 const inTurn = createHashQueue(hashLimits)
 
-/** The hash of a password that nobody knows, at the present cost: what a login to an unknown account is measured against. */
+/** A login to an unknown account is measured against this hash. */
 export const unknownAccountHash =
   '$argon2id$v=19$m=19456,t=2,p=1$z0xpNOSTcN4WonvSdZ8NHySYzsjc22QiUBxFLdeyD34$4x0gWmvIocZcjHiCwJQvSV0amc824k/JbDpf6L1bhFE'
 
 /** @throws AppError `unavailable` while too many others wait for theirs. */
 export const hashPassword = (password: string): Promise<string> => inTurn(() => Bun.password.hash(password, hashOptions))
 
-/**
- * Whether the password is that of the account; takes as long for an account that does not exist, or has no password.
- *
- * @throws AppError `unavailable` while too many others wait for theirs.
- */
+/** Takes as long for an account that does not exist, or has no password. @throws AppError `unavailable` while too many others wait. */
 export async function verifyPassword(password: string, hash: string | undefined, who: Standing = 'stranger'): Promise<boolean> {
   const isRight = await inTurn(() => Bun.password.verify(password, hash || unknownAccountHash), who)
   return Boolean(hash) && isRight
 }
 
-/** Whether the hash was made at another cost than today's. */
 export const isStaleHash = (hash: string): boolean =>
   !hash.startsWith(`$argon2id$v=19$m=${passwordCost.memoryKib},t=${passwordCost.passes},p=1$`)

@@ -1,7 +1,4 @@
-/**
- * What a role allows, and who may hand it out. Members, keys and invites hold roles by name, and the name is looked up with each request:
- * a change takes effect at the next request of everyone who holds it.
- */
+/** Members, keys and invites hold roles by name, looked up with each request: a change takes effect at the next one. */
 import type { Database } from 'bun:sqlite'
 import { AppError } from '../../../shared/error.ts'
 import { holdsAll, type Permission } from '../../../shared/permission.ts'
@@ -9,7 +6,6 @@ import type { Actor } from '../../http/handlers/call.ts'
 import { findRoleByName } from './role-store.ts'
 import { builtInRole } from './rules.ts'
 
-/** A role as it is handed out: its name as it is spelled, and what it allows. */
 export interface GrantedRole {
   name: string
   permissions: ReadonlySet<Permission>
@@ -17,11 +13,10 @@ export interface GrantedRole {
 
 const none: ReadonlySet<Permission> = new Set()
 
-/** What the role of this name allows in the workspace; nothing when there is no such role. */
 export const permissionsIn = (db: Database, workspaceId: string, role: string): ReadonlySet<Permission> =>
   findGranted(db, workspaceId, role)?.permissions ?? none
 
-/** The role of this name, in any letter case. @throws AppError `validation_failed` at /role when there is none. */
+/** @throws AppError `validation_failed` at /role when there is none of this name, in any letter case. */
 export function requireRole(db: Database, workspaceId: string, name: string): GrantedRole {
   const role = findGranted(db, workspaceId, name)
   if (role !== undefined) return role
@@ -31,10 +26,7 @@ export function requireRole(db: Database, workspaceId: string, name: string): Gr
 }
 
 /**
- * Nobody hands out, changes or takes away what they lack, and who is confined to some services hands out nothing.
- * Ask for what is held before a change and for what is held after it.
- *
- * @throws AppError `forbidden` naming what the granter lacks.
+ * Nobody hands out, changes or takes away what they lack: ask for what is held before a change and after it. @throws AppError `forbidden`.
  */
 export function refuseEscalation(granter: Pick<Actor, 'role' | 'permissions' | 'scope'>, role: GrantedRole): void {
   if (granter.scope !== undefined)
@@ -47,6 +39,5 @@ export function refuseEscalation(granter: Pick<Actor, 'role' | 'permissions' | '
   )
 }
 
-/** Built-in roles come first: no custom one has the name of one of them. */
 const findGranted = (db: Database, workspaceId: string, name: string): GrantedRole | undefined =>
   builtInRole(name) ?? findRoleByName(db, workspaceId, name)

@@ -17,7 +17,6 @@ export interface StoredRole {
 }
 
 interface KeyedRole extends StoredRole {
-  /** The name as names are compared. */
   nameKey: string
 }
 
@@ -57,11 +56,10 @@ interface Page {
   limit: number
 }
 
-/** The custom roles of a workspace, newest first, those before `beforeId` when it is given. */
+/** Custom roles of a workspace, newest first. */
 export const listRoles = (db: Database, workspaceId: string, { beforeId = '~', limit }: Page): StoredRole[] =>
   roles.all(db, 'WHERE workspace_id = $workspaceId AND id < $beforeId ORDER BY id DESC LIMIT $limit', { workspaceId, beforeId, limit })
 
-/** How many custom roles a workspace has. */
 export const countRoles = (db: Database, workspaceId: string): number =>
   db.query<{ count: number }, [string]>('SELECT count(*) AS count FROM roles WHERE workspace_id = ?').get(workspaceId)?.count ?? 0
 
@@ -69,9 +67,7 @@ export const countRoles = (db: Database, workspaceId: string): number =>
 export const insertRole = (db: Database, role: StoredRole): boolean => keyedRoles.insert(db, { ...role, nameKey: roleKey(role.name) })
 
 /**
- * Replaces a role; whoever holds it under its former name holds it under the new one. Belongs into a transaction.
- *
- * @throws SQLiteError when the name is taken: look first, in the same transaction.
+ * Replaces a role; whoever holds it under its former name holds it under the new one. Belongs into a transaction. @throws as `insertRole`.
  */
 export function updateRole(db: Database, role: StoredRole, formerName: string): void {
   const { id, name, description, permissions, updatedAt } = role
@@ -81,5 +77,5 @@ export function updateRole(db: Database, role: StoredRole, formerName: string): 
     db.query(`UPDATE ${table} SET role = ? WHERE workspace_id = ? AND role = ?`).run(role.name, role.workspaceId, formerName)
 }
 
-/** Removes a role. That nobody holds it is to be looked at first, in the same transaction. */
+/** Removes a role. Look first, in the same transaction, that nobody holds it. */
 export const deleteRole = (db: Database, id: string): void => void roles.remove(db, { id })

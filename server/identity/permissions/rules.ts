@@ -10,7 +10,7 @@ const REMEMBERED_KEYS = 2000
 /** Soft hyphens, fillers and the like, of which nobody sees anything. */
 const unseen = /\p{Default_Ignorable_Code_Point}/gu
 
-/** By what names of roles are told apart: cases, forms of a letter that look the same, what nobody sees, and widths of a space are one. */
+/** Cases, forms of a letter that look the same, what nobody sees, and widths of a space are one. */
 export const roleKey = memo(
   (name: string): string => name.normalize('NFKC').replace(unseen, '').toUpperCase().replace(/\s+/g, ' ').trim(),
   REMEMBERED_KEYS,
@@ -22,20 +22,14 @@ interface NamedSet {
 }
 
 const builtIn = Object.entries(builtInRoles).map(([name, { permissions }]): NamedSet => ({ name, permissions: new Set(permissions) }))
-/** Under the name and under its key: the first is how it is stored, and found without more ado. */
 const builtInByName = new Map(builtIn.flatMap((role) => [[role.name, role] as const, [roleKey(role.name), role] as const]))
 
-/** The built-in role of this name, in any letter case. */
 export const builtInRole = (name: string): NamedSet | undefined => builtInByName.get(name) ?? builtInByName.get(roleKey(name))
 
-/**
- * The built-in role that a person would take this name for, written in letters of other scripts perhaps. Members are judged by the name of
- * their role in every list.
- */
+/** The built-in role that a person would take this name for: members are judged by the name of their role in every list. */
 export const builtInLookAlike = (name: string): NamedSet | undefined =>
   builtIn.find((role) => skeletonOf(roleKey(name).toLowerCase()) === skeletonOf(role.name))
 
-/** The role of a key made without one: `developer`, or the maker's own where that does not hold all of a developer's permissions. */
 export function defaultKeyRole(own: { role: string; permissions: ReadonlySet<Permission> }): string {
   return holdsAll(own.permissions, builtInRoles.developer.permissions) ? 'developer' : own.role
 }
@@ -43,7 +37,6 @@ export function defaultKeyRole(own: { role: string; permissions: ReadonlySet<Per
 /** Built-in roles are part of the executable, so they are as old as its first release. */
 const BUILT_IN_SINCE = '2026-01-01T00:00:00.000Z'
 
-/** The roles that every workspace has, as callers see them. */
 export const listBuiltInRoles = (): Role[] =>
   (Object.keys(builtInRoles) as BuiltInRole[]).map((name) => ({
     id: builtInRoleId(name),
@@ -55,13 +48,12 @@ export const listBuiltInRoles = (): Role[] =>
     updatedAt: BUILT_IN_SINCE,
   }))
 
-/** Whether the id is that of a built-in role. */
 export const isBuiltInRoleId = (id: string): boolean =>
   (Object.keys(builtInRoles) as BuiltInRole[]).some((name) => builtInRoleId(name) === id)
 
 const ID_LETTERS = 20
 
-/** An id that stays the same wherever the role is built in: letters out of the hash of its name. */
+/** The id is made of the hash of the name, so that it is the same everywhere. */
 function builtInRoleId(name: string): string {
   const bytes = createHash('sha256').update(`built-in role ${name}`).digest().subarray(0, ID_LETTERS)
   return `${idPrefix.role}-${Array.from(bytes, (byte) => idAlphabet.charAt(byte & 31)).join('')}`

@@ -10,13 +10,11 @@ export type QuotaDeps = LimitDeps & UsageDeps
 type LimitDeps = Pick<IdentityContext, 'db' | 'config' | 'machine'>
 type UsageDeps = Pick<IdentityContext, 'db' | 'now' | 'uploads' | 'shells'>
 
-/** What a workspace may have, as of now. */
 export function limitsIn({ db, config, machine }: LimitDeps, workspaceId: string): Limits {
   const isOperators = readSeeded(db)?.workspaceId === workspaceId
   return limitsOf({ own: ownLimits(db, workspaceId), configured: config.CP_QUOTAS, isOperators, machine })
 }
 
-/** What a workspace has. */
 export const usageOf = ({ db, now, uploads, shells }: UsageDeps, workspaceId: string): Record<QuotaName, number> => ({
   ...storedUsage(db, workspaceId, now()),
   uploads: uploads.countOf(workspaceId),
@@ -24,10 +22,8 @@ export const usageOf = ({ db, now, uploads, shells }: UsageDeps, workspaceId: st
 })
 
 /**
- * Makes a change that may take more of what is limited, in one transaction with the look at the limits. What a workspace has
- * beyond a limit that was lowered stays its own: only taking more is refused.
- *
- * @throws AppError `conflict`, or `rate_limited` for what passes by itself, naming quota, limit and who can change it.
+ * What a workspace has beyond a lowered limit stays its own: only taking more is refused. @throws AppError `conflict`, or `rate_limited`
+ * for what passes by itself.
  */
 export function withinQuotas<T>(context: QuotaDeps, workspaceId: string, change: () => T): T {
   const limits = limitsIn(context, workspaceId)
@@ -42,12 +38,12 @@ export function withinQuotas<T>(context: QuotaDeps, workspaceId: string, change:
   })()
 }
 
-/** To be asked before a place is taken that only memory knows. @throws AppError as `withinQuotas`. */
+/** For places that only memory knows. @throws AppError as `withinQuotas`. */
 export function requirePlace(context: QuotaDeps, workspaceId: string, name: 'uploads' | 'shells'): void {
   refuseMore(context, { workspaceId, name, used: context[name].countOf(workspaceId) })
 }
 
-/** To be asked before somebody who is in this workspace makes one more. @throws AppError as `withinQuotas`. */
+/** @throws AppError as `withinQuotas`. */
 export function requireWorkspaceRoom(context: LimitDeps, workspaceId: string, email: string): void {
   refuseMore(context, { workspaceId, name: 'workspaces', used: workspacesMadeBy(context.db, email) })
 }
@@ -65,7 +61,7 @@ interface Excess {
   wanted: number
 }
 
-/** What ends without anybody's doing, and after how many seconds it is worth asking again. */
+/** Quotas whose use ends without anybody's doing, with the seconds after which it is worth asking again. */
 const passing: Partial<Record<QuotaName, number>> = { deploys: 30, uploads: 5 }
 
 function tooMuch({ workspaceId, name, limit, used, wanted }: Excess): AppError {

@@ -7,7 +7,7 @@ const GIB = 1024 ** 3
 /** Plans are upper bounds that few services reach, so more may be promised than there is. */
 const OVERCOMMIT = { cores: 4, memory: 2 }
 
-/** What holds where the operator has said nothing: enough for a team, and too little to fill a machine with. */
+/** The usual limits are enough for a team, and too little to fill a machine with. */
 export const usualLimits = ({ cpu, memoryBytes }: Machine): Record<QuotaName, number> => ({
   services: 50,
   instances: 100,
@@ -25,20 +25,16 @@ export const usualLimits = ({ cpu, memoryBytes }: Machine): Record<QuotaName, nu
 })
 
 export interface LimitSources {
-  /** Set for this workspace. */
   own: Limits
-  /** Set for every workspace, by CP_QUOTAS. */
   configured: Limits
-  /** The workspace of the first start, whose administrators are the operator: the usual limits are not for them. */
+  /** Administrators of the first workspace are the operator: the usual limits are not for them. */
   isOperators: boolean
   machine: Machine
 }
 
-/** What one workspace may have; a name that is absent has no limit. */
 export function limitsOf({ own, configured, isOperators, machine }: LimitSources): Limits {
   return { ...(isOperators ? {} : usualLimits(machine)), ...configured, ...own }
 }
 
-/** The first quota that a change takes further beyond its limit than it was. */
 export const exceeded = (limits: Limits, before: Record<QuotaName, number>, after: Record<QuotaName, number>): QuotaName | undefined =>
   allQuotas.find((name) => after[name] > before[name] && after[name] > (limits[name] ?? Number.POSITIVE_INFINITY))

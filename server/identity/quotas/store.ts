@@ -47,7 +47,6 @@ export function storedUsage(db: Database, workspaceId: string, now: number): Rec
   }
 }
 
-/** Workspaces that somebody has made, by their address. */
 export const workspacesMadeBy = (db: Database, email: string): number =>
   db.query<{ n: number }, [string]>('SELECT count(*) AS n FROM workspaces WHERE email = ? AND deleted_at IS NULL').get(email)?.n ?? 0
 
@@ -63,7 +62,7 @@ const MB_PER_GB = 1024
 /** Tenths of a core add up to sums that are off by the last bit. */
 const rounded = (amount: number): number => Math.round(amount * 1000) / 1000
 
-/** A suspended service counts as well, since it may be resumed; a cron job counts for the run it may have. */
+/** A suspended service counts, since it may be resumed; a cron job counts for the run it may have. */
 function promised(db: Database, workspaceId: string): Record<'services' | 'instances' | 'cores' | 'memoryGb', number> {
   const rows = db
     .query<ServiceRow, [string]>(

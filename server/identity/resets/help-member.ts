@@ -24,7 +24,7 @@ export interface MadeLink {
   mail: Mail
 }
 
-/** Makes a link for a member, to be sent after the change. @throws AppError as `requireHelpable` and `linkWayOf`. */
+/** @throws AppError as `requireHelpable` and `linkWayOf`. */
 export function makeResetLink({ db, publicUrl, mailer, now }: HelpContext, actor: Actor, memberId: string): MadeLink {
   const { user, ...relation } = requireHelpable(db, actor, memberId)
   const way = linkWayOf({ ...relation, isMailConfigured: mailer.isConfigured })
@@ -34,7 +34,7 @@ export function makeResetLink({ db, publicUrl, mailer, now }: HelpContext, actor
   return { user, way, url, expiresAt, mail: resetMail(user.email, { url, publicUrl, askedBy }) }
 }
 
-/** Sends the link to the account, where mail is configured. @throws AppError `unavailable` when nobody would have got it. */
+/** @throws AppError `unavailable` when nobody would have got the link. */
 export async function deliverLink({ mailer, log }: Pick<IdentityContext, 'mailer' | 'log'>, link: MadeLink): Promise<PasswordResetLink> {
   const expiresAt = new Date(link.expiresAt).toISOString()
   if (link.way === 'shown') return { url: link.url, expiresAt, emailed: await deliver({ mailer, log }, link.mail) }
@@ -42,7 +42,7 @@ export async function deliverLink({ mailer, log }: Pick<IdentityContext, 'mailer
   return { expiresAt, emailed: true }
 }
 
-/** Switches a member's second factor off, and ends their sessions. @throws AppError as `requireHelpable` and `refuseForeignTwoFactor`. */
+/** @throws AppError as `requireHelpable` and `refuseForeignTwoFactor`. */
 export function resetTwoFactor(db: Database, actor: Actor, memberId: string): StoredUser {
   const { user, ...relation } = requireHelpable(db, actor, memberId)
   refuseForeignTwoFactor(relation)
@@ -53,10 +53,8 @@ export function resetTwoFactor(db: Database, actor: Actor, memberId: string): St
 }
 
 /**
- * The account that the caller may help back in: of a member who may do nothing that the caller may not. The operator also helps those
- * who are in no workspace any more, whom nobody else could: with an invite, they come back.
- *
- * @throws AppError `not_found` for who is no member, `forbidden` for one who may do more.
+ * The operator also helps those who are in no workspace any more. @throws AppError `not_found` for who is no member, `forbidden` for one
+ * who may do more than the caller.
  */
 function requireHelpable(
   db: Database,

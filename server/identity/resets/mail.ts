@@ -1,9 +1,7 @@
 import type { Mail } from '../../platform/mail/mailer.ts'
 
-/** The page on which a new password is set. */
 export const resetUrl = (publicUrl: string, token: string): string => `${publicUrl}/reset-password?token=${token}`
 
-/** The mail that brings a link to set a new password; `askedBy` is who had it made. */
 export const resetMail = (to: string, { url, publicUrl, askedBy }: { url: string; publicUrl: string; askedBy: string }): Mail => ({
   to,
   subject: `New password for ${new URL(publicUrl).host}`,

@@ -17,7 +17,6 @@ import { createReset, findReset, wasMailed } from './store.ts'
 
 type ResetIds = Extract<keyof Operations, 'requestPasswordReset' | 'confirmPasswordReset' | 'resetMemberPassword' | 'resetMemberTwoFactor'>
 
-/** Links that may be asked for in the window of the throttle, for one account or from one address. */
 const RESET_LIMIT = 5
 /** Longer than anything that happens for an account that exists, so that the time tells nothing. The mail goes out afterwards. */
 const ANSWER_AFTER_MS = 250
@@ -27,7 +26,6 @@ const onItsWay =
 const noMail =
   'This server sends no mail. Ask an administrator of your workspace for a link to set a new password (cpctl team reset-password), or the operator of the server.'
 
-/** Ways back in for those who have lost a password or a second factor. */
 export function createResetRoutes({ now }: Pick<IdentityContext, 'now'>): Handlers<ResetIds, IdentityContext> {
   const requests = createThrottle(RESET_LIMIT, now, 'Too many links were asked for.')
   return {

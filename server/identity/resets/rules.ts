@@ -1,26 +1,18 @@
 import { AppError } from '../../../shared/error.ts'
 
-/** What decides how far somebody may help a member back in. */
 export interface HelpCase {
-  /** The static token: whoever holds it runs the machine. */
   isOperator: boolean
-  /** The member is the caller. */
   isSelf: boolean
-  /** The member's account belongs to other workspaces as well. */
   isElsewhere: boolean
   isMailConfigured: boolean
 }
 
-/** Who gets the link: the caller, or the account's mailbox alone. */
 export type LinkWay = 'shown' | 'mailed'
 
 /**
- * A link to set a password is the account. An administrator gets that of a member whose account is in this workspace only, where they may
- * do all that the account may. An account that is in other workspaces too is none of theirs: the link goes to its mailbox. So does their
- * own, because otherwise a stolen session would be enough to take the account. The operator gets every member's link: the static token is
- * set on the machine, by somebody who can read and write its database, and it is what is left when everybody is locked out.
- *
- * @throws AppError `conflict` where the link could only be mailed and no mail server is configured.
+ * A link to set a password is the account. An administrator is shown that of a member who is in this workspace only; others' goes to their
+ * mailbox, and so does one's own, because a stolen session would otherwise take the account. The operator, who can write the database
+ * anyway, gets every link. @throws AppError `conflict` where it could only be mailed and there is no mail server.
  */
 export function linkWayOf({ isOperator, isSelf, isElsewhere, isMailConfigured }: HelpCase): LinkWay {
   if (isOperator || !(isSelf || isElsewhere)) return 'shown'
@@ -31,11 +23,7 @@ export function linkWayOf({ isOperator, isSelf, isElsewhere, isMailConfigured }:
   throw new AppError('conflict', otherwise)
 }
 
-/**
- * Who may switch a member's second factor off: under the same rule, without the mailbox as a way out.
- *
- * @throws AppError `conflict` saying what to do instead.
- */
+/** The second factor goes by the same rule, without the mailbox as a way out. @throws AppError `conflict` saying what to do instead. */
 export function refuseForeignTwoFactor({ isOperator, isSelf, isElsewhere }: Omit<HelpCase, 'isMailConfigured'>): void {
   if (isOperator || !(isSelf || isElsewhere)) return
   const otherwise = isSelf

@@ -2,7 +2,6 @@ import type { Database } from 'bun:sqlite'
 import { hashToken, newToken } from '../tokens/token.ts'
 import type { LinkWay } from './rules.ts'
 
-/** How long a link to set a new password is good for. */
 export const RESET_MS = 3600_000
 
 export interface NewReset {
@@ -10,10 +9,7 @@ export interface NewReset {
   expiresAt: number
 }
 
-/**
- * Makes a token with which the user's password can be set, once. It is given here only, and stored as a hash. One that goes to the mailbox
- * of the account and nowhere else shows, when it is used, that the address is its owner's.
- */
+/** Makes a token, stored as a hash, that sets the user's password once. One that is mailed only shows that the address is its owner's. */
 export function createReset(db: Database, { userId, way }: { userId: string; way: LinkWay }, now: number): NewReset {
   const token = newToken()
   const expiresAt = now + RESET_MS

@@ -5,7 +5,6 @@ interface Holder {
   count: number
 }
 
-/** So many of each kind are named. */
 const MOST_NAMED = 3
 
 const kinds = [
@@ -14,7 +13,7 @@ const kinds = [
   { one: 'invite', from: 'invites h', name: 'h.email', isAlive: 'h.expires_at > $now' },
 ] as const
 
-/** Who holds a role, in words: some names and how many there are; undefined when nobody does. Expired keys and invites hold nothing. */
+/** Who holds a role, in words; undefined when nobody does. Expired keys and invites hold nothing. */
 export function holdersOf(db: Database, role: { workspaceId: string; name: string }, now: number): string | undefined {
   const parts = kinds.flatMap(({ one, from, name, isAlive }) => {
     const holders = db
@@ -31,7 +30,6 @@ export function holdersOf(db: Database, role: { workspaceId: string; name: strin
 const inWords = (one: string, holders: readonly Holder[], count: number): string =>
   `${count} ${one}${count === 1 ? '' : 's'} (${holders.map(({ name }) => name).join(', ')}${count > holders.length ? ', …' : ''})`
 
-/** Ids of the users who hold a role as members, or have made a key that holds it. */
 export const usersOf = (db: Database, { workspaceId, name }: { workspaceId: string; name: string }): string[] =>
   db
     .query<{ userId: string }, Record<string, string>>(

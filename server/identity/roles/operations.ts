@@ -16,11 +16,7 @@ type RoleContext = Pick<IdentityContext, 'db' | 'now'>
 /** More than anybody keeps in mind, and few enough to be looked through. */
 const MAX_ROLES = 1000
 
-/**
- * Makes a role of the workspace.
- *
- * @throws AppError `forbidden` for permissions that the maker lacks, `conflict` for a name that is taken.
- */
+/** @throws AppError `forbidden` for permissions that the maker lacks, `conflict` for a name that is taken. */
 export function createRole({ db, now }: RoleContext, maker: Actor, { name, description = '', permissions }: RoleCreate): StoredRole {
   const createdAt = now()
   const { workspaceId } = maker
@@ -36,18 +32,14 @@ export function createRole({ db, now }: RoleContext, maker: Actor, { name, descr
   return made
 }
 
-/** A role as changed, and the keys that could do more by it than their makers may now. */
 export interface ChangedRole {
   role: StoredRole
   revokedKeys: readonly StoredKey[]
 }
 
 /**
- * Changes a role for everyone who holds it, from their next request on. Keys of its members that go beyond it are revoked, and so are
- * keys with this role that go beyond their makers now: those hold the secrets, and were given nothing.
- *
- * @throws AppError `not_found`, `forbidden` for a built-in role and for permissions, before or after, that the editor lacks, `conflict` for
- * a name that is taken.
+ * Keys that go beyond their makers by it are revoked: those hold the secrets, and were given nothing. @throws AppError `not_found`,
+ * `forbidden` for a built-in role and for permissions that the editor lacks, `conflict` for a taken name.
  */
 export function changeRole({ db, now }: RoleContext, editor: Actor, { id, patch }: { id: string; patch: RolePatch }): ChangedRole {
   const change = db.transaction(() => {
@@ -69,11 +61,7 @@ export function changeRole({ db, now }: RoleContext, editor: Actor, { id, patch 
   return change()
 }
 
-/**
- * Removes a role that nobody holds.
- *
- * @throws AppError `not_found`, `forbidden` for a built-in role and for one that may do more than who asks, `conflict` naming who holds it.
- */
+/** @throws AppError `not_found`, `forbidden` for a built-in role and beyond the editor's right, `conflict` naming who holds it. */
 export function removeRole({ db, now }: RoleContext, editor: Actor, id: string): void {
   db.transaction(() => {
     const role = requireOwnRole(db, editor, id)
@@ -85,7 +73,6 @@ export function removeRole({ db, now }: RoleContext, editor: Actor, id: string):
   })()
 }
 
-/** A custom role of the workspace. */
 function requireOwnRole(db: IdentityContext['db'], { workspaceId }: Actor, id: string): StoredRole {
   const role = findRole(db, workspaceId, id)
   if (role !== undefined) return role

@@ -2,7 +2,6 @@ import { permissionNames } from '../../../shared/permission.ts'
 import type { Role } from '../../../shared/role.ts'
 import type { StoredRole } from '../permissions/role-store.ts'
 
-/** A custom role as callers see it. */
 export const presentRole = ({ id, name, description, permissions, createdAt, updatedAt }: StoredRole): Role => ({
   id,
   name,

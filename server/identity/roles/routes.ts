@@ -28,7 +28,7 @@ export const roleRoutes: Handlers<RoleIds, IdentityContext> = {
   },
 }
 
-/** Custom roles, newest first, and then those that are built in: they are as old as the platform. */
+/** Built-in roles come last: they are as old as the platform. */
 function rolesAfter(
   db: IdentityContext['db'],
   workspaceId: string,

@@ -10,7 +10,6 @@ const REMEMBERED_SCOPES = 2000
 
 const idsIn = memo((text: string): ReadonlySet<string> => new Set(JSON.parse(text) as string[]), REMEMBERED_SCOPES)
 
-/** What a `scope` column is to hold. */
 export const scopeText = (scope: ServiceScope): string | null => (scope === undefined ? null : JSON.stringify([...scope]))
 
 export const scopeColumn: Codec<ServiceScope> = {
@@ -18,13 +17,10 @@ export const scopeColumn: Codec<ServiceScope> = {
   write: scopeText,
 }
 
-/** The scope as callers see it. */
 export const presentScope = (scope: ServiceScope): Scope => (scope === undefined ? null : { serviceIds: [...scope] })
 
-/** Whether a service lies within the scope. */
 export const isWithin = (scope: ServiceScope, serviceId: string): boolean => scope === undefined || scope.has(serviceId)
 
-/** What is left of the permissions of a role for who is confined to this scope. */
 export const permissionsWithin = (scope: ServiceScope, permissions: ReadonlySet<Permission>): ReadonlySet<Permission> =>
   scope === undefined ? permissions : confined(permissions)
 

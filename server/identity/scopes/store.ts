@@ -3,11 +3,7 @@ import { AppError } from '../../../shared/error.ts'
 import type { ScopeInput } from '../../../shared/scope.ts'
 import type { ServiceScope } from './scope.ts'
 
-/**
- * The scope that a body asks for; undefined, the whole workspace, where it asks for none.
- *
- * @throws AppError `not_found` for the id of a service that the workspace does not have.
- */
+/** @throws AppError `not_found` for the id of a service that the workspace does not have. */
 export function requireScope(db: Database, workspaceId: string, wanted: ScopeInput | undefined): ServiceScope {
   if (wanted == null) return undefined
   for (const [index, id] of wanted.serviceIds.entries()) {

@@ -4,7 +4,6 @@ import { SESSION_DAYS } from './store.ts'
 
 const SESSION_SECONDS = SESSION_DAYS * 24 * 3600
 
-/** Set-Cookie headers of a browser's session: unreadable for scripts, not sent from other sites' forms, encrypted only where we serve https. */
 export interface CookieWriter {
   set(token: string): Record<string, string>
   clear(): Record<string, string>

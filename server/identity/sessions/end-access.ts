@@ -1,17 +1,14 @@
 import type { Database } from 'bun:sqlite'
 import { deleteSessionsOf } from './store.ts'
 
-/**
- * Ends everything by which somebody is signed in to an account, or about to be: sessions of browsers and devices but the one of this id,
- * sign-ins that wait for their second factor, and devices that were let in and have not fetched their token.
- */
+/** Ends sessions but the one of this id, sign-ins that wait for a second factor, and devices that have not fetched their token. */
 export function endSignIns(db: Database, userId: string, exceptSessionId?: string): void {
   deleteSessionsOf(db, userId, exceptSessionId)
   db.query('DELETE FROM pending_sign_ins WHERE user_id = ?').run(userId)
   db.query('DELETE FROM device_grants WHERE user_id = ?').run(userId)
 }
 
-/** The same, with links to set a password: for when it has just been set. */
+/** Ends the links to set a password as well, for when it has just been set. */
 export function endAccess(db: Database, userId: string, exceptSessionId?: string): void {
   endSignIns(db, userId, exceptSessionId)
   db.query('DELETE FROM password_resets WHERE user_id = ?').run(userId)

@@ -4,13 +4,12 @@ import type { SessionPlace } from './store.ts'
 const MAX_CLIENT_CHARS = 200
 const visible = new RegExp(visibleChar)
 
-/** Where a request comes from and what its client calls itself, for the list of sessions: what nobody could see is left out. */
+/** What nobody could see of a client's name is left out. */
 export const placeOf = ({ request, clientAddress }: { request: Request; clientAddress: string }): SessionPlace => ({
   address: clientAddress,
   client: visiblePart(request.headers.get('user-agent') ?? ''),
 })
 
-/** The first 200 visible characters. */
 export const visiblePart = (text: string): string =>
   Array.from(text.slice(0, 10 * MAX_CLIENT_CHARS))
     .filter((char) => visible.test(char))

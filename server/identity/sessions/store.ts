@@ -5,20 +5,15 @@ import { type Columns, tableOf } from '../../platform/db/table.ts'
 import { newId } from '../../platform/id.ts'
 import { hashToken, newToken } from '../tokens/token.ts'
 
-/** How long a session lasts; it ends then, used or not. */
 export const SESSION_DAYS = 30
 const SESSION_MS = SESSION_DAYS * 24 * 3600 * 1000
-/** When somebody was last seen is written no more often than this. */
 const SEEN_INTERVAL_MS = 60_000
 
-/** From where and with what somebody signs in. */
 export interface SessionPlace {
   address: string
-  /** What the client calls itself. */
   client: string
 }
 
-/** Whose session it is, as of now. */
 export interface SessionUser extends User {
   sessionId: string
   hasTwoFactor: boolean
@@ -106,12 +101,10 @@ function noteSeen(db: Database, { sessionId, id }: { sessionId: string; id: stri
   noteUserSeen(db, id, now)
 }
 
-/** Notes that somebody has signed in or done something. */
 export function noteUserSeen(db: Database, userId: string, now: number): void {
   db.query('UPDATE users SET last_seen_at = $now WHERE id = $userId').run({ userId, now })
 }
 
-/** Ends a session; nothing happens when it has ended before. */
 export function deleteSession(db: Database, token: string): void {
   db.query('DELETE FROM sessions WHERE token_hash = ?').run(hashToken(token))
 }
@@ -121,7 +114,6 @@ export function deleteSessionsOf(db: Database, userId: string, exceptId = ''): v
   db.query('DELETE FROM sessions WHERE user_id = $userId AND id <> $exceptId').run({ userId, exceptId })
 }
 
-/** Removes the sessions that are over at `now`. */
 export function forgetEndedSessions(db: Database, now: number): void {
   db.query('DELETE FROM sessions WHERE expires_at <= ?').run(now)
 }

@@ -7,13 +7,11 @@ const deviceCookie = 'cpd_device'
 const KEPT_SECONDS = 365 * 24 * 3600
 const MAX_DEVICES_OF_USER = 20
 
-/** What the browser shows of itself. */
 export const deviceTokenOf = (headers: Headers): string | undefined => {
   const cookies = headers.get('cookie')
   return cookies === null ? undefined : new Bun.CookieMap(cookies).get(deviceCookie) || undefined
 }
 
-/** The hash of the token, where somebody with this address has logged in with it. */
 export function knownDeviceOf(db: Database, token: string | undefined, email: string): string | undefined {
   if (token === undefined) return undefined
   const hash = hashToken(token)
@@ -23,7 +21,7 @@ export function knownDeviceOf(db: Database, token: string | undefined, email: st
   return row === null ? undefined : hash
 }
 
-/** Notes that a user has logged in with a browser, and gives the token by which it is known from now on. Belongs into a transaction. */
+/** Belongs into a transaction. */
 export function noteDevice(db: Database, { userId, token, now }: { userId: string; token: string | undefined; now: number }): string {
   const seen = token === undefined ? 0 : touch(db, { hash: hashToken(token), userId, now })
   if (token !== undefined && seen > 0) return token
@@ -39,7 +37,6 @@ export function noteDevice(db: Database, { userId, token, now }: { userId: strin
 const touch = (db: Database, { hash, userId, now }: { hash: string; userId: string; now: number }): number =>
   db.query('UPDATE known_devices SET last_seen_at = ? WHERE token_hash = ? AND user_id = ?').run(now, hash, userId).changes
 
-/** The value of Set-Cookie by which a browser is known. */
 export function deviceCookieOf(publicUrl: string, token: string): string {
   const secure = publicUrl.startsWith('https:')
   const attributes = { path: '/', httpOnly: true, sameSite: 'lax', secure, maxAge: KEPT_SECONDS } as const

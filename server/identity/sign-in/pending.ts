@@ -1,7 +1,4 @@
-/**
- * A sign-in whose first factor was shown elsewhere, at a provider, and whose second is still wanted. The browser holds its token in a
- * cookie of its own, which is good for nothing but the code.
- */
+/** A sign-in whose first factor was shown at a provider. The browser's token is good for nothing but the second. */
 import type { Database } from 'bun:sqlite'
 import { AppError } from '../../../shared/error.ts'
 import { browsersNameOf } from '../../http/access/own-cookies.ts'
@@ -12,12 +9,10 @@ import type { SecondFactorUsed } from '../two-factor/second-factor.ts'
 import { findUser, type StoredUser } from '../users/store.ts'
 import { beginSession, requireSecondFactor, type SignIn, type SignInDeps } from './sign-in.ts'
 
-/** How long a code is waited for. */
 export const PENDING_MS = 10 * 60_000
 
 const pendingCookie = 'cpd_pending'
 
-/** Notes that the user has shown the first factor, and gives the token to go on with. */
 export function beginPendingSignIn(db: Database, userId: string, now: number): string {
   const token = newToken()
   db.query('DELETE FROM pending_sign_ins WHERE expires_at <= ?').run(now)
@@ -30,7 +25,6 @@ export function beginPendingSignIn(db: Database, userId: string, now: number): s
   return token
 }
 
-/** Who waits to show a code with this token; undefined when nobody does, or no longer. */
 export function findPendingUser(db: Database, token: string, now: number): StoredUser | undefined {
   const row = db
     .query<{ userId: string }, [string, number]>('SELECT user_id AS userId FROM pending_sign_ins WHERE token_hash = ? AND expires_at > ?')
@@ -40,18 +34,14 @@ export function findPendingUser(db: Database, token: string, now: number): Store
 
 interface PendingAttempt {
   token: string | undefined
-  /** Code of the authenticator app, or a recovery code. */
   otp: string
   place: SessionPlace
-  /** Told whose account it is, as soon as that is known. */
   onAccount?(user: StoredUser): void
 }
 
 /**
- * Begins the session that the code was wanted for. Wrong codes are counted with the failed logins of the account. Belongs into a transaction.
- *
- * @throws AppError `unauthorized` without a sign-in that waits, or (with a detail at /otp) for a wrong code; `rate_limited` after too
- * many; `forbidden` for an account that is in no workspace.
+ * Belongs into a transaction. @throws AppError `unauthorized` without a sign-in that waits, or (at /otp) for a wrong code; `rate_limited`
+ * after too many; `forbidden` for an account in no workspace.
  */
 export function finishPendingSignIn(
   deps: SignInDeps,
@@ -76,11 +66,9 @@ function requirePending(db: Database, token: string, now: number): StoredUser {
   throw new AppError('unauthorized', 'There is no sign-in that waits for a code, or it took too long. Begin it again.')
 }
 
-/** The token of a sign-in that waits, as the browser brings it. */
 export const pendingTokenOf = (headers: Headers): string | undefined =>
   new Bun.CookieMap(headers.get('cookie') ?? '').get(pendingCookie) || undefined
 
-/** The value of Set-Cookie with the token of a sign-in that waits. */
 export function pendingCookieOf(publicUrl: string, token: string): string {
   const secure = publicUrl.startsWith('https:')
   const attributes = { path: '/', httpOnly: true, sameSite: 'lax', secure, maxAge: PENDING_MS / 1000 } as const

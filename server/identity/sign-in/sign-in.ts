@@ -24,32 +24,25 @@ export interface SignInDeps extends SecondFactorDeps {
 export interface SignIn {
   signedIn: SignedIn
   sessionToken: string
-  /** By which the browser is known from now on. */
   deviceToken?: string
 }
 
 export interface Attempt {
   email: string
   password: string
-  /** Code of the authenticator app, or a recovery code. */
   otp: string | undefined
   place: SessionPlace
-  /** By which the browser is known, if it has logged in before. */
   deviceToken?: string | undefined
   /** Makes the change in one transaction, after the hashes have been computed. */
   change<T>(apply: () => T): T
-  /** Told whose account it is, as soon as that is known; nothing is proven by then. */
+  /** Called as soon as the account is known; nothing is proven by then. */
   onAccount?(user: StoredUser): void
 }
 
 /**
- * Begins a session for the owner of the password and, where the account has one, of the second factor.
- *
- * Failures are counted by account and network address together, so that strangers lock nobody out; see login-counters.ts. Whoever
- * knows the password and guesses codes is counted for the account alone, and only a sign-in that is complete forgives that.
- *
- * @throws AppError `unauthorized` for a wrong password and for an unknown account alike, and for a code that is wanted (with a detail at
- * /otp) or wrong; `rate_limited` after too many of them, `forbidden` for an account that is in no workspace, `unavailable` in a rush.
+ * Whoever knows the password and guesses codes is counted for the account alone, and only a complete sign-in forgives that. @throws
+ * AppError `unauthorized` for a wrong password and an unknown account alike, and for a code that is wanted (at /otp) or wrong;
+ * `rate_limited`, `forbidden` for an account in no workspace, `unavailable` in a rush.
  */
 export async function signIn(deps: SignInDeps, attempt: Attempt): Promise<SignIn & { secondFactor: SecondFactorUsed | undefined }> {
   const { db, logins, now } = deps
@@ -60,7 +53,6 @@ export async function signIn(deps: SignInDeps, attempt: Attempt): Promise<SignIn
   }
   logins.begin(counters.all)
   const { user, newHash } = await ownerOf(deps, attempt, device !== undefined).catch((error: unknown) => {
-    // No guess was made.
     if (error instanceof AppError && error.code === 'unavailable') takeBack()
     throw error
   })
@@ -85,7 +77,6 @@ export async function signIn(deps: SignInDeps, attempt: Attempt): Promise<SignIn
 
 const wrongPassword = (): AppError => new AppError('unauthorized', 'The e-mail or the password is wrong.')
 
-/** Whose password it is, and its hash at today's cost where the stored one is of another. */
 async function ownerOf(
   { db }: SignInDeps,
   { email, password, onAccount }: Attempt,
@@ -98,7 +89,7 @@ async function ownerOf(
   return isStaleHash(user.passwordHash) ? { user, newHash: await hashPassword(password) } : { user }
 }
 
-/** What the account's second factor was shown by; undefined for one without. @throws AppError `unauthorized` at /otp. */
+/** @throws AppError `unauthorized` at /otp. */
 export function requireSecondFactor(deps: SecondFactorDeps, userId: string, otp: string | undefined): SecondFactorUsed | undefined {
   if (!hasTwoFactor(deps.db, userId)) return undefined
   if (otp === undefined) throw secondFactorWanted()
@@ -110,11 +101,10 @@ export function requireSecondFactor(deps: SecondFactorDeps, userId: string, otp:
 interface Beginning {
   place: SessionPlace
   now: number
-  /** Where the user begins; absent, in the workspace they have been in longest. */
   workspaceId?: string
 }
 
-/** Begins a browser's session. @throws AppError `forbidden` for an account that is in no workspace. */
+/** @throws AppError `forbidden` for an account that is in no workspace. */
 export function beginSession(db: Database, user: StoredUser, { place, now, workspaceId }: Beginning): SignIn {
   const member = workspaceId === undefined ? findFirstMembership(db, user.id) : findMembership(db, user.id, workspaceId)
   const workspace = member === undefined ? undefined : findWorkspace(db, member.workspaceId)

@@ -1,7 +1,4 @@
-/**
- * Changes to who is a member and with what right. Each looks and writes without waiting in between, in the one transaction of its request,
- * so two at once cannot each take the other for the administrator who stays.
- */
+/** Each change looks and writes in one transaction, so two at once cannot each take the other for the administrator who stays. */
 import type { Database } from 'bun:sqlite'
 import { AppError } from '../../../shared/error.ts'
 import type { TeamMemberPatch } from '../../../shared/team.ts'
@@ -14,7 +11,6 @@ import { endAccess } from '../sessions/end-access.ts'
 import { type Revoked, revokeMadeBy } from './revoke.ts'
 import { countAdministrators, deleteMember, findMember, type StoredMember, updateMember } from './store.ts'
 
-/** @throws AppError `not_found` for whoever is no member of the caller's workspace. */
 export function requireMember(db: Database, workspaceId: string, userId: string): StoredMember {
   const member = findMember(db, workspaceId, userId)
   if (member === undefined)
@@ -22,17 +18,12 @@ export function requireMember(db: Database, workspaceId: string, userId: string)
   return member
 }
 
-/** A member as changed, and the keys of theirs that could do more than they may now. */
 export interface ChangedMember {
   member: StoredMember
   revokedKeys: readonly StoredKey[]
 }
 
-/**
- * Gives a member another role or scope, and revokes those of their keys that go beyond it.
- *
- * @throws AppError `forbidden` for a member, or a role, that may do more than the caller; `conflict` for the last administrator.
- */
+/** @throws AppError `forbidden` for a member, or a role, that may do more than the caller; `conflict` for the last administrator. */
 export function changeMember(db: Database, actor: Actor, { userId, patch }: { userId: string; patch: TeamMemberPatch }): ChangedMember {
   const { workspaceId } = actor
   const member = requireMember(db, workspaceId, userId)
@@ -45,11 +36,7 @@ export function changeMember(db: Database, actor: Actor, { userId, patch }: { us
   return { member: changed, revokedKeys: revokeKeysBeyond(db, workspaceId, userId) }
 }
 
-/**
- * Takes a member out of the workspace. All of their sessions end, wherever they are used: who is removed is not to find a door open.
- *
- * @throws AppError `forbidden` for a member who may do more than the caller, `conflict` for the last administrator.
- */
+/** All sessions of the member end, wherever they are used. @throws AppError as `changeMember`. */
 export function removeMember(db: Database, actor: Actor, userId: string): Revoked {
   const member = requireMember(db, actor.workspaceId, userId)
   refuseHigher(db, actor, member)
@@ -59,9 +46,8 @@ export function removeMember(db: Database, actor: Actor, userId: string): Revoke
 }
 
 /**
- * The caller goes by themselves. Their sessions stay, for their other workspaces and for invites.
- *
- * @throws AppError `forbidden` for keys and tokens, which are no members; `conflict` for the last administrator.
+ * The sessions stay, for other workspaces and for invites. @throws AppError `forbidden` for keys and tokens, `conflict` for the last
+ * administrator.
  */
 export function leave(db: Database, actor: Actor): Revoked {
   if (actor.type !== 'user') throw new AppError('forbidden', 'An API key or token is no member of the workspace. Log in to leave it.')
@@ -80,7 +66,6 @@ function grantedRole(db: Database, actor: Actor, name: string): string {
   return role.name
 }
 
-/** Nobody changes or removes who is above them. */
 function refuseHigher(db: Database, actor: Actor, { role }: StoredMember): void {
   refuseEscalation(actor, { name: role, permissions: permissionsIn(db, actor.workspaceId, role) })
 }

@@ -1,13 +1,12 @@
 import type { Database } from 'bun:sqlite'
 import { revokeKeysOf } from '../api-keys/store.ts'
 
-/** What went with a member. */
 export interface Revoked {
   revokedKeys: { id: string; name: string }[]
   withdrawnInvites: { id: string; email: string }[]
 }
 
-/** Revokes the keys that a user made in a workspace, and takes back the invites of the user and of these keys. Belongs into a transaction. */
+/** Revokes the keys that a user made, and takes back the invites of the user and of these keys. Belongs into a transaction. */
 export function revokeMadeBy(db: Database, workspaceId: string, userId: string): Revoked {
   const keys = revokeKeysOf(db, workspaceId, userId).map(({ id, name }) => ({ id, name }))
   const inviters = [`user ${userId}`, ...keys.map(({ id }) => `api_key ${id}`)]

@@ -28,7 +28,6 @@ export const isMemberAddress = (db: Database, workspaceId: string, email: string
   db.query(`${select} AND u.email = $email`).get({ workspaceId, email }) !== null
 
 interface Page {
-  /** Only members whose user id is smaller. */
   beforeId?: string | undefined
   limit: number
 }
@@ -46,17 +45,14 @@ export const countAdministrators = (db: Database, workspaceId: string): number =
     .query<{ count: number }, [string]>("SELECT count(*) AS count FROM members WHERE workspace_id = ? AND role = 'admin' AND scope IS NULL")
     .get(workspaceId)?.count ?? 0
 
-/** Changes what a member may do. */
 export const updateMember = (
   db: Database,
   workspaceId: string,
   { userId, role, scope }: Pick<StoredMember, 'userId' | 'role' | 'scope'>,
 ): void => void places.update(db, { workspaceId, userId }, { role, scope })
 
-/** Takes a user out of a workspace. */
 export const deleteMember = (db: Database, workspaceId: string, userId: string): void => void places.remove(db, { workspaceId, userId })
 
-/** The member as callers see it. */
 export function presentMember({ userId, name, email, role, scope, hasTwoFactor, createdAt, lastSeenAt }: StoredMember): TeamMember {
   return {
     id: userId,
@@ -79,7 +75,6 @@ const ownerRoleOf: Readonly<Record<string, OwnerRole>> = {
   viewer: 'WORKSPACE_VIEWER',
 }
 
-/** The member in the form of /v1/owners/:ownerId/members. */
 export const presentOwnerMember = ({ userId, name, email, role, hasTwoFactor }: StoredMember): OwnerMember => ({
   userId,
   name,

@@ -1,7 +1,6 @@
 /**
- * What failed sign-ins are counted by. A stranger who knows somebody's address must not lock them out, so failures count first for the
- * pair of account and network address; the account alone is closed only beyond what guesses of a whole day come to, and never to a browser
- * that has logged in to it before, which has a count of its own.
+ * A stranger who knows somebody's address must not lock them out: failures count first for the pair of account and network address. The
+ * account alone is closed only beyond the guesses of a whole day, and never to a browser that has logged in to it before.
  */
 import { networkOf } from '../../platform/network/network-of.ts'
 import type { Limit } from './throttle.ts'
@@ -17,37 +16,32 @@ const accountOf = (email: string): string => `account:${email.toLowerCase()}`
 const pairOf = (email: string, address: string): string => `pair:${email.toLowerCase()} ${networkOf(address)}`
 const knownDevice = (hash: string): string => `known:${hash}`
 
-/** What attempts of one network address are counted by: of IPv6, of its network. */
 export const addressCounterOf = (address: string): string => `address:${networkOf(address)}`
 
 interface Attempt {
   email: string
   address: string
-  /** Hash of what the browser showed, where it has logged in to this account before. */
   device: string | undefined
 }
 
-/** What attempts with a password are counted by. Failures that a success forgives are those of who succeeded. */
 export function loginCountersOf({ email, address, device }: Attempt): { all: string[]; forgiven: string[] } {
   if (device !== undefined) return { all: [knownDevice(device)], forgiven: [knownDevice(device)] }
   const pair = pairOf(email, address)
   return { all: [pair, addressCounterOf(address), accountOf(email)], forgiven: [pair] }
 }
 
-/** What attempts are counted by of who has shown a password or a session already: strictly for the account, whatever they come from. */
+/** Counters of who has shown a password or a session already: strictly for the account, whatever they come from. */
 export const proofCountersOf = (email: string, address: string): [account: string, address: string] => [
   `proof:${email.toLowerCase()}`,
   addressCounterOf(address),
 ]
 
-/** What a link that was mailed to the owner of the account forgives. */
 export const forgivenByReset = (email: string, address: string): string[] => [
   accountOf(email),
   pairOf(email, address),
   proofCountersOf(email, address)[0],
 ]
 
-/** How many failures each counter may have, with `limit` for a pair. */
 export const loginLimits =
   (limit: number) =>
   (key: string): Limit => {

@@ -1,21 +1,13 @@
 import { AppError } from '../../../shared/error.ts'
 
-/** Attempts are counted for this long. */
 export const THROTTLE_WINDOW_MS = 15 * 60_000
 /** Counters kept; beyond, the oldest are forgotten so that memory stays bounded. */
 const MAX_COUNTERS = 50_000
 
-/** Bounds what can be guessed, or asked for, by whoever is counted under a key: an account, an address. */
 export interface Throttle {
-  /**
-   * Counts an attempt for each key before its outcome is known, so that many at once cannot slip through together.
-   *
-   * @throws AppError `rate_limited` when one of the keys has failed too often.
-   */
+  /** Counts an attempt before its outcome is known, so that many at once cannot slip through together. @throws AppError `rate_limited`. */
   begin(keys: readonly string[]): void
-  /** The attempt was no failure after all. */
   takeBack(key: string): void
-  /** A success proves the account's owner: earlier failures no longer count. */
   reset(key: string): void
 }
 
@@ -29,10 +21,7 @@ interface Counter {
   since: number
 }
 
-/**
- * Counts in memory: a restart forgives, and cannot be caused by whom it would help. `limit` is that of every key, or of each; `refusal` is
- * what is said to who has none left.
- */
+/** Counts in memory: a restart forgives, and cannot be caused by whom it would help. */
 export function createThrottle(limit: number | ((key: string) => Limit), now: () => number, refusal = 'Too many failed logins.'): Throttle {
   const limitOf = typeof limit === 'number' ? () => ({ failures: limit, windowMs: THROTTLE_WINDOW_MS }) : limit
   const counters = new Map<string, Counter>()

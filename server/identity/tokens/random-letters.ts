@@ -1,4 +1,3 @@
-/** Letters of an alphabet of up to 256, each as likely as any other. */
 export function randomLetters(alphabet: string, count: number): string {
   // The largest multiple of the alphabet in a byte: bytes from here on would favour the first letters.
   const fairBytes = 256 - (256 % alphabet.length)

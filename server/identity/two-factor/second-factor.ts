@@ -11,12 +11,11 @@ export interface SecondFactorDeps {
   now(): number
 }
 
-/** With what somebody has shown that they hold the second factor. */
 export type SecondFactorUsed = 'totp' | 'recovery_code'
 
 /**
- * Takes a code of the authenticator app or a recovery code: neither is good for a second time. To be called in the transaction of what
- * it is shown for, after the attempt has been counted; undefined when the code is not right.
+ * Takes a code, which is good once; undefined for a wrong one. Belongs into the transaction of what it is shown for, after counting the
+ * attempt.
  */
 export function takeSecondFactor({ db, sealer, now }: SecondFactorDeps, userId: string, typed: string): SecondFactorUsed | undefined {
   const factor = findTwoFactor(db, userId)
@@ -28,15 +27,13 @@ export function takeSecondFactor({ db, sealer, now }: SecondFactorDeps, userId: 
   return step !== undefined && takeStep(db, userId, step) ? 'totp' : undefined
 }
 
-/** A code as apps show it, in groups or not. */
 export const codeOf = (typed: string): string => typed.replace(/[\s-]/g, '')
 
 const askedFor = 'This account has two-factor sign-in. Send the six digits of the authenticator app, or a recovery code, as otp.'
 const refused = 'The code is wrong, expired or was used before. Wait for the next one, or use a recovery code.'
 
-/** The first factor was right, and the second is wanted: clients know it by the path of the detail. */
+/** Clients know by the path of the detail that the first factor was right and the second is wanted. */
 export const secondFactorWanted = (): AppError =>
   new AppError('unauthorized', askedFor, { details: [{ path: '/otp', message: 'is wanted' }] })
 
-/** It was given, and is not right. */
 export const secondFactorWrong = (): AppError => new AppError('unauthorized', refused, { details: [{ path: '/otp', message: refused }] })

@@ -1,15 +1,12 @@
 import type { Database } from 'bun:sqlite'
 
-/** The second factor of an account. */
 export interface TwoFactor {
   secretSealed: string
   /** Null while the secret waits for its first right code. */
   confirmedAt: number | null
-  /** The newest time step a code was taken of. */
   lastStep: number
 }
 
-/** What each account's secret is sealed for. */
 export const totpPurpose = (userId: string): string => `totp of ${userId}`
 
 /** The second factor that an account has or is about to have. */
@@ -25,7 +22,6 @@ export const findTwoFactor = (db: Database, userId: string): TwoFactor | undefin
 export const hasTwoFactor = (db: Database, userId: string): boolean =>
   db.query<{ found: 1 }, [string]>('SELECT 1 AS found FROM users WHERE id = ? AND totp_confirmed_at IS NOT NULL').get(userId) !== null
 
-/** Keeps a secret that waits for its first code, in place of any that waited before. */
 export function storePendingSecret(db: Database, userId: string, secretSealed: string): void {
   db.query('UPDATE users SET totp_secret_sealed = $secretSealed, totp_confirmed_at = NULL, totp_last_step = 0 WHERE id = $userId').run({
     userId,
@@ -33,7 +29,6 @@ export function storePendingSecret(db: Database, userId: string, secretSealed: s
   })
 }
 
-/** From now on the account needs codes; the step of the first one is taken. */
 export function confirmTwoFactor(db: Database, { userId, step, now }: { userId: string; step: number; now: number }): void {
   db.query('UPDATE users SET totp_confirmed_at = $now, totp_last_step = $step WHERE id = $userId').run({ userId, step, now })
 }
@@ -48,7 +43,6 @@ export function removeTwoFactor(db: Database, userId: string): void {
 export const takeStep = (db: Database, userId: string, step: number): boolean =>
   db.query('UPDATE users SET totp_last_step = $step WHERE id = $userId AND totp_last_step < $step').run({ userId, step }).changes === 1
 
-/** Puts a new set of recovery codes in place of what is left of the old one. */
 export function replaceRecoveryCodes(db: Database, userId: string, hashes: readonly string[]): void {
   db.query('DELETE FROM recovery_codes WHERE user_id = ?').run(userId)
   const insert = db.query('INSERT INTO recovery_codes (user_id, code_hash) VALUES ($userId, $hash)')
@@ -59,6 +53,5 @@ export function replaceRecoveryCodes(db: Database, userId: string, hashes: reado
 export const takeRecoveryCode = (db: Database, userId: string, hash: string): boolean =>
   db.query('DELETE FROM recovery_codes WHERE user_id = $userId AND code_hash = $hash').run({ userId, hash }).changes === 1
 
-/** How many recovery codes are left. */
 export const countRecoveryCodes = (db: Database, userId: string): number =>
   db.query<{ count: number }, [string]>('SELECT count(*) AS count FROM recovery_codes WHERE user_id = ?').get(userId)?.count ?? 0

@@ -5,9 +5,7 @@ import { insertUser, type StoredUser } from './store.ts'
 
 export interface NewAccount {
   email: string
-  /** Empty: the part of the address before the @. */
   name: string
-  /** Empty for an account that signs in through a provider only. */
   passwordHash: string
   createdAt: number
 }
@@ -19,7 +17,6 @@ export function openAccount(db: Database, { email, name, passwordHash, createdAt
   return user
 }
 
-/** Adds the workspace that somebody who registers begins with, as its administrator. Gives its id. */
 export function openOwnWorkspace(
   db: Database,
   { id: userId, email, name }: StoredUser,

@@ -8,10 +8,8 @@ export type RegistrationSettings = Pick<
   'CP_REGISTRATION' | 'CP_LISTEN' | 'CP_PUBLIC_URL' | 'CP_TRUSTED_PROXIES'
 >
 
-/** Who may make an account: anybody, who was invited, or nobody. */
 export type RegistrationPolicy = 'open' | 'invite' | 'closed'
 
-/** As configured; else anybody while only this machine can reach the API, and who was invited from then on. */
 export function registrationPolicy(settings: RegistrationSettings): RegistrationPolicy {
   if (settings.CP_REGISTRATION !== '') return settings.CP_REGISTRATION
   return isThisMachineAlone(settings) ? 'open' : 'invite'

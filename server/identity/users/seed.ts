@@ -17,13 +17,12 @@ interface SeedDeps {
   db: Database
   config: Pick<IdentitySettings, 'CP_ADMIN_EMAIL' | 'CP_ADMIN_PASSWORD'>
   now(): number
-  /** Called in the transaction that makes them. */
   onSeeded?(seeded: Seeded & { email: string }): void
 }
 
 const GENERATED_PASSWORD_BYTES = 15
 
-/** Makes the default workspace and its administrator; undefined when an earlier start has. All of it or nothing is written. */
+/** Makes the default workspace and its administrator, all or nothing; undefined when an earlier start has. */
 export async function seedFirstStart({ db, config, now, onSeeded }: SeedDeps): Promise<FirstStart | undefined> {
   if (readSeeded(db) !== undefined) return undefined
   const generatedPassword = config.CP_ADMIN_PASSWORD === undefined ? newToken(GENERATED_PASSWORD_BYTES) : undefined

@@ -17,14 +17,11 @@ const newUsers = tableOf<NewUser>('users', { ...columns, createdAt: 'created_at'
 /** The account with this address, in any letter case. */
 export const findUserByEmail = (db: Database, email: string): StoredUser | undefined => users.get(db, 'WHERE email = $email', { email })
 
-/** The account of this id, or undefined. */
 export const findUser = (db: Database, id: string): StoredUser | undefined => users.get(db, 'WHERE id = $id', { id })
 
 /** Adds an account. @throws SQLiteError when the address has one already: look first, in the same transaction. */
 export const insertUser = (db: Database, user: NewUser): boolean => newUsers.insert(db, user)
 
-/** Replaces the hash of an account's password. */
 export const setPasswordHash = (db: Database, id: string, passwordHash: string): void => void users.update(db, { id }, { passwordHash })
 
-/** The account as callers see it. */
 export const presentUser = ({ id, email, name }: StoredUser): User => ({ id, email, name })

@@ -12,7 +12,7 @@ import { hasTwoFactor } from '../two-factor/store.ts'
 import { findUser } from '../users/store.ts'
 import { findDetails, markWorkspaceDeleted, type StoredDetails, updateDetails } from './store.ts'
 
-/** @throws AppError `not_found` for one that is not there, or not any more. */
+/** @throws AppError `not_found` for a workspace that is not there, or not any more. */
 export function requireDetails({ db }: Pick<IdentityContext, 'db'>, id: string): StoredDetails {
   const workspace = findDetails(db, id)
   if (workspace === undefined || workspace.deletedAt !== null)
@@ -20,11 +20,7 @@ export function requireDetails({ db }: Pick<IdentityContext, 'db'>, id: string):
   return workspace
 }
 
-/**
- * Makes a workspace whose administrator is the caller.
- *
- * @throws AppError `forbidden` for a key, which belongs to one workspace, `conflict` for who is in too many, or has made too many.
- */
+/** @throws AppError `forbidden` for a key, which belongs to one workspace, `conflict` for who is in, or has made, too many. */
 export function createWorkspace(
   context: Pick<IdentityContext, 'db' | 'now' | 'config' | 'machine'>,
   actor: Actor,
@@ -43,7 +39,7 @@ export function createWorkspace(
   return requireDetails(context, id)
 }
 
-/** Renames a workspace or changes its rules. @throws AppError `conflict` for a user who would lock themselves out. */
+/** @throws AppError `conflict` for a user who would lock themselves out. */
 export function changeWorkspace(context: Pick<IdentityContext, 'db'>, actor: Actor, patch: WorkspacePatch): StoredDetails {
   const workspace = requireDetails(context, actor.workspaceId)
   const { name = workspace.name, requiresTwoFactor = workspace.requiresTwoFactor } = patch
@@ -56,11 +52,7 @@ export function changeWorkspace(context: Pick<IdentityContext, 'db'>, actor: Act
   return requireDetails(context, workspace.id)
 }
 
-/**
- * Begins the deletion of a workspace: nobody is in it any more, and what is left of it goes in the background.
- *
- * @throws AppError `validation_failed` unless `confirm` is its name, `conflict` for the workspace of the first start.
- */
+/** @throws AppError `validation_failed` unless `confirm` is its name, `conflict` for the workspace of the first start. */
 export function deleteWorkspace(context: Pick<IdentityContext, 'db' | 'now' | 'work'>, id: string, confirm: string | undefined): void {
   const { name } = requireDetails(context, id)
   if (readSeeded(context.db)?.workspaceId === id)

@@ -32,7 +32,7 @@ function quotasOf(context: IdentityContext, workspaceId: string): Quota[] {
   }))
 }
 
-/** The operator's, that is whoever manages the workspace of the first start: whose limits they are may not lift them. */
+/** Quotas are set by whoever manages the workspace of the first start: whose limits they are may not lift them. */
 function settableBy({ db }: IdentityContext, actor: Actor, workspaceId: string): string {
   const isOperator = readSeeded(db)?.workspaceId === actor.workspaceId
   if (!isOperator && workspaceId === actor.workspaceId)

@@ -2,13 +2,9 @@ import type { IdentityContext } from '../context.ts'
 import type { WorkspaceContents } from './contents.ts'
 import { findDetails, removeWorkspaceRow } from './store.ts'
 
-/** How soon it is looked at again what is left: contents are removed by reconcilers of their own. */
 const WAIT_MS = 250
 
-/**
- * Removes a workspace that was deleted: first its contents, each kind the way it goes for a caller, then its row. Looks at what there is
- * and keeps no state, so it goes on wherever it was cut off. Returns when it is to be looked at again (ms since 1970), or undefined.
- */
+/** Keeps no state, so it goes on wherever it was cut off. Returns when to look again (ms since 1970). */
 export async function reconcileWorkspace(
   { db, audit, now }: Pick<IdentityContext, 'db' | 'audit' | 'now'>,
   contents: readonly WorkspaceContents[],

@@ -22,7 +22,6 @@ export const workspaceRoutes: Handlers<WorkspaceIds, IdentityContext> = {
       .slice(0, query.limit ?? DEFAULT_PAGE_ITEMS)
     return pageOf('owner', page.map(presentOwner), ({ id }) => [id])
   },
-  // The path names the workspace, so the actor is in it: others were answered 404 at the door.
   getOwner: ({ actor }, context) => presentOwner(requireDetails(context, actor.workspaceId)),
   createWorkspace({ actor, body, note }, context) {
     const workspace = createWorkspace(context, actor, body)

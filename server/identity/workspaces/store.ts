@@ -4,10 +4,8 @@ import { flag } from '../../platform/db/codec.ts'
 import { tableOf } from '../../platform/db/table.ts'
 import { type StoredWorkspace, workspaceColumns } from '../memberships/store.ts'
 
-/** A workspace with its rules. */
 export interface StoredDetails extends StoredWorkspace {
   requiresTwoFactor: boolean
-  /** Set while everything in it is being removed. */
   deletedAt: number | null
 }
 
@@ -20,26 +18,26 @@ const workspaces = tableOf<StoredDetails>('workspaces', {
 /** The workspace of this id, whosoever it is, also one that is being deleted. */
 export const findDetails = (db: Database, id: string): StoredDetails | undefined => workspaces.get(db, 'WHERE id = $id', { id })
 
-/** Changes name and rules. */
 export const updateDetails = (db: Database, id: string, rules: Pick<StoredDetails, 'name' | 'requiresTwoFactor'>): void =>
   void workspaces.update(db, { id }, rules)
 
-/** Begins a deletion: members, keys, invites and roles are gone with it, so nobody has a way in. Belongs into a transaction. */
+/** Begins a deletion: members, keys, invites and roles go with it, so nobody has a way in. Belongs into a transaction. */
 export function markWorkspaceDeleted(db: Database, id: string, now: number): void {
   workspaces.update(db, { id }, { deletedAt: now })
   for (const table of ['members', 'api_keys', 'invites', 'roles']) db.query(`DELETE FROM ${table} WHERE workspace_id = ?`).run(id)
 }
 
-/** Ids of the workspaces that are being removed. */
 export const workspacesToRemove = (db: Database): string[] => workspaces.all(db, 'WHERE deleted_at IS NOT NULL').map(({ id }) => id)
 
-/** Ends a deletion, with the answers that are kept for repeated requests. @throws SQLiteError while it has services or disks. Belongs into a transaction. */
+/**
+ * Ends a deletion, with the answers kept for repeated requests. @throws SQLiteError while it has services or disks. Belongs into a
+ * transaction.
+ */
 export function removeWorkspaceRow(db: Database, id: string): void {
   db.query("DELETE FROM idempotency_keys WHERE scope >= $id || '/' AND scope < $id || '0'").run({ id })
   workspaces.remove(db, { id })
 }
 
-/** The workspace with its rules, as callers see it. */
 export const presentDetails = ({ id, name, email, requiresTwoFactor, createdAt }: StoredDetails): WorkspaceDetails => ({
   id,
   name,

@@ -5,7 +5,6 @@ import type { WorkspaceContents } from './contents.ts'
 import { reconcileWorkspace } from './remove.ts'
 import { workspacesToRemove } from './store.ts'
 
-/** Removes what is left of deleted workspaces. */
 export interface WorkspaceWork extends Driver {
   pokeAll(): void
 }

@@ -3,7 +3,7 @@ import type { ClientDeps } from './client.ts'
 import type { Provider } from './provider.ts'
 import type { ProviderSettings } from './settings.ts'
 
-/** Makes a provider, the library along with it: it takes longer to load than most of the server, and most servers need it rarely. */
+/** The library takes longer to load than most of the server, and most servers need it rarely. */
 async function createProvider(settings: ProviderSettings, redirectUri: string, deps: ClientDeps): Promise<Provider> {
   switch (settings.id) {
     case 'github':
@@ -15,10 +15,8 @@ async function createProvider(settings: ProviderSettings, redirectUri: string, d
   }
 }
 
-/** The path that a provider sends browsers back to. */
 export const callbackPathOf = (id: ProviderId): string => `/v1/auth/oauth/${id}/callback`
 
-/** Gives each configured provider, made when it is first asked for. */
 export function createProviders(publicUrl: string, deps: ClientDeps): (settings: ProviderSettings) => Promise<Provider> {
   const made = new Map<ProviderId, Promise<Provider>>()
   return (settings) => {

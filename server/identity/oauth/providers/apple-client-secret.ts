@@ -6,11 +6,7 @@ export const APPLE_SECRET_SECONDS = 300
 
 const encoded = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url')
 
-/**
- * The client secret of Sign in with Apple: a JWT signed with the team's key.
- *
- * @see https://developer.apple.com/documentation/accountorganizationaldatasharing/creating-a-client-secret
- */
+/** @see https://developer.apple.com/documentation/accountorganizationaldatasharing/creating-a-client-secret */
 export function appleClientSecret({ clientId, teamId, keyId, privateKey, issuer }: AppleSettings, nowMs: number): string {
   const issuedAt = Math.floor(nowMs / 1000)
   const claims = { iss: teamId, iat: issuedAt, exp: issuedAt + APPLE_SECRET_SECONDS, aud: issuer, sub: clientId }

@@ -13,10 +13,7 @@ import type { Provider } from './provider.ts'
 import type { AppleSettings } from './settings.ts'
 
 /**
- * Sign in with Apple: OpenID Connect whose client secret is signed anew for each exchange, and which, asked for a name or an e-mail
- * address, has the browser bring its answer as a form. Its addresses are those that it documents. It documents no PKCE; the nonce in its
- * signed token ties the answer to the request.
- *
+ * Apple has the browser bring its answer as a form and documents no PKCE: the nonce in its signed token ties the answer to the request.
  * @see https://developer.apple.com/documentation/signinwithapplerestapi
  */
 export function createAppleProvider(settings: AppleSettings, redirectUri: string, deps: ClientDeps): Provider {

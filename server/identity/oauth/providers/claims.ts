@@ -17,7 +17,6 @@ export function nameIn(value: unknown): string | undefined {
 /** Apple writes its booleans as text now and then. */
 export const isTrue = (value: unknown): boolean => value === true || value === 'true'
 
-/** The profile in the claims of a verified ID token, and of the userinfo of the same subject where the token is short. */
 export function profileOfClaims(
   token: Record<string, unknown> & { iss: string; sub: string },
   userInfo: Record<string, unknown> = {},
@@ -34,7 +33,7 @@ export function profileOfClaims(
   }
 }
 
-/** The profile in the answers of GitHub's API. An account has one primary address, which may be unverified. */
+/** An account has one primary address, which may be unverified. */
 export function profileOfGithub(issuer: string, user: unknown, emails: unknown): Profile {
   const { id, name, login } = recordOf(user)
   if (typeof id !== 'number' || !Number.isSafeInteger(id)) throw new Error('GitHub names no id of its user')
@@ -44,7 +43,7 @@ export function profileOfGithub(issuer: string, user: unknown, emails: unknown):
   return { issuer, subject: String(id), email, isEmailVerified, name: nameIn(name) ?? nameIn(login) }
 }
 
-/** The name in what Apple's form calls `user`: JSON, sent the first time only. */
+/** Apple's form sends the name the first time only. */
 export function nameOfAppleForm(user: string | undefined): string | undefined {
   const name = recordOf(recordOf(parsed(user)).name)
   return nameIn([name.firstName, name.lastName].filter((part) => typeof part === 'string').join(' '))

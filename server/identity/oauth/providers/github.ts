@@ -15,13 +15,12 @@ import type { GithubSettings } from './settings.ts'
 const API_VERSION = '2022-11-28'
 
 /**
- * Sign in with GitHub: OAuth 2 with PKCE, no ID token. Who it is, its API tells.
- *
- * @see https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps
+ * GitHub gives no ID token: its API tells who it is. @see
+ * https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps
  */
 export function createGithubProvider(settings: GithubSettings, redirectUri: string, deps: ClientDeps): Provider {
   const { url, apiUrl, clientId } = settings
-  // What it calls itself in the `iss` of its answers (RFC 9207), where it sends one.
+  // GitHub calls itself so in the `iss` of its answers (RFC 9207), where it sends one.
   const issuer = `${url}/login/oauth`
   const server = { issuer, authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/access_token` }
   const config = new Configuration(server, clientId, clientMetadata, ClientSecretPost(settings.clientSecret))

@@ -14,10 +14,10 @@ import { answeredUrl, type ClientDeps, challengeOf, clientMetadata, guardedFetch
 import type { Provider } from './provider.ts'
 import type { OpenIdSettings } from './settings.ts'
 
-/** How long what a provider says of itself is remembered. Its keys are asked for again as soon as one is unknown. */
+/** Keys are asked for again as soon as one is unknown. */
 export const DISCOVERY_MS = 60 * 60_000
 
-/** Google, or any other provider that speaks OpenID Connect. PKCE goes to all of them: who does not know it, leaves it out of account. */
+/** PKCE goes to every provider: who does not know it, leaves it out of account. */
 export function createOpenIdProvider(settings: OpenIdSettings, redirectUri: string, deps: ClientDeps): Provider {
   const configuration = remembered(() => discover(settings, deps), deps.now)
   return {
@@ -42,7 +42,7 @@ export function createOpenIdProvider(settings: OpenIdSettings, redirectUri: stri
   }
 }
 
-/** Asked for where the token does not hold the address, as the standard has it (OpenID Connect Core, section 5.4). */
+/** Asked for where the token does not hold the address (OpenID Connect Core, section 5.4). */
 async function userInfoOf(
   config: Configuration,
   { sub, email }: { sub: string; email?: unknown },
@@ -60,7 +60,6 @@ function discover({ issuer, clientId, clientSecret }: OpenIdSettings, deps: Clie
   })
 }
 
-/** Asks once for all who want it at a time; what failed is asked again by the next one. */
 function remembered<T>(ask: () => Promise<T>, now: () => number): () => Promise<T> {
   let asked: { at: number; outcome: Promise<T> } | undefined
   return () => {

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs'
 import { AppError, messageOf } from '../../../../shared/error.ts'
 import type { IdentitySettings } from '../../settings.ts'
 
-/** What is known of one provider that people can sign in with. */
 export type ProviderSettings = GithubSettings | OpenIdSettings | AppleSettings
 
 interface ClientSettings {
@@ -14,7 +13,6 @@ interface ClientSettings {
 export interface GithubSettings extends ClientSettings {
   id: 'github'
   clientSecret: string
-  /** Without a slash at the end, as is the next. */
   url: string
   apiUrl: string
 }
@@ -34,16 +32,11 @@ export interface AppleSettings extends ClientSettings {
 }
 
 const githubDefaults = { url: 'https://github.com', apiUrl: 'https://api.github.com' }
-/** Where a GitHub of one's own has its API. */
 const ENTERPRISE_API_PATH = '/api/v3'
 const GOOGLE_ISSUER = 'https://accounts.google.com'
 const APPLE_ISSUER = 'https://appleid.apple.com'
 
-/**
- * The providers that are configured, in the order in which pages show them.
- *
- * @throws AppError `bad_request` naming what is missing of one that is configured by half, or a key file that cannot be used.
- */
+/** @throws AppError `bad_request` naming what is missing of a provider configured by half, or a key file that cannot be used. */
 export const providerSettingsOf = (config: IdentitySettings): ProviderSettings[] =>
   [githubOf(config), googleOf(config), appleOf(config)].filter((settings) => settings !== undefined)
 
@@ -81,7 +74,6 @@ function appleOf(config: IdentitySettings): AppleSettings | undefined {
   }
 }
 
-/** The settings that belong together; `extras` are of use only with them. */
 function allOrNone<const N extends keyof IdentitySettings>(
   config: IdentitySettings,
   needed: readonly N[],
