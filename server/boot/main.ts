@@ -5,7 +5,7 @@ import { version } from '../platform/process/self.ts'
 import { ingressCommand } from './commands/ingress.ts'
 import { reachLoopbackDirectly } from './settings/environment.ts'
 
-/** The ingress is a process of its own, with its own memory: it is not to hold all that the control plane needs. Nor is what unpacks archives. */
+/** The ingress and what unpacks archives are processes of their own, which must not load all that the control plane needs. */
 const isIngress = process.argv[2] === 'ingress'
 const isExtraction = process.argv[2] === 'extract'
 
@@ -29,7 +29,6 @@ run().catch((error: unknown) => {
   process.exit(1)
 })
 
-/** What we know ourselves is one line for the operator; anything else keeps its stack. */
 function reasonOf(error: unknown): string {
   if (isDiskFull(error)) return 'The disk of the data directory is full. Make room on it, and start again.'
   if (error instanceof AppError) return error.message

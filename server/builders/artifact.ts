@@ -6,9 +6,7 @@ import { freezeFolder, freezeTree, type NewOwner } from '../platform/files/tree/
 import { removeTree } from '../platform/files/tree/remove.ts'
 
 export interface ArtifactOptions {
-  /** Ours, with nothing of the build's user above it; the source is somewhere below. */
   buildDir: string
-  /** The root of the source, as it was before its user was given it. */
   sourceDir: string
   /** The first of these folders that exists is the release; all of the source when there are none. */
   publishPaths: readonly string[]
@@ -17,8 +15,7 @@ export interface ArtifactOptions {
 }
 
 /**
- * Takes what a build has left from its user, and returns the folder to release, frozen: not a path is followed that is not ours by then.
- *
+ * Takes what a build has left from its user, and returns the folder to release, frozen.
  * @throws AppError `bad_request` saying why it cannot be released.
  */
 export async function takeArtifact({ buildDir, sourceDir, publishPaths, owner, log }: ArtifactOptions): Promise<string> {
@@ -49,7 +46,6 @@ async function pruneSource(sourceDir: string): Promise<void> {
   for (const name of VERSION_CONTROL) await removeTree(join(sourceDir, name))
 }
 
-/** The folder of the built site: the first of `publishPaths` that exists, relative to the source and without links. */
 function findPublished(sourceDir: string, publishPaths: readonly string[]): string {
   for (const path of publishPaths) {
     const found = lookBeneath(sourceDir, path)

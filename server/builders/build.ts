@@ -3,23 +3,19 @@ import { AppError } from '../../shared/error.ts'
 import { type ArtifactOptions, takeArtifact } from './artifact.ts'
 import { type BuildPlan, type BuildStep, commandIn, searchPathOf } from './plan.ts'
 
-/** How a step ended; an engine's task result is one. */
 export interface StepExit {
-  /** Null when a signal ended it. */
   exitCode: number | null
   signal: string | null
   timedOut?: boolean
   oomKilled?: boolean
 }
 
-/** A step, ready to run: inside the sandbox, as the service's user, with this environment. */
 export interface RunnableStep extends BuildStep {
   cwd: string
   env: Record<string, string>
 }
 
 export interface BuildOptions extends Pick<ArtifactOptions, 'buildDir' | 'sourceDir' | 'owner' | 'log'> {
-  /** The service's build cache, absolute, the same in every build. */
   cacheDir: string
   plan: BuildPlan
   /** Over the plan's variables: what the operator passes to builds, then the service's own. PATH and the places of caches cannot be set. */
@@ -29,7 +25,6 @@ export interface BuildOptions extends Pick<ArtifactOptions, 'buildDir' | 'source
 }
 
 export interface BuiltRelease {
-  /** The folder that becomes the root of the release, frozen. It can be moved to another place. */
   artifactDir: string
   startCommand: string | undefined
   runtime: BuildPlan['runtime']
@@ -37,7 +32,6 @@ export interface BuiltRelease {
 
 /**
  * Runs a plan step by step in `sourceDir` and returns the folder to release.
- *
  * @throws AppError `bad_request` naming the step that failed and how; the signal's reason when aborted.
  */
 export async function buildRelease(options: BuildOptions): Promise<BuiltRelease> {
@@ -56,7 +50,6 @@ export async function buildRelease(options: BuildOptions): Promise<BuiltRelease>
   return { artifactDir, startCommand: plan.startCommand, runtime: plan.runtime }
 }
 
-/** The plan in the words of the build log. */
 function describePlan(plan: BuildPlan): string[] {
   return [
     `==> Detected ${plan.runtime}${plan.packageManager === undefined ? '' : ` with ${plan.packageManager}`}`,

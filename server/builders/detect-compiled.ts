@@ -5,10 +5,8 @@ import type { SourceView } from './source-view.ts'
 import { declaredStart, requireStart } from './start-command.ts'
 import { mergeTools, requireTool } from './tool.ts'
 
-/** Where the program is put, beside the source: templates and other files it reads at run time stay where they are. */
 const PROGRAM = '.release/app'
 
-/** The plan of a Go module: its root package, or the only command below `cmd/`. */
 export function detectGo(input: DetectInput): BuildPlan {
   const { env, ...tools } = mergeTools([requireTool(input.toolchains, 'go')])
   return {
@@ -25,7 +23,6 @@ export function detectGo(input: DetectInput): BuildPlan {
   }
 }
 
-/** The plan of a Rust crate. Its target folder is kept in the cache; only the program goes into the release. */
 export function detectRust(input: DetectInput): BuildPlan {
   const { env, ...tools } = mergeTools([requireTool(input.toolchains, 'cargo')])
   const build = () => {

@@ -26,7 +26,6 @@ const ENTRY_FILES = ['server', 'index', 'app', 'main', 'src/server', 'src/index'
 
 export const hasJavascript = (files: SourceView): boolean => files.has('package.json') || findEntry(files, EMPTY_PACKAGE) !== undefined
 
-/** The plan of an app or site with a package.json, or with nothing but an entry file. */
 export function detectJavascript(input: DetectInput): BuildPlan {
   const project = openProject(input)
   const start = startOf(input, project)
@@ -37,11 +36,9 @@ export interface JavascriptProject {
   pkg: PackageJson
   manager: PackageManager
   isInstalled: boolean
-  /** Everything but the steps and the start command. */
   plan: BuildPlan
 }
 
-/** What installing, building and running the project needs. */
 export function openProject(input: DetectInput): JavascriptProject {
   const { files, workspace } = input
   const pkg = readPackageJson(files) ?? EMPTY_PACKAGE
@@ -70,7 +67,6 @@ export function openProject(input: DetectInput): JavascriptProject {
   }
 }
 
-/** In the order of PATH. A service that wants Bun has nothing else, also where its programs ask for Node.js. */
 function javascriptTools({ settings, toolchains }: DetectInput, usesBun: boolean): Tool[] {
   const { tools, standIn } = toolchains
   const [node, npm] = settings.runtime === 'bun' ? [] : [tools.node, tools.npm]
@@ -79,7 +75,6 @@ function javascriptTools({ settings, toolchains }: DetectInput, usesBun: boolean
   return [node, npm, isComplete ? undefined : standIn, bun].filter((tool) => tool !== undefined)
 }
 
-/** What runs the app, which need not be what installs and builds it. */
 function javascriptNotes(input: DetectInput, pkg: PackageJson): string[] {
   const running = javascriptRunning(input, pkg)
   const writtenFor = running.standsIn === 'needed' ? 'Node.js' : running.title
@@ -108,7 +103,6 @@ function javascriptRuntime({ files, settings }: DetectInput, pkg: PackageJson, m
   return startsTypescript(files, pkg) ? 'bun' : 'node'
 }
 
-/** The owner's own build command replaces both the install and the build script. */
 export function javascriptSteps({ settings, workspace }: DetectInput, { pkg, manager, isInstalled }: JavascriptProject): BuildStep[] {
   const dir = workspace && { dir: workspace.appDir }
   if (settings.buildCommand) return [{ name: 'build', command: settings.buildCommand, ...dir }]
@@ -137,7 +131,6 @@ function startOf(input: DetectInput, { pkg, manager }: JavascriptProject): strin
   return requireStart(start, 'add a "start" script to package.json')
 }
 
-/** A page beside a script that builds it, as generators of sites have them. */
 const makesPages = (files: SourceView, pkg: PackageJson): boolean =>
   pkg.scripts.build !== undefined &&
   ['index.html', 'public/index.html', 'src/index.html', 'src/pages/index.astro'].some((path) => files.has(path))
@@ -164,11 +157,9 @@ const isTypescript = (path: string | undefined): boolean => path !== undefined &
 const startsTypescript = (files: SourceView, pkg: PackageJson): boolean =>
   pkg.scripts.start === undefined && isTypescript(findEntry(files, pkg))
 
-/** Whether an app for Node wants Bun too: because it is started by it, or because its build calls it. */
 const needsBun = (input: DetectInput, pkg: PackageJson): boolean =>
   startsByBun(input, pkg) || callsBun(input.settings.buildCommand) || callsBun(pkg.scripts.build)
 
-/** For an entry file in TypeScript, or because the command says so. */
 function startsByBun(input: DetectInput, pkg: PackageJson): boolean {
   return startsTypescript(input.files, pkg) || callsBun(declaredStart(input) ?? pkg.scripts.start)
 }

@@ -10,7 +10,6 @@ const PYTHON_MARKERS = ['requirements.txt', 'pyproject.toml', 'setup.py', 'manag
 
 export const hasPython = (files: SourceView): boolean => PYTHON_MARKERS.some((path) => files.has(path))
 
-/** The plan of a Python app: a virtual environment inside the source, which moves with it into the release. */
 export function detectPython(input: DetectInput): BuildPlan {
   const { files, settings, toolchains } = input
   const python = requireTool(toolchains, 'python')
@@ -53,9 +52,9 @@ function installCommand(files: SourceView): string | undefined {
 }
 
 /**
- * pip writes the absolute path of the environment's python into the head of every script it installs: one line, or three where
- * the path is long. A release stands elsewhere than its build, so the head is replaced by one that looks for python beside
- * the script; it is sh and Python at once. Run inside the sandbox, because the files are the user's.
+ * pip writes the absolute path of the environment's python into the head of every script, but a release stands elsewhere than its build.
+ * The head that replaces it looks for python beside the script, and is sh and Python at once. It is written inside the sandbox, as the
+ * files are the user's.
  */
 const MAKE_VENV_MOVABLE = `python - <<'END'
 import os

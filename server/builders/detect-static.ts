@@ -8,7 +8,6 @@ import type { SourceView } from './source-view.ts'
 const BUILT_FOLDERS = ['dist', 'build', 'out', '_site', 'public']
 const READY_FOLDERS = ['.', 'public', 'dist', 'build', 'out', '_site']
 
-/** The plan of a static site: built by its package.json or build command, or served as it is. */
 export function detectStatic(input: DetectInput): BuildPlan {
   const { files, settings } = input
   const project = files.has('package.json') ? openProject(input) : undefined

@@ -25,8 +25,7 @@ const detectors: readonly {
 ]
 
 /**
- * Decides how a source is built and started: by the service's settings first, then by its Procfile, then by its files.
- *
+ * Decides how a source is built and started: by the service's settings, then by its Procfile, then by its files.
  * @throws AppError `bad_request` saying what is missing, in the source or on this server.
  */
 export function detectBuild(input: DetectInput): BuildPlan {

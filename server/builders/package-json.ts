@@ -1,17 +1,12 @@
 import { AppError } from '../../shared/error.ts'
 import type { SourceView } from './source-view.ts'
 
-/** The fields of a package.json that decide how it is built and started; others and odd values are passed over. */
 export interface PackageJson {
   scripts: Record<string, string>
   main: string | undefined
-  /** Versions that it was written for, by what runs it. */
   engines: Record<string, string>
-  /** As Corepack reads it, e.g. `pnpm@9.1.0`. */
   packageManager: string | undefined
-  /** Patterns of the folders of a workspace. */
   workspaces: string[]
-  /** Whether an install would do anything. */
   hasDependencies: boolean
 }
 
@@ -33,7 +28,6 @@ export function readPackageJson(files: SourceView): PackageJson | undefined {
   }
 }
 
-/** A list, or as Yarn has it with settings beside the list. */
 function workspacesOf(field: unknown): string[] {
   const list = isRecord(field) ? field.packages : field
   return Array.isArray(list) ? list.filter((pattern) => typeof pattern === 'string') : []

@@ -4,10 +4,8 @@ import { shellWord } from './shell-word.ts'
 import type { SourceView } from './source-view.ts'
 import type { Toolchains } from './tool.ts'
 
-/** How a JavaScript project is installed and its scripts are run. */
 export interface PackageManager {
   name: 'npm' | 'pnpm' | 'yarn' | 'bun'
-  /** What the choice was made from, for the log. */
   reason: string
   install: string
   /** Tells which install scripts have not been run, which the exit code does not. */
@@ -26,20 +24,18 @@ const lockFiles = [
   ['npm-shrinkwrap.json', 'npm'],
 ] as const
 
-/** Whether the folder has a lock file of any package manager. */
 export const isLocked = (files: SourceView): boolean => lockFiles.some(([path]) => files.has(path))
 
 interface Choice {
   files: SourceView
   pkg: PackageJson
-  /** What the service is set to. */
   runtime: BuildPlan['runtime'] | undefined
   toolchains: Toolchains
 }
 
 /**
- * The package manager that the project was made with, by its lock file, else by `packageManager`. Without Node on the machine, and for a
- * service that is to have Bun, Bun does everything: it reads the lock files of the others.
+ * The package manager that the project was made with, by its lock file, else by `packageManager`; Bun where there is no Node.js or the
+ * service wants Bun, as it reads the lock files of the others.
  */
 export function choosePackageManager({ files, pkg, runtime, toolchains }: Choice): PackageManager {
   const lock = lockFiles.find(([path]) => files.has(path))
@@ -55,7 +51,6 @@ export function choosePackageManager({ files, pkg, runtime, toolchains }: Choice
   return wanted === 'yarn' ? yarn(project) : npm(project)
 }
 
-/** Without what Bun says when there is none. */
 export const FROM_FIRST_PACKAGE = "sed -n '/node_modules/,$p'"
 
 interface Project {
@@ -141,13 +136,11 @@ function yarnBerry({ files, pkg, isLocked, reason }: Project): PackageManager {
 
 const quietNpm = { npm_config_audit: 'false', npm_config_fund: 'false', npm_config_update_notifier: 'false' }
 
-/** The version in `packageManager`, without Corepack's checksum. */
 function versionOf(pkg: PackageJson, name: string): string | undefined {
   const [manager, version] = pkg.packageManager?.split('@') ?? []
   return manager === name ? version?.split('+')[0] : undefined
 }
 
-/** The last pnpm that writes the lock file's version. */
 function pnpmVersion(lock: string | undefined): string {
   const lockVersion = /^lockfileVersion:\s*'?(\d+)/m.exec(lock ?? '')?.[1]
   return { '5': '7', '6': '8' }[lockVersion ?? ''] ?? '10'

@@ -1,6 +1,5 @@
 import type { SourceView } from './source-view.ts'
 
-/** The start command that the usual layouts of Django, Flask, FastAPI and plain scripts suggest. */
 export function guessPythonStart(files: SourceView): string | undefined {
   return djangoStart(files) ?? webStart(files) ?? scriptStart(files)
 }

@@ -2,22 +2,17 @@ import type { PackageJson } from './package-json.ts'
 import type { SourceView } from './source-view.ts'
 import type { Tool } from './tool.ts'
 
-/** What an app was written for, as one of its files says. */
 interface Wish {
-  /** Where it stands, such as `.nvmrc`. */
   source: string
   wanted: string
 }
 
-/** What runs an app. */
 export interface Running {
   title: 'Node.js' | 'Bun' | 'Python'
   tool: Tool
-  /** Bun is what answers to node, npm and npx: as the service wants it, or because there is no Node.js. */
   standsIn?: 'wanted' | 'needed'
 }
 
-/** Lines of the build log: what runs the app, what its files ask for, and a warning where it does not get that. */
 export function runtimeNotes(running: Running, wishes: readonly Wish[]): string[] {
   const { title, tool, standsIn } = running
   const what = tool.version === undefined ? title : `${title} ${tool.version}`
@@ -42,7 +37,6 @@ function isSatisfied(version: string, wanted: string): boolean | undefined {
   return /^[\d.\sx*<>=^~|v-]*\d[\d.\sx*<>=^~|v-]*$/i.test(wanted) ? Bun.semver.satisfies(version, wanted) : undefined
 }
 
-/** What a JavaScript app asks for, of Node.js or of Bun. */
 export function javascriptWishes(files: SourceView, { engines }: PackageJson, title: 'Node.js' | 'Bun'): Wish[] {
   const range = engines[title === 'Bun' ? 'bun' : 'node']
   return [
@@ -51,13 +45,11 @@ export function javascriptWishes(files: SourceView, { engines }: PackageJson, ti
   ]
 }
 
-/** What a Python app asks for. */
 export const pythonWishes = (files: SourceView): Wish[] =>
   ['.python-version', 'runtime.txt'].flatMap((path) => wish(path, files.head(path)?.replace(/^\s*python-/, '')))
 
 const MAX_WISH_LENGTH = 60
 
-/** The first line that says something, as far as it can be a version. */
 function wish(source: string, text: string | undefined): Wish[] {
   const line = text?.split('\n').find((one) => one.trim() !== '' && !one.trim().startsWith('#'))
   const wanted = line?.trim().replace(/^v(?=\d)/, '')

@@ -6,10 +6,8 @@ const NAMES = ['bun', 'bunx', 'node']
 const FILE_PREFIX = 'runtime-'
 
 /**
- * Puts our own executable into `dir` under the names `bun`, `bunx` and `node`; with BUN_BE_BUN=1 it acts as each of them. Beside them stand
- * scripts that take the place of Node.js and npm.
- * The file carries the size and time of the executable in its name and links are swapped in one step, so running apps keep the one
- * they were started with across an upgrade. Returns `dir`.
+ * Puts our own executable into `dir` under the names `bun`, `bunx` and `node`; with BUN_BE_BUN=1 it acts as each of them. Its file carries size
+ * and time in its name and links are swapped in one step, so running apps keep the one they were started with across an upgrade.
  */
 export async function ensureSelfToolchain({ dir, executable }: { dir: string; executable: string }): Promise<string> {
   await mkdir(dir, { recursive: true, mode: 0o755 })
@@ -65,7 +63,6 @@ async function pointLink(path: string, file: string): Promise<void> {
   await rename(incoming, path)
 }
 
-/** What an earlier version or an interrupted start has left. Programs that still run keep their file open. */
 async function removeOthers(dir: string, file: string): Promise<void> {
   for (const name of await readdir(dir)) {
     if (name === file || name === STAND_IN_DIR || NAMES.includes(basename(name))) continue

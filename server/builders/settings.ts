@@ -36,6 +36,5 @@ export const builderSettings = {
 } satisfies SettingRows
 
 export type BuilderSettings = ValuesOf<typeof builderSettings> & {
-  /** The environment variables that builds are given, by CP_BUILD_PASS. */
   readonly buildEnv: Readonly<Record<string, string>>
 }

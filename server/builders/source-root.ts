@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import { AppError } from '../../shared/error.ts'
 import { listBeneath, lookBeneath } from '../platform/files/tree/beneath.ts'
 
-/** Files that make a folder look like the root of an app. */
 const MARKERS = [
   'package.json',
   'requirements.txt',
@@ -24,18 +23,13 @@ const MARKERS = [
 ]
 
 interface SourceRootOptions {
-  /** The unpacked archive. */
   dir: string
-  /** The service's `rootDir`; '' for the root. */
   rootDir: string
-  /** A folder that a setting names is not taken for a wrapper. */
   publishPath?: string
 }
 
 /**
- * The folder to build in. An archive that holds a single folder around everything, as those of code hosts do, is entered when
- * that folder looks like an app; `rootDir` is looked for in the archive's root first, then inside such a wrapper.
- *
+ * The folder to build in. A single folder around everything, as in archives of code hosts, is entered when it looks like an app.
  * @throws AppError `bad_request` when `rootDir` is not in the source.
  */
 export function findSourceRoot({ dir, rootDir, publishPath }: SourceRootOptions): string {
@@ -51,7 +45,6 @@ export function findSourceRoot({ dir, rootDir, publishPath }: SourceRootOptions)
   return MARKERS.some((marker) => names.includes(marker)) ? join(dir, wrapper) : dir
 }
 
-/** The name of the only entry of `dir`, when that is a folder. */
 function findWrapper(dir: string): string | undefined {
   const [only, ...others] = listBeneath(dir, '')
   return only?.kind === 'folder' && others.length === 0 ? only.name : undefined

@@ -1,17 +1,11 @@
 import { AppError } from '../../shared/error.ts'
 import { headBeneath, listBeneath, lookBeneath } from '../platform/files/tree/beneath.ts'
 
-/** The little that detection reads of a source. Paths are relative to its root, with `/`. */
 export interface SourceView {
-  /** Whether there is a file (not a folder) of that path. */
   has(path: string): boolean
-  /** The text of a file, or undefined when there is none. */
   read(path: string): string | undefined
-  /** The beginning of a file that may be long, such as a lock file: as much as tells its format. */
   head(path: string): string | undefined
-  /** The names of the files in `path` (not of folders), sorted; empty when there are none. */
   names(path: string): string[]
-  /** The names of the folders below `path`, sorted; empty when there are none. */
   folders(path: string): string[]
 }
 
@@ -34,7 +28,6 @@ export function openSourceView(dir: string): SourceView {
   }
 }
 
-/** The view of a folder of another view; '' for all of it. */
 export function viewOf(files: SourceView, folder: string): SourceView {
   const below = (path: string): string => [folder, path].filter((part) => part !== '' && part !== '.').join('/') || '.'
   return {

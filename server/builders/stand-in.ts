@@ -1,13 +1,12 @@
 /**
- * `node`, `npm` and `npx` for machines without Node.js, and for services that want Bun: small scripts over the Bun beside them. They know what
- * start commands, jobs and builds of apps ask for; whatever else they are asked is refused with a word about what to do.
+ * Small scripts over Bun for machines without Node.js, and for services that want Bun. They know what apps, jobs and builds ask for; whatever
+ * else they are asked is refused with a word about what to do.
  */
 import { chmod, mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { replaceFile } from '../platform/files/replace-file.ts'
 import { FROM_FIRST_PACKAGE } from './package-manager.ts'
 
-/** The folder of these scripts in the toolchain's. */
 export const STAND_IN_DIR = 'stand-in'
 
 /** Bun takes flags of Node's before a script, but not these. */
@@ -34,7 +33,6 @@ done
 exec "\${0%/*}/../bunx" "$@"
 `
 
-/** npm takes its own flags before and after its command, up to the name of a script or package. */
 const NPM = `#!/bin/sh
 export BUN_BE_BUN=1
 here=\${0%/*}

@@ -2,7 +2,6 @@ import { AppError } from '../../shared/error.ts'
 import type { ServiceType } from '../../shared/service-type.ts'
 import type { DetectInput } from './plan.ts'
 
-/** The processes of a Procfile, by name, in its order. Lines that are none are passed over, as Heroku does. */
 function parseProcfile(text: string): Map<string, string> {
   const processes = new Map<string, string>()
   for (const line of text.split('\n')) {
@@ -14,7 +13,6 @@ function parseProcfile(text: string): Map<string, string> {
 
 const processOf: Partial<Record<ServiceType, string>> = { background_worker: 'worker', cron_job: 'cron' }
 
-/** The start command that somebody wrote down: the service's own setting, else its process in the Procfile. */
 export function declaredStart({ files, settings }: DetectInput): string | undefined {
   if (settings.startCommand) return settings.startCommand
   const processes = parseProcfile(files.read('Procfile') ?? '')
@@ -23,7 +21,6 @@ export function declaredStart({ files, settings }: DetectInput): string | undefi
   return processes.get(wanted) ?? only
 }
 
-/** What to do about a site that was given to a service of another type. */
 export const asSite = (finding: string): string =>
   `${finding}, and nothing in it answers requests: create it as a static_site (the type of a service cannot change: cpctl services create <name> --type static_site, then cpctl deploy --service <name>), or set startCommand`
 

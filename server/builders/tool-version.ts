@@ -7,7 +7,6 @@ const MAX_KNOWN = 100
 /** By program, its size and its time: another one in its place has another version. */
 const known = new Map<string, string>()
 
-/** What `program --version` says, such as `20.11.1`; undefined when it says nothing of the kind. */
 export async function versionOf(program: string): Promise<string | undefined> {
   const { size, mtimeMs } = await stat(program)
   const key = `${program} ${size} ${mtimeMs}`

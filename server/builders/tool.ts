@@ -3,24 +3,17 @@ import { AppError } from '../../shared/error.ts'
 export const toolNames = ['node', 'npm', 'bun', 'python', 'go', 'cargo'] as const
 export type ToolName = (typeof toolNames)[number]
 
-/** A toolchain program as it was found on this machine. */
 export interface Tool {
-  /** Folder to put on PATH. */
   directory: string
-  /** As `20.11.1`, where it was asked. */
   version?: string
-  /** Part of our own executable. */
   isOurs?: true
   env: Record<string, string>
-  /** Folders in private homes that it needs, to be bound into sandboxes at the same path. */
   readOnlyBinds: string[]
 }
 
-/** What is installed, by name. `problems` says why a program that is there cannot be used. */
 export interface Toolchains {
   tools: Partial<Record<ToolName, Tool>>
   problems: Partial<Record<ToolName, string>>
-  /** `node`, `npm` and `npx` by our own executable, where that was found. */
   standIn?: Tool
 }
 
@@ -43,7 +36,6 @@ export function requireTool(toolchains: Toolchains, name: ToolName): Tool {
   throw new AppError('bad_request', `${title} ${state}: ask its operator to ${remedy}; a folder of its own is named in CP_BUILD_PATH`)
 }
 
-/** What a plan takes over from the tools it uses. */
 export function mergeTools(tools: readonly Tool[]): { pathEntries: string[]; env: Record<string, string>; readOnlyBinds: string[] } {
   return {
     pathEntries: [...new Set(tools.map((tool) => tool.directory))],

@@ -16,7 +16,6 @@ export const DEFAULT_TOOLCHAIN_PATH = [
   '/opt/*/bin',
 ]
 
-/** The same below a home folder: what a person installs with pyenv, rustup, nvm, and Go's and Bun's own installers. */
 const HOME_TOOLCHAIN_PATH = [
   '.pyenv/versions/*/bin',
   '.rustup/toolchains/*/bin',
@@ -36,11 +35,8 @@ export function ownHomes(): string[] {
 }
 
 interface SearchOptions {
-  /** Folders in order of preference; `*` stands for any one name, the newest version first. */
   searchPath: readonly string[]
-  /** Homes looked into after them, such as /root. */
   homes: readonly string[]
-  /** The folder made by `ensureSelfToolchain`: Bun for machines without one. */
   selfToolchainDir?: string
 }
 
@@ -55,7 +51,6 @@ export async function findToolchains({ searchPath, homes, selfToolchainDir }: Se
   return found
 }
 
-/** Bun where there is no other, and what takes the place of Node.js by it. */
 async function addOwnTools(found: Toolchains, directory: string): Promise<void> {
   const readOnlyBinds = (await isPrivate(directory)) ? [directory] : []
   const own: Tool = { directory, version: Bun.version, isOurs: true, env: { BUN_BE_BUN: '1' }, readOnlyBinds }
@@ -135,7 +130,6 @@ async function pythonProblem(program: string): Promise<string | undefined> {
   return exitCode === 0 ? undefined : `${program} is older than 3.8 or lacks venv; Debian: apt install python3-venv`
 }
 
-/** Those whose version apps ask for. */
 const versioned: ReadonlySet<ToolName> = new Set(['node', 'bun', 'python'])
 
 async function describeTool(folder: string, program: string, name: ToolName): Promise<Tool> {
@@ -148,7 +142,6 @@ async function describeTool(folder: string, program: string, name: ToolName): Pr
 
 const OTHERS_MAY_PASS = 0o001
 
-/** Whether some folder on the way keeps other users out, as a private home does. */
 async function isPrivate(path: string): Promise<boolean> {
   for (let folder = path; folder !== '/'; folder = dirname(folder)) {
     if (((await stat(folder)).mode & OTHERS_MAY_PASS) === 0) return true

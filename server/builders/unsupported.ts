@@ -1,8 +1,6 @@
 import type { SourceView } from './source-view.ts'
 
-/** What is recognised only to be called by its name: nothing here builds it. */
 interface UnsupportedStack {
-  /** As in "This is …". */
   title: string
   /** Files that tell it; one that begins with `*` stands for any name with that ending. */
   markers: readonly string[]
@@ -46,13 +44,11 @@ const stacks: readonly UnsupportedStack[] = [
   },
 ]
 
-/** Names a stack that nothing here builds, and tells what can be done; undefined when there is none. */
 export function describeUnsupported(files: SourceView): string | undefined {
   const found = findUnsupported(files)
   return found && `This is ${found.title} (${found.marker}), which cpd does not build by itself: ${found.remedy}`
 }
 
-/** For the build log of a source that is started by a command of its owner's. */
 export function noteUnsupported(files: SourceView): string[] {
   const found = findUnsupported(files)
   return found === undefined ? [] : [`This is ${found.title} (${found.marker}): buildCommand has to install what it needs.`]

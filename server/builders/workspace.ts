@@ -1,19 +1,16 @@
 /**
- * Workspaces of npm, pnpm, Yarn and Bun: a folder of many packages with one lock file, and their dependencies hoisted into one node_modules.
- * A package of one is installed and released with all of it, as what it needs stands above its own folder.
+ * A workspace is a folder of many packages with one lock file, and their dependencies hoisted into one node_modules. A package of one is
+ * installed and released with all of it, as what it needs stands above its own folder.
  */
 import { readPackageJson } from './package-json.ts'
 import { isLocked } from './package-manager.ts'
 import { type SourceView, viewOf } from './source-view.ts'
 
 export interface WorkspacePlace {
-  /** The root of what is built and released, relative to the upload; '' for all of it. */
   rootDir: string
-  /** The app's own folder below that; '' when it is the root itself. */
   appDir: string
 }
 
-/** Where the app at `appPath` of an upload is to be built: in the nearest workspace above it that names it as a member, else by itself. */
 export function placeInWorkspace(upload: SourceView, appPath: string): WorkspacePlace {
   const alone = { rootDir: appPath, appDir: '' }
   const app = viewOf(upload, appPath)
@@ -29,7 +26,6 @@ export function placeInWorkspace(upload: SourceView, appPath: string): Workspace
   return alone
 }
 
-/** Whether the folder is the root of a workspace: it is installed though it may have no dependencies of its own. */
 export const isWorkspaceRoot = (files: SourceView): boolean => memberPatterns(files).length > 0
 
 /** More of these were never seen. Patterns are anybody's, and what is matched by a thread that others wait for must be short. */
@@ -42,7 +38,6 @@ function memberPatterns(root: SourceView): string[] {
   return patterns.slice(0, MAX_PATTERNS).filter((pattern) => pattern.split('*').length - 1 <= MAX_STARS)
 }
 
-/** Undefined when there is no pnpm-workspace.yaml. Its one list that matters is flat, in a line or in lines of their own. */
 function pnpmPackages(root: SourceView): string[] | undefined {
   const lines = root.read('pnpm-workspace.yaml')?.split(/\r?\n/)
   const at = lines?.findIndex((line) => /^packages\s*:/.test(line)) ?? -1

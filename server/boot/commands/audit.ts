@@ -12,7 +12,6 @@ interface Flags {
   json?: true
 }
 
-/** What can be done with the audit log where the server does not run. */
 export const auditCommand = (): Command =>
   new Command('audit').description('Check the audit log of a stopped server').addCommand(verifyCommand())
 

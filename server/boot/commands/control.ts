@@ -9,7 +9,6 @@ import { stopCommand } from './stop.ts'
 import { upgradeCommand } from './upgrade.ts'
 import { upgradeCheckCommand } from './upgrade-check.ts'
 
-/** What an operator is offered, in the order of the help. */
 export const controlCommands = (): Command[] => [
   serveCommand(),
   stopCommand(),
@@ -21,5 +20,4 @@ export const controlCommands = (): Command[] => [
   auditCommand(),
 ]
 
-/** What cpd starts itself. */
 export const hiddenCommands = (): Command[] => [redTeamCommand(), upgradeCheckCommand()]

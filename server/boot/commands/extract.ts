@@ -1,7 +1,6 @@
 import { Command } from 'commander'
 import { runExtraction } from '../../apps/sources/extract/child.ts'
 
-/** Run by `cpd serve` for each archive. */
 export function extractCommand(): Command {
   return new Command('extract')
     .description('Unpack an uploaded archive (run by `cpd serve`)')

@@ -20,7 +20,6 @@ interface IngressFlags {
   accessLog?: string
 }
 
-/** The data plane's own process. `cpd serve` starts it; nobody else needs to. */
 export function ingressCommand(): Command {
   return new Command('ingress')
     .description('Run the ingress (started by `cpd serve`)')

@@ -28,7 +28,6 @@ interface InstallFlags extends Flags {
 const DEFAULT_DATA_DIR = '/var/lib/cpd'
 const isSystemdRunning = (): boolean => existsSync('/run/systemd/system')
 
-/** Makes this executable a unit of systemd: everything that a machine needs to serve, and to do so again after a reboot. */
 export function installCommand(): Command {
   return withPlace(new Command('install'))
     .description('Install this executable as a systemd unit that serves ports 80 and 443')
@@ -76,7 +75,6 @@ async function carryOut(steps: readonly Step[], { dryRun }: Flags, isForced: boo
   }
 }
 
-/** What was named, and at a first installation what a person answers who is there. */
 async function givenSettings(flags: InstallFlags, isFirst: boolean): Promise<Record<string, string>> {
   const given = { CP_BASE_DOMAIN: flags.baseDomain, CP_PUBLIC_URL: flags.publicUrl, CP_ACME_EMAIL: flags.acmeEmail }
   const isAsked = isFirst && flags.dryRun !== true && process.stdin.isTTY === true

@@ -47,7 +47,6 @@ interface Served {
   log: ServerLog
 }
 
-/** Answers `cpd upgrade` and whoever else of this machine asks. */
 function answerCommands({ server, config, isOnTrial, log }: Served): { stop(): Promise<void> } {
   const paths = pathsOf(config.CP_DATA_DIR, config.CP_MASTER_KEY_FILE)
   let isUpgrading = false

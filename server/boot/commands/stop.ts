@@ -9,7 +9,7 @@ import { commandWithSettings, configOf } from './settings.ts'
 
 const GRACE_MS = 10_000
 
-/** The counterpart of the fact that everything outlives `cpd serve`: ends all of it, for a reboot or to move the data. */
+/** Everything outlives `cpd serve`: this command ends all of it, for a reboot or to move the data. */
 export function stopCommand(): Command {
   const command = commandWithSettings('stop').description('Stop all instances and the ingress; the next `cpd serve` starts them again')
   return command.action(async () => {

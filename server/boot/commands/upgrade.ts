@@ -15,7 +15,6 @@ interface UpgradeFlags {
 
 const DEFAULT_HEALTH_TIMEOUT_SECONDS = 60
 
-/** Replaces the executable of the running control plane, ingress and all, while apps are served; goes back by itself when that fails. */
 export function upgradeCommand(): Command {
   const command = commandWithSettings('upgrade')
     .description('Replace the running cpd by another executable, and go back by itself when that one is not healthy')

@@ -1,9 +1,6 @@
 import type { Limits } from '../../engines/port/port.ts'
 
-/**
- * The programs of the doctor's services. Each command is a service's own, and runs in that service's sandbox only; each file is put into
- * the folder it is started in.
- */
+/** Each command is a service's own and runs in that service's sandbox only; each file is put into the folder the command starts in. */
 export interface DoctorApp {
   name: string
   command: string
@@ -17,7 +14,6 @@ export const HOG_LIMITS: Limits = { cpu: 0.5, memoryBytes: 192 * MIB, pids: 128 
 
 const NEIGHBOUR_LIMITS: Limits = { cpu: 1, memoryBytes: 512 * MIB, pids: 256 }
 
-/** Answers at once, and leaves a mark in its folders for temporary files. */
 export const neighbourApp = (mark: string): DoctorApp => ({
   name: 'neighbour',
   command: 'exec bun server.js',
@@ -46,7 +42,6 @@ export const forkBomb: DoctorApp = {
   limits: HOG_LIMITS,
 }
 
-/** A line without an end has to be kept whole. */
 export const memoryHog: DoctorApp = {
   name: 'memory',
   command: 'while :; do tail /dev/zero; done 2>/dev/null',
@@ -61,7 +56,6 @@ export const processorHog = (cores: number): DoctorApp => ({
   limits: HOG_LIMITS,
 })
 
-/** Leaves sessions, forks away and ignores every signal that can be; each of its processes has the mark as an argument. */
 export const lingerer = (mark: string): DoctorApp => ({
   name: 'lingerer',
   command: 'exec /bin/sh ./linger',
@@ -79,7 +73,6 @@ while :; do sleep ${mark}; done
   limits: HOG_LIMITS,
 })
 
-/** Writes until it may write no more, and no more than it is told to. */
 export const diskHog = (sizeMb: number): DoctorApp => ({
   name: 'disk',
   command: `exec head -c ${sizeMb}M /dev/zero >/tmp/full`,

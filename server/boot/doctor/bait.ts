@@ -5,7 +5,6 @@ import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import type { ListenerTarget } from './red-team/targets.ts'
 
-/** What a control plane has that no service may get at, laid out for the red team to go for. */
 export interface Bait {
   files: string[]
   folders: string[]
@@ -17,7 +16,6 @@ export interface Bait {
 const ROOTS_ALONE = 0o700
 const SECRET = 0o600
 
-/** In a folder that the engine knows as one of the control plane's. */
 export async function layBait(dir: string): Promise<Bait> {
   await mkdir(dir, { mode: ROOTS_ALONE })
   const files = ['master.key', 'control.db', 'routes.json'].map((name) => join(dir, name))

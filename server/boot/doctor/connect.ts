@@ -8,7 +8,6 @@ const MIB = 1024 * 1024
 const START_TIMEOUT_MS = 30_000
 const POLL_MS = 20
 
-/** Connects to itself through its service's name, until it is refused or has more than it may. */
 const connector: DoctorApp = {
   name: 'connections',
   command: 'exec bun connect.js',
@@ -32,7 +31,6 @@ createServer((socket) => socket.on('error', () => {})).listen(port, '0.0.0.0', a
   limits: { cpu: 1, memoryBytes: 256 * MIB, pids: 64 },
 }
 
-/** Has an app take more of the machine's connections than its share. */
 export async function tryToConnect(world: World): Promise<TryResult> {
   const app = await world.start(connector)
   const { serviceId, networkId, instanceId } = app

@@ -21,13 +21,10 @@ import { openWorld, type RunningApp, type World } from './sandbox-world.ts'
 import { type Verdict, verdictsOf } from './verdict.ts'
 
 export interface ExamineOptions {
-  /** Of the installation on this machine, if there is one: its files are gone for as well. */
   paths: Paths
-  /** Starts this program again, inside a sandbox, where it is called `bun`. */
   redTeamCommand: readonly string[]
   executable: string
   readOnlyBinds: readonly string[]
-  /** Leaves the hogs out. */
   isQuick: boolean
   progress(text: string): void
   signal: AbortSignal
@@ -35,16 +32,11 @@ export interface ExamineOptions {
 
 export interface Examination {
   verdicts: Verdict[]
-  /** Absent where it was not measured. */
   pressure?: Pressure
-  /** What was not tried, and why. */
   leftOut: string[]
 }
 
-/**
- * Puts the engine's promises to the test on this machine: services of the doctor's own, one of which attacks all others and the machine.
- * What is made for it goes again, whatever happens.
- */
+/** Puts the engine's promises to the test on this machine: services of the doctor's own, one of which attacks all others and the machine. */
 export async function examine(options: ExamineOptions): Promise<Examination> {
   const { paths, signal } = options
   const place = await openPlace([paths.db, paths.run, paths.uploads])
@@ -156,7 +148,6 @@ async function breakOut({ world, redTeamCommand, signal, ...given }: Given): Pro
   return JSON.parse(output.slice(output.lastIndexOf('\n') + 1)) as TryResult[]
 }
 
-/** As one word of a shell's command. */
 const quoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`
 
 async function targetsOf({ bait, neighbour, paths, guarantees }: Omit<Given, 'world' | 'redTeamCommand' | 'signal'>): Promise<Targets> {
@@ -183,7 +174,6 @@ async function targetsOf({ bait, neighbour, paths, guarantees }: Omit<Given, 'wo
   }
 }
 
-/** Of AWS, GCP, Azure and others alike. */
 const METADATA = { what: "the cloud's metadata", host: '169.254.169.254', port: 80 }
 
 const filesBelow = (dir: string): string[] =>

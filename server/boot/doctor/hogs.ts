@@ -4,14 +4,11 @@ import { type DoctorApp, forkBomb, HOG_LIMITS, memoryHog, processorHog } from '.
 import type { TryResult } from './red-team/attempt.ts'
 import type { RunningApp, World } from './sandbox-world.ts'
 
-/** An app that takes all it can get, and how it is told whether it got more than it may. */
 export interface Hog {
   id: string
   title: string
-  /** Without it the hog is not let loose. */
   guarantee: string
   app: DoctorApp
-  /** What it has taken beyond its limit, or undefined. Asked again and again while it runs. */
   excess(running: RunningApp, elapsedMs: number): Promise<string | undefined>
 }
 
@@ -55,14 +52,12 @@ export const hogsFor = (world: World, cores: number): Hog[] => [
 
 /** The kernel gives quota to each core in slices, which may all be used just before and just after a period. */
 const CPU_TOLERANCE = 1.15
-/** What it may have used up in its first period. */
 const START_SECONDS = 0.2
 
 const WATCH_INTERVAL_MS = 100
 const RESTART_PAUSE_MS = 50
 
 export interface RunningHog {
-  /** Ends it for good, and tells what came of its try. */
   stop(): Promise<TryResult>
 }
 
@@ -99,7 +94,6 @@ export function letLoose(world: World, { app, excess, ...told }: Hog): RunningHo
   }
 }
 
-/** Whether the engine promises the limit that this hog is to run into. */
 export const isBounded = ({ guarantee }: Pick<Hog, 'guarantee'>, guarantees: readonly Guarantee[]): boolean =>
   guarantees.some(({ id, holds }) => id === guarantee && holds)
 

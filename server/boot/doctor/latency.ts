@@ -1,6 +1,5 @@
 import type { Socket } from 'bun'
 
-/** An HTTP/1.1 client of one connection, kept open, which does nothing but wait for the beginning of each answer. */
 export interface Probe {
   /** Asks at a steady pace for so long, and returns how long each answer took in ms. @throws when the connection is lost. */
   sample(durationMs: number): Promise<number[]>

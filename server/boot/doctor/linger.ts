@@ -7,7 +7,6 @@ const START_TIMEOUT_MS = 5000
 const POLL_MS = 20
 const GRACE_MS = 300
 
-/** Starts an app that leaves sessions, forks away and ignores signals, stops it, and looks for what is left of it. */
 export async function tryToLinger(world: World): Promise<TryResult> {
   // A number of seconds that nobody else sleeps.
   const mark = `8${process.pid}${Math.floor(Math.random() * 1e6)}.25`
@@ -44,7 +43,5 @@ function commandLine(pid: string): string {
 function killIfThere(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
-  } catch {
-    // It has ended by itself.
-  }
+  } catch {}
 }

@@ -5,20 +5,15 @@ import type { Engine } from '../../engines/port/port.ts'
 import { createProcessEngine } from '../../engines/process/engine.ts'
 import { isAlive, type ProcessIdentity, readStat } from '../../engines/process/kernel/proc.ts'
 
-/**
- * Where one run of the doctor has everything, and the engine of its own that it works with. Folder and label name the process, so that
- * the next run finds what a killed one has left.
- */
+/** Folder and label of a run name its process, so that the next run finds what a killed one has left. */
 export interface DoctorPlace {
   dir: string
-  /** Folder of the bait, which every sandbox is to hide. */
   controlDir: string
   engine: Engine
-  /** Ends and removes everything. */
   close(): Promise<void>
 }
 
-/** The share of an instance here: what counts to it counts to thousands, and sooner. */
+/** The CPU share of an instance here, small so that what counts against it shows sooner. */
 export const CONNECTIONS = 256
 
 const PREFIX = 'cpd-doctor-'
@@ -35,7 +30,6 @@ export async function openPlace(hiddenDirs: readonly string[]): Promise<DoctorPl
   return { dir, controlDir, engine, close: () => removeAll(dir, engine) }
 }
 
-/** Removes what runs of the doctor have left that were killed. Returns how many there were. */
 export async function removeLeftovers(): Promise<number> {
   const abandoned = readdirSync(tmpdir()).filter((name) => {
     const owner = ownerOf(name)

@@ -4,9 +4,8 @@ import { percentile } from './percentile.ts'
 import type { TryResult } from './red-team/attempt.ts'
 import type { World } from './sandbox-world.ts'
 
-/** How a neighbour fares while others take all they can get. */
 export interface Pressure {
-  /** 99th percentile of its answers in ms while nothing else runs. */
+  /** 99th percentile of the neighbour's answers in ms while nothing else runs. */
   quietMs: number
   samples: number
   under: { id: string; p99Ms: number; ratio: number; samples: number }[]
@@ -33,10 +32,7 @@ export interface PressureOptions {
   signal: AbortSignal
 }
 
-/**
- * Measures quiet and loaded times by turns, several times over, so that whatever else happens on the machine falls on all of them. Returns
- * the figures, and what came of each hog's try to take more than it may.
- */
+/** Measures quiet and loaded times by turns, so that whatever else happens on the machine falls on all of them. */
 export async function measurePressure({
   world,
   probe,
@@ -76,7 +72,6 @@ const merged = (before: TryResult | undefined, now: TryResult): TryResult => ({
   succeeded: [...(before?.succeeded ?? []), ...now.succeeded],
 })
 
-/** As a promise that was put to the test: it is broken where a hog has disturbed the neighbour. */
 export function quietNeighbour({ under, quietMs }: Pressure): TryResult {
   const disturbed = under.filter(({ ratio, p99Ms }) => ratio > TOLERATED_RATIO && p99Ms > UNNOTICED_MS)
   return {

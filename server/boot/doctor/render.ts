@@ -5,7 +5,6 @@ import type { Verdict } from './verdict.ts'
 
 const STATE: Record<Verdict['state'], string> = { holds: 'holds  ', missing: 'MISSING', broken: 'BROKEN ' }
 
-/** The examination as lines for people. */
 export function renderExamination({ verdicts, pressure, leftOut }: Examination): string[] {
   const attempted = verdicts.flatMap(({ tries }) => tries).reduce((sum, one) => sum + one.attempted, 0)
   return [

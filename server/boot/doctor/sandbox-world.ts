@@ -10,17 +10,13 @@ import { NEXT_SOURCE } from './red-team/targets.ts'
 export interface WorldOptions {
   dir: string
   engine: Engine
-  /** Runs as `bun` in the sandboxes. */
   executable: string
-  /** Further folders that apps must be able to read: the source tree, where this is no compiled executable. */
   readOnlyBinds: readonly string[]
   firstUid: number
 }
 
-/** Services of the doctor's own on an engine of its own. */
 export interface World {
   readonly engine: Engine
-  /** The user of the service that is started next. */
   nextUid(): number
   start(app: DoctorApp, env?: Record<string, string>): Promise<RunningApp>
 }
@@ -32,13 +28,10 @@ export interface RunningApp {
   uid: number
   networkId: string
   port: number
-  /** Files and folders that are this service's alone. */
   root: string
   state(): Promise<InstanceState | undefined>
   output(): Promise<string>
-  /** How it ended, when it has. */
   ended: Promise<ExitedState>
-  /** Takes it away, with everything it started. */
   remove(): Promise<void>
 }
 
@@ -127,7 +120,6 @@ async function layOut(root: string, app: DoctorApp, uid: number) {
   return place
 }
 
-/** What a build of the same user has in its hands while the service runs. */
 async function layNextSource(builds: string): Promise<string[]> {
   const [folder, file] = [join(builds, NEXT_SOURCE.folder), join(builds, NEXT_SOURCE.folder, NEXT_SOURCE.file)]
   await mkdir(builds, { mode: PASS_THROUGH })

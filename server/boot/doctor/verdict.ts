@@ -1,21 +1,16 @@
 import type { Guarantee } from '../../engines/port/port.ts'
 import type { TryResult } from './red-team/attempt.ts'
 
-/** Something that is promised of isolation, after it was put to the test. */
 export interface Verdict {
   id: string
   title: string
   /** `missing` is what the engine itself says it cannot give; `broken` is what it promises and what was got round. */
   state: 'holds' | 'missing' | 'broken'
-  /** Why not, and what to do about it. */
   reason?: string
   tries: TryResult[]
 }
 
-/**
- * What the engine promises beside what came of trying. A try whose guarantee the engine does not speak of stands for itself, so that no
- * success of the red team is ever left out.
- */
+/** A try whose guarantee the engine does not speak of stands for itself, so that no success of the red team is ever left out. */
 export function verdictsOf(guarantees: readonly Guarantee[], tries: readonly TryResult[]): Verdict[] {
   const promised = guarantees.map((guarantee) =>
     verdictOn(

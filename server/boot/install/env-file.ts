@@ -1,7 +1,4 @@
-/**
- * The settings of an installation as systemd reads them. What stands there already is kept as it stands, comments too, except for what
- * is given anew.
- */
+/** The settings of an installation as systemd reads them; what stands there already is kept, comments too, except for what is given anew. */
 export function mergeEnvFile(
   existing: string | undefined,
   given: Readonly<Record<string, string>>,
@@ -25,5 +22,4 @@ const HEADER = '# Settings of cpd; `cpd config` lists them all. Restart the unit
 
 const nameOf = (line: string): string | undefined => /^\s*([A-Za-z_]\w*)=/.exec(line)?.[1]
 
-/** In double quotes, where only these two characters mean something. */
 const assignment = (name: string, value: string): string => `${name}="${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`

@@ -11,11 +11,9 @@ export type Step =
   | { kind: 'remove'; path: string }
 
 export interface InstallPlanOptions {
-  /** The executable that installs itself. */
   executable: string
   dataDir: string
   user: string | undefined
-  /** Settings that were named, which win over those of the file. */
   settings: Readonly<Record<string, string>>
   existingEnvFile: string | undefined
   /** Put before every path that is written; nothing is started then. */
@@ -54,7 +52,6 @@ export interface UninstallPlanOptions {
   dataDir: string
   root: string | undefined
   isSystemdRunning: boolean
-  /** Whether a unit and an executable were installed, which may still run something. */
   isInstalled: boolean
 }
 
@@ -70,7 +67,6 @@ export function planUninstall({ dataDir, root, isSystemdRunning, isInstalled }: 
   ]
 }
 
-/** What a step does, for a person who wants to do it by hand or to know it beforehand. */
 export function describeStep(step: Step): string {
   switch (step.kind) {
     case 'folder':

@@ -1,14 +1,12 @@
 export interface UnitOptions {
   executable: string
   envFile: string
-  /** Root when absent: then each service gets a user, control groups and a sandbox of its own. */
   user?: string | undefined
 }
 
 /**
- * What no part of the platform needs of root. Kept to what applies to processes: options that give the unit a mount namespace of its
- * own (ProtectSystem, PrivateTmp …) would put apps that outlive a restart into another one than those started after it, and a seccomp
- * filter or NoNewPrivileges beyond this is inherited by every app.
+ * What no part of the platform needs of root. Options that give the unit a mount namespace of its own (ProtectSystem, PrivateTmp …) would put
+ * apps that outlive a restart into another one than those started after it, and a seccomp filter is inherited by every app.
  */
 const capabilitiesGivenUp = [
   'CAP_AUDIT_CONTROL',
@@ -33,7 +31,6 @@ const asRoot = [
   'RestrictRealtime=yes',
 ]
 
-/** All services run as this user; ports below 1024 by capability. */
 const asUser = (user: string): string[] => [
   `User=${user}`,
   'AmbientCapabilities=CAP_NET_BIND_SERVICE',
@@ -45,8 +42,8 @@ const asUser = (user: string): string[] => [
 ]
 
 /**
- * The unit of `cpd serve`. Ingress and apps outlive it, so it alone is killed (KillMode), an app killed for its memory does not count as
- * its failure (OOMPolicy), and the control groups below it are its own (Delegate). It keeps its pid through `cpd upgrade`.
+ * Ingress and apps outlive the unit, so its process alone is killed (KillMode), an app killed for its memory is no failure of it (OOMPolicy),
+ * and the control groups below are its own (Delegate). It keeps its pid through `cpd upgrade`.
  */
 export function unitText({ executable, envFile, user }: UnitOptions): string {
   return `[Unit]

@@ -57,11 +57,9 @@ export interface ComposeOptions {
   parts?: GivenParts
 }
 
-/** Everything of the control plane, opened and tied together, with nothing running yet. */
 export interface Composed {
   context: Context
   work: RunningWork
-  /** Present at the very first start only. */
   firstStart: FirstStart | undefined
   /** Stops what runs and closes what is open. Instances and the ingress go on. */
   close(): Promise<void>
@@ -69,8 +67,7 @@ export interface Composed {
 
 /**
  * The composition root: makes each part once that is not given, and gives it to the others.
- *
- * @throws AppError unavailable with the reason why the data directory cannot be served, bad_request for settings that lack others.
+ * @throws AppError unavailable where the data directory cannot be served, bad_request for settings that lack others.
  */
 export async function compose(options: ComposeOptions): Promise<Composed> {
   const { config, version, log } = options
@@ -120,7 +117,6 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
 type Basis = Pick<Context, 'config' | 'version' | 'paths' | 'log' | 'machine' | 'mailer' | 'stopping' | 'now'>
 type Stores = Pick<Context, 'db' | 'sealer' | 'audit' | 'logStore' | 'logHub' | 'collector'>
 
-/** Takes the data directory, and first of all brings an upgrade to its end that was cut off. */
 async function takeData({ isOnTrial, log }: ComposeOptions, paths: Paths): Promise<DataLock> {
   if (isOnTrial) {
     noteTrial(paths)

@@ -13,8 +13,6 @@ export interface GivenParts extends Partial<Omit<Context, 'config' | 'version' |
   telemetry?: RunningTelemetry
 }
 
-/** What counts and measures while the control plane runs. */
 export interface RunningTelemetry extends Pick<Context, 'traffic' | 'metrics'> {
-  /** Returns when nothing is under way any more. */
   stop(): Promise<void>
 }

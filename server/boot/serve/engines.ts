@@ -11,14 +11,13 @@ type OpenEngine = (parts: EngineParts, hostServices: readonly HostService[]) => 
 
 const LABEL_CHARS = 12
 
-/** How each engine is opened that CP_ENGINE can name. */
 const engines: Readonly<Record<EngineName, OpenEngine>> = { process: openProcessEngine }
 
 /** The engine of this data directory, which takes over what an earlier one left running. */
 export const openEngine = (parts: EngineParts, hostServices: readonly HostService[] = []): Promise<Engine> =>
   engines[parts.config.CP_ENGINE](parts, hostServices)
 
-/** Services of this machine that workloads reach. @throws AppError bad_request for one that is no port of it, or the API's own. */
+/** @throws AppError bad_request for a service at no port of this machine, or at the API's own. */
 export function hostServicesOf({ CP_HOST_SERVICES, CP_LISTEN }: Pick<Context['config'], 'CP_HOST_SERVICES' | 'CP_LISTEN'>): HostService[] {
   const services = CP_HOST_SERVICES.map(parseHostService)
   const wrong = wrongHostService(services, [CP_LISTEN.port])

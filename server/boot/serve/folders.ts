@@ -6,7 +6,6 @@ const OWN = 0o700
 /** Services' users pass through these on the way to their own folders, and can list nothing. */
 const PASS_THROUGH = 0o711
 
-/** Makes the folders of the data directory with the modes they are to have. @throws AppError unavailable when it can't be written. */
 export async function ensureDataFolders(paths: Paths): Promise<void> {
   try {
     for (const folder of [paths.data, paths.services, paths.disks]) await ensure(folder, PASS_THROUGH)

@@ -8,7 +8,6 @@ import type { Context } from './context.ts'
 const PERIOD_MS = 60_000
 const MIB = 1024 * 1024
 
-/** Removes what has had its time, once a minute: log lines, ended sessions, old idempotency keys. */
 export function startHousekeeping(context: Context): void {
   const timer = setInterval(() => {
     clean(context).catch((error) => context.log.error('housekeeping failed', describeError(error)))

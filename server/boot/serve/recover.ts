@@ -1,6 +1,6 @@
 /**
- * What a start does about what an earlier control plane left in the middle: nothing that runs is touched unless nobody knows it
- * any more, deploys go on at the step they were in, and folders and files that belong to nothing are removed.
+ * What a start does about what an earlier control plane left in the middle: nothing that runs is touched unless nobody knows it any more,
+ * and deploys go on at the step they were in.
  */
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -26,7 +26,6 @@ import type { Context } from './context.ts'
 /** A deploy that was cut off this often is likely the reason for it. */
 const MAX_INTERRUPTIONS = 3
 
-/** Before anything is started: ends what nobody knows, and takes up again what somebody waits for. */
 export async function recover(context: Context): Promise<void> {
   // The API listens already, and may be taking an upload.
   await sweepUploads(context.paths.uploads, performance.timeOrigin)
@@ -38,7 +37,6 @@ export async function recover(context: Context): Promise<void> {
   recordLost(context)
 }
 
-/** Tasks of a dead control plane, and instances and jobs whose rows are gone or say that they have ended. */
 async function endStrays({ db, engine }: Context): Promise<void> {
   const known = new Set([...allInstances(db), ...allOpenJobs(db)].map(({ id }) => id))
   const strays = (await engine.list()).filter(({ instanceId, kind }) => kind === 'task' || !known.has(instanceId))
@@ -76,14 +74,13 @@ function countInterruptions(context: Context): void {
   }
 }
 
-/** In the background after the start: folders of services that are gone, left-over builds, releases and output files. */
 export async function sweepFolders(context: Context): Promise<void> {
   await sweepDisks(context)
   for (const name of await readdir(context.paths.services)) {
     context.stopping.throwIfAborted()
     // Whatever else lies there (the lost+found of a disk, say) is not ours.
     if (!isId('service', name)) continue
-    // Asked now, not before: a folder is always made after its row.
+    // A folder is always made after its row, so the row is asked for now, not before.
     if (serviceById(context.db, name) === undefined) await removeTree(join(context.paths.services, name))
     else await sweepService(context, name)
   }

@@ -13,7 +13,6 @@ import { startHousekeeping } from './housekeeping.ts'
 import { recover, sweepFolders } from './recover.ts'
 
 export interface ServeOptions extends ComposeOptions {
-  /** How to start this executable again, for the ingress. */
   selfCommand: readonly string[]
 }
 
@@ -21,18 +20,15 @@ export interface RunningServer {
   address: Address
   publicUrl: string
   firstStart: FirstStart | undefined
-  /** What the engine cannot promise on this machine. */
   missingGuarantees: Guarantee[]
-  /** Copies the control database into a folder. */
   backUp(folder: string): void
   /** Ends the control plane. Instances and the ingress go on. */
   close(): Promise<void>
 }
 
-/** By then everything has been looked at once, and what that took of memory is garbage, which would otherwise stay while nothing happens. */
+/** After the first reconciliation much of the memory is garbage, which would otherwise stay while nothing happens. */
 const START_OVER_MS = 2000
 
-/** Starts the control plane on its data directory, with the ingress beside it. */
 export async function startServer(options: ServeOptions): Promise<RunningServer> {
   const { context, work, firstStart, close } = await compose(options)
   const app = createApp(context)

@@ -24,17 +24,16 @@ const SERVICE_ID_CHARS = 'srv-'.length + 20
 const PERIOD_MS = 60_000
 
 export interface RunningWork extends Work {
-  /** Looks at everything once, and from then on when poked, when something falls due, and once a minute. */
+  /** Reconciles everything once, and from then on when poked, when something falls due, and once a minute. */
   start(): void
-  /** For an ingress that has just been started. */
   republishCertificates(): void
   /** Returns when nothing is under way any more, after `context.stopping` has aborted. */
   settled(): Promise<void>
 }
 
 /**
- * The reconciler of services and the queue of deploys, tied together, and the context that everything else is given. Nothing of it does
- * anything before it is started. Other work in `base` is what everything else is given instead.
+ * The reconcilers and the queue of deploys, tied together, and the context that everything else is given. Nothing runs before it is started.
+ * Everything else is given the work in `base` where there is one.
  */
 export function createWork(
   base: Omit<Context, 'work'> & { work?: Work },
@@ -96,7 +95,6 @@ export function createWork(
   })
   const workspaces = createWorkspaceWork(context, workspaceContents(context))
 
-  /** Of an instance or a job that has ended. */
   function pokeOwner(workloadId: string): void {
     if (!jobs.ended(workloadId)) driver.poke(workloadId.slice(0, SERVICE_ID_CHARS))
   }
@@ -111,7 +109,7 @@ export function createWork(
   return { context, work }
 }
 
-/** What the API is asked before the start waits for it: until then, what an earlier control plane left is being looked at. */
+/** The API may ask for work before the start has recovered what an earlier control plane left. */
 function createGate(db: Database) {
   let isOpen = false
   return {
@@ -127,7 +125,7 @@ function createGate(db: Database) {
   }
 }
 
-/** Also of what no reconciler looks at: static sites, and services that are suspended. */
+/** Static sites and suspended services have no reconciler that would publish them. */
 function publishRoutes({ routes, stopping, log }: Context): void {
   routes.publish().catch((error) => {
     if (!stopping.aborted) log.error('routes not published', describeError(error))

@@ -12,7 +12,6 @@ import type { Setting, SettingRows, ValuesOf } from '../../platform/settings/set
 import { runtimeSettings } from '../../runtime/settings.ts'
 import { telemetrySettings } from '../../telemetry/settings.ts'
 
-/** Every setting, group by group, from what people set most often to what few ever need. */
 const settings = {
   ...runtimeSettings,
   ...httpSettings,
@@ -32,11 +31,7 @@ const named = Object.entries(settings) as [SettingName, Setting<unknown>][]
 export type SettingName = keyof typeof settings
 export type Config = ValuesOf<typeof settings> & BuilderSettings
 
-/**
- * The effective configuration out of the environment and the flags given, flags first.
- *
- * @throws AppError `bad_request` naming the variable that is unknown or whose value is not acceptable.
- */
+/** The effective configuration, flags before environment. @throws AppError `bad_request` naming the variable that is unknown or wrong. */
 export function readConfig(
   env: Readonly<Record<string, string | undefined>>,
   flags: Partial<Record<SettingName, string>>,
@@ -58,10 +53,8 @@ export function checkSettings(given: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(given)) parseSetting(name as SettingName, value)
 }
 
-/** Flags of `cpd serve`, with the setting each one stands for. */
 export const serveFlags = named.flatMap(([name, { flag, help }]) => (flag === undefined ? [] : [{ name, flag, help }]))
 
-/** Every setting as `cpd config` prints it: effective values, secrets only as set or not. */
 export function describeConfig(config: Config): { name: SettingName; value: string; help: string }[] {
   return named.map(([name, { secret, help, whenEmpty = '' }]) => ({
     name,

@@ -12,7 +12,6 @@ const CONTROL = 'control.db'
 const LOGS = 'logs.db'
 const BUSY_TIMEOUT_MS = 30_000
 
-/** A folder for a new backup; those of long ago make room. */
 export async function makeBackupFolder(paths: Paths, name: string): Promise<string> {
   const folder = join(paths.backups, name)
   await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -36,12 +35,10 @@ export async function requireRoomForUpgrade(paths: Paths, executableBytes: numbe
   )
 }
 
-/** Copies the control database through the connection that holds it. */
 export function backUpControl(db: Database, folder: string): void {
   vacuumInto(db, join(folder, CONTROL))
 }
 
-/** Copies the log database as it is at one moment, while lines keep coming in. */
 export function backUpLogs(paths: Paths, folder: string): void {
   const db = new Database(paths.logsDb, { readonly: true, strict: true })
   try {
@@ -58,12 +55,10 @@ function vacuumInto(db: Database, path: string): void {
   chmodSync(path, OWNER_ONLY)
 }
 
-/** Replaces the control database of a backup by the one that was closed just now: what was written since is in it. */
 export async function refreshControl(paths: Paths, folder: string): Promise<void> {
   await copyDurably(paths.controlDb, join(folder, CONTROL))
 }
 
-/** Copies of a backup's databases for a new version to try itself on. */
 export async function copyForCheck(folder: string, target: string): Promise<void> {
   await rm(target, { recursive: true, force: true })
   await mkdir(target, { recursive: true, mode: 0o700 })
@@ -75,7 +70,6 @@ export interface SchemaVersions {
   logs: number
 }
 
-/** Of databases that nobody has open. */
 export function schemaVersionsOf(paths: Pick<Paths, 'controlDb' | 'logsDb'>): SchemaVersions {
   return { control: schemaVersionOf(paths.controlDb), logs: schemaVersionOf(paths.logsDb) }
 }

@@ -5,7 +5,6 @@ import { AppError } from '../../../shared/error.ts'
 import { type RunResult, runProcess } from '../../platform/process/spawn.ts'
 import { parseVersion } from './rules.ts'
 
-/** What `cpd upgrade-check` prints: that it is a cpd, which one, and that it could open copies of the databases. */
 export const CheckReport = Type.Object({
   program: Type.Literal('cpd'),
   version: Type.String(),
@@ -14,7 +13,6 @@ export const CheckReport = Type.Object({
 export type CheckReport = Static<typeof CheckReport>
 
 const VERSION_TIMEOUT_MS = 15_000
-/** A migration of a large database takes its time. */
 const CHECK_TIMEOUT_MS = 10 * 60_000
 const LAST_WORDS = 400
 

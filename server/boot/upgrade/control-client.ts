@@ -3,7 +3,6 @@ import { AppError } from '../../../shared/error.ts'
 import { ServeStatus, servePaths, type UpgradeRequest } from './control.ts'
 
 const STATUS_TIMEOUT_MS = 5_000
-/** The control database is small; it is copied in one go. */
 const BACK_UP_TIMEOUT_MS = 120_000
 
 /** @throws AppError `unavailable` when no control plane answers. */
@@ -13,7 +12,6 @@ export async function askStatus(socketPath: string): Promise<ServeStatus> {
   throw new AppError('internal', 'The control plane gave an answer of an unknown shape.')
 }
 
-/** Has the control database copied into a folder. */
 export async function askBackUp(socketPath: string, folder: string): Promise<void> {
   await call(socketPath, 'POST', servePaths.backUp, { body: { folder }, timeoutMs: BACK_UP_TIMEOUT_MS })
 }

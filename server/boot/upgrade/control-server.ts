@@ -6,9 +6,7 @@ import { BackUpRequest, type ServeStatus, servePaths, UpgradeRequest } from './c
 
 export interface ControlledServe {
   status(): ServeStatus
-  /** Copies the control database into a folder. */
   backUp(folder: string): void
-  /** Begins the upgrade that stands in the journal; the caller is answered first. */
   upgrade(request: UpgradeRequest): void
 }
 

@@ -1,9 +1,8 @@
 /**
- * The old control plane as the guardian of the new one. It closes its databases, keeps the data directory locked, and runs the new
- * executable as its child on the real data, while its own executable still stands at its path. Only when the new one has shown that it is
- * healthy does it take the path, and this process becomes it by execve: same pid, so that whoever supervises us sees one process all
- * along. A new version that crashes, hangs or never becomes healthy is killed, what it has migrated is put back, and this process
- * becomes the old version again. The child ends when this process ends, and the next start repairs the rest (repair.ts).
+ * The old control plane as the guardian of the new one. It closes its databases, keeps the data directory locked, and runs the new executable
+ * as its child on the real data, while its own executable still stands at its path. Only when the new one is healthy does it take the path,
+ * and this process becomes it by execve: same pid, so whoever supervises us sees one process. A new version that fails is killed, what it
+ * has migrated is put back, and this process becomes the old version again. The child ends with this process; repair.ts does the rest.
  */
 
 import { rmSync } from 'node:fs'
@@ -22,14 +21,11 @@ export const TRIAL_FLAG = '--trial'
 
 export interface Guardianship {
   paths: Paths
-  /** In step `staging`. */
   journal: UpgradeJournal
-  /** How this process was started, without its executable. */
   serveArguments: readonly string[]
   environment: Record<string, string>
   healthTimeoutMs: number
   log: ServerLog
-  /** Ends the control plane in this process. */
   closeServer: () => Promise<void>
 }
 

@@ -5,7 +5,6 @@ import { readIfPresent } from '../../platform/files/read-file.ts'
 import type { Paths } from '../../platform/paths.ts'
 import { askStatus } from './control-client.ts'
 
-/** What the ingress answered for one host before the upgrade. */
 export interface Sample {
   host: string
   status: number
@@ -14,10 +13,8 @@ export interface Sample {
 const SAMPLES = 3
 const REQUEST_TIMEOUT_MS = 5_000
 const POLL_MS = 100
-/** What the ingress answers itself when nobody else does. */
 const gatewayStatuses = [404, 502, 503, 504]
 
-/** Asks the ingress for a few of the services that it routes. */
 export async function takeSamples(paths: Paths): Promise<Sample[]> {
   const text = readIfPresent(paths.routesFile)
   if (text === undefined) return []
@@ -35,16 +32,13 @@ export interface Expected {
   paths: Paths
   pid: number
   version: string
-  /** Services that answered before. */
   samples: readonly Sample[]
   /** Aborts when there is no point in waiting any more; its reason says why. */
   signal: AbortSignal
 }
 
 /**
- * Returns when the control plane of this process and version is ready and answers, the ingress is of its version, and what was served is
- * served.
- *
+ * Returns when the control plane of this version answers, the ingress is of its version, and what was served is served.
  * @throws Error that says what was still missing when the signal aborted.
  */
 export async function awaitHealthy(expected: Expected): Promise<void> {

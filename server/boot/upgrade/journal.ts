@@ -22,18 +22,13 @@ export const UpgradeJournal = Type.Object({
     Type.Literal('done'),
     Type.Literal('rolled_back'),
   ]),
-  /** The path at which the control plane's executable stands. */
   executable: Type.String(),
-  /** Where the new one stands until it takes that path. */
   staged: Type.String(),
   from: Type.String(),
   to: Type.String(),
   startedAt: Type.Integer(),
-  /** Folder with the databases as they were. */
   backup: Type.Optional(Type.String()),
-  /** Schema versions before the trial. */
   schema: Type.Optional(Type.Object({ control: Type.Integer(), logs: Type.Integer() })),
-  /** Why it was rolled back. */
   reason: Type.Optional(Type.String()),
 })
 export type UpgradeJournal = Static<typeof UpgradeJournal>
@@ -47,7 +42,6 @@ export function readJournal(path: string): UpgradeJournal | undefined {
   return Value.Check(UpgradeJournal, value) ? value : undefined
 }
 
-/** It is on disk when this returns. */
 export function writeJournal(path: string, journal: UpgradeJournal): UpgradeJournal {
   replaceFileSync(path, `${JSON.stringify(journal, null, 2)}\n`)
   return journal

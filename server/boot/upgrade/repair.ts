@@ -10,15 +10,14 @@ import { endForgottenTrial } from './trial-process.ts'
 
 export interface RepairParts {
   paths: Paths
-  /** How this process was started, without its executable. */
   serveArguments: readonly string[]
   environment: Record<string, string>
   log: ServerLog
 }
 
 /**
- * Brings an upgrade to an end that was cut off by a kill or a loss of power: back, or on where the new version had proven itself. Before
- * anything is opened, with the data directory locked. May put the new executable into this process and not return.
+ * Brings an upgrade to an end that was cut off, before anything is opened and with the data directory locked: back, or on where the new
+ * version had proven itself. May put the new executable into this process and not return.
  */
 export async function repairUpgrade({ paths, serveArguments, environment, log }: RepairParts): Promise<void> {
   const journal = readJournal(paths.upgradeJournal)
@@ -39,7 +38,6 @@ export async function repairUpgrade({ paths, serveArguments, environment, log }:
   }
 }
 
-/** Goes back where the new executable cannot be put into place: the old one stands there still. */
 async function isInstalled(paths: Paths, journal: UpgradeJournal, log: ServerLog): Promise<boolean> {
   try {
     install(journal.staged, journal.executable)
@@ -51,7 +49,6 @@ async function isInstalled(paths: Paths, journal: UpgradeJournal, log: ServerLog
   }
 }
 
-/** Brings back what the new version has changed, and removes it. Repeatable. */
 export async function rollBack(paths: Paths, journal: UpgradeJournal, reason: string): Promise<UpgradeJournal> {
   const { backup, schema } = journal
   const restored = backup === undefined || schema === undefined ? [] : await restoreChanged(paths, backup, schema)

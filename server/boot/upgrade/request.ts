@@ -16,12 +16,10 @@ export interface UpgradeOptions {
   file: string
   isForced: boolean
   healthTimeoutMs: number
-  /** Asked when all checks have passed. */
   confirm: (from: string, to: string) => Promise<boolean>
   report: (line: string) => void
 }
 
-/** How it ended, for people and programs. */
 export interface UpgradeResult {
   status: 'done' | 'rolled_back'
   from: string
@@ -31,15 +29,12 @@ export interface UpgradeResult {
 }
 
 const POLL_MS = 200
-/** Beyond the health time-out: for requests and databases to be closed, and for the new version to start for good. */
+/** Time beyond the health time-out, for requests and databases to be closed and for the new version to start for good. */
 const END_TIMEOUT_MS = 120_000
-/** Whoever supervises the control plane has started it again by then. */
 const GONE_MS = 30_000
 
 /**
- * Upgrades the running control plane: checks the file, backs up the databases, tries the new version on copies of them, and has the
- * control plane do the rest. From there on it goes to its end without us.
- *
+ * Upgrades the running control plane. Once it has taken over, the upgrade goes on without us.
  * @throws AppError when nothing was changed, with the reason.
  */
 export async function requestUpgrade(options: UpgradeOptions): Promise<UpgradeResult> {

@@ -1,6 +1,5 @@
 import type { UpgradeJournal } from './journal.ts'
 
-/** Backups of earlier upgrades that are kept, the newest first. */
 export const BACKUPS_KEPT = 5
 
 export interface Offer {
@@ -18,7 +17,6 @@ export function refusalOf({ running, offered, isForced }: Offer): string | undef
   return `${offered} ${relation}. Install it all the same with --force; an older version may not know the database.`
 }
 
-/** What `cpd --version` printed, if it is a version. */
 export function parseVersion(output: string): string | undefined {
   return /^\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/.exec(output.trim())?.[0]
 }

@@ -10,7 +10,6 @@ const POLL_MS = 10
 
 /**
  * Notes that this process is on trial, before it opens anything: whoever starts after a dead guardian has to end it first.
- *
  * @throws AppError `conflict` when there is no guardian that would hold the data directory for it.
  */
 export function noteTrial({ upgradeJournal, upgradeTrial }: Paths): void {
@@ -19,7 +18,6 @@ export function noteTrial({ upgradeJournal, upgradeTrial }: Paths): void {
   replaceFileSync(upgradeTrial, JSON.stringify({ pid: process.pid, startedAt: processStart(process.pid) }))
 }
 
-/** Ends a control plane that was on trial when its guardian died, and returns when it is gone. */
 export async function endForgottenTrial(path: string): Promise<void> {
   const text = readIfPresent(path)
   if (text === undefined) return

@@ -4,12 +4,9 @@ export interface Attempt {
   act(): unknown
 }
 
-/** Attempts of one kind, which one guarantee of the engine forbids. */
 export interface Try {
   id: string
-  /** Ends the sentence "A hostile app …". */
   title: string
-  /** Id of the guarantee that forbids it. */
   guarantee: string
   attempts: readonly Attempt[]
 }
@@ -43,7 +40,6 @@ async function outcomeOf({ what, act }: Attempt): Promise<string | undefined> {
   }
 }
 
-/** For what can be done but must come to nothing. */
 export function refuse(reason: string): never {
   throw new Error(reason)
 }

@@ -17,7 +17,6 @@ import { dirname, join } from 'node:path'
 import { type Attempt, refuse, type Try } from './attempt.ts'
 import { type FolderTarget, NEXT_SOURCE, type Targets } from './targets.ts'
 
-/** What a hostile app tries with files that are not its own. */
 export function fileTries(targets: Targets): Try[] {
   return [
     {
@@ -84,7 +83,6 @@ const nextSource = (): string => join(dirname(homedir()), 'builds', NEXT_SOURCE.
 
 const reading = (path: string): Attempt => ({ what: path, act: () => `read ${readFileSync(path).length} bytes` })
 
-/** A link in a folder of its own, of either kind, opens nothing that its target does not. */
 function readingThroughLinks(path: string): Attempt[] {
   const through = (kind: string, link: (target: string, path: string) => void): Attempt => ({
     what: `${path} through a ${kind} link`,
@@ -136,7 +134,6 @@ const blockDevices = (): string[] =>
     .map((name) => join('/dev', name))
     .filter((path) => statSync(path, { throwIfNoEntry: false })?.isBlockDevice())
 
-/** To what it is already. */
 function setLength(descriptor: number): string {
   ftruncateSync(descriptor, fstatSync(descriptor).size)
   return 'set its length'

@@ -5,7 +5,6 @@ import type { ListenerTarget, Targets } from './targets.ts'
 
 const CONNECT_TIMEOUT_MS = 2000
 
-/** What a hostile app tries to reach of the machine and of others. */
 export function networkTries({ sockets, listeners, neighbourListeners, names }: Targets): Try[] {
   return [
     {
@@ -41,7 +40,6 @@ export function networkTries({ sockets, listeners, neighbourListeners, names }: 
   ]
 }
 
-/** What listens at all addresses of the machine might be reached at the one through which we leave. */
 function atGateways(listeners: readonly ListenerTarget[]): ListenerTarget[] {
   const ports = [...new Set(listeners.map(({ port }) => port))]
   return gateways().flatMap((host) => ports.map((port) => ({ what: 'the gateway', host, port })))

@@ -78,7 +78,6 @@ function tool(argv: readonly string[]): Attempt {
   }
 }
 
-/** On a folder of its own, and undone at once. */
 async function mounting(): Promise<string> {
   const dir = mkdtempSync(join(tmpdir(), 'mount-'))
   try {
@@ -141,7 +140,6 @@ function canRead(path: string): boolean {
   }
 }
 
-/** Writes the value that is there. */
 const rewriting = (name: string): Attempt => ({
   what: name,
   act: () => {
@@ -154,7 +152,6 @@ const rewriting = (name: string): Attempt => ({
 const CGROUP_ROOT = '/sys/fs/cgroup'
 const LIMIT_FILES = ['memory.max', 'memory.limit_in_bytes', 'cpu.max', 'cpu.cfs_quota_us', 'pids.max', 'cgroup.freeze']
 
-/** Into the root of each hierarchy, into a group of its own, and up with its own limits. */
 function groupAttempts(): Attempt[] {
   const hierarchies = [CGROUP_ROOT, ...foldersOf(CGROUP_ROOT).map((name) => join(CGROUP_ROOT, name))]
   const own = ownGroups()

@@ -18,7 +18,6 @@ const HARMLESS: Record<string, { numbers: readonly [number, number]; args: reado
   'socket AF_ALG': { numbers: [41, 198], args: [38, 5, 0], opens: true },
 }
 
-/** What the filter of system calls refuses, each as far as it shows: by a call that succeeds where nothing filters it. */
 export function systemCallTries(): Try[] {
   return [
     {

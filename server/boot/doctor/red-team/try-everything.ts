@@ -6,10 +6,7 @@ import { processTries } from './processes.ts'
 import { systemCallTries } from './system-calls.ts'
 import type { Targets } from './targets.ts'
 
-/**
- * Tries to break out of where it runs in every way it knows, one after the other, and tells what came of it. As root of the machine it
- * tries nothing: nothing would hold it back, and it says so.
- */
+/** Tries to break out in every way it knows. As root of the machine it tries nothing, as nothing would hold it back. */
 export async function tryEverything(targets: Targets): Promise<TryResult[]> {
   if (process.getuid?.() === 0) return [runsAsRoot]
   const results: TryResult[] = []
