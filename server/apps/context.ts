@@ -10,7 +10,7 @@ import type { Poke } from '../platform/work/poke.ts'
 import type { Publisher } from '../platform/work/publisher.ts'
 import type { RuntimeSettings } from '../runtime/settings.ts'
 import type { DiskQuota } from '../runtime/space/quota.ts'
-import type { ShellSeats } from '../runtime/terminals/open-shells.ts'
+import type { OpenShells } from '../runtime/terminals/open-shells.ts'
 import type { ExitReasons } from '../runtime/workloads/exit-reasons.ts'
 import type { Collector } from '../telemetry/logs/collector.ts'
 import type { LogHub } from '../telemetry/logs/hub.ts'
@@ -50,7 +50,7 @@ export interface AppContext extends IdentityContext {
   readonly metrics: Metrics
   readonly exitReasons: ExitReasons
   readonly diskQuota: DiskQuota
-  readonly shells: ShellSeats
+  readonly shells: OpenShells
   readonly uploads: Holds
   readonly work: AppWork
   /** Whether the ingress has a certificate for a host that people can trust. */

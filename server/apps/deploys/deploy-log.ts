@@ -22,7 +22,7 @@ export function followDeployLog(context: Pick<AppContext, 'collector' | 'paths'>
 }
 
 /** Says something of ours in a deploy's log. */
-export function tellDeploy(context: Pick<AppContext, 'paths'>, deploy: LoggedDeploy, text: string): void {
+export function writeDeployLog(context: Pick<AppContext, 'paths'>, deploy: LoggedDeploy, text: string): void {
   appendOutput(deployLogPath(context, deploy), `==> ${text}\n`)
 }
 

@@ -3,7 +3,7 @@ import type { Owner } from '../../runtime/owner.ts'
 import type { AppContext } from '../context.ts'
 import { recordEvent } from '../events/store.ts'
 import { serviceById } from '../services/store.ts'
-import { closeDeployLog, tellDeploy } from './deploy-log.ts'
+import { closeDeployLog, writeDeployLog } from './deploy-log.ts'
 import { pruneReleases } from './prune.ts'
 import { deployById, type StoredDeploy, updateDeploy } from './store.ts'
 
@@ -30,7 +30,7 @@ export async function settleDeploy(context: AppContext, deployId: string): Promi
   const deploy = deployById(context.db, deployId)
   if (deploy?.finishedAt == null) return
   const isServing = serviceById(context.db, deploy.serviceId)?.liveDeployId != null
-  tellDeploy(context, deploy, `${endingLine(deploy)}${isServing && deploy.status.endsWith('_failed') ? fallBackLine(deploy) : ''}`)
+  writeDeployLog(context, deploy, `${endingLine(deploy)}${isServing && deploy.status.endsWith('_failed') ? fallBackLine(deploy) : ''}`)
   await closeDeployLog(context, deploy)
   await pruneReleases(context, deploy.serviceId)
   context.work.poke('deploys')

@@ -26,7 +26,7 @@ export interface StoredDeploy {
   strategy: RolloutStrategy | null
   /** When the deploy before left the routes; of a stop-first deploy only. */
   routesLeftAt: number | null
-  gapMs: number | null
+  downtimeMs: number | null
 }
 
 const deploys = tableOf<StoredDeploy>('deploys', {
@@ -48,7 +48,7 @@ const deploys = tableOf<StoredDeploy>('deploys', {
   finishedAt: 'finished_at',
   strategy: 'strategy',
   routesLeftAt: 'routes_left_at',
-  gapMs: 'gap_ms',
+  downtimeMs: 'gap_ms',
 })
 
 export type NewDeploy = Pick<
@@ -74,7 +74,7 @@ export type DeployChange = Partial<
     | 'finishedAt'
     | 'strategy'
     | 'routesLeftAt'
-    | 'gapMs'
+    | 'downtimeMs'
   >
 >
 
@@ -157,7 +157,7 @@ const time = (text: string | undefined): number | null => (text === undefined ? 
 const iso = (time: number): string => new Date(time).toISOString()
 
 function presentDeploy(deploy: ShownDeploy): Deploy {
-  const { sourceId, sourceSha256, startedAt, finishedAt, reason, rollbackOf, strategy, gapMs, guardUntil } = deploy
+  const { sourceId, sourceSha256, startedAt, finishedAt, reason, rollbackOf, strategy, downtimeMs, guardUntil } = deploy
   return {
     id: deploy.id,
     status: deploy.status,
@@ -171,7 +171,7 @@ function presentDeploy(deploy: ShownDeploy): Deploy {
     ...(rollbackOf === null ? {} : { rollbackOf }),
     rollout: {
       strategy: strategy ?? (deploy.hasDisk ? 'stop_first' : 'rolling'),
-      ...(gapMs === null ? {} : { gapMs }),
+      ...(downtimeMs === null ? {} : { gapMs: downtimeMs }),
     },
     ...(guardUntil === null ? {} : { guardedUntil: iso(guardUntil) }),
   }

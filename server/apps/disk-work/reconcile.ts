@@ -9,13 +9,13 @@ import { removeTree } from '../../platform/files/tree/remove.ts'
 import { newId } from '../../platform/id.ts'
 import { describeError } from '../../platform/server-log.ts'
 import type { AppContext } from '../context.ts'
+import { recordDiskEvent } from '../disks/events.ts'
 import { loopDeviceOf } from '../disks/loop-device.ts'
 import { withMountedImage } from '../disks/mounted-image.ts'
 import { diskPathsOf } from '../disks/paths.ts'
 import { insertSnapshot, snapshotExpiresAt, snapshotsOf } from '../disks/snapshot-store.ts'
 import { growStorage, makeStorage, prepareRestore, restoreStorage } from '../disks/storage.ts'
 import { type DiskChange, diskById, isPreparingRestore, removeDiskRow, type StoredDisk, updateDisk } from '../disks/store.ts'
-import { tellOfDisk } from '../disks/tell.ts'
 import { runTool } from '../disks/tools.ts'
 import { listEvents } from '../events/store.ts'
 import { serviceById } from '../services/store.ts'
@@ -33,7 +33,7 @@ export async function reconcileDisk(context: AppContext, diskId: string): Promis
   if (disk === undefined) return undefined
   if (disk.status === 'available') return await keepSnapshots(context, disk)
   if (isPreparingRestore(disk)) {
-    await orTell(context, disk, () => prepare(context, disk))
+    await orRecordFailure(context, disk, () => prepare(context, disk))
     return context.now()
   }
   if (disk.status !== 'creating' && isInUse(context, disk)) {
@@ -57,9 +57,9 @@ async function change(context: AppContext, disk: StoredDisk): Promise<void> {
     case 'creating':
       return await make(context, disk)
     case 'resizing':
-      return await orTell(context, disk, () => grow(context, disk))
+      return await orRecordFailure(context, disk, () => grow(context, disk))
     case 'restoring':
-      return await orTell(context, disk, () => restore(context, disk))
+      return await orRecordFailure(context, disk, () => restore(context, disk))
     case 'attaching':
       return await attach(context, disk)
     case 'deleting':
@@ -76,13 +76,13 @@ async function make(context: AppContext, disk: StoredDisk): Promise<void> {
   try {
     await makeStorage(context.paths, disk)
   } catch (error) {
-    if (!context.stopping.aborted) tellOnce(context, disk, reasonOf(error))
+    if (!context.stopping.aborted) recordOnce(context, disk, reasonOf(error))
     throw error
   }
   const { mountPath, sizeGb: sizeGB } = disk
   context.db.transaction(() => {
     settle(context, disk)
-    tellOfDisk(context, disk, 'disk_created', { mountPath, sizeGB })
+    recordDiskEvent(context, disk, 'disk_created', { mountPath, sizeGB })
   })()
 }
 
@@ -91,7 +91,7 @@ async function grow(context: AppContext, disk: StoredDisk): Promise<void> {
   await growStorage(context.paths, disk, sizeGb)
   context.db.transaction(() => {
     settle(context, disk, { sizeGb })
-    tellOfDisk(context, disk, 'disk_resized', { fromGB: disk.sizeGb, toGB: sizeGb })
+    recordDiskEvent(context, disk, 'disk_resized', { fromGB: disk.sizeGb, toGB: sizeGb })
   })()
 }
 
@@ -108,7 +108,7 @@ async function restore(context: AppContext, disk: StoredDisk): Promise<void> {
   context.db.transaction(() => {
     insertSnapshot(context.db, { key: replaced, diskId: disk.id, status: 'available', origin: 'before_restore', createdAt: context.now() })
     settle(context, disk)
-    tellOfDisk(context, disk, 'disk_restored', { snapshotKey: snapshot, replacedKey: replaced })
+    recordDiskEvent(context, disk, 'disk_restored', { snapshotKey: snapshot, replacedKey: replaced })
   })()
 }
 
@@ -124,7 +124,7 @@ async function attach(context: AppContext, disk: StoredDisk): Promise<void> {
   }
   context.db.transaction(() => {
     settle(context, disk)
-    tellOfDisk(context, disk, 'disk_attached', { mountPath: disk.mountPath })
+    recordDiskEvent(context, disk, 'disk_attached', { mountPath: disk.mountPath })
   })()
 }
 
@@ -132,7 +132,7 @@ async function remove(context: AppContext, disk: StoredDisk): Promise<void> {
   await removeTree(diskPathsOf(context.paths, disk.id).root)
   context.db.transaction(() => {
     removeDiskRow(context.db, disk.id)
-    tellOfDisk(context, disk, 'disk_deleted')
+    recordDiskEvent(context, disk, 'disk_deleted')
     const { id: target, name, workspaceId, serviceId, keptUntil } = disk
     const reason = keptUntil === null ? 'on request' : 'its service was deleted, and it was kept for as long as promised'
     context.audit.system({ event: 'disk.removed', workspaceId, target, metadata: { name, serviceId, reason } })
@@ -147,7 +147,7 @@ function settle(context: AppContext, disk: StoredDisk, changes: DiskChange = {})
 }
 
 /** What cannot be done leaves the disk as it was, and the service comes back. */
-async function orTell(context: AppContext, disk: StoredDisk, act: () => Promise<void>): Promise<void> {
+async function orRecordFailure(context: AppContext, disk: StoredDisk, act: () => Promise<void>): Promise<void> {
   try {
     await act()
   } catch (error) {
@@ -156,7 +156,7 @@ async function orTell(context: AppContext, disk: StoredDisk, act: () => Promise<
     const reason = reasonOf(error)
     context.db.transaction(() => {
       settle(context, disk)
-      tellOfDisk(context, disk, disk.status === 'resizing' ? 'disk_resize_failed' : 'disk_restore_failed', { reason })
+      recordDiskEvent(context, disk, disk.status === 'resizing' ? 'disk_resize_failed' : 'disk_restore_failed', { reason })
     })()
   }
 }
@@ -165,12 +165,12 @@ const reasonOf = (error: unknown): string =>
   error instanceof AppError ? error.message : 'The platform failed at it; its own log says why. Try again.'
 
 /** The same reason as at the last try is no news. */
-function tellOnce(context: AppContext, disk: StoredDisk, reason: string): void {
+function recordOnce(context: AppContext, disk: StoredDisk, reason: string): void {
   const type = 'disk_create_failed'
   const [last] = listEvents(context.db, disk.serviceId, { type: [type], beforeId: undefined, limit: 1 })
   const { diskId, reason: told } = last?.details ?? {}
   if (diskId === disk.id && told === reason) return
-  tellOfDisk(context, disk, type, { reason })
+  recordDiskEvent(context, disk, type, { reason })
 }
 
 /** Takes the snapshots that are wanted and removes what has had its time, the kept disk itself as well. */

@@ -6,6 +6,7 @@ import { newId } from '../../platform/id.ts'
 import { whileThereIsRoom } from '../../runtime/space/room.ts'
 import type { AppContext } from '../context.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
+import { recordDiskEvent } from '../disks/events.ts'
 import { loopDeviceOf } from '../disks/loop-device.ts'
 import { withMountedImage } from '../disks/mounted-image.ts'
 import { diskPathsOf } from '../disks/paths.ts'
@@ -19,7 +20,6 @@ import {
 } from '../disks/snapshot-store.ts'
 import { contentOf, copyContent, removeSnapshotFiles, sizeOnServer } from '../disks/storage.ts'
 import type { StoredDisk } from '../disks/store.ts'
-import { tellOfDisk } from '../disks/tell.ts'
 import { instancesOf } from '../workloads/instance-store.ts'
 
 const DAY_MS = 24 * 60 * 60_000
@@ -51,7 +51,7 @@ export async function takeSnapshot(context: AppContext, disk: StoredDisk, { key,
     const sizeBytes = await sizeOnServer(target)
     context.db.transaction(() => {
       updateSnapshot(context.db, key, { status: 'available', sizeBytes })
-      tellOfDisk(context, disk, 'disk_snapshot_created', { snapshotKey: key, origin, sizeBytes })
+      recordDiskEvent(context, disk, 'disk_snapshot_created', { snapshotKey: key, origin, sizeBytes })
     })()
   } catch (error) {
     if (context.stopping.aborted) throw error
@@ -60,7 +60,7 @@ export async function takeSnapshot(context: AppContext, disk: StoredDisk, { key,
     context.log.error('snapshot not taken', { diskId: disk.id, reason })
     context.db.transaction(() => {
       updateSnapshot(context.db, key, { status: 'failed', reason })
-      tellOfDisk(context, disk, 'disk_snapshot_failed', { snapshotKey: key, origin, reason })
+      recordDiskEvent(context, disk, 'disk_snapshot_failed', { snapshotKey: key, origin, reason })
     })()
   }
 }

@@ -3,7 +3,7 @@
  * new one. Both are written down as they happen, so the figure is right when the control plane was replaced meanwhile.
  */
 import type { AppContext } from '../context.ts'
-import { tellDeploy } from '../deploys/deploy-log.ts'
+import { writeDeployLog } from '../deploys/deploy-log.ts'
 import { deployById, unfinishedDeploys, updateDeploy } from '../deploys/store.ts'
 import { diskOfService } from '../disks/store.ts'
 import type { StoredService } from '../services/store.ts'
@@ -20,12 +20,12 @@ export function noteLeaving({ db, now }: Pick<AppContext, 'db' | 'now'>, service
 export function noteArrival(context: AppContext, service: StoredService, deployId: string): void {
   const { db, now } = context
   const deploy = deployById(db, deployId)
-  if (deploy?.strategy !== 'stop_first' || deploy.routesLeftAt === null || deploy.gapMs !== null) return
-  const gapMs = Math.max(0, now() - deploy.routesLeftAt)
-  updateDeploy(db, deployId, { gapMs }, now())
-  tellDeploy(
+  if (deploy?.strategy !== 'stop_first' || deploy.routesLeftAt === null || deploy.downtimeMs !== null) return
+  const downtimeMs = Math.max(0, now() - deploy.routesLeftAt)
+  updateDeploy(db, deployId, { downtimeMs }, now())
+  writeDeployLog(
     context,
     deploy,
-    `Stop-first because of disk ${diskOfService(db, service.id)?.name ?? ''}: the service was away for ${gapMs} ms`,
+    `Stop-first because of disk ${diskOfService(db, service.id)?.name ?? ''}: the service was away for ${downtimeMs} ms`,
   )
 }

@@ -1,6 +1,6 @@
 import { SHARED_ADDRESS } from '../../engines/port/loopback-address.ts'
 import type { AppContext } from '../context.ts'
-import { tellDeploy } from '../deploys/deploy-log.ts'
+import { writeDeployLog } from '../deploys/deploy-log.ts'
 import { releaseById } from '../deploys/release-store.ts'
 import { deployById } from '../deploys/store.ts'
 import { givenPortOf } from '../launch/given-port.ts'
@@ -113,5 +113,5 @@ function tell(context: AppContext, { id, deployId, serviceId }: StoredInstance, 
   const deploy = deployById(context.db, deployId)
   if (deploy === undefined || deploy.status !== 'update_in_progress') return
   const first = instancesOf(context.db, serviceId).find((one) => one.deployId === deployId && one.phase === 'starting')
-  if (first?.id === id) tellDeploy(context, deploy, text)
+  if (first?.id === id) writeDeployLog(context, deploy, text)
 }

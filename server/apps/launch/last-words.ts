@@ -71,7 +71,7 @@ export function wordsIn(text: string): string[] {
 /** As `recordExit` writes it. */
 const BETWEEN_RUNS = /^==> .*Next start in [\d.]+ s\.$/m
 
-/** As `tellDeploy` writes them. */
+/** As `writeDeployLog` writes them. */
 const OWN_LINE = /^==> .*$/m
 
 const clipped = (line: string): string => (line.length > MOST_LINE_CHARS ? `${line.slice(0, MOST_LINE_CHARS)}…` : line)

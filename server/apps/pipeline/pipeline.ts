@@ -11,7 +11,7 @@ import { isDiskFull } from '../../platform/files/disk-full.ts'
 import { describeError } from '../../platform/server-log.ts'
 import { unlessAborted } from '../../platform/work/unless-aborted.ts'
 import type { AppContext } from '../context.ts'
-import { followDeployLog, tellDeploy } from '../deploys/deploy-log.ts'
+import { followDeployLog, writeDeployLog } from '../deploys/deploy-log.ts'
 import { type Ending, endDeploy, settleDeploy } from '../deploys/finish.ts'
 import { deployById, type StoredDeploy, updateDeploy } from '../deploys/store.ts'
 import { strategyOf } from '../deploys/strategy.ts'
@@ -83,7 +83,7 @@ const preDeploy: Step = async (context, service, { deploy, signal }) => {
   if (deploy.status === 'update_in_progress' || !hasPreDeploy(context, deploy)) return undefined
   const command = (disk: DiskOfInstance) => runPreDeploy(context, service, { deploy, disk, signal })
   const isStopFirst = strategyOf(context.db, service.id) === 'stop_first'
-  if (isStopFirst) tellDeploy(context, deploy, 'The pre-deploy command gets the disk, so nothing else of the service runs meanwhile')
+  if (isStopFirst) writeDeployLog(context, deploy, 'The pre-deploy command gets the disk, so nothing else of the service runs meanwhile')
   const run = () => (isStopFirst ? withDisk(context, service, { signal, run: command }) : withoutDisk(command))
   return attempt(context, service, { deploy, signal, stage: stages.preDeploy, run })
 }
@@ -120,7 +120,7 @@ async function attempt(context: AppContext, service: StoredService, { deploy, st
 const beginUpdate: Step = async (context, service, { deploy }) => {
   if (deploy.status !== 'update_in_progress') {
     begin(context, service, { deploy, status: 'update_in_progress', event: undefined })
-    tellDeploy(context, deploy, updateText(context, service, deploy))
+    writeDeployLog(context, deploy, updateText(context, service, deploy))
   }
   context.work.poke('service', service.id)
   return undefined

@@ -1,7 +1,7 @@
 import { AppError } from '../../../shared/error.ts'
 import { commandIn } from '../../builders/plan.ts'
 import type { AppContext } from '../context.ts'
-import { deployLogPath, tellDeploy } from '../deploys/deploy-log.ts'
+import { deployLogPath, writeDeployLog } from '../deploys/deploy-log.ts'
 import { artifactDir, releaseById } from '../deploys/release-store.ts'
 import type { StoredDeploy } from '../deploys/store.ts'
 import type { DiskOfInstance } from '../disks/workload.ts'
@@ -31,7 +31,7 @@ export async function runPreDeploy(
   const release = deploy.releaseId === null ? undefined : releaseById(context.db, deploy.releaseId)
   if (release === undefined) throw new AppError('bad_request', 'The release of this deploy is gone. Deploy again.')
   const command = release.settings.preDeployCommand
-  tellDeploy(context, deploy, `Pre-deploy: ${command}`)
+  writeDeployLog(context, deploy, `Pre-deploy: ${command}`)
   const secretsDir = await prepareSecrets(context, { service, release })
   const facts = { port: NO_PORT, instanceId: `${deploy.id}-pre-deploy`, deployId: deploy.id, secretsDir }
   const cwd = artifactDir(context.paths, release)

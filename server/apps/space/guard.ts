@@ -6,16 +6,16 @@
 import { statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describeError } from '../../platform/server-log.ts'
-import { allowedOn, chooseHog, type Holder, SMALL_GROWTH } from '../../runtime/space/hog.ts'
+import { allowedOn, heaviestUser, SMALL_GROWTH, type SpaceUser } from '../../runtime/space/heaviest-user.ts'
 import { measureFolders, measureRemoved } from '../../runtime/space/measure.ts'
-import { nextLookMs, type Shortage, type Spaces, shortageIn, spacesOf, type Unit } from '../../runtime/space/reserve.ts'
+import { nextCheckMs, type Shortage, type Spaces, shortageIn, spacesOf, type Unit } from '../../runtime/space/reserve.ts'
 import type { AppContext } from '../context.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
 import { hasInstances } from '../workloads/instance-store.ts'
 import { allOpenJobs } from '../workloads/job-store.ts'
 import { type Candidate, candidatesOf } from './candidates.ts'
 import { clearUpAfterFullest } from './clear-up.ts'
-import { holdBack, stopHog } from './stop.ts'
+import { holdBack, stopHeaviest } from './stop.ts'
 
 /** Between two measurements, so that growth shows. */
 const BETWEEN_SWEEPS_MS = 250
@@ -57,14 +57,14 @@ export function startDiskGuard(context: AppContext): void {
 async function keepWatch(watch: Watch): Promise<void> {
   const { context } = watch
   const settingMb = context.config.CP_DISK_RESERVE_MB
-  let before = lookAt(context)
+  let before = measureSpaces(context)
   for (;;) {
-    const now = lookAt(context)
+    const now = measureSpaces(context)
     const shortage = shortageIn(now, settingMb)
     if (shortage?.unit !== watch.shortOf) watch.held.clear()
     watch.shortOf = shortage?.unit
     if (shortage === undefined) watch.down.clear()
-    const delayMs = shortage === undefined ? nextLookMs(before, now, settingMb) : await whileShort(watch, shortage)
+    const delayMs = shortage === undefined ? nextCheckMs(before, now, settingMb) : await whileShort(watch, shortage)
     before = now
     await sleep(delayMs, undefined, { signal: context.stopping, ref: false })
   }
@@ -90,23 +90,23 @@ const isUsed = ({ db, shells }: AppContext): boolean =>
 async function sweep(watch: Watch, shortage: Shortage): Promise<number> {
   const { context, held, down } = watch
   const candidates = isUsed(context) ? await candidatesOf(context) : []
-  const holders = await measure(watch, candidates, shortage)
-  const hog = chooseHog(holders, SMALL_GROWTH[shortage.unit])
+  const users = await measure(watch, candidates, shortage)
+  const heaviest = heaviestUser(users, SMALL_GROWTH[shortage.unit])
   const isFirst = held.size === 0
-  for (const { id, held: amount } of holders) held.set(id, amount)
-  const candidate = candidates.find(({ id }) => id === hog?.id)
-  if (hog === undefined || candidate === undefined) {
-    if (isFirst && holders.length > 0) return BETWEEN_SWEEPS_MS
-    return await withoutHog(watch, shortage)
+  for (const { id, held: amount } of users) held.set(id, amount)
+  const candidate = candidates.find(({ id }) => id === heaviest?.id)
+  if (heaviest === undefined || candidate === undefined) {
+    if (isFirst && users.length > 0) return BETWEEN_SWEEPS_MS
+    return await withNobodyToBlame(watch, shortage)
   }
-  context.log.error('the disk is short of space', { ...told(shortage), stopped: hog.id })
-  if (hog.kind === 'service') down.add(hog.id)
-  await stopHog(context, candidate, { hog, shortage })
-  held.delete(hog.id)
+  context.log.error('the disk is short of space', { ...told(shortage), stopped: heaviest.id })
+  if (heaviest.kind === 'service') down.add(heaviest.id)
+  await stopHeaviest(context, candidate, { heaviest, shortage })
+  held.delete(heaviest.id)
   return BETWEEN_SWEEPS_MS
 }
 
-async function measure({ context, held, down }: Watch, candidates: readonly Candidate[], shortage: Shortage): Promise<Holder[]> {
+async function measure({ context, held, down }: Watch, candidates: readonly Candidate[], shortage: Shortage): Promise<SpaceUser[]> {
   const { unit } = shortage
   const folders = await measureFolders(
     candidates.flatMap((candidate) => candidate.folders),
@@ -128,7 +128,7 @@ async function measure({ context, held, down }: Watch, candidates: readonly Cand
   }))
 }
 
-async function withoutHog(watch: Watch, shortage: Shortage): Promise<number> {
+async function withNobodyToBlame(watch: Watch, shortage: Shortage): Promise<number> {
   const { context } = watch
   if (context.now() - watch.clearedUpAt < CLEAR_UP_MS) return CALM_MS
   const isSpaceFreed = await clearUpAfterFullest(context, shortage.unit)
@@ -151,7 +151,7 @@ const NAMES: Record<Unit, string> = { bytes: 'space', files: 'room for files' }
 const told = ({ unit, free, reserve }: Shortage) =>
   unit === 'bytes' ? { freeBytes: free, reserveBytes: reserve } : { freeFiles: free, reserveFiles: Math.ceil(reserve) }
 
-const lookAt = ({ paths }: Pick<AppContext, 'paths'>): Spaces & { at: number } => ({
+const measureSpaces = ({ paths }: Pick<AppContext, 'paths'>): Spaces & { at: number } => ({
   ...spacesOf(paths.services),
   at: performance.now(),
 })

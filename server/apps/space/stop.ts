@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { AppError } from '../../../shared/error.ts'
 import { removeTree } from '../../platform/files/tree/remove.ts'
 import { servicePathsOf } from '../../platform/paths.ts'
-import type { Holder } from '../../runtime/space/hog.ts'
+import type { SpaceUser } from '../../runtime/space/heaviest-user.ts'
 import type { Shortage } from '../../runtime/space/reserve.ts'
 import type { AppContext } from '../context.ts'
 import { ensureFolder, ensureServiceFolders } from '../services/folders.ts'
@@ -17,12 +17,12 @@ const MIB = 1024 * 1024
 const HELD_BACK_MS = 10_000
 
 interface Found {
-  hog: Holder
+  heaviest: SpaceUser
   shortage: Shortage
 }
 
 /** Stops who fills the disk, says so where its people look, and frees what may be freed: /tmp of a service, folder and cache of a build. */
-export async function stopHog(context: AppContext, candidate: Candidate, found: Found): Promise<void> {
+export async function stopHeaviest(context: AppContext, candidate: Candidate, found: Found): Promise<void> {
   if (candidate.kind === 'build') return await stopBuild(context, candidate, found)
   await stopService(context, candidate, found)
 }
@@ -50,10 +50,10 @@ async function stopBuild({ work, paths }: AppContext, { id, service, folders }: 
   if (folders.includes(cache)) await discard(paths, service, cache)
 }
 
-const figures = ({ hog, shortage: { unit, free, reserve } }: Found): string =>
+const figures = ({ heaviest, shortage: { unit, free, reserve } }: Found): string =>
   unit === 'bytes'
-    ? `${mib(free)} were left of it, where ${mib(reserve)} must stay free, and it held ${mib(hog.held)}`
-    : `room for ${free} files was left on it, where room for ${Math.ceil(reserve)} must stay, and it held ${hog.held} files`
+    ? `${mib(free)} were left of it, where ${mib(reserve)} must stay free, and it held ${mib(heaviest.held)}`
+    : `room for ${free} files was left on it, where room for ${Math.ceil(reserve)} must stay, and it held ${heaviest.held} files`
 
 const mib = (bytes: number): string => `${Math.round(bytes / MIB)} MB`
 

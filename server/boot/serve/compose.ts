@@ -27,7 +27,7 @@ import { describeError, type ServerLog } from '../../platform/server-log.ts'
 import { createHolds } from '../../platform/work/holds.ts'
 import { publishTogether } from '../../platform/work/publisher.ts'
 import { openDiskQuota } from '../../runtime/space/quota.ts'
-import { createShellSeats } from '../../runtime/terminals/open-shells.ts'
+import { createOpenShells } from '../../runtime/terminals/open-shells.ts'
 import { createExitReasons } from '../../runtime/workloads/exit-reasons.ts'
 import { createCollector } from '../../telemetry/logs/collector.ts'
 import { createLogHub } from '../../telemetry/logs/hub.ts'
@@ -99,7 +99,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     belongings: serviceBelongings,
     logins: createThrottle(loginLimits(config.CP_LOGIN_LIMIT), basis.now),
     exitReasons: createExitReasons(),
-    shells: createShellSeats(),
+    shells: createOpenShells(),
     uploads: createHolds(),
     diskQuota: parts.diskQuota ?? (await openQuota(basis)),
   }

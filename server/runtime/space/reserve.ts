@@ -51,8 +51,7 @@ export function shortageIn(spaces: Spaces, settingMb: number | undefined): Short
 const CALM_MS = 1000
 const QUICK_MS = 50
 
-/** When to check again: within a second, and sooner the sooner the space would be down to the reserve if it went on falling as it does. */
-export function nextLookMs(before: Spaces & { at: number }, now: Spaces & { at: number }, settingMb: number | undefined): number {
+export function nextCheckMs(before: Spaces & { at: number }, now: Spaces & { at: number }, settingMb: number | undefined): number {
   const reserve = reserveOf(now, settingMb)
   const passedMs = Math.max(1, now.at - before.at)
   const untilShort = (unit: Unit) => {

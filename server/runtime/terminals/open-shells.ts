@@ -15,7 +15,7 @@ export interface SeatedShell {
 }
 
 /** Knows the open shells, so that nobody opens them without end and all of a service can be ended. */
-export interface ShellSeats {
+export interface OpenShells {
   /**
    * Takes a seat; the function returned gives it back, once.
    *
@@ -36,7 +36,7 @@ export interface ShellSeats {
   endAll(serviceId: string, reason: string): string[]
 }
 
-export function createShellSeats(): ShellSeats {
+export function createOpenShells(): OpenShells {
   const open = createHolds()
   const seated = new Set<SeatedShell>()
   return {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { allowedOn, chooseHog as chooseHogOf, type Holder, SMALL_GROWTH } from '../../../../server/runtime/space/hog.ts'
-import { nextLookMs, reserveBytes, reserveFiles, shortageIn } from '../../../../server/runtime/space/reserve.ts'
+import { allowedOn, heaviestUser as heaviestUserOf, SMALL_GROWTH, type SpaceUser } from '../../../../server/runtime/space/heaviest-user.ts'
+import { nextCheckMs, reserveBytes, reserveFiles, shortageIn } from '../../../../server/runtime/space/reserve.ts'
 
 const MIB = 1024 * 1024
 const GIB = 1024 * MIB
@@ -33,14 +33,14 @@ describe('the reserve', () => {
   test('is looked at every second, and sooner the faster the disk fills', () => {
     const files = { total: 0, free: 0 }
     const at = (free: number, ms: number) => ({ bytes: { total: 20 * GIB, free }, files, at: ms })
-    expect(nextLookMs(at(10 * GIB, 0), at(10 * GIB, 1000), 1024)).toBe(1000)
-    expect(nextLookMs(at(10 * GIB, 0), at(11 * GIB, 1000), 1024)).toBe(1000)
-    expect(nextLookMs(at(3 * GIB, 0), at(2 * GIB, 1000), 1024)).toBe(500)
-    expect(nextLookMs(at(3 * GIB, 0), at(1.01 * GIB, 1000), 1024)).toBe(50)
-    expect(nextLookMs(at(10 * GIB, 0), at(9.999 * GIB, 1000), 1024)).toBe(1000)
+    expect(nextCheckMs(at(10 * GIB, 0), at(10 * GIB, 1000), 1024)).toBe(1000)
+    expect(nextCheckMs(at(10 * GIB, 0), at(11 * GIB, 1000), 1024)).toBe(1000)
+    expect(nextCheckMs(at(3 * GIB, 0), at(2 * GIB, 1000), 1024)).toBe(500)
+    expect(nextCheckMs(at(3 * GIB, 0), at(1.01 * GIB, 1000), 1024)).toBe(50)
+    expect(nextCheckMs(at(10 * GIB, 0), at(9.999 * GIB, 1000), 1024)).toBe(1000)
     const filesLeft = (free: number, ms: number) => ({ ...at(10 * GIB, ms), files: { total: 300_000, free } })
-    expect(nextLookMs(filesLeft(220_000, 0), filesLeft(120_000, 1000), 1024)).toBe(500)
-    expect(nextLookMs(filesLeft(120_000, 0), filesLeft(20_100, 1000), 1024)).toBe(50)
+    expect(nextCheckMs(filesLeft(220_000, 0), filesLeft(120_000, 1000), 1024)).toBe(500)
+    expect(nextCheckMs(filesLeft(120_000, 0), filesLeft(20_100, 1000), 1024)).toBe(50)
   })
 })
 
@@ -51,9 +51,9 @@ test('a plan gives what it says, or a quarter of a disk on which that is less', 
   expect(allowedOn({ unit: 'files', total: 40_000 }, 5120)).toBe(10_000)
 })
 
-const chooseHog = (holders: readonly Holder[]) => chooseHogOf(holders, SMALL_GROWTH.bytes)
+const heaviestUser = (users: readonly SpaceUser[]) => heaviestUserOf(users, SMALL_GROWTH.bytes)
 
-const holder = (id: string, changes: Partial<Holder> = {}): Holder => ({
+const user = (id: string, changes: Partial<SpaceUser> = {}): SpaceUser => ({
   id,
   kind: 'service',
   held: 0,
@@ -64,26 +64,26 @@ const holder = (id: string, changes: Partial<Holder> = {}): Holder => ({
 
 describe('who is stopped', () => {
   test('is who is furthest beyond their plan, not who holds most', () => {
-    const large = holder('large', { held: 900 * MIB, allowed: 1000 * MIB })
-    expect(chooseHog([large, holder('a', { held: 200 * MIB }), holder('b', { held: 300 * MIB })])?.id).toBe('b')
+    const large = user('large', { held: 900 * MIB, allowed: 1000 * MIB })
+    expect(heaviestUser([large, user('a', { held: 200 * MIB }), user('b', { held: 300 * MIB })])?.id).toBe('b')
   })
 
   test('is who grew most where nobody is beyond their plan', () => {
-    const still = holder('still', { held: 90 * MIB, heldBefore: 90 * MIB })
-    const grows = holder('grows', { held: 60 * MIB, heldBefore: 10 * MIB })
-    expect(chooseHog([still, grows])?.id).toBe('grows')
+    const still = user('still', { held: 90 * MIB, heldBefore: 90 * MIB })
+    const grows = user('grows', { held: 60 * MIB, heldBefore: 10 * MIB })
+    expect(heaviestUser([still, grows])?.id).toBe('grows')
   })
 
   test('is who cannot be measured before who only grows, and after who is beyond their plan', () => {
-    const hides = holder('hides', { isUnmeasured: true })
-    const grows = holder('grows', { held: 60 * MIB, heldBefore: 10 * MIB })
-    expect(chooseHog([grows, hides])?.id).toBe('hides')
-    expect(chooseHog([grows, hides, holder('beyond', { held: 101 * MIB })])?.id).toBe('beyond')
+    const hides = user('hides', { isUnmeasured: true })
+    const grows = user('grows', { held: 60 * MIB, heldBefore: 10 * MIB })
+    expect(heaviestUser([grows, hides])?.id).toBe('hides')
+    expect(heaviestUser([grows, hides, user('beyond', { held: 101 * MIB })])?.id).toBe('beyond')
   })
 
   test('is nobody where nobody is beyond their plan and nobody grows: somebody else filled the disk', () => {
-    expect(chooseHog([holder('a', { held: 90 * MIB }), holder('b', { held: 5 * MIB, heldBefore: 5 * MIB })])).toBeUndefined()
-    expect(chooseHog([])).toBeUndefined()
+    expect(heaviestUser([user('a', { held: 90 * MIB }), user('b', { held: 5 * MIB, heldBefore: 5 * MIB })])).toBeUndefined()
+    expect(heaviestUser([])).toBeUndefined()
   })
 })
 
@@ -98,26 +98,26 @@ function randomFrom(seed: number): () => number {
   }
 }
 
-test('for any holders: who is stopped did wrong, nobody did worse, and the order does not matter', () => {
+test('for any users: who is stopped did wrong, nobody did worse, and the order does not matter', () => {
   for (let seed = 0; seed < 2000; seed++) {
     const random = randomFrom(seed)
-    const holders = Array.from({ length: Math.floor(random() * 8) }, (_, index) =>
-      holder(`s${index}`, {
+    const users = Array.from({ length: Math.floor(random() * 8) }, (_, index) =>
+      user(`s${index}`, {
         held: Math.floor(random() * 20) * 10 * MIB,
         heldBefore: random() < 0.3 ? undefined : Math.floor(random() * 20) * 10 * MIB,
         allowed: (random() < 0.5 ? 1000 : Math.floor(random() * 20) * 10) * MIB,
       }),
     )
-    const excess = (one: Holder) => one.held - one.allowed
-    const growth = (one: Holder) => one.held - (one.heldBefore ?? one.held)
-    const hog = chooseHog(holders)
-    expect(chooseHog(holders.toReversed())).toEqual(hog)
-    const isAnyBeyond = holders.some((one) => excess(one) > 0)
-    const isAnyGrowing = holders.some((one) => growth(one) >= SMALL_GROWTH.bytes)
-    expect(hog === undefined).toBe(!isAnyBeyond && !isAnyGrowing)
-    if (hog === undefined) continue
+    const excess = (one: SpaceUser) => one.held - one.allowed
+    const growth = (one: SpaceUser) => one.held - (one.heldBefore ?? one.held)
+    const heaviest = heaviestUser(users)
+    expect(heaviestUser(users.toReversed())).toEqual(heaviest)
+    const isAnyBeyond = users.some((one) => excess(one) > 0)
+    const isAnyGrowing = users.some((one) => growth(one) >= SMALL_GROWTH.bytes)
+    expect(heaviest === undefined).toBe(!isAnyBeyond && !isAnyGrowing)
+    if (heaviest === undefined) continue
     const measure = isAnyBeyond ? excess : growth
-    expect(measure(hog)).toBeGreaterThan(0)
-    expect(Math.max(...holders.map(measure))).toBe(measure(hog))
+    expect(measure(heaviest)).toBeGreaterThan(0)
+    expect(Math.max(...users.map(measure))).toBe(measure(heaviest))
   }
 })

@@ -1,7 +1,7 @@
 import { FILES_PER_MIB } from './quota-plan.ts'
 import type { Shortage, Unit } from './reserve.ts'
 
-export interface Holder {
+export interface SpaceUser {
   id: string
   kind: 'service' | 'build'
   held: number
@@ -26,19 +26,19 @@ export const allowedOn = ({ unit, total }: Pick<Shortage, 'unit' | 'total'>, dis
  * Who is to be stopped when the disk is short: the one furthest beyond their plan, else the one that cannot be measured, else the one that
  * grew most. Undefined when nobody did: somebody else has filled the disk.
  */
-export function chooseHog(holders: readonly Holder[], smallGrowth: number): Holder | undefined {
-  const beyond = holders.filter((holder) => excessOf(holder) > 0)
+export function heaviestUser(users: readonly SpaceUser[], smallGrowth: number): SpaceUser | undefined {
+  const beyond = users.filter((user) => excessOf(user) > 0)
   if (beyond.length > 0) return most(beyond, excessOf)
-  const unmeasured = holders.filter(({ isUnmeasured }) => isUnmeasured)
+  const unmeasured = users.filter(({ isUnmeasured }) => isUnmeasured)
   if (unmeasured.length > 0) return most(unmeasured, ({ held }) => held)
   return most(
-    holders.filter((holder) => growthOf(holder) >= smallGrowth),
+    users.filter((user) => growthOf(user) >= smallGrowth),
     growthOf,
   )
 }
 
-const excessOf = ({ held, allowed }: Holder): number => held - allowed
-const growthOf = ({ held, heldBefore }: Holder): number => (heldBefore === undefined ? 0 : held - heldBefore)
+const excessOf = ({ held, allowed }: SpaceUser): number => held - allowed
+const growthOf = ({ held, heldBefore }: SpaceUser): number => (heldBefore === undefined ? 0 : held - heldBefore)
 
-const most = (holders: readonly Holder[], measure: (holder: Holder) => number): Holder | undefined =>
-  holders.toSorted((a, b) => measure(b) - measure(a) || (a.id < b.id ? -1 : 1))[0]
+const most = (users: readonly SpaceUser[], measure: (user: SpaceUser) => number): SpaceUser | undefined =>
+  users.toSorted((a, b) => measure(b) - measure(a) || (a.id < b.id ? -1 : 1))[0]

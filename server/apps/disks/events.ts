@@ -7,7 +7,7 @@ import type { StoredDisk } from './store.ts'
 type DiskEvent = Extract<EventType, `disk_${string}`>
 
 /** Writes down among the events of its service what happened to a disk; one whose service is gone has nobody to tell. */
-export function tellOfDisk(
+export function recordDiskEvent(
   { db, now }: Pick<AppContext, 'db' | 'now'>,
   { id, name, serviceId }: StoredDisk,
   type: DiskEvent,
