@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { withOption } from './cli-option.ts'
 import { Id } from './id.ts'
 import { Many, OneOf, PageQuery, Time } from './schema.ts'
 
@@ -13,18 +14,29 @@ export type CronRule = Static<typeof CronRule>
 /** Of a service that is no cron job, too: an empty schedule never runs. */
 export const defaultCronRule: CronRule = { schedule: '', timezone: 'UTC', overlapPolicy: 'skip' }
 
-export const ScheduleInput = Type.String({
-  maxLength: 200,
-  description:
-    'Five fields: minute, hour, day of month, month, day of week, with names, lists, ranges and steps; or @hourly, @daily, @weekly, @monthly, @yearly',
-  examples: ['*/15 9-17 * * MON-FRI'],
-})
+export const ScheduleInput = withOption(
+  {
+    name: 'schedule',
+    value: 'fields',
+    help: "When a cron job runs: five fields in quotes, such as '0 3 * * *', or @hourly, @daily …",
+    isAtOnce: true,
+  },
+  Type.String({
+    maxLength: 200,
+    description:
+      'Five fields: minute, hour, day of month, month, day of week, with names, lists, ranges and steps; or @hourly, @daily, @weekly, @monthly, @yearly',
+    examples: ['*/15 9-17 * * MON-FRI'],
+  }),
+)
 
-export const TimezoneInput = Type.String({
-  maxLength: 64,
-  description: 'Name of the IANA time zone in which the schedule is read; default UTC',
-  examples: ['Europe/Berlin'],
-})
+export const TimezoneInput = withOption(
+  { name: 'timezone', value: 'zone', help: 'IANA time zone in which the schedule is read (default: UTC)', isAtOnce: true },
+  Type.String({
+    maxLength: 64,
+    description: 'Name of the IANA time zone in which the schedule is read; default UTC',
+    examples: ['Europe/Berlin'],
+  }),
+)
 
 /** Names and meanings are Render's: a run that waits or runs is `pending`. */
 export const cronRunStatuses = ['pending', 'successful', 'unsuccessful', 'canceled'] as const

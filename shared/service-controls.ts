@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { withOption } from './cli-option.ts'
 import { CronRule, defaultCronRule } from './cron.ts'
 import { OneOf, StrictObject, visibleChar } from './schema.ts'
 
@@ -14,11 +15,20 @@ const IpAllowEntry = StrictObject({
   description: Type.Optional(Type.String({ maxLength: 200, pattern: `^${visibleChar}*$`, examples: ['office'] })),
 })
 
-export const IpAllowListInput = Type.Array(IpAllowEntry, {
-  maxItems: maxAllowEntries,
-  description:
-    'Addresses that may reach the service; all others get 403. 0.0.0.0/0 is everywhere, IPv6 included. An empty list lets nobody in.',
-})
+export const IpAllowListInput = withOption(
+  {
+    name: 'allow-ip',
+    value: 'ranges',
+    help: 'Addresses that may reach it, such as 203.0.113.0/24; or everywhere, or nobody',
+    writtenAs: 'addresses',
+    isAtOnce: true,
+  },
+  Type.Array(IpAllowEntry, {
+    maxItems: maxAllowEntries,
+    description:
+      'Addresses that may reach the service; all others get 403. 0.0.0.0/0 is everywhere, IPv6 included. An empty list lets nobody in.',
+  }),
+)
 
 export const MaintenanceModeInput = StrictObject({
   enabled: Type.Boolean({ description: 'Every request gets 503 with Retry-After, or is sent to uri; instances go on running' }),
@@ -35,22 +45,39 @@ const guardWindowSeconds = { minimum: 5, maximum: 300 } as const
 
 export const CutoverGuardInput = StrictObject({
   enabled: Type.Optional(
-    Type.Boolean({ description: 'Whether a new release that does far worse than the old one is taken back by itself' }),
+    withOption(
+      {
+        name: 'guard',
+        help: 'Take a new release back by itself when it does far worse than the old one; the default',
+        helpOfNo: 'Leave a new release as it is, however it does',
+        isAtOnce: true,
+      },
+      Type.Boolean({ description: 'Whether a new release that does far worse than the old one is taken back by itself' }),
+    ),
   ),
   windowSeconds: Type.Optional(
-    Type.Integer({ ...guardWindowSeconds, description: 'For how long a new release is watched', examples: [30] }),
+    withOption(
+      { name: 'guard-window', value: 'seconds', help: 'How long a new release is watched', isAtOnce: true },
+      Type.Integer({ ...guardWindowSeconds, description: 'For how long a new release is watched', examples: [30] }),
+    ),
   ),
   errorRateThreshold: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 100,
-      description: 'Percentage points of 5xx above the old release that are too many',
-      examples: [20],
-    }),
+    withOption(
+      {
+        name: 'guard-threshold',
+        value: 'points',
+        help: 'Percentage points of 5xx above the old release that are too many',
+        isAtOnce: true,
+      },
+      Type.Integer({
+        minimum: 1,
+        maximum: 100,
+        description: 'Percentage points of 5xx above the old release that are too many',
+        examples: [20],
+      }),
+    ),
   ),
 })
-
-export const { minimum: minGuardWindowSeconds, maximum: maxGuardWindowSeconds } = guardWindowSeconds
 
 /** `freeze` keeps an idle instance in memory without a share of the processor, `stop` ends it. */
 export const sleepModes = ['off', 'freeze', 'stop'] as const
@@ -61,17 +88,27 @@ const idleSeconds = { minimum: 60, maximum: 7 * 24 * 3600 } as const
 
 export const SleepInput = StrictObject({
   mode: Type.Optional(
-    OneOf(
-      sleepModes,
-      'freeze: an idle instance keeps its memory and gets no processor time; stop: it is ended. The next request wakes it.',
+    withOption(
+      { name: 'sleep', value: 'mode', help: 'Freeze or stop it while nobody asks for it; the next request wakes it', isAtOnce: true },
+      OneOf(
+        sleepModes,
+        'freeze: an idle instance keeps its memory and gets no processor time; stop: it is ended. The next request wakes it.',
+      ),
     ),
   ),
   idleSeconds: Type.Optional(
-    Type.Integer({ ...idleSeconds, description: 'For how long nobody must have asked for it through the ingress', examples: [900] }),
+    withOption(
+      {
+        name: 'sleep-after',
+        value: 'duration',
+        help: 'How long nobody must have asked for it, such as 15m',
+        writtenAs: 'duration',
+        isAtOnce: true,
+      },
+      Type.Integer({ ...idleSeconds, description: 'For how long nobody must have asked for it through the ingress', examples: [900] }),
+    ),
   ),
 })
-
-export const { minimum: minIdleSeconds, maximum: maxIdleSeconds } = idleSeconds
 
 export const IpAllowList = Type.Array(Type.Object({ cidrBlock: Type.String(), description: Type.String() }))
 export const MaintenanceMode = Type.Object({ enabled: Type.Boolean(), uri: Type.String() })

@@ -1,88 +1,14 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
-import { overlapPolicies, ScheduleInput, TimezoneInput } from './cron.ts'
-import { deployStatuses, rolloutStrategies } from './deploy.ts'
-import { DiskInput, ServiceDisk } from './disk.ts'
-import { HeaderRule, HeaderRulesInput, PathRule, PathRulesInput } from './edge-rule.ts'
+import { withOption } from './cli-option.ts'
+import { deployStatuses } from './deploy.ts'
 import { EnvVarInput, maxEnvVars, SecretFileInput } from './env.ts'
 import { Id, instanceIdPattern } from './id.ts'
-import { buildPlanNames, planNames } from './plan.ts'
 import { Many, OneOf, PageQuery, StrictObject, Time, TimeInput, Unsupported, visibleChar } from './schema.ts'
-import {
-  CutoverGuard,
-  CutoverGuardInput,
-  IpAllowList,
-  IpAllowListInput,
-  MaintenanceMode,
-  MaintenanceModeInput,
-  Sleep,
-  SleepInput,
-} from './service-controls.ts'
-import { AutoDeployTrigger, BuildFilter, labelInputs, RegionInput } from './service-labels.ts'
+import { maxInstances, RelativePath, runtimes, ServiceDetails, ServiceDetailsInput } from './service-details.ts'
+import { AutoDeployTrigger, BuildFilter, labelInputs } from './service-labels.ts'
 import { serviceTypes } from './service-type.ts'
 
-/** The runtimes the process engine can build and run. */
-export const runtimes = ['node', 'bun', 'python', 'go', 'rust'] as const
-export type Runtime = (typeof runtimes)[number]
-
-export const maxInstances = 100
-export const defaultShutdownDelaySeconds = 30
-
 const optional = <T extends TSchema>(schema: T) => Type.Optional(schema)
-
-const Command = Type.String({ maxLength: 4096, pattern: '^[^\\u0000]*$' })
-const RelativePath = Type.String({
-  maxLength: 512,
-  pattern: '^(?!/)(?!.*(?:^|/)\\.\\.(?:/|$))[^\\u0000-\\u001f\\\\]*$',
-  description: 'Path below the root of the source',
-  examples: ['apps/web'],
-})
-const UrlPath = Type.String({ maxLength: 1024, pattern: '^/[!-~]*$', examples: ['/health'] })
-
-const EnvSpecificDetails = StrictObject({
-  buildCommand: optional(Command),
-  startCommand: optional(Command),
-  preDeployCommand: optional(Command),
-  dockerCommand: Unsupported(),
-  dockerContext: Unsupported('.'),
-  dockerfilePath: Unsupported('./Dockerfile'),
-})
-
-/** What may be set of a service's details, at create and patch; which fields fit which type is a rule of the server. */
-export const ServiceDetailsInput = StrictObject({
-  env: optional(OneOf(runtimes)),
-  runtime: optional(OneOf(runtimes)),
-  envSpecificDetails: optional(EnvSpecificDetails),
-  preDeployCommand: optional(Command),
-  plan: optional(OneOf(planNames)),
-  buildPlan: optional(OneOf(buildPlanNames)),
-  region: optional(RegionInput),
-  numInstances: optional(Type.Integer({ minimum: 1, maximum: maxInstances, examples: [1] })),
-  healthCheckPath: optional(Type.Union([UrlPath, Type.Literal('')])),
-  maxShutdownDelaySeconds: optional(Type.Integer({ minimum: 1, maximum: 300 })),
-  allowUserNamespaces: optional(
-    Type.Boolean({ description: 'Its processes may make user namespaces, as the sandbox of Chromium does; the operator has to permit it' }),
-  ),
-  buildCommand: optional(Command),
-  publishPath: optional(RelativePath),
-  headers: optional(HeaderRulesInput),
-  routes: optional(PathRulesInput),
-  ipAllowList: optional(IpAllowListInput),
-  schedule: optional(ScheduleInput),
-  timezone: optional(TimezoneInput),
-  overlapPolicy: optional(OneOf(overlapPolicies)),
-  maintenanceMode: optional(MaintenanceModeInput),
-  cutoverGuard: optional(CutoverGuardInput),
-  sleep: optional(SleepInput),
-  disk: optional(
-    Type.Union([DiskInput, Type.Null()], { description: 'At creation alone; see POST /v1/disks for a service that is there' }),
-  ),
-  autoscaling: Unsupported(),
-  previews: Unsupported({ generation: 'off' }),
-  pullRequestPreviewsEnabled: Unsupported('no'),
-  parentServer: Unsupported(),
-  renderSubdomainPolicy: Unsupported('enabled'),
-})
-export type ServiceDetailsInput = Static<typeof ServiceDetailsInput>
 
 export const ServiceName = Type.String({
   minLength: 1,
@@ -91,6 +17,8 @@ export const ServiceName = Type.String({
   description: 'Unique in the workspace',
   examples: ['web'],
 })
+
+const RootDir = withOption({ name: 'root-dir', value: 'path', help: 'Folder of the source in which it is built' }, RelativePath)
 
 const sourceSettings = {
   ...labelInputs,
@@ -104,7 +32,7 @@ export const ServiceCreate = StrictObject(
     type: OneOf(serviceTypes),
     name: ServiceName,
     ownerId: optional(Type.String({ maxLength: 64 })),
-    rootDir: optional(RelativePath),
+    rootDir: optional(RootDir),
     envVars: optional(Type.Array(EnvVarInput, { maxItems: maxEnvVars })),
     secretFiles: optional(Type.Array(SecretFileInput, { maxItems: 100 })),
     serviceDetails: optional(ServiceDetailsInput),
@@ -117,50 +45,13 @@ export type ServiceCreate = Static<typeof ServiceCreate>
 export const ServicePatch = StrictObject(
   {
     name: optional(ServiceName),
-    rootDir: optional(RelativePath),
+    rootDir: optional(RootDir),
     serviceDetails: optional(ServiceDetailsInput),
     ...sourceSettings,
   },
   { examples: [{ serviceDetails: { numInstances: 2 } }] },
 )
 export type ServicePatch = Static<typeof ServicePatch>
-
-/** The details as they are sent; each type of service has its own subset. */
-export const ServiceDetails = Type.Object({
-  env: optional(OneOf(runtimes)),
-  runtime: optional(OneOf(runtimes)),
-  envSpecificDetails: optional(
-    Type.Object({ buildCommand: Type.String(), startCommand: Type.String(), preDeployCommand: optional(Type.String()) }),
-  ),
-  plan: optional(OneOf(planNames)),
-  buildPlan: OneOf(buildPlanNames),
-  region: optional(RegionInput),
-  numInstances: optional(Type.Integer()),
-  healthCheckPath: optional(Type.String()),
-  maxShutdownDelaySeconds: optional(Type.Integer()),
-  allowUserNamespaces: optional(Type.Boolean()),
-  openPorts: optional(Type.Array(Type.Object({ port: Type.Integer(), protocol: Type.Literal('TCP') }))),
-  url: optional(Type.String()),
-  buildCommand: optional(Type.String()),
-  publishPath: optional(Type.String()),
-  headers: optional(Type.Array(HeaderRule)),
-  routes: optional(Type.Array(PathRule)),
-  ipAllowList: optional(IpAllowList),
-  schedule: optional(Type.String()),
-  timezone: optional(Type.String()),
-  overlapPolicy: optional(OneOf(overlapPolicies)),
-  lastSuccessfulRunAt: optional(Time),
-  nextRunAt: optional(Time),
-  maintenanceMode: optional(MaintenanceMode),
-  cutoverGuard: optional(CutoverGuard),
-  sleep: optional(Sleep),
-  asleepAt: optional(Type.String({ ...Time, description: 'Since when it is asleep; absent while it is awake' })),
-  disk: optional(ServiceDisk),
-  deployStrategy: optional(
-    OneOf(rolloutStrategies, 'stop_first: it has a disk, so its instance ends before the next one starts, and it is away meanwhile'),
-  ),
-})
-export type ServiceDetails = Static<typeof ServiceDetails>
 
 export const Service = Type.Object(
   {

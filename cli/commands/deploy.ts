@@ -6,19 +6,13 @@ import type { Service } from '../../shared/service.ts'
 import { type ServiceType, serviceTypes } from '../../shared/service-type.ts'
 import type { Context, Start } from '../context.ts'
 import { awaitDeploy } from '../deploying/outcome.ts'
+import { parseEnvFile, parsePairs, withoutPlatformKeys } from '../env-pairs.ts'
 import { CliError, usageError } from '../error.ts'
 import { gatherWhole, untilProvenOption } from '../options.ts'
+import { present } from '../present.ts'
 import { ask } from '../prompt.ts'
 import { findService, folderService, resolveService } from '../resolve.ts'
-import {
-  addSettingOptions,
-  parseEnvFile,
-  parsePairs,
-  present,
-  type SettingOptions,
-  settingsInput,
-  withoutPlatformKeys,
-} from '../service-settings.ts'
+import { addSettingOptions, type SettingOptions, settingsInput } from '../service-options.ts'
 import { detectType } from '../source/detect.ts'
 import type { SourceFile } from '../source/files.ts'
 import { dotenvFiles } from '../source/secrets.ts'

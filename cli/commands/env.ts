@@ -5,11 +5,12 @@ import { type EnvVar, formatDotenv, type PlatformEnvVar } from '../../shared/env
 import type { Service } from '../../shared/service.ts'
 import type { Context, Start } from '../context.ts'
 import { awaitDeploy } from '../deploying/outcome.ts'
+import { parseEnvFile, parsePairs, withoutPlatformKeys } from '../env-pairs.ts'
 import { CliError, usageError } from '../error.ts'
 import { printList } from '../output.ts'
 import { allPages } from '../pages.ts'
+import { present } from '../present.ts'
 import { addServiceOption, type OfService, resolveService, serviceNamed, splitService } from '../resolve.ts'
-import { parseEnvFile, parsePairs, present, withoutPlatformKeys } from '../service-settings.ts'
 import type { Column } from '../table.ts'
 import { clean, cleanLines } from '../terminal-text.ts'
 

@@ -7,8 +7,8 @@ import { lastLogs, logsSince } from '../logs/history.ts'
 import { formatLog } from '../logs/line.ts'
 import { createSeen, type Seen } from '../logs/seen.ts'
 import { gather, gatherOf, gatherWhole, timeBefore, wholeNumber } from '../options.ts'
+import { present } from '../present.ts'
 import { addServiceOption, type OfService, resolveService, serviceNamed } from '../resolve.ts'
-import { present } from '../service-settings.ts'
 import { cleanJsonLine } from '../terminal-text.ts'
 
 export const DEFAULT_LINES = 100

@@ -5,8 +5,8 @@ import type { Context, Start } from '../context.ts'
 import { chartsOf, tableOf } from '../metrics/charts.ts'
 import { nameSeries } from '../metrics/series.ts'
 import { gatherOf, timeBefore } from '../options.ts'
+import { present } from '../present.ts'
 import { resolveService } from '../resolve.ts'
-import { present } from '../service-settings.ts'
 import { clean } from '../terminal-text.ts'
 
 const DEFAULT_METRICS: MetricName[] = ['cpu', 'memory', 'http-requests', 'http-latency']

@@ -1,6 +1,7 @@
 import { Argument, type Command } from 'commander'
 import { type Event, eventTypes } from '../../shared/event.ts'
-import { type Instance, maxInstances } from '../../shared/service.ts'
+import type { Instance } from '../../shared/service.ts'
+import { maxInstances } from '../../shared/service-details.ts'
 import type { Context, Start } from '../context.ts'
 import { ago } from '../figures.ts'
 import { wholeNumber } from '../options.ts'

@@ -1,5 +1,5 @@
 import { AppError } from '../../shared/error.ts'
-import type { Runtime } from '../../shared/service.ts'
+import type { Runtime } from '../../shared/service-details.ts'
 import { traitsOf } from '../../shared/service-type.ts'
 import { detectGo, detectRust } from './detect-compiled.ts'
 import { detectJavascript, hasJavascript } from './detect-javascript.ts'

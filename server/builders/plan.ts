@@ -1,4 +1,4 @@
-import type { Runtime } from '../../shared/service.ts'
+import type { Runtime } from '../../shared/service-details.ts'
 import type { ServiceType } from '../../shared/service-type.ts'
 import { shellWord } from './shell-word.ts'
 import type { SourceView } from './source-view.ts'

@@ -17,6 +17,7 @@ export function toOpenApiSchema(schema: TSchema, components: Components): JsonOb
 
 function translate(schema: TSchema, components: Components): JsonObject {
   const { $id: _, const: constant, examples, patternProperties, anyOf, properties, items, additionalProperties, ...rest } = schema
+  if (isObject(rest['x-variants'])) return variantsOf(schema, components)
   const result: JsonObject = { ...withoutSymbols(rest) }
   const inner = (value: unknown) => toOpenApiSchema(value as TSchema, components)
   if (constant !== undefined) result.enum = [constant]
@@ -26,6 +27,16 @@ function translate(schema: TSchema, components: Components): JsonObject {
   const open = isObject(patternProperties) ? Object.values(patternProperties)[0] : additionalProperties
   if (open !== undefined) result.additionalProperties = isObject(open) ? inner(open) : open
   return Array.isArray(anyOf) ? { ...result, ...alternatives(anyOf as TSchema[], components) } : result
+}
+
+/** An object whose fields depend on what it belongs to: each kind under its own name, with the fields that it has. */
+function variantsOf({ 'x-variants': variants, ...schema }: TSchema, components: Components): JsonObject {
+  const properties = Object.entries(schema.properties as Record<string, TSchema>)
+  const anyOf = Object.entries(variants as Record<string, readonly string[]>).map(([$id, names]) => {
+    const own = Object.fromEntries(properties.filter(([name]) => names.includes(name)))
+    return toOpenApiSchema({ ...schema, $id, properties: own } as TSchema, components)
+  })
+  return { type: 'object', anyOf }
 }
 
 /** Null among the members makes the rest nullable. */
@@ -69,4 +80,6 @@ function exampleObject({ properties = {}, required = [] }: TSchema): JsonObject 
 
 const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null
 
-const withoutSymbols = (value: JsonObject): JsonObject => Object.fromEntries(Object.entries(value).filter(([, held]) => held !== undefined))
+/** What is for cpctl alone is left out as well. */
+const withoutSymbols = (value: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(value).filter(([key, held]) => held !== undefined && key !== 'x-option'))

@@ -4,6 +4,7 @@ import { AppError, invalidValue } from '../../../shared/error.ts'
 import { planNames } from '../../../shared/plan.ts'
 import type { ServiceCreate, ServicePatch } from '../../../shared/service.ts'
 import { defaultControls, type ServiceControls } from '../../../shared/service-controls.ts'
+import { detailsIn } from '../../../shared/service-details.ts'
 import { defaultLabels } from '../../../shared/service-labels.ts'
 import { traitsOf } from '../../../shared/service-type.ts'
 import { withinQuotas } from '../../identity/quotas/keep.ts'
@@ -34,16 +35,17 @@ import { refuseUserNamespaces } from '../services/user-namespaces.ts'
 export function createService(context: AppContext, workspaceId: string, body: ServiceCreate): StoredService {
   const now = context.now()
   const id = newId(traitsOf(body.type).idKind, now)
-  const settings = applyDetails(body.type, { ...defaultSettings, rootDir: body.rootDir ?? '' }, body.serviceDetails ?? {})
+  const details = detailsIn(body)
+  const settings = applyDetails(body.type, { ...defaultSettings, rootDir: body.rootDir ?? '' }, details)
   refuseTooLarge(context.machine, defaultSettings, settings)
   refuseUserNamespaces(context.config, defaultSettings, settings)
-  const controls = applyControls(defaultControls, body.serviceDetails ?? {})
+  const controls = applyControls(defaultControls, details)
   if (traitsOf(body.type).isScheduled) requireSchedule(controls)
   const labels = applyLabels(defaultLabels, body)
   const envVars = resolveEnvInput(body.envVars ?? [], body.type)
   const secretFiles = body.secretFiles ?? []
   refuseSameNames(secretFiles)
-  const numInstances = body.serviceDetails?.numInstances ?? 1
+  const numInstances = details.numInstances ?? 1
   const disk = newDiskOf(context, body, numInstances)
   // Where our own API answers.
   const publicHost = new URL(context.publicUrl).hostname
@@ -62,15 +64,11 @@ export function createService(context: AppContext, workspaceId: string, body: Se
   return service
 }
 
-function newDiskOf(
-  context: AppContext,
-  { type, serviceDetails }: ServiceCreate,
-  numInstances: number,
-): Omit<DiskCreate, 'serviceId'> | undefined {
-  const input = serviceDetails?.disk
+function newDiskOf(context: AppContext, body: ServiceCreate, numInstances: number): Omit<DiskCreate, 'serviceId'> | undefined {
+  const input = detailsIn(body).disk
   if (input == null) return undefined
   const disk = { ...input, sizeGB: input.sizeGB ?? defaultSizeGb }
-  checkNewDisk(context, { type, numInstances }, disk, (field) => `/serviceDetails/disk/${field}`)
+  checkNewDisk(context, { type: body.type, numInstances }, disk, (field) => `/serviceDetails/disk/${field}`)
   return disk
 }
 
@@ -89,14 +87,15 @@ export async function patchService(
   { body, change }: { body: ServicePatch; change<T>(apply: () => T): T },
 ): Promise<StoredService> {
   const now = context.now()
-  const { name = service.name, rootDir = service.settings.rootDir, serviceDetails = {} } = body
-  const settings = applyDetails(service.type, { ...service.settings, rootDir }, serviceDetails)
+  const { name = service.name, rootDir = service.settings.rootDir } = body
+  const details = detailsIn(body)
+  const settings = applyDetails(service.type, { ...service.settings, rootDir }, details)
   refuseTooLarge(context.machine, service.settings, settings)
   refuseUserNamespaces(context.config, service.settings, settings)
-  const controls = applyControls(service.controls, serviceDetails)
+  const controls = applyControls(service.controls, details)
   const labels = applyLabels(service.labels, body)
-  const numInstances = serviceDetails.numInstances ?? service.numInstances
-  if (serviceDetails.disk != null) throw refusedDisk()
+  const numInstances = details.numInstances ?? service.numInstances
+  if (details.disk != null) throw refusedDisk()
   refuseSeveralWithDisk(context, service, numInstances)
   const apply = () => {
     refuseTakenName(context, service.workspaceId, { name, exceptId: service.id })

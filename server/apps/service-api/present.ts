@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite'
-import type { Service, ServiceDetails } from '../../../shared/service.ts'
+import type { Service } from '../../../shared/service.ts'
+import type { ServiceDetails } from '../../../shared/service-details.ts'
 import { traitsOf } from '../../../shared/service-type.ts'
 import { SHARED_ADDRESS } from '../../engines/port/loopback-address.ts'
 import { memo } from '../../platform/memo.ts'

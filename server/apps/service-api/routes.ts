@@ -1,6 +1,7 @@
 import type { Operations } from '../../../shared/api.ts'
 import { AppError } from '../../../shared/error.ts'
 import type { Instance } from '../../../shared/service.ts'
+import { detailsIn } from '../../../shared/service-details.ts'
 import { isCrashLooping } from '../../engines/backoff.ts'
 import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/answers/page.ts'
 import type { Handlers } from '../../http/handlers/call.ts'
@@ -42,7 +43,7 @@ export const serviceRoutes: Handlers<ServiceIds, AppContext> = {
     )
   },
   createService({ actor, body }, context) {
-    if (body.serviceDetails?.disk != null && !actor.permissions.has('disks.manage'))
+    if (detailsIn(body).disk != null && !actor.permissions.has('disks.manage'))
       throw new AppError(
         'forbidden',
         'A service with a disk needs the permission disks.manage. Create it without one, or ask for the permission.',

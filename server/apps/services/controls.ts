@@ -1,17 +1,17 @@
 import { AppError, type ErrorDetail } from '../../../shared/error.ts'
 import { parseIpRange } from '../../../shared/ip-address.ts'
-import type { ServiceDetailsInput } from '../../../shared/service.ts'
 import type { ServiceControls } from '../../../shared/service-controls.ts'
+import type { AnyDetailsInput } from '../../../shared/service-details.ts'
 import { problemOfSchedule, problemOfTimezone } from '../cron-jobs/schedule.ts'
 
-type AllowList = NonNullable<ServiceDetailsInput['ipAllowList']>
+type AllowList = NonNullable<AnyDetailsInput['ipAllowList']>
 
 /**
  * The controls after `input` has been applied to them: what it does not name stays.
  *
  * @throws AppError validation_failed naming every block that is no range of addresses, a page that is no URL, and a bad schedule or time zone.
  */
-export function applyControls(controls: ServiceControls, input: ServiceDetailsInput): ServiceControls {
+export function applyControls(controls: ServiceControls, input: AnyDetailsInput): ServiceControls {
   const problems = [...badBlocks(input.ipAllowList ?? []), ...badPage(input.maintenanceMode?.uri ?? ''), ...badRhythm(input)]
   const [first] = problems
   if (first !== undefined) throw new AppError('validation_failed', first.message, { details: problems })
@@ -34,7 +34,7 @@ export const isEverywhere = (list: AllowList): boolean => list.some(({ cidrBlock
 /** Whether a control is given in a way that also says nothing of a service that cannot have it. */
 export function isNeutralControl(
   key: string,
-  { ipAllowList = [], maintenanceMode, cutoverGuard, sleep, disk, headers, routes }: ServiceDetailsInput,
+  { ipAllowList = [], maintenanceMode, cutoverGuard, sleep, disk, headers, routes }: AnyDetailsInput,
 ): boolean {
   if (key === 'headers') return headers?.length === 0
   if (key === 'routes') return routes?.length === 0
@@ -53,7 +53,7 @@ function badBlocks(list: AllowList): ErrorDetail[] {
   })
 }
 
-function badRhythm({ schedule, timezone }: ServiceDetailsInput): ErrorDetail[] {
+function badRhythm({ schedule, timezone }: AnyDetailsInput): ErrorDetail[] {
   const problems = [
     { field: 'schedule', message: schedule === undefined ? undefined : problemOfSchedule(schedule.trim()) },
     { field: 'timezone', message: timezone === undefined ? undefined : problemOfTimezone(timezone) },

@@ -4,7 +4,7 @@ import { AppError, type ErrorDetail } from '../../../shared/error.ts'
 import { isReservedHeader } from '../../../shared/header-rule.ts'
 import { buildPlanNames, defaultBuildPlan, defaultPlan, planNames } from '../../../shared/plan.ts'
 import { OneOf } from '../../../shared/schema.ts'
-import { defaultShutdownDelaySeconds, runtimes, type ServiceDetailsInput } from '../../../shared/service.ts'
+import { type AnyDetailsInput, defaultShutdownDelaySeconds, hasDetail, isDetail, runtimes } from '../../../shared/service-details.ts'
 import { type ServiceType, traitsOf } from '../../../shared/service-type.ts'
 import { isNeutralControl } from './controls.ts'
 
@@ -45,37 +45,12 @@ export const defaultSettings: ServiceSettings = {
   routes: [],
 }
 
-const running = [
-  'env',
-  'runtime',
-  'envSpecificDetails',
-  'preDeployCommand',
-  'plan',
-  'numInstances',
-  'maxShutdownDelaySeconds',
-  'allowUserNamespaces',
-] as const
-const everywhere = ['buildPlan'] as const
-const scheduled = ['schedule', 'timezone', 'overlapPolicy'] as const
-const atTheEdge = ['headers', 'routes', 'ipAllowList', 'maintenanceMode'] as const
-
-/** Which fields of serviceDetails each type of service has. */
-const fieldsOfType: Record<ServiceType, ReadonlySet<string>> = {
-  web_service: new Set([...everywhere, ...running, ...atTheEdge, 'healthCheckPath', 'cutoverGuard', 'sleep', 'disk']),
-  private_service: new Set([...everywhere, ...running, 'disk']),
-  background_worker: new Set([...everywhere, ...running, 'disk']),
-  cron_job: new Set([...everywhere, ...running.filter((field) => field !== 'numInstances'), ...scheduled]),
-  static_site: new Set([...everywhere, ...atTheEdge, 'buildCommand', 'publishPath']),
-}
-
-const fieldNames = new Set<string>(Object.values(fieldsOfType).flatMap((fields) => [...fields]))
-
 /**
  * The settings after `input` has been applied to them.
  *
  * @throws AppError validation_failed naming the fields that a service of this type does not have, or that contradict each other.
  */
-export function applyDetails(type: ServiceType, settings: ServiceSettings, input: ServiceDetailsInput): ServiceSettings {
+export function applyDetails(type: ServiceType, settings: ServiceSettings, input: AnyDetailsInput): ServiceSettings {
   refuse([...strangers(type, input), ...contradictions(type, input)])
   const native = input.envSpecificDetails
   return {
@@ -102,18 +77,18 @@ function inOrder(rules: readonly PathRuleInput[]): PathRule[] {
 }
 
 /** A value that changes nothing is let pass, as clients of Render's API send it of all types. */
-function strangers(type: ServiceType, input: ServiceDetailsInput): ErrorDetail[] {
+function strangers(type: ServiceType, input: AnyDetailsInput): ErrorDetail[] {
   return Object.keys(input)
-    .filter((key) => fieldNames.has(key) && !fieldsOfType[type].has(key) && !isNeutralControl(key, input))
+    .filter((key) => isDetail(key) && !hasDetail(type, key) && !isNeutralControl(key, input))
     .map((key) => ({ path: `/serviceDetails/${key}`, message: `A ${type} has no ${key}.` }))
 }
 
-function contradictions(type: ServiceType, input: ServiceDetailsInput): ErrorDetail[] {
+function contradictions(type: ServiceType, input: AnyDetailsInput): ErrorDetail[] {
   return [...twoRuntimes(input), ...badRewrites(type, input), ...reservedHeaders(input), ...longPatterns(input)]
 }
 
 /** A rewrite answers with another file of the site; going to another site is a redirect. An app has no files to rewrite to. */
-function badRewrites(type: ServiceType, { routes = [] }: ServiceDetailsInput): ErrorDetail[] {
+function badRewrites(type: ServiceType, { routes = [] }: AnyDetailsInput): ErrorDetail[] {
   const isApp = traitsOf(type).runsProgram
   const message = isApp
     ? 'Only a static site has rewrites: an app routes its own paths. Use a redirect, or do it in the app.'
@@ -125,7 +100,7 @@ function badRewrites(type: ServiceType, { routes = [] }: ServiceDetailsInput): E
   )
 }
 
-function reservedHeaders({ headers = [] }: ServiceDetailsInput): ErrorDetail[] {
+function reservedHeaders({ headers = [] }: AnyDetailsInput): ErrorDetail[] {
   return headers.flatMap(({ name }, index) =>
     isReservedHeader(name)
       ? [{ path: `/serviceDetails/headers/${index}/name`, message: `${name} frames the message: no rule can set it.` }]
@@ -134,7 +109,7 @@ function reservedHeaders({ headers = [] }: ServiceDetailsInput): ErrorDetail[] {
 }
 
 /** Each list may be sent without the other, so each has half. */
-function longPatterns({ headers = [], routes = [] }: ServiceDetailsInput): ErrorDetail[] {
+function longPatterns({ headers = [], routes = [] }: AnyDetailsInput): ErrorDetail[] {
   const lists = { headers: headers.map(({ path }) => path), routes: routes.map(({ source }) => source) }
   const most = maxPatternChars / 2
   return Object.entries(lists).flatMap(([key, patterns]) => {
@@ -144,7 +119,7 @@ function longPatterns({ headers = [], routes = [] }: ServiceDetailsInput): Error
   })
 }
 
-function twoRuntimes(input: ServiceDetailsInput): ErrorDetail[] {
+function twoRuntimes(input: AnyDetailsInput): ErrorDetail[] {
   if (input.env === undefined || input.runtime === undefined || input.env === input.runtime) return []
   return [{ path: '/serviceDetails/env', message: 'env is the old name of runtime: give one of them, or both with the same value.' }]
 }

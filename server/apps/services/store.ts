@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
-import type { Runtime } from '../../../shared/service.ts'
 import type { ServiceControls, SleepMode } from '../../../shared/service-controls.ts'
+import type { Runtime } from '../../../shared/service-details.ts'
 import type { ServiceLabels } from '../../../shared/service-labels.ts'
 import { type ServiceType, typesWith } from '../../../shared/service-type.ts'
 import { isWithin, type ServiceScope } from '../../identity/scopes/scope.ts'

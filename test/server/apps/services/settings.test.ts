@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { applyControls } from '../../../../server/apps/services/controls.ts'
 import { applyDetails, defaultSettings } from '../../../../server/apps/services/settings.ts'
 import { AppError } from '../../../../shared/error.ts'
-import type { ServiceDetailsInput } from '../../../../shared/service.ts'
 import { defaultControls } from '../../../../shared/service-controls.ts'
+import type { AnyDetailsInput } from '../../../../shared/service-details.ts'
 import type { ServiceType } from '../../../../shared/service-type.ts'
 
-const apply = (input: ServiceDetailsInput, type: ServiceType = 'web_service') => applyDetails(type, defaultSettings, input)
+const apply = (input: AnyDetailsInput, type: ServiceType = 'web_service') => applyDetails(type, defaultSettings, input)
 
-function refusal(input: ServiceDetailsInput, type: ServiceType): string[] {
+function refusal(input: AnyDetailsInput, type: ServiceType): string[] {
   try {
     apply(input, type)
     return []
@@ -43,7 +43,7 @@ describe('details of a service', () => {
     expect(apply({ env: 'go', runtime: 'go' }).runtime).toBe('go')
     expect(refusal({ env: 'go', runtime: 'node' }, 'web_service')).toEqual(['/serviceDetails/env'])
   })
-  test.each<[ServiceType, ServiceDetailsInput, string[]]>([
+  test.each<[ServiceType, AnyDetailsInput, string[]]>([
     ['static_site', { plan: 'pro', numInstances: 2 }, ['plan', 'numInstances']],
     ['background_worker', { healthCheckPath: '/health' }, ['healthCheckPath']],
     ['private_service', { healthCheckPath: '/health' }, ['healthCheckPath']],
@@ -90,7 +90,7 @@ describe('controls', () => {
     }
   })
   test('name every block that is no range, and a page that is no URL', () => {
-    const fail = (input: ServiceDetailsInput) => {
+    const fail = (input: AnyDetailsInput) => {
       try {
         applyControls(defaultControls, input)
       } catch (error) {
