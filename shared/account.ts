@@ -24,7 +24,6 @@ export type PasswordChange = Static<typeof PasswordChange>
 
 export const PasswordResetRequest = StrictObject({ email: Email })
 
-/** The same whoever asks for whomever. */
 export const PasswordResetRequested = Type.Object({ message: Type.String({ description: 'What happens next' }) })
 
 export const PasswordResetConfirm = StrictObject({

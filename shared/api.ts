@@ -25,8 +25,7 @@ import { workspaceOperations } from './api/workspaces.ts'
 import type { Operation } from './operation.ts'
 
 /**
- * The one table of operations. Every route of the server, every entry of the OpenAPI document, every call of the CLI
- * and the cases of the conformance and permission tests come from here; adding a resource begins with its entries.
+ * Source of every route of the server, every entry of the OpenAPI document, every call of cpctl and the conformance and permission tests.
  */
 export const operations = {
   ...authOperations,

@@ -5,11 +5,9 @@ import { type AuditFault, faultAt } from './audit-fault.ts'
 export interface AuditProof {
   /** SHA-256 of the UTF-8 of a text, in hexadecimal. */
   hash(text: string): string
-  /** Whether this is the Ed25519 signature of the text by the key that is trusted. */
   isSigned(text: string, signature: string): boolean
 }
 
-/** An entry that fits the one before it, as far as it is remembered. */
 export interface Accepted {
   sequence: number
   id: string
@@ -21,11 +19,10 @@ export interface Accepted {
 /** A place at which a chain does not go on. */
 export interface Break extends AuditProof {
   workspaceId: string
-  /** The number that the entry should have. */
   place: number
   entry: AuditEntry
   next: AuditEntry | undefined
-  /** Those before it since the last signature that was checked, oldest first. */
+  /** Entries since the last signature that was checked, oldest first. */
   segment: readonly Accepted[]
   /** How far a displaced entry is looked for. */
   newestSequence: number
@@ -58,7 +55,7 @@ function explainGap({ entry, next, place }: Break): AuditFault {
   return faultAt('removed', { sequence: place }, `: entry ${entry.sequence} (${entry.id}) comes next`)
 }
 
-/** Of an entry whose content does not fit its hash: it may have been written in another place. */
+/** An entry whose content does not fit its hash may have been written in another place. */
 function explainContent(found: Break): AuditFault {
   const { entry, next } = found
   const origin = originOf(found)
@@ -69,7 +66,6 @@ function explainContent(found: Break): AuditFault {
   return faultAt('swapped', entry, `: it was written as entry ${origin}`)
 }
 
-/** The number under which an entry was written, when its hash fits any. */
 function originOf(found: Break): number | undefined {
   const { entry } = found
   for (const near of [entry.sequence - 1, entry.sequence + 1]) if (wasWrittenAs(found, entry, near)) return near

@@ -1,4 +1,3 @@
-/** What is wrong with the chain of an audit log. */
 export type AuditFaultKind =
   | 'changed'
   | 'removed'
@@ -8,7 +7,6 @@ export type AuditFaultKind =
   | 'rewritten'
   /** Genuine, but not the continuation of what stands before it. */
   | 'foreign'
-  /** The newest entries are gone. */
   | 'cut'
   /** The signature of the newest entry, as the newest, is missing or wrong. */
   | 'checkpoint'
@@ -16,14 +14,11 @@ export type AuditFaultKind =
   | 'other_key'
   /** Not what was seen at an earlier verification, or stands in an earlier export. */
   | 'unlike_before'
-  /** No line of an export. */
   | 'malformed'
 
-/** The first entry at which a chain is not as it was written. */
 export interface AuditFault {
   kind: AuditFaultKind
   sequence: number
-  /** Of the entry that stands there; absent where none does. */
   id?: string
   message: string
 }
@@ -42,7 +37,6 @@ const explanations: Record<AuditFaultKind, string> = {
   malformed: 'is no entry of an audit log',
 }
 
-/** A fault at the place where an entry is, or should be. */
 export const faultAt = (kind: AuditFaultKind, { sequence, id }: { sequence: number; id?: string }, more = ''): AuditFault => ({
   kind,
   sequence,

@@ -1,7 +1,7 @@
 /**
- * Verifies the chain of an audit log, entry by entry, in memory that does not grow with it. Hashes are checked of every entry;
- * signatures of one in a thousand and of the last, because each vouches for all before it. Where something does not fit, the
- * signatures since the last that did are checked one by one, so that the first bad entry has a name.
+ * Memory does not grow with the chain. Hashes are checked of every entry, signatures of one in a thousand and of the last, because each
+ * vouches for all before it. After a misfit the signatures since the last good one are checked one by one, so that the first bad entry has
+ * a name.
  */
 import { type AuditEntry, type AuditHead, canonicalEntry, genesisHash, headStatement, sealedEntry } from './audit.ts'
 import { type Accepted, type AuditProof, explainBreak, isGenuine } from './audit-diagnosis.ts'
@@ -11,14 +11,12 @@ export interface VerifierOptions extends AuditProof {
   workspaceId: string
   /** Where the chain is entered; 1 is its beginning. */
   fromSequence: number
-  /** Of the newest entry, as far as it is known beforehand: a displaced entry is looked for up to there. */
+  /** The newest entry's number, where it is known: a displaced entry is looked for up to there. */
   newestSequence: number
 }
 
 export interface AuditVerdict {
-  /** How many were looked at. */
   entries: number
-  /** The last of those that are as they were written. */
   last: { sequence: number; hash: string } | undefined
   fault: AuditFault | undefined
 }
@@ -28,14 +26,12 @@ export interface ChainVerifier {
   end(head: AuditHead | undefined): AuditVerdict
 }
 
-/** Entries for each signature that is checked. */
 const SEGMENT_ENTRIES = 1000
 
 /** Verifies the entries given to `add` in their order; `end` tells what came of it. It stops at the first fault. */
 export function createChainVerifier(options: VerifierOptions): ChainVerifier {
   let entries = 0
   let last: Accepted | undefined
-  /** Accepted since the last signature that was checked, oldest first. */
   let segment: Accepted[] = []
   /** One that does not fit: what it is shows by the one after it. */
   let suspect: AuditEntry | undefined
@@ -116,7 +112,7 @@ const entryKeys: ReadonlySet<string> = new Set([
 ])
 const actorKeys: ReadonlySet<string> = new Set(['type', 'id', 'email'])
 
-/** Whether it has the form of an entry and nothing besides, which no hash would cover. */
+/** An entry holds nothing besides its fields, since no hash would cover it. */
 function isEntry(entry: AuditEntry): boolean {
   for (const key in entry) if (!entryKeys.has(key)) return false
   if (typeof entry.actor !== 'object' || entry.actor === null) return false

@@ -39,7 +39,6 @@ export const AuditEntry = Type.Object(
 )
 export type AuditEntry = Static<typeof AuditEntry>
 
-/** The newest entry of a chain, signed as the newest. */
 export const AuditHead = Type.Object({
   sequence: Type.Integer(),
   hash: Type.String(),
@@ -77,7 +76,6 @@ export const AuditQuery = {
 
 export const AuditPage = PageOf('auditLog', AuditEntry)
 
-/** Lines of an export: where it begins, the entries, and what the chain ends with. */
 export type AuditExportLine =
   | { type: 'chain'; workspaceId: string; publicKey: string; fromSequence: number; newestSequence: number }
   | { type: 'entry'; entry: AuditEntry }

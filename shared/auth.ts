@@ -35,7 +35,6 @@ export const RegisterBody = StrictObject({
 })
 export type RegisterBody = Static<typeof RegisterBody>
 
-/** What shows the second factor, as it was typed. */
 export const Otp = Type.String({
   minLength: 1,
   maxLength: 40,

@@ -6,7 +6,6 @@ const maxPemChars = 65_536
 
 export const certificateStatuses = ['none', 'pending', 'issued', 'failed', 'uploaded'] as const
 
-/** How it stands with the certificate of a host. */
 export const CertificateState = Type.Object(
   {
     status: OneOf(
@@ -21,7 +20,6 @@ export const CertificateState = Type.Object(
 )
 export type CertificateState = Static<typeof CertificateState>
 
-/** A certificate of the caller's own, for one of their domains. */
 export const CertificateUpload = StrictObject({
   certificate: Type.String({
     minLength: 1,

@@ -7,7 +7,6 @@ interface FieldOption {
   help: string
   /** Placeholder of the value; absent for a switch. */
   value?: string
-  /** What `--no-<name>` of a switch does. */
   helpOfNo?: string
   /** What people write in place of the field's own form. */
   writtenAs?: 'duration' | 'addresses'
@@ -15,7 +14,6 @@ interface FieldOption {
   isAtOnce?: true
 }
 
-/** A field that has an option, with its place in the body. */
 export interface OptionRow extends FieldOption {
   path: string[]
   schema: TSchema

@@ -11,7 +11,7 @@ export type OverlapPolicy = (typeof overlapPolicies)[number]
 export const CronRule = Type.Object({ schedule: Type.String(), timezone: Type.String(), overlapPolicy: OneOf(overlapPolicies) })
 export type CronRule = Static<typeof CronRule>
 
-/** Of a service that is no cron job, too: an empty schedule never runs. */
+/** Services that are no cron jobs have a rule too: an empty schedule never runs. */
 export const defaultCronRule: CronRule = { schedule: '', timezone: 'UTC', overlapPolicy: 'skip' }
 
 export const ScheduleInput = withOption(

@@ -10,7 +10,7 @@ const verificationStatuses = ['verified', 'unverified'] as const
 
 export const checkOutcomes = ['verified', 'not_found', 'wrong_target', 'no_answer'] as const
 
-/** What a look at the DNS of a domain found. */
+/** What an observation of a domain's DNS found. */
 export const DomainCheck = Type.Object({
   outcome: OneOf(
     checkOutcomes,
@@ -23,7 +23,6 @@ export type DomainCheck = Static<typeof DomainCheck>
 
 export const dnsRecordTypes = ['CNAME', 'A', 'AAAA', 'TXT'] as const
 
-/** A record to set where the DNS of the domain is kept. */
 export const DnsRecord = Type.Object({ type: OneOf(dnsRecordTypes), name: Type.String(), value: Type.String() })
 export type DnsRecord = Static<typeof DnsRecord>
 

@@ -28,7 +28,6 @@ const common = {
   updatedAt: Time,
 }
 
-/** A Postgres database. There are none yet: lists of them are empty. */
 export const Postgres = Type.Object(
   {
     id: Type.String({ pattern: '^dpg-[0-9a-v]{20}-a$', examples: ['dpg-0b1c2d3e4f5g6h7i8j9k-a'] }),
@@ -39,7 +38,6 @@ export const Postgres = Type.Object(
   { $id: 'Postgres' },
 )
 
-/** A key-value store. There are none yet: lists of them are empty. */
 export const KeyValue = Type.Object(
   {
     id: Id('keyValue'),

@@ -23,7 +23,6 @@ export function userCodeOf(typed: string): string | undefined {
   return letters.length === userCodeLetters && [...letters].every((letter) => userCodeAlphabet.includes(letter)) ? letters : undefined
 }
 
-/** The form in which a user code is shown: two groups of four. */
 export const showUserCode = (code: string): string => `${code.slice(0, userCodeLetters / 2)}-${code.slice(userCodeLetters / 2)}`
 
 /** Errors of OAuth, which its clients read in the field `error`: RFC 6749, section 5.2, and RFC 8628, section 3.5. */
@@ -37,7 +36,6 @@ export const oauthErrors = [
 ] as const
 export type OAuthErrorCode = (typeof oauthErrors)[number]
 
-/** Our error body with the fields that clients of OAuth read beside it. */
 export const OAuthError = Type.Composite([
   Type.Object(ErrorBody.properties),
   Type.Object({
@@ -100,7 +98,6 @@ export const RevokeBody = StrictObject({
   client_id: Type.Optional(ClientId),
 })
 
-/** What a user is asked: whether this device may act as them. */
 export const DeviceRequest = Type.Object({
   userCode: Type.String({ examples: ['BCDF-GHJK'] }),
   client: Type.String({ description: 'What the program calls itself' }),

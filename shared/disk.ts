@@ -2,7 +2,6 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Id, idPattern } from './id.ts'
 import { Many, OneOf, PageQuery, StrictObject, Time, TimeInput } from './schema.ts'
 
-/** How long the disk of a deleted service is kept. */
 export const keptDiskDays = 7
 /** How long a snapshot is kept, and how many of a disk are: the oldest go first. */
 export const keptSnapshotDays = 7
@@ -29,7 +28,6 @@ const MountPath = Type.String({
 })
 const SizeGb = Type.Integer({ minimum: minSizeGb, maximum: maxSizeGb, description: 'In GiB; it can grow, not shrink', examples: [10] })
 
-/** A disk as it is given with a service. */
 export const DiskInput = StrictObject({ name: DiskName, mountPath: MountPath, sizeGB: Type.Optional(SizeGb) })
 export type DiskInput = Static<typeof DiskInput>
 
@@ -55,7 +53,6 @@ export const DiskPatch = StrictObject(
 )
 export type DiskPatch = Static<typeof DiskPatch>
 
-/** A disk as its service shows it. */
 export const ServiceDisk = Type.Object({
   id: Id('disk'),
   name: Type.String(),

@@ -1,4 +1,3 @@
-/** Host names that people bring along, read into the one form they are kept and looked up in. Pure; whether DNS has them is not asked here. */
 import { parse } from 'tldts'
 import { type DomainType, maxHostNameChars } from './custom-domain.ts'
 import { type AppError, invalidValue } from './error.ts'
@@ -11,7 +10,6 @@ const MAX_LABEL_CHARS = 63
 const label = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/
 
 export interface DomainName {
-  /** Lower case, punycode, without a dot at its end. */
   name: string
   domainType: DomainType
   /** What nobody registers, such as `com`, `co.uk` or `github.io`. */
@@ -20,10 +18,8 @@ export interface DomainName {
   registrable: string
 }
 
-/** The names that this installation itself answers to. */
 export interface OwnNames {
   baseDomain: string
-  /** Host of the public URL. */
   publicHost: string
 }
 
@@ -35,11 +31,7 @@ export function canonicalHostName(text: string): string | undefined {
   return isName && parseIp(name) === undefined ? name : undefined
 }
 
-/**
- * Reads a host name that is to lead to a service.
- *
- * @throws AppError validation_failed saying what is wrong with it.
- */
+/** Reads a host name that is to lead to a service. @throws AppError validation_failed saying what is wrong with it. */
 export function parseDomainName(text: string): DomainName {
   refuseOtherThings(text)
   const name = canonicalHostName(text)
@@ -58,11 +50,7 @@ export function parseDomainName(text: string): DomainName {
   return { name, publicSuffix, registrable: domain, domainType: name === domain ? 'apex' : 'subdomain' }
 }
 
-/**
- * Names that this installation gives out itself, that never stand in public DNS, or that people would take for its own.
- *
- * @throws AppError validation_failed saying which.
- */
+/** Refuses names that are ours, or never stand in public DNS. @throws AppError validation_failed saying which. */
 export function refuseReservedNames({ name }: DomainName, { baseDomain, publicHost }: OwnNames): void {
   if (isAtOrBelow(name, baseDomain)) {
     throw refused(`${name} belongs to this platform: services have their own names below ${baseDomain}. Add a domain of yours.`)
@@ -86,7 +74,6 @@ const specialSuffixes = ['localhost', 'local', 'test', 'invalid', 'example', 'on
 /** Whether a host name is `upper` or lies below it. Both in the form they are looked up in. */
 export const isAtOrBelow = (name: string, upper: string): boolean => name === upper || name.endsWith(`.${upper}`)
 
-/** Whether names below it are for special use, so that public DNS never knows them. */
 export const isSpecialUse = (name: string): boolean => specialSuffixes.some((suffix) => isAtOrBelow(name, suffix))
 
 function refuseOtherThings(text: string): void {

@@ -9,10 +9,7 @@ const MAX_VALUE_CHARS = 131_072
 const MAX_FILE_CHARS = 524_288
 export const maxEnvVars = 1000
 
-/**
- * Whether the platform itself gives this variable to every instance, so that a value of the user's would never be seen. A private service
- * may name its own port.
- */
+/** A value of the user's for such a variable would never be seen. A private service may name its own port. */
 export const isPlatformKey = (key: string, type?: ServiceType): boolean =>
   key.startsWith('CPD_') || (key === 'PORT' && (type === undefined || !traitsOf(type).choosesPort))
 
@@ -38,7 +35,6 @@ export type EnvVar = Static<typeof EnvVar>
 export const PlatformEnvVar = Type.Object({ key: EnvKey, value: Type.String(), description: Type.String() })
 export type PlatformEnvVar = Static<typeof PlatformEnvVar>
 
-/** A file name, not a path: it is put into the secret folder and beside the app. */
 export const SecretFileName = Type.String({ pattern: '^(?!\\.{1,2}$)[A-Za-z0-9._-]{1,128}$', examples: ['service-account.json'] })
 
 export const SecretFileInput = StrictObject({ name: SecretFileName, content: Type.String({ maxLength: MAX_FILE_CHARS, 'x-secret': true }) })

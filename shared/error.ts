@@ -1,9 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-/**
- * The closed list of error codes and the HTTP status each one travels with.
- * The domain throws codes only; server and CLI both translate through this table.
- */
+/** The domain throws codes only; server and cpctl both translate through this table. */
 export const errorStatus = {
   bad_request: 400,
   validation_failed: 400,
@@ -54,7 +51,6 @@ interface AppErrorOptions {
   details?: ErrorDetail[]
   /** Seconds after which the caller may try again; sent as Retry-After. */
   retryAfterSeconds?: number
-  /** Methods that the path knows; sent as Allow. */
   allowedMethods?: readonly string[]
   cause?: unknown
 }
@@ -76,7 +72,6 @@ export class AppError extends Error {
   }
 }
 
-/** What an unknown error says. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** A refusal of one value, whose JSON pointer is `path`, in a sentence that says what to give instead. */

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Id } from './id.ts'
 import { Many, OneOf, PageQuery, Time, TimeInput } from './schema.ts'
 
-/** Those that clients of Render's API know. A strict one refuses a whole page for one that it does not. */
+/** Clients of Render's API know these. A strict one refuses a whole page for one that it does not. */
 export const wellKnownEventTypes = [
   'build_started',
   'build_ended',

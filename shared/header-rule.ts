@@ -13,5 +13,4 @@ const reserved = new Set([
   'upgrade',
 ])
 
-/** Whether a rule may not set this header. */
 export const isReservedHeader = (name: string): boolean => reserved.has(name.toLowerCase())

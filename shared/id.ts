@@ -1,6 +1,5 @@
 import { type TString, Type } from '@sinclair/typebox'
 
-/** Prefix of every resource id, by resource. */
 export const idPrefix = {
   service: 'srv',
   deploy: 'dep',
@@ -41,7 +40,6 @@ export const idPattern = (kind: IdKind): string => `^${kind === 'service' ? '(?:
 /** Pattern of a running instance's id: the service's id, hyphen, 5 characters. */
 export const instanceIdPattern = `^srv-${body}-[0-9a-v]{5}$`
 
-/** Schema of an id in a response or a path. */
 export const Id = (kind: IdKind): TString =>
   Type.String({
     pattern: idPattern(kind),

@@ -1,6 +1,5 @@
 import { Type } from '@sinclair/typebox'
 
-/** The token of an invite, as it stands in its link. */
 export const InviteToken = Type.String({ minLength: 1, maxLength: 200, pattern: '^[!-~]*$', description: 'As it stands in the link' })
 
 /** Path and query of the page on which the invite of this token is accepted. */

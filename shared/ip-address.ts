@@ -1,11 +1,7 @@
-/**
- * Addresses and ranges of addresses. Both are read as numbers of 128 bits, IPv4 at the place where IPv6 maps it (`::ffff:a.b.c.d`,
- * RFC 4291 section 2.5.5.2), so that one comparison serves both and a mapped address is the address it stands for.
- */
+/** IPv4 stands where IPv6 maps it (`::ffff:a.b.c.d`, RFC 4291 section 2.5.5.2), so that a mapped address is the address it stands for. */
 export interface IpRange {
-  /** Its first address. */
   first: bigint
-  /** Of the bits that all its addresses share. */
+  /** How many first bits all its addresses share. */
   mask: bigint
 }
 

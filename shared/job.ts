@@ -7,7 +7,6 @@ import { Many, OneOf, PageQuery, StrictObject, Time, TimeInput } from './schema.
 export const jobStatuses = ['pending', 'running', 'succeeded', 'failed', 'canceled'] as const
 export type JobStatus = (typeof jobStatuses)[number]
 
-/** Whether the job is over, one way or the other. */
 export const isJobOver = (status: JobStatus): boolean => status !== 'pending' && status !== 'running'
 
 /** Jobs of one service that run at the same time; further ones wait as `pending`. */

@@ -1,8 +1,7 @@
 /**
- * Names that a person takes for another. Two small rules out of Unicode's report on them (UTS 39): a label keeps to the letters of one
- * script (section 5.2, "highly restrictive"), and two names with the same skeleton (section 4) look the same. The skeleton here knows
- * the Latin letters, and those of Greek, Cyrillic and Armenian and the digits that are drawn like them; Unicode's own table has some
- * 6,000 entries for all the rest, which a label of one script can't reach from a name in Latin letters.
+ * Two small rules out of Unicode's report on names taken for another (UTS 39): a label keeps to the letters of one script (section 5.2,
+ * "highly restrictive"), and two names with the same skeleton (section 4) look the same. Our skeleton knows Latin and what is drawn like
+ * it; a label of one script cannot reach the other 6,000 entries of Unicode's table from a Latin name.
  */
 import { decodeLabel } from './punycode.ts'
 
@@ -40,7 +39,6 @@ const scriptSets: readonly RegExp[] = [
 /** Whether a label, as it is read by people, mixes letters of scripts that are not written together. */
 export const isMixedScript = (label: string): boolean => !scriptSets.some((set) => set.test(label))
 
-/** What looks like each Latin letter. */
 const drawnAlike: Record<string, string> = {
   a: 'аαɑ',
   b: 'ЬƄ',
@@ -76,7 +74,6 @@ export function skeletonOf(name: string): string {
     .split('.')
     .map((label) => decodeLabel(label) ?? label)
     .join('.')
-  // Marks above and below letters are overlooked.
   const letters = visible
     .normalize('NFKD')
     .replace(/\p{Mark}/gu, '')

@@ -3,7 +3,6 @@ import { Id } from './id.ts'
 import { Many, OneOf, Paths, Time } from './schema.ts'
 import { serviceTypes } from './service-type.ts'
 
-/** What can be asked for, in the order it is told in. */
 export const metricNames = [
   'cpu',
   'memory',
@@ -39,7 +38,6 @@ export const TimeSeries = Type.Object(
 )
 export type TimeSeries = Static<typeof TimeSeries>
 
-/** A time as Render's clients send it. */
 const MetricTime = Type.String({
   maxLength: 40,
   pattern: '^(\\d{1,11}|\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?(Z|[+-]\\d{2}:\\d{2}))$',
@@ -104,7 +102,6 @@ export const serviceStates = ['crash_looping', 'running', 'starting', 'asleep', 
 
 const Maybe = (description: string) => Type.Union([Type.Number(), Type.Null()], { description })
 
-/** What a service uses now. */
 export const ServiceUsage = Type.Object(
   {
     serviceId: Id('service'),

@@ -28,9 +28,7 @@ export type Identity = Static<typeof Identity>
 
 const MAX_PATH_CHARS = 1000
 
-/**
- * A path of our own pages, with query or not, of visible ASCII characters. What browsers read as another host (`//host`, `/\host`) is none.
- */
+/** What browsers read as another host (`//host`, `/\host`) is no path of ours. */
 export const ownPathPattern = '^/(?![/\\\\])[!-\\[\\]-~]*$'
 
 export const OwnPath = Type.String({
@@ -40,20 +38,14 @@ export const OwnPath = Type.String({
   examples: ['/account'],
 })
 
-/**
- * Whether a text is such a path, and the one that a browser makes of it: `/account/../v1/…` would lead from a page to the API, whose
- * addresses do things for who comes from a page of ours.
- */
+/** Whether a text is such a path after a browser has read it: `/account/../v1/…` would lead from a page of ours to the API. */
 /** Whether a browser may be sent to this text below our own origin. */
 export const isOwnPath = (text: string): boolean =>
   text.length <= MAX_PATH_CHARS && new RegExp(ownPathPattern).test(text) && isResolved(text) && !/^\/v1(?:[/?#]|$)/i.test(text)
 
 const isResolved = (path: string): boolean => new URL(path, 'http://own.invalid').pathname === path.split(/[?#]/, 1)[0]
 
-/**
- * Why a sign-in or a link through a provider came to nothing: the `error` in the query of the page that the browser is sent to, and the
- * sentence that it shows.
- */
+/** The `error` in the query of the page that the browser is sent to, and the sentence that it shows. */
 export const oauthProblems = {
   oauth_cancelled: 'You did not finish signing in at the provider. Try again, or choose another way.',
   oauth_expired: 'This sign-in took too long, was used before, or began in another browser. Begin again.',

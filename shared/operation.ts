@@ -5,7 +5,6 @@ import type { Permission } from './permission.ts'
 /** Who may call: anybody, anybody with a valid credential, or holders of a permission. */
 export type Access = 'public' | 'authenticated' | Permission
 
-/** How the request body travels: checked JSON, or a raw stream that the route reads itself. */
 export interface StreamBody {
   contentTypes: readonly string[]
   /** Name of the setting that bounds it, and its default in bytes. */
@@ -13,13 +12,8 @@ export interface StreamBody {
   description: string
 }
 
-/**
- * One entry of the table of operations. The server's route, the OpenAPI document, the CLI's call and the
- * tests' permission matrix all derive from it.
- */
 export interface Operation {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Path with `:name` parameters. */
   path: string
   access: Access
   /** For people who are signed in: keys and the static token have no account of their own. */
@@ -30,7 +24,6 @@ export interface Operation {
   params?: TObject
   query?: TObject
   body?: TSchema
-  /** Whether the JSON body may be left out. */
   bodyOptional?: true
   /** Takes the fields of its body as a form as well, as clients of OAuth send them. */
   form?: true
@@ -40,8 +33,8 @@ export interface Operation {
   /** Errors beyond those every route can give (400, 401, 403, 404 of a workspace, 429, 500, 503). */
   errors?: readonly ErrorCode[]
   /**
-   * Takes a secret that could be guessed: it counts against the limit on sign-ins. Public changing operations do so unless they say no:
-   * a device that waits asks every few seconds, with a secret that nobody guesses.
+   * Counts against the limit on sign-ins. Public changing operations do so unless they say no, as a device that waits asks every few
+   * seconds.
    */
   takesSecret?: boolean
   /** Browsers are sent here by pages of other sites. Cookies count for nothing, so that those pages act for nobody. */
@@ -50,7 +43,6 @@ export interface Operation {
   changes?: 'after_waiting'
   /** POSTs that create honour `Idempotency-Key`. */
   creates?: true
-  /** Upgrades to a WebSocket instead of answering. */
   webSocket?: true
   /** Answers HTML as well as JSON, chosen by `Accept`. */
   html?: true

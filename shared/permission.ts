@@ -1,7 +1,4 @@
-/**
- * The closed list of permissions, `<resource>.<verb>`, each with what it allows in one sentence.
- * Every operation names the one it needs; roles are sets of these.
- */
+/** Every operation names the one permission it needs; roles are sets of these. */
 export const permissions = {
   'services.read': 'See services, their instances, events and settings without secret values',
   'services.create': 'Create services',
@@ -47,13 +44,9 @@ const administrative: Permission[] = [
   'audit.read',
 ]
 
-/**
- * What nobody holds who is confined to some services, whatever their role: it is about more than those. So who is confined can
- * hand out nothing.
- */
+/** Who is confined to some services holds none of these, whatever their role, and so can hand out nothing. */
 export const workspaceWide: ReadonlySet<Permission> = new Set([...administrative, 'services.create'])
 
-/** What each built-in role holds. They cannot be changed or removed. */
 export const builtInRoles: Record<BuiltInRole, { description: string; permissions: readonly Permission[] }> = {
   admin: { description: 'Everything', permissions: permissionNames },
   developer: {

@@ -1,7 +1,6 @@
 /**
- * What an instance of each plan may use. Names are Render's, so that its clients' values mean the same here;
- * the figures are ours, chosen to divide a small VM. `cpu` in cores, `memoryMb` in MiB, `pids` in processes and threads, `diskMb` in MiB of
- * what it writes outside persistent disks: its home and /tmp.
+ * Names are Render's, so that its clients' values mean the same here; the figures are ours. `cpu` in cores, `memoryMb` and `diskMb` in MiB,
+ * `pids` in processes and threads; `diskMb` is for what it writes outside persistent disks.
  */
 export const plans = {
   free: { cpu: 0.1, memoryMb: 256, pids: 128, diskMb: 1024 },
@@ -17,7 +16,6 @@ export type PlanName = keyof typeof plans
 export const planNames = Object.keys(plans) as PlanName[]
 export const defaultPlan: PlanName = 'starter'
 
-/** What a build may use, by build plan; `diskMb` is for its folder and its cache. */
 export const buildPlans = {
   starter: { cpu: 2, memoryMb: 4096, pids: 2048, diskMb: 10_240 },
   performance: { cpu: 8, memoryMb: 16_384, pids: 8192, diskMb: 51_200 },

@@ -3,7 +3,6 @@ import { Id } from './id.ts'
 import { Many, OneOf, PageQuery, Time, TimeInput } from './schema.ts'
 import { Owner } from './workspace.ts'
 
-/** A group of environments. There are none yet: lists of them are empty. */
 export const Project = Type.Object(
   {
     id: Id('project'),
@@ -16,7 +15,6 @@ export const Project = Type.Object(
   { $id: 'Project' },
 )
 
-/** A group of services and datastores. There are none yet: lists of them are empty. */
 export const Environment = Type.Object(
   {
     id: Id('environment'),

@@ -36,7 +36,6 @@ function decode(text: string): string | undefined {
   return String.fromCodePoint(...codes)
 }
 
-/** A variable-length number and where it ends. */
 function readNumber(text: string, start: number, bias: number): { value: number; end: number } | undefined {
   let value = 0
   let weight = 1

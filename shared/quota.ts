@@ -1,7 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { StrictObject } from './schema.ts'
 
-/** What a workspace may have, each with what it counts. */
 export const quotaNames = {
   services: 'Services',
   instances: 'Instances that its services ask for',
@@ -24,7 +23,6 @@ export const MAX_QUOTA = 1_000_000
 
 const Amount = Type.Number({ minimum: 0 })
 
-/** One quota of a workspace. */
 export const Quota = Type.Object({
   name: Type.Unsafe<QuotaName>({ type: 'string', enum: allQuotas }),
   description: Type.String(),

@@ -4,24 +4,22 @@ import { type TSchema, Type } from '@sinclair/typebox'
 export const OneOf = <const T extends readonly string[]>(values: T, description?: string) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...(description ? { description } : {}) })
 
-/** The same where an error may repeat what was sent in place of one of them: nobody would put a secret there. */
+/** The error may repeat what was sent in place of one of these: nobody would put a secret there. */
 export const ToldOneOf = <const T extends readonly string[]>(values: T) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: [...values], 'x-told': true })
 
 /**
- * Character class of text that a person sees as it is: no control, bidirectional-override, zero-width or line-separator characters.
- * Spelled out because JSON Schema patterns know no `\\p{…}` without a flag.
+ * What a person sees as it is: no control, bidirectional, zero-width or separator character. Spelled out, since JSON Schema has no
+ * `\\p{…}`.
  */
 export const visibleChar = '[^\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]'
 
-/** An RFC 3339 time in UTC with milliseconds. */
 export const Time = Type.String({
   pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$',
   description: 'RFC 3339, UTC, milliseconds',
   examples: ['2026-01-31T09:30:00.000Z'],
 })
 
-/** A time in a query: any RFC 3339 form is accepted. */
 export const TimeInput = Type.String({
   maxLength: 40,
   pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?(Z|[+-]\\d{2}:\\d{2})$',
@@ -36,10 +34,7 @@ export const StrictObject = <T extends Record<string, TSchema>>(
   options: { description?: string; examples?: unknown[] } = {},
 ) => Type.Object(properties, { additionalProperties: false, ...options })
 
-/**
- * A field of Render's API that is known here but not supported. It is accepted while it holds a neutral value
- * (`""`, `null`, `false`, `{}`, `[]` or one of `neutral`) and refused by name otherwise: see `unsupportedFields`.
- */
+/** A field of Render's API that is not supported: accepted while it is `""`, `null`, `false`, `{}`, `[]` or one of `neutral`. */
 export const Unsupported = (...neutral: unknown[]) =>
   Type.Optional(Type.Unknown({ 'x-unsupported': true, 'x-neutral': neutral, description: 'Accepted only with its neutral value' }))
 

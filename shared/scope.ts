@@ -20,7 +20,7 @@ export const ScopeInput = Type.Union(
 )
 export type ScopeInput = Static<typeof ScopeInput>
 
-/** The same in an answer. Services that were deleted are left out, so there may be none left: then nothing may be touched. */
+/** Services that were deleted are left out, so there may be none left: then nothing may be touched. */
 export const Scope = Type.Union([Type.Object({ serviceIds: Type.Array(Id('service')) }), Type.Null()], {
   description: 'The services it may touch; null is the whole workspace',
 })

@@ -3,10 +3,7 @@ import { withOption } from './cli-option.ts'
 import { CronRule, defaultCronRule } from './cron.ts'
 import { OneOf, StrictObject, visibleChar } from './schema.ts'
 
-/**
- * How a service is let be reached and how its releases are watched. These take effect at once, without a deploy, and are no part of
- * a release: a rollback leaves them as they are.
- */
+/** Controls take effect at once and are no part of a release: a rollback leaves them as they are. */
 
 const maxAllowEntries = 200
 
@@ -37,10 +34,7 @@ export const MaintenanceModeInput = StrictObject({
   ),
 })
 
-/**
- * Figures are read once a second, so a shorter window would be judged by a handful of looks. While it lasts both releases take memory,
- * and the figures of the old one are those of the five minutes before.
- */
+/** Figures are read once a second: a shorter window is judged by a handful of samples. While it lasts both releases take memory. */
 const guardWindowSeconds = { minimum: 5, maximum: 300 } as const
 
 export const CutoverGuardInput = StrictObject({
@@ -130,10 +124,7 @@ export const ServiceControls = Type.Object({
 })
 export type ServiceControls = Static<typeof ServiceControls>
 
-/**
- * Wrong configuration, missing migrations and dead connections show at the first requests, well within half a minute. Twenty points
- * are far beyond what chance makes of a healthy release: see server/apps/cutover-guard/verdict.ts.
- */
+/** Wrong configuration and dead connections show within half a minute. For the threshold see server/apps/cutover-guard/verdict.ts. */
 const defaultGuard: CutoverGuard = { enabled: true, windowSeconds: 30, errorRateThreshold: 20 }
 
 export const defaultControls: ServiceControls = {

@@ -29,7 +29,6 @@ export const defaultShutdownDelaySeconds = 30
 const optional = <T extends TSchema>(schema: T) => Type.Optional(schema)
 
 const Command = Type.String({ maxLength: 4096, pattern: '^[^\\u0000]*$' })
-/** A path below the root of the source. */
 export const RelativePath = Type.String({
   maxLength: 512,
   pattern: '^(?!/)(?!.*(?:^|/)\\.\\.(?:/|$))[^\\u0000-\\u001f\\\\]*$',
@@ -51,7 +50,6 @@ const EnvSpecificDetails = StrictObject({
   dockerfilePath: Unsupported('./Dockerfile'),
 })
 
-/** Each field of a service's details that may be set, at create and patch. */
 const fields = {
   env: optional(OneOf(runtimes)),
   runtime: optional(withOption({ name: 'runtime', value: 'runtime', help: 'What builds and runs it' }, OneOf(runtimes))),
@@ -138,7 +136,6 @@ const running = [
 const standing = [...running, 'numInstances', 'disk'] as const
 const atTheEdge = ['headers', 'routes', 'ipAllowList', 'maintenanceMode'] as const
 
-/** The fields that services of each type have. */
 const fieldsOfType = {
   web_service: [...standing, ...atTheEdge, 'healthCheckPath', 'cutoverGuard', 'sleep'],
   private_service: standing,
@@ -149,10 +146,8 @@ const fieldsOfType = {
 
 type InputOf<T extends ServiceType> = Static<TObject<Pick<typeof fields, (typeof fieldsOfType)[T][number]>>>
 
-/** The details of a service of one type. */
 export type ServiceDetailsInput = { [T in ServiceType]: InputOf<T> }[ServiceType]
 
-/** The details of whatever type. */
 export type AnyDetailsInput = Static<TObject<typeof fields>>
 
 /** The details that a body holds, to be read without asking first which type they are of. */
@@ -178,7 +173,6 @@ export const ServiceDetailsInput = {
   },
 } as TSchema & { static: ServiceDetailsInput }
 
-/** The details as they are sent; each type of service has its own subset. */
 export const ServiceDetails = Type.Object({
   env: optional(OneOf(runtimes)),
   runtime: optional(OneOf(runtimes)),

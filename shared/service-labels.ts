@@ -1,10 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { OneOf, StrictObject, visibleChar } from './schema.ts'
 
-/**
- * What clients of Render's API say of a service and expect to read again. It is kept as it was said, and nothing goes by it: a VM is
- * one region, and source is uploaded.
- */
+/** Clients of Render's API expect to read these again. Nothing goes by them: a VM is one region, and source is uploaded. */
 
 export const regions = ['oregon', 'frankfurt', 'singapore', 'ohio', 'virginia'] as const
 
@@ -20,7 +17,6 @@ const paths = Type.Optional(Type.Array(FilterPath, { maxItems: maxFilterPaths })
 
 export const RegionInput = OneOf(regions, 'A label: a VM is one place')
 
-/** Those that stand beside the name of a service. */
 export const labelInputs = {
   // A name or password in it would be shown to everybody who may see the service.
   repo: Type.Optional(

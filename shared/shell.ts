@@ -4,8 +4,8 @@ import { planNames } from './plan.ts'
 import { OneOf } from './schema.ts'
 
 /**
- * The interactive shell over a WebSocket. Binary frames are the terminal's bytes, both ways; text frames are the JSON messages
- * below. The server ends with `exit` and closes with 1000, or closes with another code and a reason.
+ * Binary frames are the terminal's bytes, both ways; text frames are JSON. The server ends with `exit` and 1000, or with a code and a
+ * reason.
  */
 
 /** The most a client may have typed that the program has not taken; a client that goes beyond is cut off. */
@@ -17,7 +17,6 @@ const Columns = Type.Integer({ minimum: 1, maximum: 1000 })
 const Rows = Type.Integer({ minimum: 1, maximum: 1000 })
 export const defaultShellSize = { columns: 80, rows: 24 }
 
-/** Names of terminals as terminfo has them. */
 export const terminalNamePattern = '^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$'
 export const defaultTerminalName = 'xterm-256color'
 

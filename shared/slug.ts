@@ -1,9 +1,6 @@
 const MAX_SLUG_CHARS = 48
 
-/**
- * The label of a service's host name: lower-case letters, digits and single hyphens, at most 48 characters
- * (a DNS label takes 63; the rest is left for suffixes). Names without a usable letter become `service`.
- */
+/** A DNS label takes 63 characters; the rest is left for suffixes. Names without a usable letter become `service`. */
 export function slugify(name: string): string {
   const slug = name
     .normalize('NFKD')

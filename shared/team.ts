@@ -6,7 +6,6 @@ import { RoleName } from './role.ts'
 import { OneOf, StrictObject, Time } from './schema.ts'
 import { Scope, ScopeInput } from './scope.ts'
 
-/** How long an invite is good for. */
 export const INVITE_DAYS = 7
 
 export const MemberParams = Type.Object({ memberId: Type.String({ description: 'Id of the user' }) })
@@ -29,7 +28,6 @@ export type TeamMember = Static<typeof TeamMember>
 const ownerRoles = ['ADMIN', 'DEVELOPER', 'WORKSPACE_CONTRIBUTOR', 'WORKSPACE_BILLING', 'WORKSPACE_VIEWER'] as const
 export type OwnerRole = (typeof ownerRoles)[number]
 
-/** A member in the form of /v1/owners/:ownerId/members. */
 export const OwnerMember = Type.Object({
   userId: Id('user'),
   name: Type.String(),

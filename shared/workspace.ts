@@ -8,7 +8,6 @@ export type Workspace = Static<typeof Workspace>
 export const Owner = Type.Object({ id: Id('workspace'), name: Type.String(), email: Type.String(), type: Type.Literal('team') })
 export type Owner = Static<typeof Owner>
 
-/** A workspace with its rules. */
 export const WorkspaceDetails = Type.Object({
   id: Id('workspace'),
   name: Type.String(),

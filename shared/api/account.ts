@@ -17,7 +17,6 @@ import { defineOperations } from '../operation.ts'
 import { PageOf, PageQuery } from '../schema.ts'
 import { MemberParams } from '../team.ts'
 
-/** What people do about their own account, and what administrators do to help them back in. */
 export const accountOperations = defineOperations({
   listSessions: {
     method: 'GET',

@@ -4,7 +4,6 @@ import { defineOperations } from '../operation.ts'
 
 const KeyParams = Type.Object({ keyId: Type.String() })
 
-/** Keys of programs. */
 export const apiKeyOperations = defineOperations({
   createApiKey: {
     method: 'POST',

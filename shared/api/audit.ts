@@ -3,7 +3,6 @@ import { AuditCheckpoint, AuditPage, AuditQuery } from '../audit.ts'
 import { Id } from '../id.ts'
 import { defineOperations } from '../operation.ts'
 
-/** What happened: a chain of signed entries for each workspace. */
 export const auditOperations = defineOperations({
   listAuditLogs: {
     method: 'GET',

@@ -1,7 +1,6 @@
 import { LoginBody, Me, RegisterBody, SignedIn, User } from '../auth.ts'
 import { defineOperations } from '../operation.ts'
 
-/** Who is calling: signing in and out. */
 export const authOperations = defineOperations({
   register: {
     method: 'POST',

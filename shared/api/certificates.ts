@@ -7,7 +7,6 @@ const DomainParams = Type.Object({
   domainId: Type.String({ description: 'Id of the domain, or its host name' }),
 })
 
-/** Certificates of the users' own for their domains; all others are obtained without being asked for. */
 export const certificateOperations = defineOperations({
   setDomainCertificate: {
     method: 'PUT',

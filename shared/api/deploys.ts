@@ -16,7 +16,6 @@ import { OneOf, PageOf } from '../schema.ts'
 const ServiceParams = Type.Object({ serviceId: Type.String({ description: 'Id of the service' }) })
 const DeployParams = Type.Object({ serviceId: Type.String(), deployId: Type.String() })
 
-/** From source to a running release, and back. */
 export const deployOperations = defineOperations({
   uploadSource: {
     method: 'POST',

@@ -9,7 +9,6 @@ const SnapshotParams = Type.Object({
   snapshotKey: Type.String({ description: 'Key of the snapshot' }),
 })
 
-/** Persistent disks: what a service writes there outlives its instances and releases. */
 export const diskOperations = defineOperations({
   listDisks: {
     method: 'GET',

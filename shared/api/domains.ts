@@ -9,7 +9,6 @@ const DomainParams = Type.Object({
   domainId: Type.String({ description: 'Id of the domain, or its host name' }),
 })
 
-/** Host names of the users' own that lead to their services. */
 export const domainOperations = defineOperations({
   listCustomDomains: {
     method: 'GET',

@@ -12,7 +12,6 @@ const list = { ...common, method: 'GET', access: 'services.read', query: EdgeRul
 const replace = { ...common, method: 'PUT', access: 'services.update', changes: 'after_waiting' } as const
 const atOnce = 'In force at once, in the live release and in those that are on their way. A rollback goes back to the rules of its release.'
 
-/** Headers and routes of web services and static sites. */
 export const edgeRuleOperations = defineOperations({
   listHeaders: {
     ...list,

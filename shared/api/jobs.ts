@@ -11,7 +11,6 @@ const JobParams = Type.Object({
 })
 const CronJobParams = Type.Object({ serviceId: Type.String({ description: 'Id of the cron job' }) })
 
-/** Commands that run to their end in a service's live release: asked for, or by a schedule. */
 export const jobOperations = defineOperations({
   createJob: {
     method: 'POST',

@@ -2,7 +2,6 @@ import { Type } from '@sinclair/typebox'
 import { LogPage, LogQuery, LogSubscribeQuery, LogValuesQuery } from '../log.ts'
 import { defineOperations } from '../operation.ts'
 
-/** What builds and apps wrote. */
 export const logOperations = defineOperations({
   listLogs: {
     method: 'GET',

@@ -15,7 +15,6 @@ const state = answer('What the sign-in was begun with', secret)
 const error = answer('Why the provider gives nothing')
 const iss = answer('Issuer that answers (RFC 9207)')
 
-/** Signing in through other people's accounts. */
 export const oauthOperations = defineOperations({
   listAuthProviders: {
     method: 'GET',

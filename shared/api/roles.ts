@@ -5,7 +5,6 @@ import { PageOf, PageQuery } from '../schema.ts'
 
 const RoleParams = Type.Object({ roleId: Type.String() })
 
-/** Roles: sets of permissions with a name. */
 export const roleOperations = defineOperations({
   listPermissions: {
     method: 'GET',

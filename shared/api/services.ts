@@ -6,7 +6,6 @@ import { DeleteQuery, Instance, ScaleBody, Service, ServiceCreate, ServiceCreate
 
 const ServiceParams = Type.Object({ serviceId: Type.String({ description: 'Id of the service' }) })
 
-/** Services themselves: what exists, and how many of it run. */
 export const serviceOperations = defineOperations({
   listServices: {
     method: 'GET',

@@ -2,7 +2,6 @@ import { Type } from '@sinclair/typebox'
 import { defineOperations } from '../operation.ts'
 import { JobTerminalQuery, ShellQuery } from '../shell.ts'
 
-/** Interactive commands in a service's own surroundings. */
 export const shellOperations = defineOperations({
   openShell: {
     method: 'GET',

@@ -15,7 +15,6 @@ import {
 
 const InviteParams = Type.Object({ inviteId: Type.String({ description: 'Id of the invite' }) })
 
-/** Who is in a workspace, and who is asked to join it. */
 export const teamOperations = defineOperations({
   listTeamMembers: {
     method: 'GET',

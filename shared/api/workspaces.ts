@@ -6,7 +6,6 @@ import { Owner, WorkspaceCreate, WorkspaceDetails, WorkspacePatch } from '../wor
 
 const WorkspaceParams = Type.Object({ ownerId: Type.String({ description: 'Id of the workspace' }) })
 
-/** Workspaces: whose services, keys and people belong together. */
 export const workspaceOperations = defineOperations({
   listOwners: {
     method: 'GET',
