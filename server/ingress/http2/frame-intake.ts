@@ -1,5 +1,5 @@
 import { BadMessage } from '../message/bad-message.ts'
-import { type Allowance, FloodGuard } from './flood-guard.ts'
+import { FloodGuard } from './flood-guard.ts'
 import { DEFAULT_MAX_FRAME_BYTES, Flag, type Frame, FrameType, LARGEST_STREAM_ID, readUint31 } from './frame.ts'
 import { FrameReader } from './frame-reader.ts'
 import { priorityProblem, stripPadding, stripPriority } from './frame-rules.ts'
@@ -21,13 +21,6 @@ const INITIAL_WINDOW_BYTES = 65_535
 /** The default, which is what there is before a client could hear of another (RFC 9113 section 6.5.2). */
 const TABLE_BYTES = 4096
 
-/** Streams that a client begins and breaks off, or makes us break off (CVE-2023-44487, CVE-2025-8671). */
-const BROKEN_STREAMS: Allowance = { burst: 300, perSecond: 30 }
-/** Frames that make us do something and bring nothing forward (CVE-2019-9511 to 9518). */
-const IDLE_FRAMES: Allowance = { burst: 1000, perSecond: 50 }
-/** A useful frame may come with so many of them: both windows opened, twice. */
-const IDLE_FRAMES_PER_USEFUL = 4
-
 export interface IntakeOwner extends StreamHost {
   readonly isCrowded: boolean
   wake(): void
@@ -44,8 +37,7 @@ export class FrameIntake {
   readonly #decoder: HpackDecoder
   readonly #requests: RequestParser
   readonly #window = new ReceiveWindow(CONNECTION_WINDOW_BYTES)
-  readonly #brokenStreams: FloodGuard
-  readonly #idleFrames: FloodGuard
+  readonly #floods: FloodGuard
   readonly #touched = new Set<Http2Stream>()
   #hasSettings = false
   #isStopped = false
@@ -59,8 +51,7 @@ export class FrameIntake {
     this.#blocks = new HeaderBlocks(limits.maxHeadBytes)
     this.#decoder = new HpackDecoder({ maxTableBytes: TABLE_BYTES, maxListBytes: limits.maxHeadBytes })
     this.#requests = new RequestParser(limits)
-    this.#brokenStreams = new FloodGuard(BROKEN_STREAMS, deadlines.now)
-    this.#idleFrames = new FloodGuard(IDLE_FRAMES, deadlines.now)
+    this.#floods = new FloodGuard(deadlines)
     owner.sender.writer.windowUpdate(0, CONNECTION_WINDOW_BYTES - INITIAL_WINDOW_BYTES)
   }
 
@@ -92,7 +83,7 @@ export class FrameIntake {
   }
 
   earn(): void {
-    this.#idleFrames.earn(IDLE_FRAMES_PER_USEFUL)
+    this.#floods.usefulFrame()
   }
 
   #take(frame: Frame): void {
@@ -138,7 +129,7 @@ export class FrameIntake {
         throw new ConnectionError(ErrorCode.protocolError, 'a client cannot push')
       default:
         // GOAWAY of a client says nothing that matters here; unknown types are to be ignored.
-        this.#countIdleFrame()
+        this.#floods.idleFrame()
     }
   }
 
@@ -148,7 +139,7 @@ export class FrameIntake {
     if (!this.#window.take(frameBytes)) throw new ConnectionError(ErrorCode.flowControlError, 'more data was sent than allowed')
     const stream = this.#streams.get(frame.streamId)
     const isLast = (frame.flags & Flag.endStream) !== 0
-    if (frame.to === frame.from && !isLast) this.#countIdleFrame()
+    if (frame.to === frame.from && !isLast) this.#floods.idleFrame()
     if (stream === undefined || stream.hasEnded) {
       this.#owner.used(frameBytes)
       this.#expectReset(frame.streamId)
@@ -219,15 +210,15 @@ export class FrameIntake {
     const stream = this.#streams.get(streamId)
     if (stream === undefined) {
       if (this.#streams.stateOf(streamId) === 'idle') throw new ConnectionError(ErrorCode.protocolError, `stream ${streamId} has not begun`)
-      this.#countIdleFrame()
+      this.#floods.idleFrame()
       return
     }
-    this.#countBrokenStream()
+    this.#floods.brokenStream()
     stream.interrupted()
   }
 
   #resetStream(streamId: number, code: number): void {
-    this.#countBrokenStream()
+    this.#floods.brokenStream()
     const stream = this.#streams.get(streamId)
     if (stream !== undefined) {
       stream.reset(code)
@@ -238,7 +229,7 @@ export class FrameIntake {
   }
 
   #windowUpdate({ streamId, bytes, from }: Frame): void {
-    this.#countIdleFrame()
+    this.#floods.idleFrame()
     const increment = readUint31(bytes, from)
     const stream = this.#streams.get(streamId)
     if (increment === 0 && stream === undefined) throw new ConnectionError(ErrorCode.protocolError, 'a window is opened by nothing')
@@ -260,7 +251,7 @@ export class FrameIntake {
 
   #settings(frame: Frame): void {
     this.#hasSettings = true
-    this.#countIdleFrame()
+    this.#floods.idleFrame()
     if ((frame.flags & Flag.ack) !== 0) return
     const { initialWindowBytes, tableBytes } = readSettings(frame)
     if (tableBytes !== undefined && tableBytes < TABLE_BYTES) this.#owner.sender.writer.emptyTable()
@@ -278,26 +269,16 @@ export class FrameIntake {
   }
 
   #ping({ flags, bytes, from }: Frame): void {
-    this.#countIdleFrame()
+    this.#floods.idleFrame()
     if ((flags & Flag.ack) === 0) this.#owner.sender.writer.pingAck(bytes, from)
     else this.#owner.pingAnswered()
   }
 
   #priority(frame: Frame): void {
-    this.#countIdleFrame()
+    this.#floods.idleFrame()
     const code = priorityProblem(frame)
     if (code === undefined) return
     if (this.#streams.get(frame.streamId) === undefined) throw new ConnectionError(code, 'a PRIORITY frame is wrong')
     throw new StreamError(code, 'a PRIORITY frame is wrong')
-  }
-
-  #countIdleFrame(): void {
-    if (!this.#idleFrames.bears(this.#owner.context.deadlines.now))
-      throw new ConnectionError(ErrorCode.enhanceYourCalm, 'too many frames of no use')
-  }
-
-  #countBrokenStream(): void {
-    if (!this.#brokenStreams.bears(this.#owner.context.deadlines.now))
-      throw new ConnectionError(ErrorCode.enhanceYourCalm, 'too many broken streams')
   }
 }

@@ -17,18 +17,18 @@ export interface OutputOwner {
   dataSent(isStingy: boolean): void
 }
 
-export interface OutputParts {
-  sender: DataSender
+/** What the output needs of the connection. */
+export interface OutputHost {
+  readonly sender: DataSender
   /** Milliseconds, monotonic. */
-  clock: { readonly now: number }
-  owner: OutputOwner
+  readonly context: { readonly deadlines: { readonly now: number } }
 }
 
 export class StreamOutput {
   readonly #id: number
   readonly #sender: DataSender
   readonly #owner: OutputOwner
-  readonly #clock: OutputParts['clock']
+  readonly #clock: OutputHost['context']['deadlines']
   #windowBytes: number
   #queue: ByteQueue | undefined
   #isFull = false
@@ -41,13 +41,13 @@ export class StreamOutput {
   #progressAt: number
   #progressBytes = 0
 
-  constructor(id: number, { sender, clock, owner }: OutputParts) {
+  constructor(id: number, host: OutputHost, owner: OutputOwner) {
     this.#id = id
-    this.#sender = sender
+    this.#sender = host.sender
     this.#owner = owner
-    this.#clock = clock
-    this.#progressAt = clock.now
-    this.#windowBytes = sender.initialWindowBytes
+    this.#clock = host.context.deadlines
+    this.#progressAt = this.#clock.now
+    this.#windowBytes = host.sender.initialWindowBytes
   }
 
   get isFull(): boolean {

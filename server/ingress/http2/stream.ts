@@ -34,7 +34,7 @@ export class Http2Stream extends ClientRequest implements OutputOwner {
     this.id = id
     this.#host = host
     this.#input = isWhole ? NO_INPUT : new StreamInput(host.streamWindowBytes)
-    this.#output = new StreamOutput(id, { sender: host.sender, clock: host.context.deadlines, owner: this })
+    this.#output = new StreamOutput(id, host, this)
     this.#inputAt = host.context.deadlines.now
   }
 

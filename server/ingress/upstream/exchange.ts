@@ -3,14 +3,12 @@ import { pageResponse } from '../exchange/page.ts'
 import { respond } from '../exchange/respond.ts'
 import { NEVER } from '../limits/deadlines.ts'
 import { BadMessage } from '../message/bad-message.ts'
-import type { PayloadSink } from '../message/body.ts'
 import { forwardRequest } from '../message/forward-request.ts'
 import type { Header } from '../message/header.ts'
 import { fieldValue, type RequestHead } from '../message/request-head.ts'
 import type { ResponseHead } from '../message/response-head.ts'
-import { type ResponseEvent, ResponseReader } from '../message/response-reader.ts'
-import { parseTrailers } from '../message/trailers.ts'
 import type { ProxyTarget } from '../tables/route-table.ts'
+import { AnswerRelay } from './answer-relay.ts'
 import type { ProxyContext } from './proxy-context.ts'
 import type { Target, TargetUse } from './target.ts'
 import { Tunnel } from './tunnel.ts'
@@ -29,44 +27,37 @@ export interface ProxiedRequest {
 /** May be sent again when nobody knows whether it arrived (RFC 9110 section 9.2.2). */
 const idempotentMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
 const RETRY_AFTER_SECONDS = 5
-/** Interim answers to one request: more than any client knows what to do with. */
-const MAX_INTERIM = 10
 
 /**
  * One request on its way through an instance. Until a connection stands, another instance may be tried, as nothing has been sent.
  * After that there is one second chance: a request without a body that may be repeated, on a pooled connection that died before
  * the first byte of an answer.
  */
-export class ProxyExchange implements Exchange, UpstreamUser, TargetUse, PayloadSink {
+export class ProxyExchange implements Exchange, UpstreamUser, TargetUse {
   readonly #context: ProxyContext
   readonly #head: RequestHead
   readonly #client: ClientSide
   readonly #name: string
-  readonly #headers: readonly Header[]
   readonly #proof: string | undefined
   readonly #targetsOf: ProxiedRequest['targetsOf']
   readonly #isRepeatable: boolean
-  readonly #reader: ResponseReader
+  readonly #answer: AnswerRelay
   #unreachable: Set<Target> | undefined
   #target: Target | undefined
   #connection: UpstreamConnection | undefined
   #isConnected = false
   /** The head waits for the start of the body, which has mostly come with it: they make one packet. */
   #isHeadHeld = false
-  #response: ResponseHead | undefined
-  #interimCount = 0
-  #isKeptAlive = false
 
   constructor(context: ProxyContext, { head, client, name, headers, proof, targetsOf }: ProxiedRequest) {
     this.#context = context
     this.#head = head
     this.#client = client
     this.#name = name
-    this.#headers = headers
     this.#proof = proof
     this.#targetsOf = targetsOf
     this.#isRepeatable = head.framing.kind === 'none' && head.upgrade === undefined && idempotentMethods.has(head.method)
-    this.#reader = new ResponseReader({ method: head.method, limits: context.limits, sink: client.takesChunks ? undefined : this })
+    this.#answer = new AnswerRelay({ client, method: head.method, headers, limits: context.limits })
   }
 
   start(): void {
@@ -126,7 +117,7 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse, Payload
 
   received(bytes: Buffer): void {
     this.#expectAnswer()
-    this.#reader.push(bytes)
+    this.#answer.push(bytes)
     this.#client.hold()
     try {
       this.#read()
@@ -134,14 +125,6 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse, Payload
       this.#client.release()
     }
     this.#waitForClient()
-  }
-
-  onPayload(payload: Buffer): void {
-    this.#client.write(payload)
-  }
-
-  onTrailers(lines: string): void {
-    this.#client.forwardTrailers(parseTrailers(lines, this.#context.limits.maxFields))
   }
 
   drained(): void {
@@ -157,19 +140,11 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse, Payload
   }
 
   timedOut(): void {
-    if (this.#response !== undefined) {
-      this.#truncate()
-      return
-    }
-    this.#fail(504, `${this.#name} did not answer in time.`)
+    this.#failOrTruncate(504, `${this.#name} did not answer in time.`)
   }
 
   abandon(): void {
-    if (this.#response !== undefined) {
-      this.#truncate()
-      return
-    }
-    this.#fail(503, `${this.#name} was stopped before it had answered. Try again.`)
+    this.#failOrTruncate(503, `${this.#name} was stopped before it had answered. Try again.`)
   }
 
   #tryNext(isFresh = false): void {
@@ -232,46 +207,15 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse, Payload
 
   #read(): void {
     try {
-      for (let event = this.#reader.next(); event !== undefined; event = this.#reader.next()) {
-        this.#take(event)
+      for (let step = this.#answer.next(); step !== 'empty'; step = this.#answer.next()) {
+        if (step === 'end') this.#complete()
+        else if (step !== 'passed') this.#switch(step)
         if (this.#connection === undefined) return
       }
     } catch (error) {
       if (!(error instanceof BadMessage)) throw error
-      if (this.#response !== undefined) {
-        this.#truncate()
-        return
-      }
-      this.#fail(502, `${this.#name} gave an answer that is not valid HTTP: ${error.message}.`)
+      this.#failOrTruncate(502, `${this.#name} gave an answer that is not valid HTTP: ${error.message}.`)
     }
-  }
-
-  #take(event: ResponseEvent): void {
-    switch (event.kind) {
-      case 'interim':
-        if (++this.#interimCount > MAX_INTERIM) throw new BadMessage(502, `it sends more than ${MAX_INTERIM} interim answers`)
-        this.#client.forwardInterim(event.head)
-        return
-      case 'switch':
-        this.#switch(event.head)
-        return
-      case 'head':
-        this.#answer(event.head)
-        return
-      case 'body':
-        if (this.#client.takesChunks || this.#response?.framing.kind !== 'chunked') this.#client.write(event.bytes, event.from, event.to)
-        return
-      case 'end':
-        this.#complete()
-        return
-    }
-  }
-
-  #answer(response: ResponseHead): void {
-    this.#response = response
-    const isDelimited = response.framing.kind !== 'until-close' && (this.#client.takesChunks || response.framing.kind !== 'chunked')
-    this.#isKeptAlive = this.#client.keepsAlive && isDelimited
-    this.#client.forwardHead(response, { isKeptAlive: this.#isKeptAlive, headers: this.#headers })
   }
 
   #switch(response: ResponseHead): void {
@@ -279,7 +223,7 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse, Payload
     if (connection === undefined || target === undefined) return
     if (this.#head.upgrade === undefined) throw new BadMessage(502, 'it changes the protocol unasked')
     const tunnel = new Tunnel({ context: this.#context, client: this.#client, connection, target, protocol: this.#head.upgrade })
-    tunnel.start(response, this.#reader.takeRest())
+    tunnel.start(response, this.#answer.takeRest())
     this.#connection = undefined
     this.#leave()
   }
@@ -288,14 +232,14 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse, Payload
     const connection = this.#connection
     this.#connection = undefined
     this.#leave()
-    const isReusable = this.#client.isRequestWhole && this.#response?.isKeepAlive && this.#reader.excessBytes === 0
+    const isReusable = this.#client.isRequestWhole && this.#answer.isReusable
     if (isReusable && connection?.isFlushed) connection.giveBack(this.#context.limits.poolIdleMs)
     else connection?.close()
-    this.#client.finish(this.#isKeptAlive)
+    this.#client.finish(this.#answer.isKeptAlive)
   }
 
   #lost(error: Error | undefined): void {
-    const isStale = this.#connection?.isReused && !this.#reader.hasStarted
+    const isStale = this.#connection?.isReused && !this.#answer.hasReceived
     if (isStale && this.#isRepeatable) {
       this.#connection?.close()
       this.#connection = undefined
@@ -303,16 +247,18 @@ export class ProxyExchange implements Exchange, UpstreamUser, TargetUse, Payload
       this.#tryNext(true)
       return
     }
-    if (this.#response === undefined) {
-      this.#fail(502, `${this.#name} closed the connection without an answer.`)
-      return
-    }
-    if (error !== undefined || !this.#reader.isWholeAtEnd()) {
-      this.#truncate()
+    if (error !== undefined || !this.#answer.isWholeAtEnd) {
+      this.#failOrTruncate(502, `${this.#name} closed the connection without an answer.`)
       return
     }
     this.#leave()
     this.#client.finish(false)
+  }
+
+  /** An answer that has begun can only be broken off. */
+  #failOrTruncate(status: number, text: string): void {
+    if (this.#answer.hasBegun) this.#truncate()
+    else this.#fail(status, text)
   }
 
   #truncate(): void {
