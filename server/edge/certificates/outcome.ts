@@ -53,7 +53,7 @@ interface FailedTry {
 /** Problems after which the same order is taken up: the authority kept silent and refused nothing. */
 const takenUpAfter = new Set(['unreachable', 'timeout', 'rateLimited'])
 
-/** Writes down the failure and the next try. The owner is told once of each kind of reason. */
+/** Writes down the failure and the next try. Its owner gets one event for each kind of reason. */
 export function keepFailure(context: OutcomeContext, error: unknown, { host, settings, backoff }: FailedTry): void {
   const { db, log } = context
   const problem = asProblem(error)

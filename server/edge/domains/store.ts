@@ -99,7 +99,7 @@ export const domainsToCheck = (db: Database, now: number): string[] =>
     .all(now)
     .map((row) => row.id)
 
-/** Tells whether another workspace holds a verified name below the same registered one. */
+/** Returns whether another workspace holds a verified name below the same registered one. */
 export const isSharedWithOthers = (db: Database, registrable: string, workspaceId: string): boolean =>
   db
     .query<{ id: string }, [string, string]>(

@@ -20,11 +20,11 @@ export const logRoutes: Handlers<LogIds, InsightContext> = {
   listLogValues: ({ actor, query }, { db, logStore }) => logStore.values(query.label, filterOf(db, actor, query)),
   subscribeLogs({ actor, query, upgrade }, { db, logHub }) {
     const filter = filterOf(db, actor, query)
-    const giveSeatBack = logHub.takeSeat(actor)
+    const release = logHub.takeSeat(actor)
     try {
-      upgrade(followLogs(logHub, filter, giveSeatBack))
+      upgrade(followLogs(logHub, filter, release))
     } catch (error) {
-      giveSeatBack()
+      release()
       throw error
     }
   },

@@ -42,7 +42,7 @@ function showChapter(request: PageRequest, index: number): Shown {
     body: html`<nav aria-label="Guide"><a href="${GUIDE}">Guide</a></nav>
 <div class="card prose">${sections.length > 1 && contentsOf(sections)}
 ${body}</div>
-<nav class="turn" aria-label="Chapters">${turn('prev', all[index - 1])}${turn('next', all[index + 1])}</nav>`,
+<nav class="turn" aria-label="Chapters">${chapterLink('prev', all[index - 1])}${chapterLink('next', all[index + 1])}</nav>`,
   })
 }
 
@@ -54,5 +54,5 @@ const contentsOf = (sections: readonly Section[]): Html =>
 
 const words = { prev: 'Previous', next: 'Next' }
 
-const turn = (direction: keyof typeof words, entry: Entry | undefined): Html | undefined =>
+const chapterLink = (direction: keyof typeof words, entry: Entry | undefined): Html | undefined =>
   entry && html`<a rel="${direction}" href="${entry.path}"><span class="quiet">${words[direction]}</span><br>${entry.title}</a>`

@@ -23,7 +23,7 @@ export interface PageRequest {
   ask<Id extends OperationId>(id: Id, input?: DispatchInput): Promise<Outcome<ReplyOf<Operations[Id]>>>
 }
 
-export type Page = (visit: PageRequest) => Promise<PageReply> | PageReply
+export type Page = (request: PageRequest) => Promise<PageReply> | PageReply
 
 export function openPageRequest(
   received: RequestContext,

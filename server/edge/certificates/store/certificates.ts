@@ -73,7 +73,7 @@ export const postponeRevocation = (db: Database, id: string, nextRevokeAt: numbe
 export const deleteCertificate = (db: Database, id: string): boolean =>
   db.query('DELETE FROM certificates WHERE id = ?').run(id).changes > 0
 
-/** Tells whether a host, or the wildcard over it, has a certificate that people can trust. */
+/** Returns whether a host, or the wildcard over it, has a certificate that people can trust. */
 export const hasCertificate = (db: Database, host: string): boolean =>
   db
     .query<{ id: string }, [string, string]>('SELECT id FROM certificates WHERE host IN (?, ?) AND removed_at IS NULL LIMIT 1')

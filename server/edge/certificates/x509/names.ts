@@ -19,7 +19,7 @@ const reservedSuffixes = [
   'example.org',
 ]
 
-/** Tells whether an authority may certify a name. A private one, with a root of its own, certifies what its resolver knows; none certifies localhost. */
+/** Returns whether an authority may certify a name. A private one, with a root of its own, certifies what its resolver knows; none certifies localhost. */
 export function isCertifiable(name: string, authority: 'public' | 'private'): boolean {
   if (isIP(name) !== 0 || name.startsWith('[') || endsIn(name, 'localhost')) return false
   return authority === 'private' || (name.includes('.') && !reservedSuffixes.some((suffix) => endsIn(name, suffix)))
@@ -27,7 +27,7 @@ export function isCertifiable(name: string, authority: 'public' | 'private'): bo
 
 const endsIn = (name: string, suffix: string): boolean => name === suffix || name.endsWith(`.${suffix}`)
 
-/** Tells whether a certificate for `held` is good for `host`; `*.` stands for exactly one label. */
+/** Returns whether a certificate for `held` is good for `host`; `*.` stands for exactly one label. */
 export const covers = (held: string, host: string): boolean => held === host || (held.startsWith('*.') && held === wildcardOf(host))
 
 export const wildcardOf = (host: string): string => `*${host.slice(host.indexOf('.'))}`
