@@ -1,14 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { servicePathsOf } from '../../platform/paths.ts'
 import { describeError } from '../../platform/server-log.ts'
-import { unlessAborted } from '../../platform/work/unless-aborted.ts'
 import type { AppContext } from '../context.ts'
-import { pruneReleases } from '../deploys/prune.ts'
-import { releaseById } from '../deploys/release-store.ts'
 import { diskOfService } from '../disks/store.ts'
-import { outputPathOf } from '../launch/launch.ts'
-import { defaultSettings } from '../services/settings.ts'
-import { deleteInstance, instancesOf, type StoredInstance } from '../workloads/instance-store.ts'
+import type { StoredInstance } from '../workloads/instance-store.ts'
 
 const DRAIN_POLL_MS = 50
 /** Of a service with a disk, nothing serves until the instance has gone, so its requests have less time. */
@@ -17,29 +11,11 @@ const WAITED_FOR_DRAIN_MS = 5000
 const INGRESS_ABSENCE_MS = 3000
 
 /**
- * Takes an instance off the machine: out of the routes, waits for its requests, closes its WebSockets at the deadline, stops it,
- * stores the rest of its output and forgets it. Every step can be repeated, so a drain that was cut off starts over.
+ * Returns when no request, WebSocket or connection of a sibling needs an instance any more; at the deadline those that are left are cut off.
  *
  * @throws the signal's reason when aborted.
  */
-export async function drainInstance(context: AppContext, instance: StoredInstance, signal: AbortSignal): Promise<void> {
-  // An earlier control plane may have died before the routes said what its database did.
-  await context.routes.publish()
-  await awaitRequests(context, instance, signal)
-  const settings = releaseById(context.db, instance.releaseId)?.settings ?? defaultSettings
-  // What is being stopped ends without us, and the next control plane sees to the rest.
-  await unlessAborted(context.engine.stop(instance.id, { graceMs: settings.maxShutdownDelaySeconds * 1000 }), signal)
-  await context.engine.remove(instance.id)
-  signal.throwIfAborted()
-  const path = outputPathOf(servicePathsOf(context.paths, instance.serviceId), instance.id)
-  await context.collector.remove(path)
-  signal.throwIfAborted()
-  deleteInstance(context.db, instance.id)
-  const isReleaseUsed = instancesOf(context.db, instance.serviceId).some(({ releaseId }) => releaseId === instance.releaseId)
-  if (!isReleaseUsed) await pruneReleases(context, instance.serviceId)
-}
-
-async function awaitRequests(context: AppContext, instance: StoredInstance, signal: AbortSignal): Promise<void> {
+export async function awaitRequests(context: AppContext, instance: StoredInstance, signal: AbortSignal): Promise<void> {
   const isWaitedFor = diskOfService(context.db, instance.serviceId) !== undefined
   const longestMs = context.config.CP_DRAIN_SECONDS * 1000
   const deadline = (instance.drainingAt ?? context.now()) + (isWaitedFor ? Math.min(longestMs, WAITED_FOR_DRAIN_MS) : longestMs)

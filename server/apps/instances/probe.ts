@@ -6,40 +6,33 @@ import { deployById } from '../deploys/store.ts'
 import { givenPortOf } from '../launch/given-port.ts'
 import { hostOf, internalHostOf } from '../services/addresses.ts'
 import { isRoot } from '../services/folders.ts'
-import type { StoredService } from '../services/store.ts'
+import { type StoredService, serviceById } from '../services/store.ts'
 import { instanceById, instancesOf, type StoredInstance, updateInstance } from '../workloads/instance-store.ts'
 import { type HealthCheck, waitUntilHealthy } from './health.ts'
 import { type PortWatch, watchPorts } from './port-watch.ts'
 
-/** Makes an instance ready once it is healthy, at the port at which it turns out to listen. Ends when the instance does. */
-export async function probeInstance(
-  context: AppContext,
-  service: StoredService,
-  { instance, signal }: { instance: StoredInstance; signal: AbortSignal },
-): Promise<void> {
-  const { id, restarts } = instance
-  const ended = new AbortController()
-  const stopListening = context.engine.onExit((exited) => {
-    if (exited === id) ended.abort()
-  })
-  const isOver = AbortSignal.any([signal, ended.signal])
+/**
+ * Returns once an instance is healthy, with the port at which it turns out to listen.
+ *
+ * @throws the signal's reason when aborted.
+ */
+export async function probeInstance(context: AppContext, id: string, signal: AbortSignal): Promise<{ port: number } | undefined> {
+  const instance = instanceById(context.db, id)
+  const service = serviceById(context.db, instance?.serviceId ?? '')
+  if (instance === undefined || service === undefined) return undefined
   const healthy = new AbortController()
   try {
     const check = checkOf(context, service, instance)
     const watching = hasPort(service)
-      ? watchPorts(watchOf(context, service, { instance, check }), AbortSignal.any([isOver, healthy.signal]))
+      ? watchPorts(watchOf(context, service, { instance, check }), AbortSignal.any([signal, healthy.signal]))
       : undefined
-    await Promise.race([waitUntilHealthy(check, isOver), ...(watching === undefined ? [] : [watching.then(never)])])
+    await Promise.race([waitUntilHealthy(check, signal), ...(watching === undefined ? [] : [watching.then(never)])])
     healthy.abort()
     await watching
-    const now = instanceById(context.db, id)
-    if (now?.phase === 'starting' && now.restarts === restarts)
-      updateInstance(context.db, id, { phase: 'ready', port: check.port, misplaced: null })
-  } catch (error) {
-    if (!ended.signal.aborted) throw error
+    updateInstance(context.db, id, { misplaced: null })
+    return { port: check.port }
   } finally {
     healthy.abort()
-    stopListening()
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import { isDeployRunning } from '../../../shared/deploy.ts'
 import { newInstanceId } from '../../platform/id.ts'
+import type { Supervisor } from '../../runtime/workloads/supervisor.ts'
 import type { AppContext } from '../context.ts'
 import { endDeploy } from '../deploys/finish.ts'
 import { deployById } from '../deploys/store.ts'
@@ -13,14 +14,12 @@ import { reasonWithLastWords } from '../launch/last-words.ts'
 import { removeService } from '../services/delete.ts'
 import { type StoredService, serviceById, updateService } from '../services/store.ts'
 import { insertInstance, instanceById, instancesOf, updateInstance } from '../workloads/instance-store.ts'
-import type { Background } from './background.ts'
 import { noteArrival, noteLeaving } from './gap.ts'
 import { endGuard, flipBack } from './guard.ts'
-import { observeInstance } from './observe.ts'
 import { type Action, type InstanceSet, nextDueAt, planService } from './plan.ts'
+import { choosePort } from './port.ts'
 import { situationOf } from './situation.ts'
 import { fallAsleep, rest, thaw, wake } from './sleep.ts'
-import { choosePort, startInstance } from './start.ts'
 import { concludeDeploy, switchTo } from './switch.ts'
 
 /** A plan is empty after a few rounds; one that is not, is looked at again later instead of spinning. */
@@ -28,9 +27,9 @@ const MAX_ROUNDS = 50
 const STUCK_RETRY_MS = 5000
 
 /** Returns when the service is to be looked at again though nothing happens (ms since 1970), or undefined. */
-export async function reconcileService(context: AppContext, background: Background, serviceId: string): Promise<number | undefined> {
+export async function reconcileService(context: AppContext, supervisor: Supervisor, serviceId: string): Promise<number | undefined> {
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    await observe(context, background, serviceId)
+    await observe(context, supervisor, serviceId)
     const service = serviceById(context.db, serviceId)
     if (service === undefined) return undefined
     const situation = situationOf(context, service)
@@ -42,7 +41,7 @@ export async function reconcileService(context: AppContext, background: Backgrou
     for (const action of actions) {
       // Acting takes time, in which a cancel, a restart or a suspension may come: an end is decided on what is true now.
       if (isEnd(action) && action !== actions[0]) break
-      await act(context, service, action)
+      await (action.kind === 'launch' ? supervisor.start(action.instanceId) : act(context, service, action))
     }
   }
   context.log.error('plan does not settle', { serviceId })
@@ -53,25 +52,14 @@ export async function reconcileService(context: AppContext, background: Backgrou
 const isEnd = ({ kind }: Action): boolean =>
   kind === 'switch' || kind === 'fail_candidate' || kind === 'abandon_restart' || kind === 'remove_service'
 
-async function observe(context: AppContext, background: Background, serviceId: string): Promise<void> {
-  for (const instance of instancesOf(context.db, serviceId)) {
-    const service = serviceById(context.db, serviceId)
-    if (service === undefined || instance.phase === 'pending') continue
-    if (instance.phase === 'draining') {
-      background.drain(instance)
-      continue
-    }
-    const isRunning = await observeInstance(context, service, instance)
-    if (isRunning && instance.phase === 'starting') background.probe(service, instance)
-  }
+async function observe({ db }: AppContext, supervisor: Supervisor, serviceId: string): Promise<void> {
+  for (const { id } of instancesOf(db, serviceId)) await supervisor.supervise(id)
 }
 
-async function act(context: AppContext, service: StoredService, action: Action): Promise<void> {
+async function act(context: AppContext, service: StoredService, action: Exclude<Action, { kind: 'launch' }>): Promise<void> {
   switch (action.kind) {
     case 'create':
       return await createInstance(context, service, action.set)
-    case 'launch':
-      return await startInstance(context, service, action.instanceId)
     case 'serve':
       await context.routes.publish()
       return markServing(context, service, action.instanceId)

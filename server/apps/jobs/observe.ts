@@ -1,42 +1,37 @@
-import type { ExitedState, InstanceState } from '../../engines/port/port.ts'
+import { updateWorkload, workloadById } from '../../runtime/workloads/store.ts'
+import type { Supervisor } from '../../runtime/workloads/supervisor.ts'
 import type { AppContext } from '../context.ts'
-import { pruneReleases } from '../deploys/prune.ts'
-import type { StoredService } from '../services/store.ts'
-import { instancesOf } from '../workloads/instance-store.ts'
-import { openJobs, type StoredJob, updateJob } from '../workloads/job-store.ts'
+import { serviceById } from '../services/store.ts'
+import { openJobs, type StoredJob } from '../workloads/job-store.ts'
 import { endJob } from './finish.ts'
 import { outcomeOf } from './outcome.ts'
-import { closeJobOutput } from './output.ts'
+import { takeBack } from './owner.ts'
 
-/** Compares what is written down of a begun job with what the engine sees, and writes down what differs. Returns whether it runs. */
-export async function observeJob(context: AppContext, service: StoredService, job: StoredJob): Promise<boolean> {
-  const state = await context.engine.inspect(job.id)
-  if (state?.status === 'running') {
-    if (job.phase === 'starting') updateJob(context.db, job.id, { phase: 'running' })
-    return true
+/** Compares what is written down of the begun jobs of a service with what runs, and writes down what differs. */
+export async function observeJobs(context: AppContext, supervisor: Supervisor, serviceId: string): Promise<void> {
+  for (const job of openJobs(context.db, serviceId)) {
+    if (job.phase === 'pending') continue
+    if (context.shells.has(job.id)) {
+      // Who holds its terminal sees its end, and ends it when it is to stop.
+      if (job.stopAs !== null) context.shells.end(job.id, job.reason ?? 'It was canceled')
+      continue
+    }
+    await observeJob(context, supervisor, job)
   }
-  // The engine knows what it has begun before it begins: this one never was.
-  if (state === undefined && job.phase === 'starting') updateJob(context.db, job.id, { phase: 'pending' })
-  else await concludeJob(context, service, { job, exit: exitIn(state) })
-  return false
 }
 
-const exitIn = (state: InstanceState | undefined): ExitedState | undefined => (state?.status === 'exited' ? state : undefined)
-
-/** Whoever sees the end of a job finds all that it wrote, so its output is stored before its end is told. Repeatable. */
-async function concludeJob(
-  context: AppContext,
-  service: StoredService,
-  { job, exit }: { job: StoredJob; exit: ExitedState | undefined },
-): Promise<void> {
-  await closeJobOutput(context, job)
-  const outcome = outcomeOf(job, exit, context.exitReasons.take(job.id))
-  endJob(context, { job, service }, { ...outcome, ...(exit !== undefined && { endedAt: Date.parse(exit.at) }) })
-  await context.engine.remove(job.id)
-  await pruneIfUnused(context, job)
+async function observeJob(context: AppContext, supervisor: Supervisor, job: StoredJob): Promise<void> {
+  const { db } = context
+  const workload = workloadById(db, job.id)
+  // We may have died before it was handed to the engine.
+  if (workload?.phase === 'pending' || (workload === undefined && job.phase === 'starting')) return takeBack(context, job.id)
+  if (workload === undefined) return endLost(context, job)
+  if (job.stopAs !== null && workload.phase !== 'ended') updateWorkload(db, job.id, { phase: 'stopping' })
+  await supervisor.supervise(job.id)
 }
 
-async function pruneIfUnused(context: AppContext, { serviceId, releaseId }: StoredJob): Promise<void> {
-  const users = [...instancesOf(context.db, serviceId), ...openJobs(context.db, serviceId)]
-  if (!users.some((user) => user.releaseId === releaseId)) await pruneReleases(context, serviceId)
+/** Its terminal went with the control plane that held it. */
+function endLost(context: AppContext, job: StoredJob): void {
+  const service = serviceById(context.db, job.serviceId)
+  if (service !== undefined) endJob(context, { job, service }, outcomeOf(job, undefined, context.exitReasons.take(job.id)))
 }

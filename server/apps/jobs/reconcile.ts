@@ -9,13 +9,13 @@
 
 import { maxRunningJobs } from '../../../shared/job.ts'
 import { traitsOf } from '../../../shared/service-type.ts'
+import type { Supervisor } from '../../runtime/workloads/supervisor.ts'
 import type { AppContext } from '../context.ts'
 import { diskOfService } from '../disks/store.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
 import { jobById, openJobs } from '../workloads/job-store.ts'
-import type { JobStops } from './background.ts'
 import { endJob } from './finish.ts'
-import { observeJob } from './observe.ts'
+import { observeJobs } from './observe.ts'
 import { type JobAction, type JobSituation, nextDeadline, planJobs } from './plan.ts'
 import { scheduleRuns } from './scheduled.ts'
 import { startJob } from './start.ts'
@@ -26,10 +26,10 @@ const MAX_ROUNDS = 50
 const STUCK_RETRY_MS = 5000
 
 /** Returns when the jobs are to be looked at again though nothing happens (ms since 1970), or undefined. */
-export async function reconcileJobs(context: AppContext, stops: JobStops, serviceId: string): Promise<number | undefined> {
+export async function reconcileJobs(context: AppContext, supervisor: Supervisor, serviceId: string): Promise<number | undefined> {
   const hadJobs = openJobs(context.db, serviceId).length > 0
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    await observe(context, stops, serviceId)
+    await observeJobs(context, supervisor, serviceId)
     const service = serviceById(context.db, serviceId)
     if (service === undefined) return undefined
     const dueAt = traitsOf(service.type).isScheduled ? scheduleRuns(context, service) : undefined
@@ -40,24 +40,10 @@ export async function reconcileJobs(context: AppContext, stops: JobStops, servic
       if (service.deletedAt !== null && hadJobs && situation.jobs.length === 0) context.work.poke('service', serviceId)
       return earliest([dueAt, nextDeadline(situation.jobs)])
     }
-    for (const action of actions) await act(context, service, action)
+    for (const action of actions) await act(context, supervisor, { service, action })
   }
   context.log.error('jobs do not settle', { serviceId })
   return context.now() + STUCK_RETRY_MS
-}
-
-async function observe(context: AppContext, stops: JobStops, serviceId: string): Promise<void> {
-  for (const job of openJobs(context.db, serviceId)) {
-    const service = serviceById(context.db, serviceId)
-    if (service === undefined || job.phase === 'pending') continue
-    if (context.shells.has(job.id)) {
-      // Who holds its terminal sees its end, and ends it when it is to stop.
-      if (job.stopAs !== null) context.shells.end(job.id, job.reason ?? 'It was canceled')
-      continue
-    }
-    const isRunning = await observeJob(context, service, job)
-    if (isRunning && job.stopAs !== null) stops.stop(job)
-  }
 }
 
 function situationOf(context: AppContext, service: StoredService): JobSituation {
@@ -77,8 +63,13 @@ function diskOf({ db }: AppContext, { id }: StoredService): JobSituation['disk']
   return status === 'creating' ? 'making' : 'changing'
 }
 
-async function act(context: AppContext, service: StoredService, action: JobAction): Promise<void> {
-  if (action.kind === 'start') return await startJob(context, service, action.jobId)
+interface ServiceAction {
+  service: StoredService
+  action: JobAction
+}
+
+async function act(context: AppContext, supervisor: Supervisor, { service, action }: ServiceAction): Promise<void> {
+  if (action.kind === 'start') return await startJob(context, supervisor, { jobId: action.jobId, service })
   const job = jobById(context.db, action.jobId)
   if (job === undefined) return
   if (action.kind === 'stop') requestStop(context, { job, service }, { as: action.as, reason: action.reason })

@@ -1,5 +1,6 @@
 import { inOneChange } from '../../platform/db/change.ts'
 import type { Owner } from '../../runtime/owner.ts'
+import { deleteWorkloadsOf } from '../../runtime/workloads/store.ts'
 import type { AppContext } from '../context.ts'
 import { markDeleted, removeServiceRow, type StoredService } from './store.ts'
 
@@ -22,6 +23,7 @@ export async function removeService(context: AppContext, service: StoredService)
   const { id: target, name, workspaceId } = service
   context.db.transaction(() => {
     removeServiceRow(context.db, target)
+    deleteWorkloadsOf(context.db, 'service', target)
     context.audit.system({ event: 'service.removed', workspaceId, target, metadata: { name } })
   })()
 }

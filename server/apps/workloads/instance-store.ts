@@ -1,4 +1,8 @@
+/** Instances of services: what all workloads have, and what services know of them beside that, read together through one view. */
 import type { Database } from 'bun:sqlite'
+import { flag } from '../../platform/db/codec.ts'
+import { tableOf } from '../../platform/db/table.ts'
+import { exitsColumn, insertWorkload, updateWorkload, type WorkloadExit, type WorkloadPhase } from '../../runtime/workloads/store.ts'
 
 /**
  * Where an instance stands. `pending` waits for its time to start (the first time, or again after it died), `starting` runs
@@ -6,15 +10,7 @@ import type { Database } from 'bun:sqlite'
  */
 export type InstancePhase = 'pending' | 'starting' | 'ready' | 'serving' | 'draining'
 
-/** How an instance ended. */
-export interface InstanceExit {
-  at: number
-  exitCode: number | null
-  signal: string | null
-  oomKilled: boolean
-  /** Why we ended it ourselves, as a sentence without its full stop. */
-  reason?: string
-}
+export type InstanceExit = WorkloadExit
 
 /** An instance as it is kept. Times are milliseconds since 1970. */
 export interface StoredInstance {
@@ -43,24 +39,53 @@ export interface StoredInstance {
   createdAt: number
 }
 
-interface InstanceRow {
-  id: string
-  service_id: string
-  deploy_id: string
-  release_id: string
-  generation: number
-  address: string | null
-  port: number
-  own_port: number | null
-  misplaced: string | null
-  phase: InstancePhase
-  restarts: number
-  exits: string
-  start_at: number
-  draining_at: number | null
-  frozen_at: number | null
-  started_at: number | null
-  created_at: number
+const instances = tableOf<StoredInstance>('instances', {
+  id: 'id',
+  serviceId: 'service_id',
+  deployId: 'deploy_id',
+  releaseId: 'release_id',
+  generation: 'generation',
+  address: 'address',
+  port: 'port',
+  ownPort: 'own_port',
+  misplaced: 'misplaced',
+  phase: 'phase',
+  restarts: 'restarts',
+  exits: { column: 'exits', as: exitsColumn },
+  startAt: 'start_at',
+  drainingAt: 'draining_at',
+  frozenAt: 'frozen_at',
+  startedAt: 'started_at',
+  createdAt: 'created_at',
+})
+
+interface ServiceInstance extends Pick<StoredInstance, 'id' | 'deployId' | 'releaseId' | 'generation' | 'ownPort' | 'misplaced'> {
+  isServing: boolean
+  drainingAt: number | null
+  frozenAt: number | null
+}
+
+const serviceInstances = tableOf<ServiceInstance>('service_instances', {
+  id: 'id',
+  deployId: 'deploy_id',
+  releaseId: 'release_id',
+  generation: 'generation',
+  ownPort: 'own_port',
+  misplaced: 'misplaced',
+  isServing: { column: 'is_serving', as: flag },
+  drainingAt: 'draining_at',
+  frozenAt: 'frozen_at',
+})
+
+/** What instances are among the workloads of a service. */
+export const INSTANCE = { ownerKind: 'service', purpose: 'instance' } as const
+
+const workloadPhaseOf: Record<InstancePhase, WorkloadPhase> = {
+  pending: 'pending',
+  starting: 'starting',
+  ready: 'running',
+  serving: 'running',
+  draining: 'stopping',
 }
 
 export type NewInstance = Pick<
@@ -69,23 +94,20 @@ export type NewInstance = Pick<
 >
 
 /** Writes down that an instance is to be started, due at once. */
-export function insertInstance(db: Database, instance: NewInstance): void {
-  db.query(
-    `INSERT INTO instances (id, service_id, deploy_id, release_id, generation, port, own_port, phase, start_at, created_at)
-     VALUES ($id, $serviceId, $deployId, $releaseId, $generation, $port, $ownPort, 'pending', $createdAt, $createdAt)`,
-  ).run({ ...instance })
+export function insertInstance(db: Database, { serviceId, port, createdAt, ...own }: NewInstance): void {
+  const { id, deployId, releaseId, generation, ownPort } = own
+  db.transaction(() => {
+    insertWorkload(db, { ...INSTANCE, id, ownerId: serviceId, spec: { deployId, releaseId }, port, createdAt })
+    serviceInstances.insert(db, { id, deployId, releaseId, generation, ownPort })
+  })()
 }
 
 /** An instance by id, or undefined when it is gone. */
-export function instanceById(db: Database, id: string): StoredInstance | undefined {
-  const row = db.query<InstanceRow, [string]>('SELECT * FROM instances WHERE id = ?').get(id)
-  return row === null ? undefined : present(row)
-}
+export const instanceById = (db: Database, id: string): StoredInstance | undefined => instances.get(db, 'WHERE id = $id', { id })
 
 /** Instances of a service, oldest first. */
-export function instancesOf(db: Database, serviceId: string): StoredInstance[] {
-  return db.query<InstanceRow, [string]>('SELECT * FROM instances WHERE service_id = ? ORDER BY created_at, id').all(serviceId).map(present)
-}
+export const instancesOf = (db: Database, serviceId: string): StoredInstance[] =>
+  instances.all(db, 'WHERE service_id = $serviceId ORDER BY created_at, id', { serviceId })
 
 /** Ids of all instances and the services they belong to. */
 export function allInstances(db: Database): { id: string; serviceId: string }[] {
@@ -94,12 +116,8 @@ export function allInstances(db: Database): { id: string; serviceId: string }[] 
 
 /** Ports that instances hold. */
 export function takenPorts(db: Database): Set<number> {
-  return new Set(
-    db
-      .query<{ port: number }, []>('SELECT port FROM instances')
-      .all()
-      .map((row) => row.port),
-  )
+  const rows = db.query<{ port: number }, []>('SELECT port FROM instances').all()
+  return new Set(rows.map(({ port }) => port))
 }
 
 /** The port at which healthy instances of a release are reached; undefined while there are none. */
@@ -109,64 +127,20 @@ export const portOfRelease = (db: Database, releaseId: string): number | undefin
     .get(releaseId)?.port
 
 /** Whether there are instances of anything. */
-export const hasInstances = (db: Database): boolean => db.query('SELECT 1 FROM instances LIMIT 1').get() !== null
+export const hasInstances = (db: Database): boolean => db.query('SELECT 1 FROM service_instances LIMIT 1').get() !== null
 
 /** Lets no instance of a service that waits for its start be started before then. */
 export function holdBackInstances(db: Database, serviceId: string, until: number): void {
-  db.query(`UPDATE instances SET start_at = max(start_at, ?) WHERE service_id = ? AND phase = 'pending'`).run(until, serviceId)
+  for (const { id, phase, startAt } of instancesOf(db, serviceId))
+    if (phase === 'pending') updateWorkload(db, id, { startAt: Math.max(startAt, until) })
 }
 
-export type InstanceChange = Partial<
-  Pick<
-    StoredInstance,
-    'phase' | 'address' | 'port' | 'misplaced' | 'restarts' | 'exits' | 'startAt' | 'drainingAt' | 'frozenAt' | 'startedAt'
-  >
->
+export type InstanceChange = Partial<Pick<StoredInstance, 'phase' | 'port' | 'misplaced' | 'drainingAt' | 'frozenAt'>>
 
 /** Changes what is named and nothing else; nothing when the instance is gone. */
-export function updateInstance(db: Database, id: string, change: InstanceChange): void {
-  const current = instanceById(db, id)
-  if (current === undefined) return
-  const next = { ...current, ...change }
-  db.query(
-    `UPDATE instances SET phase = $phase, address = $address, port = $port, misplaced = $misplaced, restarts = $restarts, exits = $exits, start_at = $startAt,
-     draining_at = $drainingAt, frozen_at = $frozenAt, started_at = $startedAt WHERE id = $id`,
-  ).run({
-    id,
-    phase: next.phase,
-    address: next.address,
-    port: next.port,
-    misplaced: next.misplaced,
-    restarts: next.restarts,
-    exits: JSON.stringify(next.exits),
-    startAt: next.startAt,
-    drainingAt: next.drainingAt,
-    frozenAt: next.frozenAt,
-    startedAt: next.startedAt,
-  })
+export function updateInstance(db: Database, id: string, { phase, port, ...own }: InstanceChange): void {
+  db.transaction(() => {
+    updateWorkload(db, id, { ...(phase !== undefined && { phase: workloadPhaseOf[phase] }), ...(port !== undefined && { port }) })
+    serviceInstances.update(db, { id }, { ...own, ...(phase !== undefined && { isServing: phase === 'serving' }) })
+  })()
 }
-
-/** Forgets an instance, and gives its port free. The engine must have removed it before. */
-export function deleteInstance(db: Database, id: string): void {
-  db.query('DELETE FROM instances WHERE id = ?').run(id)
-}
-
-const present = (row: InstanceRow): StoredInstance => ({
-  id: row.id,
-  serviceId: row.service_id,
-  deployId: row.deploy_id,
-  releaseId: row.release_id,
-  generation: row.generation,
-  address: row.address,
-  port: row.port,
-  ownPort: row.own_port,
-  misplaced: row.misplaced,
-  phase: row.phase,
-  restarts: row.restarts,
-  exits: JSON.parse(row.exits) as InstanceExit[],
-  startAt: row.start_at,
-  drainingAt: row.draining_at,
-  frozenAt: row.frozen_at,
-  startedAt: row.started_at,
-  createdAt: row.created_at,
-})

@@ -2,6 +2,7 @@ import type { Database } from 'bun:sqlite'
 import type { PlanName } from '../../../shared/plan.ts'
 import { typesWith } from '../../../shared/service-type.ts'
 import { sqlList } from '../../platform/db/sql-list.ts'
+import { tableOf } from '../../platform/db/table.ts'
 
 export type JobKind = 'one_off' | 'cron'
 
@@ -38,57 +39,43 @@ export interface StoredJob {
   finishedAt: number | null
 }
 
-interface JobRow {
-  id: string
-  service_id: string
-  kind: JobKind
-  start_command: string | null
-  plan: PlanName | null
-  phase: JobPhase
-  deploy_id: string | null
-  release_id: string | null
-  due_at: number | null
-  triggered_by: string
-  stop_as: StoredJob['stopAs']
-  canceled_by: string | null
-  reason: string | null
-  exit_code: number | null
-  created_at: number
-  started_at: number | null
-  finished_at: number | null
-}
+const jobs = tableOf<StoredJob>('jobs', {
+  id: 'id',
+  serviceId: 'service_id',
+  kind: 'kind',
+  startCommand: 'start_command',
+  plan: 'plan',
+  phase: 'phase',
+  deployId: 'deploy_id',
+  releaseId: 'release_id',
+  dueAt: 'due_at',
+  triggeredBy: 'triggered_by',
+  stopAs: 'stop_as',
+  canceledBy: 'canceled_by',
+  reason: 'reason',
+  exitCode: 'exit_code',
+  createdAt: 'created_at',
+  startedAt: 'started_at',
+  finishedAt: 'finished_at',
+})
+
+/** What jobs are among the workloads of a service. */
+export const JOB = { ownerKind: 'service', purpose: 'job' } as const
 
 export type NewJob = Pick<StoredJob, 'id' | 'serviceId' | 'kind' | 'startCommand' | 'plan' | 'dueAt' | 'triggeredBy' | 'createdAt'>
 
 /** Writes down that a job is to run. Returns whether it was: a time of a schedule that has its run gets no second one. */
-export function insertJob(db: Database, job: NewJob): boolean {
-  const { changes } = db
-    .query(
-      `INSERT INTO jobs (id, service_id, kind, start_command, plan, due_at, triggered_by, created_at)
-       VALUES ($id, $serviceId, $kind, $startCommand, $plan, $dueAt, $triggeredBy, $createdAt) ON CONFLICT (service_id, due_at) DO NOTHING`,
-    )
-    .run({ ...job })
-  return changes > 0
-}
+export const insertJob = (db: Database, job: NewJob): boolean => jobs.insert(db, job, 'ON CONFLICT (service_id, due_at) DO NOTHING')
 
 /** A job by id, for the platform's own work. */
-export function jobById(db: Database, id: string): StoredJob | undefined {
-  const row = db.query<JobRow, [string]>('SELECT * FROM jobs WHERE id = ?').get(id)
-  return row === null ? undefined : present(row)
-}
+export const jobById = (db: Database, id: string): StoredJob | undefined => jobs.get(db, 'WHERE id = $id', { id })
 
 /** Jobs of a service that have not ended, in the order in which they were asked for. */
-export function openJobs(db: Database, serviceId: string): StoredJob[] {
-  return db
-    .query<JobRow, [string]>('SELECT * FROM jobs WHERE service_id = ? AND finished_at IS NULL ORDER BY id')
-    .all(serviceId)
-    .map(present)
-}
+export const openJobs = (db: Database, serviceId: string): StoredJob[] =>
+  jobs.all(db, 'WHERE service_id = $serviceId AND finished_at IS NULL ORDER BY id', { serviceId })
 
 /** All jobs that have not ended, of all services. */
-export function allOpenJobs(db: Database): StoredJob[] {
-  return db.query<JobRow, []>('SELECT * FROM jobs WHERE finished_at IS NULL ORDER BY id').all().map(present)
-}
+export const allOpenJobs = (db: Database): StoredJob[] => jobs.all(db, 'WHERE finished_at IS NULL ORDER BY id')
 
 /** Ids of the services that have something to run now or some time: jobs under way, or a schedule. */
 export function servicesWithJobs(db: Database): string[] {
@@ -107,24 +94,7 @@ export type JobChange = Partial<
 
 /** Changes what is named and nothing else; nothing when it is gone. */
 export function updateJob(db: Database, id: string, change: JobChange): void {
-  const current = jobById(db, id)
-  if (current === undefined) return
-  const next = { ...current, ...change }
-  db.query(
-    `UPDATE jobs SET phase = $phase, deploy_id = $deployId, release_id = $releaseId, stop_as = $stopAs, canceled_by = $canceledBy,
-     reason = $reason, exit_code = $exitCode, started_at = $startedAt, finished_at = $finishedAt WHERE id = $id`,
-  ).run({
-    id,
-    phase: next.phase,
-    deployId: next.deployId,
-    releaseId: next.releaseId,
-    stopAs: next.stopAs,
-    canceledBy: next.canceledBy,
-    reason: next.reason,
-    exitCode: next.exitCode,
-    startedAt: next.startedAt,
-    finishedAt: next.finishedAt,
-  })
+  jobs.update(db, { id }, change)
 }
 
 export interface JobFilter {
@@ -147,15 +117,14 @@ export interface TimeRange {
 export function listJobs(db: Database, serviceId: string, filter: JobFilter): StoredJob[] {
   const within = (column: string, name: string) =>
     `($${name}After IS NULL OR ${column} > $${name}After) AND ($${name}Before IS NULL OR ${column} < $${name}Before)`
-  return db
-    .query<JobRow, Record<string, string | number | null>>(
-      `SELECT * FROM jobs WHERE service_id = $serviceId AND kind = $kind
-       AND ($phases IS NULL OR phase IN (SELECT value FROM json_each($phases)))
-       AND ${within('created_at', 'created')} AND ${within('started_at', 'started')} AND ${within('finished_at', 'finished')}
-       AND ($beforeId IS NULL OR id < $beforeId)
-       ORDER BY id DESC LIMIT $limit`,
-    )
-    .all({
+  return jobs.all(
+    db,
+    `WHERE service_id = $serviceId AND kind = $kind
+     AND ($phases IS NULL OR phase IN (SELECT value FROM json_each($phases)))
+     AND ${within('created_at', 'created')} AND ${within('started_at', 'started')} AND ${within('finished_at', 'finished')}
+     AND ($beforeId IS NULL OR id < $beforeId)
+     ORDER BY id DESC LIMIT $limit`,
+    {
       serviceId,
       kind: filter.kind,
       phases: filter.phases === undefined ? null : JSON.stringify(filter.phases),
@@ -167,8 +136,8 @@ export function listJobs(db: Database, serviceId: string, filter: JobFilter): St
       finishedBefore: filter.finishedAt?.before ?? null,
       beforeId: filter.beforeId ?? null,
       limit: filter.limit,
-    })
-    .map(present)
+    },
+  )
 }
 
 /** Forgets those that have ended beyond the newest `count`. Returns whether there were any. */
@@ -181,23 +150,3 @@ export function forgetOldJobs(db: Database, { serviceId, kind }: Pick<StoredJob,
     .run({ serviceId, kind, count })
   return changes > 0
 }
-
-const present = (row: JobRow): StoredJob => ({
-  id: row.id,
-  serviceId: row.service_id,
-  kind: row.kind,
-  startCommand: row.start_command,
-  plan: row.plan,
-  phase: row.phase,
-  deployId: row.deploy_id,
-  releaseId: row.release_id,
-  dueAt: row.due_at,
-  triggeredBy: row.triggered_by,
-  stopAs: row.stop_as,
-  canceledBy: row.canceled_by,
-  reason: row.reason,
-  exitCode: row.exit_code,
-  createdAt: row.created_at,
-  startedAt: row.started_at,
-  finishedAt: row.finished_at,
-})

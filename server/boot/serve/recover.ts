@@ -11,9 +11,7 @@ import { pruneReleases } from '../../apps/deploys/prune.ts'
 import { deployById, unfinishedDeploys, updateDeploy } from '../../apps/deploys/store.ts'
 import { sweepDisks } from '../../apps/disk-work/sweep.ts'
 import { freezeAgain } from '../../apps/instances/sleep.ts'
-import { followInstance } from '../../apps/instances/start.ts'
-import { closeJobOutput, followJob } from '../../apps/jobs/output.ts'
-import { outputPathOf } from '../../apps/launch/launch.ts'
+import { closeJobOutput } from '../../apps/jobs/output.ts'
 import { serviceById } from '../../apps/services/store.ts'
 import { recordLost } from '../../apps/shells/record.ts'
 import { sweepUploads } from '../../apps/sources/receive.ts'
@@ -21,18 +19,18 @@ import { allInstances, instanceById } from '../../apps/workloads/instance-store.
 import { allOpenJobs, jobById } from '../../apps/workloads/job-store.ts'
 import { removeTree } from '../../platform/files/tree/remove.ts'
 import { servicePathsOf } from '../../platform/paths.ts'
+import type { Supervisor } from '../../runtime/workloads/supervisor.ts'
 import type { Context } from './context.ts'
 
 /** A deploy that was cut off this often is likely the reason for it. */
 const MAX_INTERRUPTIONS = 3
 
-export async function recover(context: Context): Promise<void> {
+export async function recover(context: Context, supervisor: Supervisor): Promise<void> {
   // The API listens already, and may be taking an upload.
   await sweepUploads(context.paths.uploads, performance.timeOrigin)
   await endStrays(context)
-  for (const { id } of allInstances(context.db)) followAgain(context, id)
+  supervisor.followAll()
   await freezeAgain(context)
-  for (const job of allOpenJobs(context.db)) if (job.phase !== 'pending') followJob(context, job)
   countInterruptions(context)
   recordLost(context)
 }
@@ -46,12 +44,6 @@ async function endStrays({ db, engine }: Context): Promise<void> {
       await engine.remove(instanceId)
     }),
   )
-}
-
-function followAgain(context: Context, instanceId: string): void {
-  const instance = instanceById(context.db, instanceId)
-  if (instance === undefined) return
-  followInstance(context, instance, outputPathOf(servicePathsOf(context.paths, instance.serviceId), instance.id))
 }
 
 function countInterruptions(context: Context): void {

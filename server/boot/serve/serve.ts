@@ -45,7 +45,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     }
     await ensureIngress(ingressStart)
     watchIngress({ ...ingressStart, signal: context.stopping, onRestarted })
-    await recover(context)
+    await recover(context, work.supervisor)
     republish(context)
     work.start()
     startHousekeeping(context)

@@ -1,7 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { unfinishedDeploys } from '../../apps/deploys/store.ts'
 import { createDiskWork } from '../../apps/disk-work/work.ts'
-import { createBackground } from '../../apps/instances/background.ts'
 import { reconcileService } from '../../apps/instances/reconcile.ts'
 import { watchHeld } from '../../apps/instances/wake-watch.ts'
 import { createJobWork } from '../../apps/jobs/work.ts'
@@ -17,16 +16,18 @@ import { describeError } from '../../platform/server-log.ts'
 import { createDriver } from '../../platform/work/driver.ts'
 import { createHolds } from '../../platform/work/holds.ts'
 import { pokeBy } from '../../platform/work/poke.ts'
+import type { Supervisor } from '../../runtime/workloads/supervisor.ts'
 import type { Context, Work } from './context.ts'
+import { superviseWorkloads } from './workloads.ts'
 import { workspaceContents } from './workspace-contents.ts'
 
-const SERVICE_ID_CHARS = 'srv-'.length + 20
 const PERIOD_MS = 60_000
 
 export interface RunningWork extends Work {
   /** Reconciles everything once, and from then on when poked, when something falls due, and once a minute. */
   start(): void
   republishCertificates(): void
+  readonly supervisor: Supervisor
   /** Returns when nothing is under way any more, after `context.stopping` has aborted. */
   settled(): Promise<void>
 }
@@ -55,6 +56,9 @@ export function createWork(
       certificates: onceStarted(() => certificates.poke()),
     }),
     republishCertificates: () => certificates.republish(),
+    get supervisor() {
+      return supervisor
+    },
     keepAwake: keptAwake.take,
     isKeptAwake: (serviceId) => keptAwake.countOf(serviceId) > 0,
     takenDisks: createHolds(),
@@ -63,8 +67,9 @@ export function createWork(
     whenDeploysSettled: (serviceId) => queue.whenSettled(serviceId),
     start() {
       open()
-      const stopListening = context.engine.onExit(pokeOwner)
+      const stopListening = context.engine.onExit(supervisor.poke)
       publishRoutes(context)
+      supervisor.pokeAll()
       pokeAll()
       watchHeld(context)
       disks.pokeAll()
@@ -78,26 +83,22 @@ export function createWork(
       })
     },
     settled: async () =>
-      void (await Promise.all([driver, jobs, queue, background, certificates, domains, disks, workspaces].map((part) => part.settled()))),
+      void (await Promise.all([driver, jobs, queue, supervisor, certificates, domains, disks, workspaces].map((part) => part.settled()))),
   }
   const context: Context = { work, ...base }
-  const background = createBackground(context, context.stopping)
+  const supervisor = superviseWorkloads(context)
   const queue = createDeployQueue(context, context.stopping)
   const certificates = createCertificates(context, { acme })
   const domains = createDomainWatch(context)
   const disks = createDiskWork(context)
-  const jobs = createJobWork(context)
+  const jobs = createJobWork(context, supervisor)
   const driver = createDriver({
-    run: (serviceId) => reconcileService(context, background, serviceId),
+    run: (serviceId) => reconcileService(context, supervisor, serviceId),
     onError: (serviceId, error) => context.log.error('reconcile failed', { serviceId, ...describeError(error) }),
     now: context.now,
     signal: context.stopping,
   })
   const workspaces = createWorkspaceWork(context, workspaceContents(context))
-
-  function pokeOwner(workloadId: string): void {
-    if (!jobs.ended(workloadId)) driver.poke(workloadId.slice(0, SERVICE_ID_CHARS))
-  }
 
   function pokeAll(): void {
     jobs.pokeAll()

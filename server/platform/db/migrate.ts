@@ -14,6 +14,7 @@ import audit from './migrations/0010_audit.sql' with { type: 'text' }
 import clients from './migrations/0011_clients.sql' with { type: 'text' }
 import ports from './migrations/0012_ports.sql' with { type: 'text' }
 import quotas from './migrations/0013_quotas.sql' with { type: 'text' }
+import workloads from './migrations/0014_workloads.sql' with { type: 'text' }
 
 /** Numbered, immutable SQL, embedded as text: the package's own folder loader finds no folder in a compiled executable. */
 const migrations: Migration[] = [
@@ -30,6 +31,7 @@ const migrations: Migration[] = [
   { version: 11, up: [clients], down: '' },
   { version: 12, up: [ports], down: '' },
   { version: 13, up: [quotas], down: '' },
+  { version: 14, up: [workloads], down: '' },
 ]
 
 /** Brings the database to this executable's version. @throws AppError `unavailable` when a newer executable wrote it. */

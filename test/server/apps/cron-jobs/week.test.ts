@@ -7,6 +7,7 @@ import { defaultSettings } from '../../../../server/apps/services/settings.ts'
 import { setLive } from '../../../../server/apps/services/store.ts'
 import { listJobs } from '../../../../server/apps/workloads/job-store.ts'
 import type { Context } from '../../../../server/boot/serve/context.ts'
+import { superviseWorkloads } from '../../../../server/boot/serve/workloads.ts'
 import type { Engine, InstanceState } from '../../../../server/engines/port/port.ts'
 import { newId } from '../../../../server/platform/id.ts'
 import { call } from '../../../support/client.ts'
@@ -145,9 +146,9 @@ test.each(cases)('a week of $schedule in $timezone from $from runs at exactly th
     const context: Context = server.context
     mkdirSync(context.paths.services, { recursive: true })
     const serviceId = await liveCronJob(server, one)
-    const stops = { stop() {}, settled: async () => {} }
+    const supervisor = superviseWorkloads(context)
     while (clock < start + WEEK_MS) {
-      const dueAt = await reconcileJobs(context, stops, serviceId)
+      const dueAt = await reconcileJobs(context, supervisor, serviceId)
       if (dueAt === undefined) throw new Error('The schedule has come to its end')
       expect(dueAt - clock).toBeLessThanOrEqual(60_000)
       clock = Math.max(dueAt, clock + 1)

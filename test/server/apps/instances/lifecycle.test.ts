@@ -159,7 +159,7 @@ describe('an instance that dies', () => {
     const at = Date.now()
     const exits = Array.from({ length: 4 }, (_, index) => ({ at: at - 1000 * index, exitCode: 1, signal: null, oomKilled: false }))
     // Four deaths with their pauses would take 15 s.
-    platform.db.query('UPDATE instances SET exits = ? WHERE id = ?').run(JSON.stringify(exits), instance?.id ?? '')
+    platform.db.query('UPDATE workloads SET exits = ? WHERE id = ?').run(JSON.stringify(exits), instance?.id ?? '')
     await visit(service, '/die')
     await service.settles('crash_looping')
     await post(service, '/suspend')
@@ -172,7 +172,7 @@ describe('an instance that dies', () => {
     const id = instance?.id ?? ''
     // As a control plane leaves it that is killed after it has written the end down.
     await platform.context.engine.stop(id, { graceMs: 0 })
-    platform.db.query("UPDATE instances SET phase = 'pending', start_at = ? WHERE id = ?").run(Date.now() + 300, id)
+    platform.db.query("UPDATE workloads SET phase = 'pending', start_at = ? WHERE id = ?").run(Date.now() + 300, id)
     platform.context.work.poke('service', service.id)
     await service.settles('starting')
     await service.settles('running')

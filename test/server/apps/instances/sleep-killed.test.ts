@@ -115,7 +115,7 @@ test('an instance that was only said to be frozen is frozen after the next start
   const statuses = async () => (await service().instances()).map(({ status }) => status)
   await plane.kill()
   change("UPDATE services SET asleep_at = ?, asleep_how = 'freeze' WHERE id = ?", Date.now(), frozen.id)
-  change('UPDATE instances SET frozen_at = ? WHERE service_id = ?', Date.now(), frozen.id)
+  change('UPDATE service_instances SET frozen_at = ? WHERE id IN (SELECT id FROM workloads WHERE owner_id = ?)', Date.now(), frozen.id)
   await plane.start()
   expect(await statuses()).toEqual(['asleep'])
   await plane.kill()

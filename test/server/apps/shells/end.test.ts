@@ -135,7 +135,7 @@ describe('a shell of its own, where nothing runs', () => {
     const broken = await makeService(platform, { name: `alone-${marker}`, envVars: [{ key: 'COLOUR', value: 'blue' }] })
     await broken.goLive('hello-js')
     await broken.ask('/env-vars/CRASH', { method: 'PUT', json: { value: 'yes' } })
-    platform.db.query("UPDATE instances SET phase = 'pending', start_at = ? WHERE service_id = ?").run(Date.now() + 600_000, broken.id)
+    platform.db.query("UPDATE workloads SET phase = 'pending', start_at = ? WHERE owner_id = ?").run(Date.now() + 600_000, broken.id)
     const shell = await openShell(platform, broken.id)
     shell.type(`echo "<$COLOUR $(cat VERSION) $CPD_INSTANCE_ID>"; setsid sleep ${marker} &\n`)
     expect(await shell.prints(/<(blue .*)>/)).toMatch(/^blue 1 srv-.*-shell-/)

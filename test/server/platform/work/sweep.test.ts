@@ -6,6 +6,7 @@ import { insertDeploy } from '../../../../server/apps/deploys/store.ts'
 import { ensureServiceFolders } from '../../../../server/apps/services/folders.ts'
 import { serviceById } from '../../../../server/apps/services/store.ts'
 import { recover, sweepFolders } from '../../../../server/boot/serve/recover.ts'
+import { superviseWorkloads } from '../../../../server/boot/serve/workloads.ts'
 import { newId, newInstanceId } from '../../../../server/platform/id.ts'
 import { servicePathsOf } from '../../../../server/platform/paths.ts'
 import { createService } from '../../../support/apps.ts'
@@ -63,7 +64,7 @@ describe('a sweep at the start', () => {
     lay(uploads, 'incoming-folder')
     writeFileSync(join(uploads, 'incoming-file'), 'half')
     for (const name of readdirSync(uploads)) utimesSync(join(uploads, name), 0, 0)
-    await recover(server.context)
+    await recover(server.context, superviseWorkloads(server.context))
     expect(readdirSync(uploads)).toEqual([])
   })
 })

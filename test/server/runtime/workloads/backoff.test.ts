@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isCrashLooping, nextRestartDelayMs, STABLE_RUN_MS } from '../../server/engines/backoff.ts'
+import { isCrashLooping, nextRestartDelayMs, STABLE_RUN_MS } from '../../../../server/runtime/workloads/backoff.ts'
 
 const now = Date.UTC(2026, 0, 1)
 const failuresEvery = (gapMs: number, count: number) => Array.from({ length: count }, (_, index) => ({ at: now - index * gapMs }))

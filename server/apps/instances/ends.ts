@@ -1,0 +1,56 @@
+import { afterChange } from '../../platform/db/change.ts'
+import { servicePathsOf } from '../../platform/paths.ts'
+import { describeError } from '../../platform/server-log.ts'
+import type { WorkloadEnd } from '../../runtime/workloads/owner.ts'
+import { appendOutput } from '../../telemetry/logs/append-output.ts'
+import type { AppContext } from '../context.ts'
+import { recordEvent } from '../events/store.ts'
+import { outputPathOf } from '../launch/launch.ts'
+import { serviceById } from '../services/store.ts'
+import { instanceById, type StoredInstance, updateInstance } from '../workloads/instance-store.ts'
+import { describeExit } from './plan.ts'
+
+const KEEPER_KILLED = 'Its keeper, the process that watches it, was killed, and with it the instance'
+
+/** Tells an unexpected end among the events of the service and in the output of the instance, which is out of the routes with it. */
+export function recordEnd(context: AppContext, id: string, end: WorkloadEnd): void {
+  const instance = instanceById(context.db, id)
+  if (instance === undefined || (end.kind !== 'failed' && end.kind !== 'interrupted')) return
+  if (end.kind === 'failed') recordFailure(context, instance, end)
+  else if (end.keeperWasKilled && instance.phase === 'serving') recordKilledKeeper(context, instance)
+  updateInstance(context.db, id, { phase: 'pending' })
+}
+
+function recordFailure(context: AppContext, instance: StoredInstance, { exit, delayMs }: Extract<WorkloadEnd, { kind: 'failed' }>): void {
+  const reason = describeExit({ exits: [exit] })
+  recordFailedServer(context, instance, { reason, exitCode: exit.exitCode, signal: exit.signal })
+  reportEnd(context, instance, `==> ${reason}. Next start in ${(delayMs / 1000).toFixed(1)} s.\n`)
+}
+
+function recordKilledKeeper(context: AppContext, instance: StoredInstance): void {
+  recordFailedServer(context, instance, { reason: KEEPER_KILLED, exitCode: null, signal: null })
+  reportEnd(context, instance, `==> ${KEEPER_KILLED}. It is started again.\n`)
+}
+
+interface Failure {
+  reason: string
+  exitCode: number | null
+  signal: string | null
+}
+
+function recordFailedServer({ db, now }: AppContext, { id, serviceId, deployId }: StoredInstance, failure: Failure): void {
+  const service = serviceById(db, serviceId)
+  const details = { instanceId: id, deployId, ...failure }
+  if (service !== undefined) recordEvent(db, { service, type: 'server_failed', details, now: now() })
+}
+
+/** For people only: a disk that is full must not keep the instance down. */
+function reportEnd(context: AppContext, { id, serviceId }: StoredInstance, text: string): void {
+  afterChange(context.db, () => {
+    try {
+      appendOutput(outputPathOf(servicePathsOf(context.paths, serviceId), id), text)
+    } catch (error) {
+      context.log.error('exit not told in the output', { instanceId: id, ...describeError(error) })
+    }
+  })
+}

@@ -1,0 +1,34 @@
+import type { WorkloadOwner } from '../../runtime/workloads/owner.ts'
+import type { AppContext } from '../context.ts'
+import { releaseById } from '../deploys/release-store.ts'
+import { prepareInstance } from '../launch/launch.ts'
+import { releaseOwner } from '../launch/release-workload.ts'
+import { serviceById } from '../services/store.ts'
+import { INSTANCE, instanceById } from '../workloads/instance-store.ts'
+import { awaitRequests } from './drain.ts'
+import { recordEnd } from './ends.ts'
+import { settlePort } from './port.ts'
+import { probeInstance } from './probe.ts'
+
+/** Instances of services: started when the plan of their service says so, and for as long as it wants them. */
+export const instanceOwner = (context: AppContext): WorkloadOwner => ({
+  ...INSTANCE,
+  ...releaseOwner(context),
+  policy: { restarts: 'always', starts: 'when_told' },
+  beforeStart: ({ id }) => settlePort(context, id),
+  async specOf({ id, ownerId }) {
+    const [service, instance] = [serviceById(context.db, ownerId), instanceById(context.db, id)]
+    const release = releaseById(context.db, instance?.releaseId ?? '')
+    if (service === undefined || instance === undefined || release === undefined) throw new Error(`Instance ${id} has no release to start`)
+    return await prepareInstance(context, { service, release, instance })
+  },
+  untilReady: ({ id }, signal) => probeInstance(context, id, signal),
+  onEnd: ({ id }, end) => recordEnd(context, id, end),
+  async drain({ id }, signal) {
+    // An earlier control plane may have died before the routes said what its database did.
+    await context.routes.publish()
+    const instance = instanceById(context.db, id)
+    if (instance !== undefined) await awaitRequests(context, instance, signal)
+  },
+  onChange: ({ ownerId }) => context.work.poke('service', ownerId),
+})

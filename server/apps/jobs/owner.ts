@@ -1,0 +1,77 @@
+import { AppError } from '../../../shared/error.ts'
+import type { InstanceSpec } from '../../engines/port/port.ts'
+import type { WorkloadEnd, WorkloadOwner } from '../../runtime/workloads/owner.ts'
+import { deleteWorkload } from '../../runtime/workloads/store.ts'
+import type { AppContext } from '../context.ts'
+import { releaseById } from '../deploys/release-store.ts'
+import { prepareWorkload } from '../launch/launch.ts'
+import { releaseOwner } from '../launch/release-workload.ts'
+import { type StoredService, serviceById } from '../services/store.ts'
+import { JOB, jobById, type StoredJob, updateJob } from '../workloads/job-store.ts'
+import { releaseSpecOf } from '../workloads/release-spec.ts'
+import { endJob } from './finish.ts'
+import { type Outcome, outcomeOf } from './outcome.ts'
+import { closeJobOutput } from './output.ts'
+
+/** Nothing listens in a job, but apps that read PORT at start must find a number. */
+const NO_PORT = 0
+
+interface OwnJob {
+  job: StoredJob
+  service: StoredService
+}
+
+/** Jobs of services: started once, when there is a place for them. */
+export function jobOwner(context: AppContext): WorkloadOwner {
+  return {
+    ...JOB,
+    ...releaseOwner(context),
+    policy: { restarts: 'never', starts: 'when_told' },
+    specOf: ({ id }) => specOfJob(context, id),
+    closeOutput: (workload) => closeJobOutput(context, { id: workload.id, serviceId: workload.ownerId, ...releaseSpecOf(workload) }),
+    onStarted: ({ id }) => updateJob(context.db, id, { phase: 'running' }),
+    onEnd({ id }, end) {
+      const own = ownJob(context, id)
+      if (own !== undefined) recordEnd(context, own, end)
+    },
+    // A deletion of the service waits until nothing of its jobs is left.
+    onChange: ({ ownerId }) => context.work.poke('service', ownerId),
+  }
+}
+
+/** A job that was begun and of which the engine knows nothing waits again. */
+export function takeBack({ db }: Pick<AppContext, 'db'>, jobId: string): void {
+  db.transaction(() => {
+    deleteWorkload(db, jobId)
+    updateJob(db, jobId, { phase: 'pending' })
+  })()
+}
+
+function ownJob({ db }: AppContext, id: string): OwnJob | undefined {
+  const job = jobById(db, id)
+  const service = serviceById(db, job?.serviceId ?? '')
+  return job === undefined || service === undefined ? undefined : { job, service }
+}
+
+/** What asks for nothing can wait: a job yields to instances where both want the same processor, disk or memory. */
+async function specOfJob(context: AppContext, id: string): Promise<InstanceSpec> {
+  const own = ownJob(context, id)
+  const release = releaseById(context.db, own?.job.releaseId ?? '')
+  if (own === undefined || release === undefined) throw new Error(`Job ${id} has no release to run in`)
+  const { startCommand, plan, deployId } = own.job
+  const given = { ...(startCommand !== null && { command: startCommand }), ...(plan !== null && { plan }) }
+  const workload = { id, deployId: deployId ?? '', port: NO_PORT, ...given }
+  const spec = await prepareWorkload(context, { service: own.service, release, workload })
+  return { ...spec, priority: 'background' }
+}
+
+function recordEnd(context: AppContext, own: OwnJob, end: WorkloadEnd): void {
+  if (end.kind === 'interrupted') takeBack(context, own.job.id)
+  else endJob(context, own, resultOf(own.job, end))
+}
+
+function resultOf(job: StoredJob, end: Exclude<WorkloadEnd, { kind: 'interrupted' }>): Outcome & { endedAt?: number } {
+  if (end.kind === 'over') return { ...outcomeOf(job, end.exit, end.reason), ...(end.exit && { endedAt: Date.parse(end.exit.at) }) }
+  const why = end.kind === 'refused' && end.error instanceof AppError ? end.error.message : 'The platform failed; its own log says why.'
+  return { phase: 'failed', exitCode: null, reason: `It could not be started. ${why}` }
+}

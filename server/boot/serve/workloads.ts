@@ -1,0 +1,13 @@
+import { instanceOwner } from '../../apps/instances/owner.ts'
+import { jobOwner } from '../../apps/jobs/owner.ts'
+import { epochOf } from '../../runtime/workloads/epoch.ts'
+import type { WorkloadOwner } from '../../runtime/workloads/owner.ts'
+import { createSupervisor, type Supervisor } from '../../runtime/workloads/supervisor.ts'
+import type { Context } from './context.ts'
+
+/** Each kind of owner that has something run stands here. */
+const ownersIn = (context: Context): WorkloadOwner[] => [instanceOwner(context), jobOwner(context)]
+
+/** The supervisor of everything that runs. */
+export const superviseWorkloads = (context: Context): Supervisor =>
+  createSupervisor({ ...context, epoch: epochOf(context.paths.engineState), signal: context.stopping }, ownersIn(context))

@@ -1,0 +1,85 @@
+import type { Database } from 'bun:sqlite'
+import type { Background } from './background.ts'
+import { noteFailedStart } from './ends.ts'
+import { moveWorkload, type StoredWorkload, updateWorkload, workloadById } from './store.ts'
+import type { Supervision } from './supervision.ts'
+
+/** Starts a workload that waits. */
+export async function startWorkload(supervision: Supervision, id: string): Promise<void> {
+  const { db, engine, epoch, now } = supervision
+  const waiting = workloadById(db, id)
+  if (waiting?.phase !== 'pending') return
+  const owner = supervision.ownerOf(waiting)
+  await owner.beforeStart?.(waiting)
+  if (!moveWorkload(db, waiting, { phase: 'starting', epoch, startedAt: now() })) return
+  const workload = workloadById(db, id)
+  if (workload === undefined) return
+  try {
+    const spec = await owner.specOf(workload)
+    owner.follow(workload)
+    await forgetEarlierRun(supervision, id)
+    await engine.start(spec)
+  } catch (error) {
+    // An answer may be lost on its way: what runs after all has been started.
+    if ((await engine.inspect(id))?.status !== 'running') return await noteFailedStart(supervision, workload, error)
+  }
+  await noteStarted(supervision, workload)
+}
+
+/** We may have died between writing down that it ended and having the engine forget it; the engine starts no id that has ended. */
+async function forgetEarlierRun({ engine }: Supervision, id: string): Promise<void> {
+  if ((await engine.inspect(id))?.status === 'exited') await engine.remove(id)
+}
+
+async function noteStarted(supervision: Supervision, workload: StoredWorkload): Promise<void> {
+  const { db, engine } = supervision
+  const owner = supervision.ownerOf(workload)
+  const state = await engine.inspect(workload.id)
+  if (state?.status === 'running') noteAddress(db, workload, state.address)
+  if (owner.untilReady === undefined) markRunning(supervision, workload)
+}
+
+function markRunning(supervision: Supervision, { id }: StoredWorkload): void {
+  const { db } = supervision
+  db.transaction(() => {
+    const workload = workloadById(db, id)
+    if (workload !== undefined && moveWorkload(db, { id, phase: 'starting' }, { phase: 'running' }))
+      supervision.ownerOf(workload).onStarted?.(workload)
+  })()
+}
+
+/** Nobody asks where something is reached that listens nowhere. */
+function noteAddress(db: Database, { id, port, address: known }: StoredWorkload, address: string): void {
+  if (port !== null && address !== known) updateWorkload(db, id, { address })
+}
+
+export function keepWorkload(
+  supervision: Supervision,
+  background: Background,
+  { workload, address }: { workload: StoredWorkload; address: string },
+): void {
+  noteAddress(supervision.db, workload, address)
+  if (workload.phase !== 'starting') return
+  if (supervision.ownerOf(workload).untilReady === undefined) markRunning(supervision, workload)
+  // Each start has a wait of its own: the one for a run that died ends by itself.
+  else background.run(`ready ${workload.id} ${workload.restarts}`, () => awaitReady(supervision, workload))
+}
+
+async function awaitReady(supervision: Supervision, { id, restarts }: StoredWorkload): Promise<void> {
+  const { db, engine, signal } = supervision
+  const ended = new AbortController()
+  const stopListening = engine.onExit((exited) => {
+    if (exited === id) ended.abort()
+  })
+  const workload = workloadById(db, id)
+  try {
+    if (workload === undefined) return
+    const found = await supervision.ownerOf(workload).untilReady?.(workload, AbortSignal.any([signal, ended.signal]))
+    if (workloadById(db, id)?.restarts === restarts) moveWorkload(db, { id, phase: 'starting' }, { phase: 'running', ...found })
+  } catch (error) {
+    if (!ended.signal.aborted) throw error
+  } finally {
+    stopListening()
+    if (workload !== undefined) supervision.changed(workload)
+  }
+}

@@ -1,0 +1,22 @@
+import { unlessAborted } from '../../platform/work/unless-aborted.ts'
+import { forgetWorkload, noteOver } from './ends.ts'
+import type { StoredWorkload } from './store.ts'
+import type { Supervision } from './supervision.ts'
+
+/**
+ * Takes a workload off its machine: waits for whoever needs it, stops it, stores the rest of its output, writes down its end and forgets it.
+ * Every step can be repeated, so a stop that was cut off starts over.
+ *
+ * @throws the signal's reason when aborted.
+ */
+export async function stopWorkload(supervision: Supervision, workload: StoredWorkload): Promise<void> {
+  const { engine, signal } = supervision
+  const owner = supervision.ownerOf(workload)
+  await owner.drain?.(workload, signal)
+  // What is being stopped ends without us, and the next control plane sees to the rest.
+  await unlessAborted(engine.stop(workload.id, { graceMs: owner.graceMs(workload) }), signal)
+  const seen = await engine.inspect(workload.id)
+  signal.throwIfAborted()
+  await noteOver(supervision, workload, seen?.status === 'exited' ? seen : undefined)
+  await forgetWorkload(supervision, workload)
+}

@@ -1,0 +1,116 @@
+import type { Database } from 'bun:sqlite'
+import { Type } from '@sinclair/typebox'
+import { json } from '../../platform/db/json-column.ts'
+import { tableOf } from '../../platform/db/table.ts'
+
+/** How a workload ended. */
+export interface WorkloadExit {
+  /** Milliseconds since 1970. */
+  at: number
+  exitCode: number | null
+  signal: string | null
+  oomKilled: boolean
+  /** Why we ended it ourselves, as a sentence without its full stop. */
+  reason?: string
+}
+
+/**
+ * Where a workload stands. `pending` waits for its time to start, `starting` was handed to the engine and is not known to be up, `running`
+ * is up (and healthy, where its owner asks for that), `stopping` is on its way out, and of `ended` nothing is left but the row.
+ */
+export type WorkloadPhase = 'pending' | 'starting' | 'running' | 'stopping' | 'ended'
+
+/** Something that an engine runs for an owner, as it is kept. Times are milliseconds since 1970. */
+export interface StoredWorkload {
+  id: string
+  ownerKind: string
+  ownerId: string
+  purpose: string
+  node: string
+  /** The engine's records in which it was started last; null when that is not known. */
+  epoch: string | null
+  /** What its owner starts it from. */
+  spec: Record<string, unknown>
+  phase: WorkloadPhase
+  restarts: number
+  /** The latest, oldest first. */
+  exits: WorkloadExit[]
+  startAt: number
+  address: string | null
+  /** Null for one that listens nowhere. */
+  port: number | null
+  startedAt: number | null
+  createdAt: number
+}
+
+/** The column of exits, for whoever reads them through a view of their own. */
+export const exitsColumn = json({
+  schema: Type.Array(
+    Type.Object({
+      at: Type.Number(),
+      exitCode: Type.Union([Type.Number(), Type.Null()]),
+      signal: Type.Union([Type.String(), Type.Null()]),
+      oomKilled: Type.Boolean(),
+      reason: Type.Optional(Type.String()),
+    }),
+  ),
+})
+
+const workloads = tableOf<StoredWorkload>('workloads', {
+  id: 'id',
+  ownerKind: 'owner_kind',
+  ownerId: 'owner_id',
+  purpose: 'purpose',
+  node: 'node',
+  epoch: 'epoch',
+  spec: { column: 'spec', as: json({ schema: Type.Record(Type.String(), Type.Unknown()) }) },
+  phase: 'phase',
+  restarts: 'restarts',
+  exits: { column: 'exits', as: exitsColumn },
+  startAt: 'start_at',
+  address: 'address',
+  port: 'port',
+  startedAt: 'started_at',
+  createdAt: 'created_at',
+})
+
+export type NewWorkload = Pick<StoredWorkload, 'id' | 'ownerKind' | 'ownerId' | 'purpose' | 'createdAt'> &
+  Partial<Pick<StoredWorkload, 'phase' | 'port' | 'spec' | 'startedAt'>>
+
+/** Writes down that something is to run, due at once; begins anew where there is a row of that id. */
+export function insertWorkload(db: Database, workload: NewWorkload): void {
+  workloads.put(db, {
+    ...{ node: 'local', epoch: null, spec: {}, phase: 'pending', restarts: 0, exits: [], address: null, port: null, startedAt: null },
+    startAt: workload.createdAt,
+    ...workload,
+  })
+}
+
+/** A workload by id, or undefined when it is gone. */
+export const workloadById = (db: Database, id: string): StoredWorkload | undefined => workloads.get(db, 'WHERE id = $id', { id })
+
+/** All workloads, oldest first. */
+export const allWorkloads = (db: Database): StoredWorkload[] => workloads.all(db, 'ORDER BY created_at, id')
+
+export type WorkloadChange = Partial<
+  Pick<StoredWorkload, 'phase' | 'epoch' | 'restarts' | 'exits' | 'startAt' | 'address' | 'port' | 'startedAt'>
+>
+
+/** Changes what is named and nothing else; nothing when it is gone. */
+export function updateWorkload(db: Database, id: string, change: WorkloadChange): void {
+  workloads.update(db, { id }, change)
+}
+
+/** The same for one that is in `phase` still. Returns whether it was. */
+export const moveWorkload = (db: Database, { id, phase }: Pick<StoredWorkload, 'id' | 'phase'>, change: WorkloadChange): boolean =>
+  workloads.update(db, { id, phase }, change) > 0
+
+/** Forgets a workload, and gives its port free. The engine must have removed it before. */
+export function deleteWorkload(db: Database, id: string): void {
+  workloads.remove(db, { id })
+}
+
+/** Forgets all workloads of an owner that is gone. */
+export function deleteWorkloadsOf(db: Database, ownerKind: string, ownerId: string): void {
+  workloads.remove(db, { ownerKind, ownerId })
+}

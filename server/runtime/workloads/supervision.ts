@@ -1,0 +1,23 @@
+import type { Database } from 'bun:sqlite'
+import type { Engine } from '../../engines/port/port.ts'
+import type { ServerLog } from '../../platform/server-log.ts'
+import type { ExitReasons } from './exit-reasons.ts'
+import type { WorkloadOwner } from './owner.ts'
+import type { StoredWorkload } from './store.ts'
+
+export interface SupervisorOptions {
+  db: Database
+  engine: Pick<Engine, 'start' | 'inspect' | 'stop' | 'remove' | 'onExit'>
+  /** Names the engine's records: another name means that it has lost those of before. */
+  epoch: string
+  exitReasons: ExitReasons
+  log: ServerLog
+  now(): number
+  signal: AbortSignal
+}
+
+/** What the parts of the supervisor share. */
+export interface Supervision extends SupervisorOptions {
+  ownerOf(workload: StoredWorkload): WorkloadOwner
+  changed(workload: StoredWorkload): void
+}

@@ -1,0 +1,143 @@
+/**
+ * Keeps everything that engines run for somebody as its row says: starts it, sees it end, starts it again after a pause, drains and stops
+ * it. What differs between kinds of owners is their policy. A workload is supervised by one caller at a time: by the plan of an owner that
+ * says itself when things start, and by the driver in here for all others.
+ */
+import type { InstanceState } from '../../engines/port/port.ts'
+import { describeError } from '../../platform/server-log.ts'
+import { createDriver } from '../../platform/work/driver.ts'
+import { type Background, createBackground } from './background.ts'
+import { forgetWorkload, noteEnd } from './ends.ts'
+import type { WorkloadOwner } from './owner.ts'
+import { planWorkload, type WorkloadStep } from './plan.ts'
+import { keepWorkload, startWorkload } from './start.ts'
+import { stopWorkload } from './stop.ts'
+import { allWorkloads, type StoredWorkload, type WorkloadPhase, workloadById } from './store.ts'
+import type { Supervision, SupervisorOptions } from './supervision.ts'
+
+export interface Supervisor {
+  /** Brings a workload to what its row says. Returns when to look again though nothing happens (ms since 1970), or undefined. */
+  supervise(id: string): Promise<number | undefined>
+  /** Starts one that is pending, whether it is due or not. What cannot be started has failed. */
+  start(id: string): Promise<void>
+  /** Has whoever supervises it look at it. Returns false for what is no workload. */
+  poke(id: string): boolean
+  /** Looks at all workloads that no owner's plan looks at. */
+  pokeAll(): void
+  /** Goes on to collect the output of everything that was begun. */
+  followAll(): void
+  /** Returns when nothing is under way any more, after the signal has aborted. */
+  settled(): Promise<void>
+}
+
+const MAX_STEPS = 20
+const STUCK_RETRY_MS = 5000
+
+export function createSupervisor(options: SupervisorOptions, owners: readonly WorkloadOwner[]): Supervisor {
+  const { db, log, now, signal } = options
+  const byKey = new Map(owners.map((owner) => [keyOf(owner), owner]))
+  const ownerOf = (workload: StoredWorkload): WorkloadOwner => {
+    const owner = byKey.get(keyOf(workload))
+    if (owner === undefined) throw new Error(`Nobody owns workloads like ${workload.id}: ${keyOf(workload)}`)
+    return owner
+  }
+  const changed = (workload: StoredWorkload) => {
+    const { policy, onChange } = ownerOf(workload)
+    if (signal.aborted) return
+    if (policy.starts === 'when_due') driver.poke(workload.id)
+    else onChange?.(workload)
+  }
+  const supervision: Supervision = { ...options, ownerOf, changed }
+  const background = createBackground((key, error) => {
+    if (!signal.aborted) log.error('background work failed', { work: key, ...describeError(error) })
+  })
+  const supervise = (id: string) => superviseOne(supervision, background, id)
+  const driver = createDriver({
+    run: supervise,
+    onError: (workloadId, error) => log.error('workload not supervised', { workloadId, ...describeError(error) }),
+    now,
+    signal,
+  })
+  return {
+    supervise,
+    start: (id) => startWorkload(supervision, id),
+    poke(id) {
+      const workload = workloadById(db, id)
+      if (workload !== undefined) changed(workload)
+      return workload !== undefined
+    },
+    pokeAll() {
+      for (const workload of allWorkloads(db))
+        if (ownerOf(workload).policy.starts === 'when_due' || workload.phase === 'ended') driver.poke(workload.id)
+    },
+    followAll() {
+      for (const workload of allWorkloads(db)) if (workload.phase !== 'ended') ownerOf(workload).follow(workload)
+    },
+    settled: async () => void (await Promise.all([driver.settled(), background.settled()])),
+  }
+}
+
+const keyOf = ({ ownerKind, purpose }: Pick<WorkloadOwner, 'ownerKind' | 'purpose'>): string => `${ownerKind}/${purpose}`
+
+async function superviseOne(supervision: Supervision, background: Background, id: string): Promise<number | undefined> {
+  for (let steps = 0; steps < MAX_STEPS; steps++) {
+    const seen = await inspectBegun(supervision, id)
+    // As it is now: asking the engine has taken its time.
+    const workload = workloadById(supervision.db, id)
+    if (workload === undefined) return undefined
+    const step = stepFor(supervision, workload, seen)
+    if (step.kind === 'wait') return step.until
+    if (step.kind === 'keep' || step.kind === 'stop') {
+      if (step.kind === 'stop') stopBeside(supervision, background, workload)
+      else keepWorkload(supervision, background, { workload, address: step.address })
+      return undefined
+    }
+    await take(supervision, workload, step)
+  }
+  supervision.log.error('workload does not settle', { workloadId: id })
+  return supervision.now() + STUCK_RETRY_MS
+}
+
+/** What the engine says of a workload that it was handed, and in which phase that was. */
+async function inspectBegun({ db, engine }: Supervision, id: string): Promise<Seen> {
+  const phase = workloadById(db, id)?.phase
+  const isBegun = phase === 'starting' || phase === 'running'
+  return { phase, state: isBegun ? await engine.inspect(id) : undefined }
+}
+
+interface Seen {
+  phase: WorkloadPhase | undefined
+  state: InstanceState | undefined
+}
+
+function stepFor(supervision: Supervision, workload: StoredWorkload, seen: Seen): WorkloadStep | { kind: 'again' } {
+  // Nothing is concluded from what was asked about another phase.
+  if (workload.phase !== seen.phase) return { kind: 'again' }
+  const { policy } = supervision.ownerOf(workload)
+  return planWorkload({ now: supervision.now(), workload, seen: seen.state, policy, epoch: supervision.epoch })
+}
+
+type BriefStep = Exclude<WorkloadStep, { kind: 'wait' | 'keep' | 'stop' }> | { kind: 'again' }
+
+async function take(supervision: Supervision, workload: StoredWorkload, step: BriefStep): Promise<void> {
+  switch (step.kind) {
+    case 'again':
+      return
+    case 'start':
+      return await startWorkload(supervision, workload.id)
+    case 'forget':
+      return await forgetWorkload(supervision, workload)
+    default:
+      return await noteEnd(supervision, workload, step)
+  }
+}
+
+function stopBeside(supervision: Supervision, background: Background, workload: StoredWorkload): void {
+  background.run(`stop ${workload.id}`, async () => {
+    try {
+      await stopWorkload(supervision, workload)
+    } finally {
+      supervision.changed(workload)
+    }
+  })
+}
