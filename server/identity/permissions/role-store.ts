@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { type Permission, permissionNames } from '../../../shared/permission.ts'
 import type { Codec } from '../../platform/db/codec.ts'
-import { type Columns, tableOf } from '../../platform/db/table.ts'
+import { type Columns, type Row, tableOf } from '../../platform/db/table.ts'
 import { memo } from '../../platform/memo.ts'
 import { roleKey } from './rules.ts'
 
@@ -43,9 +43,13 @@ const columns: Columns<StoredRole> = {
 const roles = tableOf<StoredRole>('roles', columns)
 const keyedRoles = tableOf<KeyedRole>('roles', { ...columns, nameKey: 'name_key' })
 
-/** The custom role of this name, in any letter case. */
-export const findRoleByName = (db: Database, workspaceId: string, name: string): StoredRole | undefined =>
-  roles.get(db, 'WHERE workspace_id = $workspaceId AND name_key = $nameKey', { workspaceId, nameKey: roleKey(name) })
+const byName = `SELECT ${roles.columns} FROM roles WHERE workspace_id = ? AND name_key = ?`
+
+/** The custom role of this name, in any letter case. Asked with every request. */
+export function findRoleByName(db: Database, workspaceId: string, name: string): StoredRole | undefined {
+  const row = db.query<Row, [string, string]>(byName).get(workspaceId, roleKey(name))
+  return row === null ? undefined : roles.present(row)
+}
 
 /** The custom role of this id in the workspace. */
 export const findRole = (db: Database, workspaceId: string, id: string): StoredRole | undefined =>
