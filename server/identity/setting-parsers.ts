@@ -4,8 +4,6 @@ import { visibleChar } from '../../shared/schema.ts'
 import { isSafeUrl } from '../platform/outgoing/rules.ts'
 import { integer, list, oneOf, optionalText } from '../platform/settings/parsers.ts'
 
-// Each throws an Error whose message ends the sentence that begins with the setting's name.
-
 const MIN_STATIC_TOKEN_CHARS = 24
 
 const amount = integer(0, MAX_QUOTA)

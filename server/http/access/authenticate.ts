@@ -6,9 +6,7 @@ import type { Credential } from './credential.ts'
 export interface Principal {
   rateKey: string
   actorIn(workspaceId: string | undefined): Actor | undefined
-  /**
-   * The principal as of now, where its session outlasts the credential that was shown: a WebSocket goes on while a short-lived token ends.
-   */
+  /** The principal as of now, where its session outlasts its credential: a WebSocket goes on while a short-lived token ends. */
   again?(): Principal | undefined
 }
 
@@ -28,9 +26,7 @@ export function requirePrincipal(principal: Principal | undefined, { kind }: Cre
   return principal
 }
 
-/**
- * @throws AppError `not_found` for a workspace of others, `validation_failed` for two of theirs, `forbidden` for a caller who is in none.
- */
+/** @throws AppError `not_found` for a workspace of others, `validation_failed` for two, `forbidden` for a caller in none. */
 export function enterWorkspace(principal: Principal, named: readonly string[]): Actor {
   if (named.length === 0) return firstWorkspaceOf(principal)
   const [first, ...others] = new Set(named.filter((id) => id !== ''))

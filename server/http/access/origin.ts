@@ -4,10 +4,7 @@ const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 export const isStateChanging = (method: string): boolean => !safeMethods.has(method)
 
-/**
- * Refuses what another site made a browser send: browsers attach our cookie to it. @throws AppError `forbidden` unless a page of ours sent
- * it.
- */
+/** Browsers attach our cookie to what other sites have them send. @throws AppError `forbidden` unless a page of ours sent it. */
 export function requireOwnOrigin(headers: Headers, ownOrigins: ReadonlySet<string>): void {
   if (!isFromOwnPage(headers, ownOrigins)) {
     throw new AppError('forbidden', 'This request came from another site. Send it from the public URL of this server, or use an API key.')

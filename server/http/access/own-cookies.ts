@@ -1,7 +1,4 @@
-/**
- * A neighbour of ours may plant cookies for a whole domain. Over https ours have the prefix that only this host can set (RFC 6265bis,
- * 4.1.3).
- */
+/** A neighbour may plant cookies for a whole domain, but over https none with this prefix (RFC 6265bis, section 4.1.3). */
 const hostPrefix = '__Host-'
 const ownPrefix = 'cpd_'
 

@@ -10,10 +10,7 @@ interface Row {
   body: string | null
 }
 
-/**
- * Answers are sealed, because that to "create a key" holds a secret. Claims that a dead process left are freed at the start: nothing was
- * done.
- */
+/** Answers are sealed, because that to "create a key" holds a secret. Claims of a dead process are freed: it had done nothing. */
 export function createIdempotencyStore(db: Database, sealer: Sealer, now: () => number): IdempotencyStore {
   db.run('DELETE FROM idempotency_keys WHERE status IS NULL')
   const claim = db.transaction(({ scope, key, requestHash }: IdempotentRequest): Row | undefined => {

@@ -5,9 +5,7 @@ const formType = 'application/x-www-form-urlencoded'
 
 export const isForm = ({ headers }: Request): boolean => typeOf(headers) === formType
 
-/**
- * @throws AppError `unsupported_media_type`, `payload_too_large`, or `bad_request` for a body that cannot be read or names a field twice.
- */
+/** @throws AppError `unsupported_media_type`, `payload_too_large`, or `bad_request` for one unreadable or with a field twice. */
 export async function readForm(request: Request, limits: BodyLimits): Promise<Record<string, string>> {
   if (!isForm(request)) throw new AppError('unsupported_media_type', `Send the fields as Content-Type: ${formType}.`)
   return request.body === null ? {} : fieldsOf(decodeUtf8(await readBounded(request, limits)))

@@ -20,10 +20,7 @@ interface Bucket {
   filledAt: number
 }
 
-/**
- * Token buckets of `perMinute`; 0 is no limit. A bucket untouched for a generation has filled up, so it is forgotten and memory stays
- * bounded.
- */
+/** Token buckets of `perMinute`; 0 is no limit. A bucket untouched for a generation has filled up, so it is forgotten. */
 export function createRateLimiter(perMinute: number, now: () => number): RateLimiter {
   const limit = perMinute === 0 ? UNLIMITED_PER_MINUTE : perMinute
   const perMs = limit / MS_PER_MINUTE

@@ -12,10 +12,7 @@ export interface SocketEvents {
   /** A frame of the client's. Without it the client only listens, and one that says more than a word is closed. */
   message?(data: string | Uint8Array): void
   endReason?(): string | undefined
-  /**
-   * A client that is silent for this long, even to pings, is cut off: for sockets that hold what must not outlive it. Others have two
-   * minutes.
-   */
+  /** A client that is silent for this long, even to pings, is cut off: what the socket holds must not outlive it. */
   silenceMs?: number
   drained?(): void
   /** Called once, whoever closed it: the place to free everything. The reason is the server's, undefined when the client went by itself. */

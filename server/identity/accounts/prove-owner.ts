@@ -34,9 +34,7 @@ type ProofContext = Pick<IdentityContext, 'db' | 'sealer' | 'logins' | 'now'>
 const FRESH_MS = 10 * 60_000
 
 /**
- * A session alone, which may be stolen, changes nothing about how one gets into the account, and is no way around the limit on sign-ins.
- * @throws AppError `validation_failed` at the wrong field, `forbidden` where an account without a password has signed in long ago,
- * `rate_limited`.
+ * A stolen session must not be enough. @throws AppError `validation_failed`, `rate_limited`, `forbidden` for an old one without a password.
  */
 export async function proveOwner(context: ProofContext, call: ProofCall, proof: Proof): Promise<Proven> {
   const { db, logins } = context

@@ -18,10 +18,7 @@ export interface Registration extends RegisterBody {
   onAccount(user: { id: string; email: string }): void
 }
 
-/**
- * @throws AppError `forbidden` for who may not register or is not the one invited, `not_found` or `conflict` for the invite, `conflict` for
- * a taken address, `rate_limited`.
- */
+/** @throws AppError `forbidden`, `not_found` or `conflict` for the invite, `conflict` for a taken address, `rate_limited`. */
 export async function register(context: RegisterContext, wanted: Registration): Promise<SignIn> {
   const { db, logins, now } = context
   const { inviteToken, place } = wanted

@@ -14,7 +14,6 @@ interface Page {
 export const listSessions = (db: Database, { after = '~', ...page }: Page): StoredSession[] =>
   sessions.all(db, 'WHERE user_id = $userId AND expires_at > $now AND id < $after ORDER BY id DESC LIMIT $limit', { ...page, after })
 
-/** Ends a session of this user. False when they have none of this id. */
 export const deleteSessionById = (db: Database, userId: string, sessionId: string): boolean =>
   sessions.remove(db, { id: sessionId, userId }) === 1
 

@@ -10,10 +10,7 @@ import { hashToken } from '../tokens/token.ts'
 import { newKeySecret } from './secret.ts'
 import { countKeys, findKey, insertKey, type StoredKey, staticTokenMaker } from './store.ts'
 
-/**
- * @throws AppError `validation_failed` for role or end, `not_found` for the scope, `forbidden` beyond the maker's right, `conflict` at the
- * limit.
- */
+/** @throws AppError `validation_failed`, `not_found` for the scope, `forbidden` beyond the maker's right, `conflict` at the limit. */
 export function createKey(
   context: Pick<IdentityContext, 'db' | 'now'>,
   maker: Actor,
@@ -42,7 +39,6 @@ export function createKey(
   return { key, secret }
 }
 
-/** Lists show all keys at once, and a change of a role looks through them. */
 export const MAX_KEYS = 1000
 
 function refuseManyKeys(db: IdentityContext['db'], workspaceId: string): void {

@@ -51,7 +51,6 @@ export function findKeyByHash(db: Database, secretHash: string, now: number): St
   return row === null ? undefined : keys.present(row)
 }
 
-/** The key of this id in the workspace, also one that is over. */
 export const findKey = (db: Database, workspaceId: string, id: string): StoredKey | undefined =>
   keys.get(db, 'WHERE workspace_id = $workspaceId AND id = $id', { workspaceId, id })
 

@@ -33,10 +33,7 @@ interface Last {
   createdAt: number
 }
 
-/**
- * Adds an entry to the chain of a workspace and signs it as the newest. Belongs into the transaction of what it tells of. One connection
- * alone writes, so two entries never ask for the same place.
- */
+/** Adds an entry to a chain and signs it, in the transaction of what it tells of: one connection writes, so places never clash. */
 export function appendEntry({ db, signer, now }: ChainWriter, workspaceId: string, wanted: NewEntry): void {
   const last = db
     .query<Last, [string]>('SELECT seq, hash, created_at AS createdAt FROM audit_log WHERE workspace_id = ? ORDER BY seq DESC LIMIT 1')

@@ -9,7 +9,6 @@ import { chainsThereAre } from './store.ts'
 
 export interface SystemChange {
   event: string
-  /** The workspace in whose log it stands; absent, the default one. */
   workspaceId?: string
   status?: NewEntry['status']
   target?: string

@@ -12,8 +12,8 @@ export interface AuditSigner {
 }
 
 /**
- * The key is none of the master key's: who verifies knows its public half, and `verify` names the entry from which another key has signed.
- * @throws AppError `unavailable` when the file holds no key, or others may read it.
+ * No key of the master key's, so a backup may go without it. @throws AppError `unavailable` for a file that holds no key or is open to
+ * others.
  */
 export function openAuditSigner(keyFile: string): AuditSigner {
   const isNew = !existsSync(keyFile)

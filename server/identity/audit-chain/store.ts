@@ -72,7 +72,6 @@ function indexFor(event: string | undefined, [actor]: readonly string[]): string
   return actor.includes('@') ? 'INDEXED BY audit_log_by_email' : 'INDEXED BY audit_log_by_actor'
 }
 
-/** No id has an @, and every e-mail address has one. */
 const conditionOf = (actor: string, parameter: string): string => `${actor.includes('@') ? 'actor_email' : 'actor_id'} = $${parameter}`
 
 /** Up to `limit` entries from a place on, oldest first. */

@@ -45,7 +45,6 @@ export function createBudgets(now: () => number, tellLeftOut: (budget: DenialBud
   }
 }
 
-/** Takes room for one more entry, or counts what is left out. */
 export function hasRoom(budget: DenialBudget): boolean {
   const isRoom = budget.written < budget.maxEntries
   budget[isRoom ? 'written' : 'suppressed'] += 1

@@ -8,10 +8,7 @@ import { listWorkspacesOf } from '../memberships/store.ts'
 import { actorOf } from './actor.ts'
 import { createBudgets, type DenialBudget, hasRoom } from './denial-budgets.ts'
 
-/**
- * Whoever floods us with denied attempts must not fill the log, the disk or the memory: the first of somebody is written at once, what
- * follows within a minute is counted, and told in one entry at its end.
- */
+/** Whoever is denied in masses must not fill the log, the disk or the memory: repeats are counted, and told in one entry a minute. */
 export interface Denials {
   tell(attempt: DeniedRequest): void
   flush(): void
@@ -91,7 +88,6 @@ function chainsOf(db: IdentityContext['db'], { actor, facts }: DeniedRequest): r
 const EVENT = 'access.denied'
 
 function entryOf({ operationId, method, path, reason, message, actor, address, requestId, facts }: DeniedRequest): NewEntry {
-  // The account that was tried: who it really was is not known.
   const target = facts.target ?? facts.actor?.id
   const asked = { operation: operationId, method, path: path.slice(0, MAX_PATH_CHARS), reason, message }
   return {

@@ -7,7 +7,6 @@ export interface Difference {
   after?: unknown
 }
 
-/** Change with every change, and say nothing. */
 const ignored: ReadonlySet<string> = new Set(['updatedAt', 'dashboardUrl'])
 
 export function differencesOf(before: Snapshot, after: Snapshot): Record<string, Difference> {

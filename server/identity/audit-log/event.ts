@@ -15,7 +15,6 @@ export interface AuditEvent<O extends Operation, C> {
   event: string
   /** Id of what it happened to. The reply is undefined where the handler writes for itself: it notes the target then. */
   target?(call: CheckedCall<O>, reply: ReplyOf<O> | undefined): string | undefined
-  /** What is changed, read before and after; undefined where it is not there. */
   read?(call: CheckedCall<O>, context: C): Snapshot | undefined
   isChange?(call: CheckedCall<O>): boolean
   /** The entry is about a person: it stands in the log of each workspace they are in. */

@@ -1,7 +1,5 @@
 /**
- * A change is made here, in one transaction with its entry: a process that dies in between leaves both or neither. An entry tells the
- * request, masked by schema and names (mask.ts), what was changed (snapshots.ts, differences.ts), what the handler noted, and the actor. It
- * stands in the chain of each workspace that it concerns (chain.ts); a change that comes to nothing leaves none. Refusals are told after
+ * A change is made here, in one transaction with its entry: a process that dies in between leaves both or neither. Refusals are told after
  * the answer and bounded (denials.ts), because whoever is refused decides how many there are.
  */
 import type { OperationId } from '../../../shared/api.ts'
@@ -42,7 +40,6 @@ export function createAuditTrail<C extends IdentityContext>(context: C, events: 
   }
 }
 
-/** An answer that is a refusal has changed nothing, unless the handler says what. */
 function isChanged(reply: unknown, { isUnchanged, target }: AuditFacts): boolean {
   return isUnchanged !== true && (!isRefusal(reply) || target !== undefined)
 }

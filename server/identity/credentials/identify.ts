@@ -38,7 +38,6 @@ export function createIdentify(deps: IdentifyDeps): Identify {
   }
 }
 
-/** Compares in constant time. */
 function createStaticCheck(staticToken: string | undefined): (hash: string) => boolean {
   if (staticToken === undefined) return () => false
   const wanted = Buffer.from(hashToken(staticToken))

@@ -4,7 +4,6 @@ import { type StoredKey, setLastUsed } from '../api-keys/store.ts'
 
 export const USE_INTERVAL_MS = 60_000
 
-/** Writes down when keys were last used, after the request and not as a part of it. */
 export interface UseRecorder {
   note(key: Pick<StoredKey, 'id' | 'lastUsedAt'>, now: number): void
 }

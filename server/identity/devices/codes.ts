@@ -5,7 +5,6 @@ import { hashToken, newToken } from '../tokens/token.ts'
 const FAMILY_BYTES = 16
 const FAMILY_LETTERS = Math.ceil((FAMILY_BYTES * 8) / 6)
 
-/** What a device asks with: 256 random bits. */
 export const newDeviceCode = (): string => newToken()
 
 export const newAccessToken = (): string => accessTokenPrefix + newToken()

@@ -31,7 +31,6 @@ const columns: Columns<StoredGrant> = {
 const grants = tableOf<StoredGrant>('device_grants', columns)
 const hashedGrants = tableOf<HashedGrant>('device_grants', { ...columns, deviceHash: 'device_hash' })
 
-/** How long a grant is still known after its end, so that the device can be told. */
 const REMEMBERED_MS = 10 * 60_000
 
 /** Adds a grant, and clears away those that are long over. @throws SQLiteError for a user code that another one waits with. */
@@ -47,7 +46,6 @@ export const countWaiting = (db: Database, address: string, now: number): number
     )
     .get(address, now)?.n ?? 0
 
-/** The grant that a device asks about, over or not. */
 export const findGrant = (db: Database, deviceCode: string): StoredGrant | undefined =>
   grants.get(db, 'WHERE device_hash = $hash', { hash: hashToken(deviceCode) })
 

@@ -18,7 +18,6 @@ interface Asking {
   address: string
 }
 
-/** @throws AppError `rate_limited` when too many of the same address wait already. */
 export function beginGrant({ db, publicUrl, now }: GrantDeps, asking: Asking): DeviceGrant {
   const createdAt = now()
   if (countWaiting(db, asking.address, createdAt) >= MAX_WAITING_GRANTS) {

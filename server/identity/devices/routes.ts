@@ -78,6 +78,5 @@ function refusal(call: Told, error: OAuthErrorCode) {
   return oauthError(call, error)
 }
 
-/** OAuth clients read these fields, within the body of our own errors. */
 const oauthError = ({ requestId: id }: Told, error: OAuthErrorCode) =>
   answer(400, { message: explanations[error], code: 'bad_request' as const, id, error, error_description: explanations[error] })

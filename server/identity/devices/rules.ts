@@ -7,7 +7,6 @@ export const POLL_INTERVAL_MS = 5000
 const POLL_SLACK_MS = 1500
 export const MAX_WAITING_GRANTS = 20
 
-/** How long a refresh token that was exchanged still gets the same answer. */
 export const REFRESH_GRACE_MS = 60_000
 
 export const DEVICE_SESSION_MS = 90 * 24 * 3600 * 1000

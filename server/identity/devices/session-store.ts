@@ -1,8 +1,6 @@
 /**
- * All refresh tokens of a session begin with the same random family, so that one that was spent before is still known: whoever shows it has
- * a copy, or somebody else has, and the session ends for both. Only hashes are kept, and an exchange replaces both tokens. Programs that
- * share a login refresh it several times at once, and one whose answer was lost asks again: for a minute the token that was spent last gets
- * the answer that it got before, which is kept sealed.
+ * All refresh tokens of a session share a random family, so that a spent one is known: two hold it, and the session ends for both. Programs
+ * that share a login refresh it several times at once: for a minute a spent token gets the answer that it got before.
  */
 import type { Database } from 'bun:sqlite'
 import type { DeviceTokens } from '../../../shared/device.ts'
@@ -94,7 +92,6 @@ export function refreshSession({ db, sealer }: { db: Database; sealer: Sealer },
 function answerOf(sealer: Sealer, session: DeviceSession, { hash, now }: { hash: string; now: number }): DeviceTokens | undefined {
   const { spentHash, spentAt, spentAnswer } = session
   if (spentHash !== hash || spentAt === null || spentAnswer === null || now - spentAt >= REFRESH_GRACE_MS) return undefined
-  // Our own text, written with the exchange.
   return JSON.parse(sealer.open(spentAnswer, answerPurpose(session.id))) as DeviceTokens
 }
 

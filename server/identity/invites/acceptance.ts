@@ -47,7 +47,6 @@ export async function counted<T>(throttle: Throttle, address: string, accept: ()
   return result
 }
 
-/** The user of a session joins; the session goes on. @throws AppError as `joinByInvite`. */
 export function acceptAsUser(context: IdentityContext, { body, change, note }: AcceptCall, user: SessionUser): SignIn['signedIn'] {
   if (body.password !== undefined || body.name !== undefined)
     throw invalidValue('/password', 'You are logged in: leave name and password out, or log out first to accept as somebody else.')
@@ -57,10 +56,7 @@ export function acceptAsUser(context: IdentityContext, { body, change, note }: A
   return { user: { id, email, name }, workspace: { id: workspaceId, name: findWorkspace(context.db, workspaceId)?.name ?? '' } }
 }
 
-/**
- * Joins with a new account, or with the password of one that is in no workspace, for nobody can log in with that. @throws AppError as
- * `joinByInvite`; `conflict` for an account that can log in, `unauthorized` for a wrong password or code.
- */
+/** Without a session: a new account, or one in no workspace. @throws AppError as `joinByInvite`; `conflict`, `unauthorized`. */
 export async function acceptByPassword(context: IdentityContext, call: AcceptCall): Promise<SignIn> {
   const { token, password } = call.body
   const invite = requireInvite(context, token)

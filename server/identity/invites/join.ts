@@ -1,6 +1,4 @@
-/**
- * An invite is worth what its inviter may give at the moment it is accepted: a right that ended takes the invites with it that rest on it.
- */
+/** An invite is worth what its inviter may give when it is accepted: a right that ended takes the invites that rest on it along. */
 import type { Database } from 'bun:sqlite'
 import { AppError } from '../../../shared/error.ts'
 import { holdsAll, type Permission } from '../../../shared/permission.ts'
@@ -16,9 +14,7 @@ import { deleteInvite, findInviteByHash, type StoredInvite } from './store.ts'
 
 type AcceptDeps = Pick<IdentityContext, 'db' | 'audit' | 'now'>
 
-/**
- * @throws AppError `not_found` for a token that is unknown or used, `conflict` for one that has expired or whose inviter lost the right.
- */
+/** @throws AppError `not_found` for an unknown token, `conflict` for one that is over or whose inviter lost the right. */
 export function requireInvite({ db, audit, now }: AcceptDeps, token: string): StoredInvite {
   const invite = findInviteByHash(db, hashToken(token))
   if (invite === undefined)
@@ -35,10 +31,7 @@ export function requireInvite({ db, audit, now }: AcceptDeps, token: string): St
   return invite
 }
 
-/**
- * Belongs into the transaction in which the user is known. @throws AppError as `requireInvite`; `forbidden` for another user, `conflict`
- * for a member or one in too many workspaces.
- */
+/** Belongs into a transaction. @throws AppError as `requireInvite`; `forbidden` for another user, `conflict` for a member. */
 export function joinByInvite(deps: AcceptDeps, token: string, user: { id: string; email: string }): StoredInvite {
   const { db, now } = deps
   const invite = requireInvite(deps, token)
@@ -57,7 +50,6 @@ export function joinByInvite(deps: AcceptDeps, token: string, user: { id: string
 function isBacked(db: Database, invite: StoredInvite, now: number): boolean {
   const granted = permissionsIn(db, invite.workspaceId, invite.role)
   if (granted.size === 0) return false
-  // The operator's right does not end.
   if (invite.inviterType === 'static_token') return true
   const held = heldBy(db, invite, now)
   return held?.has('team.manage') === true && holdsAll(held, granted)

@@ -1,7 +1,6 @@
 import { AppError } from '../../../shared/error.ts'
 import { createThrottle } from '../throttle/throttle.ts'
 
-/** Mails in a quarter of an hour. */
 export const MAX_MAILS_OF_WORKSPACE = 50
 export const MAX_MAILS_TO_ADDRESS = 5
 

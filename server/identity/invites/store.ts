@@ -39,11 +39,9 @@ const newInvites = tableOf<NewInvite>('invites', { ...columns, tokenHash: 'token
 export const findInviteByHash = (db: Database, tokenHash: string): StoredInvite | undefined =>
   invites.get(db, 'WHERE token_hash = $tokenHash', { tokenHash })
 
-/** The invite of this id. */
 export const findInvite = (db: Database, workspaceId: string, id: string): StoredInvite | undefined =>
   invites.get(db, 'WHERE workspace_id = $workspaceId AND id = $id', { workspaceId, id })
 
-/** The invite to this address, in any letter case. */
 export const findInviteTo = (db: Database, workspaceId: string, email: string): StoredInvite | undefined =>
   invites.get(db, 'WHERE workspace_id = $workspaceId AND email = $email', { workspaceId, email })
 
@@ -64,7 +62,6 @@ export const deleteInvite = (db: Database, id: string): boolean => invites.remov
 /** How long an invite that has expired is still shown. */
 const EXPIRED_KEPT_MS = 30 * 24 * 3600 * 1000
 
-/** Removes the invites that expired long ago. */
 export function forgetOldInvites(db: Database, now: number): void {
   db.query('DELETE FROM invites WHERE expires_at < ?').run(now - EXPIRED_KEPT_MS)
 }

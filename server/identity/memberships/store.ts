@@ -19,7 +19,6 @@ export interface StoredPlace {
 }
 
 export interface Membership extends Pick<StoredPlace, 'workspaceId' | 'role' | 'scope'> {
-  /** Whether the workspace lets in users with a second factor only. */
   requiresTwoFactor: boolean
 }
 
@@ -31,7 +30,6 @@ interface MembershipRow extends Pick<StoredPlace, 'workspaceId' | 'role'> {
 export const workspaceColumns: Columns<StoredWorkspace> = { id: 'id', name: 'name', email: 'email', createdAt: 'created_at' }
 const workspaces = tableOf<StoredWorkspace>('workspaces', workspaceColumns)
 
-/** The workspace of this id, whosoever it is, or undefined. */
 export const findWorkspace = (db: Database, id: string): StoredWorkspace | undefined => workspaces.get(db, 'WHERE id = $id', { id })
 
 const memberOf = 'JOIN members m ON m.workspace_id = workspaces.id WHERE m.user_id = $userId AND deleted_at IS NULL'
@@ -40,7 +38,6 @@ const memberOf = 'JOIN members m ON m.workspace_id = workspaces.id WHERE m.user_
 export const listWorkspacesOf = (db: Database, userId: string): StoredWorkspace[] =>
   workspaces.all(db, `${memberOf} ORDER BY workspaces.id DESC`, { userId })
 
-/** Adds a workspace; without a member nobody can enter it. */
 export const insertWorkspace = (db: Database, workspace: StoredWorkspace): boolean => workspaces.insert(db, workspace)
 
 export const places = tableOf<StoredPlace>('members', {

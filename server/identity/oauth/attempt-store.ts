@@ -100,7 +100,6 @@ export function takeAttempt(
     linkUserId: row.linkUserId ?? undefined,
     inviteToken: inviteTokenSealed === null ? undefined : open(inviteTokenSealed, 'invite'),
     returnTo: row.returnTo,
-    // Our own text, written by keepAnswer.
     keptAnswer: answerSealed === null ? undefined : (JSON.parse(open(answerSealed, 'answer')) as KeptAnswer),
   }
 }

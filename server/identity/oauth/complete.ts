@@ -1,10 +1,8 @@
 /**
- * Signing in through a provider, from its end: 1. begin.ts keeps an attempt under the hash of a new `state`, with nonce and PKCE verifier,
- * bound to a cookie of the browser. 2. The provider sends the browser back with a code and the state. Apple has it post a form from its own
- * site, to which browsers bring no cookie: that answer is kept, sealed, and the browser sent on by GET. 3. Here the attempt is taken, which
- * one browser can do once. 4. The provider exchanges the code (providers/), rules.ts decides whose account it is, and enter.ts does so, in
- * one transaction with its audit entry. 5. The browser is shown a sentence of a closed list; what the provider said stands in the server's
- * log only.
+ * The way of a sign-in: begin.ts keeps an attempt under the hash of a new `state`, bound to a cookie of the browser. The provider sends the
+ * browser back; Apple has it post a form from its own site, to which browsers bring no cookie, so that answer is kept and the browser sent
+ * on by GET. Here one browser takes the attempt, once. rules.ts decides whose account it is, and enter.ts does so, in one transaction with
+ * its audit entry. What the provider said stands in the server's log only.
  */
 import { AppError } from '../../../shared/error.ts'
 import { type OAuthProblem, oauthProblems } from '../../../shared/oauth.ts'
@@ -73,7 +71,6 @@ async function profileOf(
   }
 }
 
-/** The second is Apple's own. */
 const isCancellation = (error: string | undefined): boolean => error === 'access_denied' || error === 'user_cancelled_authorize'
 
 interface Known {
@@ -99,7 +96,6 @@ function signIn(context: CompleteContext, back: Return, { attempt, profile }: Kn
     case 'code_wanted':
       return redirect(codeUrl(publicUrl, returnTo), [pendingCookieOf(publicUrl, entered.pendingToken)])
     case 'signed_in': {
-      // The invite has made the account: its page has nothing more to say.
       const path = entered.how === 'invited' ? HOME_PATH : returnTo
       return redirect(pageUrl(publicUrl, path), Object.values(createCookieWriter(publicUrl).set(entered.sessionToken)))
     }

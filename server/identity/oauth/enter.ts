@@ -28,7 +28,6 @@ export type Entered =
   | { kind: 'code_wanted'; user: StoredUser; pendingToken: string }
   | { kind: 'refused'; problem: OAuthProblem; user?: StoredUser | undefined }
 
-/** Belongs into a transaction. */
 export function enter(context: EnterContext, arrival: Arrival): Entered {
   const { db, now } = context
   const { profile, provider } = arrival
@@ -115,7 +114,6 @@ function begin(context: EnterContext, { place, inviteToken }: Arrival, { userId,
 
 export type Linked = { kind: 'linked' } | { kind: 'linked_already' } | { kind: 'refused'; problem: OAuthProblem }
 
-/** Belongs into a transaction. */
 export function link(
   { db, now }: EnterContext,
   { provider, profile }: Pick<Arrival, 'provider' | 'profile'>,

@@ -28,7 +28,6 @@ export const findIdentity = (db: Database, issuer: string, subject: string): Sto
 export const findIdentityAt = (db: Database, userId: string, provider: ProviderId): StoredIdentity | undefined =>
   identities.get(db, 'WHERE user_id = $userId AND provider = $provider', { userId, provider })
 
-/** A user's accounts at providers, by the name of the provider, at most one each. */
 export const listIdentities = (
   db: Database,
   userId: string,

@@ -5,7 +5,6 @@ export type ExchangeProblem = 'oauth_refused' | 'oauth_unavailable'
 
 const MAX_CAUSES = 5
 
-/** The library wraps what it was given. */
 export function problemOfExchange(error: unknown): ExchangeProblem {
   const outgoing = causesOf(error).find((cause) => cause instanceof OutgoingProblem)
   return outgoing === undefined || outgoing.kind === 'refused' ? 'oauth_refused' : 'oauth_unavailable'

@@ -25,7 +25,6 @@ type OAuthIds = Extract<
   'listAuthProviders' | 'beginOAuth' | 'completeOAuth' | 'completeOAuthByForm' | 'finishSignIn' | 'listIdentities' | 'unlinkIdentity'
 >
 
-/** @throws AppError `bad_request` for a provider that is configured by half. */
 export function createOAuthRoutes({ config, publicUrl, stopping, now }: IdentityContext): Handlers<OAuthIds, IdentityContext> {
   const configured = providerSettingsOf(config)
   const allowedRanges = config.CP_OUTGOING_ALLOW.flatMap((cidr) => parseIpRange(cidr) ?? [])

@@ -1,7 +1,6 @@
 /**
- * An account is known by e-mail only once, and only when both sides are sure of the address. Registering shows nothing: whoever registers
- * first with the address of somebody else would have that person sign in to an account that the first one keeps the password, keys and
- * colleagues of. Such an account is refused with the way out: its owner logs in with the password and links, or resets it by e-mail.
+ * Registering does not show whose an address is: whoever registers first with somebody else's would have them sign in to an account that
+ * the first one keeps the password and keys of. So both sides must be sure of it, once; else the owner logs in and links.
  */
 import type { OAuthProblem } from '../../../shared/oauth.ts'
 import type { Profile } from './providers/provider.ts'
@@ -66,5 +65,4 @@ export function decideLink({ wantedUserId, sessionUserId, linkedUserId, present,
 export const mayUnlink = ({ hasPassword, otherIdentities }: { hasPassword: boolean; otherIdentities: number }): boolean =>
   hasPassword || otherIdentities > 0
 
-/** A browser that was left open gives nobody a way in for good. */
 export const LINK_SESSION_MS = 15 * 60_000

@@ -13,10 +13,7 @@ export type HashQueue = <T>(compute: () => Promise<T>, who?: Standing) => Promis
 const RETRY_AFTER_SECONDS = 2
 const STRANGERS_SHARE = 0.75
 
-/**
- * Argon2id takes a core for tens of milliseconds and 19 MiB: whoever sends logins in masses gets a place in this queue or an error, and
- * takes neither the cores of everybody else nor the memory. A quarter of the queue is kept for those who are known.
- */
+/** Argon2id takes a core for tens of milliseconds and 19 MiB. A quarter of the queue is kept for those who are known. */
 export function createHashQueue({ running, waiting }: HashQueueLimits): HashQueue {
   const lines: Record<Standing, (() => void)[]> = { known: [], stranger: [] }
   const room: Record<Standing, number> = { known: waiting, stranger: Math.ceil(waiting * STRANGERS_SHARE) }

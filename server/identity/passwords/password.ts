@@ -9,14 +9,12 @@ const hashOptions = { algorithm: 'argon2id', memoryCost: passwordCost.memoryKib,
 /** Half of the cores stay free for requests that need no password; 64 waiting ones are a second or two of work. */
 export const hashLimits = { running: Math.max(1, Math.floor(availableParallelism() / 2)), waiting: 64 }
 
-/** One for the process, because the cores and the memory are the process's. */
 const inTurn = createHashQueue(hashLimits)
 
 /** A login to an unknown account is measured against this hash. */
 export const unknownAccountHash =
   '$argon2id$v=19$m=19456,t=2,p=1$z0xpNOSTcN4WonvSdZ8NHySYzsjc22QiUBxFLdeyD34$4x0gWmvIocZcjHiCwJQvSV0amc824k/JbDpf6L1bhFE'
 
-/** @throws AppError `unavailable` while too many others wait for theirs. */
 export const hashPassword = (password: string): Promise<string> => inTurn(() => Bun.password.hash(password, hashOptions))
 
 /** Takes as long for an account that does not exist, or has no password. @throws AppError `unavailable` while too many others wait. */

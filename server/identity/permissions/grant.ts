@@ -25,9 +25,7 @@ export function requireRole(db: Database, workspaceId: string, name: string): Gr
   })
 }
 
-/**
- * Nobody hands out, changes or takes away what they lack: ask for what is held before a change and after it. @throws AppError `forbidden`.
- */
+/** Nobody hands out, changes or takes away what they lack: ask before a change and after it. @throws AppError `forbidden`. */
 export function refuseEscalation(granter: Pick<Actor, 'role' | 'permissions' | 'scope'>, role: GrantedRole): void {
   if (granter.scope !== undefined)
     throw new AppError('forbidden', 'You are confined to some services, so you can hand out no role. Ask an administrator.')

@@ -51,7 +51,6 @@ export function findRoleByName(db: Database, workspaceId: string, name: string):
   return row === null ? undefined : roles.present(row)
 }
 
-/** The custom role of this id in the workspace. */
 export const findRole = (db: Database, workspaceId: string, id: string): StoredRole | undefined =>
   roles.get(db, 'WHERE workspace_id = $workspaceId AND id = $id', { workspaceId, id })
 
@@ -60,7 +59,6 @@ interface Page {
   limit: number
 }
 
-/** Custom roles of a workspace, newest first. */
 export const listRoles = (db: Database, workspaceId: string, { beforeId = '~', limit }: Page): StoredRole[] =>
   roles.all(db, 'WHERE workspace_id = $workspaceId AND id < $beforeId ORDER BY id DESC LIMIT $limit', { workspaceId, beforeId, limit })
 
@@ -70,9 +68,7 @@ export const countRoles = (db: Database, workspaceId: string): number =>
 /** Adds a role. @throws SQLiteError when the name is taken: look first, in the same transaction. */
 export const insertRole = (db: Database, role: StoredRole): boolean => keyedRoles.insert(db, { ...role, nameKey: roleKey(role.name) })
 
-/**
- * Replaces a role; whoever holds it under its former name holds it under the new one. Belongs into a transaction. @throws as `insertRole`.
- */
+/** Replaces a role, also where it is held under its former name. Belongs into a transaction. @throws SQLiteError as `insertRole`. */
 export function updateRole(db: Database, role: StoredRole, formerName: string): void {
   const { id, name, description, permissions, updatedAt } = role
   keyedRoles.update(db, { id }, { name, nameKey: roleKey(name), description, permissions, updatedAt })

@@ -34,7 +34,6 @@ export function defaultKeyRole(own: { role: string; permissions: ReadonlySet<Per
   return holdsAll(own.permissions, builtInRoles.developer.permissions) ? 'developer' : own.role
 }
 
-/** Built-in roles are part of the executable, so they are as old as its first release. */
 const BUILT_IN_SINCE = '2026-01-01T00:00:00.000Z'
 
 export const listBuiltInRoles = (): Role[] =>

@@ -21,10 +21,7 @@ export const usageOf = ({ db, now, uploads, shells }: UsageDeps, workspaceId: st
   shells: shells.countOf(workspaceId),
 })
 
-/**
- * What a workspace has beyond a lowered limit stays its own: only taking more is refused. @throws AppError `conflict`, or `rate_limited`
- * for what passes by itself.
- */
+/** Only taking more is refused. @throws AppError `conflict`, or `rate_limited` for what passes by itself. */
 export function withinQuotas<T>(context: QuotaDeps, workspaceId: string, change: () => T): T {
   const limits = limitsIn(context, workspaceId)
   if (Object.keys(limits).length === 0) return change()
@@ -43,7 +40,6 @@ export function requirePlace(context: QuotaDeps, workspaceId: string, name: 'upl
   refuseMore(context, { workspaceId, name, used: context[name].countOf(workspaceId) })
 }
 
-/** @throws AppError as `withinQuotas`. */
 export function requireWorkspaceRoom(context: LimitDeps, workspaceId: string, email: string): void {
   refuseMore(context, { workspaceId, name: 'workspaces', used: workspacesMadeBy(context.db, email) })
 }

@@ -5,7 +5,6 @@ import { type ServiceType, traitsOf } from '../../../shared/service-type.ts'
 import { findWorkspace } from '../memberships/store.ts'
 import type { Limits } from './limits.ts'
 
-/** What the operator has set for one workspace. */
 export const ownLimits = (db: Database, workspaceId: string): Limits =>
   Object.fromEntries(
     db

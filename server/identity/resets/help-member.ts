@@ -24,7 +24,6 @@ export interface MadeLink {
   mail: Mail
 }
 
-/** @throws AppError as `requireHelpable` and `linkWayOf`. */
 export function makeResetLink({ db, publicUrl, mailer, now }: HelpContext, actor: Actor, memberId: string): MadeLink {
   const { user, ...relation } = requireHelpable(db, actor, memberId)
   const way = linkWayOf({ ...relation, isMailConfigured: mailer.isConfigured })
@@ -42,7 +41,6 @@ export async function deliverLink({ mailer, log }: Pick<IdentityContext, 'mailer
   return { expiresAt, emailed: true }
 }
 
-/** @throws AppError as `requireHelpable` and `refuseForeignTwoFactor`. */
 export function resetTwoFactor(db: Database, actor: Actor, memberId: string): StoredUser {
   const { user, ...relation } = requireHelpable(db, actor, memberId)
   refuseForeignTwoFactor(relation)
@@ -52,10 +50,7 @@ export function resetTwoFactor(db: Database, actor: Actor, memberId: string): St
   return user
 }
 
-/**
- * The operator also helps those who are in no workspace any more. @throws AppError `not_found` for who is no member, `forbidden` for one
- * who may do more than the caller.
- */
+/** @throws AppError `not_found` for who is no member, `forbidden` for one who may do more than the caller. */
 function requireHelpable(
   db: Database,
   actor: Actor,

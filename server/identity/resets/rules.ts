@@ -10,9 +10,8 @@ export interface HelpCase {
 export type LinkWay = 'shown' | 'mailed'
 
 /**
- * A link to set a password is the account. An administrator is shown that of a member who is in this workspace only; others' goes to their
- * mailbox, and so does one's own, because a stolen session would otherwise take the account. The operator, who can write the database
- * anyway, gets every link. @throws AppError `conflict` where it could only be mailed and there is no mail server.
+ * A link to set a password is the account: an administrator sees that of a member of this workspace only, and nobody their own, because a
+ * stolen session would be enough. The operator can write the database anyway. @throws AppError `conflict` without a mail server.
  */
 export function linkWayOf({ isOperator, isSelf, isElsewhere, isMailConfigured }: HelpCase): LinkWay {
   if (isOperator || !(isSelf || isElsewhere)) return 'shown'

@@ -32,7 +32,6 @@ export const findReset = (db: Database, token: string, now: number): string | un
     .query<{ userId: string }, [string, number]>('SELECT user_id AS userId FROM password_resets WHERE token_hash = ? AND expires_at > ?')
     .get(hashToken(token), now)?.userId
 
-/** Whether the token went to the mailbox of the account only. */
 export const wasMailed = (db: Database, token: string): boolean =>
   db
     .query<{ found: 1 }, [string]>('SELECT 1 AS found FROM password_resets WHERE token_hash = ? AND is_mailed = 1')

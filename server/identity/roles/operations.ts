@@ -13,7 +13,6 @@ import { holdersOf, usersOf } from './holders.ts'
 
 type RoleContext = Pick<IdentityContext, 'db' | 'now'>
 
-/** More than anybody keeps in mind, and few enough to be looked through. */
 const MAX_ROLES = 1000
 
 /** @throws AppError `forbidden` for permissions that the maker lacks, `conflict` for a name that is taken. */
@@ -37,10 +36,7 @@ export interface ChangedRole {
   revokedKeys: readonly StoredKey[]
 }
 
-/**
- * Keys that go beyond their makers by it are revoked: those hold the secrets, and were given nothing. @throws AppError `not_found`,
- * `forbidden` for a built-in role and for permissions that the editor lacks, `conflict` for a taken name.
- */
+/** Keys that then go beyond their makers are revoked. @throws AppError `not_found`, `forbidden`, or `conflict` for a taken name. */
 export function changeRole({ db, now }: RoleContext, editor: Actor, { id, patch }: { id: string; patch: RolePatch }): ChangedRole {
   const change = db.transaction(() => {
     const before = requireOwnRole(db, editor, id)

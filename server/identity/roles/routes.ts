@@ -28,7 +28,6 @@ export const roleRoutes: Handlers<RoleIds, IdentityContext> = {
   },
 }
 
-/** Built-in roles come last: they are as old as the platform. */
 function rolesAfter(
   db: IdentityContext['db'],
   workspaceId: string,

@@ -8,7 +8,6 @@ export function endSignIns(db: Database, userId: string, exceptSessionId?: strin
   db.query('DELETE FROM device_grants WHERE user_id = ?').run(userId)
 }
 
-/** Ends the links to set a password as well, for when it has just been set. */
 export function endAccess(db: Database, userId: string, exceptSessionId?: string): void {
   endSignIns(db, userId, exceptSessionId)
   db.query('DELETE FROM password_resets WHERE user_id = ?').run(userId)

@@ -4,7 +4,6 @@ import type { SessionPlace } from './store.ts'
 const MAX_CLIENT_CHARS = 200
 const visible = new RegExp(visibleChar)
 
-/** What nobody could see of a client's name is left out. */
 export const placeOf = ({ request, clientAddress }: { request: Request; clientAddress: string }): SessionPlace => ({
   address: clientAddress,
   client: visiblePart(request.headers.get('user-agent') ?? ''),

@@ -64,7 +64,6 @@ interface UserRow extends User {
 export const findSessionUser = (db: Database, token: string, now: number): SessionUser | undefined =>
   findUserOf(db, { kind: 'browser', token }, now)
 
-/** Whose session of a device it is, by its access token. */
 export const findDeviceUser = (db: Database, token: string, now: number): SessionUser | undefined =>
   findUserOf(db, { kind: 'device', token }, now)
 

@@ -39,10 +39,7 @@ interface PendingAttempt {
   onAccount?(user: StoredUser): void
 }
 
-/**
- * Belongs into a transaction. @throws AppError `unauthorized` without a sign-in that waits, or (at /otp) for a wrong code; `rate_limited`
- * after too many; `forbidden` for an account in no workspace.
- */
+/** Belongs into a transaction. @throws AppError `unauthorized` without such a sign-in or for a wrong code, `rate_limited`, `forbidden`. */
 export function finishPendingSignIn(
   deps: SignInDeps,
   { token = '', otp, place, onAccount }: PendingAttempt,

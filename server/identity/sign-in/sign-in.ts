@@ -33,16 +33,14 @@ export interface Attempt {
   otp: string | undefined
   place: SessionPlace
   deviceToken?: string | undefined
-  /** Makes the change in one transaction, after the hashes have been computed. */
   change<T>(apply: () => T): T
   /** Called as soon as the account is known; nothing is proven by then. */
   onAccount?(user: StoredUser): void
 }
 
 /**
- * Whoever knows the password and guesses codes is counted for the account alone, and only a complete sign-in forgives that. @throws
- * AppError `unauthorized` for a wrong password and an unknown account alike, and for a code that is wanted (at /otp) or wrong;
- * `rate_limited`, `forbidden` for an account in no workspace, `unavailable` in a rush.
+ * @throws AppError `unauthorized` for a wrong password or an unknown account alike, or at /otp; `rate_limited`, `forbidden` for an account
+ * in no workspace, `unavailable` in a rush.
  */
 export async function signIn(deps: SignInDeps, attempt: Attempt): Promise<SignIn & { secondFactor: SecondFactorUsed | undefined }> {
   const { db, logins, now } = deps
@@ -89,7 +87,6 @@ async function ownerOf(
   return isStaleHash(user.passwordHash) ? { user, newHash: await hashPassword(password) } : { user }
 }
 
-/** @throws AppError `unauthorized` at /otp. */
 export function requireSecondFactor(deps: SecondFactorDeps, userId: string, otp: string | undefined): SecondFactorUsed | undefined {
   if (!hasTwoFactor(deps.db, userId)) return undefined
   if (otp === undefined) throw secondFactorWanted()
@@ -104,7 +101,6 @@ interface Beginning {
   workspaceId?: string
 }
 
-/** @throws AppError `forbidden` for an account that is in no workspace. */
 export function beginSession(db: Database, user: StoredUser, { place, now, workspaceId }: Beginning): SignIn {
   const member = workspaceId === undefined ? findFirstMembership(db, user.id) : findMembership(db, user.id, workspaceId)
   const workspace = member === undefined ? undefined : findWorkspace(db, member.workspaceId)

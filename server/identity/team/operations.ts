@@ -45,10 +45,7 @@ export function removeMember(db: Database, actor: Actor, userId: string): Revoke
   return revoked
 }
 
-/**
- * The sessions stay, for other workspaces and for invites. @throws AppError `forbidden` for keys and tokens, `conflict` for the last
- * administrator.
- */
+/** Sessions stay, for other workspaces and for invites. @throws AppError `forbidden` for keys and tokens, `conflict` as `changeMember`. */
 export function leave(db: Database, actor: Actor): Revoked {
   if (actor.type !== 'user') throw new AppError('forbidden', 'An API key or token is no member of the workspace. Log in to leave it.')
   return takeOut(db, actor.workspaceId, requireMember(db, actor.workspaceId, actor.id))

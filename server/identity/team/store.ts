@@ -17,13 +17,11 @@ type MemberRow = Row & Pick<StoredMember, 'name' | 'email' | 'lastSeenAt'> & { h
 const select = `SELECT ${places.columns}, u.name, u.email, u.totp_confirmed_at IS NOT NULL AS hasTwoFactor, u.last_seen_at AS lastSeenAt
   FROM members JOIN users u ON u.id = members.user_id WHERE members.workspace_id = $workspaceId`
 
-/** The member of this user id. */
 export function findMember(db: Database, workspaceId: string, userId: string): StoredMember | undefined {
   const row = db.query<MemberRow, [Bindings]>(`${select} AND u.id = $userId`).get({ workspaceId, userId })
   return row === null ? undefined : memberIn(row)
 }
 
-/** Whether the owner of this address is a member. */
 export const isMemberAddress = (db: Database, workspaceId: string, email: string): boolean =>
   db.query(`${select} AND u.email = $email`).get({ workspaceId, email }) !== null
 

@@ -1,6 +1,6 @@
 /**
- * A stranger who knows somebody's address must not lock them out: failures count first for the pair of account and network address. The
- * account alone is closed only beyond the guesses of a whole day, and never to a browser that has logged in to it before.
+ * A stranger who knows an address must not lock its owner out: failures count first for the pair of account and network address, and the
+ * account is never closed to a browser that has logged in to it before.
  */
 import { networkOf } from '../../platform/network/network-of.ts'
 import type { Limit } from './throttle.ts'

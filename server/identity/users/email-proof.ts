@@ -13,9 +13,7 @@ export function doubtEmail(db: Database, userId: string): void {
   db.query('DELETE FROM identities WHERE user_id = ?').run(userId)
 }
 
-/**
- * Whoever held the account before, without ever showing the address, may be somebody else: the accounts of providers that they linked go.
- */
+/** Whoever held the account before the address was proven may be somebody else: the accounts of providers that they linked go. */
 export function proveEmailByLink(db: Database, userId: string, now: number): void {
   if (!isEmailProven(db, userId)) db.query('DELETE FROM identities WHERE user_id = ?').run(userId)
   proveEmail(db, userId, now)

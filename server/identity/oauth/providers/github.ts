@@ -11,7 +11,6 @@ import { answeredUrl, type ClientDeps, challengeOf, clientMetadata, guardedFetch
 import type { Provider } from './provider.ts'
 import type { GithubSettings } from './settings.ts'
 
-/** GitHub names no version by itself, and changes what it answers with new ones. */
 const API_VERSION = '2022-11-28'
 
 /**

@@ -12,7 +12,6 @@ export interface Profile {
 export interface Secrets {
   state: string
   nonce: string
-  /** RFC 7636 */
   verifier: string
 }
 
