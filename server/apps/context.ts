@@ -25,18 +25,15 @@ export interface AppWork {
   readonly poke: Poke<'workspace' | 'service' | 'jobs' | 'deploys' | 'disk' | 'certificates'>
   /** Stops the build or pre-deploy command of a deploy that is to be canceled, or that fails for this reason. */
   interruptDeploy(deployId: string, because?: AppError): void
-  /** Tells that a deploy has come to its end in the database. */
   deployEnded(deployId: string): void
-  /** Has a service not fall asleep until the function returned is called; one that is asleep is not woken by it. */
+  /** Keeps a service from falling asleep until the function returned is called; a service that sleeps goes on sleeping. */
   keepAwake(serviceId: string): () => void
   isKeptAwake(serviceId: string): boolean
   /** Disks that a command has, by their services: they are neither replaced nor grown meanwhile. */
   readonly takenDisks: Holds
-  /** Returns when no deploy of the service is being worked on. */
   whenDeploysSettled(serviceId: string): Promise<void>
 }
 
-/** What services, deploys, jobs, disks and shells are given. */
 export interface AppContext extends IdentityContext {
   readonly config: IdentityContext['config'] & AppSettings & BuilderSettings & IngressSettings & RuntimeSettings
   readonly paths: Paths
@@ -55,6 +52,5 @@ export interface AppContext extends IdentityContext {
   readonly work: AppWork
   /** Whether the ingress has a certificate for a host that people can trust. */
   hasCertificate(host: string): boolean
-  /** What lets go of a service that is being deleted. */
   readonly belongings: readonly Belongings<AppContext>[]
 }

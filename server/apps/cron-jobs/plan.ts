@@ -17,16 +17,12 @@ const SET_BACK_MS = 3 * 3_600_000
 export interface CronSituation {
   now: number
   rule: CronRule
-  /** Whether there is something to run, and it is neither suspended nor deleted. */
   isActive: boolean
-  /** What was last written down. */
   kept: NextDue | undefined
-  /** Ids of runs that have not ended. */
   openRunIds: readonly string[]
 }
 
 export interface CronPlan {
-  /** To be written down, with what follows, in one step. Undefined: nothing changes. */
   next: NextDue | undefined
   run: { dueAt: number; replacedRunIds: readonly string[] } | undefined
   skipped: { dueAt: number; reason: string }[]
@@ -47,7 +43,6 @@ export function planCronJob(situation: CronSituation): CronPlan {
   return isSetBack ? { ...nothing, next: next() } : nothing
 }
 
-/** What becomes of the times from `dueAt` until now. */
 function planDue({ now, rule, openRunIds }: CronSituation, dueAt: number): Pick<CronPlan, 'run' | 'skipped'> {
   const newest = latestFireWithin(rule, Math.max(dueAt, now - CATCH_UP_MS), now)
   const away = 'The platform was away or busy then.'

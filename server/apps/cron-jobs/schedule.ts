@@ -57,7 +57,6 @@ export function problemOfSchedule(schedule: string): string | undefined {
   }
 }
 
-/** Why a text is no time zone; undefined when it is one. */
 export function problemOfTimezone(timezone: string): string | undefined {
   const message = `"${timezone}" is no time zone. Give a name such as Europe/Berlin or UTC.`
   // Fixed offsets pass as zones, too, but change with no daylight saving: whoever writes one likely expects that.
@@ -75,7 +74,6 @@ const cronOf = memo((key: string) => {
   return new Cron(fields.join(' ').trim(), { timezone, mode: '5-part', fixedTimeRule: 'no-wildcard', paused: true })
 }, REMEMBERED_RHYTHMS)
 
-/** The library's own words, without the name of its part. */
 const reasonOf = (error: unknown): string =>
   messageOf(error)
     .replace(/^CronPattern: /, '')

@@ -3,10 +3,8 @@ import { tableOf } from '../../platform/db/table.ts'
 
 /** Where the schedule of a cron job stands. Times are milliseconds since 1970. */
 export interface StoredCronJob {
-  /** What the next time was computed for. */
   schedule: string
   timezone: string
-  /** Null while nothing is to run: suspended, or without a release. */
   nextDueAt: number | null
   lastSucceededAt: number | null
 }

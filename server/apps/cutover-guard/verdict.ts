@@ -17,13 +17,10 @@ export interface Figures {
 }
 
 export interface Comparison {
-  /** Of the old release, in the minutes before the switch. */
   before: Figures
-  /** Of the new release, since the switch. */
   after: Figures
   /** Percentage points by which the new error rate may lie above the old one's. */
   errorRateThreshold: number
-  /** Since the switch. */
   elapsedMs: number
 }
 
@@ -34,7 +31,6 @@ const LEAST_REQUESTS = 20
 const LEAST_RATIO = 3
 const LEAST_CRASHES = 2
 
-/** Why the new release is far worse, as sentences for people; undefined while it is not. */
 export function judgeRelease({ before, after, errorRateThreshold, elapsedMs }: Comparison): string | undefined {
   const seconds = Math.max(1, Math.round(elapsedMs / 1000))
   if (after.crashes >= LEAST_CRASHES && before.crashes === 0) {
@@ -46,7 +42,6 @@ export function judgeRelease({ before, after, errorRateThreshold, elapsedMs }: C
   return `${shareOf(after)} of the new release failed in the ${seconds} s since the switch, ${shareOf(before)} of the old one in the minutes before.`
 }
 
-/** In percent; nothing is known to fail of what was not asked for anything. */
 const rateOf = ({ requests, errors }: Figures): number => (requests === 0 ? 0 : (100 * errors) / requests)
 
 const shareOf = (figures: Figures): string =>

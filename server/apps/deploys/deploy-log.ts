@@ -6,7 +6,7 @@ import type { StoredDeploy } from './store.ts'
 
 type LoggedDeploy = Pick<StoredDeploy, 'id' | 'serviceId'>
 
-/** The file into which a deploy's build writes and the platform tells what it does. It is collected like an instance's output. */
+/** The build and the platform both append to this file, which is collected like an instance's output. */
 export const deployLogPath = (context: Pick<AppContext, 'paths'>, deploy: LoggedDeploy): string =>
   join(servicePathsOf(context.paths, deploy.serviceId).output, `${deploy.id}.build.log`)
 
@@ -21,11 +21,9 @@ export function followDeployLog(context: Pick<AppContext, 'collector' | 'paths'>
   })
 }
 
-/** Says something of ours in a deploy's log. */
 export function writeDeployLog(context: Pick<AppContext, 'paths'>, deploy: LoggedDeploy, text: string): void {
   appendOutput(deployLogPath(context, deploy), `==> ${text}\n`)
 }
 
-/** Ends a deploy's log once everything in it is stored. */
 export const closeDeployLog = (context: Pick<AppContext, 'collector' | 'paths'>, deploy: LoggedDeploy): Promise<void> =>
   context.collector.remove(deployLogPath(context, deploy))

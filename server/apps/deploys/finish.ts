@@ -25,7 +25,7 @@ export function endDeploy(
   recordEvent(context.db, { service, type: 'deploy_ended', details, now })
 }
 
-/** Tells the end in the deploy's log, closes it, removes what the deploy left over and looks for the next one. Repeatable. */
+/** Reports the end, clears up after the deploy and has the next one begin. Repeatable. */
 export async function settleDeploy(context: AppContext, deployId: string): Promise<void> {
   const deploy = deployById(context.db, deployId)
   if (deploy?.finishedAt == null) return

@@ -12,10 +12,7 @@ import { insertRelease, releaseById, releaseSecrets, type StoredRelease } from '
 import { deployById, findDeploy, insertDeploy, previousLive, type StoredDeploy, unfinishedDeploys, updateDeploy } from './store.ts'
 
 /**
- * Puts a deploy of the newest source, or of the one named, into the queue. One that waits there already is replaced.
- *
- * Without a source it is put there all the same, and its build fails: clients of Render's API deploy after every change.
- *
+ * Clients of Render's API deploy after every change, so without any source a deploy is queued all the same, and its build fails.
  * @throws AppError conflict while suspended, not_found for a source of another service.
  */
 export function createDeploy(context: AppContext, service: StoredService, request: DeployCreate & { trigger: DeployTrigger }): Deploy {
@@ -37,7 +34,6 @@ function deploySource(context: AppContext, service: StoredService, request: Depl
   })
 }
 
-/** The live build once more, with the settings and variables of now. */
 function deployAgain(context: AppContext, service: StoredService, trigger: DeployTrigger): Deploy {
   const live = liveRelease(context, service)
   return enqueue(context, service, {
@@ -59,9 +55,8 @@ export interface RollbackTarget {
 }
 
 /**
- * What a rollback goes back to: the deploy named, or the one that was live before.
- *
- * @throws AppError conflict when there is nothing to go back to, or its release is no longer kept; not_found for a strange id.
+ * The deploy named, or else the one that was live before.
+ * @throws AppError conflict when its release is not kept; not_found for a strange id.
  */
 export function findRollbackTarget(
   context: AppContext,
@@ -107,7 +102,6 @@ export function cancelDeploy(context: AppContext, service: StoredService, deploy
   return presented(context, deploy)
 }
 
-/** What was live with what it was made of, for the differences that a rollback would make. */
 export const secretsOf = (context: AppContext, target: RollbackTarget) => ({
   from: releaseSecrets(context, target.live.id),
   to: releaseSecrets(context, target.release.id),
@@ -118,7 +112,6 @@ interface Enqueued {
   sourceId: string | null
   isCacheCleared: boolean
   rollbackOf?: string
-  /** The release, if the deploy needs no build; made in the deploy's own transaction. */
   release(now: number): string | null
 }
 
@@ -141,7 +134,6 @@ function enqueue(context: AppContext, service: StoredService, { release, rollbac
   return presented(context, { id, serviceId: service.id })
 }
 
-/** Ends a waiting deploy at once, and has whoever works on a running one end it. */
 function requestCancel(context: AppContext, service: StoredService, deploy: StoredDeploy): void {
   if (deploy.status === 'queued') {
     context.db.transaction(() => endDeploy(context, { deploy, service }, { status: 'canceled', reason: 'Canceled on request.' }))()
@@ -169,6 +161,6 @@ function presented(context: AppContext, { id, serviceId }: { id: string; service
   return deploy
 }
 
-/** Also for deploys of another service, which are none of the caller's business. */
+/** A deploy of another service is answered for in these words as well. */
 export const noSuchDeploy = (id: string): AppError =>
   new AppError('not_found', `There is no deploy ${id} of this service. GET /v1/services/{id}/deploys lists those there are.`)

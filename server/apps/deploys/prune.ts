@@ -89,7 +89,6 @@ function parted<T>(items: readonly T[], isKept: (item: T, index: number) => bool
   return [kept, items.filter((item) => !kept.includes(item))]
 }
 
-/** Moves what is not kept out of `folder`. */
 function moveOthers(folder: string, trash: string, isKept: (name: string) => boolean): void {
   for (const name of namesIn(folder)) {
     if (isKept(name)) continue

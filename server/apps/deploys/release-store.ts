@@ -44,7 +44,6 @@ const releaseColumns: Columns<StoredRelease> = {
 const releases = tableOf<StoredRelease>('releases', releaseColumns)
 const sealedReleases = tableOf<StoredRelease & { secrets: string }>('releases', { ...releaseColumns, secrets: 'secrets_sealed' })
 
-/** The folder of a release's built files. */
 export const artifactDir = (paths: Paths, release: Pick<StoredRelease, 'serviceId' | 'artifact'>): string =>
   join(servicePathsOf(paths, release.serviceId).releases, release.artifact)
 
@@ -70,7 +69,6 @@ export function releaseSecrets({ db, sealer }: SecretRows, releaseId: string): S
     : (JSON.parse(sealer.open(row.secrets_sealed, purpose(releaseId))) as ServiceSecrets)
 }
 
-/** Gives a release other rules at the edge: headers and routes. */
 export function setReleaseRules(db: Database, id: string, { headers, routes }: Pick<ServiceSettings, 'headers' | 'routes'>): void {
   db.query("UPDATE releases SET settings = json_set(settings, '$.headers', json($headers), '$.routes', json($routes)) WHERE id = $id").run({
     id,
@@ -79,7 +77,7 @@ export function setReleaseRules(db: Database, id: string, { headers, routes }: P
   })
 }
 
-/** Forgets a release. Its built files are the pruner's. */
+/** Forgets a release; its built files are left to the pruner. */
 export function deleteRelease(db: Database, id: string): void {
   releases.remove(db, { id })
 }

@@ -22,7 +22,6 @@ export interface StoredDeploy {
   startedAt: number | null
   updateStartedAt: number | null
   finishedAt: number | null
-  /** Null until it takes the place of the one before. */
   strategy: RolloutStrategy | null
   /** When the deploy before left the routes; of a stop-first deploy only. */
   routesLeftAt: number | null
@@ -56,7 +55,6 @@ export type NewDeploy = Pick<
   'id' | 'serviceId' | 'trigger' | 'sourceId' | 'releaseId' | 'rollbackOf' | 'isCacheCleared' | 'createdAt'
 >
 
-/** Adds a deploy to the queue. */
 export function insertDeploy(db: Database, deploy: NewDeploy): void {
   deploys.insert(db, { ...deploy, status: 'queued', updatedAt: deploy.createdAt })
 }
@@ -98,11 +96,9 @@ export const previousLive = (db: Database, serviceId: string): StoredDeploy | un
 export const everLive = (db: Database, serviceId: string): StoredDeploy[] =>
   deploys.all(db, "WHERE service_id = $serviceId AND status IN ('live', 'deactivated') ORDER BY id DESC", { serviceId })
 
-/** How the latest deploy of a service stands, or undefined when there was none. */
 export const latestDeployStatus = (db: Database, serviceId: string): DeployStatus | undefined =>
   deploys.get(db, 'WHERE service_id = $serviceId ORDER BY id DESC LIMIT 1', { serviceId })?.status
 
-/** A deploy with what clients are shown beside it. */
 interface ShownDeploy extends StoredDeploy {
   sourceSha256: string | null
   guardUntil: number | null

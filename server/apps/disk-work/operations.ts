@@ -22,8 +22,7 @@ const inBody = (field: string): string => `/${field}`
 
 /**
  * Refuses a disk that a service cannot have.
- *
- * @throws AppError validation_failed for its path and size and for a service of another type, conflict for one of several instances.
+ * @throws AppError validation_failed naming the field, conflict for a service of several instances.
  */
 export function checkNewDisk(context: AppContext, owner: Taker, disk: NewDisk, at = inBody): void {
   refuseOwner(owner, at)
@@ -38,7 +37,7 @@ function refuseOwner({ type, numInstances }: Taker, at: (field: string) => strin
     throw new AppError('conflict', `The service has ${numInstances} instances, and a disk can be had by one alone. Scale it to 1 first.`)
 }
 
-/** Writes down that a service is to have a disk that was checked; belongs into the transaction that made or found the service. */
+/** Belongs into the transaction that made or found the service. */
 export function addDisk(context: AppContext, service: StoredService, { name, mountPath, sizeGB }: NewDisk): StoredDisk {
   const { id: serviceId, workspaceId, uid } = service
   const present = diskOfService(context.db, serviceId)
@@ -55,7 +54,6 @@ const hasDisk = ({ name, status }: StoredDisk): string =>
     ? `The service's disk ${name} is still being deleted. Try again in a moment.`
     : `The service has the disk ${name} already, and can have one only. Grow it, or delete it first.`
 
-/** Gives a service a disk. Instances see it from their next start on. */
 export function createDisk(context: AppContext, viewer: Viewer, { serviceId, ...disk }: DiskCreate): StoredDisk {
   const service = requireService(context, viewer, serviceId)
   checkNewDisk(context, service, disk)
@@ -72,7 +70,6 @@ export function requireDisk({ db }: Pick<AppContext, 'db'>, { workspaceId, scope
   return disk
 }
 
-/** Renames, moves or grows a disk, or gives a kept one to another service. */
 export function changeDisk(context: AppContext, viewer: Viewer, { disk, patch }: { disk: StoredDisk; patch: DiskPatch }): StoredDisk {
   const { name = disk.name, mountPath = disk.mountPath, sizeGB = disk.growToGb ?? disk.sizeGb, serviceId = disk.serviceId } = patch
   if (mountPath !== disk.mountPath) refuseBadPath(context, mountPath, inBody)
@@ -96,7 +93,6 @@ export function changeDisk(context: AppContext, viewer: Viewer, { disk, patch }:
   return stored(context, disk.id)
 }
 
-/** The service that is to have a kept disk. */
 function takenBy(context: AppContext, disk: StoredDisk, service: StoredService): Pick<StoredDisk, 'serviceId' | 'uid'> {
   if (disk.keptUntil === null)
     throw new AppError('conflict', 'The disk belongs to a service. Only one whose service was deleted can be given to another.')
@@ -122,7 +118,6 @@ export function keepDisk({ db, now }: Pick<AppContext, 'db' | 'now'>, { id }: Pi
   return disk
 }
 
-/** Keeps the disk, and has it seen to when the deletion is committed. */
 export function releaseDisk(context: AppContext, owner: Owner): void {
   const disk = keepDisk(context, owner)
   if (disk !== undefined) context.work.poke('disk', disk.id)
@@ -144,7 +139,7 @@ export function requireSnapshot({ db }: Pick<AppContext, 'db'>, disk: StoredDisk
   return snapshot
 }
 
-/** Has what is on the disk replaced by a snapshot; what is there now becomes one. */
+/** Today's content becomes a snapshot of its own. */
 export function restoreSnapshot(context: AppContext, disk: StoredDisk, key: string): StoredDisk {
   const snapshot = requireSnapshot(context, disk, key)
   if (snapshot.status !== 'available') throw new AppError('conflict', `The snapshot is ${snapshot.status}: it cannot be restored.`)

@@ -24,10 +24,10 @@ import { openJobs } from '../workloads/job-store.ts'
 import { keepDisk } from './operations.ts'
 import { compactReplaced, nextDailyAt, pruneSnapshots, requestSnapshot, takeSnapshot } from './snapshots.ts'
 
-/** How soon it is looked at again whether the instances have gone. */
+/** Delay until the next check whether the instances have gone. */
 const WAIT_MS = 50
 
-/** Returns when the disk is to be looked at again though nothing happens (ms since 1970), or undefined. */
+/** Returns when the disk is due again though nothing happens (ms since 1970), or undefined. */
 export async function reconcileDisk(context: AppContext, diskId: string): Promise<number | undefined> {
   const disk = diskById(context.db, diskId)
   if (disk === undefined) return undefined
@@ -45,7 +45,9 @@ export async function reconcileDisk(context: AppContext, diskId: string): Promis
   return context.now()
 }
 
-/** Instances and jobs that are on their way out have it still, as has a pre-deploy command, and the kernel may need a moment after the last. */
+/**
+ * Instances and jobs that are on their way out have it still, as has a pre-deploy command, and the kernel may need a moment after the last.
+ */
 function isInUse({ db, paths, work }: AppContext, disk: StoredDisk): boolean {
   const users = [...instancesOf(db, disk.serviceId), ...openJobs(db, disk.serviceId).filter(({ phase }) => phase !== 'pending')]
   if (users.length > 0 || work.takenDisks.countOf(disk.serviceId) > 0) return true
@@ -95,7 +97,6 @@ async function grow(context: AppContext, disk: StoredDisk): Promise<void> {
   })()
 }
 
-/** The instances may go on until what takes the disk's place is ready. */
 async function prepare(context: AppContext, disk: StoredDisk): Promise<void> {
   if (disk.restoreKey !== null) await prepareRestore(context.paths, disk, disk.restoreKey)
   updateDisk(context.db, disk.id, { replacedKey: newId('diskSnapshot', context.now()) }, context.now())
@@ -139,14 +140,13 @@ async function remove(context: AppContext, disk: StoredDisk): Promise<void> {
   })()
 }
 
-/** Unless it is to be deleted since. */
+/** A disk that is to be deleted since stays so. */
 function settle(context: AppContext, disk: StoredDisk, changes: DiskChange = {}): void {
   if (diskById(context.db, disk.id)?.status !== disk.status) return
   const nothingOpen = { status: 'available', growToGb: null, restoreKey: null, replacedKey: null } as const
   updateDisk(context.db, disk.id, { ...nothingOpen, ...changes }, context.now())
 }
 
-/** What cannot be done leaves the disk as it was, and the service comes back. */
 async function orRecordFailure(context: AppContext, disk: StoredDisk, act: () => Promise<void>): Promise<void> {
   try {
     await act()
@@ -164,7 +164,7 @@ async function orRecordFailure(context: AppContext, disk: StoredDisk, act: () =>
 const reasonOf = (error: unknown): string =>
   error instanceof AppError ? error.message : 'The platform failed at it; its own log says why. Try again.'
 
-/** The same reason as at the last try is no news. */
+/** A try that fails for the reason of the last one is not recorded again. */
 function recordOnce(context: AppContext, disk: StoredDisk, reason: string): void {
   const type = 'disk_create_failed'
   const [last] = listEvents(context.db, disk.serviceId, { type: [type], beforeId: undefined, limit: 1 })
@@ -173,7 +173,6 @@ function recordOnce(context: AppContext, disk: StoredDisk, reason: string): void
   recordDiskEvent(context, disk, type, { reason })
 }
 
-/** Takes the snapshots that are wanted and removes what has had its time, the kept disk itself as well. */
 async function keepSnapshots(context: AppContext, disk: StoredDisk): Promise<number | undefined> {
   const { db, now } = context
   if (disk.deletedAt === null && serviceById(db, disk.serviceId) === undefined) keepDisk(context, { id: disk.serviceId })

@@ -32,7 +32,6 @@ export function nextDailyAt(disk: StoredDisk, snapshots: readonly StoredSnapshot
   return (last?.createdAt ?? disk.createdAt) + DAY_MS
 }
 
-/** Writes down that a snapshot is to be taken. */
 export function requestSnapshot({ db, now }: Pick<AppContext, 'db' | 'now'>, disk: StoredDisk, origin: SnapshotOrigin): string {
   const createdAt = now()
   const key = newId('diskSnapshot', createdAt)
@@ -87,7 +86,6 @@ async function copyImage(context: AppContext, disk: StoredDisk, copy: Copy): Pro
   throw new AppError('unavailable', 'The service was started and stopped while the disk was copied. Try again when it is steady.')
 }
 
-/** Whether it stayed as it was. */
 async function copyQuietImage(context: AppContext, disk: StoredDisk, { target, signal }: Copy): Promise<boolean> {
   const own = diskPathsOf(context.paths, disk.id)
   const image = contentOf(disk, own)
@@ -125,7 +123,7 @@ function usesOf({ db }: AppContext, disk: StoredDisk): string {
   return [...instances.map(({ id, startedAt }) => `${id} ${startedAt}`), ...deploys.map(({ id, status }) => `${id} ${status}`)].join()
 }
 
-/** What was on a disk before it was restored has its space reserved, until it is copied down to what it holds, if there is room for that. */
+/** Content replaced in a restore has its space reserved, until it is copied down to what it holds, if there is room for that. */
 export async function compactReplaced(context: AppContext, disk: StoredDisk): Promise<void> {
   const { snapshots } = diskPathsOf(context.paths, disk.id)
   for (const { key } of snapshotsOf(context.db, disk.id).filter((one) => one.status === 'available' && one.sizeBytes === null)) {
@@ -136,7 +134,6 @@ export async function compactReplaced(context: AppContext, disk: StoredDisk): Pr
   }
 }
 
-/** Removes what was asked to be removed, what has had its time, and the oldest of too many. */
 export async function pruneSnapshots(context: AppContext, disk: StoredDisk): Promise<void> {
   const kept = snapshotsOf(context.db, disk.id).filter(({ status }) => status !== 'deleting')
   const expired = kept.filter((snapshot, index) => index >= maxSnapshots || snapshotExpiresAt(snapshot) <= context.now())

@@ -9,7 +9,7 @@ import { diskById } from '../disks/store.ts'
 export async function sweepDisks({ db, paths, stopping }: Pick<AppContext, 'db' | 'paths' | 'stopping'>): Promise<void> {
   for (const name of await readdir(paths.disks).catch(() => [])) {
     stopping.throwIfAborted()
-    // Whatever else lies there (the lost+found of a disk, say) is not ours.
+    // Other folders, such as lost+found, are not ours.
     if (isId('disk', name) && diskById(db, name) === undefined) await removeTree(diskPathsOf(paths, name).root)
   }
 }

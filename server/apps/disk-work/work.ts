@@ -10,7 +10,6 @@ export interface DiskWork {
   settled(): Promise<void>
 }
 
-/** The reconciler of disks, one run at a time for each. */
 export function createDiskWork(context: AppContext): DiskWork {
   const driver = createDriver({
     run: (diskId) => reconcileDisk(context, diskId),

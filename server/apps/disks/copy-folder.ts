@@ -7,11 +7,8 @@ const FOLDER_ITSELF = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_N
 const OWNERS_ALONE = 0o700
 
 /**
- * Copies a folder that its owner may be changing into a new one of the same owner, as that owner: a link that takes the place of a folder
- * between two looks leads only to where the owner could have gone anyway. Both folders are opened beforehand, so that the owner needs no
- * way to them.
- *
- * @throws AppError `unavailable` when there is no such folder, or something in it that its owner may not read.
+ * The copy is made as the folder's owner, so a link put in the place of a folder leads only where the owner could have gone anyway.
+ * @throws AppError unavailable when there is no such folder, or its owner may not read something in it.
  */
 export async function copyFolder(from: string, to: string, options: { signal?: AbortSignal }): Promise<void> {
   const opened: number[] = []
@@ -38,10 +35,7 @@ function openFolder(path: string, opened: number[]): number {
   }
 }
 
-/**
- * In a user namespace with nobody else in it the capabilities of root hold for the owner's files alone, such as one that the owner has taken
- * the right to read from. Where the machine allows no such namespace, these cannot be copied.
- */
+/** In a user namespace of its own root's capabilities hold for the owner's files alone, such as those the owner may not read. */
 async function becomeOwner({ uid, gid }: { uid: number; gid: number }): Promise<string[]> {
   if (!isRoot) return []
   const capabilities = ['--bounding-set=-all', '--inh-caps=-all', '--ambient-caps=-all']

@@ -6,7 +6,7 @@ import type { StoredDisk } from './store.ts'
 
 type DiskEvent = Extract<EventType, `disk_${string}`>
 
-/** Writes down among the events of its service what happened to a disk; one whose service is gone has nobody to tell. */
+/** A disk whose service is gone has no list of events to stand in. */
 export function recordDiskEvent(
   { db, now }: Pick<AppContext, 'db' | 'now'>,
   { id, name, serviceId }: StoredDisk,

@@ -8,7 +8,6 @@ export function loopDeviceOf(image: string): string | undefined {
   return name === undefined ? undefined : `/dev/${name}`
 }
 
-/** Absent while the device has none. */
 function backingFileOf(device: string): string | undefined {
   try {
     return readFileSync(`${BLOCK_DEVICES}/${device}/loop/backing_file`, 'utf8').trimEnd()

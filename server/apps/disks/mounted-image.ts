@@ -11,9 +11,7 @@ import { systemEnv } from '../../platform/process/system-tools.ts'
 import { runTool } from './tools.ts'
 
 export interface MountedImage {
-  /** Runs a tool that sees the file system at the mount point. */
   run(argv: readonly string[]): Promise<void>
-  /** Has everything written out, and writes wait until the end. */
   freeze(): Promise<void>
 }
 
@@ -42,8 +40,7 @@ export async function withMountedImage(
 }
 
 /**
- * $1: the mount point. Freezes by itself when it is told to, so that no freeze that was begun before we were killed can come after the thaw,
- * which it does in any case.
+ * $1 is the mount point. The script freezes by itself when it is told to, so no freeze can come after the thaw, which it does in any case.
  */
 const KEEPER = `
 trap '' PIPE

@@ -6,7 +6,6 @@ import type { AppContext } from '../context.ts'
 import { isRoot } from '../services/folders.ts'
 import { mountPathProblem, sizeProblem, topFolderOf } from './rules.ts'
 
-/** Where in the body of a request the values stand. */
 type At = (field: 'mountPath' | 'sizeGB') => string
 
 /** @throws AppError validation_failed for a path at which instances cannot have a disk. */
@@ -16,7 +15,6 @@ export function refuseBadPath({ config, paths, engine }: Pick<AppContext, 'confi
   if (problem !== undefined) throw invalidValue(at('mountPath'), problem)
 }
 
-/** What only this machine can tell: whether there is a place for such a path. */
 function placeProblem(mountPath: string): string | undefined {
   const top = topFolderOf(mountPath)
   if (lstatSync(top, { throwIfNoEntry: false }) === undefined)

@@ -12,7 +12,6 @@ export const presentServiceDisk = ({ id, name, sizeGb, growToGb, mountPath }: St
   mountPath,
 })
 
-/** A disk as the API sends it. */
 export const presentDisk = (disk: StoredDisk): Disk => ({
   ...presentServiceDisk(disk),
   serviceId: disk.serviceId,
@@ -23,7 +22,6 @@ export const presentDisk = (disk: StoredDisk): Disk => ({
   ...(disk.keptUntil === null ? {} : { expiresAt: iso(disk.keptUntil) }),
 })
 
-/** A snapshot as the API sends it. */
 export const presentSnapshot = (snapshot: StoredSnapshot): DiskSnapshot => ({
   createdAt: iso(snapshot.createdAt),
   snapshotKey: snapshot.key,

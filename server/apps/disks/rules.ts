@@ -21,18 +21,13 @@ const SYSTEM_DIRS = [
   // They tell who somebody is: NSS (nss-db, libnss-extrausers), sssd, and the name service's cache.
   ...['/var/db', '/var/lib/extrausers', '/var/lib/sss', '/var/lib/nscd', '/var/cache/nscd', '/var/yp'],
 ]
-/** The instances' own folder for what need not last. */
 const TMP_DIRS = ['/tmp', '/var/tmp']
 /** Below these there is room, but they themselves hold what belongs to the machine. */
 const SHARED_DIRS = ['/home', '/media', '/mnt', '/opt', '/srv', '/var', '/var/cache', '/var/lib', '/var/log', '/var/opt', '/var/spool']
 
 const MOUNT_PATH = /^(\/[A-Za-z0-9._-]+)+$/
 
-/**
- * Why a disk cannot be at this path; undefined when it can.
- *
- * @param own folders that instances need as they are: ours, and those of toolchains.
- */
+/** Why a disk cannot be at this path; undefined when it can. `own` are folders that instances need as they are. */
 export function mountPathProblem(path: string, own: readonly string[]): string | undefined {
   if (!path.startsWith('/')) return 'The mount path must be absolute, such as /var/data.'
   if (path === '/') return 'A disk cannot take the place of the whole file system. Mount it at a folder, such as /var/data.'
@@ -56,15 +51,9 @@ export const topFolderOf = (path: string): string => `/${path.split('/')[1] ?? '
 
 const GIB = 1024 ** 3
 
-/** Sizes of disks are given in GiB. */
 export const bytesOf = (sizeGb: number): number => sizeGb * GIB
 
-/**
- * Why a disk cannot have this size; undefined when it can.
- *
- * @param given what it has already, 0 for a new one.
- * @param freeBytes of the file system that it is to be kept on.
- */
+/** Why a disk cannot have this size; undefined when it can. `given` is its size now, 0 for a new one. */
 export function sizeProblem(sizeGb: number, { given, freeBytes }: { given: number; freeBytes: number }): string | undefined {
   if (sizeGb < given) return `A disk cannot shrink: it has ${given} GB. Make a new one, and copy what is to be kept.`
   const freeGb = Math.floor(freeBytes / GIB)

@@ -35,11 +35,9 @@ export function insertSnapshot(db: Database, snapshot: NewSnapshot): void {
   snapshots.insert(db, snapshot)
 }
 
-/** Snapshots of a disk, newest first. */
 export const snapshotsOf = (db: Database, diskId: string): StoredSnapshot[] =>
   snapshots.all(db, 'WHERE disk_id = $diskId ORDER BY key DESC', { diskId })
 
-/** One snapshot of a disk. */
 export const findSnapshot = (db: Database, diskId: string, key: string): StoredSnapshot | undefined =>
   snapshots.get(db, 'WHERE disk_id = $diskId AND key = $key', { diskId, key })
 

@@ -17,17 +17,14 @@ import { bytesOf } from './rules.ts'
 import type { StoredDisk } from './store.ts'
 import { runTool } from './tools.ts'
 
-/** The service's user may pass through to a disk that is a folder. */
 const PASS_THROUGH = 0o710
 const ROOTS_ALONE = 0o700
 const USERS_ALONE = 0o700
 
 /** What is not finished is not part of a disk. */
 const FRESH = '.new'
-/** What is finished and waits for the disk to be free. */
 const READY = '.ready'
 
-/** The one file or folder that holds what is on a disk. */
 export const contentOf = (disk: Pick<StoredDisk, 'isImage'>, paths: DiskPaths): string => (disk.isImage ? paths.image : paths.folder)
 
 /** Makes an empty disk. What it could not make takes no space until the next try. */
@@ -52,7 +49,6 @@ async function layStorage(own: DiskPaths, disk: StoredDisk): Promise<void> {
   await rename(fresh, contentOf(disk, own))
 }
 
-/** The first files of the new file system: a folder for the service, apart from what the file system keeps for itself. */
 async function makeImage(image: string, { sizeGb, uid }: StoredDisk): Promise<void> {
   const skeleton = join(dirname(image), `skeleton${FRESH}`)
   await mkdir(skeleton, { recursive: true, mode: 0o755 })
@@ -67,14 +63,14 @@ async function reserve(image: string, sizeGb: number): Promise<void> {
   await chmod(image, 0o600)
 }
 
-/** Has a file system that nothing uses take all of a larger image. @throws AppError when there is no room, and then the old size stays. */
+/** Grows the file system of a disk that nothing uses. @throws AppError when there is no room, and then the old size stays. */
 export async function growStorage(paths: Paths, disk: StoredDisk, sizeGb: number): Promise<void> {
   if (!disk.isImage) return
   const { image } = diskPathsOf(paths, disk.id)
   try {
     await reserve(image, sizeGb)
   } catch (error) {
-    // It may have got a part. Its file system knows nothing of that yet.
+    // The image may have got a part, which its file system knows nothing of yet.
     await runTool(['truncate', '--size', String(bytesOf(disk.sizeGb)), image])
     throw error
   }
@@ -92,8 +88,8 @@ export async function checkImage(image: string, how: readonly string[] = ['-p'])
 }
 
 /**
- * Copies a disk or a snapshot, be it an image or a folder: same bytes, modes, owners, links and holes. Where the file system can, the copy
- * takes neither time nor space; else, of an image, only what is in use is read. The copy is there when it is complete, or not at all.
+ * The copy has the same bytes, modes, owners, links and holes, and takes no space where the file system shares blocks. It is there when it
+ * is complete, or not at all.
  */
 export async function copyContent(
   { isImage }: Pick<StoredDisk, 'isImage'>,
@@ -117,7 +113,7 @@ async function copyImage(from: string, to: string, options: { signal?: AbortSign
   const isCloned = await canBeDone(() => runTool(['cp', '--archive', '--reflink=always', '--', from, to], options), options.signal)
   if (isCloned) return
   await rm(to, { force: true })
-  // It may be mounted; who calls sees to it that nothing changes meanwhile.
+  // The image may be mounted; the caller sees to it that nothing changes meanwhile.
   await runTool(['e2image', '-r', '-a', '-f', from, to], options)
 }
 
@@ -131,10 +127,7 @@ async function canBeDone(act: () => Promise<unknown>, signal: AbortSignal | unde
   }
 }
 
-/**
- * Puts a snapshot in the place of a disk that nothing uses, and what was there among the snapshots, under `replacedKey`. When that is there
- * already, all that can be left to do is the last rename.
- */
+/** Today's content becomes the snapshot `replaced`. When that is there already, all that can be left to do is the last rename. */
 export async function restoreStorage(paths: Paths, disk: StoredDisk, keys: { snapshot: string; replaced: string }): Promise<void> {
   const own = diskPathsOf(paths, disk.id)
   const content = contentOf(disk, own)
@@ -147,7 +140,7 @@ export async function restoreStorage(paths: Paths, disk: StoredDisk, keys: { sna
   if (!existsSync(content)) await rename(ready, content)
 }
 
-/** Makes what is to take a disk's place from a snapshot, while the disk is still in use. Begun again, it is made anew. */
+/** Makes what is to take a disk's place, while the disk is still in use. Repeatable. */
 export async function prepareRestore(paths: Paths, disk: StoredDisk, snapshotKey: string): Promise<void> {
   const own = diskPathsOf(paths, disk.id)
   const ready = `${contentOf(disk, own)}${READY}`
@@ -165,13 +158,11 @@ export async function prepareRestore(paths: Paths, disk: StoredDisk, snapshotKey
   }
 }
 
-/** Removes a snapshot's files. Repeatable. */
 export async function removeSnapshotFiles(paths: Paths, diskId: string, key: string): Promise<void> {
   const { snapshots } = diskPathsOf(paths, diskId)
   for (const path of [join(snapshots, key), join(snapshots, `${key}${FRESH}`)]) await removeTree(path)
 }
 
-/** What a file or folder takes on the server. */
 export async function sizeOnServer(path: string): Promise<number> {
   return Number((await runTool(['du', '--summarize', '--block-size=1', '--', path])).split('\t')[0])
 }

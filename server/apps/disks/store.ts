@@ -8,7 +8,7 @@ import { tableOf } from '../../platform/db/table.ts'
 export interface StoredDisk {
   id: string
   workspaceId: string
-  /** Gone, or being removed, when `deletedAt` is set. */
+  /** The service is gone, or being removed, when `deletedAt` is set. */
   serviceId: string
   name: string
   mountPath: string
@@ -61,7 +61,6 @@ export function insertDisk(db: Database, disk: NewDisk): void {
 /** A disk by id, whosoever it is: for the platform's own work. */
 export const diskById = (db: Database, id: string): StoredDisk | undefined => disks.get(db, 'WHERE id = $id', { id })
 
-/** A disk of a workspace that is not being deleted. */
 export const findDisk = (db: Database, workspaceId: string, id: string): StoredDisk | undefined =>
   disks.get(db, "WHERE id = $id AND workspace_id = $workspaceId AND status <> 'deleting'", { workspaceId, id })
 
@@ -69,11 +68,9 @@ export const findDisk = (db: Database, workspaceId: string, id: string): StoredD
 export const diskOfService = (db: Database, serviceId: string): StoredDisk | undefined =>
   disks.get(db, 'WHERE service_id = $serviceId', { serviceId })
 
-/** All disks of a workspace, also those that are being deleted. */
 export const disksOfWorkspace = (db: Database, workspaceId: string): StoredDisk[] =>
   disks.all(db, 'WHERE workspace_id = $workspaceId', { workspaceId })
 
-/** Ids of all disks. */
 export const allDiskIds = (db: Database): string[] => disks.all(db, '').map(({ id }) => id)
 
 export type DiskChange = Partial<
@@ -88,7 +85,6 @@ export function updateDisk(db: Database, id: string, change: DiskChange, now: nu
   disks.update(db, { id }, { ...change, updatedAt: now })
 }
 
-/** Forgets a disk and its snapshots. */
 export function removeDiskRow(db: Database, id: string): void {
   disks.remove(db, { id })
 }

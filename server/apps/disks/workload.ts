@@ -6,16 +6,14 @@ import { diskPathsOf } from './paths.ts'
 import { checkImage, contentOf } from './storage.ts'
 import { diskOfService, isPreparingRestore, type StoredDisk } from './store.ts'
 
-/** What an instance is given of its service's disk. */
 export interface DiskOfInstance {
   sandbox: { disk?: DiskMount }
   env: { CPD_DISK_PATH?: string }
 }
 
 /**
- * The disk for an instance that is about to start, whole after a loss of power.
- *
- * @throws AppError unavailable while it is being made or changed, and when it is damaged or this machine cannot mount it.
+ * The disk of an instance about to start, repaired after a loss of power.
+ * @throws AppError unavailable while it is changed, is damaged, or cannot be mounted here.
  */
 export async function diskForInstance(context: Pick<AppContext, 'db' | 'paths' | 'engine'>, serviceId: string): Promise<DiskOfInstance> {
   const disk = diskOfService(context.db, serviceId)
@@ -30,13 +28,11 @@ export async function diskForInstance(context: Pick<AppContext, 'db' | 'paths' |
     : { sandbox: { disk: { source, isImage: disk.isImage, target: disk.mountPath } }, env }
 }
 
-/** What tells the processes in a running instance where its disk is. */
 export function diskEnv(context: Pick<AppContext, 'db' | 'paths' | 'engine'>, serviceId: string): DiskOfInstance['env'] {
   const disk = diskOfService(context.db, serviceId)
   return disk === undefined ? {} : { CPD_DISK_PATH: diskPathOf(context, disk) }
 }
 
-/** Where instances find the disk: at its mount path, where the machine allows it. */
 function diskPathOf({ paths, engine }: Pick<AppContext, 'paths' | 'engine'>, disk: StoredDisk): string {
   return engine.mountsDisks === 'nowhere' ? diskPathsOf(paths, disk.id).folder : disk.mountPath
 }

@@ -44,7 +44,6 @@ export function forgetOldEvents(
   ).run({ serviceId, types: JSON.stringify(types), count })
 }
 
-/** One event of a workspace. */
 export function findEvent(db: Database, workspaceId: string, id: string): Event | undefined {
   const event = events.get(db, 'WHERE id = $id AND workspace_id = $workspaceId', { workspaceId, id })
   return event === undefined ? undefined : shown(event)

@@ -16,7 +16,6 @@ export const overridesOf = (db: Database, serviceId: string): NotificationOverri
     previewNotificationsEnabled: 'default',
   }
 
-/** Changes what is named and nothing else. */
 export function changeOverrides(db: Database, serviceId: string, change: NotificationOverridesPatch): NotificationOverrides {
   const next = { ...overridesOf(db, serviceId), ...change }
   overrides.put(db, next)

@@ -1,4 +1,3 @@
-/** A URL of this machine's loopback, with or without a user in it. */
 const LOOPBACK_URL = /\/\/(?:[^@/\s]*@)?(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?=[:/]|$)/i
 
 /**
@@ -8,6 +7,5 @@ const LOOPBACK_URL = /\/\/(?:[^@/\s]*@)?(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])
 export const loopbackVariable = (passed: Readonly<Record<string, string>>): string | undefined =>
   Object.entries(passed).find(([, value]) => LOOPBACK_URL.test(value))?.[0]
 
-/** For the build's log. */
 export const sharedNetworkWarning = (variable: string): string =>
   `Warning: ${variable} names an address of this machine's loopback, so this build shares the machine's network and can reach its local ports.`

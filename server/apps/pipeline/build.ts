@@ -31,13 +31,11 @@ import { loopbackVariable, sharedNetworkWarning } from './build-network.ts'
 
 const MIB = 1024 * 1024
 
-/** What a build works with. */
 interface BuildJob {
   context: AppContext
   service: StoredService
   deploy: StoredDeploy
   own: ServicePaths
-  /** The build's folder: the service's own while it builds. */
   dir: string
   secrets: ServiceSecrets
   signal: AbortSignal
@@ -135,7 +133,6 @@ async function planBuild({ context, service }: BuildJob, { root, appDir }: { roo
   })
 }
 
-/** What the operator passes on to builds, then the service's own variables. */
 function buildEnv({ context, service, deploy, own, secrets }: BuildJob, plan: BuildPlan): Record<string, string> {
   return {
     ...baseEnv(own, searchPathOf(plan, own.builds)),
@@ -181,7 +178,6 @@ function requireFolder(dir: string, folder: string): void {
     throw new AppError('bad_request', 'Build failed: the build has put something else into the place of its own folder')
 }
 
-/** Moves the built files to the folder named by their hash. Returns that name. */
 async function keepArtifact({ own, signal }: BuildJob, builtDir: string): Promise<string> {
   const artifact = await hashTree(builtDir, { signal })
   const kept = join(own.releases, artifact)

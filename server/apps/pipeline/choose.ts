@@ -3,19 +3,15 @@ import type { StoredDeploy } from '../deploys/store.ts'
 type Waiting = Pick<StoredDeploy, 'id' | 'serviceId' | 'releaseId'> & { workspaceId: string }
 
 export interface Places {
-  /** What work is under way on. */
   busy: readonly Waiting[]
   maxBuilds: number
-  /** Builds that a workspace may have at a time. */
   placesOf(workspaceId: string): number
-  /** When a build of the workspace began last; the larger the later. */
   lastTurnOf(workspaceId: string): number
 }
 
 /**
- * Which of the unfinished deploys (oldest first) are to be worked on now: the oldest of each service on which no work is under
- * way. What has its release already (a rollback) needs no build, so it does not wait for a place among the builds. Places for builds go
- * to the workspace that has fewest of them, then to the one whose turn was longest ago: a long queue of one holds up nobody else.
+ * The oldest deploy of each idle service. Deploys that have their release need no place for a build; places go to the workspace with the
+ * fewest, then to the one whose turn was longest ago, so a long queue of one holds up nobody else.
  */
 export function chooseDeploys<T extends Waiting>(unfinished: readonly T[], { busy, maxBuilds, placesOf, lastTurnOf }: Places): T[] {
   const taken = new Set(busy.map((deploy) => deploy.serviceId))
@@ -43,5 +39,7 @@ export function chooseDeploys<T extends Waiting>(unfinished: readonly T[], { bus
   return [...ready, ...chosen]
 }
 
-/** A build may take half an hour: where there are several workspaces, none of them has all places, so that the next one to come finds one. */
+/**
+ * A build may take half an hour: where there are several workspaces, none of them has all places, so that the next one to come finds one.
+ */
 export const placesOfEach = (maxBuilds: number, workspaces: number): number => (workspaces > 1 ? Math.max(1, maxBuilds - 1) : maxBuilds)

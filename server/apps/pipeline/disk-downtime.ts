@@ -1,7 +1,7 @@
 /**
- * The gap of a stop-first deploy, when its pre-deploy command is to have the disk: what was live is stopped before the command and not after
- * it. That the deploy is in this step, stop-first, is what keeps the service's plan from starting anything (instances/situation.ts); so
- * whoever is killed in the gap leaves it to the next control plane, and when the step has ended in any way the plan goes on by itself.
+ * The downtime of a stop-first deploy whose pre-deploy command is to have the disk: the live release is stopped before the command. The
+ * plan of the service starts nothing while a deploy is in this step (instances/situation.ts), so a control plane that is killed leaves the
+ * step to the next one.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AppContext } from '../context.ts'
@@ -10,16 +10,12 @@ import { type DiskOfInstance, diskForInstance } from '../disks/workload.ts'
 import type { StoredService } from '../services/store.ts'
 import { instancesOf } from '../workloads/instance-store.ts'
 
-/** How soon it is looked at again whether the instances have gone. */
+/** Delay until the next check whether the instances have gone. */
 const WAIT_MS = 50
 
 const NO_DISK: DiskOfInstance = { sandbox: {}, env: {} }
 
-/**
- * Runs a command of a stop-first deploy with the disk of its service, once nothing else of the service has it.
- *
- * @throws the signal's reason when aborted, and what `run` throws.
- */
+/** Waits until nothing else of the service has its disk. @throws the signal's reason when aborted, and what `run` throws. */
 export async function withDisk(
   context: AppContext,
   service: StoredService,
@@ -35,7 +31,6 @@ export async function withDisk(
   }
 }
 
-/** For a command of a deploy that leaves the old release serving. */
 export const withoutDisk = (run: (disk: DiskOfInstance) => Promise<void>): Promise<void> => run(NO_DISK)
 
 function isFree({ db }: Pick<AppContext, 'db'>, serviceId: string): boolean {

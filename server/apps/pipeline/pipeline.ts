@@ -23,9 +23,7 @@ import { withDisk, withoutDisk } from './disk-downtime.ts'
 import { preDeployCommandOf, runPreDeploy } from './pre-deploy.ts'
 
 export interface Run {
-  /** Aborts when the deploy is canceled or the control plane stops. */
   signal: AbortSignal
-  /** Resolves when the reconciler has ended the deploy. */
   ended: Promise<void>
 }
 
@@ -40,7 +38,6 @@ export async function runDeploy(context: AppContext, deployId: string, { signal,
   await settleDeploy(context, deployId)
 }
 
-/** Takes the deploy to its update. Returns false when it ended on the way. */
 async function advance(
   context: AppContext,
   service: StoredService,
@@ -48,7 +45,7 @@ async function advance(
 ): Promise<boolean> {
   for (const step of [build, preDeploy, beginUpdate]) {
     const now = current(context, deploy)
-    // It may have been ended from outside between two steps, or canceled while nobody worked on it.
+    // The deploy may have ended or been canceled from outside between two steps.
     if (now.finishedAt !== null) return false
     const failure = isCanceled(now) ? canceled : await step(context, service, { deploy: now, signal })
     if (failure !== undefined) {
@@ -74,7 +71,6 @@ const build: Step = async (context, service, { deploy, signal }) => {
   if (deploy.releaseId !== null) return undefined
   const run = () => buildDeploy(context, service, { deploy, signal })
   const failure = await attempt(context, service, { deploy, signal, stage: stages.build, run })
-  // There is a place for another build now.
   context.work.poke('deploys')
   return failure
 }
@@ -91,7 +87,6 @@ const preDeploy: Step = async (context, service, { deploy, signal }) => {
 const hasPreDeploy = (context: AppContext, deploy: StoredDeploy): boolean =>
   deploy.trigger !== 'rollback' && preDeployCommandOf(context, deploy) !== ''
 
-/** What a stage of a deploy that runs commands of the user is called, while it runs and when it fails. */
 const stages = {
   build: { status: 'build_in_progress', failed: 'build_failed', started: 'build_started', ended: 'build_ended' },
   preDeploy: {
@@ -174,10 +169,9 @@ async function failureOf(context: AppContext, { stage, run, signal }: Omit<Attem
 
 function endHere(context: AppContext, service: StoredService, { deploy, failure }: { deploy: StoredDeploy; failure: Ending }): void {
   context.db.transaction(() => {
-    // A deletion of the service may have ended it meanwhile.
+    // A deletion of the service may have ended the deploy meanwhile.
     if (current(context, deploy).finishedAt === null) endDeploy(context, { deploy, service }, failure)
   })()
-  // What was stopped for the deploy comes back.
   context.work.poke('service', service.id)
 }
 

@@ -12,15 +12,12 @@ import type { StoredService } from '../services/store.ts'
 /** Nothing listens in a pre-deploy command, but apps that read PORT at start must find a number. */
 const NO_PORT = 0
 
-/** The command of the release, which is what the settings said when the deploy was made. '' for none. */
 export function preDeployCommandOf({ db }: Pick<AppContext, 'db'>, { releaseId }: StoredDeploy): string {
   return (releaseId === null ? undefined : releaseById(db, releaseId))?.settings.preDeployCommand ?? ''
 }
 
 /**
- * Runs the pre-deploy command (migrations, say) in the new release, with its variables and the disk given, before anything of it starts.
- * It may run a second time when the control plane dies while it runs.
- *
+ * The command may run a second time when the control plane dies meanwhile.
  * @throws AppError saying how it failed; the signal's reason when aborted.
  */
 export async function runPreDeploy(

@@ -29,7 +29,7 @@ interface Running {
 
 export function createDeployQueue(context: AppContext, signal: AbortSignal): DeployQueue {
   const running = new Map<string, Running>()
-  /** By workspace. A restart forgets them, which gives nobody more than their share. */
+  /** Turns by workspace; a restart forgets them, which gives nobody more than their share. */
   const lastTurns = new Map<string, number>()
   let turns = 0
 
@@ -41,7 +41,7 @@ export function createDeployQueue(context: AppContext, signal: AbortSignal): Dep
     const maxBuilds = context.config.CP_BUILD_CONCURRENCY
     const places = placesOfEach(maxBuilds, countWorkspaces(context.db))
     const chosen = chooseDeploys(unfinished.map(owned), {
-      // As they are now: one that has its release by now takes no place among the builds any more.
+      // The rows are read again: a deploy that has its release by now takes no place among the builds.
       busy: [...running.values()].map(({ deploy }) => owned(unfinished.find(({ id }) => id === deploy.id) ?? deploy)),
       maxBuilds,
       placesOf: (workspaceId) => Math.min(places, limitsIn(context, workspaceId).builds ?? places),
@@ -65,7 +65,7 @@ export function createDeployQueue(context: AppContext, signal: AbortSignal): Dep
       .catch(async (error) => {
         if (signal.aborted) return
         context.log.error('deploy stopped', { deployId: deploy.id, ...describeError(error) })
-        // A full disk, say: it goes on where it was, but not at once.
+        // After a full disk, say, the deploy goes on where it was, but not at once.
         await sleep(RETRY_MS, undefined, { signal: AbortSignal.any([signal, abort.signal]) }).catch(() => undefined)
       })
       .finally(() => {

@@ -4,14 +4,12 @@ import { slugify } from '../../../shared/slug.ts'
 import type { LinkedService } from '../../engines/port/port.ts'
 import { sqlList } from '../../platform/db/sql-list.ts'
 
-/** A service that listens, as far as its siblings are concerned. */
 export interface ListeningService {
   id: string
   workspaceId: string
   name: string
   slug: string
   uid: number
-  /** Healthy ones of the live set. */
   instanceIds: string[]
 }
 
@@ -43,7 +41,6 @@ interface Row {
   instance_ids: string
 }
 
-/** Web and private services as the database has them now. */
 export function listeningServices(db: Database): ListeningService[] {
   return db
     .query<Row, []>(

@@ -2,7 +2,6 @@ import { createPublisher, type Publisher } from '../../platform/work/publisher.t
 import type { AppContext } from '../context.ts'
 import { linksOf, listeningServices } from './links.ts'
 
-/** Brings what siblings reach by name up to what the database says. */
 export function createLinkPublisher(context: Omit<AppContext, 'routes' | 'work'>): Publisher {
   return createPublisher({
     what: 'private names',

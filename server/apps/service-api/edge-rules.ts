@@ -8,7 +8,6 @@ import { deployById, unfinishedDeploys } from '../deploys/store.ts'
 import { applyDetails, type ServiceSettings } from '../services/settings.ts'
 import { type StoredService, updateService } from '../services/store.ts'
 
-/** The rules to be, of one kind or both. */
 export interface EdgeRules {
   headers?: HeaderRule[]
   routes?: PathRuleInput[]
@@ -27,11 +26,9 @@ export function replaceRules(context: Pick<AppContext, 'db' | 'now'>, service: S
   return settings
 }
 
-/** The rules of headers as they are sent, in their order. */
 export const presentHeaders = (serviceId: string, rules: readonly HeaderRule[]): ServiceHeader[] =>
   withIds('headerRule', serviceId, rules).map(({ id, path, name, value }) => ({ id, path, name, value }))
 
-/** The rules of paths as they are sent, in the order in which they are tried. */
 export const presentRoutes = (serviceId: string, rules: readonly PathRule[]): ServiceRoute[] =>
   withIds('pathRule', serviceId, rules).map(({ id, type, source, destination }, priority) => ({ id, type, source, destination, priority }))
 
@@ -53,7 +50,7 @@ function releasesToCome({ db }: Pick<AppContext, 'db'>, service: StoredService):
   return new Set(deploys.map((deploy) => deploy?.releaseId).filter((id) => id != null))
 }
 
-/** Ids out of what the rules say: the same as long as they stay as they are, and told apart where one stands there twice. */
+/** The id of a rule follows from its content, so it lasts as long as the rule; equal rules are numbered. */
 function withIds<T extends object>(kind: IdKind, serviceId: string, rules: readonly T[]): (T & { id: string })[] {
   const seen = new Map<string, number>()
   return rules.map((rule) => {

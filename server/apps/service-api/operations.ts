@@ -27,11 +27,6 @@ import { applyDetails, defaultSettings } from '../services/settings.ts'
 import { isNameTaken, type StoredService, updateService } from '../services/store.ts'
 import { refuseUserNamespaces } from '../services/user-namespaces.ts'
 
-/**
- * Adds a service that waits for source.
- *
- * @throws AppError conflict when the name is taken, validation_failed for fields that do not fit the type.
- */
 export function createService(context: AppContext, workspaceId: string, body: ServiceCreate): StoredService {
   const now = context.now()
   const id = newId(traitsOf(body.type).idKind, now)
@@ -47,7 +42,7 @@ export function createService(context: AppContext, workspaceId: string, body: Se
   refuseSameNames(secretFiles)
   const numInstances = details.numInstances ?? 1
   const disk = newDiskOf(context, body, numInstances)
-  // Where our own API answers.
+  // The control plane's own API answers at this host.
   const publicHost = new URL(context.publicUrl).hostname
   const service = withinQuotas(context, workspaceId, () => {
     refuseTakenName(context, workspaceId, { name: body.name })
@@ -78,8 +73,8 @@ function pokeDiskOf({ db, work }: AppContext, serviceId: string): void {
 }
 
 /**
- * Changes settings. They take effect with the next deploy; only the number of instances and the controls do at once, and when this
- * returns the ingress goes by them, unless it is away.
+ * Settings take effect with the next deploy; the number of instances and the controls do at once, and the ingress goes by them when this
+ * returns, unless it is away.
  */
 export async function patchService(
   context: AppContext,
@@ -116,7 +111,6 @@ export async function patchService(
 /** An ingress that is away for longer gets the routes when it is back: nobody needs to wait for that. */
 const ROUTED_WAIT_MS = 2000
 
-/** Waits until the ingress goes by what has changed, for a while. */
 export async function untilRouted(context: AppContext): Promise<void> {
   const published = context.routes.publish().catch((error: unknown) => {
     if (!context.stopping.aborted) context.log.error('routes not published', describeError(error))
@@ -124,7 +118,6 @@ export async function untilRouted(context: AppContext): Promise<void> {
   await Promise.race([published, sleep(ROUTED_WAIT_MS, undefined, { ref: false })])
 }
 
-/** @throws AppError conflict for static sites and cron jobs, which have no instances. */
 export function scaleService(context: AppContext, service: StoredService, numInstances: number): void {
   refuseWithoutInstances(service, 'scale')
   if (numInstances === service.numInstances) return
@@ -133,7 +126,6 @@ export function scaleService(context: AppContext, service: StoredService, numIns
   context.work.poke('service', service.id)
 }
 
-/** Asks for instances of a new generation; they take over when they are healthy. */
 export function restartService(context: AppContext, service: StoredService): void {
   refuseWithoutInstances(service, 'restart')
   if (service.suspendedAt !== null) throw new AppError('conflict', 'The service is suspended. Resume it instead.')
@@ -145,7 +137,6 @@ export function restartService(context: AppContext, service: StoredService): voi
   context.work.poke('service', service.id)
 }
 
-/** Takes the service out of service until it is resumed. Repeatable. */
 export function suspendService(context: AppContext, service: StoredService): void {
   if (service.suspendedAt !== null) return
   const now = context.now()

@@ -21,7 +21,6 @@ const REMEMBERED_TIMES = 4000
 /** Writing the two times of a service was as dear as finding its key. */
 const isoTime = memo((ms: number) => new Date(ms).toISOString(), REMEMBERED_TIMES)
 
-/** A service as the API sends it. */
 export function presentService(
   context: Pick<AppContext, 'config' | 'db' | 'publicUrl' | 'hasCertificate'>,
   service: StoredService,
@@ -73,10 +72,7 @@ function diskOf({ db }: Pick<AppContext, 'db'>, { id }: StoredService): Pick<Ser
   return { disk: presentServiceDisk(disk), deployStrategy: 'stop_first' }
 }
 
-/**
- * Always one that Render has, unless ours was chosen: clients refuse to change a service of none, or of one they don't know. Until the
- * first build has found out it is the most usual.
- */
+/** Clients refuse to change a service whose runtime is missing or unknown to Render, so one of Render's is shown unless ours was chosen. */
 function runtimeOf({ settings, detectedRuntime }: StoredService): Pick<ServiceDetails, 'runtime' | 'env'> {
   const runtime = settings.runtime ?? (detectedRuntime === 'bun' ? null : detectedRuntime) ?? 'node'
   return { runtime, env: runtime }

@@ -105,7 +105,6 @@ const presentFiles = (actor: Actor, files: readonly SecretFileEntry[]) =>
     ({ name }) => [name],
   )
 
-/** One page of a list that is sorted by name in the database's own order (by code unit). */
 function pageAfter<T>(items: readonly T[], keyOf: (item: T) => string, query: { cursor?: string; limit?: number }): T[] {
   const after = idAfter(query.cursor)
   const start = after === undefined ? 0 : items.findIndex((item) => keyOf(item) > after)

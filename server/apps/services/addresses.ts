@@ -2,7 +2,6 @@ import { formatAddress } from '../../platform/network/address.ts'
 import type { AppContext } from '../context.ts'
 import type { StoredService } from './store.ts'
 
-/** The host name at which the ingress answers for a service. */
 export const hostOf = (context: Pick<AppContext, 'config'>, slug: string): string => `${slug}.${context.config.CP_BASE_DOMAIN}`
 
 /** The name by which services of the same workspace reach a service. */

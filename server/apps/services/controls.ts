@@ -6,11 +6,7 @@ import { problemOfSchedule, problemOfTimezone } from '../cron-jobs/schedule.ts'
 
 type AllowList = NonNullable<AnyDetailsInput['ipAllowList']>
 
-/**
- * The controls after `input` has been applied to them: what it does not name stays.
- *
- * @throws AppError validation_failed naming every block that is no range of addresses, a page that is no URL, and a bad schedule or time zone.
- */
+/** The controls with what `input` names. @throws AppError validation_failed naming every bad block, page, schedule and time zone. */
 export function applyControls(controls: ServiceControls, input: AnyDetailsInput): ServiceControls {
   const problems = [...badBlocks(input.ipAllowList ?? []), ...badPage(input.maintenanceMode?.uri ?? ''), ...badRhythm(input)]
   const [first] = problems
@@ -28,7 +24,6 @@ export function applyControls(controls: ServiceControls, input: AnyDetailsInput)
   }
 }
 
-/** Whether a list lets in everybody. A block of no fixed bits does, be it written in IPv4, as it is on Render, or in IPv6. */
 export const isEverywhere = (list: AllowList): boolean => list.some(({ cidrBlock }) => /\/0+$/.test(cidrBlock))
 
 /** Whether a control is given in a way that also says nothing of a service that cannot have it. */

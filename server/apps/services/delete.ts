@@ -4,7 +4,6 @@ import { deleteWorkloadsOf } from '../../runtime/workloads/store.ts'
 import type { AppContext } from '../context.ts'
 import { markDeleted, removeServiceRow, type StoredService } from './store.ts'
 
-/** A service as one of those who have something run. */
 export const ownerOf = ({ id, workspaceId }: Pick<StoredService, 'id' | 'workspaceId'>): Owner => ({ kind: 'service', id, workspaceId })
 
 /** Begins the deletion: the service is gone for every caller at once, and what is left of it goes as soon as it can. */

@@ -6,7 +6,6 @@ import type { ServiceType } from '../../../shared/service-type.ts'
 import { tableOf } from '../../platform/db/table.ts'
 import type { Sealer } from '../../platform/secrets/seal.ts'
 
-/** What env vars and secret files need: the rows are sealed, each for its own place. */
 export interface SecretRows {
   db: Database
   sealer: Sealer
@@ -22,7 +21,6 @@ export interface SecretFileEntry {
   content: string
 }
 
-/** Variables and files of a service or release, in clear. */
 export interface ServiceSecrets {
   envVars: EnvEntry[]
   secretFiles: SecretFileEntry[]
@@ -60,7 +58,6 @@ const isUsable = (key: string, value: string): boolean =>
 
 const platformKeyMessage = (key: string): string => `${key} is given to every instance by the platform. Leave it out.`
 
-/** A given value, or base64 of 32 random bytes where that is asked for. */
 export function resolveValue(input: { value?: string; generateValue?: boolean }, fail: () => AppError): string {
   if (input.generateValue === true && input.value === undefined) return randomBytes(GENERATED_BYTES).toString('base64')
   if (input.generateValue === true || input.value === undefined) throw fail()
@@ -108,7 +105,6 @@ export function setEnv({ db, sealer }: SecretRows, serviceId: string, { key, val
   envVars.insert(db, { serviceId, key, sealed }, 'ON CONFLICT DO UPDATE SET value_sealed = excluded.value_sealed')
 }
 
-/** Whether there was such a variable. */
 export const deleteEnv = ({ db }: SecretRows, serviceId: string, key: string): boolean => envVars.remove(db, { serviceId, key }) > 0
 
 /** Replaces all variables of a service in one transaction. */
@@ -119,7 +115,6 @@ export function replaceEnv(rows: SecretRows, serviceId: string, entries: readonl
   })()
 }
 
-/** All secret files of a service in clear, by name. */
 export const listSecretFiles = ({ db, sealer }: SecretRows, serviceId: string): SecretFileEntry[] =>
   secretFiles
     .all(db, 'WHERE service_id = $serviceId ORDER BY name', { serviceId })
@@ -134,7 +129,6 @@ export function replaceSecretFiles({ db, sealer }: SecretRows, serviceId: string
   })()
 }
 
-/** Everything secret that a release of the service is made with. */
 export const readSecrets = (rows: SecretRows, serviceId: string): ServiceSecrets => ({
   envVars: listEnv(rows, serviceId),
   secretFiles: listSecretFiles(rows, serviceId),

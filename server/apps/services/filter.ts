@@ -13,7 +13,7 @@ type Condition = { sql: string; values: Record<string, string | number> } | unde
 
 const nothing: Condition = { sql: '0', values: {} }
 
-/** As it is presented. */
+/** The runtime that clients are shown. */
 const shownRuntime = `CASE WHEN type IN (${sqlList(typesWith('runsProgram'))})
    THEN coalesce(json_extract(settings, '$.runtime'), nullif(detected_runtime, 'bun'), 'node') END`
 

@@ -22,7 +22,6 @@ export async function ensureServiceFolders(paths: Paths, service: Pick<StoredSer
   return own
 }
 
-/** Removes all of them. Repeatable. */
 export const removeServiceFolders = (paths: Paths, serviceId: string): Promise<void> => removeTree(servicePathsOf(paths, serviceId).root)
 
 interface FileOwner {
@@ -30,7 +29,6 @@ interface FileOwner {
   gid: number
 }
 
-/** Makes one folder of this owner and mode. */
 export async function ensureFolder(path: string, mode: number, owner: FileOwner): Promise<void> {
   await mkdir(path, { recursive: true, mode })
   if (isRoot) await chown(path, owner.uid, owner.gid)

@@ -3,7 +3,6 @@ import type { ServiceLabels } from '../../../shared/service-labels.ts'
 
 type LabelsInput = Pick<ServicePatch, 'repo' | 'branch' | 'autoDeploy' | 'autoDeployTrigger' | 'buildFilter' | 'serviceDetails'>
 
-/** The labels after `input` has been applied to them: what it does not name stays. */
 export function applyLabels(labels: ServiceLabels, input: LabelsInput): ServiceLabels {
   const { repo = labels.repo, branch = labels.branch, buildFilter, serviceDetails } = input
   return {
@@ -17,7 +16,7 @@ export function applyLabels(labels: ServiceLabels, input: LabelsInput): ServiceL
 
 type ShownLabels = Pick<Service, 'autoDeploy' | 'autoDeployTrigger' | 'repo' | 'branch' | 'buildFilter'>
 
-/** The labels that stand beside the name. A filter of nothing is none: what has set one without paths expects to read none. */
+/** Clients that have set a filter without paths expect to read none. */
 export function presentLabels({ repo, branch, autoDeployTrigger, buildFilter }: ServiceLabels): ShownLabels {
   const isFiltered = buildFilter.paths.length + buildFilter.ignoredPaths.length > 0
   return {

@@ -12,29 +12,22 @@ const MIB = 1024 * 1024
 /** A machine sold with 4 GB shows a little less: firmware and kernel keep some of it. */
 const KEPT_BY_KERNEL = 0.1
 
-/** Plans by size, each kind with the field that names it. */
 const kinds = [
   { field: 'plan', label: 'plan', sizes: plans },
   { field: 'buildPlan', label: 'build plan', sizes: buildPlans },
 ] as const
 
-/** Whether the machine can give one instance all of a plan. */
 export const fitsMachine = ({ cpu, memoryBytes }: Machine, wanted: Wanted): boolean =>
   wanted.cpu <= cpu && wanted.memoryMb * MIB * (1 - KEPT_BY_KERNEL) <= memoryBytes
 
-/** The largest of these that the machine can give whole; the smallest where it can give none, as there is none to go down to. */
+/** The largest size that the machine can give whole; the smallest where it can give none. */
 export function largestFitting<Name extends string>(machine: Machine, sizes: Readonly<Record<Name, Wanted>>): Name {
   const names = Object.keys(sizes) as Name[]
   const [smallest] = names as [Name]
   return names.findLast((name) => fitsMachine(machine, sizes[name])) ?? smallest
 }
 
-/**
- * Refuses a change to a plan that the machine cannot give. A plan that is kept passes: the service may have come from a larger machine,
- * and the smallest always does.
- *
- * @throws AppError validation_failed naming plan, machine and the largest plan that fits.
- */
+/** A plan that is kept passes: the service may have come from a larger machine. @throws AppError validation_failed naming what fits. */
 export function refuseTooLarge(machine: Machine, before: PlansOf, after: PlansOf): void {
   for (const { field, label, sizes } of kinds) {
     if (after[field] !== before[field]) refuseLargePlan(machine, { name: after[field], label, sizes, path: `/serviceDetails/${field}` })
@@ -50,7 +43,7 @@ interface Asked {
   path: string
 }
 
-/** The same for one plan by itself, wherever it is asked for. @throws AppError validation_failed. */
+/** Refuses one plan, wherever it is asked for. @throws AppError validation_failed naming the largest plan that fits. */
 export function refuseLargePlan(machine: Machine, { name, label, sizes, path }: Asked): void {
   const wanted = sizes[name]
   const largest = largestFitting(machine, sizes)

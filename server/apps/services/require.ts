@@ -4,10 +4,9 @@ import { isWithin } from '../../identity/scopes/scope.ts'
 import type { AppContext } from '../context.ts'
 import { findService, type StoredService } from './store.ts'
 
-/** Whose services are meant: a caller's, or all of a workspace where the platform itself asks. */
 export type Viewer = Pick<Actor, 'workspaceId' | 'scope'>
 
-/** The service of the caller's workspace. @throws AppError not_found for a strange id, another workspace's or outside of their scope included. */
+/** The service of the caller's workspace. @throws AppError not_found, also for a service of another workspace or outside of the scope. */
 export function requireService(context: Pick<AppContext, 'db'>, { workspaceId, scope }: Viewer, id: string): StoredService {
   const service = isWithin(scope, id) ? findService(context.db, workspaceId, id) : undefined
   if (service === undefined)

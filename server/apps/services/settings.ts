@@ -22,7 +22,6 @@ export const ServiceSettings = Type.Object({
   buildPlan: OneOf(buildPlanNames),
   healthCheckPath: Type.String(),
   maxShutdownDelaySeconds: Type.Number(),
-  /** Absent, as in settings of earlier versions: no. */
   allowUserNamespaces: Type.Optional(Type.Boolean()),
   publishPath: Type.String(),
   headers: Type.Array(Type.Object({ path: Type.String(), name: Type.String(), value: Type.String() })),
@@ -45,11 +44,7 @@ export const defaultSettings: ServiceSettings = {
   routes: [],
 }
 
-/**
- * The settings after `input` has been applied to them.
- *
- * @throws AppError validation_failed naming the fields that a service of this type does not have, or that contradict each other.
- */
+/** The settings with what `input` names. @throws AppError validation_failed naming fields that do not fit the type or each other. */
 export function applyDetails(type: ServiceType, settings: ServiceSettings, input: AnyDetailsInput): ServiceSettings {
   refuse([...strangers(type, input), ...contradictions(type, input)])
   const native = input.envSpecificDetails
@@ -70,7 +65,6 @@ export function applyDetails(type: ServiceType, settings: ServiceSettings, input
   }
 }
 
-/** Rules as they are tried: by their priorities, and where two have the same, or none, by their places. */
 function inOrder(rules: readonly PathRuleInput[]): PathRule[] {
   const placed = rules.map(({ priority, ...rule }, place) => ({ rule, priority: priority ?? place }))
   return placed.toSorted((one, other) => one.priority - other.priority).map(({ rule }) => rule)

@@ -13,15 +13,12 @@ import type { ServiceSettings } from './settings.ts'
 
 /** A release that is watched after it took another's place. Times are milliseconds since 1970. */
 export interface StoredGuard {
-  /** What was live before: its instances stand by. */
   previous: { deployId: string; generation: number }
   startedAt: number
   until: number
-  /** How the one before did, until the switch. */
   baseline: Figures
 }
 
-/** Since when a service is to be asleep, and how. */
 export interface StoredSleep {
   at: number
   how: Exclude<SleepMode, 'off'>
@@ -42,16 +39,12 @@ export interface StoredService {
   /** Kept for clients, and no part of a release. */
   labels: ServiceLabels
   detectedRuntime: Runtime | null
-  /** Which generation of instances is wanted; a restart raises it. */
   generation: number
   liveDeployId: string | null
-  /** Which generation of the live deploy's instances serves. */
   liveGeneration: number
-  /** While the live release is watched. */
   guard: StoredGuard | null
-  /** While it is to be asleep, and how. */
   asleep: StoredSleep | null
-  /** When it was last woken, or kept from falling asleep. */
+  /** The service was last woken, or kept from falling asleep, at this time. */
   wokenAt: number | null
   suspendedAt: number | null
   deletedAt: number | null
@@ -59,7 +52,6 @@ export interface StoredService {
   updatedAt: number
 }
 
-/** Guard and sleep stand in columns of their own. */
 interface ServiceRow extends Omit<StoredService, 'guard' | 'asleep'> {
   guardDeployId: string | null
   guardGeneration: number | null
@@ -106,7 +98,6 @@ export const findService = (db: Database, workspaceId: string, id: string): Stor
 /** One service by id whosoever it is, also while it is being deleted: for the platform's own work, never for a caller. */
 export const serviceById = (db: Database, id: string): StoredService | undefined => one(services.get(db, 'WHERE id = $id', { id }))
 
-/** All services of a workspace, also those that are being deleted. */
 export const servicesOfWorkspace = (db: Database, workspaceId: string): StoredService[] =>
   services.all(db, 'WHERE workspace_id = $workspaceId', { workspaceId }).map(folded)
 
@@ -136,12 +127,10 @@ export const servicesToWatch = (db: Database): string[] =>
 export const serviceIdsOf = (db: Database, { workspaceId, scope }: { workspaceId: string; scope: ServiceScope }): string[] =>
   idsOf(db, 'workspace_id = $workspaceId AND deleted_at IS NULL', { workspaceId }).filter((id) => isWithin(scope, id))
 
-/** Whether a workspace has another service of this name. */
 export const isNameTaken = (db: Database, workspaceId: string, name: string, exceptId = ''): boolean =>
   idsOf(db, 'workspace_id = $workspaceId AND name = $name AND id <> $exceptId AND deleted_at IS NULL', { workspaceId, name, exceptId })
     .length > 0
 
-/** Whether any service has this slug. */
 export const isSlugTaken = (db: Database, slug: string): boolean => idsOf(db, 'slug = $slug', { slug }).length > 0
 
 /** Whose service each is, by its id, those that are being deleted included. */
@@ -169,12 +158,10 @@ export function updateService(db: Database, id: string, change: ServiceChange, n
   services.update(db, { id }, { ...change, updatedAt: now })
 }
 
-/** Makes a deploy and generation the one that serves. */
 export function setLive(db: Database, id: string, live: { deployId: string; generation: number }): void {
   services.update(db, { id }, { liveDeployId: live.deployId, liveGeneration: live.generation })
 }
 
-/** Has the live release watched, or no longer. */
 export function setGuard(db: Database, id: string, guard: StoredGuard | null): void {
   const change = {
     guardDeployId: guard?.previous.deployId ?? null,
@@ -186,12 +173,10 @@ export function setGuard(db: Database, id: string, guard: StoredGuard | null): v
   services.update(db, { id }, change)
 }
 
-/** Has it be asleep from now on. */
 export function setAsleep(db: Database, id: string, asleep: StoredSleep): void {
   services.update(db, { id }, { asleepAt: asleep.at, asleepHow: asleep.how })
 }
 
-/** Has it be awake from now on. */
 export function setAwake(db: Database, id: string, now: number): void {
   services.update(db, { id }, { asleepAt: null, asleepHow: null, wokenAt: now })
 }

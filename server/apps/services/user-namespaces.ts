@@ -5,8 +5,7 @@ import type { ServiceSettings } from './settings.ts'
 type Settings = Pick<ServiceSettings, 'allowUserNamespaces'>
 
 /**
- * Refuses what the operator does not permit. What was given before stays in the settings, and counts for nothing meanwhile.
- *
+ * A right given earlier stays in the settings and counts for nothing meanwhile.
  * @throws AppError validation_failed saying how it is permitted.
  */
 export function refuseUserNamespaces(config: Pick<AppSettings, 'CP_USER_NAMESPACES'>, before: Settings, after: Settings): void {
@@ -16,7 +15,6 @@ export function refuseUserNamespaces(config: Pick<AppSettings, 'CP_USER_NAMESPAC
   throw invalidValue('/serviceDetails/allowUserNamespaces', message)
 }
 
-/** The right as the sandbox has it: given to the service, and permitted here. */
 export const userNamespacesOf = (
   { CP_USER_NAMESPACES }: Pick<AppSettings, 'CP_USER_NAMESPACES'>,
   { settings }: { settings: Settings },

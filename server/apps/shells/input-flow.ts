@@ -1,18 +1,15 @@
 import { shellInputWindowBytes } from '../../../shared/shell.ts'
 
-/** What a client types on its way into a terminal, in order. */
 export interface InputFlow {
-  /** False when the client has typed more than may wait: what it typed is not taken, and it is to be cut off. */
+  /** False when the client has typed more than may wait: it is to be cut off, and this input is not taken. */
   take(bytes: Uint8Array): boolean
 }
 
-/** Taken input is told of in steps, not with every key. */
+/** Taken input is reported in steps, not with every key. */
 const STEP_BYTES = shellInputWindowBytes / 8
 
 export interface InputFlowOptions {
-  /** Resolves when the bytes are in the terminal. */
   write(bytes: Uint8Array): Promise<void>
-  /** The terminal has taken this much more. */
   onTaken(bytes: number): void
 }
 

@@ -13,7 +13,6 @@ import type { ShellEnd } from './session.ts'
 
 const NO_PORT = 0
 
-/** A job on a terminal: what runs, in which release. */
 export interface TerminalJob {
   job: StoredJob
   release: StoredRelease
@@ -21,10 +20,9 @@ export interface TerminalJob {
 }
 
 /**
- * Writes down that a job runs, before its terminal is there. It never waits in the queue, and runs nowhere again: a control plane that
- * finds it without a terminal concludes that its end is not known.
- *
- * @throws AppError as a job that is created does, and conflict when nothing of the service is live.
+ * The job is written down before its terminal is there, and never waits in the queue: a control plane that finds it without a terminal
+ * concludes that its end is not known.
+ * @throws AppError conflict when nothing of the service is live.
  */
 export function beginTerminalJob(
   context: AppContext,
@@ -45,7 +43,6 @@ export function beginTerminalJob(
   })()
 }
 
-/** Opens the terminal of a job, with everything that jobs have. */
 export async function openJobTerminal(
   context: AppContext,
   service: StoredService,
@@ -68,7 +65,6 @@ export async function openJobTerminal(
   })
 }
 
-/** Writes the end of a job on a terminal down. */
 export function endTerminalJob(context: AppContext, service: StoredService, jobId: string, end: ShellEnd): void {
   const job = jobById(context.db, jobId)
   if (job === undefined) return

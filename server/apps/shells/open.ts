@@ -26,7 +26,6 @@ export interface ShellOpening {
   onOutput(bytes: Uint8Array): void
 }
 
-/** Opens the terminal, with the files, variables and limits that an instance of the release has. */
 export async function openShellTerminal(context: AppContext, opening: ShellOpening): Promise<OpenTerminal> {
   const { shellId, service, target, query, onOutput } = opening
   const { release, instance } = target

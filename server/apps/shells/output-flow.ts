@@ -4,13 +4,9 @@ import type { ClientSocket } from '../../http/sockets/sockets.ts'
 /** A terminal's output on its way to a client: the terminal waits while too much of it is under way. */
 export interface OutputFlow {
   send(bytes: Uint8Array): void
-  /** The terminal that is to wait, once it is open. */
   attach(terminal: Pick<OpenTerminal, 'pause' | 'resume'>): void
-  /** The client has shown this much. */
   taken(bytes: number): void
-  /** The connection has room again. */
   drained(): void
-  /** Resolves when the connection has taken everything sent so far. */
   whenSent(): Promise<void>
 }
 

@@ -5,12 +5,11 @@ import { forgetOldEvents, recordEvent } from '../events/store.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
 import type { ShellEnd } from './session.ts'
 
-/** A shell, as its events tell of it. What is typed into it, its command included, may hold secrets and is written down nowhere. */
+/** What is typed into a shell, its command included, may hold secrets and is recorded nowhere. */
 export interface RecordedShell {
   shellId: string
   service: StoredService
   actor: Pick<Actor, 'type' | 'id' | 'name'>
-  /** The instance whose surroundings it shares; undefined where it has its own. */
   instanceId: string | undefined
 }
 
@@ -18,10 +17,10 @@ export function recordOpened({ db, now }: AppContext, shell: RecordedShell): voi
   recordEvent(db, { service: shell.service, type: 'shell_opened', details: detailsOf(shell), now: now() })
 }
 
-/** Of a service: two of each shell. */
+/** Events kept for a service: two of each shell. */
 const KEPT_EVENTS = 10_000
 
-/** Writes down how it ended, unless the service is gone by then, and its events with it. */
+/** A service that is gone by then has taken its events with it. */
 export function recordClosed(context: AppContext, shell: RecordedShell, { end, openedAt }: { end: ShellEnd; openedAt: number }): void {
   try {
     const { db, now } = context
@@ -34,7 +33,7 @@ export function recordClosed(context: AppContext, shell: RecordedShell, { end, o
   }
 }
 
-/** How far back an opening is looked for whose end is not written down. */
+/** Events among which an opening without an end is searched for at a start. */
 const LOOKED_AT_EVENTS = 20_000
 
 interface OpeningRow {
@@ -43,7 +42,7 @@ interface OpeningRow {
   details: string
 }
 
-/** At a start: an earlier control plane ended without having written down the end of its shells, which have ended with it. */
+/** Shells end with their control plane, so the ends that an earlier one did not record are recorded at the next start. */
 export function recordLost({ db, now }: Pick<AppContext, 'db' | 'now'>): void {
   const rows = db
     .query<OpeningRow, [number]>(

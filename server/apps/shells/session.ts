@@ -13,30 +13,23 @@ import { createOutputFlow, type OutputFlow } from './output-flow.ts'
 /** A client that has answered no ping for this long is gone: its network was cut, or it sleeps. */
 const SILENCE_MS = 15_000
 
-/** How a shell ended: by itself, or for a reason from outside. */
 export type ShellEnd = { exitCode: number | null; signal: string | null } | { reason: string }
 
 export interface ShellOptions {
   /** The most output that may be under way without the client having told that it took it; undefined: what the connection holds. */
   outputWindow: number | undefined
   open(onOutput: (bytes: Uint8Array) => void): Promise<OpenTerminal>
-  /** Why the shell must end, where it must, though the client is there and may have it. */
   endReason(): string | undefined
-  /** Resolves with the reason when the shell must end at once. */
   mustEnd: Promise<string>
-  /** What to tell a client whose terminal could not be opened. */
   explain(error: unknown): string
-  /** Called once, when nothing of the shell is left. */
   onEnd(end: ShellEnd): void
 }
 
-/** A client's shell while its socket is open. */
 interface Line {
   socket: ClientSocket
   terminal: Promise<OpenTerminal>
   input: InputFlow
   output: OutputFlow
-  /** Resolves with the reason when the socket is closed, by whomever. */
   gone: Promise<string>
 }
 
@@ -72,7 +65,6 @@ function connect(options: ShellOptions, socket: ClientSocket, gone: Promise<stri
   return { socket, terminal, input, output, gone }
 }
 
-/** Sees a shell to its end. */
 async function conduct(options: ShellOptions, line: Line): Promise<void> {
   try {
     const terminal = await line.terminal

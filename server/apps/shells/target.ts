@@ -6,17 +6,12 @@ import { deployById } from '../deploys/store.ts'
 import type { StoredService } from '../services/store.ts'
 import { instancesOf, type StoredInstance } from '../workloads/instance-store.ts'
 
-/** What a shell is opened in: a release, and the instance of it whose surroundings it shares; without one it has its own. */
 export interface ShellTarget {
   release: StoredRelease
   instance: StoredInstance | undefined
 }
 
-/**
- * Where a shell of this service goes.
- *
- * @throws AppError conflict where it has nothing that a shell could see, not_found for a strange instance.
- */
+/** Where a shell goes. @throws AppError conflict where there is nothing that a shell could see, not_found for a strange instance. */
 export function shellTargetOf({ db }: Pick<AppContext, 'db'>, service: StoredService, instanceId: string | undefined): ShellTarget {
   if (!traitsOf(service.type).runsProgram)
     throw new AppError('conflict', 'A static site has no processes, so there is nothing to open a shell in.')
@@ -30,7 +25,7 @@ export function shellTargetOf({ db }: Pick<AppContext, 'db'>, service: StoredSer
 
 const isRunning = ({ phase, startedAt }: StoredInstance): boolean => phase !== 'pending' && startedAt !== null
 
-/** Of those that run, what requests reach comes first, then the newest. */
+/** The instance that requests reach comes first, then the newest that runs. */
 function chosen(instances: readonly StoredInstance[], wantedId: string | undefined): StoredInstance | undefined {
   if (wantedId !== undefined) {
     const wanted = instances.find(({ id }) => id === wantedId)

@@ -2,7 +2,6 @@ import { createReadStream } from 'node:fs'
 import { lstat, readdir, readFile, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** One path of a tree as its content address sees it. Owner and times do not count; permission bits do. */
 export type TreeEntry =
   | { path: string; kind: 'directory' }
   | { path: string; kind: 'file'; mode: number; sha256: string }
@@ -29,8 +28,7 @@ function entryFields(entry: TreeEntry): string[] {
 }
 
 /**
- * The content address (sha256, hex) of the folder `dir`. Links are read, never followed; sockets, fifos and devices are left out.
- *
+ * Links are read, never followed; sockets, fifos and devices are left out.
  * @throws the reason of `signal` when it aborts, and the system's error when something cannot be read.
  */
 export async function hashTree(dir: string, options: { signal?: AbortSignal } = {}): Promise<string> {

@@ -25,21 +25,17 @@ export interface Upload<T> {
   signal: AbortSignal
   /** Throws when the right to upload has ended while the bytes came. */
   requireRight(): void
-  /** Makes the change in one transaction; asks for the right once more. */
   change<R>(apply: () => R): R
-  /** What belongs to the same change: a deploy, say. */
   onKept(source: StoredSource): T
 }
 
-/** Where a source is unpacked while it waits for the deploy that builds it. */
 const unpackedDir = (context: Pick<AppContext, 'paths'>, source: Pick<StoredSource, 'id' | 'serviceId'>): string =>
   join(servicePathsOf(context.paths, source.serviceId).builds, source.id)
 
 /**
- * Takes an uploaded archive in: streamed to disk, unpacked once to see that it can be, and kept. Nothing stays of one that is refused.
- *
- * @throws AppError bad_request, payload_too_large or unsupported_media_type, saying what is wrong with it; not_found when the service
- * was deleted meanwhile; unavailable when it would take of the space that the server keeps free.
+ * The archive is streamed to disk, unpacked once to see that it can be, and kept.
+ * @throws AppError bad_request, payload_too_large or unsupported_media_type for a bad archive; not_found when the service was deleted
+ * meanwhile; unavailable without room.
  */
 export function takeSource<T>(context: AppContext, upload: Upload<T>): Promise<T> {
   const need = { what: 'the upload', advice: 'Its operator has to free some; nothing was kept.', bytes: upload.expectedBytes }
@@ -98,10 +94,8 @@ export async function unpackSource(
   await extractApart({ path, format: source.format, into, limits: extractLimits(context), signal })
 }
 
-/** A source as the API sends it. */
 export const presentSource = ({ id, sha256, sizeBytes, fileCount }: StoredSource): Source => ({ id, sha256, sizeBytes, fileCount })
 
-/** What the operator lets one upload be. */
 export function uploadLimits(context: Pick<AppContext, 'config'>): UploadLimits {
   const { maxBytes: maxUnpackedBytes, maxFiles } = extractLimits(context)
   return { maxBytes: context.config.CP_UPLOAD_MAX_MB * MIB, maxUnpackedBytes, maxFiles }

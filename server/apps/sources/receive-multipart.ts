@@ -7,11 +7,7 @@ const FILE_FIELD = 'file'
 const MAX_PARTS = 16
 const MAX_FIELD_BYTES = 64 * 1024
 
-/**
- * The bytes of the form field `file` of a multipart body, as they arrive.
- *
- * @throws AppError `bad_request` when the form is broken or does not hold exactly one such file.
- */
+/** The bytes of the form field `file`, as they arrive. @throws AppError bad_request when there is not exactly one such file. */
 export async function* multipartFile(body: ReadableStream<Uint8Array>, contentType: string): AsyncGenerator<Uint8Array> {
   const form = openForm(contentType)
   const opened = Promise.withResolvers<Readable>()

@@ -11,7 +11,6 @@ export interface ReceiveOptions {
   body: ReadableStream<Uint8Array>
   contentType: string
   maxBytes: number
-  /** Where the temporary file is made; the caller renames it within the same file system. */
   uploadsDir: string
   /** The Content-Length of a raw body, where the client sent one: fewer bytes mean that the upload was cut off. */
   expectedBytes?: number
@@ -27,11 +26,9 @@ export interface ReceivedUpload {
 }
 
 /**
- * Streams an uploaded archive (raw gzip or zip, or the field `file` of a form) to disk while hashing it.
  * After any error the file is gone.
- *
- * @throws AppError `unsupported_media_type` for another type or when the bytes are not what the type says, `payload_too_large`
- * beyond `maxBytes`, `bad_request` for an empty or cut off body, `unavailable` when the disk is full.
+ * @throws AppError unsupported_media_type for what is neither gzip nor zip, payload_too_large, bad_request for an empty or cut off body,
+ * unavailable when the disk is full.
  */
 export async function receiveUpload(options: ReceiveOptions): Promise<ReceivedUpload> {
   const declared = declaredFormat(options.contentType)
@@ -55,13 +52,9 @@ export async function receiveUpload(options: ReceiveOptions): Promise<ReceivedUp
   }
 }
 
-/** Begins the names of what an upload on its way has in the uploads folder. */
 export const TEMPORARY_PREFIX = 'incoming-'
 
-/**
- * Makes `uploadsDir` and removes what uploads left there when an earlier process died in the middle of them: of what has last
- * changed before `before` (milliseconds since 1970), so that uploads which have begun since go on.
- */
+/** Removes what uploads left when an earlier process died; uploads that changed since `before` (ms since 1970) go on. */
 export async function sweepUploads(uploadsDir: string, before: number): Promise<void> {
   await mkdir(uploadsDir, { recursive: true, mode: 0o700 })
   for (const name of await readdir(uploadsDir)) {

@@ -21,7 +21,6 @@ const sources = tableOf<StoredSource>('sources', {
   createdAt: 'created_at',
 })
 
-/** The archive of a source on disk. */
 export const sourceFile = (paths: Paths, source: Pick<StoredSource, 'id' | 'serviceId' | 'format'>): string =>
   join(servicePathsOf(paths, source.serviceId).sources, `${source.id}.${source.format}`)
 
@@ -30,11 +29,9 @@ export function insertSource(db: Database, source: StoredSource): void {
   sources.insert(db, source)
 }
 
-/** A source of this service, or undefined. */
 export const findSource = (db: Database, serviceId: string, id: string): StoredSource | undefined =>
   sources.get(db, 'WHERE service_id = $serviceId AND id = $id', { serviceId, id })
 
-/** The source uploaded last. */
 export const latestSource = (db: Database, serviceId: string): StoredSource | undefined =>
   sources.get(db, 'WHERE service_id = $serviceId ORDER BY id DESC LIMIT 1', { serviceId })
 
@@ -42,7 +39,7 @@ export const latestSource = (db: Database, serviceId: string): StoredSource | un
 export const listSources = (db: Database, serviceId: string): StoredSource[] =>
   sources.all(db, 'WHERE service_id = $serviceId ORDER BY id DESC', { serviceId })
 
-/** Forgets a source. Its files are the pruner's. */
+/** Forgets a source; its files are left to the pruner. */
 export function deleteSource(db: Database, id: string): void {
   sources.remove(db, { id })
 }

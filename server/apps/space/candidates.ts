@@ -12,13 +12,11 @@ import { diskOfService } from '../disks/store.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
 import { instancesOf } from '../workloads/instance-store.ts'
 
-/** Something that may be filling the disk, and the folders it can write to. */
 export interface Candidate {
   id: string
   kind: 'service' | 'build'
   service: StoredService
   folders: string[]
-  /** What its plan gives it, in MiB. */
   diskMb: number
 }
 
@@ -39,15 +37,15 @@ export async function candidatesOf({ db, engine, paths, shells }: Given): Promis
   ]
 }
 
-/** `workloadIds`: whatever runs of it. Jobs, commands before a deploy and shells have layers of their own as well as instances. */
+/** Jobs, commands before a deploy and shells have layers of their own as well as instances. */
 function serviceCandidate({ db, paths }: Pick<Given, 'db' | 'paths'>, service: StoredService, workloadIds: readonly string[]): Candidate {
   const own = servicePathsOf(paths, service.id)
   const running = instancesOf(db, service.id).at(-1)
-  // Who joins an instance has none, nor has anybody on some machines, and a folder that is not there cannot be measured.
+  // A shell in an instance has no layer, nor has anybody on some machines, and a missing folder cannot be measured.
   const layers = workloadIds.map((id) => layerOf(recordDirIn(paths.engineState, id))).filter((folder) => existsSync(folder))
   const plan = (running && releaseById(db, running.releaseId)?.settings.plan) ?? service.settings.plan
   const disk = diskOfService(db, service.id)
-  // The space of one that is an image is taken already.
+  // An image has taken its space already.
   const folderDisk =
     disk === undefined || disk.isImage ? undefined : { folder: diskPathsOf(paths, disk.id).folder, mb: disk.sizeGb * MIB_PER_GIB }
   const folders = [own.home, own.tmp, own.output, ...layers, ...(folderDisk === undefined ? [] : [folderDisk.folder])]

@@ -1,7 +1,7 @@
 /**
- * Keeps some of the disk free for the control plane and for those who behave, on every file system: it looks at the free space,
- * and at the room for files, once a second, which costs next to nothing, and only when one falls under its reserve it measures who holds how much, stops whoever is
- * to blame, and repeats that until there is space again. What was stopped stays down as long as there is none.
+ * Keeps a reserve of every file system free. Free space and files are read once a second, which costs next to nothing; only when one falls
+ * under its reserve is each user measured, and the one to blame stopped, until there is space again. Services that were stopped stay down
+ * meanwhile.
  */
 import { statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -17,28 +17,20 @@ import { type Candidate, candidatesOf } from './candidates.ts'
 import { clearUpAfterFullest } from './clear-up.ts'
 import { holdBack, stopHeaviest } from './stop.ts'
 
-/** Between two measurements, so that growth shows. */
 const BETWEEN_SWEEPS_MS = 250
 const CALM_MS = 1000
-/** Once a minute the operator is reminded that space is short though no service is to blame. */
 const REMIND_MS = 60_000
-/** What all services keep is measured no more often than this. */
 const CLEAR_UP_MS = 5000
 
 interface Watch {
   context: AppContext
-  /** What everybody held at the last measurement, by id. */
   held: Map<string, number>
-  /** Ids of services that stay down until there is space. */
   down: Set<string>
-  /** What there was too little of at the last look. */
   shortOf: Unit | undefined
   remindedAt: number
-  /** When there was nothing to clear up last. */
   clearedUpAt: number
 }
 
-/** Watches the disk until the control plane stops. */
 export function startDiskGuard(context: AppContext): void {
   if (context.config.CP_DISK_RESERVE_MB === 0) return
   const watch: Watch = {
@@ -82,11 +74,10 @@ async function whileShort(watch: Watch, shortage: Shortage): Promise<number> {
   }
 }
 
-/** Whether somebody is here who could be to blame. */
 const isUsed = ({ db, shells }: AppContext): boolean =>
   hasInstances(db) || unfinishedDeploys(db).length > 0 || allOpenJobs(db).length > 0 || shells.serviceIds().length > 0
 
-/** Measures, and stops one, or else clears up after one. Returns when to look again. */
+/** Returns when to check again. */
 async function sweep(watch: Watch, shortage: Shortage): Promise<number> {
   const { context, held, down } = watch
   const candidates = isUsed(context) ? await candidatesOf(context) : []
@@ -122,7 +113,7 @@ async function measure({ context, held, down }: Watch, candidates: readonly Cand
     kind,
     held: own.reduce((sum, folder) => sum + (folders.get(folder) ?? 0), kind === 'service' ? (removed.get(service.uid) ?? 0) : 0),
     heldBefore: held.get(id),
-    // What was stopped is not stopped again for what it holds: somebody may be in its shell to clear it up.
+    // A service that was stopped is not stopped again for what it holds: somebody may be in its shell to clear it up.
     allowed: down.has(id) ? Number.POSITIVE_INFINITY : allowedOn(shortage, diskMb),
     isUnmeasured: kind === 'service' && !down.has(id) && own.some((folder) => !folders.has(folder)),
   }))

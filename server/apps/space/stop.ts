@@ -13,7 +13,6 @@ import { openJobs } from '../workloads/job-store.ts'
 import type { Candidate } from './candidates.ts'
 
 const MIB = 1024 * 1024
-/** How long a service that was stopped waits at least, again and again, while there is no space. */
 const HELD_BACK_MS = 10_000
 
 interface Found {
@@ -21,7 +20,7 @@ interface Found {
   shortage: Shortage
 }
 
-/** Stops who fills the disk, says so where its people look, and frees what may be freed: /tmp of a service, folder and cache of a build. */
+/** Frees /tmp of a service, folder and cache of a build, and says so where its people look. */
 export async function stopHeaviest(context: AppContext, candidate: Candidate, found: Found): Promise<void> {
   if (candidate.kind === 'build') return await stopBuild(context, candidate, found)
   await stopService(context, candidate, found)
@@ -42,7 +41,6 @@ async function stopService(context: AppContext, { service }: Candidate, found: F
 
 const isBuildStep = (id: string): boolean => id.startsWith('dep-') && !id.endsWith('-pre-deploy')
 
-/** The build's own folder goes with it. Its cache is only a cache. */
 async function stopBuild({ work, paths }: AppContext, { id, service, folders }: Candidate, found: Found): Promise<void> {
   const reason = `It filled the disk: ${figures(found)} in the build and its cache, which was removed. Build less into it, or choose a larger build plan.`
   work.interruptDeploy(id, new AppError('bad_request', reason))
@@ -71,7 +69,6 @@ async function discard(paths: AppContext['paths'], service: StoredService, folde
   await removeTree(aside)
 }
 
-/** Keeps what is stopped of a service down a little longer. */
 export function holdBack({ db, now }: Pick<AppContext, 'db' | 'now'>, serviceId: string): void {
   holdBackInstances(db, serviceId, now() + HELD_BACK_MS)
 }

@@ -13,9 +13,8 @@ const program = isCompiled ? [process.execPath, 'extract'] : [process.execPath, 
 const MOST_AT_ONCE = 4
 
 /**
- * `extractArchive` in a process of its own, which ends with us, whatever becomes of us. What it throws, this throws.
- *
- * @throws AppError `unavailable` as well, when that process was killed.
+ * Calls `extractArchive` in a process of its own, which ends with us.
+ * @throws what `extractArchive` throws, and AppError unavailable when that process was killed.
  */
 export async function extractApart({ signal, ...task }: ExtractOptions): Promise<ExtractResult> {
   await takePlace()
@@ -38,7 +37,6 @@ async function takePlace(): Promise<void> {
   else await new Promise<void>((resolve) => waiting.push(resolve))
 }
 
-/** Hands it to whoever has waited longest. */
 function givePlace(): void {
   const next = waiting.shift()
   if (next === undefined) running -= 1
@@ -61,7 +59,6 @@ async function carryOut(task: ExtractTask, signal: AbortSignal | undefined): Pro
   }
 }
 
-/** A message names one entry at most, and shortly. */
 const MAX_WORDS = 64 * 1024
 
 async function textOf(stream: SpawnedProcess['stdout']): Promise<string> {

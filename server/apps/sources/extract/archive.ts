@@ -10,17 +10,15 @@ export type ArchiveFormat = 'tar.gz' | 'zip'
 export interface ExtractOptions {
   path: string
   format: ArchiveFormat
-  /** Made by this call; must not exist yet. Its parent must. */
+  /** The folder must not exist yet, and its parent must. */
   into: string
   limits: ExtractLimits
   signal?: AbortSignal
 }
 
 /**
- * Unpacks an archive of unknown origin: nothing is written outside `into`, files become 0644 or 0755, and after any
- * error `into` is gone. The tree is taken as packed; a folder around everything is left to `findSourceRoot`.
- *
- * @throws AppError `bad_request` naming the entry for whatever is refused, `unavailable` when the disk is full; the signal's reason when aborted.
+ * Nothing is written outside `into`, files become 0644 or 0755, and after any error `into` is gone.
+ * @throws AppError bad_request naming the entry, unavailable when the disk is full; the signal's reason when aborted.
  */
 export async function extractArchive(options: ExtractOptions): Promise<ExtractResult> {
   const { into, signal } = options

@@ -10,14 +10,12 @@ import type { ExtractResult } from './target.ts'
 
 export type ExtractTask = Omit<ExtractOptions, 'signal'>
 
-/** `failed`: not the archive's fault. */
 export type ExtractOutcome = { done: ExtractResult } | { refused: Pick<AppError, 'code' | 'message'> } | { failed: string }
 
 /** Bun itself takes some 60 MB, an archive at the limits of its names some 100 MB more. */
 const MAX_MEMORY_BYTES = 384 * 1024 * 1024
 const MEMORY_LOOK_MS = 20
 
-/** Does the task that the last argument is, and ends the process. */
 export async function runExtraction(task: string): Promise<never> {
   goFirstWhenMemoryIsShort()
   const stop = new AbortController()

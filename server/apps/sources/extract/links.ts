@@ -21,7 +21,6 @@ export function checkLinks(nodes: ReadonlyMap<string, TreeNode>): void {
   }
 }
 
-/** Returns how many names it took. */
 function followLink(path: string, nodes: ReadonlyMap<string, TreeNode>): number {
   const reached: string[] = []
   const pending = path.split('/').reverse()

@@ -2,16 +2,14 @@ import { AppError } from '../../../../shared/error.ts'
 
 /** Bounds of one archive. All of them are checked while it streams, so a bomb is cut off early. */
 export interface ExtractLimits {
-  /** Of the unpacked files together. */
+  /** Bytes of the unpacked files together. */
   maxBytes: number
-  /** Files, links and folders together. */
   maxFiles: number
   /** Unpacked bytes for each byte of the archive, looked at from `RATIO_FLOOR_BYTES` on. */
   maxRatio: number
   maxPathBytes: number
   /** Bytes of all paths and link targets together: they are held in memory until the last one is known. */
   maxNameBytes: number
-  /** Folders above an entry. */
   maxDepth: number
 }
 
@@ -24,18 +22,15 @@ export const DEFAULT_EXTRACT_LIMITS: ExtractLimits = {
   maxDepth: 64,
 }
 
-/** Small archives of repetitive text compress a thousandfold and harm nobody. */
 export const RATIO_FLOOR_BYTES = 16 * 1024 * 1024
 
 const MAX_SEGMENT_BYTES = 255
 const SHOWN_NAME_LENGTH = 80
 
-/** A refusal of the whole archive because of one of its entries. */
 export function refuseEntry(name: string, reason: string): AppError {
   return new AppError('bad_request', `The archive was refused: ${showName(name)} ${reason}`)
 }
 
-/** A refusal of the whole archive. */
 export function refuseArchive(reason: string, cause?: unknown): AppError {
   return new AppError('bad_request', `The archive was refused: ${reason}`, { cause })
 }
@@ -48,9 +43,8 @@ function showName(name: string): string {
 }
 
 /**
- * The segments of an entry's path below the root; empty for the root itself.
- *
- * @throws AppError `bad_request` for a path that is absolute, climbs, is not portable or is too long or deep.
+ * The segments of a path below the root, none for the root itself.
+ * @throws AppError bad_request for a path that is absolute, climbs, is not portable or is too long or deep.
  */
 export function parseEntryPath(name: string, limits: Pick<ExtractLimits, 'maxPathBytes' | 'maxDepth'>): string[] {
   if (name === '') throw refuseEntry(name, 'is an empty name')

@@ -22,7 +22,6 @@ export async function extractTar(source: TarSource, target: ExtractTarget): Prom
   await flow
 }
 
-/** Headers, padding and extended attributes beside the files' own bytes. */
 const TAR_BYTES_PER_FILE = 4096
 const TAR_BLOCK_BYTES = 512
 

@@ -5,7 +5,6 @@ import { checkLinks, type TreeNode } from './links.ts'
 import { type ExtractLimits, fileMode, parseEntryPath, refuseArchive, refuseEntry } from './rules.ts'
 
 export interface ExtractResult {
-  /** Files and links; folders do not count. */
   fileCount: number
   totalBytes: number
 }
@@ -21,7 +20,6 @@ export interface ExtractTarget {
   addSymlink(name: string, target: string): void
   /** Another name of a file that came earlier in the archive; written as a copy. */
   addHardLink(name: string, target: string): Promise<void>
-  /** Checks and makes the links, and tells what was unpacked. */
   finish(): Promise<ExtractResult>
 }
 
@@ -35,7 +33,6 @@ interface TargetState {
   limits: ExtractLimits
   signal: AbortSignal | undefined
   nodes: Map<string, TreeNode>
-  /** Files that were written, for hard links to them. */
   files: Map<string, WrittenFile>
   fileCount: number
   nameBytes: number
@@ -99,7 +96,6 @@ function claim(state: TargetState, path: string, node: TreeNode): void {
   if (node !== 'directory') state.fileCount += 1
 }
 
-/** The path of a new entry that is no folder; its folders exist afterwards. */
 async function placeEntry(state: TargetState, name: string): Promise<string> {
   const segments = parseEntryPath(name, state.limits)
   if (segments.length === 0 || name.endsWith('/')) throw refuseEntry(name, 'is a file with the name of a folder')

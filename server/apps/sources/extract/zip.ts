@@ -37,7 +37,6 @@ function checkSizes(entries: readonly Entry[], archiveBytes: number, limits: Ext
     throw refuseArchive(`it unpacks to more than ${limits.maxRatio} times its size`)
 }
 
-/** Returns the offset at which the entry's data ends. */
 async function checkLocalHeader(zip: ZipFile, entry: Entry): Promise<number> {
   if (entry.isEncrypted()) throw refuseEntry(entry.fileName, 'is encrypted; pack the archive without a password')
   if (!entry.canDecodeFileData()) throw refuseEntry(entry.fileName, 'is compressed in an unknown way; pack the archive with deflate')
