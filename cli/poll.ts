@@ -1,6 +1,8 @@
 import { isPassing } from './error.ts'
-import { GIVE_UP_MS } from './logs/follow.ts'
 import { sleep } from './sleep.ts'
+
+/** How long to keep trying to reach a server that has gone away, in milliseconds. */
+export const GIVE_UP_MS = 600_000
 
 /** Something is asked about often at first, as small deploys and jobs take less than a second; times in milliseconds. */
 const QUICK_POLL_MS = 50

@@ -2,13 +2,12 @@ import { operationOf } from '../../shared/api.ts'
 import type { Log, LogSubscribeQuery } from '../../shared/log.ts'
 import type { Client } from '../client.ts'
 import { CliError, isPassing } from '../error.ts'
+import { GIVE_UP_MS } from '../poll.ts'
 import { pathOf } from '../request.ts'
 import { sleep } from '../sleep.ts'
 import type { Seen } from './seen.ts'
 import { readLogSocket } from './socket.ts'
 
-/** How long to keep trying to reach a server that has gone away, in milliseconds. */
-export const GIVE_UP_MS = 600_000
 const RETRY_MS = [100, 250, 500, 1000, 2000]
 
 export interface FollowOptions {
