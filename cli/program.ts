@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { version } from '../package.json'
+import { CliError, exitCodes, Interrupted, RemoteExit } from './base/error.ts'
 import { addAccountCommands } from './commands/account.ts'
 import { addAuditCommands } from './commands/audit.ts'
 import { addCompletionCommand } from './commands/completion.ts'
@@ -29,11 +30,10 @@ import { addStatusCommand } from './commands/status.ts'
 import { addTeamCommands } from './commands/team.ts'
 import { addTopCommand } from './commands/top.ts'
 import { addWorkspaceCommands } from './commands/workspaces.ts'
-import { type GlobalOptions, starter } from './context.ts'
-import { CliError, exitCodes, Interrupted, RemoteExit } from './error.ts'
 import { flagsBehind } from './flag-names.ts'
-import type { Io } from './io.ts'
-import { cleanJson, cleanLines } from './terminal-text.ts'
+import { type GlobalOptions, starter } from './session/context.ts'
+import type { Io } from './session/io.ts'
+import { cleanJson, cleanLines } from './terminal/text.ts'
 
 /** Runs one command line and tells its exit code; never throws. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {

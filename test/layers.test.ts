@@ -28,7 +28,7 @@ test('the environment is read in one file of the server, one of the CLI, and now
   const readers = sources.filter((path) => /process\.env|Bun\.env|import\.meta\.env/.test(readFileSync(join(root, path), 'utf8')))
   // The two of the doctor hold the source of an app as text.
   expect(readers.sort()).toEqual([
-    'cli/config.ts',
+    'cli/base/config.ts',
     'server/boot/doctor/apps.ts',
     'server/boot/doctor/connect.ts',
     'server/boot/settings/environment.ts',

@@ -1,8 +1,8 @@
 import type { AuditEntry } from '../../shared/audit.ts'
-import type { Client } from '../client.ts'
-import { isPassing } from '../error.ts'
-import { GIVE_UP_MS } from '../logs/follow.ts'
-import { sleep } from '../sleep.ts'
+import type { Client } from '../api/client.ts'
+import { GIVE_UP_MS } from '../api/poll.ts'
+import { isPassing } from '../base/error.ts'
+import { sleep } from '../base/sleep.ts'
 
 const POLL_MS = 1000
 const PAGE_ITEMS = 100

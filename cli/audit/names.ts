@@ -1,8 +1,8 @@
 import type { AuditEntry } from '../../shared/audit.ts'
 import { type IdKind, isId } from '../../shared/id.ts'
-import type { Client } from '../client.ts'
-import { CliError } from '../error.ts'
-import { allPages } from '../pages.ts'
+import type { Client } from '../api/client.ts'
+import { allPages } from '../api/pages.ts'
+import { CliError } from '../base/error.ts'
 
 /** More than these are looked up by nobody who reads a page of entries. */
 const MAX_NAMES = 1000

@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto'
 import type { AuditProof } from '../../shared/audit-diagnosis.ts'
-import { usageError } from '../error.ts'
+import { usageError } from '../base/error.ts'
 
 /** SHA-256, and the signatures of one key. @throws CliError for text that is no raw Ed25519 public key in base64. */
 export function proofOf(publicKey: string): AuditProof {

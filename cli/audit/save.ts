@@ -3,10 +3,10 @@ import { rename, rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { messageOf } from '../../shared/error.ts'
-import type { Context } from '../context.ts'
-import { CliError } from '../error.ts'
-import { failureOf } from '../failure.ts'
-import { clean } from '../terminal-text.ts'
+import { failureOf } from '../api/failure.ts'
+import { CliError } from '../base/error.ts'
+import type { Context } from '../session/context.ts'
+import { clean } from '../terminal/text.ts'
 
 /** How long a million entries may take on a slow line. */
 const EXPORT_TIMEOUT_MS = 3_600_000

@@ -1,7 +1,7 @@
 import type { AuditEntry, AuditExportLine, AuditHead } from '../../shared/audit.ts'
 import { type AuditFault, faultAt } from '../../shared/audit-fault.ts'
 import { type ChainVerifier, createChainVerifier } from '../../shared/audit-verifier.ts'
-import { CliError } from '../error.ts'
+import { CliError } from '../base/error.ts'
 import { eachLine, type ReadLine, readLines } from './lines.ts'
 import { proofOf } from './proof.ts'
 import type { Witness } from './witness.ts'

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { CliError } from '../error.ts'
-import { writePrivateFile } from '../private-file.ts'
+import { CliError } from '../base/error.ts'
+import { writePrivateFile } from '../base/private-file.ts'
 
 /** What was seen of the log of one workspace when it was last verified, which no server can take back. */
 export interface Witness {

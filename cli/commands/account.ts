@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
-import { credential as checkedToken, DEFAULT_URL } from '../config.ts'
-import { type Context, currentServer, type Start } from '../context.ts'
+import { credential as checkedToken, DEFAULT_URL } from '../base/config.ts'
+import { CliError, usageError } from '../base/error.ts'
+import { type Context, currentServer, type Start } from '../session/context.ts'
 import {
   type Credential,
   findLogin,
@@ -10,13 +11,12 @@ import {
   withLogin,
   withoutLogin,
   writeCredentials,
-} from '../credentials.ts'
-import { loginByDevice } from '../device/login.ts'
-import { CliError, usageError } from '../error.ts'
-import { endLogin, loginByPassword, loginByToken, type SignedIn } from '../login.ts'
-import { ask } from '../prompt.ts'
-import { formatFields } from '../table.ts'
-import { clean } from '../terminal-text.ts'
+} from '../session/credentials.ts'
+import { loginByDevice } from '../session/device-login.ts'
+import { endLogin, loginByPassword, loginByToken, type SignedIn } from '../session/login.ts'
+import { ask } from '../session/prompt.ts'
+import { formatFields } from '../terminal/table.ts'
+import { clean } from '../terminal/text.ts'
 
 interface LoginOptions {
   device?: boolean

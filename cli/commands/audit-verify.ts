@@ -2,9 +2,9 @@ import type { Command } from 'commander'
 import { openExport } from '../audit/save.ts'
 import { type VerificationReport, verifyExport } from '../audit/verify.ts'
 import { readWitness, witnessPath, writeWitness } from '../audit/witness.ts'
-import type { Context, Start } from '../context.ts'
-import { CliError, exitCodes, RemoteExit } from '../error.ts'
-import { clean } from '../terminal-text.ts'
+import { CliError, exitCodes, RemoteExit } from '../base/error.ts'
+import type { Context, Start } from '../session/context.ts'
+import { clean } from '../terminal/text.ts'
 
 interface VerifyOptions {
   against?: string

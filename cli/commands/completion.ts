@@ -1,7 +1,7 @@
 import { Argument, type Command } from 'commander'
 import { completionScript, type Shell, shells } from '../completion/scripts.ts'
 import { placesOf } from '../completion/tree.ts'
-import type { Start } from '../context.ts'
+import type { Start } from '../session/context.ts'
 
 export function addCompletionCommand(program: Command, start: Start): void {
   program

@@ -1,5 +1,7 @@
 import type { Command } from 'commander'
-import type { Context, Start } from '../context.ts'
+import { CliError, usageError } from '../base/error.ts'
+import { nearest } from '../base/nearest.ts'
+import type { Context, Start } from '../session/context.ts'
 import {
   type Credentials,
   findLogin,
@@ -8,12 +10,10 @@ import {
   withLogin,
   withoutLogin,
   writeCredentials,
-} from '../credentials.ts'
-import { CliError, usageError } from '../error.ts'
-import { nearest } from '../nearest.ts'
-import { printTable } from '../output.ts'
-import type { Column } from '../table.ts'
-import { clean } from '../terminal-text.ts'
+} from '../session/credentials.ts'
+import { printTable } from '../session/output.ts'
+import type { Column } from '../terminal/table.ts'
+import { clean } from '../terminal/text.ts'
 import { forgetLogin } from './account.ts'
 
 export function addContextCommands(program: Command, start: Start): void {

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
-import type { Context, Start } from '../context.ts'
+import { usageError } from '../base/error.ts'
 import { domainIn, type NamedDomain } from '../domains/named.ts'
-import { usageError } from '../error.ts'
-import { addServiceOption, type OfService, resolveService } from '../resolve.ts'
-import { clean } from '../terminal-text.ts'
+import { addServiceOption, type OfService, resolveService } from '../finding/service.ts'
+import type { Context, Start } from '../session/context.ts'
+import { clean } from '../terminal/text.ts'
 import { textOf } from './env.ts'
 
 interface SetOptions extends OfService {

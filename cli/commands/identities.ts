@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import type { Identity } from '../../shared/oauth.ts'
-import type { Context, Start } from '../context.ts'
-import { CliError } from '../error.ts'
-import { printList } from '../output.ts'
-import { asOneself, type OwnAccountOptions, withOwnAccountOptions } from '../own-account.ts'
-import type { Column } from '../table.ts'
-import { clean } from '../terminal-text.ts'
+import { asOneself, type OwnAccountOptions, withOwnAccountOptions } from '../accounts/own-account.ts'
+import { CliError } from '../base/error.ts'
+import type { Context, Start } from '../session/context.ts'
+import { printList } from '../session/output.ts'
+import type { Column } from '../terminal/table.ts'
+import { clean } from '../terminal/text.ts'
 
 /** Adds the commands about the accounts of providers that one signs in with. */
 export function addIdentityCommands(account: Command, start: Start): void {

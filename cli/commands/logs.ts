@@ -1,15 +1,15 @@
 import { type Command, Option } from 'commander'
 import { type Log, type LogLevel, type LogType, logLevels, logTypes } from '../../shared/log.ts'
-import type { Client } from '../client.ts'
-import type { Context, Start } from '../context.ts'
+import type { Client } from '../api/client.ts'
+import { present } from '../base/present.ts'
+import { addServiceOption, type OfService, resolveService, serviceNamed } from '../finding/service.ts'
 import { followLogs } from '../logs/follow.ts'
 import { lastLogs, logsSince } from '../logs/history.ts'
 import { formatLog } from '../logs/line.ts'
 import { createSeen, type Seen } from '../logs/seen.ts'
-import { gather, gatherOf, gatherWhole, timeBefore, wholeNumber } from '../options.ts'
-import { present } from '../present.ts'
-import { addServiceOption, type OfService, resolveService, serviceNamed } from '../resolve.ts'
-import { cleanJsonLine } from '../terminal-text.ts'
+import { gather, gatherOf, gatherWhole, timeBefore, wholeNumber } from '../options/values.ts'
+import type { Context, Start } from '../session/context.ts'
+import { cleanJsonLine } from '../terminal/text.ts'
 
 export const DEFAULT_LINES = 100
 const MAX_LINES = 1_000_000

@@ -1,13 +1,13 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { parseDuration } from '../../shared/duration.ts'
 import { type MetricName, metricNames } from '../../shared/metrics.ts'
-import type { Context, Start } from '../context.ts'
+import { present } from '../base/present.ts'
+import { resolveService } from '../finding/service.ts'
 import { chartsOf, tableOf } from '../metrics/charts.ts'
 import { nameSeries } from '../metrics/series.ts'
-import { gatherOf, timeBefore } from '../options.ts'
-import { present } from '../present.ts'
-import { resolveService } from '../resolve.ts'
-import { clean } from '../terminal-text.ts'
+import { gatherOf, timeBefore } from '../options/values.ts'
+import type { Context, Start } from '../session/context.ts'
+import { clean } from '../terminal/text.ts'
 
 const DEFAULT_METRICS: MetricName[] = ['cpu', 'memory', 'http-requests', 'http-latency']
 const DEFAULT_SINCE_MS = 60 * 60_000

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import type { Context, Start } from '../context.ts'
-import { CliError } from '../error.ts'
-import { resolveService } from '../resolve.ts'
-import { cleanText } from '../terminal-text.ts'
+import { CliError } from '../base/error.ts'
+import { resolveService } from '../finding/service.ts'
+import type { Context, Start } from '../session/context.ts'
+import { cleanText } from '../terminal/text.ts'
 
 export function addOpenCommand(program: Command, start: Start): void {
   program

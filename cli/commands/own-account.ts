@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import { renderUnicodeCompact } from 'uqr'
 import type { TwoFactorState } from '../../shared/account.ts'
-import type { Context, Start } from '../context.ts'
-import { askCode } from '../one-time-code.ts'
-import { asOneself, type OwnAccountOptions, withOwnAccountOptions } from '../own-account.ts'
-import { formatFields } from '../table.ts'
-import { clean } from '../terminal-text.ts'
+import { asOneself, type OwnAccountOptions, withOwnAccountOptions } from '../accounts/own-account.ts'
+import type { Context, Start } from '../session/context.ts'
+import { askCode } from '../session/one-time-code.ts'
+import { formatFields } from '../terminal/table.ts'
+import { clean } from '../terminal/text.ts'
 import { addIdentityCommands } from './identities.ts'
 
 type Action = (context: Context, options: OwnAccountOptions) => Promise<void>

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import type { RollbackPlan } from '../../shared/deploy.ts'
 import { isId } from '../../shared/id.ts'
-import type { Context, Start } from '../context.ts'
 import { awaitDeploy } from '../deploying/outcome.ts'
-import { resolveService } from '../resolve.ts'
-import { clean } from '../terminal-text.ts'
+import { resolveService } from '../finding/service.ts'
+import type { Context, Start } from '../session/context.ts'
+import { clean } from '../terminal/text.ts'
 
 interface RollbackOptions {
   service?: string

@@ -1,13 +1,13 @@
 import { type Command, Option } from 'commander'
 import { type PlanName, planNames } from '../../shared/plan.ts'
-import type { Context, Start } from '../context.ts'
-import { usageError } from '../error.ts'
+import { usageError } from '../base/error.ts'
+import { present } from '../base/present.ts'
+import { resolveService } from '../finding/service.ts'
 import { awaitJob } from '../jobs/follow.ts'
-import { present } from '../present.ts'
-import { resolveService } from '../resolve.ts'
+import type { Context, Start } from '../session/context.ts'
 import { commandLine } from '../shell/command-line.ts'
 import { runOnTerminal, terminalQuery } from '../shell/on-terminal.ts'
-import { clean } from '../terminal-text.ts'
+import { clean } from '../terminal/text.ts'
 
 interface RunOptions {
   plan?: PlanName

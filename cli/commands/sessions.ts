@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
 import type { Session } from '../../shared/account.ts'
 import { clientName } from '../../shared/client-name.ts'
-import type { Context, Start } from '../context.ts'
-import { usageError } from '../error.ts'
-import { printList } from '../output.ts'
-import { asOneself, type OwnAccountOptions, withOwnAccountOptions } from '../own-account.ts'
-import { allPages } from '../pages.ts'
-import type { Column } from '../table.ts'
-import { clean } from '../terminal-text.ts'
+import { asOneself, type OwnAccountOptions, withOwnAccountOptions } from '../accounts/own-account.ts'
+import { allPages } from '../api/pages.ts'
+import { usageError } from '../base/error.ts'
+import type { Context, Start } from '../session/context.ts'
+import { printList } from '../session/output.ts'
+import type { Column } from '../terminal/table.ts'
+import { clean } from '../terminal/text.ts'
 
 interface RevokeOptions extends OwnAccountOptions {
   allOthers?: boolean

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { ShellQuery } from '../../shared/shell.ts'
-import type { Context, Start } from '../context.ts'
-import { resolveService } from '../resolve.ts'
+import { resolveService } from '../finding/service.ts'
+import type { Context, Start } from '../session/context.ts'
 import { commandLine } from '../shell/command-line.ts'
 import { runOnTerminal, terminalQuery } from '../shell/on-terminal.ts'
 

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import type { Health } from '../../shared/health.ts'
-import { type Context, currentServer, type Start } from '../context.ts'
-import { CliError } from '../error.ts'
-import { printTable } from '../output.ts'
-import { type Column, formatFields } from '../table.ts'
+import { CliError } from '../base/error.ts'
+import { type Context, currentServer, type Start } from '../session/context.ts'
+import { printTable } from '../session/output.ts'
+import { type Column, formatFields } from '../terminal/table.ts'
 
 export function addStatusCommand(program: Command, start: Start): void {
   program

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import type { Context, Start } from '../context.ts'
-import { resolveAccount } from '../members.ts'
-import { confirmByName } from '../prompt.ts'
-import { clean } from '../terminal-text.ts'
+import { resolveAccount } from '../finding/members.ts'
+import type { Context, Start } from '../session/context.ts'
+import { confirmByName } from '../session/prompt.ts'
+import { clean } from '../terminal/text.ts'
 
 /** Adds to `team` what helps a member back in. */
 export function addHelpCommands(team: Command, start: Start): void {

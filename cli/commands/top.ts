@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander'
-import type { Context, Start } from '../context.ts'
 import { showTop } from '../metrics/top-screen.ts'
 import { sortUsage, type TopOrder, topOrders, topTable } from '../metrics/top-table.ts'
-import { durationOption } from '../options.ts'
+import { durationOption } from '../options/values.ts'
+import type { Context, Start } from '../session/context.ts'
 
 const DEFAULT_EVERY_MS = 3000
 const MIN_EVERY_MS = 500

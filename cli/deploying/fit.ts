@@ -1,9 +1,9 @@
 import type { UploadLimits } from '../../shared/deploy.ts'
-import type { Context } from '../context.ts'
-import { CliError } from '../error.ts'
-import { formatSize } from '../figures.ts'
+import { CliError } from '../base/error.ts'
+import { formatSize } from '../base/figures.ts'
+import type { Context } from '../session/context.ts'
 import type { SourceFile } from '../source/files.ts'
-import { cleanText } from '../terminal-text.ts'
+import { cleanText } from '../terminal/text.ts'
 
 const SHOWN_FILES = 5
 

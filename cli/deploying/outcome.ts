@@ -1,10 +1,10 @@
 import { type Deploy, type DeployStatus, isDeployRunning } from '../../shared/deploy.ts'
 import type { Service } from '../../shared/service.ts'
 import { traitsOf } from '../../shared/service-type.ts'
-import type { Context } from '../context.ts'
-import { CliError, Interrupted } from '../error.ts'
-import { formatTook } from '../figures.ts'
-import { clean, cleanText } from '../terminal-text.ts'
+import { CliError, Interrupted } from '../base/error.ts'
+import { formatTook } from '../base/figures.ts'
+import type { Context } from '../session/context.ts'
+import { clean, cleanText } from '../terminal/text.ts'
 import { type PollOptions, pollDeploy, watchDeploy } from './watch.ts'
 
 interface Started {

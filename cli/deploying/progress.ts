@@ -1,5 +1,5 @@
-import type { Context } from '../context.ts'
-import { formatSize } from '../figures.ts'
+import { formatSize } from '../base/figures.ts'
+import type { Context } from '../session/context.ts'
 
 const BAR_CHARS = 24
 /** How often the bar is drawn at most, in milliseconds. */

@@ -1,5 +1,5 @@
-import type { Context } from '../context.ts'
-import { CliError } from '../error.ts'
+import { CliError } from '../base/error.ts'
+import type { Context } from '../session/context.ts'
 import type { SourceFile } from '../source/files.ts'
 import { packSource } from '../source/pack.ts'
 import { remedyFor, requireFit } from './fit.ts'

@@ -1,9 +1,9 @@
 import { type Deploy, type DeployStatus, isDeployRunning } from '../../shared/deploy.ts'
 import type { Log } from '../../shared/log.ts'
-import type { Client } from '../client.ts'
+import type { Client } from '../api/client.ts'
+import { pollUntil } from '../api/poll.ts'
 import { showLogsDuring } from '../logs/during.ts'
 import { createSeen } from '../logs/seen.ts'
-import { pollUntil } from '../poll.ts'
 
 export interface WatchOptions {
   client: Client

@@ -1,8 +1,8 @@
 import type { CustomDomain } from '../../shared/custom-domain.ts'
-import type { Context } from '../context.ts'
-import { CliError } from '../error.ts'
-import { sleep } from '../sleep.ts'
-import { clean } from '../terminal-text.ts'
+import { CliError } from '../base/error.ts'
+import { sleep } from '../base/sleep.ts'
+import type { Context } from '../session/context.ts'
+import { clean } from '../terminal/text.ts'
 
 /** How often it is asked whether a look is over, and how long to wait before the next look; in milliseconds. */
 const POLL_MS = 500

@@ -1,6 +1,6 @@
 import { isId } from '../../shared/id.ts'
-import { usageError } from '../error.ts'
-import { type OfService, splitService } from '../resolve.ts'
+import { usageError } from '../base/error.ts'
+import { type OfService, splitService } from '../finding/service.ts'
 
 /** A domain of a service, as the words of a command name them. */
 export interface NamedDomain {

@@ -1,12 +1,20 @@
-import { type Context, currentServer } from '../context.ts'
-import { type Credential, findLogin, freeNameFor, isPersonal, readCredentials, withLogin, writeCredentials } from '../credentials.ts'
-import { CliError, usageError } from '../error.ts'
-import { clientWith } from '../login.ts'
-import { withCode } from '../one-time-code.ts'
-import { present } from '../present.ts'
-import { ask } from '../prompt.ts'
-import { sessionIn } from '../session-cookie.ts'
-import { clean } from '../terminal-text.ts'
+import { sessionIn } from '../api/session-cookie.ts'
+import { CliError, usageError } from '../base/error.ts'
+import { present } from '../base/present.ts'
+import { type Context, currentServer } from '../session/context.ts'
+import {
+  type Credential,
+  findLogin,
+  freeNameFor,
+  isPersonal,
+  readCredentials,
+  withLogin,
+  writeCredentials,
+} from '../session/credentials.ts'
+import { clientWith } from '../session/login.ts'
+import { withCode } from '../session/one-time-code.ts'
+import { ask } from '../session/prompt.ts'
+import { clean } from '../terminal/text.ts'
 import { inviteIn } from './link.ts'
 
 export interface InvitedAccount {

@@ -1,5 +1,5 @@
-import { serverUrl } from '../config.ts'
-import { usageError } from '../error.ts'
+import { serverUrl } from '../base/config.ts'
+import { usageError } from '../base/error.ts'
 
 export interface InviteLink {
   token: string

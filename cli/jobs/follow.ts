@@ -1,13 +1,13 @@
 import { isJobOver, type Job } from '../../shared/job.ts'
 import type { Log } from '../../shared/log.ts'
 import type { Service } from '../../shared/service.ts'
-import { createClient } from '../client.ts'
-import type { Context } from '../context.ts'
-import { CliError, Interrupted, RemoteExit } from '../error.ts'
+import { createClient } from '../api/client.ts'
+import { pollUntil } from '../api/poll.ts'
+import { CliError, Interrupted, RemoteExit } from '../base/error.ts'
 import { showLogsDuring } from '../logs/during.ts'
 import { createSeen } from '../logs/seen.ts'
-import { pollUntil } from '../poll.ts'
-import { clean, cleanText } from '../terminal-text.ts'
+import type { Context } from '../session/context.ts'
+import { clean, cleanText } from '../terminal/text.ts'
 
 /** What is followed: a one-off job or a run of a cron job, which the API tells in different words. */
 export interface Followed<T> {

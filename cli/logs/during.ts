@@ -1,4 +1,4 @@
-import { CliError } from '../error.ts'
+import { CliError } from '../base/error.ts'
 import { type FollowOptions, followLogs } from './follow.ts'
 import { logsSince } from './history.ts'
 

@@ -1,6 +1,6 @@
 import type { Log, LogQuery } from '../../shared/log.ts'
-import type { Client } from '../client.ts'
-import { MAX_PAGE_ITEMS } from '../pages.ts'
+import type { Client } from '../api/client.ts'
+import { MAX_PAGE_ITEMS } from '../api/pages.ts'
 
 type Filters = Omit<LogQuery, 'direction' | 'limit'>
 

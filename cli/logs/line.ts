@@ -1,6 +1,6 @@
 import type { Log, LogLabel } from '../../shared/log.ts'
-import type { Paint } from '../paint.ts'
-import { cleanText } from '../terminal-text.ts'
+import type { Paint } from '../terminal/paint.ts'
+import { cleanText } from '../terminal/text.ts'
 
 const INSTANCE_SUFFIX_CHARS = 5
 

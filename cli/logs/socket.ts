@@ -1,5 +1,5 @@
 import type { Log } from '../../shared/log.ts'
-import type { Target } from '../client.ts'
+import type { Target } from '../api/client.ts'
 
 /** A connection on which nothing at all has come for this long, in milliseconds, is taken for dead. */
 export const SILENCE_MS = 45_000

@@ -1,5 +1,5 @@
-import type { Paint } from '../paint.ts'
-import { type Column, formatTable } from '../table.ts'
+import type { Paint } from '../terminal/paint.ts'
+import { type Column, formatTable } from '../terminal/table.ts'
 import { plot } from './plot.ts'
 import { byMetric, formatValue, type NamedSeries, summaryOf } from './series.ts'
 

@@ -1,4 +1,4 @@
-import type { Paint } from '../paint.ts'
+import type { Paint } from '../terminal/paint.ts'
 
 /** One line of a plot: points in the order of time. */
 export interface PlotLine {

@@ -1,6 +1,6 @@
 import { type MetricUnit, metricNames, type TimeSeries } from '../../shared/metrics.ts'
-import { formatSize } from '../figures.ts'
-import { cleanText } from '../terminal-text.ts'
+import { formatSize } from '../base/figures.ts'
+import { cleanText } from '../terminal/text.ts'
 
 /** A series with what it is called, apart from the service it is of. */
 export interface NamedSeries {

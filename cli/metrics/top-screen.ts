@@ -1,8 +1,8 @@
 import { messageOf } from '../../shared/error.ts'
 import type { ServiceUsage } from '../../shared/metrics.ts'
-import type { Paint } from '../paint.ts'
-import type { LocalTerminal } from '../shell/local-terminal.ts'
-import { cleanText } from '../terminal-text.ts'
+import type { LocalTerminal } from '../terminal/local.ts'
+import type { Paint } from '../terminal/paint.ts'
+import { cleanText } from '../terminal/text.ts'
 import { topTable } from './top-table.ts'
 
 export interface TopScreen {

@@ -1,7 +1,7 @@
 import type { ServiceUsage } from '../../shared/metrics.ts'
-import { formatSize } from '../figures.ts'
-import type { Paint } from '../paint.ts'
-import { type Column, formatTable } from '../table.ts'
+import { formatSize } from '../base/figures.ts'
+import type { Paint } from '../terminal/paint.ts'
+import { type Column, formatTable } from '../terminal/table.ts'
 
 export const topOrders = ['cpu', 'memory', 'requests', 'name'] as const
 export type TopOrder = (typeof topOrders)[number]

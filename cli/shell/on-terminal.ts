@@ -1,9 +1,9 @@
 import { operationOf } from '../../shared/api.ts'
 import { type JobTerminalQuery, type ShellQuery, terminalNamePattern } from '../../shared/shell.ts'
-import type { Context } from '../context.ts'
-import { CliError, RemoteExit } from '../error.ts'
-import type { Io } from '../io.ts'
-import { pathOf } from '../request.ts'
+import { pathOf } from '../api/request.ts'
+import { CliError, RemoteExit } from '../base/error.ts'
+import type { Context } from '../session/context.ts'
+import type { Io } from '../session/io.ts'
 import { OUTPUT_WINDOW_BYTES, runShell } from './session.ts'
 
 interface OnTerminal {

@@ -1,9 +1,9 @@
 import { type ShellNotice, type ShellRequest, shellCloseCodes } from '../../shared/shell.ts'
-import type { Target } from '../client.ts'
-import { CliError, Interrupted } from '../error.ts'
+import type { Target } from '../api/client.ts'
+import { CliError, Interrupted } from '../base/error.ts'
+import type { LocalTerminal, TakenTerminal } from '../terminal/local.ts'
 import { createEscape } from './escape.ts'
 import { createOutgoingInput } from './input.ts'
-import type { LocalTerminal, TakenTerminal } from './local-terminal.ts'
 
 /** Nothing at all has come for this long, in milliseconds, though the server pings every other second: the connection is dead. */
 const SILENCE_MS = 15_000

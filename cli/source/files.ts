@@ -1,7 +1,7 @@
 import { lstat, readdir, readlink, realpath } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative } from 'node:path'
 import { messageOf } from '../../shared/error.ts'
-import { CliError, usageError } from '../error.ts'
+import { CliError, usageError } from '../base/error.ts'
 import { type IgnoreRules, ignoreRules } from './ignored.ts'
 
 /** A file or link that is part of a source; `path` is relative to its root, with slashes. */

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { type Header, type Pack, pack } from 'tar-stream'
 import { messageOf } from '../../shared/error.ts'
-import { CliError } from '../error.ts'
+import { CliError } from '../base/error.ts'
 import type { SourceFile } from './files.ts'
 
 /** Files up to this size are read in one piece, in bytes. */

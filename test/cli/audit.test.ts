@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { Interrupted } from '../../cli/error.ts'
+import { Interrupted } from '../../cli/base/error.ts'
 import { openAuditSigner } from '../../server/identity/audit-chain/signer.ts'
 import type { AuditEntry } from '../../shared/audit.ts'
 import { call } from '../support/client.ts'

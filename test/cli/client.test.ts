@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { createClient } from '../../cli/client.ts'
-import { pathOf } from '../../cli/request.ts'
+import { createClient } from '../../cli/api/client.ts'
+import { pathOf } from '../../cli/api/request.ts'
 import { operationOf } from '../../shared/api.ts'
 import { exampleService, serviceId } from './examples.ts'
 import { cpctl } from './terminal.ts'
@@ -69,7 +69,7 @@ describe('answers', () => {
   test('Ctrl-C ends a request at once', async () => {
     const { url } = rawServer(['silence'])
     const ctrlC = new AbortController()
-    const { Interrupted } = await import('../../cli/error.ts')
+    const { Interrupted } = await import('../../cli/base/error.ts')
     const asking = clientOf(url, ctrlC.signal).call('listServices')
     setTimeout(() => ctrlC.abort(new Interrupted()), 20)
     await expect(asking).rejects.toBeInstanceOf(Interrupted)

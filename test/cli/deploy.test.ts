@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { Interrupted } from '../../cli/error.ts'
+import { Interrupted } from '../../cli/base/error.ts'
 import type { Deploy, DeployStatus } from '../../shared/deploy.ts'
 import { AppError } from '../../shared/error.ts'
 import type { Log } from '../../shared/log.ts'

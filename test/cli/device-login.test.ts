@@ -1,7 +1,7 @@
 import { readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { STALE_MS } from '../../cli/device/lock.ts'
+import { STALE_MS } from '../../cli/session/renewal-lock.ts'
 import { AppError } from '../../shared/error.ts'
 import { exampleMe } from './examples.ts'
 import { type Answers, type FakeServer, startFakeServer } from './fake-server.ts'

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 import { describePlan } from '../../cli/commands/rollback.ts'
-import { parseDisk } from '../../cli/disk-option.ts'
+import { parseDisk } from '../../cli/options/disk.ts'
 import type { Disk, DiskSnapshot } from '../../shared/disk.ts'
 import { exampleService, pageOf, serviceId } from './examples.ts'
 import { type Answers, type FakeServer, startFakeServer } from './fake-server.ts'

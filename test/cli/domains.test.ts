@@ -134,7 +134,7 @@ test('verify --wait tells each finding once and ends quietly on Ctrl-C', async (
   const stopper = new AbortController()
   const state = example(found('not_found', 'DNS has no address for www.shop.com.'))
   const run = serving({ verifyCustomDomain: () => undefined, getCustomDomain: () => state })
-  const { Interrupted } = await import('../../cli/error.ts')
+  const { Interrupted } = await import('../../cli/base/error.ts')
   const onOutput = () => stopper.abort(new Interrupted())
   expect(await run(['verify', 'web', 'www.shop.com', '--wait'], { interrupted: stopper.signal, onOutput })).toMatchObject({
     exitCode: 130,

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { Interrupted } from '../../cli/error.ts'
+import { Interrupted } from '../../cli/base/error.ts'
 import { AppError } from '../../shared/error.ts'
 import type { Job } from '../../shared/job.ts'
 import type { Log } from '../../shared/log.ts'

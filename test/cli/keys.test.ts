@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { timeAhead } from '../../cli/time-ahead.ts'
+import { timeAhead } from '../../cli/options/time-ahead.ts'
 import type { ApiKeyDetails } from '../../shared/api-key.ts'
 import { AppError, invalidValue } from '../../shared/error.ts'
 import { exampleService, keyId, pageOf, serviceId } from './examples.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { pressed } from '../../cli/terminal-input.ts'
+import { pressed } from '../../cli/terminal/input.ts'
 import { AppError } from '../../shared/error.ts'
 import { exampleMe, keyId, workspaceId } from './examples.ts'
 import { type FakeServer, startFakeServer } from './fake-server.ts'

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Io } from '../../cli/io.ts'
 import { run } from '../../cli/program.ts'
+import type { Io } from '../../cli/session/io.ts'
 
 export interface Outcome {
   exitCode: number
