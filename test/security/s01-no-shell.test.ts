@@ -20,7 +20,7 @@ test('S1: there are sources to look at', () => {
 })
 
 test('S1: processes are started in one file, and the browser in another', () => {
-  expect(filesWith(/\bBun\s*\.\s*spawn(Sync)?\b/, product)).toEqual(['cli/browser.ts', 'server/platform/process/spawn.ts'])
+  expect(filesWith(/\bBun\s*\.\s*spawn(Sync)?\b/, product)).toEqual(['cli/base/browser.ts', 'server/platform/process/spawn.ts'])
   expect(filesWith(/\bBun\s*\[|\{[^}]*\bspawn(Sync)?\b[^}]*\}\s*=\s*Bun\b|from 'bun'.*\bspawn|\bspawn\b[^\n]*from 'bun'/, product)).toEqual(
     [],
   )
