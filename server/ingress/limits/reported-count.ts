@@ -1,6 +1,6 @@
 const REPORT_EVERY_MS = 60_000
 
-/** Counts what strangers can cause at will, and tells of it once a minute at most. */
+/** Counts what strangers can cause at will, and reports it once a minute at most. */
 export interface ReportedCount {
   count(reason: string): void
   stop(): void
@@ -10,7 +10,7 @@ export function createReportedCount(report: (count: number, reason: string) => v
   let count = 0
   let firstReason = ''
   let timer: ReturnType<typeof setTimeout> | undefined
-  const tell = () => {
+  const reportNow = () => {
     timer = undefined
     if (count > 0) report(count, firstReason)
     count = 0
@@ -19,12 +19,12 @@ export function createReportedCount(report: (count: number, reason: string) => v
     count(reason) {
       if (count++ === 0) firstReason = reason
       if (timer !== undefined) return
-      timer = setTimeout(tell, REPORT_EVERY_MS)
+      timer = setTimeout(reportNow, REPORT_EVERY_MS)
       timer.unref()
     },
     stop() {
       clearTimeout(timer)
-      tell()
+      reportNow()
     },
   }
 }

@@ -19,7 +19,7 @@ export type UnsentLimits = Pick<IngressLimits, 'maxUnsentBytes' | 'maxOpenStream
 
 export interface Account {
   readonly isCrowded: boolean
-  /** Tells how much the connection keeps now. Where that is too much, `evict` is called: of this connection, or of one that keeps far more. */
+  /** Reports how much the connection keeps now. Where that is too much, `evict` is called: of this connection, or of one that keeps far more. */
   set(bytes: number, streams: number): void
   close(): void
 }

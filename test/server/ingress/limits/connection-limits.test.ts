@@ -3,7 +3,7 @@ import { createConnectionLimits } from '../../../../server/ingress/limits/connec
 
 const limits = { maxConnections: 5, maxConnectionsPerAddress: 2 }
 
-test('an address has its number of connectionLimits, and gets one back when a client leaves', () => {
+test('an address may have its number of connections, and one more when a client has left', () => {
   const connectionLimits = createConnectionLimits({ limits, isTrusted: () => false })
   const first = connectionLimits.admit('192.0.2.1')
   expect(connectionLimits.admit('::ffff:192.0.2.1')).toBe(first)
@@ -13,7 +13,7 @@ test('an address has its number of connectionLimits, and gets one back when a cl
   expect(connectionLimits.admit('192.0.2.1')).toBe(first)
 })
 
-test('trusted proxies take connectionLimits only of all', () => {
+test('trusted proxies are bounded only by the limit for all', () => {
   const connectionLimits = createConnectionLimits({ limits, isTrusted: (address) => address === '10.0.0.1' })
   for (let index = 0; index < 5; index++) expect(connectionLimits.admit('10.0.0.1')).toBeDefined()
   expect(connectionLimits.admit('10.0.0.1')).toBe(undefined)
