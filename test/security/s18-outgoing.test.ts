@@ -24,7 +24,7 @@ const connecting: Record<string, string> = {
   'server/edge/certificates/acme/transport.ts': "the certificate authority: the operator's setting, and what its directory names",
   'server/edge/domains/resolver.ts': "questions to the operator's resolver; the addresses in its answers are compared, never connected to",
   'server/http/mount/head-size.ts': 'opens nothing: it sets how large a head is passed on',
-  'server/ingress/control/client.ts': 'a unix socket in the data directory',
+  'server/ingress/control/socket-call.ts': 'a unix socket in the data directory',
   'server/boot/doctor/bait.ts': "listeners of the doctor's own, to see that they answer whoever may reach them",
   'server/boot/doctor/latency.ts': "the doctor's own neighbour, at the address the engine gave it",
   'server/boot/doctor/red-team/network.ts': 'what the doctor tells it to go for, from inside a sandbox',
@@ -73,7 +73,7 @@ test('S18: only the files that are named here open connections, and nobody but t
 
 test('S18: the search for connections finds them', () => {
   expect(opensConnections('server/ingress/upstream/upstream-connection.ts')).toBe(true)
-  expect(opensConnections('server/ingress/control/client.ts')).toBe(true)
+  expect(opensConnections('server/ingress/control/socket-call.ts')).toBe(true)
   expect(opensConnections('server/api/app/app.ts')).toBe(false)
 })
 

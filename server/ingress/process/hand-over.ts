@@ -41,49 +41,19 @@ export interface HandOverParts {
 }
 
 export function createHandOver(parts: HandOverParts): HandOver {
-  const { controlSocketPath, control, listeners, streams, targets, activator, deadlines, limits, log } = parts
+  const { control, activator, log } = parts
   const ended = Promise.withResolvers<void>()
   let ending: Promise<void> | undefined
   let starting: Promise<void> | undefined
   let isSucceeded = false
 
-  const abandonAll = () => {
-    targets.abandonAll()
-    activator.abandonAll()
-  }
-  const end = async () => {
-    activator.services.end()
-    const options = { graceMs: limits.closeGraceMs, lingerMs: limits.lingerMs, giveUp: abandonAll }
-    await Promise.all([
-      control.stop(),
-      within(limits.closeGraceMs, streams.retire()),
-      ...listeners.map((listener) => listener.end(options)),
-    ])
-    streams.stop()
-    targets.retireAll()
-    deadlines.stop()
-    await parts.ended()
-    ended.resolve()
-  }
   const close = () => {
-    ending ??= end()
+    ending ??= end(parts).then(ended.resolve)
     return ending
   }
-  const retire = async () => {
-    const allGone = Promise.all([streams.retire(), ...listeners.map((listener) => listener.retire())])
-    await within(limits.successionQuietMs, allGone)
-    targets.closeAllTunnels()
-    for (const listener of listeners) listener.closeIdle()
-    await within(limits.successionGraceMs, allGone)
-    abandonAll()
-    await close()
-  }
   const succeed = async (successor: Successor) => {
-    const held: HeldListener[] = [...listeners.map(({ address, descriptor }) => ({ address, descriptor })), ...streams.held()]
-    const env = { ...successor.env, [INHERITED_VARIABLE]: describeInherited(held) }
-    const client = createIngressClient(controlSocketPath)
     try {
-      await startIngressProcess({ ...successor, env, client, inherit: held.map(({ descriptor }) => descriptor) })
+      await startSuccessor(parts, successor)
     } catch (error) {
       // The successor may have died with the name already taken.
       control.takeName()
@@ -93,7 +63,7 @@ export function createHandOver(parts: HandOverParts): HandOver {
     isSucceeded = true
     activator.services.answerCallers()
     log('A successor serves; those who are connected here are served to their end')
-    void retire()
+    void retire(parts).then(close)
   }
   return {
     get isSucceeded() {
@@ -111,4 +81,38 @@ export function createHandOver(parts: HandOverParts): HandOver {
     close,
     closed: ended.promise,
   }
+}
+
+async function startSuccessor({ listeners, streams, controlSocketPath }: HandOverParts, successor: Successor): Promise<void> {
+  const held: HeldListener[] = [...listeners.map(({ address, descriptor }) => ({ address, descriptor })), ...streams.held()]
+  const env = { ...successor.env, [INHERITED_VARIABLE]: describeInherited(held) }
+  const client = createIngressClient(controlSocketPath)
+  await startIngressProcess({ ...successor, env, client, inherit: held.map(({ descriptor }) => descriptor) })
+}
+
+/** Resolves when all clients have gone or were given up. */
+async function retire(parts: HandOverParts): Promise<void> {
+  const { listeners, streams, targets, limits } = parts
+  const allGone = Promise.all([streams.retire(), ...listeners.map((listener) => listener.retire())])
+  await within(limits.successionQuietMs, allGone)
+  targets.closeAllTunnels()
+  for (const listener of listeners) listener.closeIdle()
+  await within(limits.successionGraceMs, allGone)
+  abandonAll(parts)
+}
+
+async function end(parts: HandOverParts): Promise<void> {
+  const { control, listeners, streams, targets, activator, deadlines, limits } = parts
+  activator.services.end()
+  const options = { graceMs: limits.closeGraceMs, lingerMs: limits.lingerMs, giveUp: () => abandonAll(parts) }
+  await Promise.all([control.stop(), within(limits.closeGraceMs, streams.retire()), ...listeners.map((listener) => listener.end(options))])
+  streams.stop()
+  targets.retireAll()
+  deadlines.stop()
+  await parts.ended()
+}
+
+function abandonAll({ targets, activator }: HandOverParts): void {
+  targets.abandonAll()
+  activator.abandonAll()
 }
