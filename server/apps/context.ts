@@ -5,7 +5,7 @@ import type { IdentityContext } from '../identity/context.ts'
 import type { IngressClient } from '../ingress/control/client.ts'
 import type { IngressSettings } from '../ingress/settings.ts'
 import type { Paths } from '../platform/paths.ts'
-import type { Holds } from '../platform/work/holds.ts'
+import type { Leases } from '../platform/work/leases.ts'
 import type { Poke } from '../platform/work/poke.ts'
 import type { Publisher } from '../platform/work/publisher.ts'
 import type { RuntimeSettings } from '../runtime/settings.ts'
@@ -30,7 +30,7 @@ export interface AppWork {
   keepAwake(serviceId: string): () => void
   isKeptAwake(serviceId: string): boolean
   /** Disks that a command has, by their services: they are neither replaced nor grown meanwhile. */
-  readonly takenDisks: Holds
+  readonly takenDisks: Leases
   whenDeploysSettled(serviceId: string): Promise<void>
 }
 
@@ -48,7 +48,7 @@ export interface AppContext extends IdentityContext {
   readonly exitReasons: ExitReasons
   readonly diskQuota: DiskQuota
   readonly shells: OpenShells
-  readonly uploads: Holds
+  readonly uploads: Leases
   readonly work: AppWork
   /** Whether the ingress has a certificate for a host that people can trust. */
   hasCertificate(host: string): boolean

@@ -1,7 +1,7 @@
 import { readdir, unlink } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { AppError } from '../../shared/error.ts'
-import { lookBeneath } from '../platform/files/tree/beneath.ts'
+import { statBeneath } from '../platform/files/tree/beneath.ts'
 import { freezeFolder, freezeTree, type NewOwner } from '../platform/files/tree/freeze.ts'
 import { removeTree } from '../platform/files/tree/remove.ts'
 
@@ -48,7 +48,7 @@ async function pruneSource(sourceDir: string): Promise<void> {
 
 function findPublished(sourceDir: string, publishPaths: readonly string[]): string {
   for (const path of publishPaths) {
-    const found = lookBeneath(sourceDir, path)
+    const found = statBeneath(sourceDir, path)
     if (found.kind === 'folder') return found.realPath
     if (found.kind === 'outside')
       throw new AppError('bad_request', `Build failed: the publish path ${JSON.stringify(path)} leads out of the source`)
@@ -74,7 +74,7 @@ async function settleLinks(root: string, log: (line: string) => void): Promise<v
 }
 
 async function settleLink(root: string, path: string, log: (line: string) => void): Promise<void> {
-  const { kind } = lookBeneath(root, path)
+  const { kind } = statBeneath(root, path)
   if (kind === 'outside')
     throw new AppError('bad_request', `Build failed: ${JSON.stringify(path)} is a link that leads out of the published folder`)
   if (kind === 'file' || kind === 'folder') return

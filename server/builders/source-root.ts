@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { AppError } from '../../shared/error.ts'
-import { listBeneath, lookBeneath } from '../platform/files/tree/beneath.ts'
+import { listBeneath, statBeneath } from '../platform/files/tree/beneath.ts'
 
 const MARKERS = [
   'package.json',
@@ -51,6 +51,6 @@ function findWrapper(dir: string): string | undefined {
 }
 
 function folderInside(dir: string, path: string): string | undefined {
-  const found = lookBeneath(dir, path)
+  const found = statBeneath(dir, path)
   return found.kind === 'folder' ? join(dir, found.realPath) : undefined
 }

@@ -1,5 +1,5 @@
 import { AppError } from '../../shared/error.ts'
-import { headBeneath, listBeneath, lookBeneath } from '../platform/files/tree/beneath.ts'
+import { headBeneath, listBeneath, statBeneath } from '../platform/files/tree/beneath.ts'
 
 export interface SourceView {
   has(path: string): boolean
@@ -20,7 +20,7 @@ export function openSourceView(dir: string): SourceView {
   const names = (path: string, areFolders: boolean) =>
     listBeneath(dir, path).flatMap(({ name, kind }) => (kind === (areFolders ? 'folder' : 'file') ? [name] : []))
   return {
-    has: (path) => lookBeneath(dir, path).kind === 'file',
+    has: (path) => statBeneath(dir, path).kind === 'file',
     read: (path) => readText(dir, path, { most: MAX_READ_BYTES, wanted: MAX_READ_BYTES }),
     head: (path) => readText(dir, path, { most: MAX_LOCK_BYTES, wanted: HEAD_BYTES }),
     names: (path) => names(path, false),
@@ -40,7 +40,7 @@ export function viewOf(files: SourceView, folder: string): SourceView {
 }
 
 function readText(dir: string, path: string, { most, wanted }: { most: number; wanted: number }): string | undefined {
-  const found = lookBeneath(dir, path)
+  const found = statBeneath(dir, path)
   if (found.kind !== 'file') return undefined
   if (found.sizeBytes > most)
     throw new AppError('bad_request', `${path} has ${found.sizeBytes} bytes, and ${most} are the most that is read: make it smaller`)

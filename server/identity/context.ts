@@ -5,7 +5,7 @@ import type { Mailer } from '../platform/mail/mailer.ts'
 import type { Sealer } from '../platform/secrets/seal.ts'
 import type { ServerLog } from '../platform/server-log.ts'
 import type { PlatformSettings } from '../platform/settings/rows.ts'
-import type { Holds } from '../platform/work/holds.ts'
+import type { Leases } from '../platform/work/leases.ts'
 import type { Poke } from '../platform/work/poke.ts'
 import type { AuditLog } from './audit-chain/log.ts'
 import type { IdentitySettings } from './settings.ts'
@@ -22,8 +22,8 @@ export interface IdentityContext {
   /** Counts failed sign-ins, by whatever way they come. */
   readonly logins: Throttle
   readonly machine: Machine
-  readonly uploads: Pick<Holds, 'countOf'>
-  readonly shells: Pick<Holds, 'countOf'>
+  readonly uploads: Pick<Leases, 'countOf'>
+  readonly shells: Pick<Leases, 'countOf'>
   readonly work: { readonly poke: Poke<'workspace'> }
   /** Aborts when the control plane stops: what is under way ends, and goes on at the next start. */
   readonly stopping: AbortSignal

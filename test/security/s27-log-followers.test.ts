@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createLogHub, type LogHub } from '../../server/telemetry/logs/hub.ts'
 import type { LogLine } from '../../server/telemetry/logs/line.ts'
-import { createFollowSeats } from '../../server/telemetry/logs/seats.ts'
+import { createSubscriptionLimits } from '../../server/telemetry/logs/subscription-limits.ts'
 import { type Fixture, makeLine, makeStore, until } from '../server/telemetry/logs/fixture.ts'
 import { call } from '../support/client.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
@@ -12,7 +12,7 @@ const follower = (id: string, workspaceId = 'tea-one') => ({ type: 'api_key', id
 
 describe('S27: who follows logs', () => {
   test('does so 25 times with one credential, 100 times in a workspace and 500 times on the server at most', () => {
-    const take = createFollowSeats()
+    const take = createSubscriptionLimits()
     const gives = Array.from({ length: 25 }, () => take(follower('key-1')))
     expect(() => take(follower('key-1'))).toThrow(/This credential follows logs 25 times at once already/)
     for (let n = 0; n < 75; n++) take(follower(`key-2-${n % 3}`))

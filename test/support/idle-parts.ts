@@ -4,7 +4,7 @@ import type { Engine } from '../../server/engines/port/port.ts'
 import type { IngressClient } from '../../server/ingress/control/client.ts'
 import type { Paths } from '../../server/platform/paths.ts'
 import type { ServerLog } from '../../server/platform/server-log.ts'
-import { createHolds } from '../../server/platform/work/holds.ts'
+import { createLeases } from '../../server/platform/work/leases.ts'
 import { openMetricsDatabase } from '../../server/telemetry/metrics/database.ts'
 import { createMetrics } from '../../server/telemetry/metrics/metrics.ts'
 import type { TrafficReader, TrafficWindow } from '../../server/telemetry/traffic/port.ts'
@@ -40,7 +40,7 @@ export const idleWork: Work = {
   interruptDeploy() {},
   keepAwake: () => () => {},
   isKeptAwake: () => false,
-  takenDisks: createHolds(),
+  takenDisks: createLeases(),
   deployEnded() {},
   whenDeploysSettled: async () => {},
 }
@@ -75,7 +75,7 @@ const noTraffic: TrafficWindow = {
 }
 
 const idleTraffic: TrafficReader = {
-  lookedAt: () => 0,
+  sampledAt: () => 0,
   lastActiveAt: () => 0,
   since: () => noTraffic,
   after: () => noTraffic,

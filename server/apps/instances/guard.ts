@@ -26,7 +26,7 @@ export function guardOf(context: Reader, service: StoredService): Guard | undefi
     previous: guard.previous,
     until: guard.until,
     isEnabled,
-    countedUntil: context.traffic.lookedAt(),
+    countedUntil: context.traffic.sampledAt(),
     verdict: judgeRelease({ ...figures, errorRateThreshold, elapsedMs }),
   }
 }

@@ -21,7 +21,7 @@ const KEPT_EVENTS = 1000
 /** What the plan has to know of a service's sleep. A deploy on its way keeps it awake from its first step on. */
 export function sleepOf(context: Pick<AppContext, 'db' | 'traffic'>, service: StoredService): SleepState {
   const { mode, idleSeconds } = service.controls.sleep
-  const [asleep, hasWoken, countedUntil] = [service.asleep?.how, service.wokenAt !== null, context.traffic.lookedAt()]
+  const [asleep, hasWoken, countedUntil] = [service.asleep?.how, service.wokenAt !== null, context.traffic.sampledAt()]
   const never = { asleep, wanted: undefined, dueAt: Number.POSITIVE_INFINITY, countedUntil, hasWoken }
   if (mode === 'off' || !traitsOf(service.type).isProxied) return never
   const mayBegin = asleep !== undefined || unfinishedDeploys(context.db, service.id).length === 0

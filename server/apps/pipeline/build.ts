@@ -9,7 +9,7 @@ import { findSourceRoot } from '../../builders/source-root.ts'
 import { openSourceView, viewOf } from '../../builders/source-view.ts'
 import { DEFAULT_TOOLCHAIN_PATH, findToolchains, ownHomes } from '../../builders/toolchains.ts'
 import { placeInWorkspace } from '../../builders/workspace.ts'
-import { lookBeneath } from '../../platform/files/tree/beneath.ts'
+import { statBeneath } from '../../platform/files/tree/beneath.ts'
 import { chownTree } from '../../platform/files/tree/chown.ts'
 import { removeTree } from '../../platform/files/tree/remove.ts'
 import { newId } from '../../platform/id.ts'
@@ -173,7 +173,7 @@ async function runStep(job: BuildJob, plan: BuildPlan, step: RunnableStep): Prom
 /** An earlier step may have put something else into its place, which the launcher would follow as root. */
 function requireFolder(dir: string, folder: string): void {
   const path = relative(dir, folder)
-  const found = lookBeneath(dir, path)
+  const found = statBeneath(dir, path)
   if (found.kind !== 'folder' || found.realPath !== path)
     throw new AppError('bad_request', 'Build failed: the build has put something else into the place of its own folder')
 }

@@ -24,7 +24,7 @@ import { type Paths, pathsOf } from '../../platform/paths.ts'
 import { openSealer } from '../../platform/secrets/seal.ts'
 import { findSealed } from '../../platform/secrets/sealed-row.ts'
 import { describeError, type ServerLog } from '../../platform/server-log.ts'
-import { createHolds } from '../../platform/work/holds.ts'
+import { createLeases } from '../../platform/work/leases.ts'
 import { publishTogether } from '../../platform/work/publisher.ts'
 import { openDiskQuota } from '../../runtime/space/quota.ts'
 import { createOpenShells } from '../../runtime/terminals/open-shells.ts'
@@ -100,7 +100,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     logins: createThrottle(loginLimits(config.CP_LOGIN_LIMIT), basis.now),
     exitReasons: createExitReasons(),
     shells: createOpenShells(),
-    uploads: createHolds(),
+    uploads: createLeases(),
     diskQuota: parts.diskQuota ?? (await openQuota(basis)),
   }
   const routes = parts.routes ?? publishTogether([createRoutePublisher(base), createLinkPublisher(base)])

@@ -14,7 +14,7 @@ import { createWorkspaceWork } from '../../identity/workspaces/work.ts'
 import { afterChange } from '../../platform/db/change.ts'
 import { describeError } from '../../platform/server-log.ts'
 import { createDriver } from '../../platform/work/driver.ts'
-import { createHolds } from '../../platform/work/holds.ts'
+import { createLeases } from '../../platform/work/leases.ts'
 import { pokeBy } from '../../platform/work/poke.ts'
 import type { Supervisor } from '../../runtime/workloads/supervisor.ts'
 import type { Context, Work } from './context.ts'
@@ -41,7 +41,7 @@ export function createWork(
   acme: AcmeSettings | undefined,
 ): { context: Context; work: RunningWork } {
   const { open, onceOpen: onceStarted } = createGate(base.db)
-  const keptAwake = createHolds()
+  const keptAwake = createLeases()
   const work: RunningWork = {
     poke: pokeBy({
       service: onceStarted((serviceId: string) => {
@@ -61,7 +61,7 @@ export function createWork(
     },
     keepAwake: keptAwake.take,
     isKeptAwake: (serviceId) => keptAwake.countOf(serviceId) > 0,
-    takenDisks: createHolds(),
+    takenDisks: createLeases(),
     interruptDeploy: (deployId, because) => afterChange(base.db, () => queue.interrupt(deployId, because)),
     deployEnded: (deployId) => afterChange(base.db, () => queue.deployEnded(deployId)),
     whenDeploysSettled: (serviceId) => queue.whenSettled(serviceId),

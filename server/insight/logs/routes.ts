@@ -20,7 +20,7 @@ export const logRoutes: Handlers<LogIds, InsightContext> = {
   listLogValues: ({ actor, query }, { db, logStore }) => logStore.values(query.label, filterOf(db, actor, query)),
   subscribeLogs({ actor, query, upgrade }, { db, logHub }) {
     const filter = filterOf(db, actor, query)
-    const release = logHub.takeSeat(actor)
+    const release = logHub.takeSubscription(actor)
     try {
       upgrade(followLogs(logHub, filter, release))
     } catch (error) {

@@ -4,7 +4,7 @@ import { type OwnSockets, openOwnSockets } from './own-sockets.ts'
 import { type ConnectionLimits, connectionsToEnd, type KnownConnection, limitsFor } from './plan.ts'
 
 export interface ConnectionGuard {
-  look(): void
+  check(): void
   stop(): void
 }
 
@@ -16,22 +16,22 @@ export interface GuardOptions {
   limits?: Partial<ConnectionLimits>
 }
 
-const LOOK_MS = 250
+const CHECK_MS = 250
 const SCARCE_LOG_MS = 60_000
 /** A client that has sent less than a head and the beginning of a body, and was answered nothing, is slower than 1 KiB a second. */
 const HALF_OPEN_BYTES = 64 * 1024
 
 export function guardConnections(options: GuardOptions): ConnectionGuard {
   const sockets = openedSockets(options)
-  if (sockets === undefined) return { look() {}, stop() {} }
+  if (sockets === undefined) return { check() {}, stop() {} }
   const { port, perAddress, isTrustedProxy, log } = options
   const { limits: usual, descriptorRoom } = limitsFor(sockets.limit, perAddress)
   const limits = { ...usual, ...options.limits }
   const isTrusted = (address: string) => isLoopbackHost(address) || isTrustedProxy(address)
   let known: Known = new Map()
-  let toldAt = Number.NEGATIVE_INFINITY
+  let loggedAt = Number.NEGATIVE_INFINITY
 
-  const look = () => {
+  const check = () => {
     const now = performance.now()
     const accepted = sockets.accepted(port)
     known = updated(known, accepted.sockets, now)
@@ -39,8 +39,8 @@ export function guardConnections(options: GuardOptions): ConnectionGuard {
     const connections = [...known.values()].sort((one, other) => one.since - other.since)
     const ended = connectionsToEnd(connections, { now, limits, missing: accepted.descriptors - descriptorRoom, isTrusted })
     for (const { descriptor } of ended) sockets.end(descriptor)
-    if (ended.length === 0 || now - toldAt < SCARCE_LOG_MS) return
-    toldAt = now
+    if (ended.length === 0 || now - loggedAt < SCARCE_LOG_MS) return
+    loggedAt = now
     log.error('connections ended', {
       count: ended.length,
       first: ended[0]?.address,
@@ -48,9 +48,9 @@ export function guardConnections(options: GuardOptions): ConnectionGuard {
       hint: 'CP_API_CONNECTIONS_PER_ADDRESS sets how many one address may have',
     })
   }
-  const timer = setInterval(look, LOOK_MS)
+  const timer = setInterval(check, CHECK_MS)
   timer.unref()
-  return { look, stop: () => clearInterval(timer) }
+  return { check, stop: () => clearInterval(timer) }
 }
 
 function openedSockets({ log }: GuardOptions): OwnSockets | undefined {

@@ -1,5 +1,5 @@
 import { AppError } from '../../../shared/error.ts'
-import { createHolds } from '../../platform/work/holds.ts'
+import { createLeases } from '../../platform/work/leases.ts'
 
 /** Each open shell takes a terminal and, without an instance to join, a plan's worth of memory. */
 const MAX_SHELLS = 100
@@ -37,7 +37,7 @@ export interface OpenShells {
 }
 
 export function createOpenShells(): OpenShells {
-  const open = createHolds()
+  const open = createLeases()
   const seated = new Set<SeatedShell>()
   return {
     take(shell) {

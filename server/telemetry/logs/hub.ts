@@ -6,8 +6,8 @@
 import { compileFilter, type LineTest, type LogFilter, matches } from './filter.ts'
 import type { LogLine } from './line.ts'
 import { createRecentLines } from './recent.ts'
-import { createFollowSeats } from './seats.ts'
 import type { LogStore } from './store.ts'
+import { createSubscriptionLimits } from './subscription-limits.ts'
 
 interface LogSink {
   /** Sends one line. False: it was taken, but no more may come until `resume` is called. */
@@ -29,7 +29,7 @@ export interface Subscription {
 
 export interface LogHub {
   subscribe(options: SubscribeOptions): Subscription
-  takeSeat: ReturnType<typeof createFollowSeats>
+  takeSubscription: ReturnType<typeof createSubscriptionLimits>
   size(): number
   close(): void
 }
@@ -102,7 +102,7 @@ export function createLogHub(store: LogStore, slowestMs = SLOWEST_MS): LogHub {
   timer.unref()
 
   return {
-    takeSeat: createFollowSeats(),
+    takeSubscription: createSubscriptionLimits(),
     subscribe(options) {
       const test = compileFilter(options.filter)
       const subscriber: Subscriber = {
@@ -195,12 +195,12 @@ async function catchUp(store: LogStore, subscriber: Subscriber, takeTurn: ReadTu
     const request = { test, fromSeq: subscriber.nextSeq, untilSeq, limit: LINES_PER_READ }
     const page = await takeTurn(() => store.readArrival(request, ending.signal))
     // Asked after reading, so that what has gone in between is told too.
-    if (subscriber.phase !== 'reading' || !tellOfGap(store, subscriber)) return
+    if (subscriber.phase !== 'reading' || !reportRemoved(store, subscriber)) return
     if (deliver(subscriber, page.lines)) subscriber.nextSeq = page.nextSeq
   }
 }
 
-function tellOfGap(store: LogStore, subscriber: Subscriber): boolean {
+function reportRemoved(store: LogStore, subscriber: Subscriber): boolean {
   const { test, nextSeq, options } = subscriber
   const prunedSeq = store.prunedSeq(test)
   if (prunedSeq <= subscriber.knownGapSeq || prunedSeq < nextSeq) return true

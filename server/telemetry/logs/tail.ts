@@ -36,7 +36,7 @@ export interface Tail {
 
 export interface LeftOut {
   bytes: number
-  toldAt: number
+  reportedAt: number
 }
 
 export interface TailLimits {
@@ -79,7 +79,7 @@ export function startTail(output: OutputFile | RecordFile, position: FilePositio
     releasedOffset: 0,
     isReleasable: true,
     allowance: undefined,
-    leftOut: { bytes: 0, toldAt: 0 },
+    leftOut: { bytes: 0, reportedAt: 0 },
   }
 }
 
@@ -150,24 +150,24 @@ interface LeavingOut {
   excess: Excess
 }
 
-const TELL_EVERY_MS = 1000
+const REPORT_EVERY_MS = 1000
 
 /** Skips the oldest part, and says so in a line, together with what was skipped since the last such line. */
 function leaveOut(tail: Tail, { state, start, allowance, limits, now, excess }: LeavingOut): TailStep {
   const { path } = tail.output
   const offset = skipTo(path, state.sizeBytes - excess.keepBytes, limits.maxLineBytes)
   const bytes = tail.leftOut.bytes + offset - start
-  const isTold = allowance === undefined || now - tail.leftOut.toldAt >= TELL_EVERY_MS
+  const isReported = allowance === undefined || now - tail.leftOut.reportedAt >= REPORT_EVERY_MS
   const lines = Math.round(bytes / (allowance?.lineBytes ?? Number.POSITIVE_INFINITY))
   const about = lines > 0 ? ` (about ${lines} lines)` : ''
-  const line = isTold ? lineOf(tail.output, `${excess.because}: ${bytes} bytes${about} were left out here.`, now) : undefined
+  const line = isReported ? lineOf(tail.output, `${excess.because}: ${bytes} bytes${about} were left out here.`, now) : undefined
   return {
     tail,
     lines: line === undefined ? [] : [line],
     position: { path, file: state.file, offset },
     hasMore: true,
     allowance,
-    leftOut: isTold ? { bytes: 0, toldAt: now } : { ...tail.leftOut, bytes },
+    leftOut: isReported ? { bytes: 0, reportedAt: now } : { ...tail.leftOut, bytes },
   }
 }
 

@@ -13,7 +13,7 @@ interface Held extends TallyKey {
 }
 
 export interface KnownTraffic {
-  news(entries: readonly EntryTally[]): Map<string, Tally>
+  increments(entries: readonly EntryTally[]): Map<string, Tally>
   changes(entries: readonly EntryTally[], atMs: number): { changed: StoredTally[]; gone: TallyKey[] }
   accept(entries: readonly EntryTally[], atMs: number): void
   doubt(): void
@@ -35,7 +35,7 @@ export function createKnownTraffic(stored: readonly StoredTally[], atMs: number)
     return [...held.values()].filter((one) => now - one.seenAtMs > FORGOTTEN_AFTER_MS && !present.has(tallyKey(one)))
   }
   return {
-    news: (entries) => asked(entries, (key) => held.get(key)?.tally),
+    increments: (entries) => asked(entries, (key) => held.get(key)?.tally),
     changes: (entries, now) => ({
       changed: entries.flatMap((entry) => {
         const { epoch, beganAt, tally } = entry

@@ -1,5 +1,5 @@
 import type { Tally } from '../traffic/tally.ts'
-import type { ServiceFacts } from './look.ts'
+import type { ServiceFacts } from './readings.ts'
 import type { TrafficSample, UsageSample } from './samples.ts'
 
 export interface InstanceSnapshot {

@@ -21,13 +21,13 @@ export interface MetricsOptions {
   log: ServerLog
   now(): number
   isService(id: string): boolean
-  sampler: Pick<Sampler, 'all' | 'lookedAt'>
+  sampler: Pick<Sampler, 'all' | 'sampledAt'>
 }
 
 const STEP_MS = fineLevel.stepSeconds * 1000
-/** So long the first rollup waits for the ingress to tell of the time in which nobody listened. */
+/** So long the first rollup waits for the ingress to report of the time in which nobody listened. */
 const INGRESS_WAIT_MS = 60_000
-const TELL_EVERY_MS = 10 * 60_000
+const REPORT_EVERY_MS = 10 * 60_000
 
 /** Samples every instance and service at every full ten seconds of the clock. What fails is logged and costs nothing but samples. */
 export function startMetrics({ sampler, db, engine, log, now, paths, isService }: MetricsOptions): RunningMetrics {
@@ -36,20 +36,20 @@ export function startMetrics({ sampler, db, engine, log, now, paths, isService }
   const stopper = new AbortController()
   const { signal } = stopper
   const maintenance = createMaintenance(database, isService, signal)
-  const tell = seldom(now, (error) => log.error('metrics lost', describeError(error)))
+  const report = seldom(now, (error) => log.error('metrics lost', describeError(error)))
   const startedAtMs = now()
   let lagMs = 0
   let timer: Timer | undefined
   let sweeping = Promise.resolve()
   let maintaining = Promise.resolve()
 
-  const orTell = (error: unknown) => {
-    if (!signal.aborted) tell(error)
+  const orReport = (error: unknown) => {
+    if (!signal.aborted) report(error)
   }
-  const look = async (until: number) => {
-    await sweeper.sweep(until - fineLevel.stepSeconds).catch(orTell)
+  const sample = async (until: number) => {
+    await sweeper.sweep(until - fineLevel.stepSeconds).catch(orReport)
     if (signal.aborted) return
-    if (sweeper.hasHeardIngress() || now() - startedAtMs > INGRESS_WAIT_MS) maintaining = maintenance.run(until).catch(orTell)
+    if (sweeper.hasHeardIngress() || now() - startedAtMs > INGRESS_WAIT_MS) maintaining = maintenance.run(until).catch(orReport)
     schedule()
   }
   const schedule = () => {
@@ -57,7 +57,7 @@ export function startMetrics({ sampler, db, engine, log, now, paths, isService }
     timer = setTimeout(() => {
       lagMs = Math.max(0, now() - nextMs)
       // A timer may come a moment early: the window is that of the time it was meant for.
-      sweeping = look(nextMs / 1000)
+      sweeping = sample(nextMs / 1000)
     }, nextMs - now())
     timer.unref()
   }
@@ -73,11 +73,11 @@ export function startMetrics({ sampler, db, engine, log, now, paths, isService }
   }
 }
 
-function seldom(now: () => number, tell: (error: unknown) => void): (error: unknown) => void {
-  let toldAtMs = Number.NEGATIVE_INFINITY
+function seldom(now: () => number, report: (error: unknown) => void): (error: unknown) => void {
+  let reportedAtMs = Number.NEGATIVE_INFINITY
   return (error) => {
-    if (now() - toldAtMs < TELL_EVERY_MS) return
-    toldAtMs = now()
-    tell(error)
+    if (now() - reportedAtMs < REPORT_EVERY_MS) return
+    reportedAtMs = now()
+    report(error)
   }
 }

@@ -5,8 +5,8 @@ import { addDifference, emptyTally, type Tally } from '../traffic/tally.ts'
 import type { MetricsDatabase } from './database.ts'
 import { createKnownTraffic, type KnownTraffic } from './known-traffic.ts'
 import { levels } from './levels.ts'
-import { type Reading, readInstances, readServices, type ServiceFacts } from './look.ts'
 import { rolledUntil } from './read.ts'
+import { type Reading, readInstances, readServices, type ServiceFacts } from './readings.ts'
 import type { TrafficSample } from './samples.ts'
 import { instancesIn, type ServiceSnapshot, type Snapshot, type Totals } from './snapshot.ts'
 import { askedIn, type EntryTally, entryTallies, isEmpty, NO_SERVICE, nothingAsked, shareOf, windowsBetween } from './traffic-of.ts'
@@ -17,7 +17,7 @@ export interface SweeperOptions {
   db: Database
   engine: Engine
   now(): number
-  sampler: Pick<Sampler, 'all' | 'lookedAt'>
+  sampler: Pick<Sampler, 'all' | 'sampledAt'>
   database: MetricsDatabase
 }
 
@@ -41,7 +41,7 @@ interface Memory {
 interface Heard {
   entries: EntryTally[]
   atMs: number
-  news: ReadonlyMap<string, Tally>
+  increments: ReadonlyMap<string, Tally>
   windows: number[]
 }
 
@@ -68,7 +68,7 @@ export function createSweeper({ db, engine, now, sampler, database }: SweeperOpt
       memory.traffic.accept(heard.entries, atMs)
       memory.trafficAtMs = heard.atMs
       hasHeard = true
-      addTo(totals, heard.news)
+      addTo(totals, heard.increments)
     },
     latest: () => latest,
     totals: () => totals,
@@ -94,12 +94,12 @@ interface Listening extends Pick<SweeperOptions, 'sampler' | 'database'> {
 
 function listen({ sampler, database, memory, at }: Listening): Heard | undefined {
   const { traffic, trafficAtMs } = memory
-  const atMs = sampler.lookedAt()
+  const atMs = sampler.sampledAt()
   if (atMs <= (trafficAtMs ?? 0)) return undefined
   const entries = entryTallies(sampler.all())
   // The very first look has nothing to compare with: what was counted before it belongs to nobody knows when.
-  if (trafficAtMs === undefined) return { entries, atMs, news: new Map(), windows: [at] }
-  return { entries, atMs, news: traffic.news(entries), windows: openWindows(database, windowsBetween(trafficAtMs, atMs, at)) }
+  if (trafficAtMs === undefined) return { entries, atMs, increments: new Map(), windows: [at] }
+  return { entries, atMs, increments: traffic.increments(entries), windows: openWindows(database, windowsBetween(trafficAtMs, atMs, at)) }
 }
 
 function openWindows(database: MetricsDatabase, windows: readonly number[]): number[] {
@@ -109,7 +109,7 @@ function openWindows(database: MetricsDatabase, windows: readonly number[]): num
   return windows.filter((window, index) => window >= madeUntil || index === windows.length - 1)
 }
 
-interface Looked {
+interface SweptParts {
   facts: readonly ServiceFacts[]
   usage: ReadonlyMap<string, ServiceUsage>
   heard: Heard | undefined
@@ -118,11 +118,11 @@ interface Looked {
   readings: readonly Reading[]
 }
 
-function servicesOf({ facts, usage, heard, at, spanMs, readings }: Looked): Map<string, ServiceSnapshot> {
+function servicesOf({ facts, usage, heard, at, spanMs, readings }: SweptParts): Map<string, ServiceSnapshot> {
   const cpuTotals = new Map(readings.map(({ instance, cpuUs }) => [instance, cpuUs]))
   const services = new Map<string, ServiceSnapshot>()
   for (const one of facts) {
-    if (!one.hasLiveRelease && !usage.has(one.id) && heard?.news.has(one.id) !== true) continue
+    if (!one.hasLiveRelease && !usage.has(one.id) && heard?.increments.has(one.id) !== true) continue
     const { total, instances } = usage.get(one.id) ?? { total: idleUsage(at, spanMs), instances: [] }
     const withTotals = instances.map((part) => ({ ...part, cpuTotalUs: cpuTotals.get(part.instance) ?? 0 }))
     services.set(one.id, { facts: one, total, instances: withTotals, traffic: undefined })
@@ -154,8 +154,8 @@ function ofServices(entries: readonly EntryTally[], facts: readonly ServiceFacts
   return entries.filter(({ service }) => there.has(service))
 }
 
-function addTo(totals: Map<string, Tally>, news: ReadonlyMap<string, Tally>): void {
-  for (const [service, tally] of news) {
+function addTo(totals: Map<string, Tally>, increments: ReadonlyMap<string, Tally>): void {
+  for (const [service, tally] of increments) {
     const total = totals.get(service) ?? emptyTally()
     addDifference(total, undefined, tally)
     totals.set(service, total)
@@ -169,9 +169,13 @@ function usageSamples(services: ReadonlyMap<string, ServiceSnapshot>): Sweep['us
   ])
 }
 
-function trafficSamples(services: ReadonlyMap<string, ServiceSnapshot>, { news, windows }: Heard, at: number): Sampled<TrafficSample>[] {
+function trafficSamples(
+  services: ReadonlyMap<string, ServiceSnapshot>,
+  { increments, windows }: Heard,
+  at: number,
+): Sampled<TrafficSample>[] {
   return [...services].flatMap(([service, snapshot]) => {
-    const tally = news.get(service)
+    const tally = increments.get(service)
     const newest = newestTraffic(snapshot, tally && lastShare(tally, windows.length), at)
     snapshot.traffic = newest
     const earlier = tally === undefined ? [] : earlierTraffic(tally, windows)
@@ -191,8 +195,8 @@ function newestTraffic(snapshot: ServiceSnapshot, asked: Tally | undefined, at: 
 function earlierTraffic(tally: Tally, windows: readonly number[]): TrafficSample[] {
   return windows.slice(0, -1).flatMap((at, index) => {
     const share = shareOf(tally, index, windows.length)
-    return isEmpty(share) ? [] : [{ at, ...nobodyLooked, ...askedIn(share) }]
+    return isEmpty(share) ? [] : [{ at, ...notSampled, ...askedIn(share) }]
   })
 }
 
-const nobodyLooked = { samples: 0, instances: 0, instancesPeak: 0, cpuLimit: 0, memoryLimit: 0 }
+const notSampled = { samples: 0, instances: 0, instancesPeak: 0, cpuLimit: 0, memoryLimit: 0 }

@@ -1,4 +1,4 @@
-import type { Reading } from './look.ts'
+import type { Reading } from './readings.ts'
 import type { UsageSample } from './samples.ts'
 import type { CpuReading } from './write.ts'
 
@@ -39,10 +39,10 @@ function sampleOf(at: number, { instance, atMs, cpuUs, memoryBytes }: Reading, b
 function cpuSince(
   { atMs, cpuUs }: Pick<Reading, 'atMs' | 'cpuUs'>,
   last: CpuReading | undefined,
-  lookedAtMs: number | undefined,
+  sampledAtMs: number | undefined,
 ): { usedUs: number; spanMs: number } {
   // One that was not there at the last look has used all of it since then.
-  const sinceMs = last?.atMs ?? lookedAtMs ?? Number.NEGATIVE_INFINITY
+  const sinceMs = last?.atMs ?? sampledAtMs ?? Number.NEGATIVE_INFINITY
   const spanMs = Math.round(atMs - sinceMs)
   if (!(spanMs > 0 && spanMs <= LONGEST_SPAN_MS)) return { usedUs: 0, spanMs: 0 }
   // Less than before: it was started anew.

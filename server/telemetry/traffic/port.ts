@@ -25,5 +25,5 @@ export interface TrafficReader {
   after(instanceIds: readonly string[], sinceMs: number): TrafficWindow
   /** When a request to one of these instances was last seen to begin or end, or is under way; 0 where nothing is known of them. */
   lastActiveAt(instanceIds: readonly string[]): number
-  lookedAt(): number
+  sampledAt(): number
 }

@@ -21,7 +21,7 @@ export function createSampler(): Sampler {
   const epochs = new Map<string, Epoch>()
   const held = new Map<string, Series[]>()
   let thinnedAt = 0
-  let lookedAt = 0
+  let sampledAt = 0
 
   function seriesOf(epoch: string, entry: TrafficCounts['entries'][number]): Series {
     const key = entry.instanceId || entry.serviceId
@@ -37,8 +37,8 @@ export function createSampler(): Sampler {
   const seriesFor = (ids: readonly string[]) => new Set(ids).values().flatMap((id) => held.get(id) ?? [])
 
   function activeAt({ epoch, inFlight, tunnels, samples }: Series): number {
-    const isAlive = lookedAt - (epochs.get(epoch)?.seenAt ?? 0) < ABSENCE_MS
-    return isAlive && inFlight + tunnels > 0 ? lookedAt : (samples.at(-1)?.at ?? 0)
+    const isAlive = sampledAt - (epochs.get(epoch)?.seenAt ?? 0) < ABSENCE_MS
+    return isAlive && inFlight + tunnels > 0 ? sampledAt : (samples.at(-1)?.at ?? 0)
   }
 
   function forget(now: number): void {
@@ -56,7 +56,7 @@ export function createSampler(): Sampler {
   return {
     take({ epoch, revision, entries }, at) {
       epochs.set(epoch, { revision, seenAt: at })
-      lookedAt = at
+      sampledAt = at
       for (const entry of entries) extendSeries(seriesOf(epoch, entry), entry, at)
       if (at - thinnedAt < THIN_EVERY_MS) return
       thinnedAt = at
@@ -66,7 +66,7 @@ export function createSampler(): Sampler {
       const known = epochs.get(epoch)
       return known && { epoch, revision: known.revision }
     },
-    lookedAt: () => lookedAt,
+    sampledAt: () => sampledAt,
     lastActiveAt: (instanceIds) => Math.max(0, ...seriesFor(instanceIds).map(activeAt)),
     all: () => [...held.values()].flat(),
     since: (instanceIds, sinceMs) => trafficOf(seriesFor(instanceIds), sinceMs, lastBefore),

@@ -18,7 +18,7 @@ export type Beneath =
   | { kind: 'outside' }
   | { kind: 'file' | 'folder' | 'other'; sizeBytes: number /** Relative to the root, without links; '' for the root. */; realPath: string }
 
-export function lookBeneath(root: string, path: string): Beneath {
+export function statBeneath(root: string, path: string): Beneath {
   return walk(root, path, (found) => found)
 }
 

@@ -35,12 +35,12 @@ beforeAll(async () => {
 afterAll(() => platform.close())
 
 const get = async <T>(path: string): Promise<T> => (await call<T>(platform.url + path, { token: platform.adminToken })).body
-const lookedAt = () => platform.context.metrics.latest()?.atMs ?? 0
+const sampledAt = () => platform.context.metrics.latest()?.atMs ?? 0
 
 /** Waits for the next sweep and tells what the kernel says in that moment. */
 async function nextSweep(ids: [service: string, instance: string][]): Promise<number[]> {
-  const before = lookedAt()
-  await until('there is another sweep', () => lookedAt() > before, TIMEOUT_MS)
+  const before = sampledAt()
+  await until('there is another sweep', () => sampledAt() > before, TIMEOUT_MS)
   return ids.map(([service, instance]) => kernelCpuSeconds(service, instance))
 }
 
@@ -55,10 +55,10 @@ describe('a known load', () => {
         [greedy.id, await onlyInstance(greedy)],
       ]
       const before = await nextSweep(instances)
-      const startedAt = lookedAt()
+      const startedAt = sampledAt()
       let after = before
       for (let sweep = 0; sweep < SWEEPS; sweep++) after = await nextSweep(instances)
-      const seconds = (lookedAt() - startedAt) / 1000
+      const seconds = (sampledAt() - startedAt) / 1000
       for (const [index, [service, instance]] of instances.entries()) {
         const startTime = new Date(Math.floor(startedAt / 10_000) * 10_000).toISOString()
         const history = await get<TimeSeries[]>(`/v1/services/${service}/metrics/history?metric=cpu&startTime=${startTime}`)

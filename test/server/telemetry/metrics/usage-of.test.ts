@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Reading } from '../../../../server/telemetry/metrics/look.ts'
+import type { Reading } from '../../../../server/telemetry/metrics/readings.ts'
 import { type Before, usageOf } from '../../../../server/telemetry/metrics/usage-of.ts'
 
 const reading = (instance: string, atMs: number, cpuUs: number): Reading => ({ service: 's', instance, atMs, cpuUs, memoryBytes: 1000 })

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { headBeneath, listBeneath, lookBeneath } from '../../../../../server/platform/files/tree/beneath.ts'
+import { headBeneath, listBeneath, statBeneath } from '../../../../../server/platform/files/tree/beneath.ts'
 import { runProcess } from '../../../../../server/platform/process/spawn.ts'
 import { systemEnv } from '../../../../../server/platform/process/system-tools.ts'
 import { exchanging } from './exchange.ts'
@@ -20,15 +20,15 @@ beforeEach(async () => {
 afterEach(() => rm(box, { recursive: true, force: true }))
 
 const MAX = 100
-const kindOf = (path: string) => lookBeneath(root, path).kind
+const kindOf = (path: string) => statBeneath(root, path).kind
 const textOf = (path: string) => headBeneath(root, path, MAX)?.toString()
 
 test('files and folders are found, through links inside as well, at their real path', async () => {
   await symlink('a', join(root, 'link'))
   await symlink('../link/b/file', join(root, 'a/deep'))
-  expect(lookBeneath(root, 'a/deep')).toEqual({ kind: 'file', sizeBytes: 6, realPath: 'a/b/file' })
-  expect(lookBeneath(root, './link//b/')).toMatchObject({ kind: 'folder', realPath: 'a/b' })
-  expect(lookBeneath(root, '')).toMatchObject({ kind: 'folder', realPath: '' })
+  expect(statBeneath(root, 'a/deep')).toEqual({ kind: 'file', sizeBytes: 6, realPath: 'a/b/file' })
+  expect(statBeneath(root, './link//b/')).toMatchObject({ kind: 'folder', realPath: 'a/b' })
+  expect(statBeneath(root, '')).toMatchObject({ kind: 'folder', realPath: '' })
   expect(textOf('a/deep')).toBe('inside')
   expect(listBeneath(root, '')).toEqual([
     { name: 'a', kind: 'folder' },
@@ -61,12 +61,12 @@ test('what is not there is absent: missing, below a file, a circle of links, a l
   await symlink('circle', join(root, 'circle'))
   await symlink('nothing/../../x', join(root, 'dangling'))
   for (const path of ['none', 'a/b/file/x', 'a/b/file/', 'circle', 'dangling', 'n'.repeat(300)]) expect(kindOf(path), path).toBe('absent')
-  expect(lookBeneath(join(box, 'none'), 'a').kind).toBe('absent')
+  expect(statBeneath(join(box, 'none'), 'a').kind).toBe('absent')
 })
 
 test('a root that is a link is not entered', async () => {
   await symlink('root', join(box, 'root-link'))
-  expect(lookBeneath(join(box, 'root-link'), 'a').kind).toBe('absent')
+  expect(statBeneath(join(box, 'root-link'), 'a').kind).toBe('absent')
 })
 
 test('a pipe is looked at and never opened', async () => {

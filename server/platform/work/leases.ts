@@ -1,10 +1,10 @@
-export interface Holds {
+export interface Leases {
   take(key: string): () => void
   countOf(key: string): number
   total(): number
 }
 
-export function createHolds(): Holds {
+export function createLeases(): Leases {
   const counts = new Map<string, number>()
   let total = 0
   const add = (key: string, count: 1 | -1) => {

@@ -1,5 +1,5 @@
 import { AppError } from '../../../shared/error.ts'
-import { createHolds } from '../../platform/work/holds.ts'
+import { createLeases } from '../../platform/work/leases.ts'
 
 /** Each subscription takes some 70 KB, and time of every line. */
 const MAX_OF_CREDENTIAL = 25
@@ -14,9 +14,9 @@ export interface Follower {
 }
 
 /** Counts who follows logs. @throws AppError rate_limited when the credential, its workspace or the server has as many as it may. */
-export function createFollowSeats(): (follower: Follower) => () => void {
-  const ofCredential = createHolds()
-  const ofWorkspace = createHolds()
+export function createSubscriptionLimits(): (follower: Follower) => () => void {
+  const ofCredential = createLeases()
+  const ofWorkspace = createLeases()
   return ({ type, id, workspaceId }) => {
     const credential = `${type} ${id}`
     if (ofCredential.countOf(credential) >= MAX_OF_CREDENTIAL) throw tooMany('This credential follows', MAX_OF_CREDENTIAL)
