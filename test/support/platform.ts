@@ -85,7 +85,7 @@ export async function startPlatform(
 const DELETION_DEADLINE_MS = 55_000
 
 /** Has the platform end and remove everything, as it does for a caller. */
-async function deleteServices({ db, work }: Context): Promise<void> {
+export async function deleteServices({ db, work }: Context): Promise<void> {
   const deadline = Date.now() + DELETION_DEADLINE_MS
   for (const { id } of db.query<{ id: string }, []>('SELECT id FROM services').all()) {
     markDeleted(db, id, Date.now())

@@ -4,21 +4,20 @@ import type { Job } from '../../../../shared/job.ts'
 import type { Service } from '../../../../shared/service.ts'
 import type { ServiceDetailsInput } from '../../../../shared/service-details.ts'
 import { call } from '../../../support/client.ts'
-import { type Platform, startPlatform } from '../../../support/platform.ts'
+import { type FakePlatform, startFakePlatform } from '../../../support/fake-platform.ts'
 import { makeService, type TestService } from '../../../support/service.ts'
 import { until } from '../../../support/until.ts'
-import { linesOf } from '../jobs/job-steps.ts'
 
-let platform: Platform
+let platform: FakePlatform
 beforeAll(async () => {
-  platform = await startPlatform()
+  platform = await startFakePlatform()
 })
 afterAll(() => platform.close())
 
 const DISTANT = '0 0 1 1 *'
 
 /** A cron job that runs once a year unless told otherwise, and is live. */
-async function liveCron(name: string, details: ServiceDetailsInput = {}, startCommand = 'echo ran'): Promise<TestService> {
+async function liveCron(name: string, details: ServiceDetailsInput = {}, startCommand = 'print ran'): Promise<TestService> {
   const serviceDetails = { schedule: DISTANT, envSpecificDetails: { startCommand }, maxShutdownDelaySeconds: 1, ...details }
   const service = await makeService(platform, { name, type: 'cron_job', serviceDetails })
   await service.goLive('hello-js')
@@ -42,7 +41,7 @@ function letItFallDue(service: TestService): void {
 
 describe('a cron job', () => {
   test('is a service with ids of its own, live without an instance once it is built, and runs on demand', async () => {
-    const service = await liveCron('nightly', { timezone: 'Europe/Berlin' }, 'cat VERSION 2>/dev/null; echo $CPD_SERVICE_TYPE')
+    const service = await liveCron('nightly', { timezone: 'Europe/Berlin' }, 'printenv; wait 200')
     expect(service.id).toMatch(/^crn-[0-9a-v]{20}$/)
     expect(await service.instances()).toEqual([])
     const year = new Date().getUTCFullYear() + 1
@@ -59,9 +58,10 @@ describe('a cron job', () => {
       status: 'pending',
       triggeredBy: expect.stringMatching(/^usr-/),
     })
+    const env = await until('it runs', () => platform.machine.runs.get(body.id)?.env)
+    expect(env.CPD_SERVICE_TYPE).toBe('cron_job')
     const ended = await runEnd(service, body.id)
     expect(ended).toMatchObject({ status: 'successful', exitCode: 0 })
-    expect((await linesOf(platform, service, body.id)).at(-1)).toBe('cron_job')
     expect((await details(service)).lastSuccessfulRunAt).toBe(ended.finishedAt)
     const told = (await service.events()).filter(({ details: { cronJobRunId } }) => cronJobRunId === body.id)
     expect(told.map(({ type, details: { status: one } }) => [type, one])).toEqual([
@@ -72,7 +72,7 @@ describe('a cron job', () => {
 
   test('takes one-off jobs as well, which are no runs of it', async () => {
     const service = await liveCron('both')
-    const job = await service.ask<Job>('/jobs', { json: { startCommand: 'true' } })
+    const job = await service.ask<Job>('/jobs', { json: { startCommand: 'exit 0' } })
     expect(job.status).toBe(201)
     expect(await history(service)).toEqual([])
     const { body } = await runs(service, 'POST')
@@ -110,11 +110,12 @@ describe('a cron job', () => {
 })
 
 describe('a run that falls due while another is under way', () => {
-  const long = 'echo up; sleep 30'
+  const long = 'print up; serve'
+  const isUp = (id: string) => platform.machine.running().includes(id)
   async function withRun(name: string, overlapPolicy: 'skip' | 'allow' | 'replace') {
     const service = await liveCron(name, { overlapPolicy }, long)
     const { body } = await runs(service, 'POST')
-    await until('it runs', async () => (await linesOf(platform, service, body.id)).includes('up'))
+    await until('it runs', () => isUp(body.id))
     return { service, first: body.id }
   }
 
@@ -140,7 +141,7 @@ describe('a run that falls due while another is under way', () => {
   test('runs beside it with allow', async () => {
     const { service, first } = await withRun('allows', 'allow')
     const second = (await runs(service, 'POST')).body.id
-    await until('both run', async () => (await linesOf(platform, service, second)).includes('up'))
+    await until('both run', () => isUp(first) && isUp(second))
     expect((await history(service)).map(({ id, status }) => [id, status])).toEqual([
       [second, 'pending'],
       [first, 'pending'],
@@ -151,7 +152,7 @@ describe('a run that falls due while another is under way', () => {
     const { service, first } = await withRun('replaces', 'replace')
     const second = (await runs(service, 'POST')).body.id
     expect(await runEnd(service, first)).toMatchObject({ status: 'canceled', reason: `Replaced by ${second}.` })
-    await until('the other runs', async () => (await linesOf(platform, service, second)).includes('up'))
+    await until('the other runs', () => isUp(second))
   })
 })
 

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { servicePathsOf } from '../../../../server/platform/paths.ts'
 import { type Platform, startPlatform } from '../../../support/platform.ts'
 import { makeService, type TestService } from '../../../support/service.ts'
@@ -33,15 +33,6 @@ test('a deploy canceled during its build ends at once, with no process and no fo
   expect((await visit('in-build')).text).toBe('hello-js old\n')
 })
 
-test('a deploy canceled during its pre-deploy command ends', async () => {
-  const service = await makeService(platform, { name: 'in-pre', serviceDetails: { preDeployCommand: 'sleep 60' } })
-  const deployId = await service.upload('hello-js')
-  await service.reaches(deployId, 'pre_deploy_in_progress')
-  await cancel(service, deployId)
-  expect(await service.ends(deployId)).toMatchObject({ status: 'canceled' })
-  expect(await processesOf(deployId)).toEqual([])
-})
-
 test('a deploy canceled during its update takes its instances with it and leaves the old ones', async () => {
   const service = await makeService(platform, { name: 'in-update' })
   await service.goLive('hello-js', { VERSION: 'old' })
@@ -54,47 +45,16 @@ test('a deploy canceled during its update takes its instances with it and leaves
   expect((await visit('in-update')).text).toBe('hello-js old\n')
 })
 
-describe('while another deploy is at work', () => {
-  test('a queued one is canceled without ever having begun', async () => {
-    const service = await makeService(platform, { name: 'queued' })
-    const running = await service.upload('hello-js', longBuild)
-    const waiting = await service.upload('hello-js')
-    expect((await service.deploy(waiting)).status).toBe('queued')
-    expect((await cancel(service, waiting)).body).toMatchObject({ status: 'canceled' })
-    expect((await service.deploy(running)).status).toBe('build_in_progress')
-    await cancel(service, running)
-    await service.ends(running)
-  })
-
-  test('a newer one replaces the queued one, and is the next', async () => {
-    const service = await makeService(platform, { name: 'replaced' })
-    const running = await service.upload('hello-js', longBuild)
-    const waiting = await service.upload('hello-js', { VERSION: '2' })
-    const newest = await service.upload('hello-js', { VERSION: '3' })
-    expect(await service.deploy(waiting)).toMatchObject({ status: 'canceled', reason: `Replaced by ${newest}.` })
-    await cancel(service, running)
-    expect((await service.ends(newest)).status).toBe('live')
-    expect((await visit('replaced')).text).toBe('hello-js 3\n')
-  })
-
-  test('a build of another service waits for a place, and an update holds none', async () => {
-    const [first, second] = [await makeService(platform, { name: 'first' }), await makeService(platform, { name: 'second' })]
-    const updating = await first.upload('hello-js', neverUp)
-    await first.reaches(updating, 'update_in_progress')
-    expect((await second.goLive('hello-js')).status).toBe('live')
-    const building = await second.upload('hello-js', longBuild)
-    await second.reaches(building, 'build_in_progress')
-    await cancel(first, updating)
-    const waiting = await first.upload('hello-js')
-    expect((await first.deploy(waiting)).status).toBe('queued')
-    await cancel(second, building)
-    expect((await first.ends(waiting)).status).toBe('live')
-  })
-})
-
-test('a deploy that has ended cannot be canceled', async () => {
-  const service = await makeService(platform, { name: 'ended' })
-  const { id } = await service.goLive('hello-js')
-  expect(await cancel(service, id)).toMatchObject({ status: 409, body: { message: `Deploy ${id} has already ended (live).` } })
-  expect((await visit('ended')).text).toBe('hello-js 1\n')
+test('a build of another service waits for a place, and an update holds none', async () => {
+  const [first, second] = [await makeService(platform, { name: 'first' }), await makeService(platform, { name: 'second' })]
+  const updating = await first.upload('hello-js', neverUp)
+  await first.reaches(updating, 'update_in_progress')
+  expect((await second.goLive('hello-js')).status).toBe('live')
+  const building = await second.upload('hello-js', longBuild)
+  await second.reaches(building, 'build_in_progress')
+  await cancel(first, updating)
+  const waiting = await first.upload('hello-js')
+  expect((await first.deploy(waiting)).status).toBe('queued')
+  await cancel(second, building)
+  expect((await first.ends(waiting)).status).toBe('live')
 })

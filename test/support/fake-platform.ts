@@ -1,0 +1,71 @@
+import { createApp } from '../../server/api/app/app.ts'
+import { compose } from '../../server/boot/serve/compose.ts'
+import { recover } from '../../server/boot/serve/recover.ts'
+import { readConfig } from '../../server/boot/settings/config.ts'
+import { createFakeEngine } from '../../server/engines/fake/engine.ts'
+import { createFakeMachine, type FakeMachine } from '../../server/engines/fake/machine.ts'
+import { createServerLog } from '../../server/platform/server-log.ts'
+import { noQuota } from '../../server/runtime/space/quota.ts'
+import { closeInTurn } from './closing.ts'
+import { makeDataDir } from './data-dir.ts'
+import { idleIngress, idleRoutes, idleTelemetry } from './idle-parts.ts'
+import { deleteServices } from './platform.ts'
+import { largeMachine, type TestServer, testAdmin, testStaticToken } from './server.ts'
+
+/** A server that decides everything as the real one does, and whose builds and instances run in memory. */
+export interface FakePlatform extends TestServer {
+  machine: FakeMachine
+}
+
+/** Starts it with all its work going. Nobody is routed, and commands are those of engines/fake/program.ts. */
+export async function startFakePlatform(env: Record<string, string> = {}): Promise<FakePlatform> {
+  const data = makeDataDir()
+  const given = {
+    CP_DATA_DIR: data.dir,
+    CP_LISTEN: '127.0.0.1:0',
+    CP_ADMIN_PASSWORD: testAdmin.password,
+    SERVICE_API_TOKEN: testStaticToken,
+    CP_RATE_LIMIT: '0',
+    CP_DRAIN_SECONDS: '1',
+    CP_DNS_RESOLVER: '127.0.0.1:1',
+    ...env,
+  }
+  const config = readConfig(given, {}, process.getuid?.() === 0)
+  const logged: string[] = []
+  const log = createServerLog((line) => logged.push(line))
+  const machine = createFakeMachine()
+  const { context, work, close } = await compose({
+    config,
+    version: '0.0.0-test',
+    executable: process.execPath,
+    log,
+    parts: {
+      engine: createFakeEngine(machine),
+      ingress: idleIngress,
+      routes: idleRoutes,
+      diskQuota: noQuota('a test limits nobody'),
+      machine: largeMachine,
+      telemetry: idleTelemetry(data.paths, log),
+    },
+  })
+  const app = createApp(context)
+  const { port } = app.listen(config.CP_LISTEN)
+  await recover(context, work.supervisor)
+  work.start()
+  return {
+    url: `http://127.0.0.1:${port}`,
+    db: context.db,
+    context,
+    adminToken: testStaticToken,
+    logged,
+    machine,
+    async close() {
+      await closeInTurn({
+        'removing services': () => deleteServices(context),
+        'stopping the API': () => app.stop(),
+        'closing the parts': close,
+        'removing the data': data.remove,
+      })
+    },
+  }
+}
