@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { version } from '../package.json'
+import { inCommands } from './api/commands-for-routes.ts'
 import { CliError, exitCodes, Interrupted, RemoteExit } from './base/error.ts'
 import { addAccountCommands } from './commands/account.ts'
 import { addAuditCommands } from './commands/audit.ts'
@@ -120,12 +121,12 @@ function report(error: unknown, io: Io, isJson: boolean, argv: readonly string[]
 function explain({ message, hint, body }: CliError, argv: readonly string[]): string {
   const details = (body.details ?? [])
     .filter((detail) => !message.includes(detail.message))
-    .map(({ path, message: text }) => `  ${path}: ${text}`)
+    .map(({ path, message: text }) => `  ${path}: ${inCommands(text)}`)
   const flags = flagsBehind(
     (body.details ?? []).map(({ path }) => path),
     argv,
   ).filter((flag) => !message.includes(flag))
   const given = flags.length === 0 ? [] : [`This was given with ${flags.join(', ')}.`]
   const request = body.code === 'internal' && body.id !== '' ? [`Request id for the operator: ${body.id}`] : []
-  return `${cleanLines([`Error: ${message}`, ...details, ...given, ...(hint === undefined ? [] : [hint]), ...request].join('\n'))}\n`
+  return `${cleanLines([`Error: ${inCommands(message)}`, ...details, ...given, ...(hint === undefined ? [] : [hint]), ...request].join('\n'))}\n`
 }
