@@ -54,7 +54,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     setTimeout(() => Bun.gc(true), START_OVER_MS).unref()
     const missingGuarantees = [...(await context.engine.guarantees()), context.diskQuota.guarantee].filter(({ holds }) => !holds)
     const upgraded = options.isOnTrial ? undefined : concludeUpgrade(context.paths, context.log)
-    if (upgraded !== undefined) context.audit.tell({ event: 'server.upgraded', metadata: { ...upgraded } })
+    if (upgraded !== undefined) context.audit.report({ event: 'server.upgraded', metadata: { ...upgraded } })
     const backUp = (folder: string) => backUpControl(context.db, folder)
     return { address, publicUrl: context.publicUrl, firstStart, missingGuarantees, backUp, close: closeAll }
   } catch (error) {

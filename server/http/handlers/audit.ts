@@ -25,5 +25,5 @@ export interface DeniedRequest {
 export interface AuditPort {
   /** Makes a change together with its entry, if its operation has one: both or neither. @throws whatever `apply` throws. */
   record<T>(change: AuditedChange, apply: () => T): T
-  denied(attempt: DeniedRequest): void
+  denied(request: DeniedRequest): void
 }

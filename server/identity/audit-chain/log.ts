@@ -23,7 +23,7 @@ export interface AuditLog {
   /** Writes down what no request asked for. Belongs into the transaction of the change, where it has one. */
   system(change: SystemChange): void
   /** Reports what has happened outside of the database already: an entry that cannot be written goes to the server's log. */
-  tell(change: SystemChange): void
+  report(change: SystemChange): void
 }
 
 const MAX_METADATA_CHARS = 16_384
@@ -51,7 +51,7 @@ export function openAuditLog(parts: { db: Database; signer: AuditSigner; log: Se
     publicKey: signer.publicKey,
     append,
     system,
-    tell(change) {
+    report(change) {
       try {
         system(change)
       } catch (error) {

@@ -15,27 +15,27 @@ export interface DenialBudget {
 }
 
 export interface DenialBudgets {
-  of(attempt: DeniedRequest): DenialBudget
+  of(denied: DeniedRequest): DenialBudget
   countAnew(): void
 }
 
-export function createBudgets(now: () => number, tellLeftOut: (budget: DenialBudget) => void): DenialBudgets {
+export function createBudgets(now: () => number, reportSuppressed: (budget: DenialBudget) => void): DenialBudgets {
   const budgets = new Map<string, DenialBudget>()
   let sinceAt = now()
-  const turnHour = () => {
+  const endHour = () => {
     if (now() - sinceAt < HOUR_MS) return
-    for (const budget of budgets.values()) if (budget.suppressed > 0) tellLeftOut(budget)
+    for (const budget of budgets.values()) if (budget.suppressed > 0) reportSuppressed(budget)
     budgets.clear()
     sinceAt = now()
   }
   return {
-    of(attempt) {
-      turnHour()
-      const owner = ownerOf(attempt)
+    of(denied) {
+      endHour()
+      const owner = ownerOf(denied)
       const known = budgets.get(owner ?? '')
       if (known !== undefined) return known
       const maxEntries = owner === undefined ? MAX_ENTRIES_PER_HOUR : MAX_ENTRIES_OF_ONE
-      const budget: DenialBudget = { maxEntries, written: 0, suppressed: 0, counted: 0, first: attempt }
+      const budget: DenialBudget = { maxEntries, written: 0, suppressed: 0, counted: 0, first: denied }
       budgets.set(owner ?? '', budget)
       return budget
     },

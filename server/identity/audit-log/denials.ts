@@ -10,7 +10,7 @@ import { createBudgets, type DenialBudget, hasRoom } from './denial-budgets.ts'
 
 /** Whoever is denied in masses must not fill the log, the disk or the memory: repeats are counted, and told in one entry a minute. */
 export interface Denials {
-  tell(attempt: DeniedRequest): void
+  report(denied: DeniedRequest): void
   flush(): void
 }
 
@@ -52,24 +52,24 @@ export function createDenials({ db, audit, log, now, stopping }: DenialsContext)
 
   return {
     flush,
-    tell(attempt) {
-      const key = keyOf(attempt)
+    report(denied) {
+      const key = keyOf(denied)
       const known = counted.get(key)
       if (known !== undefined) {
         known.repeats += 1
-        if (known.operations.size < MAX_OPERATIONS) known.operations.add(attempt.operationId)
+        if (known.operations.size < MAX_OPERATIONS) known.operations.add(denied.operationId)
         return
       }
-      const budget = budgets.of(attempt)
+      const budget = budgets.of(denied)
       if (budget.counted >= MAX_COUNTED) {
         budget.suppressed += 1
         return
       }
       budget.counted += 1
-      counted.set(key, { first: attempt, repeats: 0, operations: new Set([attempt.operationId]) })
+      counted.set(key, { first: denied, repeats: 0, operations: new Set([denied.operationId]) })
       timer ??= setTimeout(flush, WINDOW_MS).unref()
       // The entry comes after the answer: how long that takes must not tell whether there is an account, and in how many workspaces.
-      if (hasRoom(budget)) setImmediate(() => write(entryOf(attempt), () => chainsOf(db, attempt)))
+      if (hasRoom(budget)) setImmediate(() => write(entryOf(denied), () => chainsOf(db, denied)))
     },
   }
 }

@@ -36,7 +36,7 @@ export function createAuditTrail<C extends IdentityContext>(context: C, events: 
         return reply
       })
     },
-    denied: (attempt) => denials.tell(attempt),
+    denied: denials.report,
   }
 }
 

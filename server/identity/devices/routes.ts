@@ -32,7 +32,7 @@ export function createDeviceRoutes({ config, now }: Pick<IdentityContext, 'confi
       if (call.body.grant_type !== deviceGrantType) return refusal(call, 'unsupported_grant_type')
       const redeemed = redeemGrant(context, call.body.device_code)
       if ('error' in redeemed) return refusal(call, redeemed.error)
-      tellOf(call, context.db, redeemed)
+      noteUser(call, context.db, redeemed)
       return redeemed.tokens
     },
     refreshDeviceToken(call, { db, sealer }) {
@@ -43,7 +43,7 @@ export function createDeviceRoutes({ config, now }: Pick<IdentityContext, 'confi
         return refreshed.tokens
       }
       if (refreshed.outcome === 'unknown') return refusal(call, 'invalid_grant')
-      tellOf(call, db, refreshed)
+      noteUser(call, db, refreshed)
       // An answer, not an error thrown: that the session has ended must stay written.
       return oauthError(call, 'invalid_grant')
     },
@@ -52,7 +52,7 @@ export function createDeviceRoutes({ config, now }: Pick<IdentityContext, 'confi
       const token = call.body?.token ?? (credential.kind === 'bearer' ? credential.token : undefined)
       const ended = token === undefined ? undefined : endSessionOf(db, token)
       if (ended === undefined) call.note({ isUnchanged: true })
-      else tellOf(call, db, ended)
+      else noteUser(call, db, ended)
       return undefined
     },
     getDeviceRequest: ({ actor, query, clientAddress }, { db }) =>
@@ -66,17 +66,17 @@ export function createDeviceRoutes({ config, now }: Pick<IdentityContext, 'confi
   }
 }
 
-type Told = Pick<Call<Operation>, 'note' | 'requestId'>
+type NotedCall = Pick<Call<Operation>, 'note' | 'requestId'>
 
-function tellOf(call: Told, db: Database, { userId, client }: { userId: string; client: string }): void {
+function noteUser(call: NotedCall, db: Database, { userId, client }: { userId: string; client: string }): void {
   const email = findUser(db, userId)?.email ?? ''
   call.note({ actor: { type: 'user', id: userId, email }, metadata: { device: client } })
 }
 
-function refusal(call: Told, error: OAuthErrorCode) {
+function refusal(call: NotedCall, error: OAuthErrorCode) {
   call.note({ isUnchanged: true })
   return oauthError(call, error)
 }
 
-const oauthError = ({ requestId: id }: Told, error: OAuthErrorCode) =>
+const oauthError = ({ requestId: id }: NotedCall, error: OAuthErrorCode) =>
   answer(400, { message: explanations[error], code: 'bad_request' as const, id, error, error_description: explanations[error] })

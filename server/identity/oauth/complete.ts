@@ -27,7 +27,7 @@ export interface AnswerFields {
   iss?: string
 }
 
-export interface Return {
+export interface Callback {
   provider: Provider
   cookie: BrowserCookie
   fields: AnswerFields
@@ -40,17 +40,19 @@ export interface Return {
 
 type CompleteContext = Pick<IdentityContext, 'db' | 'audit' | 'sealer' | 'publicUrl' | 'config' | 'log' | 'now'>
 
-export async function completeAtProvider(context: CompleteContext, back: Return): Promise<Response> {
-  const { provider, cookie, fields, request } = back
+export async function completeAtProvider(context: CompleteContext, callback: Callback): Promise<Response> {
+  const { provider, cookie, fields, request } = callback
   const attempt = takeAttempt(context, {
     provider: provider.id,
     state: fields.state ?? '',
     browserToken: cookie.read(request.headers) ?? '',
   })
-  if (attempt === undefined) return refuse(context, back, { problem: 'oauth_expired', returnTo: HOME_PATH, isLink: false })
-  const outcome = await profileOf(context, back, attempt)
-  if ('problem' in outcome) return refuse(context, back, { ...outcome, ...aimOf(attempt) })
-  return attempt.linkUserId === undefined ? signIn(context, back, { attempt, ...outcome }) : linkTo(context, back, { attempt, ...outcome })
+  if (attempt === undefined) return refuse(context, callback, { problem: 'oauth_expired', returnTo: HOME_PATH, isLink: false })
+  const outcome = await profileOf(context, callback, attempt)
+  if ('problem' in outcome) return refuse(context, callback, { ...outcome, ...aimOf(attempt) })
+  return attempt.linkUserId === undefined
+    ? signIn(context, callback, { attempt, ...outcome })
+    : linkTo(context, callback, { attempt, ...outcome })
 }
 
 const aimOf = ({ returnTo, linkUserId }: TakenAttempt) => ({ returnTo, isLink: linkUserId !== undefined })
@@ -58,7 +60,7 @@ const aimOf = ({ returnTo, linkUserId }: TakenAttempt) => ({ returnTo, isLink: l
 /** Where the provider sends forms, the form's answer counts, and of the address the state only. */
 async function profileOf(
   { log }: CompleteContext,
-  { provider, fields }: Return,
+  { provider, fields }: Callback,
   attempt: TakenAttempt,
 ): Promise<{ profile: Profile } | { problem: OAuthProblem }> {
   const { code, iss, error, name }: KeptAnswer = attempt.keptAnswer ?? fields
@@ -78,12 +80,12 @@ interface Known {
   profile: Profile
 }
 
-function signIn(context: CompleteContext, back: Return, { attempt, profile }: Known): Response {
+function signIn(context: CompleteContext, callback: Callback, { attempt, profile }: Known): Response {
   const { db, publicUrl } = context
-  const { provider, request, change, note } = back
+  const { provider, request, change, note } = callback
   const { inviteToken, returnTo } = attempt
   const entered = change(() => {
-    const result = enter(context, { provider: provider.id, profile, inviteToken, place: placeOf(back) })
+    const result = enter(context, { provider: provider.id, profile, inviteToken, place: placeOf(callback) })
     const oldToken = sessionTokenOf(request.headers)
     if (result.kind === 'signed_in' && oldToken !== undefined) deleteSession(db, oldToken)
     note(result.kind === 'refused' ? { isUnchanged: true } : factsOf(provider, result))
@@ -92,7 +94,7 @@ function signIn(context: CompleteContext, back: Return, { attempt, profile }: Kn
   switch (entered.kind) {
     case 'refused':
       if (entered.user !== undefined) note({ actor: { type: 'user', id: entered.user.id, email: entered.user.email } })
-      return refuse(context, back, { problem: entered.problem, ...aimOf(attempt) })
+      return refuse(context, callback, { problem: entered.problem, ...aimOf(attempt) })
     case 'code_wanted':
       return redirect(codeUrl(publicUrl, returnTo), [pendingCookieOf(publicUrl, entered.pendingToken)])
     case 'signed_in': {
@@ -111,9 +113,9 @@ const factsOf = (
   metadata: { provider: id, outcome: entered.how ?? entered.kind },
 })
 
-function linkTo(context: CompleteContext, back: Return, { attempt, profile }: Known): Response {
+function linkTo(context: CompleteContext, callback: Callback, { attempt, profile }: Known): Response {
   const { db, publicUrl, now } = context
-  const { provider, request, change, note } = back
+  const { provider, request, change, note } = callback
   const { linkUserId: wantedUserId = '', returnTo } = attempt
   const outcome = change(() => {
     const sessionUser = findSessionUser(db, sessionTokenOf(request.headers) ?? '', now())
@@ -122,7 +124,7 @@ function linkTo(context: CompleteContext, back: Return, { attempt, profile }: Kn
     else note({ isUnchanged: true })
     return result
   })
-  if (outcome.kind === 'refused') return refuse(context, back, { problem: outcome.problem, ...aimOf(attempt) })
+  if (outcome.kind === 'refused') return refuse(context, callback, { problem: outcome.problem, ...aimOf(attempt) })
   return redirect(pageUrl(publicUrl, returnTo))
 }
 
@@ -130,7 +132,7 @@ const harmless: ReadonlySet<OAuthProblem> = new Set(['oauth_cancelled', 'oauth_u
 
 function refuse(
   { publicUrl }: CompleteContext,
-  { provider, note, deny }: Return,
+  { provider, note, deny }: Callback,
   { problem, ...aim }: { problem: OAuthProblem; returnTo: string; isLink: boolean },
 ): Response {
   note({ isUnchanged: true, metadata: { provider: provider.id, problem } })

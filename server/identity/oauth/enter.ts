@@ -16,7 +16,7 @@ import { decideLink, decideSignIn, type SignInFacts } from './rules.ts'
 
 type EnterContext = Pick<IdentityContext, 'db' | 'audit' | 'config' | 'now'>
 
-export interface Arrival {
+export interface ProviderSignIn {
   provider: ProviderId
   profile: Profile
   inviteToken: string | undefined
@@ -28,28 +28,28 @@ export type Entered =
   | { kind: 'code_wanted'; user: StoredUser; pendingToken: string }
   | { kind: 'refused'; problem: OAuthProblem; user?: StoredUser | undefined }
 
-export function enter(context: EnterContext, arrival: Arrival): Entered {
+export function enter(context: EnterContext, signIn: ProviderSignIn): Entered {
   const { db, now } = context
-  const { profile, provider } = arrival
-  const decision = decideSignIn(factsOf(context, arrival))
+  const { profile, provider } = signIn
+  const decision = decideSignIn(factsOf(context, signIn))
   switch (decision.kind) {
     case 'refuse':
       return { kind: 'refused', problem: decision.problem, user: namesakeOf(context, profile) }
     case 'enter':
-      return begin(context, arrival, { userId: decision.userId, how: 'known' })
+      return begin(context, signIn, { userId: decision.userId, how: 'known' })
     case 'link_and_enter':
       putIdentity(db, identityOf(profile, { provider, userId: decision.userId, createdAt: now() }))
-      return begin(context, arrival, { userId: decision.userId, how: 'linked' })
+      return begin(context, signIn, { userId: decision.userId, how: 'linked' })
     case 'join':
     case 'register':
-      return begin(context, arrival, {
-        userId: makeAccount(context, arrival, decision).id,
+      return begin(context, signIn, {
+        userId: makeAccount(context, signIn, decision).id,
         how: decision.kind === 'join' ? 'invited' : 'registered',
       })
   }
 }
 
-function factsOf(context: EnterContext, { profile, provider, inviteToken }: Arrival): SignInFacts {
+function factsOf(context: EnterContext, { profile, provider, inviteToken }: ProviderSignIn): SignInFacts {
   const { db, config } = context
   const namesake = namesakeOf(context, profile)
   return {
@@ -83,7 +83,7 @@ function ifPossible<T>(attempt: () => T): T | undefined {
 
 function makeAccount(
   context: EnterContext,
-  { profile, provider, inviteToken }: Arrival,
+  { profile, provider, inviteToken }: ProviderSignIn,
   { kind, email }: { kind: 'join' | 'register'; email: string },
 ): StoredUser {
   const { db, now } = context
@@ -99,7 +99,7 @@ function makeAccount(
 type How = 'known' | 'linked' | 'invited' | 'registered'
 
 /** A second factor is wanted after a provider's as after a password: the provider may have asked for one, or not. */
-function begin(context: EnterContext, { place, inviteToken }: Arrival, { userId, how }: { userId: string; how: How }): Entered {
+function begin(context: EnterContext, { place, inviteToken }: ProviderSignIn, { userId, how }: { userId: string; how: How }): Entered {
   const { db, now } = context
   const user = findUser(db, userId)
   if (user === undefined) throw new Error('An identity belongs to a user who does not exist')
@@ -116,7 +116,7 @@ export type Linked = { kind: 'linked' } | { kind: 'linked_already' } | { kind: '
 
 export function link(
   { db, now }: EnterContext,
-  { provider, profile }: Pick<Arrival, 'provider' | 'profile'>,
+  { provider, profile }: Pick<ProviderSignIn, 'provider' | 'profile'>,
   { wantedUserId, sessionUserId }: { wantedUserId: string; sessionUserId: string | undefined },
 ): Linked {
   const linkedUserId = findIdentity(db, profile.issuer, profile.subject)?.userId

@@ -32,7 +32,7 @@ export function findPendingUser(db: Database, token: string, now: number): Store
   return row === null ? undefined : findUser(db, row.userId)
 }
 
-interface PendingAttempt {
+interface PendingRequest {
   token: string | undefined
   otp: string
   place: SessionPlace
@@ -42,7 +42,7 @@ interface PendingAttempt {
 /** Belongs into a transaction. @throws AppError `unauthorized` without such a sign-in or for a wrong code, `rate_limited`, `forbidden`. */
 export function finishPendingSignIn(
   deps: SignInDeps,
-  { token = '', otp, place, onAccount }: PendingAttempt,
+  { token = '', otp, place, onAccount }: PendingRequest,
 ): SignIn & { secondFactor: SecondFactorUsed | undefined } {
   const { db, logins, now } = deps
   const user = requirePending(db, token, now())

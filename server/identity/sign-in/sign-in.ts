@@ -27,7 +27,7 @@ export interface SignIn {
   deviceToken?: string
 }
 
-export interface Attempt {
+export interface SignInRequest {
   email: string
   password: string
   otp: string | undefined
@@ -42,31 +42,31 @@ export interface Attempt {
  * @throws AppError `unauthorized` for a wrong password or an unknown account alike, or at /otp; `rate_limited`, `forbidden` for an account
  * in no workspace, `unavailable` in a rush.
  */
-export async function signIn(deps: SignInDeps, attempt: Attempt): Promise<SignIn & { secondFactor: SecondFactorUsed | undefined }> {
+export async function signIn(deps: SignInDeps, request: SignInRequest): Promise<SignIn & { secondFactor: SecondFactorUsed | undefined }> {
   const { db, logins, now } = deps
-  const device = knownDeviceOf(db, attempt.deviceToken, attempt.email)
-  const counters = loginCountersOf({ email: attempt.email, address: attempt.place.address, device })
+  const device = knownDeviceOf(db, request.deviceToken, request.email)
+  const counters = loginCountersOf({ email: request.email, address: request.place.address, device })
   const takeBack = () => {
     for (const counter of counters.all) logins.takeBack(counter)
   }
   logins.begin(counters.all)
-  const { user, newHash } = await ownerOf(deps, attempt, device !== undefined).catch((error: unknown) => {
+  const { user, newHash } = await ownerOf(deps, request, device !== undefined).catch((error: unknown) => {
     if (error instanceof AppError && error.code === 'unavailable') takeBack()
     throw error
   })
   // The hashes took their time: the password may have been changed, the second factor switched on.
   if (findUser(db, user.id)?.passwordHash !== user.passwordHash) throw wrongPassword()
-  if (attempt.otp === undefined && hasTwoFactor(db, user.id)) {
+  if (request.otp === undefined && hasTwoFactor(db, user.id)) {
     takeBack()
     throw secondFactorWanted()
   }
-  const [codes] = proofCountersOf(attempt.email, attempt.place.address)
-  if (attempt.otp !== undefined) logins.begin([codes])
-  const result = attempt.change(() => {
-    const secondFactor = requireSecondFactor(deps, user.id, attempt.otp)
+  const [codes] = proofCountersOf(request.email, request.place.address)
+  if (request.otp !== undefined) logins.begin([codes])
+  const result = request.change(() => {
+    const secondFactor = requireSecondFactor(deps, user.id, request.otp)
     if (newHash !== undefined) setPasswordHash(db, user.id, newHash)
-    const deviceToken = noteDevice(db, { userId: user.id, token: attempt.deviceToken, now: now() })
-    return { ...beginSession(db, user, { place: attempt.place, now: now() }), secondFactor, deviceToken }
+    const deviceToken = noteDevice(db, { userId: user.id, token: request.deviceToken, now: now() })
+    return { ...beginSession(db, user, { place: request.place, now: now() }), secondFactor, deviceToken }
   })
   takeBack()
   for (const counter of [...counters.forgiven, codes]) logins.reset(counter)
@@ -77,7 +77,7 @@ const wrongPassword = (): AppError => new AppError('unauthorized', 'The e-mail o
 
 async function ownerOf(
   { db }: SignInDeps,
-  { email, password, onAccount }: Attempt,
+  { email, password, onAccount }: SignInRequest,
   isKnown: boolean,
 ): Promise<{ user: StoredUser; newHash?: string }> {
   const user = findUserByEmail(db, email)

@@ -18,13 +18,13 @@ const knownDevice = (hash: string): string => `known:${hash}`
 
 export const addressCounterOf = (address: string): string => `address:${networkOf(address)}`
 
-interface Attempt {
+interface SignInAttempt {
   email: string
   address: string
   device: string | undefined
 }
 
-export function loginCountersOf({ email, address, device }: Attempt): { all: string[]; forgiven: string[] } {
+export function loginCountersOf({ email, address, device }: SignInAttempt): { all: string[]; forgiven: string[] } {
   if (device !== undefined) return { all: [knownDevice(device)], forgiven: [knownDevice(device)] }
   const pair = pairOf(email, address)
   return { all: [pair, addressCounterOf(address), accountOf(email)], forgiven: [pair] }

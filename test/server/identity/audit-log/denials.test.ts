@@ -46,15 +46,15 @@ const entries = () =>
 
 test('the first is written at once, and what follows within a minute counted', () => {
   const denials = open()
-  denials.tell(attempt())
+  denials.report(attempt())
   vi.advanceTimersByTime(1)
   expect(entries()).toMatchObject([{ event: 'access.denied', operation: 'listServices', reason: 'unauthorized' }])
-  for (let count = 0; count < 500; count++) denials.tell(attempt({ operationId: count % 2 === 0 ? 'me' : 'listServices' }))
+  for (let count = 0; count < 500; count++) denials.report(attempt({ operationId: count % 2 === 0 ? 'me' : 'listServices' }))
   vi.advanceTimersByTime(60_000)
   expect(entries().slice(1)).toEqual([
     { event: 'access.denied', reason: 'unauthorized', repeats: 500, withinSeconds: 60, operations: ['listServices', 'me'] },
   ])
-  denials.tell(attempt())
+  denials.report(attempt())
   vi.advanceTimersByTime(1)
   expect(entries()).toHaveLength(3)
 })
@@ -67,8 +67,8 @@ describe('counted apart are', () => {
     ['another account', { facts: { actor: { type: 'user', id: 'usr-2', email: 'b@example.com' } } }],
   ])('%s', (_, changes) => {
     const denials = open()
-    denials.tell(attempt())
-    denials.tell(attempt(changes))
+    denials.report(attempt())
+    denials.report(attempt(changes))
     vi.advanceTimersByTime(1)
     expect(entries()).toHaveLength(2)
   })
@@ -76,18 +76,18 @@ describe('counted apart are', () => {
 
 test('addresses of one IPv6 network are one', () => {
   const denials = open()
-  for (let host = 1; host < 100; host++) denials.tell(attempt({ address: `2001:db8::${host.toString(16)}` }))
+  for (let host = 1; host < 100; host++) denials.report(attempt({ address: `2001:db8::${host.toString(16)}` }))
   vi.advanceTimersByTime(1)
   expect(entries()).toHaveLength(1)
 })
 
 test('a flood from everywhere is bounded by the hour, and the next hour tells of what was left out', () => {
   const denials = open()
-  for (let host = 0; host < 5000; host++) denials.tell(attempt({ address: `10.0.${host >> 8}.${host & 255}` }))
+  for (let host = 0; host < 5000; host++) denials.report(attempt({ address: `10.0.${host >> 8}.${host & 255}` }))
   vi.advanceTimersByTime(60_000)
   expect(entries()).toHaveLength(MAX_ENTRIES_PER_HOUR)
   now += HOUR_MS
-  denials.tell(attempt({ address: '203.0.113.1' }))
+  denials.report(attempt({ address: '203.0.113.1' }))
   vi.advanceTimersByTime(1)
   const [told, last] = entries().slice(MAX_ENTRIES_PER_HOUR)
   expect(told).toMatchObject({ event: 'access.denied_suppressed', maxEntriesPerHour: MAX_ENTRIES_PER_HOUR })
@@ -97,11 +97,11 @@ test('a flood from everywhere is bounded by the hour, and the next hour tells of
 
 test('a flood of strangers, or of one account, takes no room of others', () => {
   const denials = open()
-  for (let host = 0; host < 5000; host++) denials.tell(attempt({ address: `10.0.${host >> 8}.${host & 255}` }))
+  for (let host = 0; host < 5000; host++) denials.report(attempt({ address: `10.0.${host >> 8}.${host & 255}` }))
   const onAccount = (id: string, address: string) =>
     attempt({ address, isAdmitted: true, operationId: 'login', facts: { actor: { type: 'user', id, email: `${id}@example.com` } } })
-  for (let host = 0; host < 300; host++) denials.tell(onAccount('usr-1', `10.1.${host >> 8}.${host & 255}`))
-  denials.tell(onAccount('usr-2', '203.0.113.1'))
+  for (let host = 0; host < 300; host++) denials.report(onAccount('usr-1', `10.1.${host >> 8}.${host & 255}`))
+  denials.report(onAccount('usr-2', '203.0.113.1'))
   vi.advanceTimersByTime(1)
   const targets = world.db.query<{ target: string; n: number }, []>('SELECT target, count(*) AS n FROM audit_log GROUP BY target').all()
   expect(targets).toEqual([
@@ -114,8 +114,8 @@ test('a flood of strangers, or of one account, takes no room of others', () => {
 test('what was counted is told when the server stops', () => {
   const stopper = new AbortController()
   const denials = open(stopper.signal)
-  denials.tell(attempt())
-  denials.tell(attempt())
+  denials.report(attempt())
+  denials.report(attempt())
   vi.advanceTimersByTime(1)
   stopper.abort()
   expect(entries()).toMatchObject([{}, { repeats: 1 }])
@@ -124,7 +124,7 @@ test('what was counted is told when the server stops', () => {
 test('an entry that cannot be written is told to the operator', () => {
   const denials = open()
   world.db.run("CREATE TRIGGER fails BEFORE INSERT ON audit_log BEGIN SELECT RAISE(ABORT, 'no'); END")
-  denials.tell(attempt())
+  denials.report(attempt())
   vi.advanceTimersByTime(1)
   expect(logged.at(-1)).toContain('denied attempt not written down')
 })
