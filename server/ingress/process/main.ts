@@ -18,6 +18,7 @@ import { type Control, type ControlledIngress, serveControl } from '../control/s
 import { Deadlines } from '../limits/deadlines.ts'
 import { defaultIngressLimits, type IngressLimits } from '../limits/limits.ts'
 import { Unsent } from '../limits/unsent.ts'
+import type { ListenOptions } from '../serve/client-listener.ts'
 import { type Listeners, openListeners } from '../serve/listeners.ts'
 import { Router } from '../serve/router.ts'
 import { type InheritedListener, inheritanceOf } from '../sockets/inherited.ts'
@@ -85,20 +86,7 @@ export async function runIngress(options: IngressOptions): Promise<RunningIngres
     control = serveControl(options.controlSocketPath, ready.promise)
     await restore(routes)
     if (tls.table !== undefined) await restore(tls.table)
-    const answer = answerBeforeRoutes({
-      certificates: tls.certificates,
-      tlsPort: () => listeners?.tls?.address.port,
-      claim: (head, client) => {
-        client.note.serviceId = router.routes.get(head.host)?.serviceId ?? ''
-      },
-      answer: router.answer.bind(router),
-    })
-    const unsent = new Unsent(limits, isTrusted)
-    const finished: typeof traffic.finished = (note, client) => {
-      router.finished(note)
-      traffic.finished(note, client)
-    }
-    const context = { limits, deadlines, unsent, isTrusted, answer, finished }
+    const context = requestContext({ ...parts, isTrusted, tlsPort: () => listeners?.tls?.address.port })
     listeners = openListeners({
       listen: options.listen,
       listenTls: options.tls?.listen,
@@ -114,6 +102,32 @@ export async function runIngress(options: IngressOptions): Promise<RunningIngres
     await listeners?.abandon()
     for (const part of [streams, tls, deadlines]) part.stop()
     throw error
+  }
+}
+
+interface RequestParts extends Pick<Parts, 'limits' | 'deadlines' | 'router' | 'tls' | 'traffic'> {
+  isTrusted: (address: string) => boolean
+  tlsPort: () => number | undefined
+}
+
+function requestContext({ limits, deadlines, router, tls, traffic, isTrusted, tlsPort }: RequestParts): ListenOptions['context'] {
+  return {
+    limits,
+    deadlines,
+    unsent: new Unsent(limits, isTrusted),
+    isTrusted,
+    answer: answerBeforeRoutes({
+      certificates: tls.certificates,
+      tlsPort,
+      claim: (head, client) => {
+        client.note.serviceId = router.routes.get(head.host)?.serviceId ?? ''
+      },
+      answer: router.answer.bind(router),
+    }),
+    finished: (note, client) => {
+      router.finished(note)
+      traffic.finished(note, client)
+    },
   }
 }
 
