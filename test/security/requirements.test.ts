@@ -112,7 +112,7 @@ const proofs: Record<string, Record<string, string[]>> = {
       'an instance that answers with $name',
       'an answer that is broken off at any byte is never passed on as whole',
     ],
-    'server/ingress/refusals.test.ts': ['a head that trickles in is a 408', 'a body that stops coming is a 408'],
+    'server/ingress/serve/refusals.test.ts': ['a head that trickles in is a 408', 'a body that stops coming is a 408'],
     'server/ingress/message/forward.test.ts': ['hop-by-hop headers end here', 'forged forwarded headers are dropped'],
   },
   'S20 bodies': {

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createIngressClient, type IngressClient } from '../../../server/ingress/control/client.ts'
-import { ensureIngress, type IngressStart } from '../../../server/ingress/process/supervise.ts'
-import { makeCertificate } from '../../support/certificates.ts'
-import { freePorts } from '../../support/free-ports.ts'
+import { createIngressClient, type IngressClient } from '../../../../server/ingress/control/client.ts'
+import { ensureIngress, type IngressStart } from '../../../../server/ingress/process/supervise.ts'
+import { makeCertificate } from '../../../support/certificates.ts'
+import { freePorts } from '../../../support/free-ports.ts'
+import { proxyTo } from '../world.ts'
 import { startEchoUpstream } from './hand-over-load.ts'
-import { proxyTo } from './world.ts'
 
-const ingressProgram = fileURLToPath(new URL('./processes/ingress-program.ts', import.meta.url))
+const ingressProgram = fileURLToPath(new URL('../processes/ingress-program.ts', import.meta.url))
 
 let dir: string
 let client: IngressClient

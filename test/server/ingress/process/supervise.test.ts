@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createIngressClient } from '../../../server/ingress/control/client.ts'
-import { ensureIngress, type IngressStart, watchIngress } from '../../../server/ingress/process/supervise.ts'
-import { processAgeMs } from '../../../server/platform/process/process-start.ts'
-import { spawnProcess } from '../../../server/platform/process/spawn.ts'
-import { eventually, exchangeRaw } from './world.ts'
+import { createIngressClient } from '../../../../server/ingress/control/client.ts'
+import { ensureIngress, type IngressStart, watchIngress } from '../../../../server/ingress/process/supervise.ts'
+import { processAgeMs } from '../../../../server/platform/process/process-start.ts'
+import { spawnProcess } from '../../../../server/platform/process/spawn.ts'
+import { eventually, exchangeRaw } from '../world.ts'
 
 let dir: string
 let logged: string[]
@@ -23,8 +23,8 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-const ingressProgram = fileURLToPath(new URL('./processes/ingress-program.ts', import.meta.url))
-const controlPlaneProgram = fileURLToPath(new URL('./processes/control-plane-program.ts', import.meta.url))
+const ingressProgram = fileURLToPath(new URL('../processes/ingress-program.ts', import.meta.url))
+const controlPlaneProgram = fileURLToPath(new URL('../processes/control-plane-program.ts', import.meta.url))
 
 function wanted(version = '1', port = 0): IngressStart {
   const controlSocketPath = join(dir, 'ingress.sock')

@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createIngressClient, type IngressClient } from '../../../server/ingress/control/client.ts'
-import { ownSocketPath, ownSocketPaths } from '../../../server/ingress/control/names.ts'
-import { ensureIngress, type IngressStart } from '../../../server/ingress/process/supervise.ts'
-import { processesOf, processStart } from '../../../server/platform/process/process-start.ts'
-import { startLoad } from '../../support/load.ts'
-import { closed, frames, openSocket } from '../../support/socket.ts'
+import { createIngressClient, type IngressClient } from '../../../../server/ingress/control/client.ts'
+import { ownSocketPath, ownSocketPaths } from '../../../../server/ingress/control/names.ts'
+import { ensureIngress, type IngressStart } from '../../../../server/ingress/process/supervise.ts'
+import { processesOf, processStart } from '../../../../server/platform/process/process-start.ts'
+import { startLoad } from '../../../support/load.ts'
+import { closed, frames, openSocket } from '../../../support/socket.ts'
+import { connectRaw, eventually, proxyTo } from '../world.ts'
 import { type Attempt, startEchoUpstream, startMixedLoad } from './hand-over-load.ts'
-import { connectRaw, eventually, proxyTo } from './world.ts'
 
-const ingressProgram = fileURLToPath(new URL('./processes/ingress-program.ts', import.meta.url))
+const ingressProgram = fileURLToPath(new URL('../processes/ingress-program.ts', import.meta.url))
 
 let dir: string
 let client: IngressClient

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { connectRaw, eventually, exchangeRaw, ok, proxyTo, type RawUpstream, startRawUpstream, startWorld, type World } from './world.ts'
+import { connectRaw, eventually, exchangeRaw, ok, proxyTo, type RawUpstream, startRawUpstream, startWorld, type World } from '../world.ts'
 
 let world: World
 let upstream: RawUpstream

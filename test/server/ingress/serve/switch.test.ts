@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { connectRaw, eventually, exchangeRaw, ok, proxyTo, startRawUpstream, startWorld, type World } from './world.ts'
+import { connectRaw, eventually, exchangeRaw, ok, proxyTo, startRawUpstream, startWorld, type World } from '../world.ts'
 
 let world: World
 

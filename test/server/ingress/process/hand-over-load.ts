@@ -1,4 +1,4 @@
-import { connectRaw, type RawConnection } from './world.ts'
+import { connectRaw, type RawConnection } from '../world.ts'
 
 /** One request on a connection of its own, and what became of it. Times are of `performance.now()`. */
 export interface Attempt {
