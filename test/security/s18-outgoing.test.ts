@@ -77,18 +77,17 @@ test('S18: the search for connections finds them', () => {
   expect(opensConnections('server/api/app/app.ts')).toBe(false)
 })
 
-test('S18: the address of an instance is what the engine says, whatever a tenant says', () => {
-  const written = sources.flatMap((path) =>
-    [...codeOf(path).matchAll(/\baddress: ([\w.]+)[^}]*\}\)/g)].map(([, value]) => `${path} ${value}`),
+test('S18: the address of a workload is what the engine says, whatever a tenant says', () => {
+  const writers = sources.filter((path) => /^server\/(runtime\/workloads|apps\/(instances|workloads|jobs))\//.test(path))
+  const written = writers.flatMap((path) =>
+    [...codeOf(path).matchAll(/\baddress: ((?:[a-z]\w*\.)+address|null)\b/g)].map(([, value]) => `${path} ${value}`),
   )
-  const ofInstances = written.filter((one) => /^server\/apps\/(instances|workloads)\//.test(one))
-  expect([...new Set(ofInstances)].sort()).toEqual([
-    'server/apps/instances/observe.ts null',
-    'server/apps/instances/observe.ts state.address',
-    // Reads and writes the row as it is given.
-    'server/apps/workloads/instance-store.ts next.address',
-    'server/apps/workloads/instance-store.ts row.address',
+  // `seen` is the engine's state of the workload, and `step` carries it on.
+  expect([...new Set(written.filter((one) => !one.endsWith(' null')))].sort()).toEqual([
+    'server/runtime/workloads/plan.ts seen.address',
+    'server/runtime/workloads/supervisor.ts step.address',
   ])
+  expect(sources.filter((path) => /\bnoteAddress\(/.test(codeOf(path)))).toEqual(['server/runtime/workloads/start.ts'])
 })
 
 describe('S18: addresses in the fields of the API', () => {
