@@ -1,6 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { getDatabaseVersion, getMaximumVersion, type Migration, migrate } from 'bun-sqlite-migrations'
 import { AppError } from '../../../shared/error.ts'
+import { handBackPages } from '../../platform/db/free-pages.ts'
 import { openDatabase } from '../../platform/db/open.ts'
 import initial from './migrations/0001_initial.sql' with { type: 'text' }
 
@@ -20,10 +21,9 @@ export function openLogDatabase(path: string): Database {
       `The log database is of version ${held}, this executable knows only version ${known}. Start the newer executable, or move the file away to begin with empty logs.`,
     )
   }
-  // Pages freed by retention are handed back in small steps. The mode takes effect through VACUUM, which is instant while empty.
   // Without room for the open chunks of some hundred services, they are read again for every line.
   db.run(`PRAGMA cache_size = -${CACHE_KB}`)
-  if (held === 0) for (const statement of ['PRAGMA auto_vacuum = INCREMENTAL', 'VACUUM']) db.run(statement)
+  if (held === 0) handBackPages(db)
   migrate(db, migrations)
   return db
 }

@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import type { LogType } from '../../../shared/log.ts'
+import { releasePages } from '../../platform/db/free-pages.ts'
 import { excessIn } from './shares.ts'
 
 export interface Retention {
@@ -11,7 +12,6 @@ export interface Retention {
 const DAY_US = 24 * 60 * 60 * 1_000_000
 /** A step deletes this many chunks (about 100 KB of text each) and then lets other work run: a few milliseconds. */
 const CHUNKS_PER_STEP = 32
-const PAGES_PER_STEP = 512
 
 /** Removes what is too old or too much, oldest first and in small steps. Returns how many chunks of lines went. */
 export async function pruneLogs(db: Database, retention: Retention, now: number): Promise<number> {
@@ -102,12 +102,4 @@ function deleteChunks(db: Database, doomed: readonly DoomedChunk[]): number {
     db.run('DELETE FROM chunks WHERE last_seq IN (SELECT value FROM json_each(?))', [JSON.stringify(doomed.map((chunk) => chunk.last_seq))])
   }).immediate()
   return doomed.length
-}
-
-function releasePages(db: Database): number {
-  const free = () => db.query<{ freelist_count: number }, []>('PRAGMA freelist_count').get()?.freelist_count ?? 0
-  const before = free()
-  if (before === 0) return 0
-  db.run(`PRAGMA incremental_vacuum(${PAGES_PER_STEP})`)
-  return before - free()
 }

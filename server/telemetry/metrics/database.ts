@@ -2,6 +2,7 @@ import { type Database, SQLiteError } from 'bun:sqlite'
 import { renameSync, rmSync } from 'node:fs'
 import { getDatabaseVersion, getMaximumVersion, type Migration, migrate } from 'bun-sqlite-migrations'
 import { AppError } from '../../../shared/error.ts'
+import { handBackPages } from '../../platform/db/free-pages.ts'
 import { openDatabase } from '../../platform/db/open.ts'
 import { describeError, type ServerLog } from '../../platform/server-log.ts'
 import initial from './migrations/0001_initial.sql' with { type: 'text' }
@@ -50,8 +51,7 @@ function open(path: string): Opened {
     if (held > getMaximumVersion(migrations)) {
       throw new AppError('unavailable', `The metrics are of a newer version (${held}): they can be read again when that executable runs.`)
     }
-    // Pages that retention frees are handed back in small steps. The mode takes effect through VACUUM, which is instant while empty.
-    if (held === 0) for (const statement of ['PRAGMA auto_vacuum = INCREMENTAL', 'VACUUM']) db.run(statement)
+    if (held === 0) handBackPages(db)
     migrate(db, migrations)
   } catch (error) {
     db.close()

@@ -6,7 +6,7 @@ export interface Level {
   stepSeconds: number
   keptSeconds: number
   madeEverySeconds: number
-  /** Whether it holds services as a whole only: each deploy brings new instances, and nobody asks for those of long ago. */
+  /** Whether a level holds services as a whole only: each deploy brings new instances, and nobody asks for those of long ago. */
   isByServiceOnly: boolean
 }
 

@@ -1,3 +1,4 @@
+import { releasePages } from '../../platform/db/free-pages.ts'
 import type { MetricsDatabase, Opened } from './database.ts'
 import { fineLevel, type Level, levels } from './levels.ts'
 import type { Pause } from './pause.ts'
@@ -6,7 +7,6 @@ import { oldestFine } from './roll-up.ts'
 
 const FINE_SECONDS_PER_STEP = 60
 const SERIES_PER_STEP = 50
-const PAGES_PER_STEP = 512
 /** An instance without samples is forgotten only when it cannot have just begun. */
 const YOUNG_SECONDS = 2 * 60 * 60
 const TABLES = ['usage', 'traffic'] as const
@@ -19,7 +19,7 @@ export async function pruneFine(database: MetricsDatabase, now: number, pause: P
 export async function pruneCoarse(database: MetricsDatabase, now: number, pause: Pause): Promise<void> {
   for (const level of levels) if (level !== fineLevel) await pruneLevel(database, { level, before: now - level.keptSeconds }, pause)
   await repeat(() => database.use((opened) => forgetSeries(opened, now)), pause)
-  await repeat(() => database.use(releasePages), pause)
+  await repeat(() => database.use(({ db }) => releasePages(db)), pause)
 }
 
 export async function removeSamples(database: MetricsDatabase, service: string, pause: Pause): Promise<void> {
@@ -27,7 +27,7 @@ export async function removeSamples(database: MetricsDatabase, service: string, 
   database.use(({ db }) => {
     db.query("DELETE FROM tallies WHERE entry = $service OR (entry >= $service || '-' AND entry < $service || '.')").run({ service })
   })
-  await repeat(() => database.use(releasePages), pause)
+  await repeat(() => database.use(({ db }) => releasePages(db)), pause)
 }
 
 /** Services of which there are samples. */
@@ -99,12 +99,4 @@ function removeSome({ db, seriesIds }: Opened, service: string): number {
   }).immediate()
   seriesIds.clear()
   return ids.length
-}
-
-function releasePages({ db }: Opened): number {
-  const free = () => db.query<{ freelist_count: number }, []>('PRAGMA freelist_count').get()?.freelist_count ?? 0
-  const before = free()
-  if (before === 0) return 0
-  db.run(`PRAGMA incremental_vacuum(${PAGES_PER_STEP})`)
-  return before - free()
 }

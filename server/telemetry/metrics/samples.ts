@@ -28,7 +28,7 @@ export interface TrafficSample {
   samples: number
   instances: number
   instancesPeak: number
-  /** Of each instance, in thousandths of a core and MiB, at the end of the window; 0 where there is none. */
+  /** The limit of each instance, in thousandths of a core and MiB, at the end of the window; 0 where there is none. */
   cpuLimit: number
   memoryLimit: number
   requests: readonly number[]

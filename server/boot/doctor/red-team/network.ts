@@ -45,7 +45,7 @@ function atGateways(listeners: readonly ListenerTarget[]): ListenerTarget[] {
   return gateways().flatMap((host) => ports.map((port) => ({ what: 'the gateway', host, port })))
 }
 
-/** Of /proc/net/route: the third field, an address as a hexadecimal number whose lowest byte comes first. */
+/** The gateway in /proc/net/route is the third field, an address as a hexadecimal number whose lowest byte comes first. */
 const gateways = (): string[] =>
   readFileSync('/proc/net/route', 'utf8')
     .split('\n')

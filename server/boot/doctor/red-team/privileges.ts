@@ -89,7 +89,7 @@ async function mounting(): Promise<string> {
   }
 }
 
-/** Of the same kind as /dev/null, so that nothing can be done with it that could not be done without. */
+/** The device is of the same kind as /dev/null, so that nothing can be done with it that could not be done without. */
 async function makingDevice(): Promise<string> {
   const path = join(tmpdir(), `device-${process.pid}`)
   try {

@@ -67,7 +67,7 @@ const isVisible = ({ pid, startTicks }: ProcessTarget): boolean => startTicksOf(
 
 const START_FIELD = 22
 
-/** Of /proc/<pid>/stat (proc(5)); its second field, a name in brackets, may hold anything. */
+/** A field of /proc/<pid>/stat (proc(5)), whose second field, a name in brackets, may hold anything. */
 function startTicksOf(pid: number): number | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
