@@ -109,11 +109,6 @@ export const instanceById = (db: Database, id: string): StoredInstance | undefin
 export const instancesOf = (db: Database, serviceId: string): StoredInstance[] =>
   instances.all(db, 'WHERE service_id = $serviceId ORDER BY created_at, id', { serviceId })
 
-/** Ids of all instances and the services they belong to. */
-export function allInstances(db: Database): { id: string; serviceId: string }[] {
-  return db.query<{ id: string; serviceId: string }, []>('SELECT id, service_id AS serviceId FROM instances').all()
-}
-
 /** Ports that instances hold. */
 export function takenPorts(db: Database): Set<number> {
   const rows = db.query<{ port: number }, []>('SELECT port FROM instances').all()

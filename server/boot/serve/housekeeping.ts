@@ -3,7 +3,9 @@ import { forgetSpentAnswers } from '../../identity/devices/session-store.ts'
 import { forgetOldInvites } from '../../identity/invites/store.ts'
 import { forgetEndedSessions } from '../../identity/sessions/store.ts'
 import { describeError } from '../../platform/server-log.ts'
+import { endOldStrays } from '../../runtime/workloads/strays.ts'
 import type { Context } from './context.ts'
+import { strayOptions } from './workloads.ts'
 
 const PERIOD_MS = 60_000
 const MIB = 1024 * 1024
@@ -15,11 +17,13 @@ export function startHousekeeping(context: Context): void {
   context.stopping.addEventListener('abort', () => clearInterval(timer))
 }
 
-async function clean({ db, config, logStore, now }: Context): Promise<void> {
+async function clean(context: Context): Promise<void> {
+  const { db, config, logStore, now } = context
   forgetEndedSessions(db, now())
   forgetSpentAnswers(db, now())
   forgetOldKeys(db, now())
   forgetOldInvites(db, now())
+  await endOldStrays(strayOptions(context))
   const retention = { maxAgeDays: config.CP_LOG_RETENTION_DAYS, maxBytesPerService: config.CP_LOG_MAX_MB * MIB }
   await logStore.prune(retention, now())
 }

@@ -15,12 +15,14 @@ import { closeJobOutput } from '../../apps/jobs/output.ts'
 import { serviceById } from '../../apps/services/store.ts'
 import { recordLost } from '../../apps/shells/record.ts'
 import { sweepUploads } from '../../apps/sources/receive.ts'
-import { allInstances, instanceById } from '../../apps/workloads/instance-store.ts'
-import { allOpenJobs, jobById } from '../../apps/workloads/job-store.ts'
+import { instanceById } from '../../apps/workloads/instance-store.ts'
+import { jobById } from '../../apps/workloads/job-store.ts'
 import { removeTree } from '../../platform/files/tree/remove.ts'
 import { servicePathsOf } from '../../platform/paths.ts'
+import { sortStrays, straysIn } from '../../runtime/workloads/strays.ts'
 import type { Supervisor } from '../../runtime/workloads/supervisor.ts'
 import type { Context } from './context.ts'
+import { strayOptions } from './workloads.ts'
 
 /** A deploy that was cut off this often is likely the reason for it. */
 const MAX_INTERRUPTIONS = 3
@@ -28,22 +30,11 @@ const MAX_INTERRUPTIONS = 3
 export async function recover(context: Context, supervisor: Supervisor): Promise<void> {
   // The API listens already, and may be taking an upload.
   await sweepUploads(context.paths.uploads, performance.timeOrigin)
-  await endStrays(context)
-  supervisor.followAll()
+  await sortStrays(strayOptions(context))
+  await supervisor.recover()
   await freezeAgain(context)
   countInterruptions(context)
   recordLost(context)
-}
-
-async function endStrays({ db, engine }: Context): Promise<void> {
-  const known = new Set([...allInstances(db), ...allOpenJobs(db)].map(({ id }) => id))
-  const strays = (await engine.list()).filter(({ instanceId, kind }) => kind === 'task' || !known.has(instanceId))
-  await Promise.all(
-    strays.map(async ({ instanceId }) => {
-      await engine.stop(instanceId, { graceMs: 0 })
-      await engine.remove(instanceId)
-    }),
-  )
 }
 
 function countInterruptions(context: Context): void {
@@ -67,6 +58,8 @@ function countInterruptions(context: Context): void {
 }
 
 export async function sweepFolders(context: Context): Promise<void> {
+  // What they stand on is in no row either.
+  if (straysIn(context.db).length > 0) return
   await sweepDisks(context)
   for (const name of await readdir(context.paths.services)) {
     context.stopping.throwIfAborted()

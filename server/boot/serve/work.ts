@@ -69,7 +69,6 @@ export function createWork(
       open()
       const stopListening = context.engine.onExit(supervisor.poke)
       publishRoutes(context)
-      supervisor.pokeAll()
       pokeAll()
       watchHeld(context)
       disks.pokeAll()
@@ -101,6 +100,7 @@ export function createWork(
   const workspaces = createWorkspaceWork(context, workspaceContents(context))
 
   function pokeAll(): void {
+    supervisor.pokeAll()
     jobs.pokeAll()
     workspaces.pokeAll()
     for (const serviceId of servicesToWatch(context.db)) driver.poke(serviceId)

@@ -22,10 +22,10 @@ export interface Supervisor {
   start(id: string): Promise<void>
   /** Has whoever supervises it look at it. Returns false for what is no workload. */
   poke(id: string): boolean
-  /** Looks at all workloads that no owner's plan looks at. */
+  /** Supervises all workloads that no owner's plan does. */
   pokeAll(): void
-  /** Goes on to collect the output of everything that was begun. */
-  followAll(): void
+  /** Before anything is supervised: goes on to collect output, and forgets what has ended. */
+  recover(): Promise<void>
   /** Returns when nothing is under way any more, after the signal has aborted. */
   settled(): Promise<void>
 }
@@ -68,10 +68,12 @@ export function createSupervisor(options: SupervisorOptions, owners: readonly Wo
     },
     pokeAll() {
       for (const workload of allWorkloads(db))
-        if (ownerOf(workload).policy.starts === 'when_due' || workload.phase === 'ended') driver.poke(workload.id)
+        if (workload.phase === 'ended' || ownerOf(workload).policy.starts === 'when_due') driver.poke(workload.id)
     },
-    followAll() {
-      for (const workload of allWorkloads(db)) if (workload.phase !== 'ended') ownerOf(workload).follow(workload)
+    async recover() {
+      const all = allWorkloads(db)
+      for (const workload of all) if (workload.phase !== 'ended') ownerOf(workload).follow(workload)
+      for (const workload of all) if (workload.phase === 'ended') await forgetWorkload(supervision, workload)
     },
     settled: async () => void (await Promise.all([driver.settled(), background.settled()])),
   }

@@ -116,6 +116,7 @@ test('a job whose end was written down, but which the engine still has, is forgo
   await Bun.write(join(own(service).home, 'go'), '')
   await hasEnded()
   rewrite("UPDATE jobs SET phase = 'failed', exit_code = 5, finished_at = 3 WHERE id = ?", job.id)
+  rewrite("UPDATE workloads SET phase = 'ended' WHERE id = ?", job.id)
   await plane.start()
   await until('the file is stored', () => readdirSync(own(service).output).every((name) => !name.startsWith('job-')))
   expect(await lines(service, job)).toEqual(['begun', 'ended'])
