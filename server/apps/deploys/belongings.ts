@@ -9,7 +9,7 @@ const deleted = { status: 'canceled', reason: 'The service was deleted.' } as co
 /** Ends the deploys that wait, and has whoever works on the others stop. Part of the transaction of the deletion. */
 export function releaseDeploys(context: AppContext, owner: Owner): void {
   for (const deploy of unfinishedDeploys(context.db, owner.id)) {
-    if (deploy.status === 'queued') endDeploy(context, { deploy, service: owner }, deleted)
+    if (deploy.status === 'queued') endDeploy(context, { deploy, owner }, deleted)
     context.work.interruptDeploy(deploy.id)
   }
 }
@@ -19,7 +19,7 @@ export async function removeDeploys(context: AppContext, owner: Owner): Promise<
   for (const { id } of unfinishedDeploys(context.db, owner.id)) {
     context.db.transaction(() => {
       const deploy = deployById(context.db, id)
-      if (deploy !== undefined && isDeployRunning(deploy.status)) endDeploy(context, { deploy, service: owner }, deleted)
+      if (deploy !== undefined && isDeployRunning(deploy.status)) endDeploy(context, { deploy, owner }, deleted)
     })()
     context.work.deployEnded(id)
     context.work.interruptDeploy(id)

@@ -15,14 +15,14 @@ export interface Ending {
 /** Writes a deploy's end down. The only place where one ends; belongs into the transaction of what ended it. */
 export function endDeploy(
   context: Pick<AppContext, 'db' | 'now'>,
-  { deploy, service }: { deploy: StoredDeploy; service: Pick<Owner, 'id' | 'workspaceId'> },
+  { deploy, owner }: { deploy: StoredDeploy; owner: Pick<Owner, 'id' | 'workspaceId'> },
   ending: Ending,
 ): void {
   const now = context.now()
   const { status, reason } = ending
   updateDeploy(context.db, deploy.id, { status, finishedAt: now, ...(reason === undefined ? {} : { reason }) }, now)
   const details = { deployId: deploy.id, status, ...(reason === undefined ? {} : { reason }) }
-  recordEvent(context.db, { service, type: 'deploy_ended', details, now })
+  recordEvent(context.db, { owner, type: 'deploy_ended', details, now })
 }
 
 /** Reports the end, clears up after the deploy and has the next one begin. Repeatable. */

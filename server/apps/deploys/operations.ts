@@ -120,7 +120,8 @@ function enqueue(context: AppContext, service: StoredService, { release, rollbac
   const id = newId('deploy', now)
   const replaced = unfinishedDeploys(context.db, service.id).filter(({ status }) => status === 'queued')
   withinQuotas(context, service.workspaceId, () => {
-    for (const waiting of replaced) endDeploy(context, { deploy: waiting, service }, { status: 'canceled', reason: `Replaced by ${id}.` })
+    for (const waiting of replaced)
+      endDeploy(context, { deploy: waiting, owner: service }, { status: 'canceled', reason: `Replaced by ${id}.` })
     insertDeploy(context.db, {
       ...deploy,
       id,
@@ -136,7 +137,7 @@ function enqueue(context: AppContext, service: StoredService, { release, rollbac
 
 function requestCancel(context: AppContext, service: StoredService, deploy: StoredDeploy): void {
   if (deploy.status === 'queued') {
-    context.db.transaction(() => endDeploy(context, { deploy, service }, { status: 'canceled', reason: 'Canceled on request.' }))()
+    context.db.transaction(() => endDeploy(context, { deploy, owner: service }, { status: 'canceled', reason: 'Canceled on request.' }))()
     return
   }
   updateDeploy(context.db, deploy.id, { cancelRequestedAt: context.now() }, context.now())

@@ -15,5 +15,5 @@ export function recordDiskEvent(
 ): void {
   const service = serviceById(db, serviceId)
   if (service === undefined || service.deletedAt !== null) return
-  recordEvent(db, { service, type, details: { diskId: id, name, ...details }, now: now() })
+  recordEvent(db, { owner: service, type, details: { diskId: id, name, ...details }, now: now() })
 }

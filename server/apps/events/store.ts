@@ -5,6 +5,7 @@ import { isoTime } from '../../platform/db/codec.ts'
 import { json } from '../../platform/db/json-column.ts'
 import { tableOf } from '../../platform/db/table.ts'
 import { newId } from '../../platform/id.ts'
+import type { Owner } from '../../runtime/owner.ts'
 
 interface StoredEvent extends Event {
   workspaceId: string
@@ -20,15 +21,15 @@ const events = tableOf<StoredEvent>('events', {
 })
 
 export interface NewEvent {
-  service: { id: string; workspaceId: string }
+  owner: Pick<Owner, 'id' | 'workspaceId'>
   type: EventType
   details?: Record<string, unknown>
   now: number
 }
 
-/** Writes down that something happened to a service; belongs into the transaction that made it happen. */
-export function recordEvent(db: Database, { service, type, details = {}, now }: NewEvent): void {
-  const { id: serviceId, workspaceId } = service
+/** Writes down that something happened to an owner; belongs into the transaction that made it happen. */
+export function recordEvent(db: Database, { owner, type, details = {}, now }: NewEvent): void {
+  const { id: serviceId, workspaceId } = owner
   const timestamp = new Date(now).toISOString()
   events.insert(db, { id: newId('event', now), workspaceId, serviceId, type, details, timestamp })
 }

@@ -41,7 +41,7 @@ interface Failure {
 function recordFailedServer({ db, now }: AppContext, { id, serviceId, deployId }: StoredInstance, failure: Failure): void {
   const service = serviceById(db, serviceId)
   const details = { instanceId: id, deployId, ...failure }
-  if (service !== undefined) recordEvent(db, { service, type: 'server_failed', details, now: now() })
+  if (service !== undefined) recordEvent(db, { owner: service, type: 'server_failed', details, now: now() })
 }
 
 /** For people only: a disk that is full must not keep the instance down. */

@@ -42,7 +42,7 @@ export function guardSwitch(context: Reader, service: StoredService, to: Instanc
   if (service.guard !== null && from !== null) {
     setGuard(db, service.id, null)
     const reason = `Deploy ${to.deployId} took its place.`
-    recordEvent(db, { service, type: 'cutover_unguarded', details: { deployId: from, reason }, now: context.now() })
+    recordEvent(db, { owner: service, type: 'cutover_unguarded', details: { deployId: from, reason }, now: context.now() })
   }
   const { enabled, windowSeconds, errorRateThreshold } = service.controls.cutoverGuard
   const previous = from === null ? undefined : { deployId: from, generation: service.liveGeneration }
@@ -54,7 +54,7 @@ export function guardSwitch(context: Reader, service: StoredService, to: Instanc
   const baseline = figuresOf(context, service, { instances: standby, since: startedAt - BASELINE_MS })
   setGuard(db, service.id, { previous, startedAt, until, baseline })
   const details = { deployId: to.deployId, previousDeployId: from, windowSeconds, errorRateThreshold, baseline }
-  recordEvent(db, { service, type: 'cutover_guarded', details, now: startedAt })
+  recordEvent(db, { owner: service, type: 'cutover_guarded', details, now: startedAt })
 }
 
 const unguardedBecause: Record<Exclude<GuardEnd, 'passed'>, string> = {
@@ -70,8 +70,14 @@ export function endGuard(context: AppContext, service: StoredService, because: G
     setGuard(context.db, service.id, null)
     const now = context.now()
     const details = { deployId: service.liveDeployId, ...figuresNow(context, service) }
-    if (because === 'passed') recordEvent(context.db, { service, type: 'cutover_passed', details, now })
-    else recordEvent(context.db, { service, type: 'cutover_unguarded', details: { ...details, reason: unguardedBecause[because] }, now })
+    if (because === 'passed') recordEvent(context.db, { owner: service, type: 'cutover_passed', details, now })
+    else
+      recordEvent(context.db, {
+        owner: service,
+        type: 'cutover_unguarded',
+        details: { ...details, reason: unguardedBecause[because] },
+        now,
+      })
   })()
 }
 
@@ -89,8 +95,8 @@ export function flipBack(context: AppContext, service: StoredService, verdict: s
     setGuard(context.db, service.id, null)
     // A restart of the new release that was on its way is not one of the old.
     updateService(context.db, service.id, { generation: previous.generation }, now)
-    recordEvent(context.db, { service, type: 'cutover_reverted', details, now })
-    endDeploy(context, { deploy, service }, { status: 'update_failed', reason })
+    recordEvent(context.db, { owner: service, type: 'cutover_reverted', details, now })
+    endDeploy(context, { deploy, owner: service }, { status: 'update_failed', reason })
     updateDeploy(context.db, previous.deployId, { status: 'live' }, now)
     const told = { serviceId: service.id, toDeployId: previous.deployId, reason }
     context.audit.system({ event: 'deploy.taken_back', workspaceId: service.workspaceId, target: deploy.id, metadata: told })

@@ -121,7 +121,7 @@ function markServing({ db, now }: AppContext, service: StoredService, instanceId
   if (instanceById(db, instanceId)?.phase !== 'ready') return
   db.transaction(() => {
     updateInstance(db, instanceId, { phase: 'serving' })
-    recordEvent(db, { service, type: 'server_available', details: { instanceId }, now: now() })
+    recordEvent(db, { owner: service, type: 'server_available', details: { instanceId }, now: now() })
   })()
 }
 
@@ -143,7 +143,7 @@ function endCandidate(
 ): void {
   context.db.transaction(() => {
     const deploy = deployById(context.db, deployId)
-    if (deploy !== undefined && isDeployRunning(deploy.status)) endDeploy(context, { deploy, service }, ending)
+    if (deploy !== undefined && isDeployRunning(deploy.status)) endDeploy(context, { deploy, owner: service }, ending)
   })()
   context.work.deployEnded(deployId)
 }
@@ -157,6 +157,6 @@ function abandonRestart(context: AppContext, service: StoredService, reason: str
       if (!isLive && instance.phase !== 'draining') updateInstance(context.db, instance.id, { phase: 'draining', drainingAt: now })
     }
     updateService(context.db, service.id, { generation: service.liveGeneration }, now)
-    recordEvent(context.db, { service, type: 'server_failed', details: { reason: `The restart was given up. ${reason}` }, now })
+    recordEvent(context.db, { owner: service, type: 'server_failed', details: { reason: `The restart was given up. ${reason}` }, now })
   })()
 }

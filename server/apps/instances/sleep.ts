@@ -73,7 +73,12 @@ function beginRest(
     if (serviceById(db, service.id)?.asleep == null) return false
     const at = now()
     for (const id of instanceIds) updateInstance(db, id, how === 'stop' ? { phase: 'draining', drainingAt: at } : { frozenAt: at })
-    recordEvent(db, { service, type: 'service_slept', details: { mode: how, idleSeconds: service.controls.sleep.idleSeconds }, now: at })
+    recordEvent(db, {
+      owner: service,
+      type: 'service_slept',
+      details: { mode: how, idleSeconds: service.controls.sleep.idleSeconds },
+      now: at,
+    })
     return true
   })()
 }
@@ -106,7 +111,7 @@ export function wake({ db, now }: Pick<AppContext, 'db' | 'now'>, serviceId: str
     const hasSlept = here.length === 0 || here.some(({ frozenAt }) => frozenAt !== null)
     setAwake(db, serviceId, at)
     const details = { because, mode: service.asleep.how, asleepSeconds: Math.round((at - service.asleep.at) / 1000) }
-    if (hasSlept) recordEvent(db, { service, type: 'service_woke', details, now: at })
+    if (hasSlept) recordEvent(db, { owner: service, type: 'service_woke', details, now: at })
     forgetOldEvents(db, { serviceId, types: ['service_slept', 'service_woke'], count: KEPT_EVENTS })
     return true
   })()

@@ -23,7 +23,7 @@ export function switchTo(context: AppContext, service: StoredService, set: Insta
     setLive(context.db, service.id, set)
     guardSwitch(context, service, set)
     const isRestart = service.liveDeployId === set.deployId
-    if (isRestart) recordEvent(context.db, { service, type: 'server_restarted', details: { deployId: set.deployId }, now })
+    if (isRestart) recordEvent(context.db, { owner: service, type: 'server_restarted', details: { deployId: set.deployId }, now })
     else if (service.liveDeployId !== null) updateDeploy(context.db, service.liveDeployId, { status: 'deactivated' }, now)
   })()
 }
@@ -33,8 +33,8 @@ export function concludeDeploy(context: AppContext, service: StoredService, depl
   context.db.transaction(() => {
     const deploy = deployById(context.db, deployId)
     if (deploy?.status !== 'update_in_progress') return
-    endDeploy(context, { deploy, service }, { status: 'live' })
-    recordEvent(context.db, { service, type: 'server_available', details: { deployId }, now: context.now() })
+    endDeploy(context, { deploy, owner: service }, { status: 'live' })
+    recordEvent(context.db, { owner: service, type: 'server_available', details: { deployId }, now: context.now() })
     if (deploy.trigger === 'rollback') restoreSettings(context, service, deploy)
   })()
   // A schedule begins with the first release.

@@ -44,7 +44,7 @@ interface OfService {
 
 /** Tells among the events of its service that a job begins. */
 export function recordStart({ db, now }: Writer, { job, service }: OfService): void {
-  recordEvent(db, { service, type: eventsOf[job.kind].started, details: namesOf(job), now: now() })
+  recordEvent(db, { owner: service, type: eventsOf[job.kind].started, details: namesOf(job), now: now() })
 }
 
 /**
@@ -62,7 +62,7 @@ export function endJob(context: Writer, { job, service }: OfService, { endedAt, 
     if (job.kind === 'cron' && outcome.phase === 'succeeded') noteSuccess(db, service.id, finishedAt)
     const status = job.kind === 'cron' ? runStatus[outcome.phase] : outcome.phase
     const details = { ...namesOf(job), status, exitCode: outcome.exitCode, reason: outcome.reason }
-    recordEvent(db, { service, type: eventsOf[job.kind].ended, details, now })
+    recordEvent(db, { owner: service, type: eventsOf[job.kind].ended, details, now })
     const hasOld = forgetOldJobs(db, job, KEPT_JOBS)
     // Their events go with them; there are up to three of each.
     if (hasOld) forgetOldEvents(db, { serviceId: service.id, types: eventsOf[job.kind].all, count: 3 * KEPT_JOBS })

@@ -31,7 +31,7 @@ export function scheduleRuns(context: AppContext, service: StoredService): numbe
     if (plan.next !== undefined) setNextDue(db, service.id, plan.next)
     for (const { dueAt, reason } of plan.skipped) {
       const details = { dueAt: new Date(dueAt).toISOString(), reason }
-      recordEvent(db, { service, type: 'cron_job_run_skipped', details, now })
+      recordEvent(db, { owner: service, type: 'cron_job_run_skipped', details, now })
     }
     // A run that hangs for hours has one left out every minute.
     if (plan.skipped.length > 0) forgetOldEvents(db, { serviceId: service.id, types: ['cron_job_run_skipped'], count: KEPT_SKIPS })

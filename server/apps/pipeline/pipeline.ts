@@ -108,7 +108,7 @@ async function attempt(context: AppContext, service: StoredService, { deploy, st
   begin(context, service, { deploy, status: stage.status, event: stage.started })
   const failure = await failureOf(context, { stage, run, signal })
   const details = { deployId: deploy.id, status: failure?.status ?? 'succeeded' }
-  recordEvent(context.db, { service, type: stage.ended, details, now: context.now() })
+  recordEvent(context.db, { owner: service, type: stage.ended, details, now: context.now() })
   return failure
 }
 
@@ -144,8 +144,8 @@ function begin(context: AppContext, service: StoredService, { deploy, status, ev
     const started = status === 'update_in_progress' ? { updateStartedAt: now } : {}
     updateDeploy(context.db, deploy.id, { status, startedAt: deploy.startedAt ?? now, ...strategy, ...started }, now)
     if (deploy.startedAt === null)
-      recordEvent(context.db, { service, type: 'deploy_started', details: { ...details, trigger: deploy.trigger }, now })
-    if (event !== undefined) recordEvent(context.db, { service, type: event, details, now })
+      recordEvent(context.db, { owner: service, type: 'deploy_started', details: { ...details, trigger: deploy.trigger }, now })
+    if (event !== undefined) recordEvent(context.db, { owner: service, type: event, details, now })
   })()
 }
 
@@ -170,7 +170,7 @@ async function failureOf(context: AppContext, { stage, run, signal }: Omit<Attem
 function endHere(context: AppContext, service: StoredService, { deploy, failure }: { deploy: StoredDeploy; failure: Ending }): void {
   context.db.transaction(() => {
     // A deletion of the service may have ended the deploy meanwhile.
-    if (current(context, deploy).finishedAt === null) endDeploy(context, { deploy, service }, failure)
+    if (current(context, deploy).finishedAt === null) endDeploy(context, { deploy, owner: service }, failure)
   })()
   context.work.poke('service', service.id)
 }

@@ -3,10 +3,10 @@ import { typesWith } from '../../../shared/service-type.ts'
 import { slugify } from '../../../shared/slug.ts'
 import type { LinkedService } from '../../engines/port/port.ts'
 import { sqlList } from '../../platform/db/sql-list.ts'
+import type { Owner } from '../../runtime/owner.ts'
+import { ownerOf } from '../services/owner.ts'
 
-export interface ListeningService {
-  id: string
-  workspaceId: string
+export interface ListeningOwner extends Owner {
   name: string
   slug: string
   uid: number
@@ -17,15 +17,15 @@ export interface ListeningService {
  * What siblings reach by name: each service by its slug, which no other service has, and by its plain name as long as nobody else of the
  * workspace could be meant by it.
  */
-export function linksOf(services: readonly ListeningService[]): LinkedService[] {
+export function linksOf(owners: readonly ListeningOwner[]): LinkedService[] {
   const meant = Map.groupBy(
-    services.flatMap(({ workspaceId, name, slug, id }) =>
+    owners.flatMap(({ workspaceId, name, slug, id }) =>
       [...new Set([slugify(name), slug])].map((word) => ({ key: `${workspaceId} ${word}`, id })),
     ),
     ({ key }) => key,
   )
   const isAlone = (workspaceId: string, word: string) => meant.get(`${workspaceId} ${word}`)?.length === 1
-  return services.map(({ id, workspaceId, name, slug, uid, instanceIds }) => {
+  return owners.map(({ id, workspaceId, name, slug, uid, instanceIds }) => {
     const plain = slugify(name)
     const names = plain !== slug && isAlone(workspaceId, plain) ? [slug, plain] : [slug]
     return { serviceId: id, number: uid, networkId: workspaceId, names, instanceIds }
@@ -41,7 +41,7 @@ interface Row {
   instance_ids: string
 }
 
-export function listeningServices(db: Database): ListeningService[] {
+export function listeningOwners(db: Database): ListeningOwner[] {
   return db
     .query<Row, []>(
       `SELECT s.id, s.workspace_id, s.name, s.slug, s.uid, json_group_array(i.id) FILTER (WHERE i.id IS NOT NULL) AS instance_ids
@@ -52,8 +52,7 @@ export function listeningServices(db: Database): ListeningService[] {
     )
     .all()
     .map((row) => ({
-      id: row.id,
-      workspaceId: row.workspace_id,
+      ...ownerOf({ id: row.id, workspaceId: row.workspace_id }),
       name: row.name,
       slug: row.slug,
       uid: row.uid,

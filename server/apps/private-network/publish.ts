@@ -1,11 +1,11 @@
 import { createPublisher, type Publisher } from '../../platform/work/publisher.ts'
 import type { AppContext } from '../context.ts'
-import { linksOf, listeningServices } from './links.ts'
+import { linksOf, listeningOwners } from './links.ts'
 
 export function createLinkPublisher(context: Omit<AppContext, 'routes' | 'work'>): Publisher {
   return createPublisher({
     what: 'private names',
-    build: () => linksOf(listeningServices(context.db)),
+    build: () => linksOf(listeningOwners(context.db)),
     send: (services) => context.engine.link(services),
     log: context.log,
     signal: context.stopping,

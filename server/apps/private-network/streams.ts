@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite'
 import { loopbackAddress, SHARED_ADDRESS } from '../../engines/port/loopback-address.ts'
 import type { Stream } from '../../ingress/tables/route-table.ts'
 import { INTERNAL_PORT } from './internal-port.ts'
-import { listeningServices } from './links.ts'
+import { listeningOwners } from './links.ts'
 
 /**
  * How siblings reach a service where all instances share the machine's network: at a loopback address of the service's own, from which
@@ -11,7 +11,7 @@ import { listeningServices } from './links.ts'
 export function streamsOf({ db, engine }: { db: Database; engine: { hasOwnNetworks: boolean } }): Stream[] {
   if (engine.hasOwnNetworks) return []
   const rowOf = db.query<TargetRow, [string]>('SELECT address, port, own_port FROM instances WHERE id = ?')
-  return listeningServices(db).flatMap(({ uid, instanceIds }) => {
+  return listeningOwners(db).flatMap(({ uid, instanceIds }) => {
     const rows = instanceIds.flatMap((instanceId) => {
       const row = rowOf.get(instanceId)
       return row === null ? [] : [{ instanceId, row }]

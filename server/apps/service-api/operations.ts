@@ -97,7 +97,7 @@ export async function patchService(
     updateService(context.db, service.id, { name, settings, controls, labels }, now)
     if (settings.plan !== service.settings.plan) {
       const details = { from: service.settings.plan, to: settings.plan, direction: directionOf(service.settings.plan, settings.plan) }
-      recordEvent(context.db, { service, type: 'plan_changed', details, now })
+      recordEvent(context.db, { owner: service, type: 'plan_changed', details, now })
     }
     if (numInstances !== service.numInstances) resize(context, service, numInstances)
   }
@@ -142,7 +142,7 @@ export function suspendService(context: AppContext, service: StoredService): voi
   const now = context.now()
   context.db.transaction(() => {
     updateService(context.db, service.id, { suspendedAt: now }, now)
-    recordEvent(context.db, { service, type: 'service_suspended', now })
+    recordEvent(context.db, { owner: service, type: 'service_suspended', now })
   })()
   context.work.poke('service', service.id)
 }
@@ -152,7 +152,7 @@ export function resumeService(context: AppContext, service: StoredService): void
   const now = context.now()
   context.db.transaction(() => {
     updateService(context.db, service.id, { suspendedAt: null }, now)
-    recordEvent(context.db, { service, type: 'service_resumed', now })
+    recordEvent(context.db, { owner: service, type: 'service_resumed', now })
   })()
   context.work.poke('service', service.id)
 }
@@ -162,7 +162,7 @@ function resize(context: AppContext, service: StoredService, numInstances: numbe
   updateService(context.db, service.id, { numInstances }, now)
   wake(context, service.id, 'scale')
   const details = { from: service.numInstances, to: numInstances }
-  recordEvent(context.db, { service, type: 'instance_count_changed', details, now })
+  recordEvent(context.db, { owner: service, type: 'instance_count_changed', details, now })
 }
 
 function refuseTakenName(context: AppContext, workspaceId: string, { name, exceptId }: { name: string; exceptId?: string }): void {

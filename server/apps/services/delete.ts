@@ -1,10 +1,8 @@
 import { inOneChange } from '../../platform/db/change.ts'
-import type { Owner } from '../../runtime/owner.ts'
 import { deleteWorkloadsOf } from '../../runtime/workloads/store.ts'
 import type { AppContext } from '../context.ts'
+import { ownerOf } from './owner.ts'
 import { markDeleted, removeServiceRow, type StoredService } from './store.ts'
-
-export const ownerOf = ({ id, workspaceId }: Pick<StoredService, 'id' | 'workspaceId'>): Owner => ({ kind: 'service', id, workspaceId })
 
 /** Begins the deletion: the service is gone for every caller at once, and what is left of it goes as soon as it can. */
 export function deleteService(context: AppContext, service: StoredService): void {

@@ -14,7 +14,7 @@ export interface RecordedShell {
 }
 
 export function recordOpened({ db, now }: AppContext, shell: RecordedShell): void {
-  recordEvent(db, { service: shell.service, type: 'shell_opened', details: detailsOf(shell), now: now() })
+  recordEvent(db, { owner: shell.service, type: 'shell_opened', details: detailsOf(shell), now: now() })
 }
 
 /** Events kept for a service: two of each shell. */
@@ -26,7 +26,7 @@ export function recordClosed(context: AppContext, shell: RecordedShell, { end, o
     const { db, now } = context
     if (serviceById(db, shell.service.id) === undefined) return
     const details = { ...detailsOf(shell), ...end, seconds: Math.round((now() - openedAt) / 1000) }
-    recordEvent(db, { service: shell.service, type: 'shell_closed', details, now: now() })
+    recordEvent(db, { owner: shell.service, type: 'shell_closed', details, now: now() })
     forgetOldEvents(db, { serviceId: shell.service.id, types: ['shell_opened', 'shell_closed'], count: KEPT_EVENTS })
   } catch (error) {
     context.log.error('end of a shell not written down', { shellId: shell.shellId, ...describeError(error) })
@@ -53,7 +53,7 @@ export function recordLost({ db, now }: Pick<AppContext, 'db' | 'now'>): void {
     .all(LOOKED_AT_EVENTS)
   for (const { details, ...service } of rows) {
     const lost = { ...(JSON.parse(details) as Record<string, unknown>), reason: 'The control plane ended' }
-    recordEvent(db, { service, type: 'shell_closed', details: lost, now: now() })
+    recordEvent(db, { owner: service, type: 'shell_closed', details: lost, now: now() })
   }
 }
 

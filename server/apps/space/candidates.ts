@@ -4,18 +4,20 @@ import { buildPlans, plans } from '../../../shared/plan.ts'
 import { recordDirIn } from '../../engines/process/records/record.ts'
 import { layerOf } from '../../engines/process/writable-layer.ts'
 import { servicePathsOf } from '../../platform/paths.ts'
+import type { Owner } from '../../runtime/owner.ts'
 import type { AppContext } from '../context.ts'
 import { releaseById } from '../deploys/release-store.ts'
 import { type StoredDeploy, unfinishedDeploys } from '../deploys/store.ts'
 import { diskPathsOf } from '../disks/paths.ts'
 import { diskOfService } from '../disks/store.ts'
+import { ownerOf } from '../services/owner.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
 import { instancesOf } from '../workloads/instance-store.ts'
 
 export interface Candidate {
   id: string
   kind: 'service' | 'build'
-  service: StoredService
+  owner: SpaceOwner
   folders: string[]
   diskMb: number
 }
@@ -23,6 +25,9 @@ export interface Candidate {
 const MIB_PER_GIB = 1024
 
 type Given = Pick<AppContext, 'db' | 'engine' | 'paths' | 'shells'>
+
+/** What is known of whoever the space is measured for. */
+export type SpaceOwner = Owner & { uid: number }
 
 /** Services of which something runs, be it a shell alone, and builds under way. */
 export async function candidatesOf({ db, engine, paths, shells }: Given): Promise<Candidate[]> {
@@ -49,7 +54,13 @@ function serviceCandidate({ db, paths }: Pick<Given, 'db' | 'paths'>, service: S
   const folderDisk =
     disk === undefined || disk.isImage ? undefined : { folder: diskPathsOf(paths, disk.id).folder, mb: disk.sizeGb * MIB_PER_GIB }
   const folders = [own.home, own.tmp, own.output, ...layers, ...(folderDisk === undefined ? [] : [folderDisk.folder])]
-  return { id: service.id, kind: 'service', service, folders, diskMb: plans[plan].diskMb + (folderDisk?.mb ?? 0) }
+  return {
+    id: service.id,
+    kind: 'service',
+    owner: { ...ownerOf(service), uid: service.uid },
+    folders,
+    diskMb: plans[plan].diskMb + (folderDisk?.mb ?? 0),
+  }
 }
 
 function buildCandidate({ db, paths }: Pick<Given, 'db' | 'paths'>, { id, serviceId }: StoredDeploy): Candidate[] {
@@ -57,5 +68,5 @@ function buildCandidate({ db, paths }: Pick<Given, 'db' | 'paths'>, { id, servic
   if (service === undefined) return []
   const own = servicePathsOf(paths, serviceId)
   const { diskMb } = buildPlans[service.settings.buildPlan]
-  return [{ id, kind: 'build', service, folders: [join(own.builds, id), own.cache], diskMb }]
+  return [{ id, kind: 'build', owner: { ...ownerOf(service), uid: service.uid }, folders: [join(own.builds, id), own.cache], diskMb }]
 }

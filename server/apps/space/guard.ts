@@ -105,13 +105,13 @@ async function measure({ context, held, down }: Watch, candidates: readonly Cand
     context.stopping,
   )
   const services = candidates.filter(({ kind }) => kind === 'service')
-  const uids = new Set(services.map(({ service }) => service.uid))
+  const uids = new Set(services.map(({ owner }) => owner.uid))
   const place = { device: statSync(context.paths.services).dev, folder: context.paths.services }
   const removed = unit === 'bytes' ? measureRemoved(uids, place) : new Map<number, number>()
-  return candidates.map(({ id, kind, service, folders: own, diskMb }) => ({
+  return candidates.map(({ id, kind, owner, folders: own, diskMb }) => ({
     id,
     kind,
-    held: own.reduce((sum, folder) => sum + (folders.get(folder) ?? 0), kind === 'service' ? (removed.get(service.uid) ?? 0) : 0),
+    held: own.reduce((sum, folder) => sum + (folders.get(folder) ?? 0), kind === 'service' ? (removed.get(owner.uid) ?? 0) : 0),
     heldBefore: held.get(id),
     // A service that was stopped is not stopped again for what it holds: somebody may be in its shell to clear it up.
     allowed: down.has(id) ? Number.POSITIVE_INFINITY : allowedOn(shortage, diskMb),

@@ -7,10 +7,9 @@ import type { SpaceUser } from '../../runtime/space/heaviest-user.ts'
 import type { Shortage } from '../../runtime/space/reserve.ts'
 import type { AppContext } from '../context.ts'
 import { ensureFolder, ensureServiceFolders } from '../services/folders.ts'
-import type { StoredService } from '../services/store.ts'
 import { holdBackInstances, instancesOf } from '../workloads/instance-store.ts'
 import { openJobs } from '../workloads/job-store.ts'
-import type { Candidate } from './candidates.ts'
+import type { Candidate, SpaceOwner } from './candidates.ts'
 
 const MIB = 1024 * 1024
 const HELD_BACK_MS = 10_000
@@ -26,26 +25,26 @@ export async function stopHeaviest(context: AppContext, candidate: Candidate, fo
   await stopService(context, candidate, found)
 }
 
-async function stopService(context: AppContext, { service }: Candidate, found: Found): Promise<void> {
+async function stopService(context: AppContext, { owner }: Candidate, found: Found): Promise<void> {
   const { engine, db, exitReasons, shells } = context
   const reason = `It filled the disk: ${figures(found)} in its home and /tmp. What was in /tmp was removed; it starts again when there is space`
-  for (const { id } of instancesOf(db, service.id)) exitReasons.set(id, reason)
-  for (const { id } of openJobs(db, service.id)) exitReasons.set(id, `The service filled the disk: ${figures(found)} in its home and /tmp.`)
-  const all = (await engine.list()).filter((one) => one.serviceId === service.id && !isBuildStep(one.instanceId))
-  const opened = shells.endAll(service.id, `The service filled the disk: ${figures(found)} in its home and /tmp.`)
+  for (const { id } of instancesOf(db, owner.id)) exitReasons.set(id, reason)
+  for (const { id } of openJobs(db, owner.id)) exitReasons.set(id, `The service filled the disk: ${figures(found)} in its home and /tmp.`)
+  const all = (await engine.list()).filter((one) => one.serviceId === owner.id && !isBuildStep(one.instanceId))
+  const opened = shells.endAll(owner.id, `The service filled the disk: ${figures(found)} in its home and /tmp.`)
   const ids = [...all.map(({ instanceId }) => instanceId), ...opened]
   await Promise.all(ids.map((id) => engine.stop(id, { graceMs: 0 })))
-  holdBack(context, service.id)
-  await emptyTmp(context, service)
+  holdBack(context, owner.id)
+  await emptyTmp(context, owner)
 }
 
 const isBuildStep = (id: string): boolean => id.startsWith('dep-') && !id.endsWith('-pre-deploy')
 
-async function stopBuild({ work, paths }: AppContext, { id, service, folders }: Candidate, found: Found): Promise<void> {
+async function stopBuild({ work, paths }: AppContext, { id, owner, folders }: Candidate, found: Found): Promise<void> {
   const reason = `It filled the disk: ${figures(found)} in the build and its cache, which was removed. Build less into it, or choose a larger build plan.`
   work.interruptDeploy(id, new AppError('bad_request', reason))
-  const { cache } = servicePathsOf(paths, service.id)
-  if (folders.includes(cache)) await discard(paths, service, cache)
+  const { cache } = servicePathsOf(paths, owner.id)
+  if (folders.includes(cache)) await discard(paths, owner, cache)
 }
 
 const figures = ({ heaviest, shortage: { unit, free, reserve } }: Found): string =>
@@ -55,17 +54,17 @@ const figures = ({ heaviest, shortage: { unit, free, reserve } }: Found): string
 
 const mib = (bytes: number): string => `${Math.round(bytes / MIB)} MB`
 
-async function emptyTmp({ paths }: AppContext, service: StoredService): Promise<void> {
-  await discard(paths, service, servicePathsOf(paths, service.id).tmp)
+async function emptyTmp({ paths }: AppContext, owner: SpaceOwner): Promise<void> {
+  await discard(paths, owner, servicePathsOf(paths, owner.id).tmp)
 }
 
 /** Moved aside first: whoever starts meanwhile finds it empty. */
-async function discard(paths: AppContext['paths'], service: StoredService, folder: string): Promise<void> {
-  const { trash } = servicePathsOf(paths, service.id)
+async function discard(paths: AppContext['paths'], owner: SpaceOwner, folder: string): Promise<void> {
+  const { trash } = servicePathsOf(paths, owner.id)
   await ensureFolder(trash, 0o700, { uid: 0, gid: 0 })
   const aside = join(trash, crypto.randomUUID())
   await rename(folder, aside)
-  await ensureServiceFolders(paths, service)
+  await ensureServiceFolders(paths, owner)
   await removeTree(aside)
 }
 

@@ -50,7 +50,7 @@ function countInterruptions(context: Context): void {
       const status = deploy.status === 'build_in_progress' ? 'build_failed' : 'pre_deploy_failed'
       endDeploy(
         context,
-        { deploy, service },
+        { deploy, owner: service },
         { status, reason: `The platform was stopped ${interruptions} times during this step. Deploy again.` },
       )
     })()

@@ -31,7 +31,7 @@ export function useOwnCertificate(context: EdgeContext, { service, domain }: Own
   db.transaction(() => {
     replaceCertificate(db, { id, ...origin, ...accepted, keySealed, createdAt: now })
     const details = { domain: domain.name, issuer: accepted.issuer, expiresAt: new Date(accepted.notAfter).toISOString() }
-    recordEvent(db, { service, type: 'certificate_uploaded', details, now })
+    recordEvent(db, { owner: service, type: 'certificate_uploaded', details, now })
   })()
   context.work.poke('certificates')
   return certificateOf(db, domain.name)
@@ -43,7 +43,7 @@ export function dropOwnCertificate(context: EdgeContext, { service, domain }: Ow
   if (held === undefined) throw new AppError('not_found', `${domain.name} has no certificate of your own.`)
   db.transaction(() => {
     deleteCertificate(db, held.id)
-    recordEvent(db, { service, type: 'certificate_removed', details: { domain: domain.name }, now: context.now() })
+    recordEvent(db, { owner: service, type: 'certificate_removed', details: { domain: domain.name }, now: context.now() })
   })()
   context.work.poke('certificates')
 }

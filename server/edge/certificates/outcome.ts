@@ -105,7 +105,7 @@ function report(
   { type, details }: { type: EventType; details: Record<string, unknown> },
 ): void {
   const service = serviceId === null ? undefined : serviceById(db, serviceId)
-  if (service !== undefined) recordEvent(db, { service, type, details, now: now() })
+  if (service !== undefined) recordEvent(db, { owner: service, type, details, now: now() })
 }
 
 const asProblem = (error: unknown): AcmeProblem => (error instanceof AcmeProblem ? error : new AcmeProblem('badAnswer', messageOf(error)))

@@ -31,7 +31,7 @@ export function addDomain(
       throw new AppError('conflict', `This workspace has ${MAX_DOMAINS_OF_WORKSPACE} domains, the most there can be. Remove one first.`)
     }
     insertDomain(context.db, { ...domain, id, serviceId: service.id, challenge, watchedUntil: now + WATCHED_MS, createdAt: now })
-    recordEvent(context.db, { service, type: 'custom_domain_added', details: { name: domain.name }, now })
+    recordEvent(context.db, { owner: service, type: 'custom_domain_added', details: { name: domain.name }, now })
   })()
   context.work.poke('domain', id)
   return requireDomain(context, service, id)
@@ -76,7 +76,7 @@ function freeName(context: EdgeContext, service: StoredService, { name, scope }:
 
 function removeRow(context: EdgeContext, service: StoredService, { id, name }: StoredDomain): void {
   deleteDomain(context.db, id)
-  recordEvent(context.db, { service, type: 'custom_domain_removed', details: { name }, now: context.now() })
+  recordEvent(context.db, { owner: service, type: 'custom_domain_removed', details: { name }, now: context.now() })
 }
 
 function refuseHidden({ type }: StoredService): void {

@@ -51,7 +51,7 @@ async function checkDns(context: EdgeContext, service: StoredService, domain: St
     const now = context.now()
     saveCheck(db, domain.id, { check, beganAt, now })
     const isNew = check.outcome === 'verified' && markVerified(db, domain.id, now)
-    if (isNew) recordEvent(db, { service, type: 'custom_domain_verified', details: { name: domain.name }, now })
+    if (isNew) recordEvent(db, { owner: service, type: 'custom_domain_verified', details: { name: domain.name }, now })
     return isNew
   })()
 }

@@ -87,7 +87,7 @@ const makers: Record<string, Maker> = {
     return id
   },
   eventId({ server: { db }, workspaceId }, { serviceId = '' }) {
-    recordEvent(db, { service: { id: serviceId, workspaceId }, type: 'server_restarted', now: Date.now() })
+    recordEvent(db, { owner: { id: serviceId, workspaceId }, type: 'server_restarted', now: Date.now() })
     return db.query<{ id: string }, [string]>('SELECT id FROM events WHERE service_id = ? ORDER BY id DESC').get(serviceId)?.id ?? ''
   },
   async key(place, { serviceId = '' }) {

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
-import { type ListeningService, linksOf } from '../../../../server/apps/private-network/links.ts'
+import { type ListeningOwner, linksOf } from '../../../../server/apps/private-network/links.ts'
 
-const service = (name: string, changes: Partial<ListeningService> = {}): ListeningService => ({
+const service = (name: string, changes: Partial<ListeningOwner> = {}): ListeningOwner => ({
+  kind: 'service',
   id: `srv-${name}`,
   workspaceId: 'tea-a',
   name,
@@ -10,7 +11,7 @@ const service = (name: string, changes: Partial<ListeningService> = {}): Listeni
   instanceIds: [],
   ...changes,
 })
-const namesOf = (services: ListeningService[]) => linksOf(services).map(({ names }) => names)
+const namesOf = (services: ListeningOwner[]) => linksOf(services).map(({ names }) => names)
 
 test('a service is reached by its slug first, and by its plain name', () => {
   expect(namesOf([service('Mein Äpp', { slug: 'mein-app-2' })])).toEqual([['mein-app-2', 'mein-app']])
