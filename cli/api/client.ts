@@ -36,7 +36,6 @@ export interface Client {
   target(): Promise<Target>
   /** Calls an operation of the table. @throws CliError with the server's code and message. */
   call<Id extends OperationId>(id: Id, ...input: Arguments[Id]): Promise<ReplyOf<Operations[Id]>>
-  /** The same, giving the response itself. */
   respond<Id extends OperationId>(id: Id, ...input: Arguments[Id]): Promise<Response>
   /** Calls an operation whose body is a stream of bytes; `signal` bounds it in time. */
   upload<Id extends OperationId>(id: Id, upload: StreamUpload): Promise<ReplyOf<Operations[Id]>>

@@ -23,6 +23,5 @@ export async function* pages<T extends { cursor: string }>(
   }
 }
 
-/** The same, gathered. */
 export const allPages = <T extends { cursor: string }>(fetchPage: (query: PageQuery) => Promise<T[]>, maxItems?: number): Promise<T[]> =>
   Array.fromAsync(pages(fetchPage, maxItems))

@@ -18,7 +18,6 @@ type BodyPart<O extends Operation> = O extends { body: TSchema }
 /** What a call of one operation must be given, derived from its entry in the table. Of several, one for each: their product is too large. */
 export type CallInput<O extends Operation> = O extends Operation ? ParamsPart<O> & QueryPart<O> & BodyPart<O> & Timing : never
 
-/** The same without its types, for code that serves every operation. */
 export interface AnyInput extends Timing {
   params?: Record<string, unknown>
   query?: Record<string, unknown>

@@ -30,7 +30,7 @@ const changesOf = (changes: unknown): string =>
 const unlike = (request: unknown, noted: Record<string, unknown>, target: string | undefined): Record<string, unknown> =>
   Object.fromEntries(fieldEntries(request).filter(([name, value]) => value !== '[hidden]' && value !== target && !(name in noted)))
 
-/** Of what is gone how people knew it, which nobody can look up any more. */
+/** People knew a deleted resource by its name, which nobody can look up any more. */
 const named = (removed: unknown): Record<string, unknown> =>
   Object.fromEntries(fieldEntries(removed).filter(([name]) => ['name', 'email', 'role'].includes(name)))
 

@@ -27,7 +27,7 @@ function parseLine(text: string): ReadLine {
   }
 }
 
-/** The same line by line, for who reads two exports side by side. */
+/** Reads line by line, for who compares two exports. */
 export async function* eachLine(stream: ReadableStream<Uint8Array>): AsyncGenerator<ReadLine> {
   for await (const lines of readLines(stream)) yield* lines
 }

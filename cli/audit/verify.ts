@@ -12,7 +12,7 @@ export interface Verification {
   publicKey: string | undefined
   /** An earlier export of the same log. */
   against: ReadableStream<Uint8Array> | undefined
-  /** Whether it is the log as it is now, and not a copy from some time: then it must hold all that is remembered. */
+  /** The log as it is now must hold all that is remembered; a copy from some time need not. */
   isLive: boolean
   /** What is remembered of a workspace's log. */
   witnessOf(workspaceId: string): Promise<Witness | undefined>

@@ -37,7 +37,7 @@ export class CliError extends Error {
 export const usageError = (message: string, hint?: string): CliError =>
   new CliError('bad_request', message, { exitCode: exitCodes.usage, ...(hint === undefined ? {} : { hint }) })
 
-/** Whether it may go as it came: a server that starts anew, or is asked too often. */
+/** A request may go again when a server starts anew, or is asked too often. */
 export const isPassing = (error: unknown): boolean =>
   error instanceof CliError && (error.code === 'unavailable' || error.code === 'rate_limited')
 
@@ -49,7 +49,7 @@ export class Interrupted extends Error {
   }
 }
 
-/** As shells do it: 130 for SIGINT. */
+/** Shells say 130 for SIGINT. */
 export const exitCodeOf = (signal: NodeJS.Signals): number => 128 + constants.signals[signal]
 
 const isKnown = (signal: string | null): signal is NodeJS.Signals => signal !== null && Object.hasOwn(constants.signals, signal)

@@ -7,7 +7,7 @@ import { CliError, usageError } from '../base/error.ts'
 import { nearest } from '../base/nearest.ts'
 import type { Context } from '../session/context.ts'
 
-/** As many names are looked through for the one that was meant. */
+/** How many names are looked through for the one that was meant. */
 const MAX_NAMES = 500
 
 /** The service a folder stands for unless another is named: the one with the folder's name. */

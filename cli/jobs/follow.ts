@@ -47,7 +47,7 @@ export async function followJob<T>(context: Context, followed: Followed<T>): Pro
     const { signal } = new AbortController()
     const client = createClient(() => context.client.target(), signal)
     await cancel(client).catch((refusal: unknown) => {
-      // It has ended meanwhile.
+      // The job has ended meanwhile.
       if (!(refusal instanceof CliError && refusal.code === 'conflict')) throw refusal
     })
     await watch(client, signal)

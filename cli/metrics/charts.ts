@@ -60,7 +60,7 @@ function joinedMs(lines: readonly NamedSeries[]): number {
   return Number.isFinite(least) ? Math.max(MIN_JOINED_MS, least * 2.5) : MIN_JOINED_MS
 }
 
-/** The same as plain numbers for scripts: a line for each time, a column for each series. */
+/** Plain numbers for scripts: a line for each time, a column for each series. */
 export function tableOf(series: readonly NamedSeries[], paint: Paint): string {
   const rows = new Map<number, Map<NamedSeries, number>>()
   for (const one of series) {

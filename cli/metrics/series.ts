@@ -40,7 +40,6 @@ export interface Summary {
   max: number
 }
 
-/** Of a series with at least one point. */
 export function summaryOf({ points }: Pick<NamedSeries, 'points'>): Summary {
   const values = points.map(({ value }) => value)
   const sum = values.reduce((total, value) => total + value, 0)

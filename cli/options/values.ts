@@ -15,7 +15,6 @@ export const wholeNumber =
 /** Parser of an option that may be given several times or comma-joined. */
 export const gather = (text: string, before: string[] = []): string[] => [...before, ...text.split(',').filter((part) => part !== '')]
 
-/** The same where only some values are possible. */
 export const gatherOf =
   <T extends string>(values: readonly T[]) =>
   (text: string, before: T[] = []): T[] => [
@@ -27,7 +26,7 @@ export const gatherOf =
     }),
   ]
 
-/** The same for values that may contain commas. */
+/** The values may contain commas. */
 export const gatherWhole = (text: string, before: string[] = []): string[] => [...before, text]
 
 /** Parser of an option that is a length of time: milliseconds. */

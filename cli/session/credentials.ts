@@ -25,7 +25,7 @@ export interface PersonalSession {
   until: number
 }
 
-/** Whether it is surely somebody's own: keys are nobody's, and tokens that somebody brought may be. */
+/** Keys are nobody's, and tokens that somebody brought may be. */
 export const isPersonal = ({ kind }: Credential): boolean => kind !== 'api_key' && kind !== 'token'
 
 /** A server and who we are there, under a name of the user's choice. */

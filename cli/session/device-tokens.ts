@@ -6,7 +6,7 @@ export type DeviceCredential = Extract<Credential, { kind: 'device' }>
 
 /** Tokens are renewed this long before they end, so that none ends on its way. Milliseconds. */
 const MARGIN_MS = 120_000
-/** Of a lifetime that is shorter than that, a part is kept as margin. */
+/** Shorter lifetimes keep a part of themselves as margin. */
 const MARGIN_PART = 4
 
 /** When the token is to be renewed, in milliseconds since 1970. */

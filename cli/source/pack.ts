@@ -74,7 +74,7 @@ async function addFile(tar: Pack, file: RegularFile, onProgress: (bytes: number)
   await pipeline(contentOf(file, onProgress), tar.entry({ ...header, size: file.sizeBytes }))
 }
 
-/** As many bytes as were there when the folder was read, which the entry's header has promised. */
+/** The entry's header has promised as many bytes as were there when the folder was read. */
 async function* contentOf({ path, absolutePath, sizeBytes }: RegularFile, onProgress: (bytes: number) => void): AsyncGenerator<Buffer> {
   let sentBytes = 0
   for await (const chunk of createReadStream(absolutePath, { end: sizeBytes - 1, highWaterMark: CHUNK_BYTES })) {

@@ -18,7 +18,6 @@ const unseenInJson = new RegExp(`[${unseen}]`, 'g')
  */
 export const cleanText = (text: string): string => text.replace(sequences, '').replace(/\n/g, ' ').replace(controls, '')
 
-/** The same for text of several lines. */
 export const cleanLines = (text: string): string => text.split(/\r?\n/).map(cleanText).join('\n')
 
 /** A sentence around values of the server: each inserted value is cleaned. */
@@ -28,7 +27,6 @@ export const clean = (parts: TemplateStringsArray, ...values: (string | number)[
 /** JSON in which control characters of any kind are escaped, so that it is inert on a terminal too. */
 export const cleanJson = (value: unknown): string => escapeUnseen(JSON.stringify(value, null, 2))
 
-/** The same on one line. */
 export const cleanJsonLine = (value: unknown): string => escapeUnseen(JSON.stringify(value))
 
 const escapeUnseen = (json: string): string =>

@@ -29,7 +29,6 @@ export async function run(): Promise<void> {
 export interface ServerOfBench {
   port: number
   barePort: number
-  /** Of the service. */
   path: string
   /** A viewer's key. */
   token: string

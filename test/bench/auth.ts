@@ -6,7 +6,7 @@ const GOAL_MICROSECONDS = 25
 const GOAL_P99_MS = 20
 const LOGINS_PER_SECOND = 50
 const MEASURED_MS = 6000
-/** Of a few clients who look around: the question is how long they wait, not how many there could be. */
+/** A few clients look around: the question is how long they wait, not how many there could be. */
 const CONNECTIONS = 4
 
 /** What authentication costs, and how long others wait while passwords are hashed. */

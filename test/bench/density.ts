@@ -99,7 +99,7 @@ function partOf(command: string): keyof Memory {
   return command.includes('keeper.sh') ? 'keepers' : 'apps'
 }
 
-/** As many of the same program, started by hand: what they share, they share as well. */
+/** Copies of one program share memory, so the peer is as many started by hand. */
 async function memoryOfBare(count: number): Promise<number> {
   const dir = await mkdtemp(join(tmpdir(), 'cpd-bench-bare-'))
   await writeFile(join(dir, 'server.js'), APP)

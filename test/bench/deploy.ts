@@ -80,7 +80,7 @@ async function buildMs(server: RunningServer, serviceId: string, deployId: strin
   return at('build_ended') - at('build_started')
 }
 
-/** The same by hand: unpack, and for an app start it and wait for its first answer. */
+/** By hand: unpack, and for an app start it and wait for its first answer. */
 async function bare(archive: Blob, type: (typeof apps)[number]['type']): Promise<number> {
   const dir = await mkdtemp(join(tmpdir(), 'cpd-bench-bare-'))
   const begun = performance.now()

@@ -84,7 +84,7 @@ const told: [outcome: Outcome, isValid: boolean, text: string][] = [
   ['refused', true, 'refused'],
 ]
 
-/** As a table for server/docs/security.md. What is only larger than our limits is left out: others have other limits. */
+/** The table is for server/docs/security.md. What is only larger than our limits is left out: others have other limits. */
 function printCounts(outcomes: Outcomes): void {
   const names = Object.keys(outcomes)
   const row = (cells: readonly (string | number)[]) => console.log(`| ${cells.join(' | ')} |`)

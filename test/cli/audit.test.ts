@@ -42,7 +42,7 @@ const exportTo = async (name: string): Promise<string> => {
   return file
 }
 
-/** As whoever can write the database file may. */
+/** Whoever can write the database file may do this. */
 function tamper(sql: string): void {
   server.db.run('DROP TRIGGER IF EXISTS audit_log_stays')
   server.db.run('DROP TRIGGER IF EXISTS audit_log_is_final')

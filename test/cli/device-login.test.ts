@@ -62,7 +62,7 @@ const kept = (expiresAt: number) => ({
   lifetimeMs: 3600_000,
 })
 
-/** As if logged in before, with a token that ends then. */
+/** A login from before, with a token that ends then. */
 async function loggedIn(cli: ReturnType<typeof start>, expiresAt: number): Promise<void> {
   await cli([...login(), '--device'])
   await writeFile(configPath(), JSON.stringify({ current: server.url, servers: { [server.url]: kept(expiresAt) } }))

@@ -62,7 +62,7 @@ const creations: Partial<Record<OperationId, () => Promise<Creation>>> = {
   }),
   createTeamInvite: async () => ({
     path: '/v1/team-invites',
-    // Of its own each time: an address is invited once.
+    // An address is invited once, so each time has its own.
     first: { json: { email: `${crypto.randomUUID()}@example.com`, role: 'viewer' } },
     other: { json: { email: 'twice@example.com', role: 'viewer' } },
     count: () => countOf('/v1/team-invites?limit=100'),
@@ -72,7 +72,7 @@ const creations: Partial<Record<OperationId, () => Promise<Creation>>> = {
     return {
       path: `/v1/team-members/${userId}/password-reset`,
       first: { method: 'POST' },
-      // As with snapshots, which take no body either.
+      // Snapshots take no body either.
       other: { json: {} },
       refused: { path: '/v1/team-members/usr-00000000000000000000/password-reset', options: { method: 'POST' } },
       count: async () => rowsIn('password_resets'),
@@ -86,7 +86,7 @@ const creations: Partial<Record<OperationId, () => Promise<Creation>>> = {
   }),
   createCustomDomain: async () => ({
     path: `/v1/services/${world.serviceId}/custom-domains`,
-    // Of its own each time: a name is taken once.
+    // A name is taken once, so each time has its own.
     first: { json: { name: `${crypto.randomUUID()}.example.com` } },
     other: { json: { name: 'twice.example.com' } },
     count: () => countOf(`/v1/services/${world.serviceId}/custom-domains?limit=100`),
@@ -124,7 +124,7 @@ const creations: Partial<Record<OperationId, () => Promise<Creation>>> = {
     return {
       path,
       first: { method: 'POST' },
-      // It takes no body, so that all that can differ is how the request says that it has one.
+      // The operation takes no body, so that all that can differ is how the request says that it has one.
       other: { json: {} },
       refused: { path: '/v1/disks/dsk-00000000000000000000/snapshots', options: { method: 'POST' } },
       count: () => countOf(path),

@@ -11,7 +11,7 @@ import { type PathIds, requestOf } from './requests.ts'
 let server: TestServer
 /** Others' workspaces are refused at the door, before any body is read. */
 let ownIds: PathIds
-/** Of the administrator: some bodies are taken from people only. */
+/** The administrator's session: some bodies are taken from people only. */
 let session: CallOptions
 beforeAll(async () => {
   server = await startTestServer({ env: { CP_LOGIN_LIMIT: '100000' } })

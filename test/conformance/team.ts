@@ -33,7 +33,6 @@ async function invite({ platform }: World): Promise<{ id: string; token: string 
   return (await call<{ id: string; token: string }>(`${platform.url}/v1/team-invites`, { json, token: platform.adminToken })).body
 }
 
-/** As somebody with a session, and with nothing else. */
 const as = ({ platform }: World, cookie: string, options: CallOptions = {}) => ({
   isAnonymous: true as const,
   options: { ...options, cookie, headers: { origin: platform.url } },

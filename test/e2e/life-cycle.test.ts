@@ -85,7 +85,7 @@ test('an app that dies is a 502 that names the service until it is back by itsel
   expect(failures.length).toBeGreaterThan(0)
   for (const answer of failures) expect(answer).toMatch(/^502 [\s\S]*slow/)
   await until('it is back', async () => (await cpd.appFetch('slow')).status === 200)
-  // It is said to serve once everybody who may ask for it has been told the way.
+  // An instance is said to serve once everybody who may ask for it has been told the way.
   await settledInstances(cpd, id, 1)
   expect(await instancesOf(cpd, id)).toMatchObject([{ status: 'running', restarts: 1 }])
   expect(await cpctl(cpd, 'services', 'events', 'slow')).toContain('server_failed')

@@ -13,7 +13,7 @@ export function corpusOf(target: string): { name: string; input: Buffer }[] {
 
 const MAX_KEPT = 60
 
-/** Of what was found, what is worth keeping: the shortest of each kind of outcome, and of what looked different the shortest others. */
+/** Worth keeping are the shortest of each kind of outcome, and the shortest others of what looked different. */
 export function worthKeeping(discovered: ReadonlyMap<string, Buffer>): Buffer[] {
   const shortestFirst = [...discovered].sort(([, a], [, b]) => a.length - b.length)
   const kinds = new Map<string, Buffer>()

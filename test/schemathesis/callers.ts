@@ -2,7 +2,7 @@ import { makeKey } from '../support/members.ts'
 import { startTestServer } from '../support/server.ts'
 import { type Examination, examine, type Findings } from './run.ts'
 
-/** As whom the server is asked. The administrator is the static token, which nothing that is asked can end. */
+/** The administrator is the static token, which nothing that is asked can end. */
 export const callers = ['admin', 'viewer', 'nobody'] as const
 export type Caller = (typeof callers)[number]
 

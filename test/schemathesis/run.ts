@@ -8,7 +8,6 @@ const PROGRAM = resolve('node_modules/.cache/schemathesis-4.32.5/bin/schemathesi
 const HOOKS = join(import.meta.dirname, 'hooks.py')
 
 export interface Examination {
-  /** Of the server. */
   url: string
   /** Sent with each request; nobody asks without it. */
   token?: string
@@ -18,7 +17,7 @@ export interface Examination {
   phases: readonly ('examples' | 'coverage' | 'fuzzing' | 'stateful')[]
   /** Without what breaks the schemas, which is most of it. */
   isPositiveOnly?: boolean
-  /** Of all operations when it is left out. */
+  /** All operations are asked when it is left out. */
   operations?: readonly OperationId[]
   timeoutMs: number
 }

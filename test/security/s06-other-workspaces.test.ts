@@ -30,7 +30,6 @@ const paramsOf = (id: OperationId): string[] => [...operationOf(id).path.matchAl
 /** What is named within a service needs no owner of its own; the operator names any workspace. */
 const namesWithin: ReadonlySet<string> = new Set(['key', 'provider', 'workspaceId'])
 
-/** As an administrator, by a key or in person. */
 function send(id: OperationId, { path, options }: { path: string; options: CallOptions }): Promise<Reply> {
   if (!expected[id].isPersonal) return call(server.url + path, { ...options, token: own.token })
   const headers = { ...options.headers, origin: server.url }

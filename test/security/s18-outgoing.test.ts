@@ -44,7 +44,7 @@ const connecting: Record<string, string> = {
   'server/boot/upgrade/health.ts': 'our own API and ingress; redirects of what is served there are not followed',
 }
 
-/** Of modules that can open connections, what cannot. */
+/** These parts of modules that can open connections cannot. */
 const harmless = new Set(['isIP', 'isIPv4', 'isIPv6', 'BlockList', 'STATUS_CODES', 'createSecureContext', 'SecureContext', 'AddressInfo'])
 const importOf = /import (type )?(?:\{([^}]*)\}|[\w*]+(?: as \w+)?) from '(?:node:)?(http|https|http2|net|tls|dns|dns\/promises|dgram)'/g
 const callsOf = [

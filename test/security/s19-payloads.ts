@@ -3,7 +3,7 @@ export interface Payload {
   /** What it is about. */
   group: string
   name: string
-  /** As latin1. */
+  /** Text is latin1. */
   bytes: string
   /** How many requests may reach the instance; 0 where the first one already has to be refused. */
   arrives: number

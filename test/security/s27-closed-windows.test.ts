@@ -34,7 +34,6 @@ function siteWorld(limits: Parameters<typeof startHttp2World>[0] = {}): { world:
   return { world, root }
 }
 
-/** Of this process, all that lie below the folder. */
 const openBelow = (root: string): number =>
   readdirSync('/proc/self/fd').filter((fd) => {
     try {

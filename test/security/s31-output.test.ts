@@ -99,7 +99,6 @@ describe('S31: the output of an app', () => {
     const spool = spoolOf(spec.instanceId)
     await until('it has begun', () => world.output(spec) === 'mine\n', PATIENCE_MS)
     const leader = await engine.inspect(spec.instanceId)
-    // As if it had been passed on through a socket.
     const passedOn = openSync(`/proc/${leader?.status === 'running' ? leader.pid : 0}/fd/1`, constants.O_WRONLY)
     try {
       writeFileSync(join(spec.cwd, 'go'), '')

@@ -43,7 +43,7 @@ describe('S32: of what a workspace may have, fifty at once get no more', () => {
     const scaled = Array.from({ length: 50 }, (_, index) =>
       ask(`/services/${index % 2 === 0 ? one : other}/scale`, { json: { numInstances: 4 } }),
     )
-    // Of each service the second 4 changes nothing, so it is allowed to whom the first was.
+    // The second 4 of each service changes nothing, so it is allowed to whom the first was.
     expect(new Set(await statuses(scaled))).toEqual(new Set([202, 409]))
     expect((await quotas()).get('instances')).toMatchObject({ used: 5, limit: 6 })
     // Which of the two came first is chance.

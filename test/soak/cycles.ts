@@ -12,9 +12,8 @@ import { until } from '../support/until.ts'
 import { type Outcome, progress, secondsSince } from './outcome.ts'
 
 export interface CyclesOptions {
-  /** Of instances. */
   cycles: number
-  /** Of whole services on the compiled executable. */
+  /** Whole services run on the compiled executable. */
   services: number
   seed: number
 }

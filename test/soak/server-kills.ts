@@ -27,7 +27,7 @@ export async function serverKills({ kills, ratePerSecond, seed, instances }: Ser
   const stopping = new AbortController()
   const random = randomFrom(seed)
   const churning = churn(world, randomFrom(seed + 1), stopping.signal)
-  // It is awaited at the end only.
+  // The end alone is awaited.
   churning.catch(() => undefined)
   let truth: string[]
   let asked: Churned

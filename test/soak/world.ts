@@ -26,7 +26,6 @@ export interface World {
 export interface WorldOptions {
   ratePerSecond: number
   seed: number
-  /** Of the app. */
   instances?: number
   executables?: Executables
 }

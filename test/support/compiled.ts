@@ -20,7 +20,7 @@ export interface CompiledOptions {
   /** The whole environment in place of that of the tests. */
   baseEnv?: Record<string, string>
   cwd?: string
-  /** Of the API and the ingress, where somebody else has to know them before. */
+  /** The API's and the ingress's addresses, where somebody else has to know them before. */
   apiPort?: number
   ingressPort?: number
 }
@@ -41,7 +41,7 @@ export interface Compiled {
   ingressPort: number
   token: string
   paths: Paths
-  /** Of `cpd serve` as it runs now. */
+  /** The process of `cpd serve` that runs now. */
   pid(): number
   cpctl(args: readonly string[], options?: CommandOptions): Promise<RunResult>
   /** Arguments and environment with which `cpctl` is started against this server. */
@@ -171,6 +171,6 @@ export function killQuietly(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It has ended by itself.
+    // The process has ended by itself.
   }
 }

@@ -11,7 +11,6 @@ import { until } from './until.ts'
 /** A control plane that can be killed and started again on the same data, with an ingress that outlives it. */
 export interface ControlPlane {
   dataDir: string
-  /** Of the one that runs now. */
   url: string
   adminToken: string
   ingress: TestIngress

@@ -12,7 +12,6 @@ export interface LoadOptions {
 export interface Sample {
   sentAt: number
   doneAt: number
-  /** Of a 200. */
   body: string | undefined
   /** Why it failed: another status, a cut connection, no answer in time. */
   failure: string | undefined

@@ -8,9 +8,7 @@ import { commandLine, namespacesOf, processesOf } from './leftovers.ts'
 /** Names under which an installation keeps things on the machine. */
 export interface Marks {
   dir: string
-  /** Of its control groups. */
   label: string
-  /** Of its engine. */
   stateDir: string
 }
 
@@ -67,7 +65,7 @@ const withoutNumbers = (line: string): string =>
     .replace(/^(route )\d+\.\d+\.\d+\.\d+ /, '$1')
     .replace(/ link-netnsid \d+/, '')
 
-/** Of equal lines each is counted. */
+/** Equal lines are counted each. */
 function numbered(lines: readonly string[]): string[] {
   const seen = new Map<string, number>()
   return lines.map((line) => {

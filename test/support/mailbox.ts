@@ -11,7 +11,7 @@ export interface ReceivedMail {
   user: string | undefined
   isEncrypted: boolean
   parsed: Email
-  /** As it came over the wire. */
+  /** The text stays as it came over the wire. */
   raw: string
 }
 

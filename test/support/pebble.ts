@@ -35,7 +35,7 @@ export interface Pebble {
   resolverControl: string
   /** PEM of the root that the certificates it issues lead to; another one after each start. */
   issuerRoot(): Promise<string>
-  /** Of a certificate, by its serial number in hex. */
+  /** Certificates are asked for by their serial number in hex. */
   statusOf(serial: string): Promise<'Valid' | 'Revoked' | undefined>
   /** Tells the resolver something: `/set-txt`, `/add-a`, `/set-cname`, `/add-caa`, `/set-servfail`, and `/clear-…` of each. */
   resolve(path: string, body: Record<string, unknown>): Promise<void>

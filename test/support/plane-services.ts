@@ -7,7 +7,6 @@ import { until } from './until.ts'
 /** Services of tests that kill the control plane: each is spoken to at the one that runs now. */
 export interface PlaneServices {
   make(name: string, body?: Record<string, unknown>): Promise<TestService>
-  /** The same service at the control plane that runs now. */
   now(service: { id: string; name: string }): TestService
   /** Deletes all of them, and waits until nothing of them is left. */
   removeAll(): Promise<void>

@@ -18,7 +18,7 @@ export const packages = [
   'ca-certificates',
 ]
 
-/** Of the virtio port through which the guest is told what to run. */
+/** The virtio port's name, through which the guest is told what to run. */
 export const COMMAND_PORT = 'commands'
 
 interface GuestFile {

@@ -11,9 +11,8 @@ const answerOf = (bytes: number) =>
   Buffer.from(`HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: ${bytes}\r\n\r\n${'x'.repeat(bytes)}`)
 
 interface Peer {
-  /** Of an answer that the kernel did not take at once. */
+  /** The rest of an answer that the kernel did not take at once. */
   rest: Buffer | undefined
-  /** Of the request's body. */
   awaitedBytes: number
   echo: Buffer | undefined
 }

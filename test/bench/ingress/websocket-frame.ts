@@ -10,6 +10,5 @@ export const messageFrame = Buffer.concat([
 ])
 export const MESSAGE_FRAME_BYTES = HEADER_BYTES + MASK_BYTES + PAYLOAD_BYTES
 
-/** The same from the server. */
 export const echoFrame = Buffer.concat([Buffer.from([0x82, PAYLOAD_BYTES]), Buffer.alloc(PAYLOAD_BYTES, 'x')])
 export const ECHO_FRAME_BYTES = HEADER_BYTES + PAYLOAD_BYTES

@@ -64,7 +64,7 @@ function carried(frame: Frame): string {
   if (type === FrameType.data || type === FrameType.headers) stripPadding(frame)
   if (type === FrameType.headers) stripPriority(frame)
   if (frame.from > frame.to || frame.to > frame.bytes.length) throw new Error('a frame ends before it begins, or behind its bytes')
-  // Of the others the oracle shows what it has made of them.
+  // The oracle shows what it has made of the others.
   const isShown = type === FrameType.data || type === FrameType.headers || type === FrameType.ping || type >= FrameType.continuation
   return [type, flags, streamId, isShown ? frame.bytes.toString('hex', frame.from, frame.to) : ''].join('|')
 }

@@ -14,7 +14,6 @@ const origin = { address: '198.51.100.7', isTrusted: false, scheme: 'http', requ
 
 interface ReadRequest {
   head: RequestHead
-  /** As it was framed. */
   body: string
   isWhole: boolean
 }

@@ -16,10 +16,9 @@ interface Reading {
   interims: ResponseHead[]
   head: ResponseHead | undefined
   body: string
-  /** Of a chunked body. */
   payload: string
   isWhole: boolean
-  /** Whether it is whole when the connection ends here. */
+  /** The answer is whole when the connection ends here. */
   isWholeAtEnd: boolean
   excessBytes: number
   refusal: BadMessage | undefined

@@ -18,12 +18,11 @@ export interface Caller {
   name: string
   /** What the request carries; given what it names, as a scope is set anew for each. */
   credentials(ids: PathIds): CallOptions
-  /** Of a person's session. */
   userId?: string
   verdict(id: OperationId): Verdict
 }
 
-/** As `allowed`, for a key: it has no account. */
+/** What a key may do: it has no account. */
 const allowedToKey = (id: OperationId, held: readonly Permission[]): Verdict => (expected[id].isPersonal ? 403 : allowed(id, held))
 
 /** The rule of every operation: public is for all, `authenticated` for all who are somebody, the rest for who holds it. */

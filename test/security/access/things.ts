@@ -21,7 +21,7 @@ export interface Place {
 
 /** Makes one thing of each kind that a path, query or body can name, for one request alone; all of them are the place's own. */
 export interface Things {
-  /** Those the names stand for, made in the order in which one needs the other. */
+  /** Things are made in the order in which one needs the other. */
   of(names: readonly string[]): Promise<PathIds>
 }
 

@@ -13,7 +13,7 @@ const tellBlocked = `bun pm untrusted 2>&1 | ${FROM_FIRST_PACKAGE}`
 
 let toolchainDir: string
 let bench: Workbench
-/** The same without any Node: only our own executable. */
+/** Without any Node there is only our own executable. */
 let bareBench: Workbench
 
 beforeAll(async () => {

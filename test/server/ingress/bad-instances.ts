@@ -1,7 +1,7 @@
 /** What an instance may get wrong, as the bytes it answers a request with. */
 export interface BadAnswer {
   name: string
-  /** As latin1. */
+  /** Text is latin1. */
   bytes: string
   /**
    * `refused`: the client is told 502 and sees nothing of it. `cut`: the client gets a part and a broken connection, never the semblance

@@ -9,7 +9,7 @@ import { eventually, exchangeRaw, ok, proxyTo, type RawUpstream, startRawUpstrea
 const CONNECTIONS = 10_000
 const OPEN_FILES = 2 * CONNECTIONS
 const KEEP_ALIVE_MS = 12_000
-/** Of resident memory, for one connection that says nothing; the kernel's buffers are not counted. */
+/** Resident memory for one connection that says nothing; the kernel's buffers are not counted. */
 const MAX_BYTES_EACH = 16 * 1024
 
 let dir: string

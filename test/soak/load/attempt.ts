@@ -28,7 +28,6 @@ export interface Failure {
 /** Everything that was asked: how often, how slowly at worst, and what failed. */
 export interface Record {
   readonly failures: readonly Failure[]
-  /** Of one kind, or of all. */
   count(kind?: Kind): number
   longestMs(kind: Kind): number
   add(attempt: Omit<Failure, 'reason'> & { reason: string | undefined }): void

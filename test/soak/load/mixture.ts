@@ -24,7 +24,7 @@ export interface Mixture {
   stop(): Promise<string>
 }
 
-/** Of a hundred requests. WebSockets come on top, a few that never rest. */
+/** Shares are of a hundred requests. WebSockets come on top, a few that never rest. */
 const shares: Partial<{ [K in Kind]: number }> = {
   'kept-alive/http': 42,
   'fresh/http': 18,

@@ -20,7 +20,7 @@ export const githubParameters = {
     source:
       'https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps#2-users-are-redirected-back-to-your-site-by-github',
     required: ['client_id', 'client_secret', 'code', 'redirect_uri', 'code_verifier'],
-    // Of the standard (RFC 6749 section 4.1.3); GitHub leaves it out of account.
+    // The standard asks for it (RFC 6749 section 4.1.3); GitHub leaves it out of account.
     optional: ['grant_type'],
   },
 } as const satisfies Record<string, Parameters>

@@ -24,7 +24,7 @@ const ask = <T = Refusal>(path: string, options: { method?: string; json?: unkno
   call<T>(`${server.url}${path}`, { token: server.adminToken, ...options })
 const addDisk = <T = Disk>(serviceId: string, changes: Record<string, unknown> = {}) =>
   ask<T>('/v1/disks', { json: { serviceId, name: 'data', mountPath: '/var/data', sizeGB: 1, ...changes } })
-/** As its reconciler leaves it, which does not run here. */
+/** Its reconciler, which does not run here, leaves it like this. */
 const settle = (id: string) => server.db.query("UPDATE disks SET status = 'available', grow_to_gb = NULL WHERE id = ?").run(id)
 
 describe('a disk', () => {

@@ -170,7 +170,7 @@ describe('an instance that dies', () => {
     const service = await live('forgotten')
     const [instance] = await service.settles('running')
     const id = instance?.id ?? ''
-    // As a control plane leaves it that is killed after it has written the end down.
+    // A control plane that is killed after it has written the end down leaves this.
     await platform.context.engine.stop(id, { graceMs: 0 })
     platform.db.query("UPDATE workloads SET phase = 'pending', start_at = ? WHERE id = ?").run(Date.now() + 300, id)
     platform.context.work.poke('service', service.id)

@@ -145,7 +145,7 @@ function settle(first: Situation, options: { dies: boolean }): { end: Model; act
 const isLive = ({ service }: Situation, one: StoredInstance) =>
   one.deployId === service.liveDeployId && one.generation === service.liveGeneration
 
-/** The same, of a service that may be asleep, falling asleep, or only half awake. */
+/** The service may be asleep, falling asleep, or only half awake. */
 function sleepySituation(seed: number): Situation {
   const below = randomNumbers(seed + SITUATIONS)
   const pick = <T>(items: readonly T[]): T => items[below(items.length)] as T

@@ -4,7 +4,6 @@ import type { InstanceExit, InstancePhase, StoredInstance } from '../../../../se
 
 export const NOW = 1_000_000
 
-/** Of a service that does not sleep. */
 export const awake: SleepState = {
   asleep: undefined,
   wanted: undefined,

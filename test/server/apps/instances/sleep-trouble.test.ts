@@ -25,7 +25,7 @@ describe('a frozen service', () => {
     await sleeper.sleeps()
     const [instance] = await sleeper.instances()
     const used = async () => (await platform.context.engine.usage(instance?.id ?? ''))?.cpuSeconds
-    // It is shown as asleep from just before it is frozen.
+    // The service is shown as asleep from just before it is frozen.
     await until('it stands still', async () => {
       const seen = await used()
       await Bun.sleep(100)
@@ -79,7 +79,7 @@ describe('a frozen service', () => {
       serviceDetails: { sleep: { mode: 'stop', idleSeconds: 60 } },
     })
     hurry(platform, stubborn.id)
-    // It starts but once.
+    // The service starts but once.
     await stubborn.goLive('hello-js', {
       'server.js': `const { existsSync, writeFileSync } = require('node:fs')
         const mark = process.env.HOME + '/started'

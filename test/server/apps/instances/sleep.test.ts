@@ -23,7 +23,6 @@ const hostOf = ({ name }: Sleeper) => `${name}.localhost`
 const post = (sleeper: Sleeper, bytes: number) =>
   fetch(`http://${platform.ingress.address}/`, { method: 'POST', headers: { host: hostOf(sleeper) }, body: 'x'.repeat(bytes) })
 
-/** As it stands among all services. */
 async function stateOf({ id }: Sleeper) {
   const { body } = await call<ServiceUsage[]>(`${platform.url}/v1/metrics`, { token: platform.adminToken })
   return body.find(({ serviceId }) => serviceId === id)?.state

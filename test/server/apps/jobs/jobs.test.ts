@@ -152,7 +152,7 @@ describe('a service', () => {
     ])
     expect((await web.ask('/jobs', { json: { startCommand: ' \n' } })).status).toBe(400)
     expect((await web.ask('/jobs', { json: { startCommand: 'true', planId: 'huge' } })).status).toBe(400)
-    // Of 32 GB.
+    // The plan has 32 GB.
     if (platform.context.machine.memoryBytes < 24 * 1024 ** 3)
       expect(await web.ask('/jobs', { json: { startCommand: 'true', planId: 'pro_ultra' } })).toMatchObject({
         status: 400,

@@ -85,7 +85,7 @@ test('a job that ends while the control plane is away is concluded by the next o
 test('a job that was about to start when the control plane died starts once', async () => {
   const service = await make('about-to')
   await plane.kill()
-  // As a control plane leaves it that dies between writing the start down and starting it.
+  // A control plane that dies between writing the start down and starting it leaves this.
   const id = 'job-00000000000000000001'
   rewrite(
     `INSERT INTO jobs (id, service_id, kind, start_command, phase, triggered_by, created_at, started_at)
@@ -136,7 +136,7 @@ test('a job that the machine took with it has failed, and the reason says so', a
   const service = await make('reboot')
   const job = await begin(service)
   await plane.kill()
-  // Of another run of the machine, with nobody left to tell how it ended.
+  // The process is of another run of the machine, with nobody left to tell how it ended.
   const record = join(pathsOf(plane.dataDir).engineState, 'instances', job.id)
   await Bun.write(join(own(service).home, 'go'), '')
   await hasEnded()

@@ -25,7 +25,7 @@ const eventsOf = (type: string) =>
 
 const end = { end: { exitCode: 0, signal: null }, openedAt: Date.now() }
 
-/** As many as a script that opens shells all day leaves. */
+/** A script that opens shells all day leaves as many. */
 function openAndClose(count: number): void {
   platform.db.transaction(() => {
     for (let index = 0; index < count; index++) recordOpened(platform.context, { ...shell, shellId: `shell-${index}` })

@@ -4,7 +4,6 @@ import type { Pebble } from '../../../support/pebble.ts'
 export interface Front {
   /** For CP_ACME_DIRECTORY; Pebble's root file is good for it. */
   directory: string
-  /** Of all requests so far. */
   paths: string[]
   close(): void
 }

@@ -67,7 +67,7 @@ test('an account is opened once, also when two control planes die over it', asyn
     killed = undefined
     trap = { path: '/sign-me-up', moment }
     if (moment === 'before') await createService(plane, { name: 'first', type: 'web_service' })
-    // It may die before it says that it serves.
+    // The server may die before it says that it serves.
     else await plane.start().catch(() => undefined)
     await until('it was killed', () => killed !== undefined)
     await killed

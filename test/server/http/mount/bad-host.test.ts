@@ -6,7 +6,7 @@ import { startTestServer, type TestServer } from '../../../support/server.ts'
 let server: TestServer
 afterEach(() => server.close())
 
-/** As no client library sends it. The head and body of the answer. */
+/** No client library sends this. The head and body of the answer are given. */
 function ask(host: string, secret: string): Promise<string> {
   const { hostname, port } = new URL(server.url)
   const answered = Promise.withResolvers<string>()

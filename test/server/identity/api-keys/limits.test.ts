@@ -174,7 +174,7 @@ describe('what is no key', () => {
     const { secret } = await makeKey(server, 'viewer')
     const hash = (text: string) => new Bun.CryptoHasher('sha256').update(text).digest('hex')
     const forged = `${secret.slice(0, -1)}${secret.endsWith('0') ? '1' : '0'}`
-    // It would be found there.
+    // A remembered count would be found there.
     server.db.query('UPDATE api_keys SET secret_hash = ? WHERE secret_hash = ?').run(hash(forged), hash(secret))
     expectError(await me(forged), 'unauthorized')
   })

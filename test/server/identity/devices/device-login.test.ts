@@ -8,7 +8,7 @@ import { addMember, defaultWorkspaceId, makeKey } from '../../../support/members
 import { startTestServer, type TestServer, testAdmin } from '../../../support/server.ts'
 import { openSocket } from '../../../support/socket.ts'
 
-/** As Render's CLI sends it: JSON that is called a form. */
+/** Render's CLI sends JSON that is called a form. */
 const renderForm = { 'content-type': 'application/x-www-form-urlencoded', 'user-agent': 'render-cli/2.1.0' }
 const renderCliId = '429024F5E608930E2A65EF92591A25CC'
 
@@ -252,7 +252,7 @@ describe("Render's CLI", () => {
     expect(asked.body).toMatchObject({ client: 'render-cli/2.1.0' })
     await answerWith(cookie, grant.user_code)
     const tokens = await send<DeviceTokens>('/device-token', body)
-    // It refreshes as soon as less than a day is left.
+    // A client refreshes as soon as less than a day is left.
     expect(tokens).toMatchObject({ status: 200, body: { expires_in: 48 * 3600 } })
     const next = await send<DeviceTokens>('/token/refresh/', { grant_type: refreshGrantType, refresh_token: tokens.body.refresh_token })
     expect((await me(next.body.access_token)).status).toBe(200)

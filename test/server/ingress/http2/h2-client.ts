@@ -19,7 +19,6 @@ export interface SeenFrame {
   flags: number
   streamId: number
   payload: Buffer
-  /** Of HEADERS. */
   fields: Record<string, string>
 }
 

@@ -129,7 +129,7 @@ test('a predecessor that finishes what it has is not taken for one that arrives'
   process.kill(second.pid, 'SIGKILL')
   const third = await (await ensureIngress(start)).status()
   expect(third.pid).not.toBe(second.pid)
-  // It would have been waited for until it was too old for one.
+  // The ingress would have been waited for until it was too old for one.
   expect(processAgeMs(first.pid)).toBeLessThan(10_000)
   held.terminate()
 })

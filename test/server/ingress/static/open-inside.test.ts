@@ -35,7 +35,7 @@ test('S25: a pipe outside that a link leads to is not even opened', async () => 
   const pipe = join(box, 'pipe')
   await runProcess(['mkfifo', pipe], { env: systemEnv })
   symlinkSync('../pipe', join(root, 'link'))
-  // It waits until somebody opens the other end, and what it writes is lost when that is closed at once.
+  // A pipe waits until somebody opens the other end, and what it is given is lost when that is closed at once.
   const writer = spawnProcess(['/bin/sh', '-c', 'echo begun; echo waited >"$0"', pipe], { env: systemEnv, stdout: 'pipe' })
   try {
     await writer.stdout?.getReader().read()

@@ -62,7 +62,6 @@ export interface Greeting {
   version: string | undefined
   isResumed: boolean
   isTrusted: boolean
-  /** Of the server. */
   alert: string | undefined
   output: string
 }

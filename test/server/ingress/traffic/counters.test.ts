@@ -183,7 +183,7 @@ describe('a reader', () => {
     await ask('/ok')
     const second = await world.client.counters(first)
     expect(second.entries).toMatchObject([{ instanceId: `i-${upstream.port}`, byClass: [0, 0, 2, 0, 0, 0] }])
-    // It never got the second answer.
+    // The second answer never came.
     expect((await world.client.counters(first)).entries).toEqual(second.entries)
   })
 

@@ -79,7 +79,7 @@ describe('a control plane that is killed', () => {
     const service = await make('canceled')
     const deployId = await service.upload('hello-js', build('touch $HOME/begun && sleep 60'))
     await until('the build runs', () => existsSync(join(own(service).home, 'begun')))
-    // As a control plane leaves it that dies between writing the cancel down and acting on it.
+    // A control plane that dies between writing the cancel down and acting on it leaves this.
     await plane.kill()
     const db = new Database(pathsOf(plane.dataDir).controlDb)
     db.query('UPDATE deploys SET cancel_requested_at = 1 WHERE id = ?').run(deployId)

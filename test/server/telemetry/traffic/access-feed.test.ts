@@ -11,7 +11,7 @@ import type { Repeated } from '../../../../server/telemetry/traffic/repeated.ts'
 import { until } from '../../../support/until.ts'
 import { type Fixture, makeStore } from '../logs/fixture.ts'
 
-/** Of a process that has ended. */
+/** The process has ended. */
 const gone: AccessWriter = { startedAt: 1_700_000_000_000, pid: 2 ** 22 + 1, start: '1' }
 
 let fixture: Fixture

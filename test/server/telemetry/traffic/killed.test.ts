@@ -11,7 +11,7 @@ import { makeService, type TestService } from '../../../support/service.ts'
 import { until } from '../../../support/until.ts'
 
 const CONCURRENCY = 8
-/** Of each of the concurrent clients, between two requests. */
+/** Each of the concurrent clients waits so long between two requests. */
 const PAUSE_MS = 10
 /** The ingress writes at least this often, on a machine that has more to do than that. */
 const LAST_BATCH_MS = 1000

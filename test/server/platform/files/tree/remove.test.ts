@@ -25,7 +25,7 @@ test('nothing outside is removed while a folder is exchanged for a link', async 
     mkdirSync(join(tree, 'a/b'), { recursive: true })
     for (const name of NAMES) writeFileSync(join(tree, 'a/b', name), '')
     const stop = await exchanging(join(tree, 'a/b'), outside)
-    // It may find a folder filled anew behind its back; what is left the next sweep removes.
+    // The removal may find a folder filled anew behind its back; what is left the next sweep removes.
     await removeTree(tree).catch(() => {})
     await stop()
     await removeTree(tree)
