@@ -47,7 +47,6 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
-/** In the order of the help. */
 const groups = [
   addDeployCommand,
   addLogsCommand,

@@ -19,20 +19,15 @@ export interface OwnAccountOptions {
   otp?: string
 }
 
-/** Somebody who is signed in as themselves, and what they are asked for on the way. */
 export interface OwnAccount {
   client: Client
-  /** The present password; asked for once. */
   password(): Promise<string>
   /** A password to come: the next line of standard input, or typed twice. */
   newPassword(): Promise<string>
-  /** A code for what is to be done now. */
   code(): Promise<string>
-  /** Goes on with the session that an answer opened in place of the present one. */
   adopt(headers: Headers): Promise<void>
 }
 
-/** Options of a command about one's own account. */
 export const withOwnAccountOptions = (command: Command): Command =>
   command
     .option('--email <address>', 'Account to sign in to, where an API key is in use')
@@ -86,7 +81,6 @@ interface Kept {
   kept: PersonalSession
 }
 
-/** Goes on with the session of a command before this one. */
 function useKept<T>(
   context: Context,
   { name, url, kept }: Kept,

@@ -10,7 +10,6 @@ export function addQuotaOptions(command: Command): Command {
   return command
 }
 
-/** The limits that were given. */
 export const quotaPatchOf = (options: Partial<Record<QuotaName, number | typeof DEFAULT>>): QuotaPatch =>
   Object.fromEntries(Object.entries(options).map(([name, limit]) => [name, limit === DEFAULT ? null : limit]))
 

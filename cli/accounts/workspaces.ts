@@ -12,7 +12,6 @@ export async function clientOfNone(context: Context): Promise<Client> {
   return clientWith(context, url, credential)
 }
 
-/** The caller's workspaces, each with its cursor. */
 export async function ownersOf(context: Context): Promise<{ owner: Owner; cursor: string }[]> {
   const client = await clientOfNone(context)
   return await allPages((query) => client.call('listOwners', { query }))

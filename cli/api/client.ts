@@ -17,7 +17,6 @@ type Arguments = {
     : [input: CallInput<Operations[Id]>]
 }
 
-/** Where requests go and what they carry. */
 export interface Target {
   url: string
   headers: Readonly<Record<string, string>>

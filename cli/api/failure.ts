@@ -8,7 +8,6 @@ const codeOf = (error: unknown): string => (error instanceof Error && 'code' in 
 
 export const isDropped = (error: unknown): boolean => dropped.has(codeOf(error))
 
-/** What a request that got no answer means to the user. Errors that already say so pass unchanged. */
 export function failureOf(error: unknown, url: string, signal?: AbortSignal): Error {
   if (error instanceof CliError || error instanceof Interrupted) return error
   if (signal?.reason instanceof CliError || signal?.reason instanceof Interrupted) return signal.reason

@@ -1,4 +1,3 @@
-/** The largest page the server gives. */
 export const MAX_PAGE_ITEMS = 100
 
 interface PageQuery {

@@ -1,4 +1,3 @@
-/** Name of the cookie that carries a session. */
 const sessionCookie = 'cpd_session'
 /** What servers call it whose public URL is https. */
 const hostSessionCookie = `__Host-${sessionCookie}`
@@ -6,7 +5,6 @@ const hostSessionCookie = `__Host-${sessionCookie}`
 /** The Cookie header of a session: a server takes one of the names and overlooks the other. */
 export const cookieOfSession = (token: string): string => `${sessionCookie}=${token}; ${hostSessionCookie}=${token}`
 
-/** The session that an answer opens, if it does. */
 export const sessionIn = (headers: Headers): string | undefined =>
   headers
     .getSetCookie()

@@ -1,6 +1,5 @@
 import type { AuditExportLine } from '../../shared/audit.ts'
 
-/** A line of an export; undefined where it is no such line. */
 export type ReadLine = AuditExportLine | undefined
 
 const types: ReadonlySet<unknown> = new Set(['chain', 'entry', 'checkpoint'] satisfies AuditExportLine['type'][])

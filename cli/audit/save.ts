@@ -11,7 +11,6 @@ import { clean } from '../terminal/text.ts'
 /** How long a million entries may take on a slow line. */
 const EXPORT_TIMEOUT_MS = 3_600_000
 
-/** The log of the workspace as the server streams it. */
 export async function openExport({ client }: Pick<Context, 'client'>): Promise<ReadableStream<Uint8Array>> {
   const { body } = await client.respond('exportAuditLogs', { timeoutMs: EXPORT_TIMEOUT_MS })
   if (body === null) throw new CliError('internal', 'The server answered without the log.')

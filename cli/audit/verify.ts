@@ -8,22 +8,17 @@ import type { Witness } from './witness.ts'
 
 export interface Verification {
   stream: ReadableStream<Uint8Array>
-  /** The key to trust; absent: the one remembered, else that of the export itself. */
   publicKey: string | undefined
-  /** An earlier export of the same log. */
   against: ReadableStream<Uint8Array> | undefined
   /** The log as it is now must hold all that is remembered; a copy from some time need not. */
   isLive: boolean
-  /** What is remembered of a workspace's log. */
   witnessOf(workspaceId: string): Promise<Witness | undefined>
 }
 
 export interface VerificationReport {
   isIntact: boolean
   workspaceId: string
-  /** How many were looked at. */
   entries: number
-  /** The last that is as it was written. */
   last?: { sequence: number; hash: string }
   publicKey: string
   /** Why that key is trusted: it was given, was seen before, or came with the entries. */
@@ -37,11 +32,9 @@ type ChainLine = Extract<AuditExportLine, { type: 'chain' }>
 interface Walk {
   verifier: ChainVerifier
   witness: Witness | undefined
-  /** Entries of an earlier export, in their order. */
   earlier: AsyncIterator<AuditEntry> | undefined
   earlierEntry: AuditEntry | undefined
   fault: AuditFault | undefined
-  /** Place of the last entry seen. */
   reached: number
   end: { head: AuditHead | undefined } | undefined
 }

@@ -5,7 +5,6 @@ import { writePrivateFile } from '../base/private-file.ts'
 
 /** What was seen of the log of one workspace when it was last verified, which no server can take back. */
 export interface Witness {
-  /** The key that signed then. */
   publicKey: string
   sequence: number
   hash: string
@@ -15,13 +14,11 @@ export interface Witness {
 /** By id of the workspace, which no two servers have in common. */
 type Witnesses = Record<string, Witness>
 
-/** Where it is kept: beside the credentials. */
 export const witnessPath = (credentialsPath: string): string => join(dirname(credentialsPath), 'audit-witness.json')
 
 /** What is remembered of a workspace's log. @throws CliError for a file that is none of ours. */
 export const readWitness = async (path: string, workspaceId: string): Promise<Witness | undefined> => (await readAll(path))[workspaceId]
 
-/** Remembers the state of a workspace's log that was just verified. */
 export async function writeWitness(path: string, workspaceId: string, witness: Witness): Promise<void> {
   await writePrivateFile(path, `${JSON.stringify({ ...(await readAll(path)), [workspaceId]: witness }, null, 2)}\n`)
 }
@@ -34,9 +31,7 @@ async function readAll(path: string): Promise<Witnesses> {
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null && Object.values(value).every(isWitness)) return value as Witnesses
-  } catch {
-    // Said below.
-  }
+  } catch {}
   throw new CliError('internal', `${path} is not a file of cpctl.`, {
     hint: 'Move it away; what is verified then is remembered anew, and not compared with what was there before.',
   })

@@ -4,7 +4,6 @@ import { usageError } from './error.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The one place where the CLI reads its environment. */
 export const environment = (): Environment => process.env
 
 export const DEFAULT_URL = 'http://127.0.0.1:8400'
@@ -14,9 +13,7 @@ export interface Settings {
   url: string | undefined
   token: string | undefined
   workspace: string | undefined
-  /** Name of the stored login to use. */
   context: string | undefined
-  /** File that holds the servers logged in to. */
   credentialsPath: string
   isColourRefused: boolean
 }

@@ -8,7 +8,6 @@ interface CliErrorOptions {
   exitCode?: ExitCode
   /** What to do next, on a line of its own. */
   hint?: string
-  /** Request id of the server. */
   id?: string
   details?: ErrorDetail[]
   cause?: unknown
@@ -33,7 +32,6 @@ export class CliError extends Error {
   }
 }
 
-/** The command line itself is wrong. */
 export const usageError = (message: string, hint?: string): CliError =>
   new CliError('bad_request', message, { exitCode: exitCodes.usage, ...(hint === undefined ? {} : { hint }) })
 
@@ -70,7 +68,6 @@ const hints: Partial<Record<ErrorCode, string>> = {
   rate_limited: 'Wait a moment and try again.',
 }
 
-/** The error that a response other than a success stands for. */
 export function errorOfResponse(status: number, body: unknown, retryAfter: string | null): CliError {
   if (!isErrorBody(body))
     return new CliError(codeOfStatus(status), `The server answered ${status} without an error body.`, { hint: notOurs })

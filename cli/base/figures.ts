@@ -11,7 +11,6 @@ export function formatAge(ms: number): string {
   return `${Math.max(0, Math.floor(ms / unitMs))}${name}`
 }
 
-/** How long ago a time was, for tables. */
 export const ago = (time: string, now: number): string => `${formatAge(now - Date.parse(time))} ago`
 
 /** How long something took: `840 ms`, `12.3 s`, `2 min 5 s`. */

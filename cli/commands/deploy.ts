@@ -70,7 +70,6 @@ interface Wanted {
   files: readonly SourceFile[]
 }
 
-/** The service to deploy to, with the settings that were given. */
 async function prepareService(context: Context, wanted: Wanted): Promise<Service> {
   const found = await findService(context, wanted.wanted)
   if (found !== undefined) return updateService(context, found, wanted)

@@ -71,7 +71,6 @@ function stateOf({ status, expiresAt }: Disk): string {
   return status === 'available' && expiresAt !== undefined ? `kept until ${expiresAt.slice(0, 10)}` : status
 }
 
-/** @throws CliError with the usage exit code. */
 function sizeIn(text: string): number {
   try {
     return wholeNumber(minSizeGb, maxSizeGb)(text)

@@ -11,7 +11,6 @@ interface SetOptions extends OfService {
   key: string
 }
 
-/** Below `cpctl domains`. */
 export function addDomainCertificateCommands(domains: Command, start: Start): void {
   const certificate = domains
     .command('certificate')

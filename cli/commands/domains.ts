@@ -104,7 +104,6 @@ function explain(context: Context, service: Service, { name, dnsRecords }: Custo
 
 interface VerifyOptions {
   wait?: boolean
-  /** In milliseconds. */
   timeout: number
 }
 

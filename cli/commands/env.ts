@@ -145,7 +145,6 @@ async function importFile(context: Context, file: string, options: ImportOptions
   await afterChange(context, service, { what: `Imported ${count}`, isDeployed: options.deploy === true })
 }
 
-/** A file's text, or that of standard input for `-`. */
 export async function textOf({ io }: Context, file: string): Promise<string> {
   if (file === '-') return io.stdin.text()
   return readFile(resolve(io.cwd, file), 'utf8').catch((error: Error) => {

@@ -7,7 +7,6 @@ import { printList } from '../session/output.ts'
 import type { Column } from '../terminal/table.ts'
 import { clean } from '../terminal/text.ts'
 
-/** Adds the commands about the accounts of providers that one signs in with. */
 export function addIdentityCommands(account: Command, start: Start): void {
   const identities = account.command('identities').description('Accounts of providers that you sign in with')
   withOwnAccountOptions(identities.command('list').alias('ls').description('List them; they are linked on your account page')).action(

@@ -76,7 +76,6 @@ const statusColours: Record<JobStatus, keyof Paint> = {
   canceled: 'dim',
 }
 
-/** How long its processes lived. */
 export const tookOf = ({ startedAt, finishedAt }: Pick<Job, 'startedAt' | 'finishedAt'>): string =>
   startedAt === undefined || finishedAt === undefined ? '-' : formatTook(Date.parse(finishedAt) - Date.parse(startedAt))
 

@@ -35,7 +35,6 @@ async function rollback(context: Context, name: string | undefined, options: Rol
   for (const line of describePlan(reply)) context.print(line)
 }
 
-/** What a rollback would change, a line each. */
 export function describePlan(plan: RollbackPlan): string[] {
   const code = plan.code.changes ? [clean`  code: ${plan.code.from} -> ${plan.code.to}`] : []
   const settings = plan.settings.map(({ name, from, to }) => clean`  ${name}: ${from || '(none)'} -> ${to || '(none)'}`)

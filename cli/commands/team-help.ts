@@ -4,7 +4,6 @@ import type { Context, Start } from '../session/context.ts'
 import { confirmByName } from '../session/prompt.ts'
 import { clean } from '../terminal/text.ts'
 
-/** Adds to `team` what helps a member back in. */
 export function addHelpCommands(team: Command, start: Start): void {
   team
     .command('reset-password')

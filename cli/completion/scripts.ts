@@ -3,7 +3,6 @@ import type { Place, Word } from './tree.ts'
 export const shells = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof shells)[number]
 
-/** The script that completes `program` in a shell, made of its own commands. */
 export function completionScript(shell: Shell, program: string, places: readonly Place[]): string {
   return scripts[shell](program, places)
 }

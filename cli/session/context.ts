@@ -12,7 +12,6 @@ import { renewalOf } from './device-tokens.ts'
 import type { Io } from './io.ts'
 import { renewed } from './renew.ts'
 
-/** Options that every command takes. */
 export interface GlobalOptions {
   url?: string
   workspace?: string
@@ -20,25 +19,20 @@ export interface GlobalOptions {
   json?: boolean
 }
 
-/** What a command works with: one invocation's settings, client and terminal. */
 export interface Context {
   io: Io
   settings: Settings
   client: Client
   paint: Paint
   isJson: boolean
-  /** URL given on the command line or by the environment. */
   givenUrl: string | undefined
-  /** Name of a stored login, given on the command line or by the environment. */
   givenContext: string | undefined
-  /** To standard output, with a line end. */
   print(line: string): void
   /** To standard error, with a line end: progress and remarks, which are no part of the result. */
   note(line: string): void
   printJson(value: unknown): void
 }
 
-/** Makes the context of the command that is about to run. */
 export type Start = (command: Command) => Context
 
 export const starter =
@@ -80,7 +74,6 @@ interface Wanted {
 /** The server that is talked to, and the stored login that is used there, if one is. */
 export interface CurrentServer {
   url: string
-  /** Name of the stored login. */
   name?: string
   credential?: Credential
 }

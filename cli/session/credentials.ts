@@ -3,7 +3,6 @@ import { messageOf } from '../../shared/error.ts'
 import { CliError } from '../base/error.ts'
 import { writePrivateFile } from '../base/private-file.ts'
 
-/** What proves who we are to one server, and how it came to be. */
 export type Credential = Proof & {
   /** Chosen with `cpctl workspaces use`: where commands act. */
   workspaceId?: string
@@ -28,14 +27,12 @@ export interface PersonalSession {
 /** Keys are nobody's, and tokens that somebody brought may be. */
 export const isPersonal = ({ kind }: Credential): boolean => kind !== 'api_key' && kind !== 'token'
 
-/** A server and who we are there, under a name of the user's choice. */
 export interface NamedContext {
   url: string
   credential: Credential
 }
 
 export interface Credentials {
-  /** Name of the context that commands use unless told otherwise. */
   current?: string
   contexts: Record<string, NamedContext>
 }

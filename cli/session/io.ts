@@ -13,7 +13,6 @@ export interface Output {
 
 export interface Input {
   isTty: boolean
-  /** Everything until the end of input. */
   text(): Promise<string>
   /** Asks on the terminal for one line; what is typed is not shown when hidden. */
   line(question: Question): Promise<string>
@@ -24,14 +23,11 @@ export interface Io {
   stdout: Output
   stderr: Output
   stdin: Input
-  /** Standard input and output as what a program elsewhere is shown on. */
   terminal: LocalTerminal
   env: Environment
   cwd: string
   hostname: string
-  /** Milliseconds since 1970. */
   now(): number
-  /** Aborts on Ctrl-C. */
   interrupted: AbortSignal
   openBrowser(url: string): boolean
 }

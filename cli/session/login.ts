@@ -52,7 +52,6 @@ export interface PasswordLogin {
   password: string
   /** Code given beforehand; without one it is asked for when the server wants it. */
   otp?: string | undefined
-  /** Told when the sign-in took a code. */
   onCode?(): void
 }
 

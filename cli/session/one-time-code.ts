@@ -20,7 +20,6 @@ export async function withCode<T>(
   }
 }
 
-/** Asks for a code on the terminal. */
 export async function askCode(context: Context, text: string): Promise<string> {
   const code = (await ask(context, { text, instead: 'Give the code with --otp.' })).trim()
   if (code === '') throw usageError('The code must not be empty.')

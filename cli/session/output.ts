@@ -8,7 +8,6 @@ export function printTable<Row>(context: Pick<Context, 'io' | 'paint'>, columns:
 }
 
 interface List<Page, Row> {
-  /** What the API gave, for --json. */
   page: readonly Page[]
   row: (item: Page) => Row
   columns: readonly Column<Row>[]

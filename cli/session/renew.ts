@@ -7,9 +7,7 @@ import { withLock } from './renewal-lock.ts'
 
 interface Kept {
   io: Pick<Io, 'now' | 'interrupted'>
-  /** File of the credentials. */
   path: string
-  /** Name of the context. */
   name: string
   url: string
 }

@@ -3,7 +3,6 @@ import { shellFrameBytes, shellInputWindowBytes } from '../../shared/shell.ts'
 /** What is typed on its way to the server, which says how much of it the program has taken. */
 export interface OutgoingInput {
   send(bytes: Uint8Array): void
-  /** The program has taken this much. */
   taken(bytes: number): void
 }
 

@@ -16,7 +16,6 @@ interface Input<Id extends keyof OnTerminal> {
   query: OnTerminal[Id]
 }
 
-/** What the server is told of this terminal. */
 export function terminalQuery({
   env,
   terminal,

@@ -14,7 +14,6 @@ const TAKEN_STEP_BYTES = OUTPUT_WINDOW_BYTES / 8
 const END_OF_INPUT = Uint8Array.of(4)
 const END_OF_INPUT_EVERY_MS = 1000
 
-/** How a shell ended. */
 export type ShellOutcome =
   | { kind: 'exited'; exitCode: number | null; signal: string | null }
   /** The server refused the WebSocket; an HTTP request is told why. */
@@ -61,7 +60,6 @@ interface LineOptions {
 }
 
 interface Line {
-  /** Shows what has come, and gives the terminal back. */
   end(options: { wasCutOff: boolean }): Promise<void>
 }
 

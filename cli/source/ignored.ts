@@ -8,7 +8,6 @@ const alwaysIgnored: ReadonlySet<string> = new Set(['.git', '.hg', '.svn', 'node
 /** Files with patterns, the later winning over the earlier. `.cpignore` speaks only to us, so it has the last word. */
 const patternFiles = ['.gitignore', '.cpignore'] as const
 
-/** The patterns of one folder, which apply to everything below it. */
 interface Rules {
   folder: string
   patterns: Ignore
@@ -17,7 +16,6 @@ interface Rules {
 /** What applies in one folder: its own patterns and those of the folders above it. */
 export interface IgnoreRules {
   ignores(name: string, kind: 'file' | 'directory'): boolean
-  /** The rules in a folder below. */
   enter(name: string): Promise<IgnoreRules>
 }
 

@@ -2,9 +2,7 @@ import { defaultShellSize } from '../../shared/shell.ts'
 import { exitCodeOf } from '../base/error.ts'
 
 export interface LocalEvents {
-  /** What is typed, or comes through the pipe. */
   onInput(bytes: Uint8Array): void
-  /** The pipe has ended. */
   onInputEnd(): void
   onResize(columns: number, rows: number): void
 }
@@ -13,7 +11,6 @@ export interface LocalEvents {
 export interface TakenTerminal {
   /** Resolves when the bytes have been shown, or are in the pipe. */
   show(bytes: Uint8Array): Promise<void>
-  /** Lets what is typed wait outside. */
   pause(): void
   resume(): void
   /** Gives it back as it was; `wasCutOff` where the program could not leave it as it found it. Idempotent. */
@@ -22,7 +19,6 @@ export interface TakenTerminal {
 
 /** The terminal this process stands in, or the pipes in its place. */
 export interface LocalTerminal {
-  /** Whether somebody types, rather than a pipe. */
   isTyped: boolean
   size(): { columns: number; rows: number }
   take(events: LocalEvents): TakenTerminal
@@ -33,7 +29,6 @@ const PLAIN_AGAIN = '\u001b[?1049l\u001b[?1000l\u001b[?1002l\u001b[?1003l\u001b[
 
 const endingSignals = ['SIGTERM', 'SIGHUP', 'SIGQUIT'] as const
 
-/** The process's own. */
 export function processTerminal(): LocalTerminal {
   const { stdin, stdout } = process
   const size = () => ({ columns: stdout.columns || defaultShellSize.columns, rows: stdout.rows || defaultShellSize.rows })
