@@ -1,7 +1,7 @@
 import type { Operations } from '../../../shared/api.ts'
 import type { Deploy, Uploaded } from '../../../shared/deploy.ts'
 import { AppError } from '../../../shared/error.ts'
-import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/answers/page.ts'
+import { idPageOf, pageOf } from '../../http/answers/page.ts'
 import { type Actor, answer, type Handlers } from '../../http/handlers/call.ts'
 import { requirePlace } from '../../identity/quotas/keep.ts'
 import type { AppContext } from '../context.ts'
@@ -57,7 +57,7 @@ export const deployRoutes: Handlers<DeployIds, AppContext> = {
 
   listDeploys({ actor, params, query }, context) {
     const { id } = requireService(context, actor, params.serviceId)
-    const page = { beforeId: idAfter(query.cursor), limit: query.limit ?? DEFAULT_PAGE_ITEMS }
+    const page = idPageOf(query)
     return pageOf('deploy', listDeploys(context.db, id, { ...query, ...page }), (deploy) => [deploy.id])
   },
 

@@ -1,5 +1,5 @@
 import type { Operations } from '../../../shared/api.ts'
-import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/answers/page.ts'
+import { idPageOf, pageOf } from '../../http/answers/page.ts'
 import type { Handlers } from '../../http/handlers/call.ts'
 import type { AppContext } from '../context.ts'
 import { presentDisk, presentSnapshot } from '../disks/present.ts'
@@ -22,7 +22,7 @@ type DiskIds = Extract<
 
 export const diskRoutes: Handlers<DiskIds, AppContext> = {
   listDisks({ actor, query }, context) {
-    const page = { beforeId: idAfter(query.cursor), limit: query.limit ?? DEFAULT_PAGE_ITEMS }
+    const page = idPageOf(query)
     return pageOf('disk', listDisks(context.db, actor, { ...query, ...page }).map(presentDisk), ({ id }) => [id])
   },
   createDisk: ({ actor, body }, context) => presentDisk(createDisk(context, actor, body)),

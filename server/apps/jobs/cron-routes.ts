@@ -1,5 +1,5 @@
 import type { Operations } from '../../../shared/api.ts'
-import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/answers/page.ts'
+import { idPageOf, pageOf } from '../../http/answers/page.ts'
 import type { Handlers } from '../../http/handlers/call.ts'
 import type { AppContext } from '../context.ts'
 import { listJobs } from '../workloads/job-store.ts'
@@ -16,8 +16,7 @@ export const cronJobRoutes: Handlers<CronJobIds, AppContext> = {
     const runs = listJobs(context.db, id, {
       kind: 'cron',
       phases: query.status && phasesOfRun(query.status),
-      beforeId: idAfter(query.cursor),
-      limit: query.limit ?? DEFAULT_PAGE_ITEMS,
+      ...idPageOf(query),
     })
     return pageOf('cronJobRun', runs.map(presentRun), ({ id: runId }) => [runId])
   },

@@ -1,6 +1,6 @@
 import type { Operations } from '../../../shared/api.ts'
 import type { JobQuery } from '../../../shared/job.ts'
-import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/answers/page.ts'
+import { idPageOf, pageOf } from '../../http/answers/page.ts'
 import type { Handlers } from '../../http/handlers/call.ts'
 import type { AppContext } from '../context.ts'
 import { requireService } from '../services/require.ts'
@@ -40,8 +40,7 @@ const filterOf = (query: JobQuery): JobFilter => ({
   createdAt: range(query.createdAfter, query.createdBefore),
   startedAt: range(query.startedAfter, query.startedBefore),
   finishedAt: range(query.finishedAfter, query.finishedBefore),
-  beforeId: idAfter(query.cursor),
-  limit: query.limit ?? DEFAULT_PAGE_ITEMS,
+  ...idPageOf(query),
 })
 
 const range = (after: string | undefined, before: string | undefined): TimeRange => ({ after: time(after), before: time(before) })

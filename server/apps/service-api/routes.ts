@@ -2,7 +2,7 @@ import type { Operations } from '../../../shared/api.ts'
 import { AppError } from '../../../shared/error.ts'
 import type { Instance } from '../../../shared/service.ts'
 import { detailsIn } from '../../../shared/service-details.ts'
-import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/answers/page.ts'
+import { DEFAULT_PAGE_ITEMS, idAfter, idPageOf, pageOf } from '../../http/answers/page.ts'
 import type { Handlers } from '../../http/handlers/call.ts'
 import { isWithin } from '../../identity/scopes/scope.ts'
 import { isCrashLooping } from '../../runtime/workloads/backoff.ts'
@@ -80,7 +80,7 @@ export const serviceRoutes: Handlers<ServiceIds, AppContext> = {
   },
   listEvents({ actor, params, query }, context) {
     const { id } = requireService(context, actor, params.serviceId)
-    const page = { beforeId: idAfter(query.cursor), limit: query.limit ?? DEFAULT_PAGE_ITEMS }
+    const page = idPageOf(query)
     return pageOf('event', listEvents(context.db, id, { ...query, ...page }), (event) => [event.id])
   },
   getEvent({ actor, params }, context) {

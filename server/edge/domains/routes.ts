@@ -2,7 +2,7 @@ import type { Operations } from '../../../shared/api.ts'
 import type { CustomDomainQuery } from '../../../shared/custom-domain.ts'
 import { canonicalHostName } from '../../../shared/domain.ts'
 import { requireService } from '../../apps/services/require.ts'
-import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/answers/page.ts'
+import { idPageOf, pageOf } from '../../http/answers/page.ts'
 import type { Handlers } from '../../http/handlers/call.ts'
 import type { EdgeContext } from '../context.ts'
 import { addDomain, removeDomain, requestVerification, requireDomain } from './operations.ts'
@@ -17,7 +17,7 @@ type DomainIds = Extract<
 export const domainRoutes: Handlers<DomainIds, EdgeContext> = {
   listCustomDomains({ actor, params, query }, context) {
     const service = requireService(context, actor, params.serviceId)
-    const wanted = { beforeId: idAfter(query.cursor), limit: query.limit ?? DEFAULT_PAGE_ITEMS, ...namesIn(query) }
+    const wanted = { ...idPageOf(query), ...namesIn(query) }
     const domains = listDomains(context.db, service.id, { ...query, ...wanted })
     const page = domains.map((domain) => presentDomain(context, service, domain))
     return pageOf('customDomain', page, ({ id }) => [id])

@@ -20,6 +20,18 @@ export function decodeCursor(cursor: string | undefined, types: readonly ('strin
   return position as Position
 }
 
+export interface IdPage {
+  /** Only items whose id is smaller: the newest come first. */
+  beforeId: string | undefined
+  limit: number
+}
+
+/** The page that is asked for of a list in order of ids. @throws AppError as `decodeCursor`. */
+export const idPageOf = ({ cursor, limit = DEFAULT_PAGE_ITEMS }: { cursor?: string; limit?: number }): IdPage => ({
+  beforeId: idAfter(cursor),
+  limit,
+})
+
 export const idAfter = (cursor: string | undefined): string | undefined => decodeCursor(cursor, ['string'])?.[0] as string | undefined
 
 export function pageOf<const N extends string, T>(

@@ -1,7 +1,7 @@
 import type { Operations } from '../../../shared/api.ts'
 import { AppError, invalidValue } from '../../../shared/error.ts'
 import { credentialOf } from '../../http/access/credential.ts'
-import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/answers/page.ts'
+import { idPageOf, pageOf } from '../../http/answers/page.ts'
 import { type Answer, answer, type Handlers } from '../../http/handlers/call.ts'
 import type { IdentityContext } from '../context.ts'
 import { hashPassword } from '../passwords/password.ts'
@@ -19,8 +19,7 @@ export function createAccountRoutes({ publicUrl }: Pick<IdentityContext, 'public
   const cookie = createCookieWriter(publicUrl)
   return {
     listSessions({ actor, query, request }, { db, now }) {
-      const limit = query.limit ?? DEFAULT_PAGE_ITEMS
-      const sessions = listSessions(db, { userId: actor.id, after: idAfter(query.cursor), limit, now: now() })
+      const sessions = listSessions(db, actor.id, { ...idPageOf(query), now: now() })
       const currentId = sessionOf(db, request)?.id
       return pageOf(
         'session',

@@ -1,18 +1,17 @@
 import type { Database } from 'bun:sqlite'
 import type { Session } from '../../../shared/account.ts'
 import { credentialOf } from '../../http/access/credential.ts'
+import type { IdPage } from '../../http/answers/page.ts'
 import { findSession, type StoredSession, sessions } from '../sessions/store.ts'
 
-interface Page {
-  userId: string
-  after: string | undefined
-  limit: number
-  now: number
-}
-
-/** The sessions of a user that last, newest first, strictly after the one of id `after`. */
-export const listSessions = (db: Database, { after = '~', ...page }: Page): StoredSession[] =>
-  sessions.all(db, 'WHERE user_id = $userId AND expires_at > $now AND id < $after ORDER BY id DESC LIMIT $limit', { ...page, after })
+/** A page of the sessions of a user that have not ended at `now`, newest first. */
+export const listSessions = (db: Database, userId: string, { beforeId = '~', limit, now }: IdPage & { now: number }): StoredSession[] =>
+  sessions.all(db, 'WHERE user_id = $userId AND expires_at > $now AND id < $beforeId ORDER BY id DESC LIMIT $limit', {
+    userId,
+    beforeId,
+    limit,
+    now,
+  })
 
 export const deleteSessionById = (db: Database, userId: string, sessionId: string): boolean =>
   sessions.remove(db, { id: sessionId, userId }) === 1

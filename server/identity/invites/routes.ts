@@ -1,6 +1,6 @@
 import type { Operations } from '../../../shared/api.ts'
 import { invitePathOf } from '../../../shared/invite-token.ts'
-import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/answers/page.ts'
+import { idPageOf, pageOf } from '../../http/answers/page.ts'
 import { type Actor, answer, type Handlers } from '../../http/handlers/call.ts'
 import { deliver } from '../../platform/mail/deliver.ts'
 import type { IdentityContext } from '../context.ts'
@@ -26,7 +26,7 @@ export function createInviteRoutes({
   const answerOf = ({ invite, token }: NewInvite) => ({ ...presentInvite(invite), acceptUrl: publicUrl + invitePathOf(token), token })
   return {
     listTeamInvites({ actor, query }, { db }) {
-      const page = { beforeId: idAfter(query.cursor), limit: query.limit ?? DEFAULT_PAGE_ITEMS }
+      const page = idPageOf(query)
       return pageOf('teamInvite', listInvites(db, actor.workspaceId, page).map(presentInvite), ({ id }) => [id])
     },
     async createTeamInvite({ actor, body, change, note, keepAnswer }, context) {

@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import type { TeamInvite } from '../../../shared/team.ts'
+import type { IdPage } from '../../http/answers/page.ts'
 import type { Actor } from '../../http/handlers/call.ts'
 import { type Columns, tableOf } from '../../platform/db/table.ts'
 import { presentScope, type ServiceScope, scopeColumn } from '../scopes/scope.ts'
@@ -45,13 +46,8 @@ export const findInvite = (db: Database, workspaceId: string, id: string): Store
 export const findInviteTo = (db: Database, workspaceId: string, email: string): StoredInvite | undefined =>
   invites.get(db, 'WHERE workspace_id = $workspaceId AND email = $email', { workspaceId, email })
 
-interface Page {
-  beforeId: string | undefined
-  limit: number
-}
-
 /** Invites of a workspace, newest first. */
-export const listInvites = (db: Database, workspaceId: string, { beforeId = '~', limit }: Page): StoredInvite[] =>
+export const listInvites = (db: Database, workspaceId: string, { beforeId = '~', limit }: IdPage): StoredInvite[] =>
   invites.all(db, 'WHERE workspace_id = $workspaceId AND id < $beforeId ORDER BY id DESC LIMIT $limit', { workspaceId, beforeId, limit })
 
 /** Adds an invite. @throws SQLiteError when the address has one already: look first, in the same transaction. */

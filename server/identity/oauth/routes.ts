@@ -2,7 +2,7 @@ import type { Operations } from '../../../shared/api.ts'
 import { AppError } from '../../../shared/error.ts'
 import { parseIpRange } from '../../../shared/ip-address.ts'
 import { isProviderId, type ProviderId } from '../../../shared/oauth.ts'
-import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/answers/page.ts'
+import { idPageOf, pageOf } from '../../http/answers/page.ts'
 import { answer, type Handlers } from '../../http/handlers/call.ts'
 import type { IdentityContext } from '../context.ts'
 import { createCookieWriter } from '../sessions/cookie.ts'
@@ -65,8 +65,8 @@ export function createOAuthRoutes({ config, publicUrl, stopping, now }: Identity
       return answer(200, signedIn, createCookieWriter(publicUrl).set(sessionToken))
     },
     listIdentities({ actor, query }, { db }) {
-      const page = { after: idAfter(query.cursor), limit: query.limit ?? DEFAULT_PAGE_ITEMS }
-      return pageOf('identity', listIdentities(db, actor.id, page).map(presentIdentity), ({ provider }) => [provider])
+      const { beforeId: after, limit } = idPageOf(query)
+      return pageOf('identity', listIdentities(db, actor.id, { after, limit }).map(presentIdentity), ({ provider }) => [provider])
     },
     unlinkIdentity({ actor, params, note }, { db }) {
       const provider = unlink(db, actor.id, params.provider)

@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { type Permission, permissionNames } from '../../../shared/permission.ts'
+import type { IdPage } from '../../http/answers/page.ts'
 import type { Codec } from '../../platform/db/codec.ts'
 import { type Columns, type Row, tableOf } from '../../platform/db/table.ts'
 import { memo } from '../../platform/memo.ts'
@@ -54,12 +55,7 @@ export function findRoleByName(db: Database, workspaceId: string, name: string):
 export const findRole = (db: Database, workspaceId: string, id: string): StoredRole | undefined =>
   roles.get(db, 'WHERE workspace_id = $workspaceId AND id = $id', { workspaceId, id })
 
-interface Page {
-  beforeId: string | undefined
-  limit: number
-}
-
-export const listRoles = (db: Database, workspaceId: string, { beforeId = '~', limit }: Page): StoredRole[] =>
+export const listRoles = (db: Database, workspaceId: string, { beforeId = '~', limit }: IdPage): StoredRole[] =>
   roles.all(db, 'WHERE workspace_id = $workspaceId AND id < $beforeId ORDER BY id DESC LIMIT $limit', { workspaceId, beforeId, limit })
 
 export const countRoles = (db: Database, workspaceId: string): number =>

@@ -1,7 +1,7 @@
 import type { Operations } from '../../../shared/api.ts'
 import { permissionNames, permissions } from '../../../shared/permission.ts'
 import type { Role } from '../../../shared/role.ts'
-import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/answers/page.ts'
+import { type IdPage, idPageOf, pageOf } from '../../http/answers/page.ts'
 import type { Handlers } from '../../http/handlers/call.ts'
 import type { IdentityContext } from '../context.ts'
 import { listRoles } from '../permissions/role-store.ts'
@@ -14,8 +14,7 @@ type RoleIds = Extract<keyof Operations, 'listPermissions' | 'listRoles' | 'crea
 export const roleRoutes: Handlers<RoleIds, IdentityContext> = {
   listPermissions: () => permissionNames.map((name) => ({ name, description: permissions[name] })),
   listRoles({ actor, query }, { db }) {
-    const page = { after: idAfter(query.cursor), limit: query.limit ?? DEFAULT_PAGE_ITEMS }
-    return pageOf('role', rolesAfter(db, actor.workspaceId, page), ({ id }) => [id])
+    return pageOf('role', rolesIn(db, actor.workspaceId, idPageOf(query)), ({ id }) => [id])
   },
   createRole: ({ actor, body }, context) => presentRole(createRole(context, actor, body)),
   updateRole({ actor, params, body, note }, context) {
@@ -28,14 +27,10 @@ export const roleRoutes: Handlers<RoleIds, IdentityContext> = {
   },
 }
 
-function rolesAfter(
-  db: IdentityContext['db'],
-  workspaceId: string,
-  { after, limit }: { after: string | undefined; limit: number },
-): Role[] {
+function rolesIn(db: IdentityContext['db'], workspaceId: string, { beforeId, limit }: IdPage): Role[] {
   const builtIn = listBuiltInRoles()
-  const place = builtIn.findIndex(({ id }) => id === after)
+  const place = builtIn.findIndex(({ id }) => id === beforeId)
   if (place >= 0) return builtIn.slice(place + 1, place + 1 + limit)
-  const own = listRoles(db, workspaceId, { beforeId: after, limit }).map(presentRole)
+  const own = listRoles(db, workspaceId, { beforeId, limit }).map(presentRole)
   return [...own, ...builtIn].slice(0, limit)
 }

@@ -1,5 +1,5 @@
 import type { Operations } from '../../../shared/api.ts'
-import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/answers/page.ts'
+import { idPageOf, pageOf } from '../../http/answers/page.ts'
 import type { Handlers } from '../../http/handlers/call.ts'
 import type { IdentityContext } from '../context.ts'
 import { changeMember, leave, removeMember } from './operations.ts'
@@ -9,7 +9,7 @@ type MemberIds = Extract<keyof Operations, 'listTeamMembers' | 'updateTeamMember
 
 export const memberRoutes: Handlers<MemberIds, IdentityContext> = {
   listTeamMembers({ actor, query }, { db }) {
-    const page = { beforeId: idAfter(query.cursor), limit: query.limit ?? DEFAULT_PAGE_ITEMS }
+    const page = idPageOf(query)
     return pageOf('teamMember', listMembers(db, actor.workspaceId, page).map(presentMember), ({ id }) => [id])
   },
   updateTeamMember({ actor, params, body, note }, { db }) {
@@ -23,5 +23,6 @@ export const memberRoutes: Handlers<MemberIds, IdentityContext> = {
   leaveTeam({ actor, note }, { db }) {
     note({ target: actor.id, metadata: { role: actor.role, ...leave(db, actor) } })
   },
-  listOwnerMembers: ({ actor }, { db }) => listMembers(db, actor.workspaceId, { limit: Number.MAX_SAFE_INTEGER }).map(presentOwnerMember),
+  listOwnerMembers: ({ actor }, { db }) =>
+    listMembers(db, actor.workspaceId, { beforeId: undefined, limit: Number.MAX_SAFE_INTEGER }).map(presentOwnerMember),
 }

@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import type { OwnerMember, OwnerRole, TeamMember } from '../../../shared/team.ts'
+import type { IdPage } from '../../http/answers/page.ts'
 import type { Bindings, Row } from '../../platform/db/table.ts'
 import { places, type StoredPlace } from '../memberships/store.ts'
 import { presentScope } from '../scopes/scope.ts'
@@ -25,13 +26,8 @@ export function findMember(db: Database, workspaceId: string, userId: string): S
 export const isMemberAddress = (db: Database, workspaceId: string, email: string): boolean =>
   db.query(`${select} AND u.email = $email`).get({ workspaceId, email }) !== null
 
-interface Page {
-  beforeId?: string | undefined
-  limit: number
-}
-
 /** Members of a workspace, the newest account first. */
-export const listMembers = (db: Database, workspaceId: string, { beforeId = '~', limit }: Page): StoredMember[] =>
+export const listMembers = (db: Database, workspaceId: string, { beforeId = '~', limit }: IdPage): StoredMember[] =>
   db
     .query<MemberRow, [Bindings]>(`${select} AND u.id < $beforeId ORDER BY u.id DESC LIMIT $limit`)
     .all({ workspaceId, beforeId, limit })
