@@ -78,6 +78,9 @@ export interface ServicePaths {
   trash: string
 }
 
+/** The file that an output is appended to, by its name. */
+export const outputFileIn = (own: ServicePaths, outputName: string): string => join(own.output, `${outputName}.log`)
+
 export function servicePathsOf(paths: Paths, serviceId: string): ServicePaths {
   const root = join(paths.services, serviceId)
   return {

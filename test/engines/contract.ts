@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Engine, ExitedState, InstanceSpec, OpenTerminal } from '../../server/engines/port/port.ts'
+import type { Engine, ExitedState, OpenTerminal } from '../../server/engines/port/port.ts'
+import type { InstanceSpec } from '../../server/engines/port/workload.ts'
 import { type ContractWorld, until } from './world.ts'
 
 /** What every engine promises, whatever it runs workloads with. */
@@ -51,7 +52,7 @@ export function describeEngine(name: string, makeWorld: () => ContractWorld): vo
   describe(`${name}: start`, () => {
     test('runs a program with the whole of its environment', async () => {
       const env = { PATH: '/usr/bin:/bin', name: 'a', command: 'b', QUOTES: `'"$(id)\`\\`, LINES: 'one\ntwo', EMPTY: '' }
-      const spec = world.instance(['printenv'], { env })
+      const spec = world.instance(['printenv'], { env: () => env })
       await run(spec)
       const seen = world.output(spec).split('\0')
       expect(seen).toEqual(expect.arrayContaining(Object.entries(env).map(([key, value]) => `${key}=${value}`)))
@@ -74,7 +75,7 @@ export function describeEngine(name: string, makeWorld: () => ContractWorld): vo
     })
 
     test('refuses names of variables that cannot be handed over, and leaves nothing behind', async () => {
-      const spec = world.instance(['serve'], { env: { 'A;id': '1' } })
+      const spec = world.instance(['serve'], { env: () => ({ 'A;id': '1' }) })
       await expect(engine.start(spec)).rejects.toMatchObject({ code: 'validation_failed' })
       expect(await engine.inspect(spec.instanceId)).toBeUndefined()
       expect(await engine.list()).toEqual([])

@@ -1,4 +1,5 @@
-import type { Engine, InstanceSpec, TaskSpec, TerminalSpec } from '../../server/engines/port/port.ts'
+import type { Engine } from '../../server/engines/port/port.ts'
+import type { InstanceSpec, Owner, TaskSpec, TerminalSpec } from '../../server/engines/port/workload.ts'
 
 /** What a workload of the contract does, whatever the engine runs it with; one that has nothing left to do exits with 0. */
 export type Act =
@@ -26,7 +27,7 @@ export interface ContractWorld {
   /** Turns a spec into one of another service. */
   asService<T extends InstanceSpec>(spec: T, serviceId: string): T
   /** What a workload has written. */
-  output(spec: { outputPath: string }): string
+  output(spec: { owner: Owner; outputName: string }): string
   dispose(): void
 }
 

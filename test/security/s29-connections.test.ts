@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Engine, InstanceSpec } from '../../server/engines/port/port.ts'
 import { createProcessEngine } from '../../server/engines/process/engine.ts'
+import type { ProcessEngine, ProcessSpec } from '../../server/engines/process/spec.ts'
 import { makeWorld, until, type World } from '../engines/process/support/world.ts'
 
 const MOST = 60
@@ -31,7 +31,7 @@ const isRoot = process.getuid?.() === 0
 
 describe.runIf(isRoot)('instances with networks of their own', () => {
   let world: World
-  let engine: Engine
+  let engine: ProcessEngine
 
   beforeAll(async () => {
     world = makeWorld()
@@ -47,7 +47,7 @@ describe.runIf(isRoot)('instances with networks of their own', () => {
     world.dispose()
   })
 
-  async function run(serviceId: string, command: string): Promise<InstanceSpec> {
+  async function run(serviceId: string, command: string): Promise<ProcessSpec> {
     const sandbox = { ...world.service(serviceId), networkId: 'net-a' }
     const limits = { cpu: 1, memoryBytes: 256 * 1024 * 1024, pids: 60 }
     const spec = world.instance(command, { sandbox, port: 10_000, limits })
@@ -60,7 +60,7 @@ describe.runIf(isRoot)('instances with networks of their own', () => {
   }, async () => {
     const target = await run('srv-target', server)
     await engine.link([{ serviceId: 'srv-target', number: 1, networkId: 'net-a', names: ['target'], instanceIds: [target.instanceId] }])
-    const hasLine = (spec: InstanceSpec, line: RegExp) => until(`${line}`, () => line.test(world.output(spec)), 60_000)
+    const hasLine = (spec: ProcessSpec, line: RegExp) => until(`${line}`, () => line.test(world.output(spec)), 60_000)
 
     const first = await run('srv-probe', opener(1))
     await hasLine(first, /again/)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Engine, InstanceSpec } from '../../server/engines/port/port.ts'
 import { createProcessEngine } from '../../server/engines/process/engine.ts'
+import type { ProcessEngine, ProcessSpec } from '../../server/engines/process/spec.ts'
 import { makeWorld, until, type World } from '../engines/process/support/world.ts'
 
 const isRoot = process.getuid?.() === 0
@@ -11,7 +11,7 @@ const reaching = `node -e "require('net').connect('\\\\0${name}').on('connect', 
 const offering = `node -e "require('net').createServer().listen('\\\\0${name}', () => console.log('offered'))"`
 
 let world: World
-let engine: Engine
+let engine: ProcessEngine
 
 beforeAll(async () => {
   world = makeWorld()
@@ -23,14 +23,14 @@ afterAll(async () => {
   world.dispose()
 })
 
-async function run(serviceId: string, command: string): Promise<InstanceSpec> {
+async function run(serviceId: string, command: string): Promise<ProcessSpec> {
   const limits = { cpu: 1, memoryBytes: 256 * 1024 * 1024, pids: 60 }
   const spec = world.instance(command, { sandbox: world.service(serviceId), limits })
   await engine.start(spec)
   return spec
 }
 
-const shows = (spec: InstanceSpec, line: string) => until(line, () => world.output(spec).includes(line), 60_000)
+const shows = (spec: ProcessSpec, line: string) => until(line, () => world.output(spec).includes(line), 60_000)
 
 describe.runIf(isRoot)('services with namespaces of their own', () => {
   test('S29: share neither System V objects nor sockets with abstract names', { timeout: 120_000 }, async () => {

@@ -1,12 +1,12 @@
 import { dlopen, ptr } from 'bun:ffi'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Engine } from '../../server/engines/port/port.ts'
 import { createProcessEngine } from '../../server/engines/process/engine.ts'
+import type { ProcessEngine } from '../../server/engines/process/spec.ts'
 import { makeWorld, type World } from '../engines/process/support/world.ts'
 
 const label = `cpd-test-objects-${process.pid}`
 let world: World
-let engine: Engine
+let engine: ProcessEngine
 
 async function run(command: string): Promise<string> {
   const task = world.task(`{ ${command}; } 2>&1`)

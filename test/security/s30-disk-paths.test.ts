@@ -2,8 +2,8 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync, wri
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { mountPathProblem } from '../../server/apps/disks/rules.ts'
-import type { Engine } from '../../server/engines/port/port.ts'
 import { createProcessEngine } from '../../server/engines/process/engine.ts'
+import type { ProcessEngine } from '../../server/engines/process/spec.ts'
 import { makeWorld, type World } from '../engines/process/support/world.ts'
 import { createService } from '../support/apps.ts'
 import { call } from '../support/client.ts'
@@ -18,7 +18,7 @@ test.each(['/var/lib/extrausers', '/var/lib/extrausers/x', '/var/lib/sss', '/var
 
 describe.runIf(process.getuid?.() === 0)('S30: a disk below a folder that the service may not enter', () => {
   let world: World
-  let engine: Engine
+  let engine: ProcessEngine
   let place: string
 
   beforeAll(async () => {

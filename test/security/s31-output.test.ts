@@ -1,9 +1,9 @@
 import { closeSync, constants, existsSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Engine } from '../../server/engines/port/port.ts'
 import { createProcessEngine } from '../../server/engines/process/engine.ts'
 import { isAlive, parseStat } from '../../server/engines/process/kernel/proc.ts'
+import type { ProcessEngine } from '../../server/engines/process/spec.ts'
 import { spawnProcess } from '../../server/platform/process/spawn.ts'
 import { endOf, makeWorld, until, type World } from '../engines/process/support/world.ts'
 
@@ -13,7 +13,7 @@ const MIB = 1024 * 1024
 const PATIENCE_MS = 60_000
 
 let world: World
-const opened: Engine[] = []
+const opened: ProcessEngine[] = []
 const open = async () => {
   const engine = await createProcessEngine({ stateDir: world.stateDir, label })
   opened.push(engine)

@@ -2,13 +2,13 @@ import { writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { TryResult } from '../../server/boot/doctor/red-team/attempt.ts'
-import type { Engine, Sandbox } from '../../server/engines/port/port.ts'
 import { createProcessEngine } from '../../server/engines/process/engine.ts'
+import type { ProcessEngine, Sandbox } from '../../server/engines/process/spec.ts'
 import { makeWorld, type World } from '../engines/process/support/world.ts'
 
 const label = `cpd-test-calls-${process.pid}`
 let world: World
-let engine: Engine
+let engine: ProcessEngine
 
 beforeAll(async () => {
   world = makeWorld()

@@ -1,14 +1,16 @@
-import { join } from 'node:path'
-import { servicePathsOf } from '../../platform/paths.ts'
+import { outputFileIn, servicePathsOf } from '../../platform/paths.ts'
 import { appendOutput } from '../../telemetry/logs/append-output.ts'
 import type { AppContext } from '../context.ts'
 import type { StoredDeploy } from './store.ts'
 
 type LoggedDeploy = Pick<StoredDeploy, 'id' | 'serviceId'>
 
+/** What the output of a deploy's build and pre-deploy command is called. */
+export const deployOutputName = ({ id }: Pick<StoredDeploy, 'id'>): string => `${id}.build`
+
 /** The build and the platform both append to this file, which is collected like an instance's output. */
 export const deployLogPath = (context: Pick<AppContext, 'paths'>, deploy: LoggedDeploy): string =>
-  join(servicePathsOf(context.paths, deploy.serviceId).output, `${deploy.id}.build.log`)
+  outputFileIn(servicePathsOf(context.paths, deploy.serviceId), deployOutputName(deploy))
 
 /** Begins to collect a deploy's log; lines carry the deploy's id as their instance, so that they can be asked for alone. */
 export function followDeployLog(context: Pick<AppContext, 'collector' | 'paths'>, deploy: LoggedDeploy): void {

@@ -4,7 +4,7 @@
  * snapshots that are due.
  */
 import { AppError } from '../../../shared/error.ts'
-import { IMAGE_ROOT } from '../../engines/port/port.ts'
+import { IMAGE_ROOT } from '../../engines/process/spec.ts'
 import { removeTree } from '../../platform/files/tree/remove.ts'
 import { newId } from '../../platform/id.ts'
 import { describeError } from '../../platform/server-log.ts'

@@ -1,9 +1,9 @@
 import { lstatSync, realpathSync } from 'node:fs'
 import { AppError, invalidValue } from '../../../shared/error.ts'
 import { closedFolderAbove, folderToCover } from '../../platform/files/mount-place.ts'
+import { isRoot } from '../../platform/service-folders.ts'
 import { roomOf } from '../../runtime/space/room.ts'
 import type { AppContext } from '../context.ts'
-import { isRoot } from '../services/folders.ts'
 import { mountPathProblem, sizeProblem, topFolderOf } from './rules.ts'
 
 type At = (field: 'mountPath' | 'sizeGB') => string

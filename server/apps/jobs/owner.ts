@@ -1,5 +1,5 @@
 import { AppError } from '../../../shared/error.ts'
-import type { InstanceSpec } from '../../engines/port/port.ts'
+import type { InstanceSpec } from '../../engines/port/workload.ts'
 import type { WorkloadEnd, WorkloadOwner } from '../../runtime/workloads/owner.ts'
 import { deleteWorkload } from '../../runtime/workloads/store.ts'
 import type { AppContext } from '../context.ts'

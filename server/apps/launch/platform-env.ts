@@ -7,7 +7,7 @@ import { hostOf, internalHostOf, urlOf } from '../services/addresses.ts'
 import type { StoredService } from '../services/store.ts'
 
 /** What differs between instances of one service. */
-export interface InstanceFacts {
+export interface PlatformFacts {
   port: number
   instanceId: string
   deployId: string
@@ -17,7 +17,7 @@ export interface InstanceFacts {
 interface PlatformVar {
   key: string
   description: string
-  value(service: StoredService, facts: InstanceFacts, context: Pick<AppContext, 'config' | 'db' | 'hasCertificate'>): string
+  value(service: StoredService, facts: PlatformFacts, context: Pick<AppContext, 'config' | 'db' | 'hasCertificate'>): string
   /** Which types of service are given it; absent: all. */
   types?: readonly ServiceType[]
 }
@@ -64,12 +64,12 @@ const varsOf = (service: StoredService): PlatformVar[] => platformVars.filter(({
 export function platformEnv(
   context: Pick<AppContext, 'config' | 'db' | 'hasCertificate'>,
   service: StoredService,
-  facts: InstanceFacts,
+  facts: PlatformFacts,
 ): Record<string, string> {
   return Object.fromEntries(varsOf(service).map(({ key, value }) => [key, value(service, facts, context)]))
 }
 
-const perInstance: InstanceFacts = {
+const perInstance: PlatformFacts = {
   port: 0,
   instanceId: '(own to each instance)',
   deployId: '(own to each deploy)',

@@ -14,16 +14,17 @@ import { chownTree } from '../../platform/files/tree/chown.ts'
 import { removeTree } from '../../platform/files/tree/remove.ts'
 import { newId } from '../../platform/id.ts'
 import type { ServicePaths } from '../../platform/paths.ts'
+import { ensureFolder, ensureServiceFolders, isRoot } from '../../platform/service-folders.ts'
 import { requireRoom, whileThereIsRoom } from '../../runtime/space/room.ts'
 import { appendOutput } from '../../telemetry/logs/append-output.ts'
 import type { AppContext } from '../context.ts'
-import { deployLogPath } from '../deploys/deploy-log.ts'
+import { deployLogPath, deployOutputName } from '../deploys/deploy-log.ts'
 import { insertRelease, type Launch, type StoredRelease } from '../deploys/release-store.ts'
 import { type StoredDeploy, updateDeploy } from '../deploys/store.ts'
-import { baseEnv, sandboxOf } from '../launch/launch.ts'
+import { baseEnv, ownerOf } from '../launch/launch.ts'
 import { readSecrets, type ServiceSecrets } from '../services/env-store.ts'
-import { ensureFolder, ensureServiceFolders, isRoot } from '../services/folders.ts'
 import { type StoredService, serviceById, updateService } from '../services/store.ts'
+import { userNamespacesOf } from '../services/user-namespaces.ts'
 import { hashTree } from '../sources/content-hash.ts'
 import { unpackSource } from '../sources/operations.ts'
 import { findSource } from '../sources/store.ts'
@@ -135,7 +136,7 @@ async function planBuild({ context, service }: BuildJob, { root, appDir }: { roo
 
 function buildEnv({ context, service, deploy, own, secrets }: BuildJob, plan: BuildPlan): Record<string, string> {
   return {
-    ...baseEnv(own, searchPathOf(plan, own.builds)),
+    ...baseEnv(own.home, searchPathOf(plan, own.builds)),
     ...context.config.buildEnv,
     ...Object.fromEntries(secrets.envVars.map(({ key, value }) => [key, value])),
     CPD_SERVICE_ID: service.id,
@@ -145,25 +146,23 @@ function buildEnv({ context, service, deploy, own, secrets }: BuildJob, plan: Bu
 }
 
 async function runStep(job: BuildJob, plan: BuildPlan, step: RunnableStep): Promise<StepExit> {
-  const { context, service, deploy, own, dir, signal } = job
+  const { context, service, deploy, dir, signal } = job
   requireFolder(dir, step.cwd)
   const { cpu, memoryMb, pids } = buildPlans[service.settings.buildPlan]
-  // A build is anybody's code from anywhere: it has no business with what runs.
-  const { networkId: _, ...sandbox } = sandboxOf(context, service, plan.readOnlyBinds)
   const isShared = loopbackVariable(context.config.buildEnv) !== undefined
   return await context.engine.runTask(
     {
       taskId: `${deploy.id}-${step.name.replace(/[^a-z0-9]+/gi, '-')}`,
+      owner: ownerOf(service),
+      files: { build: deploy.id, dir: relative(dir, step.cwd) },
       command: step.command,
-      cwd: step.cwd,
-      env: step.env,
-      sandbox: {
-        ...sandbox,
-        ...(isShared && { sharesHostNetwork: true }),
-        writableBinds: [...(sandbox.writableBinds ?? []), dir, own.cache],
-      },
+      env: () => step.env,
       limits: { cpu, memoryBytes: memoryMb * MIB, pids },
-      outputPath: deployLogPath(context, deploy),
+      // A build is anybody's code from anywhere: it has no business with what runs.
+      network: isShared ? 'host' : 'none',
+      toolchains: plan.readOnlyBinds,
+      ...userNamespacesOf(context.config, service),
+      outputName: deployOutputName(deploy),
       timeoutMs: context.config.CP_BUILD_TIMEOUT_SECONDS * 1000,
     },
     signal,

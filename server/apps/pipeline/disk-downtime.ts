@@ -13,7 +13,7 @@ import { instancesOf } from '../workloads/instance-store.ts'
 /** Delay until the next check whether the instances have gone. */
 const WAIT_MS = 50
 
-const NO_DISK: DiskOfInstance = { sandbox: {}, env: {} }
+const NO_DISK: DiskOfInstance = {}
 
 /** Waits until nothing else of the service has its disk. @throws the signal's reason when aborted, and what `run` throws. */
 export async function withDisk(

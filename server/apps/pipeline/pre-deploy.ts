@@ -1,12 +1,11 @@
 import { AppError } from '../../../shared/error.ts'
-import { commandIn } from '../../builders/plan.ts'
 import type { AppContext } from '../context.ts'
-import { deployLogPath, writeDeployLog } from '../deploys/deploy-log.ts'
-import { artifactDir, releaseById } from '../deploys/release-store.ts'
+import { deployOutputName, writeDeployLog } from '../deploys/deploy-log.ts'
+import { releaseById } from '../deploys/release-store.ts'
 import type { StoredDeploy } from '../deploys/store.ts'
 import type { DiskOfInstance } from '../disks/workload.ts'
 import { reasonWithLogged } from '../launch/last-words.ts'
-import { instanceEnv, limitsOf, prepareSecrets, sandboxOf } from '../launch/launch.ts'
+import { workloadIn } from '../launch/launch.ts'
 import type { StoredService } from '../services/store.ts'
 
 /** Nothing listens in a pre-deploy command, but apps that read PORT at start must find a number. */
@@ -29,18 +28,13 @@ export async function runPreDeploy(
   if (release === undefined) throw new AppError('bad_request', 'The release of this deploy is gone. Deploy again.')
   const command = release.settings.preDeployCommand
   writeDeployLog(context, deploy, `Pre-deploy: ${command}`)
-  const secretsDir = await prepareSecrets(context, { service, release })
-  const facts = { port: NO_PORT, instanceId: `${deploy.id}-pre-deploy`, deployId: deploy.id, secretsDir }
-  const cwd = artifactDir(context.paths, release)
+  const id = `${deploy.id}-pre-deploy`
   const result = await context.engine.runTask(
     {
-      taskId: `${deploy.id}-pre-deploy`,
-      command: commandIn(release.launch.appDir, command),
-      cwd,
-      env: { ...instanceEnv(context, { service, release, facts }), ...disk.env },
-      sandbox: { ...sandboxOf(context, service, [...release.launch.readOnlyBinds, cwd, secretsDir]), layerOver: cwd, ...disk.sandbox },
-      limits: limitsOf(release.settings.plan),
-      outputPath: deployLogPath(context, deploy),
+      ...workloadIn(context, { service, release, workload: { id, deployId: deploy.id, port: NO_PORT, command } }),
+      ...disk,
+      taskId: id,
+      outputName: deployOutputName(deploy),
       timeoutMs: context.config.CP_BUILD_TIMEOUT_SECONDS * 1000,
     },
     signal,

@@ -50,14 +50,14 @@ export async function openJobTerminal(
   { query, onOutput }: { query: JobTerminalQuery; onOutput: (bytes: Uint8Array) => void },
 ): Promise<OpenTerminal> {
   const own = { command: query.startCommand, ...(job.plan !== null && { plan: job.plan }) }
-  const { instanceId, outputPath, ...spec } = await prepareWorkload(context, {
+  const { instanceId, outputName, ...spec } = await prepareWorkload(context, {
     service,
     release,
     workload: { id: job.id, deployId, port: NO_PORT, ...own },
   })
   return await context.engine.openTerminal({
     ...spec,
-    env: { ...spec.env, TERM: query.term ?? defaultTerminalName },
+    env: (view) => ({ ...spec.env(view), TERM: query.term ?? defaultTerminalName }),
     taskId: job.id,
     columns: query.columns ?? defaultShellSize.columns,
     rows: query.rows ?? defaultShellSize.rows,

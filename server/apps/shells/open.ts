@@ -1,13 +1,12 @@
 import type { ShellQuery } from '../../../shared/shell.ts'
 import { defaultShellSize, defaultTerminalName } from '../../../shared/shell.ts'
-import { commandIn } from '../../builders/plan.ts'
 import type { OpenTerminal } from '../../engines/port/port.ts'
+import { ensureServiceFolders } from '../../platform/service-folders.ts'
 import type { AppContext } from '../context.ts'
-import { artifactDir } from '../deploys/release-store.ts'
-import { diskEnv } from '../disks/workload.ts'
+import { diskOfService } from '../disks/store.ts'
+import { volumeOf } from '../disks/workload.ts'
 import { awaken } from '../instances/sleep.ts'
-import { instanceEnv, limitsOf, prepareSecrets, sandboxOf } from '../launch/launch.ts'
-import { ensureServiceFolders } from '../services/folders.ts'
+import { workloadIn } from '../launch/launch.ts'
 import type { StoredService } from '../services/store.ts'
 import { promptEnv } from './prompt.ts'
 import type { ShellTarget } from './target.ts'
@@ -32,26 +31,26 @@ export async function openShellTerminal(context: AppContext, opening: ShellOpeni
   // In the surroundings of frozen processes it would be frozen, too.
   if (instance !== undefined) await awaken(context, service.id, 'shell')
   await ensureServiceFolders(context.paths, service)
-  const secretsDir = await prepareSecrets(context, { service, release })
-  const cwd = artifactDir(context.paths, release)
-  const facts = {
-    port: instance?.port ?? NO_PORT,
-    instanceId: instance?.id ?? shellId,
-    deployId: instance?.deployId ?? service.liveDeployId ?? '',
-    secretsDir,
-  }
-  return await context.engine.openTerminal({
-    taskId: shellId,
-    command: commandIn(release.launch.appDir, query.command ?? DEFAULT_COMMAND),
-    cwd,
-    env: {
-      ...instanceEnv(context, { service, release, facts }),
-      ...(instance && diskEnv(context, service.id)),
-      TERM: query.term ?? defaultTerminalName,
-      ...(query.command === undefined && promptEnv(service, cwd)),
+  const workload = workloadIn(context, {
+    service,
+    release,
+    workload: {
+      id: instance?.id ?? shellId,
+      deployId: instance?.deployId ?? service.liveDeployId ?? '',
+      port: instance?.port ?? NO_PORT,
+      command: query.command ?? DEFAULT_COMMAND,
     },
-    sandbox: { ...sandboxOf(context, service, [...release.launch.readOnlyBinds, cwd, secretsDir]), layerOver: cwd },
-    limits: limitsOf(release.settings.plan),
+  })
+  const disk = instance && diskOfService(context.db, service.id)
+  return await context.engine.openTerminal({
+    ...workload,
+    ...(disk && volumeOf(disk)),
+    taskId: shellId,
+    env: (view) => ({
+      ...workload.env(view),
+      TERM: query.term ?? defaultTerminalName,
+      ...(query.command === undefined && promptEnv(service, view.root)),
+    }),
     columns: query.columns ?? defaultShellSize.columns,
     rows: query.rows ?? defaultShellSize.rows,
     ...(instance && { joins: instance.id }),

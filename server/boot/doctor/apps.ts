@@ -1,4 +1,4 @@
-import type { Limits } from '../../engines/port/port.ts'
+import type { Limits } from '../../engines/port/workload.ts'
 
 /** Each command is a service's own and runs in that service's sandbox only; each file is put into the folder the command starts in. */
 export interface DoctorApp {

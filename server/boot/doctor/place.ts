@@ -1,15 +1,15 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Engine } from '../../engines/port/port.ts'
 import { createProcessEngine } from '../../engines/process/engine.ts'
 import { isAlive, type ProcessIdentity, readStat } from '../../engines/process/kernel/proc.ts'
+import type { ProcessEngine } from '../../engines/process/spec.ts'
 
 /** Folder and label of a run name its process, so that the next run finds what a killed one has left. */
 export interface DoctorPlace {
   dir: string
   controlDir: string
-  engine: Engine
+  engine: ProcessEngine
   close(): Promise<void>
 }
 
@@ -47,14 +47,14 @@ function ownerOf(name: string): ProcessIdentity | undefined {
   return pid === undefined ? undefined : { pid: Number(pid), startTicks: Number(startTicks) }
 }
 
-function openEngine(dir: string, hiddenDirs: string[]): Promise<Engine> {
+function openEngine(dir: string, hiddenDirs: string[]): Promise<ProcessEngine> {
   const stateDir = join(dir, 'state')
   mkdirSync(stateDir, { recursive: true, mode: 0o700 })
   const label = dir.slice(dir.lastIndexOf(PREFIX))
   return createProcessEngine({ stateDir, label, hiddenDirs, network: { connectionsPerInstance: CONNECTIONS } })
 }
 
-async function removeAll(dir: string, engine: Engine): Promise<void> {
+async function removeAll(dir: string, engine: ProcessEngine): Promise<void> {
   const services = new Set((await engine.list()).map(({ serviceId }) => serviceId))
   await Promise.all([...services].map((id) => engine.removeService(id)))
   await engine.close()

@@ -2,21 +2,22 @@ import { chmod, chown, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ensureSelfToolchain } from '../../builders/self-toolchain.ts'
 import { findFreePort, INSTANCE_PORTS } from '../../engines/free-port.ts'
-import type { Engine, ExitedState, InstanceState } from '../../engines/port/port.ts'
+import type { ExitedState, InstanceState } from '../../engines/port/port.ts'
+import type { ProcessEngine } from '../../engines/process/spec.ts'
 import { newId, newInstanceId } from '../../platform/id.ts'
 import type { DoctorApp } from './apps.ts'
 import { NEXT_SOURCE } from './red-team/targets.ts'
 
 export interface WorldOptions {
   dir: string
-  engine: Engine
+  engine: ProcessEngine
   executable: string
   readOnlyBinds: readonly string[]
   firstUid: number
 }
 
 export interface World {
-  readonly engine: Engine
+  readonly engine: ProcessEngine
   nextUid(): number
   start(app: DoctorApp, env?: Record<string, string>): Promise<RunningApp>
 }
@@ -129,7 +130,7 @@ async function layNextSource(builds: string): Promise<string[]> {
   return [folder, file]
 }
 
-function endOf(engine: Engine, instanceId: string): Promise<ExitedState> {
+function endOf(engine: ProcessEngine, instanceId: string): Promise<ExitedState> {
   return new Promise((resolve) => {
     const unsubscribe = engine.onExit((id, state) => {
       if (id !== instanceId) return

@@ -1,5 +1,4 @@
 import { createLinkPublisher } from '../../apps/private-network/publish.ts'
-import { isRoot } from '../../apps/services/folders.ts'
 import { serviceById } from '../../apps/services/store.ts'
 import { ensureSelfToolchain } from '../../builders/self-toolchain.ts'
 import { acmeSettingsOf } from '../../edge/certificates/acme/settings.ts'
@@ -24,6 +23,7 @@ import { type Paths, pathsOf } from '../../platform/paths.ts'
 import { openSealer } from '../../platform/secrets/seal.ts'
 import { findSealed } from '../../platform/secrets/sealed-row.ts'
 import { describeError, type ServerLog } from '../../platform/server-log.ts'
+import { isRoot } from '../../platform/service-folders.ts'
 import { createLeases } from '../../platform/work/leases.ts'
 import { publishTogether } from '../../platform/work/publisher.ts'
 import { openDiskQuota } from '../../runtime/space/quota.ts'
@@ -84,7 +84,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   const basis: Basis = { config, version, paths, log, machine, mailer, stopping: stopper.signal, now: parts.now ?? Date.now }
   const { firstStart, ...kept } = await openStores(basis)
   if (options.executable !== undefined) await ensureSelfToolchain({ dir: paths.toolchain, executable: options.executable })
-  const engine = parts.engine ?? (await openEngine(basis, hostServices))
+  const engine = parts.engine ?? (await openEngine({ ...basis, db: kept.db }, hostServices))
   const telemetry = ownTelemetry ?? startTelemetry({ ...basis, ...kept, engine })
   const base = {
     ...basis,

@@ -1,12 +1,20 @@
+import type { Database } from 'bun:sqlite'
 import { createHash } from 'node:crypto'
 import { AppError } from '../../../shared/error.ts'
+import { diskById } from '../../apps/disks/store.ts'
+import { placeOfDisk } from '../../apps/disks/workload.ts'
 import type { EngineName } from '../../engines/names.ts'
 import type { Engine } from '../../engines/port/port.ts'
 import { createProcessEngine } from '../../engines/process/engine.ts'
 import { type HostService, parseHostService, wrongHostService } from '../../engines/process/network/host-services.ts'
+import { placeOnMachine } from '../../engines/process/placing/engine.ts'
 import type { Context } from './context.ts'
 
-type EngineParts = Pick<Context, 'paths' | 'config' | 'log'>
+interface EngineParts extends Pick<Context, 'paths' | 'config' | 'log'> {
+  /** Absent for an engine that is to start nothing. */
+  db?: Database
+}
+
 type OpenEngine = (parts: EngineParts, hostServices: readonly HostService[]) => Promise<Engine>
 
 const LABEL_CHARS = 12
@@ -26,10 +34,10 @@ export function hostServicesOf({ CP_HOST_SERVICES, CP_LISTEN }: Pick<Context['co
   return services
 }
 
-async function openProcessEngine({ paths, config, log }: EngineParts, hostServices: readonly HostService[]): Promise<Engine> {
+async function openProcessEngine({ paths, config, log, db }: EngineParts, hostServices: readonly HostService[]): Promise<Engine> {
   const { CP_INSTANCE_SUBNET: subnet, CP_INGRESS_HTTP, CP_INGRESS_HTTPS } = config
   const publicPorts = [CP_INGRESS_HTTP.port, ...(CP_INGRESS_HTTPS === undefined ? [] : [CP_INGRESS_HTTPS.port])]
-  return await createProcessEngine({
+  const processes = await createProcessEngine({
     stateDir: paths.engineState,
     // Tells this installation's control groups from those of another on the same machine.
     label: `cpd-${createHash('sha256').update(paths.data).digest('hex').slice(0, LABEL_CHARS)}`,
@@ -38,4 +46,5 @@ async function openProcessEngine({ paths, config, log }: EngineParts, hostServic
     network: { publicPorts, hostServices, ...(subnet !== '' && { subnet }) },
     log: (message) => log.error('engine', { message }),
   })
+  return placeOnMachine(processes, { paths, volume: (id) => placeOfDisk(paths, db && diskById(db, id)) })
 }

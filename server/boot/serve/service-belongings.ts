@@ -2,10 +2,10 @@ import type { Belongings } from '../../apps/belongings.ts'
 import type { AppContext } from '../../apps/context.ts'
 import { releaseDeploys, removeDeploys } from '../../apps/deploys/belongings.ts'
 import { releaseDisk } from '../../apps/disk-work/operations.ts'
-import { removeServiceFolders } from '../../apps/services/folders.ts'
 import { serviceById } from '../../apps/services/store.ts'
 import { deleteDomainsOf } from '../../edge/domains/store.ts'
 import { dropFromScopes } from '../../identity/scopes/store.ts'
+import { removeServiceFolders } from '../../platform/service-folders.ts'
 import type { DiskQuota } from '../../runtime/space/quota.ts'
 
 /** Each slice that keeps something for services stands here. Requests have stopped before anything is taken away, and builds before the folders go. */

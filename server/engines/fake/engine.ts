@@ -1,8 +1,9 @@
 import { AppError } from '../../../shared/error.ts'
-import { checkSpec } from '../port/check-spec.ts'
-import type { Engine, ExitedState, ExitListener, InstanceSpec, InstanceState, ListedWorkload, TaskResult, TaskSpec } from '../port/port.ts'
+import type { Engine, ExitedState, ExitListener, InstanceState, ListedWorkload, TaskResult } from '../port/port.ts'
+import type { InstanceSpec, TaskSpec } from '../port/workload.ts'
 import type { FakeMachine, Run } from './machine.ts'
 import { openFakeTerminal } from './terminal.ts'
+import { workloadOf } from './workload.ts'
 
 /**
  * An engine in memory, for tests: programs are small scripts (program.ts), time is the machine's clock, and faults befall calls as the test
@@ -72,11 +73,10 @@ export function createFakeEngine(machine: FakeMachine): Engine {
 }
 
 function startInstance(machine: FakeMachine, spec: InstanceSpec): void {
-  checkSpec(spec)
+  const workload = workloadOf(spec, { id: spec.instanceId, kind: 'instance' })
   const known = machine.runs.get(spec.instanceId)
   if (known?.end !== undefined) throw new AppError('conflict', `Instance ${spec.instanceId} has ended; remove it first`)
-  if (known === undefined)
-    machine.begin({ ...spec, id: spec.instanceId, kind: 'instance', serviceId: spec.sandbox.serviceId, outputId: spec.outputPath })
+  if (known === undefined) machine.begin(workload)
 }
 
 const exitedState = ({ end, wasLost, startedAt }: Run): ExitedState => ({
@@ -115,16 +115,8 @@ async function runTask(
   { task, signal, own }: { task: TaskSpec; signal: AbortSignal; own: Set<Run> },
 ): Promise<TaskResult> {
   signal.throwIfAborted()
-  checkSpec(task)
   if (machine.runs.has(task.taskId)) throw new AppError('conflict', `Task ${task.taskId} is known already`)
-  const run = machine.begin({
-    ...task,
-    id: task.taskId,
-    kind: 'task',
-    serviceId: task.sandbox.serviceId,
-    port: 0,
-    outputId: task.outputPath,
-  })
+  const run = machine.begin(workloadOf(task, { id: task.taskId, kind: 'task' }))
   own.add(run)
   let timedOut = false
   const cancel = machine.clock.after(task.timeoutMs, () => {

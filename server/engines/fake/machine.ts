@@ -64,7 +64,7 @@ export function createFakeMachine(clock: Clock = realClock): FakeMachine {
         ...workload,
         clock,
         write: (bytes) => {
-          outputs.set(workload.outputId, `${outputs.get(workload.outputId) ?? ''}${decoder.decode(bytes, { stream: true })}`)
+          outputs.set(workload.outputName, `${outputs.get(workload.outputName) ?? ''}${decoder.decode(bytes, { stream: true })}`)
           workload.onOutput?.(bytes)
         },
         onEnd: (end) => {

@@ -1,23 +1,18 @@
 import { AppError } from '../../../shared/error.ts'
-import { checkSpec } from '../port/check-spec.ts'
-import type { OpenTerminal, TerminalSpec } from '../port/port.ts'
+import type { OpenTerminal } from '../port/port.ts'
+import type { TerminalSpec } from '../port/workload.ts'
 import type { FakeMachine, Run } from './machine.ts'
+import { workloadOf } from './workload.ts'
 
 /** A program whose output goes to whoever opened it, and which ends with them. */
 export function openFakeTerminal(machine: FakeMachine, spec: TerminalSpec): { terminal: OpenTerminal; run: Run } {
-  checkSpec(spec)
   const { runs } = machine
   const joined = spec.joins === undefined ? undefined : runs.get(spec.joins)
   if (spec.joins !== undefined && (joined === undefined || joined.end !== undefined))
     throw new AppError('not_found', `Instance ${spec.joins} does not run`)
   let held: Uint8Array[] | undefined
   const run = machine.begin({
-    ...spec,
-    id: spec.taskId,
-    kind: 'terminal',
-    serviceId: spec.sandbox.serviceId,
-    port: 0,
-    outputId: spec.taskId,
+    ...workloadOf(spec, { id: spec.taskId, kind: 'terminal' }),
     onOutput: (bytes) => (held === undefined ? spec.onOutput(bytes) : void held.push(bytes)),
   })
   void joined?.ended.then(() => run.program.kill('SIGKILL'))

@@ -1,3 +1,5 @@
+import type { InstanceSpec, TaskSpec, TerminalSpec } from './workload.ts'
+
 /**
  * The engine port: what the platform asks of whatever runs workloads. Each technology is one adapter of this type, and all
  * of them pass the one contract suite in test/engines/contract.ts.
@@ -6,96 +8,6 @@
  * (instances keep running, a new engine on the same state adopts them), and can list everything it ever started, so that the
  * caller can remove what it does not know any more.
  */
-
-/** The most a workload may use; the plan of its service in figures. */
-export interface Limits {
-  /** Cores: 0.5 is half of one core's time. */
-  cpu: number
-  memoryBytes: number
-  /** Processes and threads together. */
-  pids: number
-}
-
-/** The folder of an image that is the disk: beside it stands what the file system keeps for itself. */
-export const IMAGE_ROOT = 'data'
-
-/** A folder, or an ext4 file system in a file, that a workload sees at a path of its own choosing. */
-export interface DiskMount {
-  source: string
-  /** Of an image, the folder `IMAGE_ROOT` in it is what is seen. */
-  isImage: boolean
-  /** A clean absolute path of plain characters. The machine's file system is left as it is, whether it has such a folder or not. */
-  target: string
-}
-
-/** Who a workload runs as and which parts of the machine it sees. */
-export interface Sandbox {
-  serviceId: string
-  /** Numeric ids that belong to this service alone; they need no passwd entry. Both are ignored where we are not root. */
-  uid: number
-  gid: number
-  homeDir: string
-  /** Seen by the workload as /tmp (and /var/tmp). */
-  tmpDir: string
-  /** Folders inside private homes (rustup's in root's, say) that are made readable at the same path. */
-  readOnlyBinds: string[]
-  /** Folders inside private homes that are made writable at the same path: a build's own directories and cache. */
-  writableBinds?: string[]
-  /** Folders in which it sees only what is bound below them, where workloads see a file system of their own. */
-  coveredDirs?: string[]
-  /** The private network whose names the workload knows and whose members it reaches; absent for one that reaches nobody's (a build). */
-  networkId?: string
-  /** Runs in the machine's own network even where others have one of their own. */
-  sharesHostNetwork?: true
-  /** Ignored by an engine that `mountsDisks` `nowhere`. */
-  disk?: DiskMount
-  /** A folder of `readOnlyBinds` that is writable to the workload where the machine can do so; what it writes there goes with it. */
-  layerOver?: string
-  /** The workload may make user namespaces of its own, as a sandboxed Chromium does. */
-  allowsUserNamespaces?: true
-}
-
-/** `live` is what answers people; `background` is what can wait, and yields processors, disk and memory to it. */
-export type Priority = 'live' | 'background'
-
-interface Workload {
-  /** The user's own shell command. It runs inside the sandbox and nowhere else. */
-  command: string
-  cwd: string
-  /** The whole environment of the command: nothing is added to it and nothing inherited. */
-  env: Record<string, string>
-  sandbox: Sandbox
-  limits: Limits
-  /** Absent: instances are live, tasks and terminals in the background. */
-  priority?: Priority
-  /** Both output streams are appended to this file, which is made 0600 when missing. */
-  outputPath: string
-}
-
-export interface InstanceSpec extends Workload {
-  /** Names one instance for its life; after `remove` it may be started again under the same id. */
-  instanceId: string
-  deployId: string
-  /** Where the command is expected to listen; 0 for one that listens nowhere (a worker, a job). */
-  port: number
-}
-
-export interface TaskSpec extends Workload {
-  /** The deploy's id and the step. */
-  taskId: string
-  timeoutMs: number
-}
-
-/** An interactive command. It has a terminal in place of an output file, and nothing of it outlives the terminal. */
-export interface TerminalSpec extends Omit<Workload, 'outputPath'> {
-  taskId: string
-  columns: number
-  rows: number
-  /** A running instance of the same service whose processes, files and network the command is to see; absent for a sandbox of its own. */
-  joins?: string
-  /** Given what the command prints, as it comes; see `pause`. */
-  onOutput(bytes: Uint8Array): void
-}
 
 export interface OpenTerminal {
   /** Types into the terminal, in order. Resolves when it has taken all of it, or has ended: who waits for that bounds what waits in memory. */

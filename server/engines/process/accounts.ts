@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Sandbox } from '../port/port.ts'
 import type { ReplacedFile } from './mount-plan.ts'
+import type { Sandbox } from './spec.ts'
 
 const NAME = 'app'
 const READABLE_BY_ALL = 0o644

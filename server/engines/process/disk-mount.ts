@@ -7,7 +7,7 @@
 import { statSync } from 'node:fs'
 import { AppError } from '../../../shared/error.ts'
 import { closedFolderAbove, folderToCover } from '../../platform/files/mount-place.ts'
-import { type DiskMount, IMAGE_ROOT } from '../port/port.ts'
+import { type DiskMount, IMAGE_ROOT } from './spec.ts'
 
 /** A disk, and what the machine has where it is to be. */
 export interface PlacedDisk extends DiskMount {

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { messageOf } from '../../../shared/error.ts'
-import type { Engine, Guarantee, ListedWorkload } from '../port/port.ts'
+import type { Guarantee, ListedWorkload } from '../port/port.ts'
 import type { Cgroups } from './cgroups/cgroups.ts'
 import { diskGuaranteesOf, diskMountsOf } from './disk-support.ts'
 import { guaranteesOf, type Host, namespacesIn, probeHost, usableCgroups } from './host.ts'
@@ -18,6 +18,7 @@ import { openSharedNetwork } from './network/shared-network.ts'
 import { freezerBy } from './records/freezer.ts'
 import { groupOf, isTrueWithin, processesBy } from './records/processes.ts'
 import { openRecords, RECORDS, type Records, type Workload } from './records/record.ts'
+import type { ProcessEngine } from './spec.ts'
 import { createSupervisor } from './supervisor.ts'
 import { openTerminal } from './terminal.ts'
 import { watchCpuWeights } from './throttling/cpu-weights.ts'
@@ -58,7 +59,7 @@ const STRAY_DEADLINE_MS = 5000
 const FORGET_DEADLINE_MS = 5000
 
 /** Runs workloads as plain processes of this machine, and adopts those that an earlier engine with the same state left running. */
-export async function createProcessEngine(options: ProcessEngineOptions): Promise<Engine> {
+export async function createProcessEngine(options: ProcessEngineOptions): Promise<ProcessEngine> {
   const context = await openContext(options)
   const { supervisor, processes, host } = context
   await adopt(context)

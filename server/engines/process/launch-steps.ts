@@ -4,7 +4,7 @@
  * look at files of the tenant by then.
  */
 
-import type { Priority } from '../port/port.ts'
+import type { Priority } from '../port/workload.ts'
 import { renderBpf } from './call-filter/bpf.ts'
 import { callFilter } from './call-filter/filter.ts'
 import type { CgroupView } from './cgroups/cgroups.ts'

@@ -24,7 +24,7 @@
 
 import { join } from 'node:path'
 import { SYSTEM_PATH } from '../../platform/process/system-tools.ts'
-import type { Priority } from '../port/port.ts'
+import type { Priority } from '../port/workload.ts'
 import type { CgroupView, ControlWrite } from './cgroups/cgroups.ts'
 import type { Namespaces } from './kernel/namespace-handles.ts'
 import { enterSteps, type LayerMount, type LeavePlan, leaveSteps } from './launch-steps.ts'

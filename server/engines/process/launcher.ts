@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { AppError, messageOf } from '../../../shared/error.ts'
 import { replaceFileSync } from '../../platform/files/replace-file.ts'
 import { type SpawnedProcess, spawnProcess } from '../../platform/process/spawn.ts'
-import type { InstanceSpec, Limits } from '../port/port.ts'
+import type { Limits } from '../port/workload.ts'
 import { writeAccounts } from './accounts.ts'
 import type { Cgroups } from './cgroups/cgroups.ts'
 import { closedDirsAbove } from './closed-dirs.ts'
@@ -18,6 +18,7 @@ import { type Attachment, HOST_ATTACHMENT, type Networks } from './network/netwo
 import { groupOf } from './records/processes.ts'
 import type { Records, Workload } from './records/record.ts'
 import { openSpool } from './records/spool.ts'
+import type { ProcessSpec } from './spec.ts'
 import { stepProgram } from './step-program/elf.ts'
 import { OWN_ARCHITECTURE } from './step-program/numbers.ts'
 import { renderSteps } from './step-program/steps.ts'
@@ -55,7 +56,7 @@ export interface Attached {
   joined: NamespaceHandles | undefined
 }
 
-type Common = Omit<InstanceSpec, 'instanceId' | 'deployId' | 'port' | 'outputPath'>
+type Common = Omit<ProcessSpec, 'instanceId' | 'deployId' | 'port' | 'outputPath'>
 
 export type LaunchSpec = Common & ({ outputPath: string; attached?: never } | { attached: Attached })
 

@@ -1,12 +1,14 @@
 import { AppError } from '../../../shared/error.ts'
 import { checkSpec } from '../port/check-spec.ts'
-import type { InstanceSpec, InstanceState, Priority, TaskResult, TaskSpec } from '../port/port.ts'
+import type { InstanceState, TaskResult } from '../port/port.ts'
+import type { Priority } from '../port/workload.ts'
 import type { Cgroups } from './cgroups/cgroups.ts'
 import { startedAt } from './kernel/proc.ts'
 import { type LaunchContext, type LaunchSpec, launch } from './launcher.ts'
 import type { Freezer } from './records/freezer.ts'
 import { groupOf, isTrueWithin, type Processes } from './records/processes.ts'
 import type { Workload } from './records/record.ts'
+import type { ProcessSpec, ProcessTaskSpec } from './spec.ts'
 import type { Supervised, Supervisor } from './supervisor.ts'
 import { removeLayer } from './writable-layer.ts'
 
@@ -18,7 +20,7 @@ export interface LifecycleContext extends LaunchContext {
   log: (message: string) => void
 }
 
-export async function startInstance(context: LifecycleContext, spec: InstanceSpec): Promise<void> {
+export async function startInstance(context: LifecycleContext, spec: ProcessSpec): Promise<void> {
   const known = context.supervisor.get(spec.instanceId)
   if (known?.end !== undefined) {
     throw new AppError('conflict', `Instance ${spec.instanceId} has ended; remove it or start one with another id`)
@@ -29,7 +31,8 @@ export async function startInstance(context: LifecycleContext, spec: InstanceSpe
 
 /** Records, launches and supervises a workload. It is known from this moment on, and forgotten again when it cannot be launched. */
 export function begin(context: LifecycleContext, name: Pick<Workload, 'id' | 'kind' | 'isJoined'>, spec: LaunchSpec): Supervised {
-  checkSpec(spec)
+  checkSpec({ ...spec, ids: [name.id, spec.sandbox.serviceId] })
+  if (spec.sandbox.uid === 0 || spec.sandbox.gid === 0) throw new AppError('validation_failed', 'A service cannot run as root')
   const { records, supervisor } = context
   const priority = spec.priority ?? PRIORITIES[name.kind]
   const workload = { ...name, serviceId: spec.sandbox.serviceId, bootId: records.bootId, priority }
@@ -128,7 +131,7 @@ export async function forget({ cgroups, records, supervisor, networks }: Lifecyc
   supervisor.forget(workload.id)
 }
 
-export async function runTask(context: LifecycleContext, task: TaskSpec, signal: AbortSignal): Promise<TaskResult> {
+export async function runTask(context: LifecycleContext, task: ProcessTaskSpec, signal: AbortSignal): Promise<TaskResult> {
   signal.throwIfAborted()
   if (context.supervisor.get(task.taskId) !== undefined) {
     throw new AppError('conflict', `Task ${task.taskId} is known already; stop and remove it before running it again`)

@@ -1,10 +1,11 @@
 import { AppError } from '../../../shared/error.ts'
 import { openPty, type Pty } from '../../platform/process/pty.ts'
-import type { OpenTerminal, TerminalSpec } from '../port/port.ts'
+import type { OpenTerminal } from '../port/port.ts'
 import { namespacesIn } from './host.ts'
 import { holdNamespaces, type NamespaceHandles } from './kernel/namespace-handles.ts'
 import { isAlive } from './kernel/proc.ts'
 import { begin, forget, type LifecycleContext, stop } from './lifecycle.ts'
+import type { ProcessTerminalSpec } from './spec.ts'
 import type { Supervised } from './supervisor.ts'
 
 /** What hangs up by itself has this long for it. */
@@ -14,7 +15,7 @@ const HANG_UP_GRACE_MS = 500
  * A terminal is recorded and supervised like a task, but its command has a terminal for its standard streams, and may be put into the
  * namespaces of a running instance, with a control group of its own.
  */
-export async function openTerminal(context: LifecycleContext, spec: TerminalSpec): Promise<OpenTerminal> {
+export async function openTerminal(context: LifecycleContext, spec: ProcessTerminalSpec): Promise<OpenTerminal> {
   if (context.supervisor.get(spec.taskId) !== undefined) {
     throw new AppError('conflict', `Terminal ${spec.taskId} is known already; open one with another id`)
   }
@@ -26,7 +27,7 @@ export async function openTerminal(context: LifecycleContext, spec: TerminalSpec
   }
 }
 
-async function openIn(context: LifecycleContext, spec: TerminalSpec, joined: NamespaceHandles | undefined): Promise<OpenTerminal> {
+async function openIn(context: LifecycleContext, spec: ProcessTerminalSpec, joined: NamespaceHandles | undefined): Promise<OpenTerminal> {
   const pty = openPty({ ...spec, owner: context.host.isRoot ? spec.sandbox : undefined })
   try {
     const attached = { descriptor: pty.descriptor, joined }

@@ -2,7 +2,8 @@
  * What the supervisor has to know of those who have something run: instances and jobs of services today. An owner brings a policy and
  * what it makes of each end; starting, observing, back-off, draining and stopping are the same for all.
  */
-import type { ExitedState, InstanceSpec } from '../../engines/port/port.ts'
+import type { ExitedState } from '../../engines/port/port.ts'
+import type { InstanceSpec } from '../../engines/port/workload.ts'
 import type { StoredWorkload, WorkloadExit } from './store.ts'
 
 export interface WorkloadPolicy {

@@ -24,7 +24,7 @@ export interface ServiceFacts {
 
 const INSTANCES_PER_TURN = 20
 
-export async function readInstances(engine: Engine, now: () => number): Promise<Reading[]> {
+export async function readInstances(engine: Pick<Engine, 'list' | 'usage'>, now: () => number): Promise<Reading[]> {
   const listed = (await engine.list()).filter(({ kind }) => kind === 'instance')
   const readings: Reading[] = []
   for (const [index, { instanceId, serviceId }] of listed.entries()) {

@@ -16,7 +16,7 @@ export interface RunningMetrics {
 
 export interface MetricsOptions {
   db: Database
-  engine: Engine
+  engine: Pick<Engine, 'list' | 'usage'>
   paths: Pick<Paths, 'metricsDb'>
   log: ServerLog
   now(): number

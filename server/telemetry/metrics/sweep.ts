@@ -15,7 +15,7 @@ import { type CpuReading, readRemembered, type Sampled, type Sweep, writeSweep }
 
 export interface SweeperOptions {
   db: Database
-  engine: Engine
+  engine: Pick<Engine, 'list' | 'usage'>
   now(): number
   sampler: Pick<Sampler, 'all' | 'sampledAt'>
   database: MetricsDatabase

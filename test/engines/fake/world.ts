@@ -1,10 +1,10 @@
 import { createFakeEngine } from '../../../server/engines/fake/engine.ts'
 import { createFakeMachine, type FakeMachine } from '../../../server/engines/fake/machine.ts'
-import type { InstanceSpec } from '../../../server/engines/port/port.ts'
+import type { InstanceSpec } from '../../../server/engines/port/workload.ts'
 import type { Act, ContractWorld } from '../world.ts'
 
 const limits = { cpu: 1, memoryBytes: 64 * 1024 * 1024, pids: 40 }
-const sandboxOf = (serviceId: string) => ({ serviceId, uid: 1, gid: 1, homeDir: '/', tmpDir: '/', readOnlyBinds: [] })
+const ownerOf = (serviceId: string) => ({ serviceId, workspaceId: 'wsp-one', number: 1 })
 
 export const commandOf = (acts: readonly Act[]): string => acts.map(stepOf).join(';')
 
@@ -22,11 +22,13 @@ export function makeFakeWorld(machine: FakeMachine = createFakeMachine()): Contr
   let count = 0
   const workload = (acts: readonly Act[], id: string) => ({
     command: commandOf(acts),
-    outputPath: id,
-    cwd: '/',
-    env: {},
-    sandbox: sandboxOf('srv-one'),
+    outputName: id,
+    owner: ownerOf('srv-one'),
+    files: { artifact: 'sha256' },
+    env: () => ({}),
     limits,
+    network: 'workspace' as const,
+    toolchains: [],
   })
   const instance = (acts: readonly Act[], changes: Partial<InstanceSpec> = {}): InstanceSpec => {
     const instanceId = `srv-one-${++count}`
@@ -41,8 +43,8 @@ export function makeFakeWorld(machine: FakeMachine = createFakeMachine()): Contr
     instance,
     task,
     terminal: (acts, changes) => ({ ...task(acts), columns: 80, rows: 24, ...changes }),
-    asService: (spec, serviceId) => ({ ...spec, sandbox: sandboxOf(serviceId) }),
-    output: ({ outputPath }) => machine.output(outputPath),
+    asService: (spec, serviceId) => ({ ...spec, owner: ownerOf(serviceId) }),
+    output: ({ outputName }) => machine.output(outputName),
     dispose: () => {},
   }
 }

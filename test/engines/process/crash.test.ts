@@ -1,16 +1,16 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Engine } from '../../../server/engines/port/port.ts'
 import { createProcessEngine } from '../../../server/engines/process/engine.ts'
 import { readBootId, readStat } from '../../../server/engines/process/kernel/proc.ts'
+import type { ProcessEngine } from '../../../server/engines/process/spec.ts'
 import { type SpawnedProcess, spawnProcess } from '../../../server/platform/process/spawn.ts'
 import { endOf, makeWorld, pidsWith, until, type World } from './support/world.ts'
 
 const label = `cpd-test-crash-${process.pid}`
 
 let world: World
-const opened: Engine[] = []
+const opened: ProcessEngine[] = []
 const open = async () => {
   const engine = await createProcessEngine({ stateDir: world.stateDir, label })
   opened.push(engine)

@@ -1,11 +1,11 @@
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { DiskMount, Engine } from '../../../server/engines/port/port.ts'
 import { placeDisk } from '../../../server/engines/process/disk-mount.ts'
 import { diskGuaranteesOf, diskMountsOf } from '../../../server/engines/process/disk-support.ts'
 import { createProcessEngine } from '../../../server/engines/process/engine.ts'
 import { planMounts } from '../../../server/engines/process/mount-plan.ts'
+import type { DiskMount, ProcessEngine } from '../../../server/engines/process/spec.ts'
 import { runProcess } from '../../../server/platform/process/spawn.ts'
 import { makeWorld, type World } from './support/world.ts'
 
@@ -15,7 +15,7 @@ const name = `cpd-test-disk-${process.pid}`
 const missing = [`/srv/${name}/deep/data`, `/var/${name}`, `/mnt/${name}`]
 
 let world: World
-let engine: Engine
+let engine: ProcessEngine
 
 beforeAll(async () => {
   world = makeWorld()

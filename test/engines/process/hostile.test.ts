@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Engine, InstanceSpec } from '../../../server/engines/port/port.ts'
 import { createProcessEngine } from '../../../server/engines/process/engine.ts'
 import { readStat, TICKS_PER_SECOND } from '../../../server/engines/process/kernel/proc.ts'
+import type { ProcessEngine, ProcessSpec } from '../../../server/engines/process/spec.ts'
 import { spawnProcess } from '../../../server/platform/process/spawn.ts'
 import { namespacesInUse, namespacesOf } from '../../support/leftovers.ts'
 import { endOf, makeWorld, pidsWith, until, type World } from './support/world.ts'
@@ -18,7 +18,7 @@ const modes: [string, (world: World) => string | undefined][] = [
 
 describe.each(modes)('%s', (_, cgroupRootOf) => {
   let world: World
-  let engine: Engine
+  let engine: ProcessEngine
 
   beforeEach(async () => {
     world = makeWorld()
@@ -33,7 +33,7 @@ describe.each(modes)('%s', (_, cgroupRootOf) => {
     world.dispose()
   })
 
-  const start = async (command: string, changes: Partial<InstanceSpec> = {}) => {
+  const start = async (command: string, changes: Partial<ProcessSpec> = {}) => {
     const spec = world.instance(command, changes)
     await engine.start(spec)
     const state = await engine.inspect(spec.instanceId)

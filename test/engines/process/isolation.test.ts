@@ -2,16 +2,16 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSyn
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Engine, InstanceSpec, Sandbox } from '../../../server/engines/port/port.ts'
 import { createProcessEngine } from '../../../server/engines/process/engine.ts'
+import type { ProcessEngine, ProcessSpec, Sandbox } from '../../../server/engines/process/spec.ts'
 import { endOf, makeWorld, until, type World } from './support/world.ts'
 
 const label = `cpd-test-isolation-${process.pid}`
 
 describe('a hostile workload', () => {
   let world: World
-  let engine: Engine
-  let victim: InstanceSpec
+  let engine: ProcessEngine
+  let victim: ProcessSpec
   let victimPid: number
 
   beforeEach(async () => {
@@ -36,7 +36,7 @@ describe('a hostile workload', () => {
   })
 
   /** What an attempt from inside the sandbox writes, its errors included. */
-  const attempt = async (command: string, changes: Partial<InstanceSpec> = {}) => {
+  const attempt = async (command: string, changes: Partial<ProcessSpec> = {}) => {
     const spec = world.instance(command, changes)
     await engine.start(spec)
     await endOf(engine, spec.instanceId)
@@ -150,7 +150,7 @@ describe('a hostile workload', () => {
 
 describe('folders in a private home', () => {
   let home: string
-  let engine: Engine
+  let engine: ProcessEngine
   let world: World
 
   beforeEach(async () => {

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Engine } from '../../../server/engines/port/port.ts'
 import { createProcessEngine } from '../../../server/engines/process/engine.ts'
+import type { ProcessEngine } from '../../../server/engines/process/spec.ts'
 import { makeWorld, until, type World } from './support/world.ts'
 
 describe('a terminal in an instance that has gone into namespaces of its own', () => {
   let world: World
-  let engine: Engine
+  let engine: ProcessEngine
 
   beforeEach(async () => {
     world = makeWorld()

@@ -1,12 +1,12 @@
 import { lchownSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { Engine } from '../../../server/engines/port/port.ts'
 import { createProcessEngine } from '../../../server/engines/process/engine.ts'
+import type { ProcessEngine } from '../../../server/engines/process/spec.ts'
 import { endOf, makeWorld, type World } from './support/world.ts'
 
 let world: World
-let engine: Engine
+let engine: ProcessEngine
 beforeEach(async () => {
   world = makeWorld()
   engine = await createProcessEngine({ stateDir: world.stateDir, label: `cpd-test-cwd-${process.pid}` })

@@ -1,15 +1,15 @@
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Engine, Sandbox } from '../../../server/engines/port/port.ts'
 import { createProcessEngine } from '../../../server/engines/process/engine.ts'
 import { installPrograms } from '../../../server/engines/process/launcher.ts'
+import type { ProcessEngine, Sandbox } from '../../../server/engines/process/spec.ts'
 import { openWritableLayers } from '../../../server/engines/process/writable-layer.ts'
 import { until } from '../../support/until.ts'
 import { makeWorld, type World } from './support/world.ts'
 
 let world: World
-let engine: Engine
+let engine: ProcessEngine
 let sandbox: Sandbox
 let release: string
 

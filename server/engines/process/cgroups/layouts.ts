@@ -1,4 +1,5 @@
-import type { Limits, Priority, Usage } from '../../port/port.ts'
+import type { Usage } from '../../port/port.ts'
+import type { Limits, Priority } from '../../port/workload.ts'
 
 /** The controllers this engine uses. `cpuacct` and `freezer` are controllers of their own in v1 only, `io` is used in v2 only. */
 export type Controller = 'cpu' | 'cpuacct' | 'cpuset' | 'memory' | 'pids' | 'freezer' | 'io'

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { replaceFileSync } from '../../../platform/files/replace-file.ts'
-import type { Priority } from '../../port/port.ts'
+import type { Priority } from '../../port/workload.ts'
 import { type ProcessIdentity, type ProcessStat, parseStat, readBootId } from '../kernel/proc.ts'
 import { watchPath } from '../kernel/watch-path.ts'
 

@@ -1,4 +1,4 @@
-import type { Priority } from '../../port/port.ts'
+import type { Priority } from '../../port/workload.ts'
 import type { ThrottlingSample } from './throttling-log.ts'
 
 /** What was seen of a service since the last look; the share counts for one that yields only, and is 0 for all others. */

@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { Engine, InstanceSpec } from '../../../../server/engines/port/port.ts'
 import { createProcessEngine } from '../../../../server/engines/process/engine.ts'
 import { openNetworks } from '../../../../server/engines/process/network/own-networks.ts'
 import { register, sweepOrphans } from '../../../../server/engines/process/network/registry.ts'
+import type { ProcessEngine, ProcessSpec } from '../../../../server/engines/process/spec.ts'
 import { runProcess, spawnProcess } from '../../../../server/platform/process/spawn.ts'
 import { makeWorld, until, type World } from '../support/world.ts'
 
@@ -15,7 +15,7 @@ const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' }
 const SERVER = `exec node -e "require('net').createServer((s) => s.end('here')).listen(10000)"`
 
 let world: World
-let engine: Engine | undefined
+let engine: ProcessEngine | undefined
 beforeEach(() => {
   world = makeWorld()
 })
@@ -45,12 +45,12 @@ async function left(): Promise<{ links: string[]; hasTable: boolean; isClaimed: 
   }
 }
 
-function instance(): InstanceSpec {
+function instance(): ProcessSpec {
   const limits = { cpu: 1, memoryBytes: 256 * 1024 * 1024, pids: 60 }
   return world.instance(SERVER, { sandbox: { ...world.service('srv-one'), networkId: 'net-a' }, port: 10_000, limits })
 }
 
-async function answers(spec: InstanceSpec): Promise<boolean> {
+async function answers(spec: ProcessSpec): Promise<boolean> {
   const state = await engine?.inspect(spec.instanceId)
   if (state?.status !== 'running') return false
   try {

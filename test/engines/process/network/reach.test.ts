@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Engine, InstanceSpec, Sandbox } from '../../../../server/engines/port/port.ts'
 import { createProcessEngine } from '../../../../server/engines/process/engine.ts'
+import type { ProcessEngine, ProcessSpec, Sandbox } from '../../../../server/engines/process/spec.ts'
 import { runProcess } from '../../../../server/platform/process/spawn.ts'
 import { endOf, makeWorld, until, type World } from '../support/world.ts'
 
@@ -28,7 +28,7 @@ const client = (places: string[]) =>
   " ${places.join(' ')}`
 
 let world: World
-let engine: Engine
+let engine: ProcessEngine
 
 beforeAll(async () => {
   world = makeWorld()
@@ -40,12 +40,7 @@ afterAll(async () => {
   world.dispose()
 })
 
-async function run(
-  serviceId: string,
-  networkId: string | undefined,
-  command: string,
-  rights: Partial<Sandbox> = {},
-): Promise<InstanceSpec> {
+async function run(serviceId: string, networkId: string | undefined, command: string, rights: Partial<Sandbox> = {}): Promise<ProcessSpec> {
   const { networkId: _, ...sandbox } = { ...world.service(serviceId), ...rights }
   const limits = { cpu: 1, memoryBytes: 256 * 1024 * 1024, pids: 60 }
   const spec = world.instance(command, { sandbox: { ...sandbox, ...(networkId && { networkId }) }, port: 10_000, limits })
@@ -53,7 +48,7 @@ async function run(
   return spec
 }
 
-async function addressOf({ instanceId }: InstanceSpec): Promise<string> {
+async function addressOf({ instanceId }: ProcessSpec): Promise<string> {
   const state = await engine.inspect(instanceId)
   return state?.status === 'running' ? state.address : ''
 }
@@ -90,9 +85,9 @@ async function asks(serviceId: string, networkId: string | undefined, places: st
 }
 
 describe('instances with networks of their own', () => {
-  let one: InstanceSpec
-  let two: InstanceSpec
-  let foreign: InstanceSpec
+  let one: ProcessSpec
+  let two: ProcessSpec
+  let foreign: ProcessSpec
   let hostAddress: string
   const link = (oneIds: string[], twoIds: string[]) =>
     engine.link([

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Engine } from '../../../../server/engines/port/port.ts'
 import { createProcessEngine } from '../../../../server/engines/process/engine.ts'
 import { awaitedIn } from '../../../../server/engines/process/records/freezer.ts'
+import type { ProcessEngine } from '../../../../server/engines/process/spec.ts'
 import { makeWorld, type World } from '../support/world.ts'
 
 test('a stopped child goes on when its parent waits for it in the kernel', () => {
@@ -17,7 +17,7 @@ test('a stopped child goes on when its parent waits for it in the kernel', () =>
 
 describe('without control groups', () => {
   let world: World
-  let engine: Engine
+  let engine: ProcessEngine
 
   beforeEach(async () => {
     world = makeWorld()

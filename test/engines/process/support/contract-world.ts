@@ -1,24 +1,72 @@
+import { createHash } from 'node:crypto'
+import { chownSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { placeOnMachine } from '../../../../server/engines/process/placing/engine.ts'
+import { outputFileIn, pathsOf, servicePathsOf } from '../../../../server/platform/paths.ts'
 import type { Act, ContractWorld } from '../../world.ts'
 import type { EngineFactory } from './processes.ts'
 import { makeWorld } from './world.ts'
 
+const FIRST_NUMBER = 61_000
+const limits = { cpu: 1, memoryBytes: 64 * 1024 * 1024, pids: 40 }
+const artifact = createHash('sha256').update('nothing').digest('hex')
+const isRoot = process.getuid?.() === 0
+
 /** The world of the contract on this machine: acts are lines of a shell. */
 export function makeShellWorld(factory: EngineFactory): ContractWorld {
   const world = makeWorld()
-  let terminals = 0
+  const paths = pathsOf(join(world.dir, 'data'))
+  for (const dir of [paths.data, paths.services]) mkdirSync(dir, { mode: 0o711 })
+  const numbers = new Map<string, number>()
+  let count = 0
+  const ownerOf = (serviceId: string) => {
+    const number = numbers.get(serviceId) ?? FIRST_NUMBER + numbers.size
+    if (!numbers.has(serviceId)) layArtifact(servicePathsOf(paths, serviceId), number)
+    numbers.set(serviceId, number)
+    return { serviceId, workspaceId: 'wsp-one', number }
+  }
+  const workload = (acts: readonly Act[], outputName: string) => ({
+    owner: ownerOf('srv-one'),
+    files: { artifact },
+    command: commandOf(acts),
+    env: () => ({ PATH: '/usr/local/bin:/usr/bin:/bin' }),
+    limits,
+    network: 'workspace' as const,
+    toolchains: [],
+    outputName,
+  })
+  const task: ContractWorld['task'] = (acts, changes = {}) => {
+    const taskId = `dep-${++count}.build`
+    return { ...workload(acts, taskId), taskId, timeoutMs: 30_000, ...changes }
+  }
   return {
-    open: () => factory(world),
-    instance: (acts, changes) => world.instance(commandOf(acts), changes),
-    task: (acts, changes) => world.task(commandOf(acts), changes),
-    terminal: (acts, changes) => {
-      const { outputPath: _, timeoutMs: __, ...task } = world.task(commandOf(acts))
-      return { ...task, taskId: `shl-${++terminals}`, columns: 80, rows: 24, ...changes }
+    open: async () =>
+      placeOnMachine(await factory(world), {
+        paths,
+        volume: () => {
+          throw new Error('There are no volumes')
+        },
+      }),
+    instance: (acts, changes = {}) => {
+      const instanceId = `srv-one-${++count}`
+      return { ...workload(acts, instanceId), instanceId, deployId: 'dep-one', port: 20_000, ...changes }
     },
-    asService: (spec, serviceId) => ({ ...spec, sandbox: world.service(serviceId), cwd: join(world.dir, serviceId, 'release') }),
-    output: world.output,
+    task,
+    terminal: (acts, changes) => ({ ...task(acts), columns: 80, rows: 24, ...changes }),
+    asService: (spec, serviceId) => ({ ...spec, owner: ownerOf(serviceId) }),
+    output: ({ owner, outputName }) => {
+      const path = outputFileIn(servicePathsOf(paths, owner.serviceId), outputName)
+      return existsSync(path) ? readFileSync(path, 'utf8') : ''
+    },
     dispose: world.dispose,
   }
+}
+
+/** Files of a release that has none. */
+function layArtifact({ root, releases }: { root: string; releases: string }, number: number): void {
+  const dir = join(releases, artifact)
+  mkdirSync(dir, { recursive: true, mode: 0o750 })
+  if (isRoot) for (const one of [root, releases, dir]) chownSync(one, 0, number)
 }
 
 const commandOf = (acts: readonly Act[]): string => acts.map(lineOf).join('\n') || 'true'

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Engine, InstanceSpec } from '../../../../server/engines/port/port.ts'
+import type { ProcessEngine, ProcessSpec } from '../../../../server/engines/process/spec.ts'
 import type { EngineFactory } from './processes.ts'
 import { makeWorld, until, type World } from './world.ts'
 
 /** What every engine must do when it freezes instances. */
 export function describeFreezing(name: string, factory: EngineFactory): void {
   let world: World
-  let engine: Engine
+  let engine: ProcessEngine
 
   beforeEach(async () => {
     world = makeWorld()
@@ -24,14 +24,14 @@ export function describeFreezing(name: string, factory: EngineFactory): void {
   describe(`${name}: freeze`, () => {
     const counting = 'n=0; while :; do n=$((n+1)); [ $((n % 1000)) -ne 0 ] || echo $n >count; done'
     const busy = () => world.instance(`(while :; do :; done) & setsid sh -c 'while :; do :; done' & ${counting}`)
-    const cpuSeconds = async (spec: InstanceSpec) => (await engine.usage(spec.instanceId))?.cpuSeconds ?? Number.NaN
+    const cpuSeconds = async (spec: ProcessSpec) => (await engine.usage(spec.instanceId))?.cpuSeconds ?? Number.NaN
     const startBusy = async () => {
       const spec = busy()
       await engine.start(spec)
       await until('it counts', () => existsSync(join(spec.cwd, 'count')))
       return spec
     }
-    const expectNoWork = async (spec: InstanceSpec) => {
+    const expectNoWork = async (spec: ProcessSpec) => {
       const before = await cpuSeconds(spec)
       await Bun.sleep(300)
       expect(await cpuSeconds(spec)).toBe(before)

@@ -1,19 +1,20 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Engine, Guarantee, InstanceSpec } from '../../../../server/engines/port/port.ts'
+import type { Guarantee } from '../../../../server/engines/port/port.ts'
+import type { ProcessEngine, ProcessSpec } from '../../../../server/engines/process/spec.ts'
 import { describeFreezing } from './freezing.ts'
 import { describeTerminals } from './terminals.ts'
 import { endOf, makeWorld, pidsWith, until, type World } from './world.ts'
 
 /** Opens an engine on a world; the second time on the same world stands for a restarted control plane. */
-export type EngineFactory = (world: World) => Promise<Engine>
+export type EngineFactory = (world: World) => Promise<ProcessEngine>
 
 /** What the process engine does beyond the contract: real shells, processes, folders and limits. */
 export function describeProcesses(name: string, factory: EngineFactory): void {
   let world: World
-  let engine: Engine
-  const opened: Engine[] = []
+  let engine: ProcessEngine
+  const opened: ProcessEngine[] = []
 
   const open = async () => {
     const one = await factory(world)
@@ -35,7 +36,7 @@ export function describeProcesses(name: string, factory: EngineFactory): void {
   })
 
   /** Runs an instance to its end and returns how it ended. */
-  const run = async (spec: InstanceSpec) => {
+  const run = async (spec: ProcessSpec) => {
     await engine.start(spec)
     return endOf(engine, spec.instanceId)
   }

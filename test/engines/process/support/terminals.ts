@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Engine, OpenTerminal, TerminalSpec } from '../../../../server/engines/port/port.ts'
+import type { OpenTerminal } from '../../../../server/engines/port/port.ts'
+import type { ProcessEngine, ProcessTerminalSpec } from '../../../../server/engines/process/spec.ts'
 import type { EngineFactory } from './processes.ts'
 import { makeWorld, pidsWith, until, type World } from './world.ts'
 
 /** What every engine must do with terminals. */
 export function describeTerminals(name: string, factory: EngineFactory): void {
   let world: World
-  let engine: Engine
+  let engine: ProcessEngine
   let output: string
   let count = 0
   const opened: OpenTerminal[] = []
@@ -24,7 +25,7 @@ export function describeTerminals(name: string, factory: EngineFactory): void {
     world.dispose()
   })
 
-  const open = async (command: string, changes: Partial<TerminalSpec> = {}) => {
+  const open = async (command: string, changes: Partial<ProcessTerminalSpec> = {}) => {
     const { outputPath: _, timeoutMs: __, ...task } = world.task(command)
     const onOutput = (bytes: Uint8Array) => {
       output += new TextDecoder().decode(bytes)
@@ -39,7 +40,7 @@ export function describeTerminals(name: string, factory: EngineFactory): void {
   const shows = (text: string | RegExp) => until(`it shows ${text}: ${output}`, () => new RegExp(text).test(output))
   const BASH = 'exec bash --norc -i'
 
-  const places: [string, () => Promise<Partial<TerminalSpec>>][] = [
+  const places: [string, () => Promise<Partial<ProcessTerminalSpec>>][] = [
     ['of its own', async () => ({})],
     [
       'in an instance',

@@ -1,7 +1,9 @@
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Engine, InstanceSpec, InstanceState, Limits, Sandbox, TaskSpec } from '../../../../server/engines/port/port.ts'
+import type { InstanceState } from '../../../../server/engines/port/port.ts'
+import type { Limits } from '../../../../server/engines/port/workload.ts'
+import type { ProcessEngine, ProcessSpec, ProcessTaskSpec, Sandbox } from '../../../../server/engines/process/spec.ts'
 
 /** A data directory with services in it, laid out and owned as the platform does it. */
 export interface World {
@@ -9,8 +11,8 @@ export interface World {
   stateDir: string
   /** Makes the folders of a service, with a user of its own. */
   service(serviceId: string): Sandbox
-  instance(command: string, changes?: Partial<InstanceSpec>): InstanceSpec
-  task(command: string, changes?: Partial<TaskSpec>): TaskSpec
+  instance(command: string, changes?: Partial<ProcessSpec>): ProcessSpec
+  task(command: string, changes?: Partial<ProcessTaskSpec>): ProcessTaskSpec
   /** What the workloads of a spec have written. */
   output(spec: { outputPath: string }): string
   dispose(): void
@@ -82,7 +84,7 @@ export async function until(what: string, check: () => boolean | Promise<boolean
 }
 
 /** The end of an instance, once the engine knows it. */
-export async function endOf(engine: Engine, instanceId: string): Promise<Extract<InstanceState, { status: 'exited' }>> {
+export async function endOf(engine: ProcessEngine, instanceId: string): Promise<Extract<InstanceState, { status: 'exited' }>> {
   for (const deadline = Date.now() + 20_000; Date.now() < deadline; await Bun.sleep(10)) {
     const state = await engine.inspect(instanceId)
     if (state?.status === 'exited') return state

@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Engine } from '../../../../server/engines/port/port.ts'
 import { coresToShare, parseCores } from '../../../../server/engines/process/cgroups/cores.ts'
 import { createProcessEngine } from '../../../../server/engines/process/engine.ts'
+import type { ProcessEngine } from '../../../../server/engines/process/spec.ts'
 import { type Activity, planCpuWeights, suspectsOf } from '../../../../server/engines/process/throttling/cpu-weights-plan.ts'
 import { until } from '../../../support/until.ts'
 import { makeWorld, type World } from '../support/world.ts'
@@ -71,7 +71,7 @@ describe('on this machine', () => {
   }
   const [live, lowered] = isV1 ? ['1024', '102'] : ['100', '10']
   let world: World
-  let engine: Engine
+  let engine: ProcessEngine
 
   beforeEach(async () => {
     world = makeWorld()

@@ -6,8 +6,8 @@ import { loopDeviceOf } from '../../../../server/apps/disks/loop-device.ts'
 import { withMountedImage } from '../../../../server/apps/disks/mounted-image.ts'
 import { diskPathsOf } from '../../../../server/apps/disks/paths.ts'
 import { copyContent, makeStorage, restoreStorage } from '../../../../server/apps/disks/storage.ts'
-import type { StoredDisk } from '../../../../server/apps/disks/store.ts'
-import { diskForInstance } from '../../../../server/apps/disks/workload.ts'
+import { diskById, type StoredDisk } from '../../../../server/apps/disks/store.ts'
+import { diskEnv, diskForInstance, placeOfDisk } from '../../../../server/apps/disks/workload.ts'
 import { createService } from '../../../support/apps.ts'
 import { call } from '../../../support/client.ts'
 import { idleEngine } from '../../../support/idle-parts.ts'
@@ -185,16 +185,15 @@ describe('an instance', () => {
     await expect(diskForInstance(facts('folders'), serviceId)).rejects.toThrow('is creating')
     server.db.query("UPDATE disks SET status = 'available' WHERE id = ?").run(id)
     const source = diskPathsOf(server.context.paths, id).folder
-    expect(await diskForInstance(facts('folders'), serviceId)).toEqual({
-      sandbox: { disk: { source, isImage: false, target: '/var/data' } },
-      env: { CPD_DISK_PATH: '/var/data' },
-    })
-    expect(await diskForInstance(facts('nowhere'), serviceId)).toEqual({ sandbox: {}, env: { CPD_DISK_PATH: source } })
+    expect(await diskForInstance(facts('folders'), serviceId)).toEqual({ volume: { volumeId: id, mountPath: '/var/data' } })
+    expect(placeOfDisk(server.context.paths, diskById(server.db, id))).toEqual({ source, isImage: false })
+    expect(diskEnv(facts('folders'), serviceId)).toEqual({ CPD_DISK_PATH: '/var/data' })
+    expect(diskEnv(facts('nowhere'), serviceId)).toEqual({ CPD_DISK_PATH: source })
     server.db.query('UPDATE disks SET is_image = 1 WHERE id = ?').run(id)
     await expect(diskForInstance(facts('folders'), serviceId)).rejects.toThrow('cannot mount any more')
   })
 
   test('of a service without a disk is given none', async () => {
-    expect(await diskForInstance(server.context, await createService(server, { name: 'bare' }))).toEqual({ sandbox: {}, env: {} })
+    expect(await diskForInstance(server.context, await createService(server, { name: 'bare' }))).toEqual({})
   })
 })

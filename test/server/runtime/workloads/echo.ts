@@ -2,7 +2,8 @@ import { Database } from 'bun:sqlite'
 import { createTestClock, type TestClock } from '../../../../server/engines/fake/clock.ts'
 import { createFakeEngine } from '../../../../server/engines/fake/engine.ts'
 import { createFakeMachine, type FakeMachine } from '../../../../server/engines/fake/machine.ts'
-import type { Engine, InstanceSpec } from '../../../../server/engines/port/port.ts'
+import type { Engine } from '../../../../server/engines/port/port.ts'
+import type { InstanceSpec } from '../../../../server/engines/port/workload.ts'
 import { migrateDatabase } from '../../../../server/platform/db/migrate.ts'
 import { createExitReasons } from '../../../../server/runtime/workloads/exit-reasons.ts'
 import type { WorkloadEnd, WorkloadOwner, WorkloadPolicy } from '../../../../server/runtime/workloads/owner.ts'
@@ -17,11 +18,13 @@ export function specOf({ id, ownerId, spec }: StoredWorkload): InstanceSpec {
     instanceId: id,
     deployId: '',
     command: String(spec.command),
-    cwd: '/',
-    env: {},
-    sandbox: { serviceId: ownerId, uid: 1, gid: 1, homeDir: '/', tmpDir: '/', readOnlyBinds: [] },
+    env: () => ({}),
+    owner: { serviceId: ownerId, workspaceId: 'wsp-1', number: 1 },
+    files: { artifact: 'none' },
+    network: 'none',
+    toolchains: [],
     limits: { cpu: 1, memoryBytes: 1, pids: 1 },
-    outputPath: `/${id}.log`,
+    outputName: id,
     port: 1,
   }
 }

@@ -1,7 +1,6 @@
 import { chmod, chown, mkdir } from 'node:fs/promises'
-import { removeTree } from '../../platform/files/tree/remove.ts'
-import { type Paths, type ServicePaths, servicePathsOf } from '../../platform/paths.ts'
-import type { StoredService } from './store.ts'
+import { removeTree } from './files/tree/remove.ts'
+import { type Paths, type ServicePaths, servicePathsOf } from './paths.ts'
 
 const ROOTS_ALONE = 0o700
 /** The service's user may pass through and open what it knows the name of. */
@@ -12,7 +11,7 @@ const USERS_ALONE = 0o700
 export const isRoot = process.getuid?.() === 0
 
 /** Makes the folders of a service where they are missing, each with the owner and mode it is to have. */
-export async function ensureServiceFolders(paths: Paths, service: Pick<StoredService, 'id' | 'uid'>): Promise<ServicePaths> {
+export async function ensureServiceFolders(paths: Paths, service: { id: string; uid: number }): Promise<ServicePaths> {
   const own = servicePathsOf(paths, service.id)
   const gid = service.uid
   await ensureFolder(own.root, PASS_THROUGH, { uid: 0, gid })

@@ -1,0 +1,103 @@
+/** What an engine is told to run: values only, so that it may run elsewhere. No path, user or process of this machine. */
+
+/** The most a workload may use; the plan of its service in figures. */
+export interface Limits {
+  /** Cores: 0.5 is half of one core's time. */
+  cpu: number
+  memoryBytes: number
+  /** Processes and threads together. */
+  pids: number
+}
+
+/** `live` is what answers people; `background` is what can wait, and yields processors, disk and memory to it. */
+export type Priority = 'live' | 'background'
+
+/** Whom a workload belongs to. */
+export interface Owner {
+  serviceId: string
+  workspaceId: string
+  /** No other service of this installation has it. Engines make user ids and addresses of it, and nobody else asks which. */
+  number: number
+}
+
+/** Where a workload finds things: the engine decides. */
+export interface View {
+  /** The files it was started in. */
+  root: string
+  home: string
+  /** The folder of its secret files. */
+  secrets: string
+  /** Absent for one that is given no volume. */
+  volume?: string
+}
+
+/** What is run in: built files by the digest of their content, or the folder of a build while it is built. */
+export type Files =
+  | { artifact: string }
+  | {
+      build: string
+      /** The folder below the build's own that the command begins in. */
+      dir: string
+    }
+
+export interface SecretFile {
+  name: string
+  content: string
+}
+
+/** A volume that a workload sees at a path of its own choosing, which is clean, absolute and of plain characters. */
+export interface VolumeMount {
+  volumeId: string
+  mountPath: string
+}
+
+export interface Workload {
+  owner: Owner
+  files: Files
+  /** The user's own shell command. It runs inside the sandbox and nowhere else. */
+  command: string
+  /** The whole environment of the command: nothing is added to it and nothing inherited. */
+  env(view: View): Record<string, string>
+  /** Files that the command may read. The key changes whenever they do; `read` is called only where an engine lacks them under that key. */
+  secretFiles?: { key: string; read(): readonly SecretFile[] }
+  limits: Limits
+  /** Absent: instances are live, tasks and terminals in the background. */
+  priority?: Priority
+  volume?: VolumeMount
+  /** The workspace's private network, the machine's own even where others have one of their own, or one that reaches nobody's. */
+  network: 'workspace' | 'host' | 'none'
+  /** Folders of toolchains that stand outside of the files and of the system's folders, on the machine that built the files. */
+  toolchains: readonly string[]
+  /** The workload may make user namespaces of its own, as a sandboxed Chromium does. */
+  allowsUserNamespaces?: true
+}
+
+/** A workload whose output is kept, under a name that is its owner's alone; what has the same name is appended to one output. */
+interface LoggedWorkload extends Workload {
+  outputName: string
+}
+
+export interface InstanceSpec extends LoggedWorkload {
+  /** Names one instance for its life; after `remove` it may be started again under the same id. */
+  instanceId: string
+  deployId: string
+  /** Where the command is expected to listen; 0 for one that listens nowhere (a worker, a job). */
+  port: number
+}
+
+export interface TaskSpec extends LoggedWorkload {
+  /** The deploy's id and the step. */
+  taskId: string
+  timeoutMs: number
+}
+
+/** An interactive command. It has a terminal in place of a kept output, and nothing of it outlives the terminal. */
+export interface TerminalSpec extends Workload {
+  taskId: string
+  columns: number
+  rows: number
+  /** A running instance of the same service whose processes, files and network the command is to see; absent for a sandbox of its own. */
+  joins?: string
+  /** Given what the command prints, as it comes; see `pause`. */
+  onOutput(bytes: Uint8Array): void
+}

@@ -1,0 +1,29 @@
+import type { Engine } from '../../port/port.ts'
+import type { ProcessEngine } from '../spec.ts'
+import { outputPathOf, type PlacingContext, placeWorkload } from './place.ts'
+import type { Places } from './places.ts'
+import { createSecretFolders } from './secret-files.ts'
+
+/** The engine port over this machine: lays out what specs name, and has it run. */
+export function placeOnMachine(processes: ProcessEngine, places: Places): Engine {
+  const context: PlacingContext = { places, secrets: createSecretFolders(), mountsDisks: processes.mountsDisks }
+  return {
+    ...processes,
+    start: async (spec) => {
+      const { own, ...placed } = await placeWorkload(context, spec)
+      const { instanceId, deployId, port } = spec
+      await processes.start({ ...placed, instanceId, deployId, port, outputPath: outputPathOf(own, spec) })
+    },
+    runTask: async (task, signal) => {
+      signal.throwIfAborted()
+      const { own, ...placed } = await placeWorkload(context, task)
+      const { taskId, timeoutMs } = task
+      return await processes.runTask({ ...placed, taskId, timeoutMs, outputPath: outputPathOf(own, task) }, signal)
+    },
+    openTerminal: async (spec) => {
+      const { own: _, ...placed } = await placeWorkload(context, spec, { isJoining: spec.joins !== undefined })
+      const { taskId, columns, rows, onOutput, joins } = spec
+      return await processes.openTerminal({ ...placed, taskId, columns, rows, onOutput, ...(joins !== undefined && { joins }) })
+    },
+  }
+}

@@ -1,0 +1,81 @@
+import { join } from 'node:path'
+import { outputFileIn, type ServicePaths } from '../../../platform/paths.ts'
+import { ensureServiceFolders } from '../../../platform/service-folders.ts'
+import type { Engine } from '../../port/port.ts'
+import type { Files, View, Workload } from '../../port/workload.ts'
+import type { ProcessSpec, Sandbox } from '../spec.ts'
+import type { Places } from './places.ts'
+import type { SecretFolders } from './secret-files.ts'
+
+export interface PlacingContext {
+  places: Places
+  secrets: SecretFolders
+  mountsDisks: Engine['mountsDisks']
+}
+
+/** What a spec comes to on this machine. */
+export type Placed = Pick<ProcessSpec, 'cwd' | 'env' | 'sandbox' | 'command' | 'limits' | 'priority'> & { own: ServicePaths }
+
+/** Lays down what a workload needs, and says where it stands. One that joins another sees what that one sees, its volume too. */
+export async function placeWorkload(context: PlacingContext, spec: Workload, options: { isJoining?: boolean } = {}): Promise<Placed> {
+  const { paths } = context.places
+  const { owner, files, command, limits, priority } = spec
+  const own = await ensureServiceFolders(paths, { id: owner.serviceId, uid: owner.number })
+  const secrets = spec.secretFiles && (await laySecretFiles(context, own, spec))
+  const root = rootOf(own, files)
+  const volume = volumeOf(context, spec)
+  const view: View = { root, home: own.home, secrets: secrets ?? '', ...(volume && { volume: volume.path }) }
+  return {
+    own,
+    command,
+    limits,
+    ...(priority && { priority }),
+    cwd: 'build' in files ? join(root, files.dir) : root,
+    env: spec.env(view),
+    sandbox: {
+      serviceId: owner.serviceId,
+      uid: owner.number,
+      gid: owner.number,
+      homeDir: own.home,
+      tmpDir: own.tmp,
+      coveredDirs: [own.builds, own.releases, own.secrets],
+      ...foldersOf(own, { files, root }),
+      readOnlyBinds: [
+        ...spec.toolchains,
+        ...('build' in files ? [] : [root]),
+        ...(secrets === undefined ? [] : [secrets]),
+        paths.toolchain,
+      ],
+      ...NETWORKS[spec.network](owner.workspaceId),
+      ...(volume?.mount && options.isJoining !== true && { disk: volume.mount }),
+      ...(spec.allowsUserNamespaces && { allowsUserNamespaces: true }),
+    },
+  }
+}
+
+const laySecretFiles = ({ secrets }: PlacingContext, own: ServicePaths, { secretFiles, owner }: Workload) =>
+  secretFiles && secrets.ensure(join(own.secrets, secretFiles.key), secretFiles.read, owner.number)
+
+const rootOf = (own: ServicePaths, files: Files): string =>
+  'build' in files ? join(own.builds, files.build) : join(own.releases, files.artifact)
+
+/** A build writes into its own folder and its cache; what runs may write beside its code for as long as it runs. */
+function foldersOf(own: ServicePaths, { files, root }: { files: Files; root: string }): Pick<Sandbox, 'writableBinds' | 'layerOver'> {
+  return 'build' in files ? { writableBinds: [own.home, root, own.cache] } : { writableBinds: [own.home], layerOver: root }
+}
+
+const NETWORKS: Record<Workload['network'], (workspaceId: string) => Pick<Sandbox, 'networkId' | 'sharesHostNetwork'>> = {
+  workspace: (networkId) => ({ networkId }),
+  host: () => ({ sharesHostNetwork: true }),
+  none: () => ({}),
+}
+
+/** Where nothing can be mounted, a volume is found where it stands. */
+function volumeOf({ places, mountsDisks }: PlacingContext, { volume }: Workload): { path: string; mount?: Sandbox['disk'] } | undefined {
+  if (volume === undefined) return undefined
+  const found = places.volume(volume.volumeId)
+  if (mountsDisks === 'nowhere') return { path: found.source }
+  return { path: volume.mountPath, mount: { ...found, target: volume.mountPath } }
+}
+
+export const outputPathOf = (own: ServicePaths, { outputName }: { outputName: string }): string => outputFileIn(own, outputName)

@@ -1,0 +1,99 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { View, Workload } from '../../../../server/engines/port/workload.ts'
+import { type PlacingContext, placeWorkload } from '../../../../server/engines/process/placing/place.ts'
+import { createSecretFolders } from '../../../../server/engines/process/placing/secret-files.ts'
+import { type Paths, pathsOf, servicePathsOf } from '../../../../server/platform/paths.ts'
+
+const isRoot = process.getuid?.() === 0
+const NUMBER = 61_500
+let dir: string
+let paths: Paths
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'placing-'))
+  paths = pathsOf(dir)
+  mkdirSync(paths.services)
+})
+afterEach(() => rmSync(dir, { recursive: true, force: true }))
+
+const contextOf = (mountsDisks: PlacingContext['mountsDisks'] = 'folders'): PlacingContext => ({
+  places: { paths, volume: (id) => ({ source: join(paths.disks, id, 'data'), isImage: false }) },
+  secrets: createSecretFolders(),
+  mountsDisks,
+})
+
+const specOf = (changes: Partial<Workload> = {}): Workload => ({
+  owner: { serviceId: 'srv-one', workspaceId: 'wsp-one', number: NUMBER },
+  files: { artifact: 'abc' },
+  command: 'true',
+  env: ({ root, home, secrets, volume }: View) => ({
+    ROOT: root,
+    HOME: home,
+    SECRETS: secrets,
+    ...(volume !== undefined && { VOLUME: volume }),
+  }),
+  limits: { cpu: 1, memoryBytes: 1, pids: 1 },
+  network: 'workspace',
+  toolchains: ['/opt/go'],
+  ...changes,
+})
+
+test('an artifact is run in its folder, beside which it may write, and reads its toolchains and secrets', async () => {
+  const own = servicePathsOf(paths, 'srv-one')
+  const root = join(own.releases, 'abc')
+  const secrets = join(own.secrets, 'rel-1')
+  const spec = specOf({ secretFiles: { key: 'rel-1', read: () => [{ name: 'token', content: 'sesame' }] } })
+  const { cwd, env, sandbox } = await placeWorkload(contextOf(), spec)
+  expect({ cwd, env }).toEqual({ cwd: root, env: { ROOT: root, HOME: own.home, SECRETS: secrets } })
+  expect(sandbox).toEqual({
+    serviceId: 'srv-one',
+    networkId: 'wsp-one',
+    uid: NUMBER,
+    gid: NUMBER,
+    homeDir: own.home,
+    tmpDir: own.tmp,
+    readOnlyBinds: ['/opt/go', root, secrets, paths.toolchain],
+    writableBinds: [own.home],
+    coveredDirs: [own.builds, own.releases, own.secrets],
+    layerOver: root,
+  })
+  expect(readFileSync(join(secrets, 'token'), 'utf8')).toBe('sesame')
+  expect(statSync(join(secrets, 'token')).mode & 0o777).toBe(0o400)
+  if (isRoot) expect([statSync(secrets).uid, statSync(join(secrets, 'token')).uid]).toEqual([NUMBER, NUMBER])
+})
+
+test('a build has its own folder and the cache to write into, no secret and no network of the workspace', async () => {
+  const own = servicePathsOf(paths, 'srv-one')
+  const { cwd, sandbox } = await placeWorkload(contextOf(), specOf({ files: { build: 'dep-1', dir: 'source/app' }, network: 'none' }))
+  expect(cwd).toBe(join(own.builds, 'dep-1/source/app'))
+  expect(sandbox.writableBinds).toEqual([own.home, join(own.builds, 'dep-1'), own.cache])
+  expect(sandbox.readOnlyBinds).toEqual(['/opt/go', paths.toolchain])
+  expect(Object.keys(sandbox)).not.toEqual(expect.arrayContaining(['networkId']))
+  expect(Object.keys(sandbox)).not.toEqual(expect.arrayContaining(['layerOver']))
+})
+
+test('secret files are read once for all that start at the same moment, and again under another key', async () => {
+  const context = contextOf()
+  let reads = 0
+  const start = (key: string) =>
+    placeWorkload(context, specOf({ secretFiles: { key, read: () => [{ name: 'count', content: String(++reads) }] } }))
+  await Promise.all([start('rel-1'), start('rel-1')])
+  await start('rel-1')
+  await start('rel-2')
+  expect(reads).toBe(2)
+  expect(readdirSync(servicePathsOf(paths, 'srv-one').secrets).sort()).toEqual(['rel-1', 'rel-2'])
+})
+
+test('a volume is mounted where the workload wants it, or found where it stands', async () => {
+  const spec = specOf({ volume: { volumeId: 'dsk-1', mountPath: '/var/data' } })
+  const source = join(paths.disks, 'dsk-1/data')
+  const mounted = await placeWorkload(contextOf('folders'), spec)
+  expect([mounted.env.VOLUME, mounted.sandbox.disk]).toEqual(['/var/data', { source, isImage: false, target: '/var/data' }])
+  const joined = await placeWorkload(contextOf('folders'), spec, { isJoining: true })
+  expect([joined.env.VOLUME, joined.sandbox.disk]).toEqual(['/var/data', undefined])
+  const bare = await placeWorkload(contextOf('nowhere'), spec)
+  expect([bare.env.VOLUME, bare.sandbox.disk]).toEqual([source, undefined])
+})
