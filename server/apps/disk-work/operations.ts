@@ -44,7 +44,7 @@ export function addDisk(context: AppContext, service: StoredService, { name, mou
   if (present !== undefined) throw new AppError('conflict', hasDisk(present))
   const createdAt = context.now()
   const id = newId('disk', createdAt)
-  const isImage = context.engine.mountsDisks === 'images'
+  const isImage = context.engine.capabilities.volumes === 'images'
   insertDisk(context.db, { id, workspaceId, serviceId, name, mountPath, sizeGb: sizeGB, isImage, uid, createdAt })
   return stored(context, id)
 }

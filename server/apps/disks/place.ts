@@ -11,7 +11,7 @@ type At = (field: 'mountPath' | 'sizeGB') => string
 /** @throws AppError validation_failed for a path at which instances cannot have a disk. */
 export function refuseBadPath({ config, paths, engine }: Pick<AppContext, 'config' | 'paths' | 'engine'>, mountPath: string, at: At): void {
   const own = [realOf(paths.data), ...config.CP_BUILD_PATH.map(realOf)]
-  const problem = mountPathProblem(mountPath, own) ?? (engine.mountsDisks === 'nowhere' ? undefined : placeProblem(mountPath))
+  const problem = mountPathProblem(mountPath, own) ?? (engine.capabilities.volumes === 'nowhere' ? undefined : placeProblem(mountPath))
   if (problem !== undefined) throw invalidValue(at('mountPath'), problem)
 }
 

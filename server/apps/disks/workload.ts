@@ -34,11 +34,11 @@ export function diskEnv(context: Pick<AppContext, 'db' | 'paths' | 'engine'>, se
 }
 
 function diskPathOf({ paths, engine }: Pick<AppContext, 'paths' | 'engine'>, disk: StoredDisk): string {
-  return engine.mountsDisks === 'nowhere' ? diskPathsOf(paths, disk.id).folder : disk.mountPath
+  return engine.capabilities.volumes === 'nowhere' ? diskPathsOf(paths, disk.id).folder : disk.mountPath
 }
 
 async function makeSound({ engine }: Pick<AppContext, 'engine'>, disk: StoredDisk, image: string): Promise<void> {
-  if (engine.mountsDisks !== 'images')
+  if (engine.capabilities.volumes !== 'images')
     throw new AppError(
       'unavailable',
       `The disk ${disk.name} is a file system in a file, which this machine cannot mount any more. See cpd doctor.`,

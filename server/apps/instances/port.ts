@@ -8,7 +8,7 @@ export async function choosePort(
   { engine, db }: Pick<AppContext, 'engine' | 'db'>,
   { releaseId, ownPort }: Pick<StoredInstance, 'releaseId' | 'ownPort'>,
 ): Promise<number> {
-  if (!engine.hasOwnNetworks) return await findFreePort(INSTANCE_PORTS, takenPorts(db))
+  if (!engine.capabilities.ownNetworks) return await findFreePort(INSTANCE_PORTS, takenPorts(db))
   return portOfRelease(db, releaseId) ?? ownPort ?? INTERNAL_PORT
 }
 
@@ -17,6 +17,6 @@ export async function settlePort(context: AppContext, instanceId: string): Promi
   const instance = instanceById(context.db, instanceId)
   if (instance === undefined) return
   const isFromShared = instance.port >= INSTANCE_PORTS.first && instance.port <= INSTANCE_PORTS.last
-  const isRight = context.engine.hasOwnNetworks ? !isFromShared : instance.port !== INTERNAL_PORT && isPortFree(instance.port)
+  const isRight = context.engine.capabilities.ownNetworks ? !isFromShared : instance.port !== INTERNAL_PORT && isPortFree(instance.port)
   updateInstance(context.db, instanceId, { misplaced: null, ...(isRight ? {} : { port: await choosePort(context, instance) }) })
 }

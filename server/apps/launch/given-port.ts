@@ -7,7 +7,7 @@ import type { StoredInstance } from '../workloads/instance-store.ts'
 
 /** The port that an instance is told to listen on, as `PORT`: where all share the machine's network, one that nobody else has. */
 export const givenPortOf = ({ engine }: Pick<AppContext, 'engine'>, { ownPort, port }: Pick<StoredInstance, 'ownPort' | 'port'>): number =>
-  engine.hasOwnNetworks ? (ownPort ?? INTERNAL_PORT) : port
+  engine.capabilities.ownNetworks ? (ownPort ?? INTERNAL_PORT) : port
 
 /** The port that the variables of a release name, which those of a private service may. */
 export function ownPortOf(context: Pick<AppContext, 'db' | 'sealer'>, { type }: StoredService, releaseId: string): number | null {

@@ -93,7 +93,7 @@ function instanceEnv(context: AppContext, { service, release, facts, view }: Sur
   const { envVars } = releaseSecrets(context, release.id)
   return {
     ...baseEnv(view.home, searchPathOf(release.launch, view.root)),
-    ...(context.engine.hasOwnNetworks ? BEHIND_INGRESS : {}),
+    ...(context.engine.capabilities.ownNetworks ? BEHIND_INGRESS : {}),
     ...release.launch.env,
     ...Object.fromEntries(envVars.map(({ key, value }) => [key, value])),
     ...platformEnv(context, service, { ...facts, secretsDir: view.secrets }),

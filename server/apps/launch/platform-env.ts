@@ -77,7 +77,7 @@ const perInstance: PlatformFacts = {
 }
 
 function portNote({ engine }: Pick<AppContext, 'engine'>, { type }: StoredService): string {
-  if (!engine.hasOwnNetworks) return '(own to each instance)'
+  if (!engine.capabilities.ownNetworks) return '(own to each instance)'
   return traitsOf(type).choosesPort ? `${INTERNAL_PORT}, unless you set PORT yourself` : String(INTERNAL_PORT)
 }
 

@@ -107,7 +107,7 @@ async function prepareFolders({ context, service, deploy, own, dir, signal }: Bu
 
 function warnOfSharedNetwork({ context, deploy }: BuildJob): void {
   const variable = loopbackVariable(context.config.buildEnv)
-  if (variable === undefined || !context.engine.hasOwnNetworks) return
+  if (variable === undefined || !context.engine.capabilities.ownNetworks) return
   appendOutput(deployLogPath(context, deploy), `${sharedNetworkWarning(variable)}\n`)
 }
 

@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { loopbackAddress, SHARED_ADDRESS } from '../../engines/port/loopback-address.ts'
+import type { Capabilities } from '../../engines/port/port.ts'
 import type { Stream } from '../../ingress/tables/route-table.ts'
 import { INTERNAL_PORT } from './internal-port.ts'
 import { listeningOwners } from './links.ts'
@@ -8,8 +9,8 @@ import { listeningOwners } from './links.ts'
  * How siblings reach a service where all instances share the machine's network: at a loopback address of the service's own, from which
  * the ingress leads to the ports of its instances. Empty where instances have networks of their own.
  */
-export function streamsOf({ db, engine }: { db: Database; engine: { hasOwnNetworks: boolean } }): Stream[] {
-  if (engine.hasOwnNetworks) return []
+export function streamsOf({ db, engine }: { db: Database; engine: { capabilities: Pick<Capabilities, 'ownNetworks'> } }): Stream[] {
+  if (engine.capabilities.ownNetworks) return []
   const rowOf = db.query<TargetRow, [string]>('SELECT address, port, own_port FROM instances WHERE id = ?')
   return listeningOwners(db).flatMap(({ uid, instanceIds }) => {
     const rows = instanceIds.flatMap((instanceId) => {

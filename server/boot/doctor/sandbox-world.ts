@@ -51,7 +51,7 @@ export async function openWorld({ dir, engine, executable, readOnlyBinds, firstU
     const instanceId = newInstanceId(serviceId)
     const uid = firstUid + count++
     const place = await layOut(join(dir, 'services', `${app.name}-${count}`), app, uid)
-    const port = engine.hasOwnNetworks ? OWN_NETWORK_PORT : await findFreePort(INSTANCE_PORTS, ports)
+    const port = engine.capabilities.ownNetworks ? OWN_NETWORK_PORT : await findFreePort(INSTANCE_PORTS, ports)
     ports.add(port)
     const networkId = `doctor-${app.name}`
     const ended = endOf(engine, instanceId)

@@ -27,8 +27,7 @@ export function createFakeEngine(machine: FakeMachine): Engine {
   const setFrozen = async (id: string, isFrozen: boolean) => running(id)?.program.setFrozen(isFrozen)
   return {
     name: 'fake',
-    hasOwnNetworks: true,
-    mountsDisks: 'nowhere',
+    capabilities: { ownNetworks: true, volumes: 'folders' },
     guarantees: async () => [],
     start: (spec) => faults.around('start', async () => startInstance(machine, spec)),
     inspect: (id) => faults.around('inspect', async () => stateOf(runs.get(id))),

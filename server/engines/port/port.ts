@@ -98,13 +98,17 @@ export interface StopOptions {
 
 export type ExitListener = (instanceId: string, state: ExitedState) => void
 
+/** What differs between engines, as facts to plan by: nobody asks an engine for its name. */
+export interface Capabilities {
+  /** Each instance has a network of its own, so that two may listen on the same port number and never meet. */
+  ownNetworks: boolean
+  /** How a volume can be brought to a path of the workload's choosing. */
+  volumes: 'images' | 'folders' | 'nowhere'
+}
+
 export interface Engine {
   readonly name: string
-  /** Whether each instance has a network of its own, so that two may listen on the same port number and never meet. */
-  readonly hasOwnNetworks: boolean
-
-  /** Whether a disk can be brought to a path of the workload's choosing: as an image or a folder, as a folder only, or not at all. */
-  readonly mountsDisks: 'images' | 'folders' | 'nowhere'
+  readonly capabilities: Capabilities
 
   guarantees(): Promise<Guarantee[]>
 

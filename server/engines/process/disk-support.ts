@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import type { Engine, Guarantee } from '../port/port.ts'
+import type { Capabilities, Guarantee } from '../port/port.ts'
 import type { Host } from './host.ts'
 
 const TOOL_FOLDERS = ['/usr/sbin', '/usr/bin', '/sbin', '/bin']
@@ -10,8 +10,8 @@ const IMAGE_TOOLS = {
   'util-linux': ['fsfreeze', 'fallocate', 'nsenter'],
 }
 
-/** How disks come to workloads on this machine: see `Engine.mountsDisks`. */
-export function diskMountsOf(host: Pick<Host, 'isRoot' | 'namespaces'>): Engine['mountsDisks'] {
+/** How disks come to workloads on this machine: see `Capabilities.volumes`. */
+export function diskMountsOf(host: Pick<Host, 'isRoot' | 'namespaces'>): Capabilities['volumes'] {
   if (typeof host.namespaces !== 'string') return 'nowhere'
   return whyNoImages(host) === undefined ? 'images' : 'folders'
 }

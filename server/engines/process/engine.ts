@@ -66,8 +66,7 @@ export async function createProcessEngine(options: ProcessEngineOptions): Promis
   const stopCpuWeights = startCpuWeights(context)
   return {
     name: 'process',
-    hasOwnNetworks: context.networks.areOwn,
-    mountsDisks: diskMountsOf(host),
+    capabilities: { ownNetworks: context.networks.areOwn, volumes: diskMountsOf(host) },
     guarantees: async () => [...guaranteesOf(host), layerGuarantee(context.layers), ...diskGuaranteesOf(host)],
     start: (spec) => startInstance(context, spec),
     inspect: (id) => inspect(context, id),

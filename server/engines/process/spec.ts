@@ -34,7 +34,7 @@ export interface Sandbox {
   networkId?: string
   /** Runs in the machine's own network even where others have one of their own. */
   sharesHostNetwork?: true
-  /** Ignored by an engine that `mountsDisks` `nowhere`. */
+  /** Ignored where volumes are mounted `nowhere`. */
   disk?: DiskMount
   /** A folder of `readOnlyBinds` that is writable to the workload where the machine can do so; what it writes there goes with it. */
   layerOver?: string

@@ -6,7 +6,7 @@ import { createSecretFolders } from './secret-files.ts'
 
 /** The engine port over this machine: lays out what specs name, and has it run. */
 export function placeOnMachine(processes: ProcessEngine, places: Places): Engine {
-  const context: PlacingContext = { places, secrets: createSecretFolders(), mountsDisks: processes.mountsDisks }
+  const context: PlacingContext = { places, secrets: createSecretFolders(), volumes: processes.capabilities.volumes }
   return {
     ...processes,
     start: async (spec) => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { outputFileIn, type ServicePaths } from '../../../platform/paths.ts'
 import { ensureServiceFolders } from '../../../platform/service-folders.ts'
-import type { Engine } from '../../port/port.ts'
+import type { Capabilities } from '../../port/port.ts'
 import type { Files, View, Workload } from '../../port/workload.ts'
 import type { ProcessSpec, Sandbox } from '../spec.ts'
 import type { Places } from './places.ts'
@@ -10,7 +10,7 @@ import type { SecretFolders } from './secret-files.ts'
 export interface PlacingContext {
   places: Places
   secrets: SecretFolders
-  mountsDisks: Engine['mountsDisks']
+  volumes: Capabilities['volumes']
 }
 
 /** What a spec comes to on this machine. */
@@ -71,10 +71,10 @@ const NETWORKS: Record<Workload['network'], (workspaceId: string) => Pick<Sandbo
 }
 
 /** Where nothing can be mounted, a volume is found where it stands. */
-function volumeOf({ places, mountsDisks }: PlacingContext, { volume }: Workload): { path: string; mount?: Sandbox['disk'] } | undefined {
+function volumeOf({ places, volumes }: PlacingContext, { volume }: Workload): { path: string; mount?: Sandbox['disk'] } | undefined {
   if (volume === undefined) return undefined
   const found = places.volume(volume.volumeId)
-  if (mountsDisks === 'nowhere') return { path: found.source }
+  if (volumes === 'nowhere') return { path: found.source }
   return { path: volume.mountPath, mount: { ...found, target: volume.mountPath } }
 }
 

@@ -110,7 +110,7 @@ describe('instances with networks of their own', () => {
   })
 
   test('listen on one port number and never meet', async () => {
-    expect(engine.hasOwnNetworks).toBe(true)
+    expect(engine.capabilities.ownNetworks).toBe(true)
     const addresses = await Promise.all([one, two, foreign].map(addressOf))
     expect(new Set(addresses).size).toBe(3)
     expect(await answerOf(addresses[0] ?? '')).toMatch(/^one to /)

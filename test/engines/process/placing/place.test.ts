@@ -19,10 +19,10 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
-const contextOf = (mountsDisks: PlacingContext['mountsDisks'] = 'folders'): PlacingContext => ({
+const contextOf = (volumes: PlacingContext['volumes'] = 'folders'): PlacingContext => ({
   places: { paths, volume: (id) => ({ source: join(paths.disks, id, 'data'), isImage: false }) },
   secrets: createSecretFolders(),
-  mountsDisks,
+  volumes,
 })
 
 const specOf = (changes: Partial<Workload> = {}): Workload => ({

@@ -19,7 +19,7 @@ test('a disk outlives deploys and restarts, comes back from a snapshot and grows
     })
   await service.goLive('hello-js', diskApp)
   const { root } = JSON.parse(await visit('/where')) as { root: string }
-  const isMounted = platform.context.engine.mountsDisks !== 'nowhere'
+  const isMounted = platform.context.engine.capabilities.volumes !== 'nowhere'
   expect(root === '/var/data').toBe(isMounted)
   expect(await visit('/get?state')).toBe('migrated\n')
   await visit('/make')
@@ -40,6 +40,6 @@ test('a disk outlives deploys and restarts, comes back from a snapshot and grows
   const missing = (await platform.context.engine.guarantees()).filter(({ holds }) => !holds)
   const kinds = { images: [], folders: ['disk-size'], nowhere: ['disk-path', 'disk-size'] }
   expect(missing.map(({ id }) => id).filter((id) => id === 'disk-path' || id === 'disk-size')).toEqual(
-    kinds[platform.context.engine.mountsDisks],
+    kinds[platform.context.engine.capabilities.volumes],
   )
 }, 120_000)

@@ -8,6 +8,7 @@ import { diskPathsOf } from '../../../../server/apps/disks/paths.ts'
 import { copyContent, makeStorage, restoreStorage } from '../../../../server/apps/disks/storage.ts'
 import { diskById, type StoredDisk } from '../../../../server/apps/disks/store.ts'
 import { diskEnv, diskForInstance, placeOfDisk } from '../../../../server/apps/disks/workload.ts'
+import type { Capabilities } from '../../../../server/engines/port/port.ts'
 import { createService } from '../../../support/apps.ts'
 import { call } from '../../../support/client.ts'
 import { idleEngine } from '../../../support/idle-parts.ts'
@@ -172,7 +173,10 @@ test('folders of disks that nobody knows are removed, and nothing else', async (
 })
 
 describe('an instance', () => {
-  const facts = (mountsDisks: typeof idleEngine.mountsDisks) => ({ ...server.context, engine: { ...idleEngine, mountsDisks } })
+  const facts = (volumes: Capabilities['volumes']) => ({
+    ...server.context,
+    engine: { ...idleEngine, capabilities: { ...idleEngine.capabilities, volumes } },
+  })
   async function serviceWithDisk(): Promise<{ serviceId: string; id: string }> {
     const serviceId = await createService(server, { name: `svc-${++count}` })
     const json = { serviceId, name: 'data', mountPath: '/var/data', sizeGB: 1 }
