@@ -2,7 +2,6 @@ import { AppError } from '../../shared/error.ts'
 
 export interface PortRange {
   first: number
-  /** Included. */
   last: number
 }
 
@@ -25,7 +24,6 @@ export async function findFreePort(range: PortRange, taken: ReadonlySet<number>)
   throw new AppError('unavailable', `All ports from ${range.first} to ${range.last} are in use; stop instances or widen the range`)
 }
 
-/** Whether nobody listens on this port of 127.0.0.1. */
 export function isPortFree(port: number): boolean {
   try {
     Bun.listen({ hostname: '127.0.0.1', port, exclusive: true, socket: { data: () => {} } }).stop(true)

@@ -22,7 +22,6 @@ export interface OpenTerminal {
   close(): Promise<void>
 }
 
-/** A service that others of the same private network reach by name. */
 export interface LinkedService {
   serviceId: string
   /** Which no other service of this installation has. Its address comes of it, and stays as long as the number does. */
@@ -34,7 +33,6 @@ export interface LinkedService {
   instanceIds: string[]
 }
 
-/** A TCP port that an instance listens on. */
 export interface Listener {
   port: number
   /** Whether it can be connected to at the instance's address; at 127.0.0.1 only, see `exposeLoopback`; or at `::1` and the like only. */
@@ -70,12 +68,10 @@ export interface TaskResult {
   oomKilled: boolean
 }
 
-/** Something the engine promises of isolation, and whether it can keep it on this machine. */
 export interface Guarantee {
   id: string
   title: string
   holds: boolean
-  /** Why it does not hold and what the operator can do about it. */
   reason?: string
 }
 
@@ -119,7 +115,6 @@ export interface Engine {
    */
   start(spec: InstanceSpec): Promise<void>
 
-  /** The state of an instance, or undefined when this engine knows none of that id. */
   inspect(instanceId: string): Promise<InstanceState | undefined>
 
   /** Everything under our label, running or ended but not yet removed, tasks of a dead control plane included. */
@@ -163,13 +158,11 @@ export interface Engine {
    */
   exposeLoopback(instanceId: string, port: number): Promise<boolean>
 
-  /** The TCP ports that a running instance listens on now, lowest first; none where that cannot be told. */
   listeners(instanceId: string): Promise<Listener[]>
 
   /** Open connections to a port of an instance from anybody but this machine itself: from its siblings. 0 where that cannot be told. */
   siblingConnections(instanceId: string, port: number): Promise<number>
 
-  /** What a running instance uses now, or undefined when it does not run or the machine cannot tell. */
   usage(instanceId: string): Promise<Usage | undefined>
 
   /** Kills whatever is left of a service and removes all state about it. Idempotent. */

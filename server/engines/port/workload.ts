@@ -12,7 +12,6 @@ export interface Limits {
 /** `live` is what answers people; `background` is what can wait, and yields processors, disk and memory to it. */
 export type Priority = 'live' | 'background'
 
-/** Whom a workload belongs to. */
 export interface Owner {
   serviceId: string
   workspaceId: string
@@ -20,14 +19,10 @@ export interface Owner {
   number: number
 }
 
-/** Where a workload finds things: the engine decides. */
 export interface View {
-  /** The files it was started in. */
   root: string
   home: string
-  /** The folder of its secret files. */
   secrets: string
-  /** Absent for one that is given no volume. */
   volume?: string
 }
 
@@ -45,7 +40,6 @@ export interface SecretFile {
   content: string
 }
 
-/** A volume that a workload sees at a path of its own choosing, which is clean, absolute and of plain characters. */
 export interface VolumeMount {
   volumeId: string
   mountPath: string
@@ -86,7 +80,6 @@ export interface InstanceSpec extends LoggedWorkload {
 }
 
 export interface TaskSpec extends LoggedWorkload {
-  /** The deploy's id and the step. */
   taskId: string
   timeoutMs: number
 }

@@ -26,7 +26,6 @@ function accountFile(recordDir: string, file: string, lineOf: (name: string) => 
   return { source, target }
 }
 
-/** Databases that tell who somebody is, of whom the file above shall be all that is known. */
 const ACCOUNT_DATABASES = /^[ \t]*(passwd|group|shadow|gshadow|initgroups|sudoers)[ \t]*:.*$/gm
 
 /** Where names are looked up (nsswitch.conf(5)): for users and groups in files alone, as other sources may lie where a tenant's disk is. */
@@ -38,5 +37,4 @@ function nameSources(recordDir: string): ReplacedFile {
   return { source, target }
 }
 
-/** The machine may have a user of that name itself. */
 const freeName = (others: string): string => (new RegExp(`^${NAME}:`, 'm').test(others) ? `cpd-${NAME}` : NAME)

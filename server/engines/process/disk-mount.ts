@@ -9,11 +9,8 @@ import { AppError } from '../../../shared/error.ts'
 import { closedFolderAbove, folderToCover } from '../../platform/files/mount-place.ts'
 import { type DiskMount, IMAGE_ROOT } from './spec.ts'
 
-/** A disk, and what the machine has where it is to be. */
 export interface PlacedDisk extends DiskMount {
-  /** The nearest folder above the path that the machine has, when it lacks the path itself. */
   overlaidDir: string | undefined
-  /** Options by which what covers that folder has its owner and mode. */
   overlaidAs: string
 }
 
@@ -51,7 +48,6 @@ interface Step {
   options: string
 }
 
-/** Puts the disk aside, before anything covers the folder that it is kept in. */
 export function takeAside(disk: PlacedDisk, place: string): Step {
   return disk.isImage
     ? { source: disk.source, target: place, type: 'ext4', options: 'loop,noinit_itable,errors=remount-ro,nosuid,nodev,X-mount.mkdir' }
@@ -72,7 +68,6 @@ export function overlayOver(dir: string, { target, overlaidAs }: PlacedDisk, pla
   ]
 }
 
-/** Brings the disk from aside to its path; below a covered folder the path is still to be made. */
 export function putInPlace(disk: PlacedDisk, place: string, isBelowCovered: boolean): Step {
   const source = disk.isImage ? `${place}/${IMAGE_ROOT}` : place
   return { source, target: disk.target, type: 'none', options: `bind,nosuid,nodev${isBelowCovered ? ',X-mount.mkdir' : ''}` }

@@ -10,13 +10,11 @@ const IMAGE_TOOLS = {
   'util-linux': ['fsfreeze', 'fallocate', 'nsenter'],
 }
 
-/** How disks come to workloads on this machine: see `Capabilities.volumes`. */
 export function diskMountsOf(host: Pick<Host, 'isRoot' | 'namespaces'>): Capabilities['volumes'] {
   if (typeof host.namespaces !== 'string') return 'nowhere'
   return whyNoImages(host) === undefined ? 'images' : 'folders'
 }
 
-/** What is promised of disks, and why where it cannot be kept. */
 export function diskGuaranteesOf(host: Pick<Host, 'isRoot' | 'namespaces'>): Guarantee[] {
   const inNamespace = typeof host.namespaces === 'string' ? undefined : host.namespaces.reason
   return [

@@ -25,37 +25,27 @@ import { watchCpuWeights } from './throttling/cpu-weights.ts'
 import { openWritableLayers } from './writable-layer.ts'
 
 export interface ProcessEngineOptions {
-  /** For our records; hidden from every workload. */
   stateDir: string
   /** Names our control groups. Only what carries it is ever touched, so each data directory needs its own. */
   label: string
-  /** More folders of the control plane that workloads see empty. */
   hiddenDirs?: string[]
   /** Everything of the installation. A workload that runs as our own user, as we are not root, sees of it only what it needs. */
   dataDir?: string
-  /** Makes none even where the machine allows them. */
   namespaces?: 'none'
   log?: (message: string) => void
-  /** Where control groups are mounted. */
   cgroupRoot?: string
   network?: NetworkChoice
 }
 
-/** How workloads are to be networked where the machine can give each a network of its own. */
 export interface NetworkChoice {
-  /** As CIDR, or `off` to have them all in the machine's; chosen when absent. */
   subnet?: string
-  /** Ports of this machine that every workload may reach: the ingress's. */
   publicPorts?: readonly number[]
-  /** How many connections one instance may have begun. */
   connectionsPerInstance?: number
-  /** Ports of this machine that the operator has opened to them. */
   hostServices?: readonly HostService[]
 }
 
 const ADOPTION_DEADLINE_MS = 10_000
 const STRAY_DEADLINE_MS = 5000
-/** Whoever has run a task that was cut short has still to forget it. */
 const FORGET_DEADLINE_MS = 5000
 
 /** Runs workloads as plain processes of this machine, and adopts those that an earlier engine with the same state left running. */
@@ -194,7 +184,6 @@ function openNetworksOf({ network: ability }: Host, { records, stateDir, network
   })
 }
 
-/** Terminals are nobody's to find: they end with whoever opened them. */
 function listed({ id, serviceId, kind }: Workload): ListedWorkload[] {
   return kind === 'terminal' ? [] : [{ instanceId: id, serviceId, kind }]
 }
@@ -220,12 +209,10 @@ async function endTerminal(context: LifecycleContext, id: string): Promise<void>
     await stop(context, id, 0)
     await remove(context, id)
   } catch (error) {
-    // It holds on to nothing but itself, and the next start tries again.
     context.log(messageOf(error))
   }
 }
 
-/** A group of ours without a record, as its folder was lost. */
 async function removeStrayGroup(cgroups: Cgroups | undefined, group: string): Promise<void> {
   await isTrueWithin(() => {
     cgroups?.kill(group)

@@ -13,30 +13,21 @@ import { type NetworkAbility, probeNetwork } from './network/probe.ts'
 import { OWN_ARCHITECTURE } from './step-program/numbers.ts'
 import { renderSteps, type Step } from './step-program/steps.ts'
 
-/** What this machine lets us do, found out once by trying. A missing part has its reason in its place. */
 export interface Host {
   isRoot: boolean
   cgroups: Cgroups | { reason: string }
-  /** Mount, process and System V namespaces, which are used together or not at all. */
   namespaces: Exclude<Namespaces, 'none'> | { reason: string }
-  /** A network for each workload. */
   network: NetworkAbility
-  /** System calls can be filtered. */
   filter: 'calls' | { reason: string }
-  /** Each workload can have its own list of terminals. */
   hasOwnTerminals: boolean
-  /** The kernel keeps keys, of which each workload is to have its own. */
   hasKeyrings: boolean
 }
 
 export interface HostOptions {
   label: string
-  /** The installed step program. */
   stepProgram: string
   cgroupRoot?: string
-  /** Workloads are to stay in the machine's network, whatever it can do. */
   isNetworkShared?: boolean
-  /** Workloads are to stay in the machine's namespaces, whatever it can do. */
   areNamespacesOff?: boolean
 }
 
@@ -57,7 +48,6 @@ export async function probeHost(options: HostOptions): Promise<Host> {
   return { isRoot, cgroups, namespaces, network: typeof namespaces === 'string' ? network : namespaces, ...kernel }
 }
 
-/** Has the program do nothing, to see that it runs, and then be filtered. */
 async function probeFilter(program: string): Promise<Host['filter']> {
   const list = `${program}.probe`
   const problemWith = async (steps: Step[]) => {
@@ -79,13 +69,10 @@ async function requireTool(name: string): Promise<void> {
   try {
     const { exitCode } = await runProcess([name, '--version'], { env: systemEnv })
     if (exitCode === 0) return
-  } catch {
-    // Told below, in words an operator can use.
-  }
+  } catch {}
   throw new AppError('not_configured', `The program "${name}" is missing: install the package util-linux and start again`)
 }
 
-/** Does once what every start does, down to a /proc of its own, which some containers refuse. */
 async function probeNamespaces(kind: Exclude<Namespaces, 'none'>): Promise<Host['namespaces']> {
   const problem = await problemOf([...inside(kind), 'mount', '--no-mtab', '-t', 'proc', 'probe', '/proc'])
   return problem === undefined ? kind : { reason: `${problem}${NAMESPACE_ADVICE[kind]}` }
@@ -129,7 +116,6 @@ const NOT_ROOT = 'cpd does not run as root, so services run as the same user as 
 const NO_TERMINALS = 'this kernel lets an ordinary user mount no devpts: run cpd as root'
 const NOT_ROOT_KEYS = 'cpd does not run as root, so services share the keys of its user; run it as root'
 
-/** What the engine promises about isolation on this machine, and why where it cannot. */
 export function guaranteesOf(host: Host): Guarantee[] {
   const asOwnUser = host.isRoot ? undefined : NOT_ROOT
   const inNamespace = typeof host.namespaces === 'string' ? undefined : host.namespaces.reason

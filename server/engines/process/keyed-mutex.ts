@@ -1,4 +1,3 @@
-/** Has what concerns the same thing happen one after the other. */
 export interface KeyedMutex {
   /** Waits for everybody who came before with this key, whatever became of them; without a key it waits for nobody. */
   run<T>(key: string | undefined, act: () => Promise<T>): Promise<T>

@@ -22,7 +22,6 @@ const OPEN_TREE_CLONE = 1
 const AT_EMPTY_PATH = 0x1000
 const MOVE_MOUNT_F_EMPTY_PATH = 4
 const MOUNT_ATTR_IDMAP = 0x10_0000
-/** Where nothing else is open by then. */
 const NAMESPACE_DESCRIPTOR = 21
 const TREE_DESCRIPTOR = 20
 const MS_RDONLY = 1
@@ -30,7 +29,6 @@ const MS_NOSUID = 2
 const MS_NODEV = 4
 const MS_REMOUNT = 32
 const MS_BIND = 4096
-/** No setuid programs, no devices, nothing that can be run. */
 const INERT = 2 | 4 | 8
 const MS_SLAVE = 1 << 19
 const MS_REC = 1 << 14
@@ -51,31 +49,23 @@ const SECCOMP_FILTER_FLAG_SPEC_ALLOW = 4
 
 const PRIO_PROCESS = 0
 const IOPRIO_WHO_PROCESS = 1
-/** The last of the levels of best effort. */
 const IOPRIO_LOWEST = (2 << 13) | 7
 const NICE = 10
 
 export interface EnterPlan {
-  /** The standard input is a terminal, which becomes the controlling one. */
   hasTerminal: boolean
-  /** The network namespace to enter; undefined to stay. */
   networkPath: string | undefined
-  /** Mounts are its own, and what the machine mounts later is seen in them. */
   hasOwnMounts: boolean
   layer?: LayerMount | undefined
 }
 
-/** A folder of root's that is to be the user's own and writable, what is written going elsewhere. */
 export interface LayerMount {
   folder: string
   upper: string
-  /** What the overlay needs for itself, on the file system of `upper`. */
   work: string
-  /** Its ids make root's files the user's. */
   userNamespace: string
 }
 
-/** A session, a network and mounts of its own. */
 export function enterSteps({ hasTerminal, networkPath, hasOwnMounts, layer }: EnterPlan): Step[] {
   return [
     step('setsid', [], 'No session could be made'),
@@ -85,7 +75,6 @@ export function enterSteps({ hasTerminal, networkPath, hasOwnMounts, layer }: En
   ]
 }
 
-/** Mounts of its own, and the layer among them. */
 export function mountSteps(layer: LayerMount | undefined): Step[] {
   return [
     step('unshare', [CLONE_NEWNS | CLONE_NEWIPC], 'No mount namespace could be made'),
@@ -120,20 +109,15 @@ function layerSteps({ folder, upper, work, userNamespace }: LayerMount): Step[] 
 const escaped = (path: string): string => path.replaceAll(/[\\,:]/g, (character) => `\\${character}`)
 
 export interface LeavePlan {
-  /** Who to become, or undefined to stay who we are. */
   user: { uid: number; gid: number } | undefined
-  /** Capabilities are held that can be given up for ever: root's, or those of a user namespace. */
   hasCapabilities: boolean
   hasKeyrings: boolean
   priority: Priority
   cwd: string
-  /** Undefined where the kernel filters no calls. */
   filter: { allowsUserNamespaces: boolean } | undefined
-  /** Undefined to leave them as they are. */
   cgroupView: CgroupView | undefined
 }
 
-/** Gives up root, all groups, all capabilities and the way back to them, leaves the session's keys behind, and is filtered from then on. */
 export function leaveSteps({ user, hasCapabilities, hasKeyrings, priority, cwd, filter, cgroupView }: LeavePlan): Step[] {
   return [
     step('close_range', [3, -1, 0]),
@@ -187,7 +171,6 @@ export function filterSteps({ allowsUserNamespaces }: { allowsUserNamespaces: bo
 
 const NO_NEW_PRIVILEGES = step('prctl', [PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0], 'The way back to privileges could not be barred')
 
-/** Beside the weight of the control group, and where there is none. */
 const PRIORITY_STEPS: Record<Priority, Step[]> = {
   live: [],
   background: [step('setpriority', [PRIO_PROCESS, 0, NICE]), step('ioprio_set', [IOPRIO_WHO_PROCESS, 0, IOPRIO_LOWEST])],

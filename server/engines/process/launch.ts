@@ -30,11 +30,9 @@ import type { Namespaces } from './kernel/namespace-handles.ts'
 import { enterSteps, type LayerMount, type LeavePlan, leaveSteps } from './launch-steps.ts'
 import type { StepFile } from './step-program/steps.ts'
 
-/** The lists of system calls of a launch, as files of the record's folder. */
 const ENTER_STEPS = 'enter'
 const LEAVE_STEPS = 'leave'
 
-/** As long as the step program takes them. */
 const ENV_PREFIX = 'cpd_env_'
 
 /**
@@ -83,7 +81,6 @@ echo ready >&2
 exec "$@" 2>&1
 `
 
-/** The last link of the chain: the program and its list, opened by the keeper. */
 const LEAVE = ['/proc/self/fd/9', '/proc/self/fd/8', '/bin/sh', '-c']
 
 /** The first process of a namespace below a joined one. It waits, so that the command is not the first. */
@@ -102,39 +99,26 @@ shift
 exec "$@"
 `
 
-/** What the launcher writes to its error output once nothing of its own can fail any more. */
 export const READY = 'ready\n'
 
-/** What we bring along ourselves, as files. */
 export interface LaunchPrograms {
-  /** Holds `KEEPER_SCRIPT`. */
   keeper: string
-  /** Carries out lists of system calls. */
   steps: string
 }
 
 export interface Launch {
   programs: LaunchPrograms
   recordDir: string
-  /** What is written to enter control groups and set their last limits. */
   cgroupWrites: ControlWrite[]
   namespaces: Namespaces
-  /** The network namespace to enter; undefined to stay in the machine's. */
   networkPath?: string | undefined
-  /** The mounts of the namespace as a file; undefined where there are no namespaces. */
   fstabPath: string | undefined
-  /** Who to become, or undefined to stay who we are. */
   user: { uid: number; gid: number } | undefined
-  /** Undefined where the kernel filters no calls. */
   filter: LeavePlan['filter']
   hasKeyrings: boolean
-  /** What of the control groups is shown; undefined to show them as they are, or as the joined workload sees them. */
   cgroupView?: CgroupView | undefined
-  /** What is written into the release is put down. */
   layer?: LayerMount | undefined
-  /** Options of nsenter(1) for the namespaces that are entered, instead of making new ones. */
   joinedNamespaces?: readonly string[] | undefined
-  /** The standard input is a terminal, which becomes the controlling one. */
   hasTerminal?: boolean
   priority: Priority
   cwd: string
@@ -142,7 +126,6 @@ export interface Launch {
   command: string
 }
 
-/** What the step program is to do before and after the mounts. */
 export function launchSteps(launch: Launch): Record<typeof ENTER_STEPS | typeof LEAVE_STEPS, StepFile> {
   const { user, namespaces, networkPath, fstabPath, layer, hasTerminal = false } = launch
   const hasOwnMounts = fstabPath !== undefined
@@ -154,7 +137,6 @@ export function launchSteps(launch: Launch): Record<typeof ENTER_STEPS | typeof 
   }
 }
 
-/** The argument array and environment that start a workload. */
 export function launchCommand(launch: Launch): { argv: string[]; env: Record<string, string> } {
   return {
     argv: [
@@ -200,7 +182,6 @@ const entersEarly = ({ namespaces, joinedNamespaces }: Launch): boolean => joine
 
 const groupWrites = ({ cgroupWrites }: Launch): string[] => cgroupWrites.flatMap(({ file, value }) => [value, file])
 
-/** What makes the next process that is forked the first of a process namespace. */
 export const PROCESS_NAMESPACE: Record<Namespaces, string[]> = {
   machine: ['unshare', '--pid'],
   user: ['unshare', '--user', '--map-current-user', '--keep-caps', '--pid'],

@@ -29,16 +29,12 @@ export interface LaunchContext {
   records: Records
   programs: LaunchPrograms
   networks: Networks
-  /** Or why this machine cannot have them. */
   layers: WritableLayers | { reason: string }
   mutex: KeyedMutex
-  /** Folders of the control plane, shown empty to every workload. */
   hiddenDirs: string[]
-  /** Where workloads run as our own user, of all that is below it they see only what they need. */
   dataDir: string | undefined
 }
 
-/** Puts our programs into a folder of ours. Keepers of an earlier version go on reading the file they began with. */
 export function installPrograms(directory: string): LaunchPrograms {
   const programs = { keeper: join(directory, 'keeper.sh'), steps: join(directory, 'steps') }
   install(programs.keeper, KEEPER_SCRIPT, 0o600)
@@ -50,7 +46,6 @@ function install(path: string, content: string | Uint8Array, mode: number): void
   replaceFileSync(path, content, { mode, isDurable: false })
 }
 
-/** A terminal that is to be the command's standard streams, and the namespaces that it is to share. */
 export interface Attached {
   descriptor: number
   joined: NamespaceHandles | undefined
@@ -60,9 +55,7 @@ type Common = Omit<ProcessSpec, 'instanceId' | 'deployId' | 'port' | 'outputPath
 
 export type LaunchSpec = Common & ({ outputPath: string; attached?: never } | { attached: Attached })
 
-/** The keeper of a workload, which is no child of ours but holds a pipe to us as long as it waits for the command. */
 export interface Keeper {
-  /** Resolves when the keeper has recorded the end of the command or is gone, or when we have let go of it. */
   ended: Promise<void>
   letGo(): void
 }
@@ -144,7 +137,6 @@ function cgroupWrites(cgroups: Cgroups, workload: Workload, { spec, isBornInside
   return [...(isBornInside ? [] : cgroups.entryWrites(group)), ...cgroups.lastWrites(group, spec.limits)]
 }
 
-/** Where a workload's output goes, and its input comes from; to be closed once it has them. */
 interface Streams {
   stdin?: number
   stdout: number
@@ -160,7 +152,6 @@ function openStreams(records: Records, { id }: Workload, spec: LaunchSpec): Stre
 interface Launcher {
   argv: string[]
   env: Record<string, string>
-  /** The control group it is born in. */
   birthplace: string | undefined
   streams: Streams
 }
@@ -191,7 +182,6 @@ function createGroup(cgroups: Cgroups, workload: Workload, limits: Limits): void
   }
 }
 
-/** Beside those for temporary files, and where a distribution has them. */
 const OPEN_DIRS = ['/run/lock', '/dev/mqueue']
 /** Loop devices tell the files behind them, other services' disks, and how much is written to them; links tell who talks how much. */
 const OTHERS_METADATA = [
@@ -232,7 +222,6 @@ function writeFstab(
   return path
 }
 
-/** The launcher's error output, when it ends before everything is ready; else the keeper that goes on holding it. */
 async function readUntilReady(launcher: SpawnedProcess): Promise<Keeper | string> {
   const reader = launcher.stderr?.getReader()
   if (reader === undefined) return ''

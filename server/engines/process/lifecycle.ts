@@ -96,7 +96,6 @@ async function endProcesses({ processes, freezer }: LifecycleContext, one: Super
 const STOP_RECORD_DEADLINE_MS = 10_000
 const REMOVE_DEADLINE_MS = 5000
 
-/** Nothing happens to one that does not run or is being stopped. */
 export async function freeze({ supervisor, freezer }: LifecycleContext, id: string): Promise<void> {
   const one = await runningOne(supervisor, id)
   if (one === undefined) return
@@ -147,7 +146,6 @@ export async function runTask(context: LifecycleContext, task: ProcessTaskSpec, 
   return { exitCode, signal: fatalSignal, timedOut: wasCutShort, oomKilled }
 }
 
-/** Resolves with false when the workload ends by itself, with true when it is to be cut short. */
 async function endsFirst(one: Supervised, cut: AbortSignal): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const onAbort = () => resolve(true)

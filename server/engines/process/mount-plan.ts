@@ -15,26 +15,18 @@ export interface BoundDir {
   isReadOnly: boolean
 }
 
-/** A file that stands in the place of one of the machine's, which must be there. */
 export interface ReplacedFile {
   source: string
   target: string
 }
 
 export interface FileSystemView {
-  /** Becomes /tmp and /var/tmp. */
   tmpDir: string
-  /** Folders the workload must reach, at the same path. */
   needed: BoundDir[]
-  /** Folders above needed ones that the workload may not enter. */
   closedDirs: string[]
-  /** Shown empty. */
   hiddenDirs: string[]
-  /** Folders of the machine that are open to all: it has its own, so that nobody meets there and nobody fills the machine's. */
   openDirs?: readonly string[]
-  /** Folders of the machine that tell of other workloads: shown empty, to be listed by all. */
   emptyDirs?: readonly string[]
-  /** Terminals are made in a list of its own, so that nobody takes all that the machine has. */
   hasOwnTerminals?: boolean
   /** Its /proc tells of all processes in its namespace, and not just of those it may trace: a shell beside an app is below it in rights. */
   showsAllProcesses?: boolean
@@ -50,7 +42,6 @@ export interface Mount {
 }
 
 const TMP_DIRS = ['/tmp', '/var/tmp']
-/** A tmpfs of the namespace's own, in which folders are put aside until their old place is covered. */
 const ASIDE_DIR = '/dev/shm'
 const DISK_ASIDE = `${ASIDE_DIR}/disk`
 const SKELETON_ASIDE = `${ASIDE_DIR}/skeleton`
@@ -97,7 +88,6 @@ function emptyDir(target: string, mode: string): Mount {
   return { source: 'empty', target, type: 'tmpfs', options: `mode=${mode},${EMPTY_DIR_OPTIONS}` }
 }
 
-/** Whether a path is a folder or lies anywhere below it. */
 export function isWithin(path: string, dir: string): boolean {
   return path === dir || path.startsWith(dir === '/' ? dir : `${dir}/`)
 }
@@ -107,7 +97,6 @@ function outermost(dirs: string[]): string[] {
   return unique.filter((dir) => !unique.some((other) => other !== dir && isWithin(dir, other)))
 }
 
-/** Parents first; what a parent already brings with the same or more rights is left out. */
 function withoutNested(dirs: BoundDir[]): BoundDir[] {
   const sorted = [...dirs].sort((a, b) => a.path.length - b.path.length || Number(a.isReadOnly) - Number(b.isReadOnly))
   return sorted.filter(
@@ -115,7 +104,6 @@ function withoutNested(dirs: BoundDir[]): BoundDir[] {
   )
 }
 
-/** The mounts as a file for `mount --all --fstab`: one process makes them all (fstab(5)). */
 export function renderFstab(mounts: Mount[]): string {
   return mounts
     .map(({ source, target, type, options }) => `${escapeField(source)} ${escapeField(target)} ${type} ${options} 0 0\n`)

@@ -14,18 +14,12 @@ import { drainSpool } from './records/spool.ts'
  */
 export interface Supervised {
   readonly workload: Workload
-  /** Resolves when the user's command is about to begin; rejects when it cannot. */
   launched: Promise<void>
-  /** Set once nothing of the workload is left and its end is known. */
   end: ExitedState | undefined
   readonly ended: Promise<ExitedState>
-  /** Someone is ending this workload, and sees to its processes until this resolves. */
   stopping: Promise<unknown> | undefined
-  /** We started its keeper and hold a pipe to it, which tells us of the end. */
   hasOwnKeeper: boolean
-  /** Gives up that pipe, or the watch that takes its place. */
   letGo: () => void
-  /** When the process was first found gone without a recorded exit. */
   goneAt: number | undefined
   isSettling: boolean
   readonly settle: (end: ExitedState) => void
@@ -36,9 +30,7 @@ export interface Supervisor {
   all(): Supervised[]
   add(workload: Workload, options: { hasOwnKeeper: boolean }): Supervised
   forget(id: string): void
-  /** Sees to the end of a workload of which we hold no pipe (any more). */
   follow(supervised: Supervised): void
-  /** Looks whether a workload has ended, now; false when that cannot be told yet. */
   check(supervised: Supervised): boolean
   onExit(listener: ExitListener): () => void
   close(): void
@@ -53,7 +45,6 @@ export interface SupervisorOptions {
 
 const ADOPTED_CHECK_MS = 10_000
 const UNDECIDED_CHECK_MS = 100
-/** The keeper needs a moment between the end of its child and the record of it. */
 const RECORD_GRACE_MS = 1000
 /** A launcher whose control plane was killed may not have come to record its process yet; one that is later still ends at the lost pipe. */
 const LAUNCH_GRACE_MS = 2000
@@ -127,7 +118,6 @@ function supervise(workload: Workload, hasOwnKeeper: boolean): Supervised {
   return { workload, hasOwnKeeper, letGo: () => {}, launched: Promise.resolve(), ended: promise, settle: resolve, ...state }
 }
 
-/** What the record and the kernel say: its end, that it runs, or that it is gone and its end may still be written down. */
 function observe(records: Records, one: Supervised): RecordedExit | 'running' | 'undecided' {
   const { id, bootId } = one.workload
   const exit = records.exitOf(id)
@@ -176,5 +166,4 @@ async function settle(one: Supervised, exit: RecordedExit, options: SupervisorOp
 
 const isUnknown = ({ exitCode, signal }: RecordedExit): boolean => exitCode === null && signal === null
 
-/** In the machine's present run: else everything ended with the machine. */
 const wasSeenRunning = (records: Records, workload: Workload): boolean => records.processOf(workload) !== undefined

@@ -8,7 +8,6 @@ import { begin, forget, type LifecycleContext, stop } from './lifecycle.ts'
 import type { ProcessTerminalSpec } from './spec.ts'
 import type { Supervised } from './supervisor.ts'
 
-/** What hangs up by itself has this long for it. */
 const HANG_UP_GRACE_MS = 500
 
 /**

@@ -18,7 +18,6 @@ import { OWN_ARCHITECTURE } from './step-program/numbers.ts'
 import { renderSteps } from './step-program/steps.ts'
 
 export interface WritableLayers {
-  /** Makes the layer of a workload over a folder, and tells how it is mounted. */
   prepare(recordDir: string, folder: string, user: UserIds): Promise<LayerMount>
   close(): void
 }
@@ -34,10 +33,8 @@ const LAST_USE_MS = 10 * 60_000
 /** Removes what a workload has written, before its record goes: it may be as large as its plan's disk. */
 export const removeLayer = (recordDir: string): Promise<void> => removeTree(join(recordDir, LAYER))
 
-/** Where the layer of a workload lies, to be measured. */
 export const layerOf = (recordDir: string): string => join(recordDir, LAYER)
 
-/** Tries one out; a kernel or file system that cannot do it is the reason that is returned. */
 export async function openWritableLayers(
   stepProgram: string,
   directory: string,
@@ -71,7 +68,6 @@ function refused(layers: WritableLayers, problem: string): { reason: string } {
 
 interface Bounds {
   mostNamespaces: number
-  /** How long one that has gone is kept open. */
   lastUseMs: number
 }
 

@@ -1,7 +1,6 @@
 /** Classic BPF as seccomp(2) takes it: an accumulator, loads from `struct seccomp_data`, comparisons, and a verdict (linux/filter.h). */
 export interface Instruction {
   code: number
-  /** How many instructions to skip where a comparison holds, and where not. */
   jumpTrue: number
   jumpFalse: number
   value: number
@@ -15,7 +14,6 @@ export const RETURN = 0x06
 
 const INSTRUCTION_BYTES = 8
 
-/** The program in the form that the kernel reads, in the byte order of both processors. */
 export function renderBpf(program: readonly Instruction[]): Uint8Array {
   const bytes = Buffer.alloc(program.length * INSTRUCTION_BYTES)
   for (const [index, { code, jumpTrue, jumpFalse, value }] of program.entries()) {
@@ -32,7 +30,6 @@ export const load = (offset: number): Instruction => ({ code: LOAD, jumpTrue: 0,
 
 export const returns = (value: number): Instruction => ({ code: RETURN, jumpTrue: 0, jumpFalse: 0, value })
 
-/** Goes on with the next instruction where the accumulator passes, and skips `otherwise` instructions where not. */
 export const unless = (code: number, value: number, otherwise: number): Instruction => ({
   code,
   jumpTrue: 0,
@@ -40,5 +37,4 @@ export const unless = (code: number, value: number, otherwise: number): Instruct
   value,
 })
 
-/** Skips the next instruction where the accumulator passes. */
 export const skipIf = (code: number, value: number): Instruction => ({ code, jumpTrue: 1, jumpFalse: 0, value })

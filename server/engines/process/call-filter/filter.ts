@@ -34,7 +34,6 @@ export const CLONE_NEWUSER = 0x1000_0000
 
 export interface FilterOptions {
   architecture: Architecture
-  /** The program may make user namespaces, in which it has every capability; the sandbox of Chromium is made of them. */
   allowsUserNamespaces: boolean
 }
 
@@ -86,5 +85,4 @@ function knownFamilies(): Instruction[] {
   return [load(FIRST_ARGUMENT_AT), ...ALLOWED_FAMILIES.flatMap((family) => when(JUMP_EQUAL, family, [returns(ALLOW)])), returns(EPERM)]
 }
 
-/** Each branch ends with a verdict, so nothing has to be jumped over at its end. */
 const when = (code: number, value: number, branch: readonly Instruction[]): Instruction[] => [unless(code, value, branch.length), ...branch]

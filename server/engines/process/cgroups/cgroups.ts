@@ -11,78 +11,51 @@ import { type CgroupLayout, type Controller, type LimitWrite, type Throttling, v
 /** Control groups under our label, each named `<parent>/<workload id>`; a service has a parent for its apps, and one for what can wait. */
 export interface Cgroups {
   readonly version: 'v1' | 'v2'
-  /** The controllers that can be used here; a group exists even where none of them does. */
   readonly controllers: ReadonlySet<Controller>
-  /** Makes a group and sets its limits, as far as there are controllers for them; the last of them are to be written by the launcher. */
   create(group: string, limits: Limits, priority: Priority): void
-  /** Where a process can be born in the group, which spares it the way there; undefined where it has to enter. */
   birthplace(group: string): string | undefined
-  /** What a process of one thread writes to be in the group. */
   entryWrites(group: string): ControlWrite[]
-  /** What is to be written when the command is all that is still to come. */
   lastWrites(group: string, limits: Limits): ControlWrite[]
-  /** How a workload in the group is to see the control groups: its own limits where programs look for them, and nobody else's. */
   viewOf(group: string): CgroupView
-  /** Pids of all processes in the group. */
   members(group: string): number[]
-  /** Calls back when the group may have lost its last process, until the returned function is called; never where the kernel does not tell. */
   watchEnd(group: string, onChange: () => void): () => void
   /** Forbids new processes in the group and kills those there are. To be repeated until there are no members. */
   kill(group: string): void
-  /** Begins to stop all processes of the group where they are, or lets them go on. False where the kernel cannot. */
   setFrozen(group: string, isFrozen: boolean): boolean
-  /** Whether all of them have stopped. */
   isFrozen(group: string): boolean
-  /** What all workloads of one kind of a service get together of a machine that others want too; nothing happens when there are none. */
   weigh(parent: string, priority: Priority): void
   throttling(group: string): Throttling
   refusedForks(group: string): number
   /** In cores; undefined where there is none. */
   processorLimit(group: string): number | undefined
-  /** Those that groups have, and can be confined to some of; none where they cannot. */
   readonly cores: readonly number[]
-  /** Confines a group to some cores, or gives it back all; nothing happens where the kernel cannot. */
   confine(group: string, cores: readonly number[] | undefined): void
   usage(group: string): Usage
-  /** How many processes of the group the kernel has killed for want of memory. */
   oomKills(group: string): number
-  /** Every group under our label. */
   groups(): string[]
-  /** Removes an empty group, and that of its service when it was the last. False when the kernel still holds it. */
   remove(group: string): boolean
-  /** Removes the directory of the label when there are no groups in it. */
   close(): void
 }
 
-/** A file and what to write to it. */
 export interface ControlWrite {
   file: string
   value: string
 }
 
-/** Mounts over the machine's control groups. */
 export interface CgroupView {
-  /** Folders to be shown empty. */
   covered: string[]
-  /** Folders at which a group is to be seen as if it were the topmost. */
   own: { source: string; target: string }[]
 }
 
 interface Hierarchies {
-  /** Where the hierarchies are mounted. */
   root: string
   layout: CgroupLayout
-  /** The directory of our label in the hierarchy of each controller; in v2 all the same. */
   labelDirs: ReadonlyMap<Controller, string>
-  /** Each directory once; the first of them is asked for members. */
   uniqueDirs: [string, ...string[]]
-  /** Where groups can be frozen, if anywhere. */
   freezerDir: string | undefined
-  /** Makes the controllers usable below a directory (v2). */
   enableBelow(directory: string): void
 }
 
-/** Opens the machine's control groups for one label, or returns the reason why it cannot. */
 export function openCgroups(label: string, root = '/sys/fs/cgroup'): Cgroups | { reason: string } {
   try {
     const hierarchies = existsSync(join(root, 'cgroup.controllers')) ? openV2(label, root) : openV1(label, root)
@@ -227,7 +200,6 @@ function groupsIn(hierarchies: Hierarchies): Cgroups {
   }
 }
 
-/** In v2 all is one tree; in v1 each controller has one, and those that we do not use have groups of others all the same. */
 function viewOf({ root, layout, labelDirs, uniqueDirs }: Hierarchies, group: string): CgroupView {
   if (layout.version === 'v2') return { covered: [], own: [{ source: join(uniqueDirs[0], group), target: root }] }
   const own = uniqueDirs.map((directory) => ({ source: join(directory, group), target: dirname(directory) }))
@@ -263,7 +235,6 @@ function weigh({ layout, labelDirs }: Hierarchies, parent: string, priority: Pri
   }
 }
 
-/** A group that an earlier version has made is not there. */
 function confine({ layout, labelDirs }: Hierarchies, group: string, cores: readonly number[] | undefined): void {
   const labelDir = labelDirs.get('cpuset')
   if (labelDir === undefined || !existsSync(join(labelDir, group))) return
@@ -319,7 +290,6 @@ function childDirs(directory: string): string[] {
 
 function removeGroup(directories: string[], group: string): boolean {
   const isRemoved = directories.map((directory) => removeDir(join(directory, group))).every(Boolean)
-  // The service's own directory goes with its last workload and stays while there are others.
   for (const directory of directories) removeDir(join(directory, group, '..'))
   return isRemoved
 }

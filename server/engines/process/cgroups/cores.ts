@@ -3,13 +3,11 @@
  * wait for a turn of the scheduler, however many processes such an app has.
  */
 
-/** An app that is always at its limit, and that limit in cores. */
 export interface Confinable {
   parent: string
   limit: number
 }
 
-/** Of the machine's cores, those that stay free of them. */
 const SPARED_SHARE = 0.25
 
 /** The cores that they may still have: all but a quarter, at least one less than there are; none of a single one can be spared. */
@@ -34,7 +32,6 @@ export function planConfinement(cores: readonly number[], apps: readonly Confina
   return confined
 }
 
-/** Reads the kernel's list format: `0-2,5`. */
 export function parseCores(list: string): number[] {
   return list
     .trim()

@@ -1,23 +1,18 @@
 import type { Usage } from '../../port/port.ts'
 import type { Limits, Priority } from '../../port/workload.ts'
 
-/** The controllers this engine uses. `cpuacct` and `freezer` are controllers of their own in v1 only, `io` is used in v2 only. */
 export type Controller = 'cpu' | 'cpuacct' | 'cpuset' | 'memory' | 'pids' | 'freezer' | 'io'
 
 export interface LimitWrite {
   controller: Controller
   file: string
   value: string
-  /** Some kernels are built without it (swap accounting, weights of the scheduler in use). */
   isOptional?: true
-  /** To be set when only the command is still to come: a small plan should not pay for the work before. */
   isLast?: true
 }
 
-/** Reads a file of one controller, or returns an empty text when the kernel does not have it. */
 export type ReadControl = (controller: Controller, file: string) => string
 
-/** What differs between the two versions of the kernel's interface: file names, units and formats. */
 export interface CgroupLayout {
   version: 'v1' | 'v2'
   /**
@@ -27,21 +22,13 @@ export interface CgroupLayout {
   entryFile: 'tasks' | 'cgroup.procs'
   hasBirthplace: boolean
   limitWrites(limits: Limits, priority: Priority): LimitWrite[]
-  /** What a group gets of what its siblings want too. */
   weightWrites(priority: Priority): LimitWrite[]
-  /** The file whose watchers are told when a group has got its first process or lost its last. */
   eventsFile: string | undefined
-  /** How often a group was active, and how often it was at its processor limit then, in periods since it was made. */
   throttling(read: ReadControl): Throttling
-  /** How often the group was refused a process since it was made, as it had all it may have. */
   refusedForks(read: ReadControl): number
-  /** In cores; undefined where there is none. */
   processorLimit(read: ReadControl): number | undefined
-  /** Which file of the label's directory tells the cores that there are. */
   coresFile: string
-  /** What gives a group back all cores. */
   everyCore(cores: readonly number[]): string
-  /** The file that stops all processes of a group where they are, and what to write to it. */
   freezing: { file: string; frozen: string; thawed: string }
   isFrozen(readFile: (file: string) => string): boolean
   usage(read: ReadControl): Usage
@@ -57,7 +44,6 @@ const CPU_PERIOD_US = 100_000
 /** The kernel takes no smaller quota. */
 const MIN_CPU_QUOTA_US = 1000
 
-/** What a workload gets of processors (and in v2 of the disk) that others want too: a tenth of what an app gets, for what can wait. */
 const V1_CPU_SHARES: Record<Priority, number> = { live: 1024, background: 102 }
 const V2_WEIGHTS: Record<Priority, number> = { live: 100, background: 10 }
 
@@ -65,13 +51,11 @@ function cpuQuotaUs(cpu: number): number {
   return Math.max(MIN_CPU_QUOTA_US, Math.round(cpu * CPU_PERIOD_US))
 }
 
-/** The figure on the line that begins with `key` in a flat keyed file, or 0. */
 export function keyedValue(text: string, key: string): number {
   const line = text.split('\n').find((one) => one.startsWith(`${key} `))
   return line === undefined ? 0 : Number(line.slice(key.length + 1))
 }
 
-/** The same in both versions. */
 function throttlingIn(read: ReadControl): Throttling {
   const stat = read('cpu', 'cpu.stat')
   return { periods: keyedValue(stat, 'nr_periods'), throttledPeriods: keyedValue(stat, 'nr_throttled') }

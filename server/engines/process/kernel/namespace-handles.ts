@@ -2,12 +2,9 @@ import { closeSync, openSync, readlinkSync } from 'node:fs'
 import { AppError } from '../../../../shared/error.ts'
 import { isAlive, type ProcessIdentity } from './proc.ts'
 
-/** In which namespaces a workload runs: made as root of the machine, made in a user namespace by an ordinary user, or in the machine's own. */
 export type Namespaces = 'machine' | 'user' | 'none'
 
-/** The namespaces of a process, which stay these whatever becomes of it while they are held. */
 export interface NamespaceHandles {
-  /** Options of nsenter(1) that lead into them. */
   options: string[]
   release(): void
 }
@@ -33,7 +30,6 @@ export function holdNamespaces(kind: Namespaces, leader: ProcessIdentity): Names
 /** Holds the network alone that root of the machine has started a process in. @throws AppError as `holdNamespaces` does. */
 export const holdNetwork = (leader: ProcessIdentity): NamespaceHandles => hold([['net', 'net']], leader, true)
 
-/** By their names in /proc, each with the option of nsenter(1) for it. */
 function hold(names: readonly (readonly [string, string])[], leader: ProcessIdentity, isInUserNamespaceOfOurs: boolean): NamespaceHandles {
   const opened: { option: string; descriptor: number }[] = []
   const release = () => {

@@ -38,7 +38,6 @@ export function parseStat(line: string): ProcessStat | undefined {
   }
 }
 
-/** What the kernel knows of a process, or undefined when there is none of that pid. */
 export function readStat(pid: number): ProcessStat | undefined {
   try {
     return parseStat(readFileSync(`/proc/${pid}/stat`, 'latin1'))
@@ -60,12 +59,10 @@ export function allProcesses(): ProcessStat[] {
     .filter((stat) => stat !== undefined)
 }
 
-/** Differs after each start of the machine, so that records from before it can be told apart. */
 export function readBootId(): string {
   return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
 }
 
-/** When the process started, as an ISO time. */
 export function startedAt(identity: ProcessIdentity, now = Date.now()): string {
   const uptimeSeconds = Number.parseFloat(readFileSync('/proc/uptime', 'utf8'))
   return new Date(now - uptimeSeconds * 1000 + (identity.startTicks / TICKS_PER_SECOND) * 1000).toISOString()
@@ -84,7 +81,6 @@ export function treeOf(root: ProcessIdentity, processes: ProcessStat[]): number[
   return processes.filter((one) => found.has(one.pid) && one.state !== 'Z').map((one) => one.pid)
 }
 
-/** Sends a signal and tells whether there was anything to send it to. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
   try {
     process.kill(pid, signal)

@@ -3,9 +3,7 @@
  * ports of the host that are opened to them, the rest of the lower half are services (an address that stays as long as the service does), and the upper half are instances (an address for one life each).
  */
 export interface Subnet {
-  /** As in `10.201.0.0/16`. */
   cidr: string
-  /** Its first two numbers. */
   prefix: string
 }
 
@@ -14,7 +12,6 @@ const FIRST_VIRTUAL = 256
 const FIRST_INSTANCE = 32_768
 const LAST_INSTANCE = 65_534
 
-/** How many instances and tasks can have an address at a time. */
 export const INSTANCE_ADDRESSES = LAST_INSTANCE - FIRST_INSTANCE
 
 /** Reads `a.b.0.0/16`. @throws Error when it is none. */
@@ -32,21 +29,16 @@ function subnetIn(text: string): Subnet | undefined {
   return { cidr: text, prefix: `${Number(first)}.${Number(second)}` }
 }
 
-/** The host's end of every link. */
 export const gatewayOf = (subnet: Subnet): string => addressAt(subnet, 1)
 
-/** The address of a service by its number; two numbers share one only when they are 32,512 apart. */
 export const virtualAddress = (subnet: Subnet, serviceNumber: number): string =>
   addressAt(subnet, FIRST_VIRTUAL + (serviceNumber % (FIRST_INSTANCE - FIRST_VIRTUAL)))
 
-/** The address at which instances reach the port of the host that is named as the `index`th. */
 export const hostServiceAddress = (subnet: Subnet, index: number): string => addressAt(subnet, FIRST_HOST_SERVICE + index)
 
-/** An address for an instance; `index` counts round. */
 export const instanceAddress = (subnet: Subnet, index: number): string =>
   addressAt(subnet, FIRST_INSTANCE + 1 + (index % INSTANCE_ADDRESSES))
 
-/** The last two numbers of an address in four hexadecimal digits, which tell it from the others of its subnet. */
 export function hexOf(address: string): string {
   const [, , third, fourth] = address.split('.').map(Number)
   return (((third ?? 0) << 8) | (fourth ?? 0)).toString(16).padStart(4, '0')

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Where a workload is in the network, kept beside its record so that the next engine knows. */
 export interface AttachmentRecord {
   address: string
   networkId?: string

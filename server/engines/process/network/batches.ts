@@ -1,8 +1,6 @@
 /** Commands on their way to one place: those that are given while it is busy go there together, in their order. */
 export interface Batches {
-  /** Resolves when they have been taken; rejects with what `send` rejects with. */
   add(commands: readonly string[]): Promise<void>
-  /** Resolves when nothing is under way, however that went. */
   settled(): Promise<void>
 }
 

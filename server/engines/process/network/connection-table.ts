@@ -5,7 +5,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
 
-/** How many connections of one instance may be open, or remembered, at a time. */
 export const CONNECTIONS_PER_INSTANCE = 8192
 
 const MAX_PATH = '/proc/sys/net/netfilter/nf_conntrack_max'
@@ -13,7 +12,6 @@ const MAX_PATH = '/proc/sys/net/netfilter/nf_conntrack_max'
 const ENTRY_BYTES = 320
 const SHARE_OF_MEMORY = 1 / 16
 const MOST_ENTRIES = 1_048_576
-/** Below it a few instances together can fill the table. */
 const FEWEST_ENTRIES = 16 * CONNECTIONS_PER_INSTANCE
 
 /** How many entries the table is to have on a machine of that much memory, of which it takes a sixteenth when it is full. */
@@ -26,12 +24,9 @@ export function enlargeTable(): void {
   if (current === undefined || current >= wanted) return
   try {
     writeFileSync(MAX_PATH, String(wanted))
-  } catch {
-    // Another's to set.
-  }
+  } catch {}
 }
 
-/** What the operator is to do about the size of the table, or undefined. */
 export function tableAdvice(entries: number | undefined = readEntries()): string | undefined {
   if (entries === undefined || entries >= FEWEST_ENTRIES) return undefined
   return `the table has room for ${entries} connections only; set net.netfilter.nf_conntrack_max to ${FEWEST_ENTRIES} or more`

@@ -1,9 +1,7 @@
 import { networkInterfaces } from 'node:os'
 
-/** A TCP port of this machine that the operator has opened to services, which reach it at `<name>.host.internal`. */
 export interface HostService {
   name: string
-  /** IPv4: loopback, or another address of this machine. */
   address: string
   port: number
 }
@@ -28,7 +26,6 @@ export function checkHostServices(texts: readonly string[]): string[] {
   return [...texts]
 }
 
-/** The first that is no port of this machine, or one that is kept from services. */
 export function wrongHostService(services: readonly HostService[], keptPorts: readonly number[]): string | undefined {
   const own = Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address))
   for (const { name, address, port } of services) {

@@ -4,11 +4,9 @@ import type { ProcessIdentity } from '../kernel/proc.ts'
 import { leadToLoopback, listeningSocketsOf, listensOnLoopbackOnly, socketsOf } from './loopback.ts'
 import { HOST_ATTACHMENT } from './networks.ts'
 
-/** A running instance: its first process, and the address that it is reached at. */
 export interface RunningInstance {
   leader: ProcessIdentity
   address: string
-  /** Pids of all its processes; asked for only where needed. */
   members(): number[]
 }
 
@@ -36,7 +34,6 @@ function networkOf(leader: ProcessIdentity): NamespaceHandles | undefined {
   }
 }
 
-/** See `Engine.siblingConnections`. */
 export function siblingConnections(instance: RunningInstance | undefined, port: number, gateway: string): number {
   const leader = leaderInOwnNetwork(instance)
   const isSiblings = ({ isOpen, localPort, remoteAddress }: ReturnType<typeof socketsOf>[number]) =>

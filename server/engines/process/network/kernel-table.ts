@@ -13,15 +13,11 @@ import {
 } from './ruleset.ts'
 import { batchOf, runTool } from './tools.ts'
 
-/** The kernel's copy of what is wanted; changes made at the same moment go there together. */
 export interface KernelTable {
-  /** Resolves when the member reaches its siblings and they reach it. */
   add(address: string, networkId: string): Promise<void>
   remove(address: string): Promise<void>
-  /** Makes these all destinations there are. */
   setDestinations(destinations: Destinations): Promise<void>
   readonly members: Members
-  /** Puts the table there again if somebody has flushed it. True when that was needed. */
   repair(): Promise<boolean>
   drop(): Promise<void>
 }

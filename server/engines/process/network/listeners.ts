@@ -17,7 +17,6 @@ export function listenersOf(instance: RunningInstance | undefined): Listener[] {
   )
 }
 
-/** One for each port, with the best of the ways in which it is reached by whoever connects to `address`. */
 export function listenersAmong(sockets: readonly TcpSocket[], address: string): Listener[] {
   const byPort = Map.groupBy(sockets, ({ localPort }) => localPort)
   return [...byPort]

@@ -8,9 +8,7 @@ export interface TcpSocket {
   localPort: number
   remoteAddress: string
   isListening: boolean
-  /** Somebody has connected, and has an answer to come perhaps. */
   isOpen: boolean
-  /** Which the descriptors of its processes name. */
   inode: number
 }
 
@@ -18,7 +16,6 @@ const LISTENING = '0A'
 /** Established, about to be (SYN_RECV), and those whose other side has said all it has to say (CLOSE_WAIT). */
 const OPEN = ['01', '03', '08']
 
-/** Reads the table for IPv4, or the one for IPv6, whose addresses are given in IPv4 where they are mapped ones. */
 export function parseTcpTable(text: string): TcpSocket[] {
   return text
     .split('\n')
@@ -49,28 +46,24 @@ function addressIn(hex: string): string {
   return [6, 4, 2, 0].map((at) => Number.parseInt(v4.slice(at, at + 2), 16)).join('.')
 }
 
-/** Of some three thousand sockets. An app may have a hundred thousand, and the control plane has better things to do than to read of each. */
+/** Some three thousand sockets: an app may have a hundred thousand, and the control plane has better things to do than to read of each. */
 const MAX_TABLE_BYTES = 512 * 1024
 
-/** The TCP sockets in the network of a process, those that listen first; none when it is gone, and not all where there are thousands. */
 export const socketsOf = (pid: number): TcpSocket[] => socketsIn(pid, MAX_TABLE_BYTES)
 
 /** The beginning of a table, some four hundred sockets: this is asked several times a second of each instance that starts. */
 const LISTENING_BYTES = 64 * 1024
 
-/** The TCP sockets that listen in the network of a process. */
 export const listeningSocketsOf = (pid: number): TcpSocket[] => socketsIn(pid, LISTENING_BYTES).filter(({ isListening }) => isListening)
 
 const socketsIn = (pid: number, maxBytes: number): TcpSocket[] =>
   ['tcp', 'tcp6'].flatMap((table) => parseTcpTable(readStart(`/proc/${pid}/net/${table}`, maxBytes)))
 
-/** Whether the port is listened on at 127.0.0.1 and nowhere else. */
 export function listensOnLoopbackOnly(sockets: readonly TcpSocket[], port: number): boolean {
   const listening = sockets.filter((socket) => socket.isListening && socket.localPort === port)
   return listening.length > 0 && listening.every(({ localAddress }) => localAddress.startsWith('127.'))
 }
 
-/** Leads what arrives for this port inside a network to its loopback address. Repeatable. */
 export async function leadToLoopback(network: Pick<NamespaceHandles, 'options'>, port: number): Promise<void> {
   const inside = ['nsenter', ...network.options]
   const rules = [

@@ -7,11 +7,8 @@ import { join } from 'node:path'
  * place and with one write: names appear to all of them at once, and nobody reads half a file.
  */
 export interface NameFiles {
-  /** The file of a network, made when missing; without an id the one that knows no service. */
   pathOf(networkId: string | undefined): string
-  /** Makes these the names of each network; a network that is not named has none. */
   write(networks: ReadonlyMap<string, readonly NamedAddress[]>): void
-  /** Removes the files of networks that nobody is in. */
   keepOnly(networkIds: ReadonlySet<string>): void
 }
 
@@ -22,11 +19,9 @@ export interface NamedAddress {
 
 const NOBODY = 'none'
 
-/** `fixed` are known in all networks. */
 export function openNameFiles(directory: string, fixed: readonly NamedAddress[] = []): NameFiles {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   let known: ReadonlyMap<string, readonly NamedAddress[]> = new Map()
-  // No id of a network is the word for none.
   const fileOf = (networkId: string | undefined) => join(directory, networkId === undefined ? NOBODY : `of-${networkId}`)
   const update = (networkId: string | undefined) => writeInPlace(fileOf(networkId), renderHosts(known.get(networkId ?? '') ?? [], fixed))
   const present = () => readdirSync(directory).flatMap((name) => (name.startsWith('of-') ? [name.slice('of-'.length)] : []))
@@ -46,7 +41,7 @@ export function openNameFiles(directory: string, fixed: readonly NamedAddress[] 
   }
 }
 
-/** As in hosts(5). `localhost` is one address only: what an app binds by that name is where its peers look for it. */
+/** The form is that of hosts(5). `localhost` is one address only: what an app binds by that name is where its peers look for it. */
 export function renderHosts(named: readonly NamedAddress[], fixed: readonly NamedAddress[] = []): string {
   const known = named.map(({ address, names }) => [address, ...names.filter(isPlainName)]).filter(({ length }) => length > 1)
   // A service may be called like the machine, and is what its siblings mean then.
@@ -59,7 +54,6 @@ export function renderHosts(named: readonly NamedAddress[], fixed: readonly Name
   return `${[...lines, ...known.map((words) => words.join(' '))].join('\n')}\n`
 }
 
-/** None of those by which a machine means itself. */
 const isPlainName = (name: string): boolean => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name) && !/^(localhost|ip6-.*)$/.test(name)
 
 /** The file never gets shorter, as cutting it would be a second step: what is left over is empty lines. */

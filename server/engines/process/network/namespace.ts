@@ -11,9 +11,7 @@ import { batchOf, runTool } from './tools.ts'
  */
 export interface Namespace {
   address: string
-  /** Where `nsenter --net=` finds it while it is held. */
   path: string
-  /** Lets go of it. Idempotent. */
   release(): void
 }
 
@@ -21,9 +19,7 @@ export interface LinkSettings {
   linkPrefix: string
   subnet: Subnet
   mtu: number
-  /** Whether the kernel knows IPv6, which gives every link an address of its own accord. */
   hasIpv6: boolean
-  /** The name server of instances is this machine's own, on loopback. */
   isLoopbackNeeded: boolean
 }
 
@@ -33,7 +29,6 @@ const INSTANCE_MAC = '02:63:70:64:00:02'
 
 const DEVICE = 'eth0'
 
-/** What `ip` does inside the new namespace. The other end of the link is put where `hostPid` is. */
 export function insideCommands({ linkPrefix, subnet, mtu, hasIpv6 }: LinkSettings, address: string, hostPid: number): string[] {
   const gateway = gatewayOf(subnet)
   const link = `${linkPrefix}${hexOf(address)}`
@@ -51,7 +46,6 @@ export function insideCommands({ linkPrefix, subnet, mtu, hasIpv6 }: LinkSetting
   ]
 }
 
-/** What `ip` does on the host's side of the link. */
 export function outsideCommands({ linkPrefix, subnet, hasIpv6 }: LinkSettings, address: string): string[] {
   const gateway = gatewayOf(subnet)
   const link = `${linkPrefix}${hexOf(address)}`
@@ -82,7 +76,6 @@ export async function makeNamespace(settings: LinkSettings, address: string): Pr
   return { address, path: `/proc/${process.pid}/fd/${descriptor}`, release }
 }
 
-/** Runs `ip` in a new namespace, which is opened before it ends. */
 async function openInside(commands: readonly string[]): Promise<number> {
   const child = spawnProcess(['unshare', '--net', 'ip', '-batch', '-'], {
     env: systemEnv,
@@ -105,7 +98,6 @@ async function openInside(commands: readonly string[]): Promise<number> {
   throw new AppError('unavailable', `A network namespace could not be made: ${(await complaint).trim() || 'no reason given'}`)
 }
 
-/** Which loopback address is reached, and at which port, the rules say. */
 export function allowLoopback(linkPrefix: string, address: string): void {
   try {
     writeFileSync(`/proc/sys/net/ipv4/conf/${linkPrefix}${hexOf(address)}/route_localnet`, '1')

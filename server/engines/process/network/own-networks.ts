@@ -25,16 +25,12 @@ import type { Rules } from './ruleset.ts'
 import { type ClaimedSubnet, claimSubnet, readMtu } from './subnet.ts'
 
 export interface NetworkOptions {
-  /** For what is to be remembered; hidden from every workload. */
   directory: string
-  /** As CIDR; chosen when absent. */
   subnet?: string
-  /** Ports of this machine that every instance may reach: the ingress's. */
   publicPorts: readonly number[]
   hasTimeouts: boolean
   connectionsPerInstance: number | undefined
   hostServices: readonly HostService[]
-  /** Workloads of this run of the machine, and where their records are. */
   adopted: readonly { id: string; recordDir: string }[]
   log: (message: string) => void
 }
@@ -74,7 +70,6 @@ export async function openNetworks(options: NetworkOptions): Promise<Networks> {
       saveLinks(options.directory, services)
       names.write(namesOf(parts, services))
       await table.setDestinations(destinationsOf(parts, services))
-      // Whoever says what is reached is about to start something.
       pool.fill()
     },
     close: async ({ isEmpty }) => {

@@ -2,11 +2,8 @@ import type { Namespace } from './namespace.ts'
 
 /** Namespaces made beforehand, so that a start does not wait for one. */
 export interface NamespacePool {
-  /** One that nobody else gets. */
   take(): Promise<Namespace>
-  /** Makes what is missing, in the background. */
   fill(): void
-  /** Gives back what nobody took; none are made any more. */
   close(): Promise<void>
 }
 

@@ -3,14 +3,10 @@ import { runProcess } from '../../../platform/process/spawn.ts'
 import { systemEnv } from '../../../platform/process/system-tools.ts'
 import { batchOf } from './tools.ts'
 
-/** What this machine can give of networks, found out by trying in a namespace of no consequence. */
 export type NetworkAbility =
   | {
-      /** The kernel can be told to forget connections that are over. */
       hasTimeouts: boolean
-      /** The kernel counts the connections of an address. */
       hasCounts: boolean
-      /** Why instances may not reach the internet: another firewall's rules. */
       blockedBy?: string
     }
   | { reason: string }
@@ -111,6 +107,5 @@ interface Listing {
 export const forwardDrops = ({ nftables }: Listing): Chain[] =>
   nftables.flatMap(({ chain }) => (chain?.hook === 'forward' && chain.policy === 'drop' ? [chain] : []))
 
-/** Whether somebody has let our links through, in the output of `nft -j list table`. */
 export const tellsOfOurLinks = ({ nftables }: Listing): boolean =>
   nftables.some(({ rule }) => JSON.stringify(rule?.expr ?? '').includes('"cpd'))

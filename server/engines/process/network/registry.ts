@@ -6,18 +6,15 @@ import { parseSubnet } from './addresses.ts'
 import { unclaimSubnet } from './subnet.ts'
 import { batchOf, runTool } from './tools.ts'
 
-/** What an installation has in the kernel: emptied with it when the machine starts anew. */
 const Registered = Type.Object({ directory: Type.String(), subnet: Type.String() })
 
 const FOLDER = '/run/cpd/networks'
 
-/** Notes what is about to be put into the kernel for the data in `directory`. */
 export function register(table: string, entry: { directory: string; subnet: string }, folder = FOLDER): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   writeFileSync(join(folder, table), JSON.stringify(entry), { mode: 0o600 })
 }
 
-/** What was noted last for a table since the machine has started. */
 export const registeredSubnet = (table: string, folder = FOLDER): string | undefined => readEntry(join(folder, table))?.subnet
 
 export const unregister = (table: string, folder = FOLDER): void => rmSync(join(folder, table), { force: true })

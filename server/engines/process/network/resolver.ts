@@ -1,11 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 
-/** How instances look names of the world up. */
 export interface Resolver {
-  /** For their /etc/resolv.conf. */
   text: string
-  /** Name servers of this machine itself that they have to be let through to. */
   local: string[]
 }
 
@@ -13,7 +10,6 @@ const HOSTS_OWN = '/etc/resolv.conf'
 /** systemd-resolved listens on loopback and writes down here whom it asks. */
 const UPSTREAM = '/run/systemd/resolve/resolv.conf'
 
-/** What the host says, with name servers that an instance can reach. */
 export function readResolver(gateway: string): Resolver {
   const own = readIfThere(HOSTS_OWN)
   const upstream = serversIn(own).some(isLoopback) ? readIfThere(UPSTREAM) : ''

@@ -19,26 +19,17 @@ import type { HostService } from './host-services.ts'
 
 export interface Rules {
   table: string
-  /** What the names of our links begin with. */
   linkPrefix: string
   subnet: Subnet
-  /** The user that may reach instances from this machine. */
   ownUid: number
-  /** Ports of this machine that instances may reach: the ingress's. */
   publicPorts: readonly number[]
-  /** Name servers that run on this machine itself. */
   localResolvers: readonly string[]
-  /** Whether this kernel lets us shorten how long it remembers connections that are over. */
   hasTimeouts: boolean
-  /** How many connections an instance may have begun; undefined where this kernel cannot count them. */
   connectionsPerInstance: number | undefined
-  /** Ports of this machine that members of any private network reach. */
   hostServices: readonly HostService[]
 }
 
-/** Addresses of instances and the private network each belongs to. */
 export type Members = ReadonlyMap<string, string>
-/** Virtual addresses and where connections to each go. */
 export type Destinations = ReadonlyMap<string, readonly string[]>
 
 /** A name for nftables, which takes no dashes, for an id of any form. */
@@ -46,7 +37,6 @@ export const networkChain = (networkId: string): string => `net_${createHash('sh
 
 const serviceChain = (virtual: string): string => `svc_${hexOf(virtual)}`
 
-/** Puts the whole table in the place of what there is, in one step. */
 export function renderTable(rules: Rules, members: Members, destinations: Destinations): string {
   const { table } = rules
   const networks = [...new Set(members.values())]
@@ -63,7 +53,6 @@ export function renderTable(rules: Rules, members: Members, destinations: Destin
   ].join('\n')
 }
 
-/** A private network's own chain: who is in it may be reached from it. */
 export function addNetwork(table: string, networkId: string): string[] {
   const name = networkChain(networkId)
   return [
@@ -109,7 +98,7 @@ export const removeDestination = (table: string, virtual: string): string[] => [
   `delete chain inet ${table} ${serviceChain(virtual)}`,
 ]
 
-/** Of a connection that is over nothing needs to be known; by default the kernel remembers it for minutes, and takes no new ones when full. */
+/** Nothing needs to be known of a connection that is over; by default the kernel remembers it for minutes, and takes no new ones when full. */
 const TIMEOUTS =
   'ct timeout brief { protocol tcp; policy = { close : 1, time_wait : 2, last_ack : 10, close_wait : 60, fin_wait : 60, established : 86400 }; }'
 
@@ -186,7 +175,6 @@ function frame(rules: Rules): string[] {
 
 const isLoopback = (address: string): boolean => address.startsWith('127.')
 
-/** A resolver that listens on loopback only is reached at the gateway's address. */
 function resolverRedirect({ localResolvers, linkPrefix, subnet }: Rules): string[] {
   const loopback = localResolvers.find(isLoopback)
   if (loopback === undefined) return []

@@ -8,9 +8,7 @@ import { HOST_ATTACHMENT, type Networks } from './networks.ts'
 
 export interface SharedNetworkOptions {
   directory: string
-  /** Reached as they are. */
   hostServices: readonly HostService[]
-  /** What runs already, perhaps in a network of its own that it was given before this was chosen. */
   adopted: readonly { id: string; recordDir: string }[]
 }
 

@@ -11,20 +11,14 @@ import { runTool } from './tools.ts'
  */
 export interface ClaimedSubnet {
   subnet: Subnet
-  /** Gives it back. */
   release(): Promise<void>
 }
 
 export interface ClaimOptions {
-  /** Where the choice is remembered. */
   directory: string
-  /** What the operator wants, or undefined to choose. */
   wanted: Subnet | undefined
-  /** What this installation has claimed since the machine started, as CIDR. */
   registered: string | undefined
-  /** Whether something runs with addresses of the remembered one, which must then be kept. */
   isInUse: boolean
-  /** Addresses the host needs beside those in its routes: its name servers. */
   others: readonly string[]
 }
 
@@ -44,9 +38,7 @@ export async function claimSubnet({ directory, wanted, registered, isInUse, othe
     remember(path, subnet)
     try {
       return await claim(path, subnet)
-    } catch {
-      // Another installation was a moment faster; the next one may still be free.
-    }
+    } catch {}
   }
   throw new AppError(
     'unavailable',
@@ -71,7 +63,6 @@ async function keep(path: string, subnet: Subnet): Promise<ClaimedSubnet> {
   return await claim(path, subnet)
 }
 
-/** @throws AppError `unavailable` when the claim is another's. */
 async function claim(path: string, subnet: Subnet): Promise<ClaimedSubnet> {
   await runTool(['ip', 'route', 'add', 'unreachable', subnet.cidr, 'metric', METRIC])
   return claimed(path, subnet)
@@ -92,11 +83,9 @@ export const unclaimSubnet = async (subnet: Subnet): Promise<void> =>
 
 const readRoutes = (): Promise<string> => runTool(['ip', '-4', 'route', 'show', 'table', 'all'])
 
-/** Every network and address that a line of `ip route` begins with, whatever kind of route it is. */
 export const networksIn = (routes: string): string[] =>
   routes.split('\n').flatMap((line) => /^(?:[a-z]+ )?(\d+\.\d+\.\d+\.\d+(?:\/\d+)?)\b/.exec(line)?.[1] ?? [])
 
-/** The largest packet that leaves by the default route; 1500 where there is none. */
 export async function readMtu(): Promise<number> {
   const device = /\bdev (\S+)/.exec(await runTool(['ip', '-4', 'route', 'show', 'default']))?.[1]
   const path = `/sys/class/net/${device}/mtu`

@@ -13,7 +13,6 @@ export interface PlacingContext {
   volumes: Capabilities['volumes']
 }
 
-/** What a spec comes to on this machine. */
 export type Placed = Pick<ProcessSpec, 'cwd' | 'env' | 'sandbox' | 'command' | 'limits' | 'priority'> & { own: ServicePaths }
 
 /** Lays down what a workload needs, and says where it stands. One that joins another sees what that one sees, its volume too. */
@@ -59,7 +58,6 @@ const laySecretFiles = ({ secrets }: PlacingContext, own: ServicePaths, { secret
 const rootOf = (own: ServicePaths, files: Files): string =>
   'build' in files ? join(own.builds, files.build) : join(own.releases, files.artifact)
 
-/** A build writes into its own folder and its cache; what runs may write beside its code for as long as it runs. */
 function foldersOf(own: ServicePaths, { files, root }: { files: Files; root: string }): Pick<Sandbox, 'writableBinds' | 'layerOver'> {
   return 'build' in files ? { writableBinds: [own.home, root, own.cache] } : { writableBinds: [own.home], layerOver: root }
 }
@@ -70,7 +68,6 @@ const NETWORKS: Record<Workload['network'], (workspaceId: string) => Pick<Sandbo
   none: () => ({}),
 }
 
-/** Where nothing can be mounted, a volume is found where it stands. */
 function volumeOf({ places, volumes }: PlacingContext, { volume }: Workload): { path: string; mount?: Sandbox['disk'] } | undefined {
   if (volume === undefined) return undefined
   const found = places.volume(volume.volumeId)

@@ -1,6 +1,5 @@
 import type { Paths } from '../../../platform/paths.ts'
 
-/** Where on this machine the things are that specs name. */
 export interface Places {
   paths: Paths
   /** The folder or image that is a volume. @throws AppError `not_found` when there is none of that id. */

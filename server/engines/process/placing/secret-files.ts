@@ -9,9 +9,7 @@ const USERS_ALONE = 0o500
 const USER_READS = 0o400
 const OWNER_WRITES = 0o200
 
-/** Lays secret files down, each time under a key of their own, where the processes of one user read them. */
 export interface SecretFolders {
-  /** Returns the folder, which is made when there is none of this name yet. */
   ensure(dir: string, files: () => readonly SecretFile[], uid: number): Promise<string>
 }
 

@@ -4,7 +4,6 @@ import { type ProcessStat, readStat, signalProcess } from '../kernel/proc.ts'
 import { groupOf, isTrueWithin, type Processes } from './processes.ts'
 import type { Workload } from './record.ts'
 
-/** Stops all processes of a workload where they are, and lets them go on. What the kernel holds of it outlives us. */
 export interface Freezer {
   /** @throws AppError `unavailable` when some process goes on for longer than it may. */
   freeze(workload: Workload): Promise<void>
@@ -14,7 +13,6 @@ export interface Freezer {
 const FREEZE_DEADLINE_MS = 5000
 
 export function freezerBy(cgroups: Cgroups | undefined, processes: Processes): Freezer {
-  /** One round, to be repeated until none runs: true then. */
   const freezeOnce = (workload: Workload): boolean => {
     const group = groupOf(workload)
     if (cgroups?.setFrozen(group, true)) return cgroups.isFrozen(group)

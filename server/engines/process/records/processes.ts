@@ -13,10 +13,8 @@ import {
 } from '../kernel/proc.ts'
 import type { Records, Workload } from './record.ts'
 
-/** All processes of a workload but its keeper, found by its control group or, where there is none, by descent. */
 export interface Processes {
   members(workload: Workload): number[]
-  /** SIGTERM to the group of the command itself, as a terminal or an init would. */
   terminate(workload: Workload): void
   /**
    * SIGKILL to everything, the keeper included once it has recorded the end; returns when nothing is left.
@@ -24,12 +22,10 @@ export interface Processes {
    * @throws AppError `unavailable` when the kernel does not let go of a process (hung I/O).
    */
   killAll(workload: Workload): Promise<void>
-  /** Resolves with true when nothing but the keeper is left before the time is over. */
   areGone(workload: Workload, withinMs: number): Promise<boolean>
   usage(workload: Workload): Usage
 }
 
-/** The control group of a workload under our label. */
 export function groupOf(workload: Workload): string {
   return `${parentGroupOf(workload)}/${workload.id}`
 }
@@ -39,7 +35,6 @@ export const parentGroupOf = ({ serviceId, priority }: Pick<Workload, 'serviceId
   priority === 'background' ? `${serviceId}-background` : serviceId
 
 const KILL_DEADLINE_MS = 10_000
-/** A keeper needs a moment between the end of its child and the record of it. */
 const RECORD_GRACE_MS = 1000
 const FIRST_PAUSE_MS = 1
 const LONGEST_PAUSE_MS = 50
@@ -96,7 +91,6 @@ function liveInit(records: Records, workload: Workload): ProcessIdentity | undef
   return init !== undefined && isAlive(init) ? init : undefined
 }
 
-/** The leader, dead or alive, as long as the keeper has still to record its end. */
 function unrecordedLeader(records: Records, workload: Workload): number | undefined {
   const leader = records.processOf(workload)
   return leader !== undefined && records.exitOf(workload.id) === undefined ? leader.pid : undefined
@@ -132,7 +126,6 @@ function summedUsage(pids: readonly number[], processes: readonly ProcessStat[])
   }
 }
 
-/** So long one look at all processes of the machine serves whoever asks what workloads use: they are asked after one by one. */
 const SCAN_FRESH_MS = 100
 
 function recentScans(): () => ProcessStat[] {
@@ -147,7 +140,6 @@ function recentScans(): () => ProcessStat[] {
   }
 }
 
-/** Asks again and again, at first quickly, until the answer is yes or the time is over. */
 export async function isTrueWithin(check: () => boolean, timeoutMs: number): Promise<boolean> {
   const deadline = Date.now() + timeoutMs
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {

@@ -22,9 +22,7 @@ export interface Workload {
   kind: 'instance' | 'task' | 'terminal'
   /** What it gets of a busy machine; absent where an earlier version recorded it, for which all were alike. */
   priority?: Priority
-  /** It runs in another workload's namespaces, below a parent outside of them, which is what was recorded. */
   isJoined?: boolean
-  /** The run of the machine it was started in; what it says of pids is worth nothing in another. */
   bootId: string
 }
 
@@ -36,40 +34,30 @@ export interface RecordedExit {
 }
 
 export interface Records {
-  /** Of the machine's present run. */
   readonly bootId: string
   dirOf(id: string): string
   write(workload: Workload): void
   all(): Workload[]
   /** The process as it was when it was recorded, its parent being the keeper; undefined while the launcher has not come that far, and after a reboot. */
   processOf(workload: Workload): ProcessStat | undefined
-  /** The init of the workload's process namespace; undefined where it has none. */
   keeperOf(workload: Workload): ProcessIdentity | undefined
-  /** Writes down which process takes the workload's output to its file. */
   noteSpool(id: string, pid: number): void
-  /** That process; undefined where there is none, as for a terminal or one of an earlier version. */
   spoolOf(workload: Workload): ProcessIdentity | undefined
   markStopping(id: string): void
   exitOf(id: string): RecordedExit | undefined
-  /** Calls back when something may have been recorded, until the returned function is called. Where the machine cannot tell, never. */
   watch(id: string, onChange: () => void): () => void
-  /** For a workload that ended with nobody left to record how. */
   writeUnknownExit(id: string): void
-  /** Time since the workload was recorded. */
   ageMs(id: string): number
   remove(id: string): void
 }
 
-/** Where an engine with this state keeps the record of a workload. */
 export const recordDirIn = (stateDir: string, id: string): string => join(stateDir, RECORDS, id)
 
-/** The folder of the records in an engine's state. */
 export const RECORDS = 'instances'
 
 const ABOUT_FILE = 'about.json'
 const UNKNOWN_EXIT = 'unknown\n'
 
-/** The records in one folder, which is made when missing and can be entered by us only. */
 export function openRecords(directory: string): Records {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const dirOf = (id: string) => join(directory, id)

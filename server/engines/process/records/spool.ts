@@ -14,13 +14,11 @@ import { isAlive, signalProcess } from '../kernel/proc.ts'
 import { isTrueWithin } from './processes.ts'
 import type { Records, Workload } from './record.ts'
 
-/** What is read at once, and how many times before the script looks at the clock and the file again. */
 const READ_BYTES = 16 * 1024
 const READS = 1024
 /** So much may come at once, and then so much a second: four times what the log store takes in of one workload. */
 const BURST_BYTES = 32 * 1024 * 1024
 const BYTES_PER_SECOND = 4 * 1024 * 1024
-/** Space on the disk in blocks of 512 bytes. */
 const MAX_BLOCKS = 128 * 1024
 
 /**
@@ -80,13 +78,11 @@ tell "$@"
 
 const SPOOL_LIMITS = [READ_BYTES, READS, BURST_BYTES, BYTES_PER_SECOND, MAX_BLOCKS]
 
-/** The end of a new pipe that a workload is to write to, for whoever starts it to give on and then close. */
 export interface Spool {
   writeEnd: number
   close(): void
 }
 
-/** Starts what takes the output of a workload to its file, and records it. It is there before the workload is, and ends with it. */
 export function openSpool(records: Records, id: string, outputPath: string): Spool {
   const pipe = openPipe()
   try {

@@ -38,7 +38,6 @@ export function stepProgram(architecture: Architecture): Uint8Array {
   return file
 }
 
-/** The bytes of a listing. */
 export const codeOf = (listing: Listing): Uint8Array => Buffer.from(listing.map(([bytes]) => bytes).join(''), 'hex')
 
 interface Segment {

@@ -63,8 +63,6 @@ export type CallName = keyof typeof CALL_NUMBERS
 
 export type Architecture = 'x64' | 'arm64'
 
-/** The number of a system call on a processor. */
 export const numberOf = (name: CallName, architecture: Architecture): number => CALL_NUMBERS[name][architecture === 'x64' ? 0 : 1]
 
-/** The processor of this machine: there are executables of ours for these two only. */
 export const OWN_ARCHITECTURE: Architecture = process.arch === 'arm64' ? 'arm64' : 'x64'

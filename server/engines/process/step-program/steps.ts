@@ -1,20 +1,15 @@
 import { type Architecture, type CallName, numberOf } from './numbers.ts'
 
-/** An argument of a system call: a number, the address of a text or of bytes, or what an earlier step returned. */
 export type Argument = number | string | Uint8Array | Pointers | { resultOf: Step }
 
-/** Bytes with the addresses of other bytes in them: a structure of the kernel's that points to something. */
 export interface Pointers {
   bytes: Uint8Array
-  /** Where in `bytes` the address of what stands. */
   pointers: readonly { at: number; to: Uint8Array }[]
 }
 
-/** One system call. */
 export interface Step {
   call: CallName
   args: readonly Argument[]
-  /** Printed when it fails, which ends everything; absent where a failure does not matter. */
   failure?: string
 }
 
@@ -24,9 +19,7 @@ export interface StepFile {
   envPrefix?: string
 }
 
-/** Where the program has the file in its memory, so that addresses in it can be written beforehand. */
 const STEPS_ADDRESS = 0x1000_0000
-/** As much as the program reads. */
 const MAX_BYTES = 0x2_0000
 
 const HEADER_BYTES = 16
@@ -71,7 +64,6 @@ export function renderSteps({ steps, envPrefix }: StepFile, architecture: Archit
 
 const placeOf = (index: number): number => HEADER_BYTES + index * STEP_BYTES
 
-/** Where in the file the result of a step is an argument of a later one. */
 function resultPlaces(steps: readonly Step[]): Map<Step, number> {
   return new Map(
     steps.flatMap(({ args }, index) =>
@@ -86,12 +78,10 @@ function resultPlaces(steps: readonly Step[]): Map<Step, number> {
 
 type Data = ReturnType<typeof openData>
 
-/** What arguments point to, each part at an address that suits the kernel's structures. */
 function openData(startAddress: number) {
   const parts: Uint8Array[] = []
   let size = 0
   return {
-    /** Returns its address. */
     add(bytes: Uint8Array): number {
       const address = startAddress + size
       const padded = Buffer.alloc(Math.ceil(bytes.length / 8) * 8)

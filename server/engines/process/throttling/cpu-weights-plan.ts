@@ -1,9 +1,7 @@
 import type { Priority } from '../../port/workload.ts'
 import type { ThrottlingSample } from './throttling-log.ts'
 
-/** What was seen of a service since the last look; the share counts for one that yields only, and is 0 for all others. */
 export interface Activity extends ThrottlingSample {
-  /** Processor time it had, of what it may have. */
   usedShare: number
 }
 
@@ -11,12 +9,10 @@ const LOWERED_SHARE = 0.5
 const RECOVERED_SHARE = 0.1
 /** One that shares its cores with others may get too little to come to its limit. */
 const RECOVERED_USE = 0.8
-/** Of a tenth of a second each. */
+/** A period is a tenth of a second. */
 const MIN_PERIODS = 3
-/** Between two looks. An app that has come to its limit of processes by chance does not try again and again. */
 const MANY_REFUSED_FORKS = 10
 
-/** Who is to yield from now on, and who no longer, by the share of their active time that they were at their limit. */
 export function planCpuWeights(activities: readonly Activity[], lowered: ReadonlySet<string>): { parent: string; priority: Priority }[] {
   const rising = activities.filter((one) => lowered.has(one.parent) && hasRecovered(one))
   const falling = activities.filter((one) => !lowered.has(one.parent) && isAtLimit(one))
@@ -26,7 +22,6 @@ export function planCpuWeights(activities: readonly Activity[], lowered: Readonl
   ]
 }
 
-/** Who may have come to its limit just before it was looked at, so that it would not be known before the look after the next. */
 export function suspectsOf(activities: readonly ThrottlingSample[], lowered: ReadonlySet<string>): Set<string> {
   const atTimesLimited = activities.filter((one) => !isAtLimit(one) && one.throttledPeriods + one.refusedForks > 0)
   return new Set(atTimesLimited.map(({ parent }) => parent)).difference(lowered)

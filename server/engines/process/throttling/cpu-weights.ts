@@ -18,17 +18,14 @@ import { openThrottlingLog } from './throttling-log.ts'
 const SAMPLE_EVERY_MS = 1000
 /** Long enough to tell of one that came to its limit in the middle of a look that it is there all the time. */
 const SAMPLE_AGAIN_MS = 350
-/** Processor time of the machine in a look, in cores, below which nobody is in anybody's way. */
 const BUSY_CORES = 0.2
 
-/** A service that yields: how much it may take in cores, and what it had taken at the last look. */
 interface LoweredService {
   limit: number
   cpuSeconds: number
   atMs: number
 }
 
-/** Looks once a second, and at no service while the machine has nothing to do. Returns what ends it. */
 export function watchCpuWeights(cgroups: Cgroups, apps: () => Workload[]): () => void {
   const log = openThrottlingLog(cgroups, apps())
   const lowered = new Map<string, LoweredService>()
@@ -52,7 +49,6 @@ export function watchCpuWeights(cgroups: Cgroups, apps: () => Workload[]): () =>
     again.unref()
   }
 
-  /** Has those of these apps yield that are to from now on. Returns whose services are to be looked at again soon. */
   function judge(some: readonly Workload[]): Set<string> {
     const appsOf = Map.groupBy(some, parentGroupOf)
     const known = new Set(lowered.keys())
@@ -98,7 +94,6 @@ function takenBy(cgroups: Cgroups, apps: readonly Workload[]): LoweredService {
   }
 }
 
-/** Writes only what is to be another than it was written last. */
 function confinementBy(cgroups: Cgroups): { apply(lowered: ReadonlyMap<string, LoweredService>, apps: readonly Workload[]): void } {
   const cores = coresToShare(cgroups.cores)
   let confined = new Set<string>()

@@ -2,20 +2,16 @@ import type { Cgroups } from '../cgroups/cgroups.ts'
 import { groupOf, parentGroupOf } from '../records/processes.ts'
 import type { Workload } from '../records/record.ts'
 
-/** What was seen of the instances of one service since each of them was looked at last. */
 export interface ThrottlingSample {
   parent: string
   /** Tenths of a second in which it was active, and in which it was at its processor limit. */
   periods: number
   throttledPeriods: number
-  /** Processes it was refused, as it had all it may have. */
   refusedForks: number
 }
 
 export interface ThrottlingLog {
-  /** What has been added for these since they were looked at last; of those that are new, since they began. */
   since(apps: readonly Workload[]): ThrottlingSample[]
-  /** Forgets all others. */
   keepOnly(apps: readonly Workload[]): void
 }
 
@@ -31,7 +27,6 @@ export function openThrottlingLog(cgroups: Cgroups, adopted: readonly Workload[]
     const group = groupOf(app)
     const throttling = cgroups.throttling(group)
     const before = seen.get(app.id)
-    // Most apps do nothing most of the time, which one file tells.
     const isIdle = before !== undefined && throttling.periods === before.periods
     return { ...throttling, refusedForks: isIdle ? before.refusedForks : cgroups.refusedForks(group) }
   }
