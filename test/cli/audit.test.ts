@@ -15,7 +15,8 @@ let folder: Awaited<ReturnType<typeof temporaryFolder>>
 beforeEach(async () => {
   server = await startTestServer()
   folder = await temporaryFolder()
-  for (const name of ['one', 'two', 'three']) await makeService(name)
+  // The first entry is that of the server's first start.
+  for (const name of ['one', 'two']) await makeService(name)
 })
 afterEach(async () => {
   await server.close()
@@ -64,8 +65,8 @@ describe('audit list', () => {
     expect(
       stdout
         .split('\n')
-        .slice(1, 4)
-        .every((line) => / service\.created +static_token +(one|two|three) \(srv-\S+\) +\S+ +type=web_service name=\1$/.test(line)),
+        .slice(1, 3)
+        .every((line) => / service\.created +static_token +(one|two) \(srv-\S+\) +\S+ +type=web_service name=\1$/.test(line)),
     ).toBe(true)
   })
 
@@ -74,7 +75,7 @@ describe('audit list', () => {
       (JSON.parse((await run(['audit', 'list', '--json', ...argv])).stdout) as { auditLog: AuditEntry }[]).map(
         ({ auditLog }) => auditLog.sequence,
       )
-    expect(await ask('--event', 'service.created')).toEqual([3, 2, 1])
+    expect(await ask('--event', 'service.created')).toEqual([3, 2])
     expect(await ask('--event', 'service.deleted')).toEqual([])
     expect(await ask('--actor', 'static_token,nobody@example.com', '-n', '2')).toEqual([3, 2])
     expect(await ask('--since', '1h')).toEqual([3, 2, 1])
