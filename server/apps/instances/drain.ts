@@ -5,16 +5,11 @@ import { diskOfService } from '../disks/store.ts'
 import type { StoredInstance } from '../workloads/instance-store.ts'
 
 const DRAIN_POLL_MS = 50
-/** Of a service with a disk, nothing serves until the instance has gone, so its requests have less time. */
+/** With a disk nothing serves until the instance has gone, so its requests have less time. */
 const WAITED_FOR_DRAIN_MS = 5000
 /** An ingress that is being replaced is back before this; one that is away for longer holds no requests of ours. */
 const INGRESS_ABSENCE_MS = 3000
 
-/**
- * Returns when no request, WebSocket or connection of a sibling needs an instance any more; at the deadline those that are left are cut off.
- *
- * @throws the signal's reason when aborted.
- */
 export async function awaitRequests(context: AppContext, instance: StoredInstance, signal: AbortSignal): Promise<void> {
   const isWaitedFor = diskOfService(context.db, instance.serviceId) !== undefined
   const longestMs = context.config.CP_DRAIN_SECONDS * 1000
@@ -31,7 +26,6 @@ export async function awaitRequests(context: AppContext, instance: StoredInstanc
   }
 }
 
-/** Undefined when the ingress does not tell. */
 async function askWhetherBusy({ ingress, engine }: AppContext, { id, port }: StoredInstance): Promise<boolean | undefined> {
   // Its siblings do not go through the ingress; whether they wait for an answer cannot be seen, only that they are connected.
   if ((await engine.siblingConnections(id, port)) > 0) return true

@@ -12,7 +12,6 @@ import { describeExit } from './plan.ts'
 
 const KEEPER_KILLED = 'Its keeper, the process that watches it, was killed, and with it the instance'
 
-/** Tells an unexpected end among the events of the service and in the output of the instance, which is out of the routes with it. */
 export function recordEnd(context: AppContext, id: string, end: WorkloadEnd): void {
   const instance = instanceById(context.db, id)
   if (instance === undefined || (end.kind !== 'failed' && end.kind !== 'interrupted')) return

@@ -1,8 +1,3 @@
-/**
- * The guard of a cut-over, as it stands in the database: begun in the transaction of the switch, ended or turned back in one of its
- * own, so that whoever comes after a crash of the control plane finds either the one or the other. What it decides is in
- * deploys/guard.ts and plan.ts.
- */
 import { traitsOf } from '../../../shared/service-type.ts'
 import type { AppContext } from '../context.ts'
 import { BASELINE_MS, type Figures, judgeRelease } from '../cutover-guard/verdict.ts'
@@ -15,7 +10,6 @@ import type { Guard, GuardEnd, InstanceSet } from './plan.ts'
 
 type Reader = Pick<AppContext, 'db' | 'now' | 'traffic'>
 
-/** What the plan has to know of the guard; undefined when no release is watched. */
 export function guardOf(context: Reader, service: StoredService): Guard | undefined {
   const { guard, controls } = service
   const figures = figuresNow(context, service)
@@ -64,7 +58,6 @@ const unguardedBecause: Record<Exclude<GuardEnd, 'passed'>, string> = {
   no_way_back: 'The new release does far worse, but no instance of the old one was healthy to go back to.',
 }
 
-/** The new release stays. The instances of the old one are no longer wanted. */
 export function endGuard(context: AppContext, service: StoredService, because: GuardEnd): void {
   context.db.transaction(() => {
     setGuard(context.db, service.id, null)
@@ -81,7 +74,6 @@ export function endGuard(context: AppContext, service: StoredService, because: G
   })()
 }
 
-/** Puts the old release back in the new one's place, whose deploy has failed with that. The routes follow. */
 export function flipBack(context: AppContext, service: StoredService, verdict: string): void {
   const { guard, liveDeployId } = service
   const deploy = liveDeployId === null ? undefined : deployById(context.db, liveDeployId)
@@ -93,7 +85,6 @@ export function flipBack(context: AppContext, service: StoredService, verdict: s
     const details = { deployId: deploy.id, toDeployId: previous.deployId, reason, ...figuresNow(context, service) }
     setLive(context.db, service.id, previous)
     setGuard(context.db, service.id, null)
-    // A restart of the new release that was on its way is not one of the old.
     updateService(context.db, service.id, { generation: previous.generation }, now)
     recordEvent(context.db, { owner: service, type: 'cutover_reverted', details, now })
     endDeploy(context, { deploy, owner: service }, { status: 'update_failed', reason })
@@ -103,7 +94,6 @@ export function flipBack(context: AppContext, service: StoredService, verdict: s
   })()
 }
 
-/** Those of the release before and of the one that is watched. */
 function figuresNow(context: Reader, service: StoredService): { before: Figures; after: Figures } | undefined {
   const { guard, liveDeployId: deployId, liveGeneration: generation } = service
   if (guard === null || deployId === null) return undefined

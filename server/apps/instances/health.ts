@@ -2,20 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type ServiceType, traitsOf } from '../../../shared/service-type.ts'
 import { isListenedOnBy } from './listener.ts'
 
-/** What is asked of an instance before it counts as healthy. */
 export interface HealthCheck {
   type: ServiceType
   address: string
   port: number
   /** Path that must answer 2xx or 3xx twice in a row; empty: accepting a connection is enough. */
   path: string
-  /** Sent as Host, so that apps that check it answer. */
   host: string
   /** Who must be listening; undefined where the address is the instance's alone, and where all services run as one user. */
   uid: number | undefined
-  /** What `path` answered last; 0 for no answer. */
   lastStatus?: number
-  /** Called each time that nobody accepts: whether it listens where it cannot be reached, somebody else finds out. */
   refused?(): Promise<void>
 }
 
@@ -28,7 +24,6 @@ const CHECKS_IN_A_ROW = 2
 /** A worker answers nobody: it is healthy when it has lived this long. */
 export const WORKER_SETTLE_MS = 1000
 
-/** Returns when the instance is healthy. @throws the signal's reason when aborted first: the caller knows the deadline. */
 export async function waitUntilHealthy(check: HealthCheck, signal: AbortSignal): Promise<void> {
   if (!traitsOf(check.type).listens) return await sleep(WORKER_SETTLE_MS, undefined, { signal })
   await repeatUntil(() => acceptsConnection(check), { signal, inARow: 1 })
@@ -66,7 +61,6 @@ async function answersWell(check: HealthCheck, signal: AbortSignal): Promise<boo
       port,
       socket: {
         open(socket) {
-          // A signal that has aborted already tells nobody any more.
           if (giveUp.aborted) return socket.terminate()
           giveUp.addEventListener('abort', () => socket.terminate(), { once: true })
           socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nUser-Agent: cpd-health-check\r\nConnection: close\r\n\r\n`)

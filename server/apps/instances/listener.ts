@@ -22,7 +22,6 @@ export function isListenedOnBy(port: number, uid: number): boolean {
   return uids.length > 0 && uids.every((listener) => listener === uid)
 }
 
-/** A machine without IPv6 has no table of it. */
 function readIfThere(path: string): string {
   try {
     return readFileSync(path, 'latin1')

@@ -10,7 +10,6 @@ import { recordEnd } from './ends.ts'
 import { settlePort } from './port.ts'
 import { probeInstance } from './probe.ts'
 
-/** Instances of services: started when the plan of their service says so, and for as long as it wants them. */
 export const instanceOwner = (context: AppContext): WorkloadOwner => ({
   ...INSTANCE,
   ...releaseOwner(context),

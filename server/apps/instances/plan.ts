@@ -18,30 +18,24 @@
  */
 import type { RolloutStrategy } from '../../../shared/deploy.ts'
 import type { StoredInstance } from '../workloads/instance-store.ts'
-import { planSleep, type SleepAction, type SleepState, sleepLookAt } from './sleep-plan.ts'
+import { nextSleepCheckAt, planSleep, type SleepAction, type SleepState } from './sleep-plan.ts'
 
 export interface Situation {
   now: number
   service: {
-    /** 0 for a static site, whose files are served without an instance, and for a cron job, which has runs. */
     wantedInstances: number
     generation: number
     liveDeployId: string | null
     liveGeneration: number
     isSuspended: boolean
     isDeleted: boolean
-    /** Whether the target grows beside the live set, or starts only when everything else of the service is gone. */
     replaces: RolloutStrategy
-    /** Nothing of it may run for now, because the disk that it stands on is being replaced, or a pre-deploy command has it. */
     isHalted: boolean
   }
-  /** The deploy in update_in_progress, if there is one. */
   candidate: { deployId: string; updateStartedAt: number; isCancelRequested: boolean } | undefined
-  /** Present while the live set is watched. */
   guard: Guard | undefined
   sleep: SleepState
   instances: readonly StoredInstance[]
-  /** Jobs of it wait or run; the service stays until none does. */
   hasJobs: boolean
   healthTimeoutMs: number
 }
@@ -52,13 +46,10 @@ export interface InstanceSet {
 }
 
 export interface Guard {
-  /** The standby. */
   previous: InstanceSet
   until: number
   isEnabled: boolean
-  /** Up to when the requests that went through the ingress are known. */
   countedUntil: number
-  /** Why the live set does far worse than the standby did; undefined while it does not. */
   verdict: string | undefined
 }
 
@@ -69,16 +60,12 @@ export type Action =
   | { kind: 'launch'; instanceId: string }
   | { kind: 'serve'; instanceId: string }
   | { kind: 'switch'; to: InstanceSet }
-  /** The candidate has taken the live one's place: once the routes say so, its deploy is live. */
   | { kind: 'conclude_candidate'; deployId: string }
   | { kind: 'drain'; instanceIds: string[] }
   | { kind: 'fail_candidate'; deployId: string; reason: string }
   | { kind: 'cancel_candidate'; deployId: string; reason: string }
-  /** The restart did not get healthy: what serves stays. */
   | { kind: 'abandon_restart'; reason: string }
-  /** The live set stays: the standby is not needed any more. */
   | { kind: 'end_guard'; because: GuardEnd }
-  /** The standby takes its place back. */
   | { kind: 'flip_back'; verdict: string }
   | { kind: 'remove_service' }
   | SleepAction
@@ -88,8 +75,7 @@ export const CANDIDATE_EXIT_LIMIT = 3
 /** One that starts in an empty place has no second try: meanwhile nothing serves, and the old release could. */
 const STOP_FIRST_EXIT_LIMIT = 1
 
-/** How often figures are looked at while a release is watched; the ingress is asked as often. */
-const GUARD_LOOK_MS = 1000
+const GUARD_CHECK_MS = 1000
 /** An ingress that does not tell its counts for this long after the window has none to tell. */
 const COUNT_PATIENCE_MS = 5000
 
@@ -117,7 +103,6 @@ function planSets(situation: Situation): Action[] {
   const stale = active(situation).filter((instance) => !staying.some((set) => isOf(instance, set)))
   const sized = target === undefined ? [] : sameSet(live, target) ? planSize(situation, target) : planRollout(situation, target)
   const drained = new Set([...drain(stale), ...sized].flatMap((action) => (action.kind === 'drain' ? action.instanceIds : [])))
-  // What is on its way out is neither started nor put into the routes on the way.
   const kept = active(situation).filter((instance) => !drained.has(instance.id))
   return [...drain(stale), ...revive(situation, live), ...launches(kept, situation.now), ...serves(kept, live), ...sized]
 }
@@ -129,7 +114,6 @@ function revive(situation: Situation, live: InstanceSet | undefined): Action[] {
   return sleep.hasWoken && candidate !== undefined && isMissing && service.replaces === 'rolling' ? create(live, wantedOf(situation)) : []
 }
 
-/** Nothing is made or started while anything else of the service is there, or on its way out. */
 function oneAtATime({ instances }: Situation, actions: Action[]): Action[] {
   const launch = actions.find((action) => action.kind === 'launch')
   const isAlone = instances.every(({ id, phase }) => id === launch?.instanceId || phase === 'pending')
@@ -139,17 +123,15 @@ function oneAtATime({ instances }: Situation, actions: Action[]): Action[] {
   })
 }
 
-/** When the plan must be made again though nothing happens: the next start that falls due, or a deadline. Undefined: never. */
 export function nextDueAt(situation: Situation): number | undefined {
   const starts = situation.instances.filter((instance) => instance.phase === 'pending').map((instance) => instance.startAt)
   const deadline = isRollingOut(situation) ? [deadlineOf(situation)] : []
-  const look = situation.guard === undefined ? [] : [situation.now + GUARD_LOOK_MS]
-  const sleepAt = sleepLookAt(situation)
-  const later = [...starts, ...deadline, ...look, ...(sleepAt === undefined ? [] : [sleepAt])].filter((at) => at > situation.now)
+  const check = situation.guard === undefined ? [] : [situation.now + GUARD_CHECK_MS]
+  const sleepAt = nextSleepCheckAt(situation)
+  const later = [...starts, ...deadline, ...check, ...(sleepAt === undefined ? [] : [sleepAt])].filter((at) => at > situation.now)
   return later.length === 0 ? undefined : Math.min(...later)
 }
 
-/** The guard's end, when it has come to one. A control plane that was away decides on what was counted meanwhile. */
 function planGuard(situation: Situation): Action | undefined {
   const { guard, now } = situation
   if (guard === undefined) return undefined
@@ -173,14 +155,12 @@ function planAbsence({ service, candidate, guard, instances, hasJobs }: Situatio
   return drain(instances.filter(isActive))
 }
 
-/** The set is the live one: bring it to its size. */
 function planSize(situation: Situation, target: InstanceSet): Action[] {
   const mine = active(situation).filter((instance) => isOf(instance, target))
   const wanted = wantedOf(situation)
   return mine.length > wanted ? drain(leastUseful(mine).slice(0, mine.length - wanted)) : create(target, wanted - mine.length)
 }
 
-/** The set is to take the live one's place: grow it, then switch, or give it up. */
 function planRollout(situation: Situation, target: InstanceSet): Action[] {
   const mine = active(situation).filter((instance) => isOf(instance, target))
   const wanted = wantedOf(situation)
@@ -213,7 +193,6 @@ function giveUp({ candidate }: Situation, reason: string): Action[] {
     : [{ kind: 'fail_candidate', deployId: candidate.deployId, reason }]
 }
 
-/** How an instance ended last, as the beginning of a sentence. */
 export function describeExit(instance: Pick<StoredInstance, 'exits'>): string {
   const last = instance.exits.at(-1)
   if (last?.reason !== undefined) return last.reason
@@ -228,7 +207,6 @@ function launches(kept: readonly StoredInstance[], now: number): Action[] {
     .map((instance) => ({ kind: 'launch', instanceId: instance.id }))
 }
 
-/** An instance of the live set that has become healthy, be it new or back after a crash. */
 function serves(kept: readonly StoredInstance[], live: InstanceSet | undefined): Action[] {
   return kept
     .filter((instance) => instance.phase === 'ready' && isOf(instance, live))
@@ -242,7 +220,6 @@ const drain = (instances: readonly StoredInstance[]): Action[] =>
 
 const usefulness: Record<StoredInstance['phase'], number> = { draining: 0, pending: 1, starting: 2, ready: 3, serving: 4 }
 
-/** Those that do least first, and of equals the newest first. */
 const leastUseful = (instances: readonly StoredInstance[]): StoredInstance[] =>
   [...instances].sort((a, b) => usefulness[a.phase] - usefulness[b.phase] || b.createdAt - a.createdAt)
 

@@ -7,15 +7,11 @@ import type { Listener } from '../../engines/port/port.ts'
 
 export interface SeenPorts {
   listeners: readonly Listener[]
-  /** What it was told to listen on. */
   expected: number
-  /** Siblings reach a private service at every port, so any of them shows that it is there. */
   isPrivate: boolean
 }
 
-export type PortVerdict =
-  /** The instance listens nowhere that counts. */
-  { kind: 'none' } | { kind: 'use'; port: number; all: number[] } | { kind: 'misplaced'; reason: string }
+export type PortVerdict = { kind: 'none' } | { kind: 'use'; port: number; all: number[] } | { kind: 'misplaced'; reason: string }
 
 /** Debuggers of Node, Python, Go and Java, and Erlang's port mapper: open long before the app they belong to. */
 const NEVER_THE_APP = new Set([9229, 5678, 2345, 5005, 4369])

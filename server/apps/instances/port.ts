@@ -3,7 +3,6 @@ import type { AppContext } from '../context.ts'
 import { INTERNAL_PORT } from '../private-network/internal-port.ts'
 import { instanceById, portOfRelease, type StoredInstance, takenPorts, updateInstance } from '../workloads/instance-store.ts'
 
-/** The port of an instance that is yet to be made, beginning with that at which others of its release are reached. */
 export async function choosePort(
   { engine, db }: Pick<AppContext, 'engine' | 'db'>,
   { releaseId, ownPort }: Pick<StoredInstance, 'releaseId' | 'ownPort'>,

@@ -11,11 +11,6 @@ import { instanceById, instancesOf, type StoredInstance, updateInstance } from '
 import { type HealthCheck, waitUntilHealthy } from './health.ts'
 import { type PortWatch, watchPorts } from './port-watch.ts'
 
-/**
- * Returns once an instance is healthy, with the port at which it turns out to listen.
- *
- * @throws the signal's reason when aborted.
- */
 export async function probeInstance(context: AppContext, id: string, signal: AbortSignal): Promise<{ port: number } | undefined> {
   const instance = instanceById(context.db, id)
   const service = serviceById(context.db, instance?.serviceId ?? '')
@@ -57,7 +52,6 @@ function checkOf(context: AppContext, service: StoredService, { id, port, releas
 
 interface Watched {
   instance: StoredInstance
-  /** Its port is changed as another turns out to be the right one. */
   check: HealthCheck
 }
 
@@ -69,18 +63,18 @@ function watchOf(context: AppContext, service: StoredService, { instance, check 
   return {
     expected,
     isPrivate,
-    look: () => engine.listeners(id),
+    scan: () => engine.listeners(id),
     use(port, all) {
       if (check.port === port) return
       check.port = port
       updateInstance(db, id, { port })
-      if (port !== expected) tell(context, instance, isPrivate ? reachedAt(service, all) : ledTo(port, expected))
+      if (port !== expected) reportToDeploy(context, instance, isPrivate ? reachedAt(service, all) : ledTo(port, expected))
     },
     misplaced(reason) {
       updateInstance(db, id, { misplaced: reason ?? null })
       context.work.poke('service', service.id)
     },
-    stillWaiting: (seconds, isListening) => tell(context, instance, `${awaited(check, isListening)} (${seconds} s so far)`),
+    stillWaiting: (seconds, isListening) => reportToDeploy(context, instance, `${awaited(check, isListening)} (${seconds} s so far)`),
   }
 }
 
@@ -102,7 +96,7 @@ function awaited({ port, path, lastStatus }: HealthCheck, isListening: boolean):
 }
 
 /** One instance speaks for all of its deploy, and only while that is on its way: afterwards its log is closed. */
-function tell(context: AppContext, { id, deployId, serviceId }: StoredInstance, text: string): void {
+function reportToDeploy(context: AppContext, { id, deployId, serviceId }: StoredInstance, text: string): void {
   const deploy = deployById(context.db, deployId)
   if (deploy === undefined || deploy.status !== 'update_in_progress') return
   const first = instancesOf(context.db, serviceId).find((one) => one.deployId === deployId && one.phase === 'starting')

@@ -1,7 +1,3 @@
-/**
- * Brings one service to what is wanted of it: observe, plan, act, until the plan is empty. Takes no input but the service's id,
- * may be stopped anywhere and called again at any time; the driver sees to it that only one runs for a service.
- */
 import { isDeployRunning } from '../../../shared/deploy.ts'
 import { newInstanceId } from '../../platform/id.ts'
 import type { Supervisor } from '../../runtime/workloads/supervisor.ts'
@@ -14,7 +10,7 @@ import { reasonWithLastWords } from '../launch/last-words.ts'
 import { removeService } from '../services/delete.ts'
 import { type StoredService, serviceById, updateService } from '../services/store.ts'
 import { insertInstance, instanceById, instancesOf, updateInstance } from '../workloads/instance-store.ts'
-import { noteArrival, noteLeaving } from './gap.ts'
+import { noteDowntimeEnd, noteDowntimeStart } from './downtime.ts'
 import { endGuard, flipBack } from './guard.ts'
 import { type Action, type InstanceSet, nextDueAt, planService } from './plan.ts'
 import { choosePort } from './port.ts'
@@ -22,11 +18,9 @@ import { situationOf } from './situation.ts'
 import { fallAsleep, rest, thaw, wake } from './sleep.ts'
 import { concludeDeploy, switchTo } from './switch.ts'
 
-/** A plan is empty after a few rounds; one that is not, is looked at again later instead of spinning. */
 const MAX_ROUNDS = 50
 const STUCK_RETRY_MS = 5000
 
-/** Returns when the service is to be looked at again though nothing happens (ms since 1970), or undefined. */
 export async function reconcileService(context: AppContext, supervisor: Supervisor, serviceId: string): Promise<number | undefined> {
   for (let round = 0; round < MAX_ROUNDS; round++) {
     await observe(context, supervisor, serviceId)
@@ -48,7 +42,6 @@ export async function reconcileService(context: AppContext, supervisor: Supervis
   return context.now() + STUCK_RETRY_MS
 }
 
-/** What cannot be taken back by planning again. */
 const isEnd = ({ kind }: Action): boolean =>
   kind === 'switch' || kind === 'fail_candidate' || kind === 'abandon_restart' || kind === 'remove_service'
 
@@ -69,7 +62,7 @@ async function act(context: AppContext, service: StoredService, action: Exclude<
     case 'conclude_candidate':
       // Nobody is told that a deploy is live before requests reach it.
       await context.routes.publish()
-      noteArrival(context, service, action.deployId)
+      noteDowntimeEnd(context, service, action.deployId)
       concludeDeploy(context, service, action.deployId)
       return context.work.deployEnded(action.deployId)
     case 'drain':
@@ -116,7 +109,7 @@ async function createInstance(context: AppContext, service: StoredService, set: 
   })
 }
 
-/** It may have died while the routes were on their way. */
+/** The instance may have died while the routes were on their way. */
 function markServing({ db, now }: AppContext, service: StoredService, instanceId: string): void {
   if (instanceById(db, instanceId)?.phase !== 'ready') return
   db.transaction(() => {
@@ -129,7 +122,7 @@ function markServing({ db, now }: AppContext, service: StoredService, instanceId
 async function beginDrain(context: AppContext, service: StoredService, instanceIds: readonly string[]): Promise<void> {
   const drainingAt = context.now()
   context.db.transaction(() => {
-    noteLeaving(context, service, instanceIds)
+    noteDowntimeStart(context, service, instanceIds)
     for (const id of instanceIds) updateInstance(context.db, id, { phase: 'draining', drainingAt })
   })()
   await context.routes.publish()

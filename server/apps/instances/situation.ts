@@ -9,7 +9,6 @@ import { guardOf } from './guard.ts'
 import type { Situation } from './plan.ts'
 import { sleepOf } from './sleep.ts'
 
-/** What the plan of a service is made from, as the database has it now. */
 export function situationOf(context: Pick<AppContext, 'db' | 'config' | 'now' | 'traffic'>, service: StoredService): Situation {
   const disk = diskRules(context, service)
   const candidate = unfinishedDeploys(context.db, service.id).find((deploy) => deploy.status === 'update_in_progress')
@@ -37,7 +36,6 @@ export function situationOf(context: Pick<AppContext, 'db' | 'config' | 'now' | 
   }
 }
 
-/** One that is being made is waited for only by what is yet to start. */
 function diskRules({ db }: Pick<AppContext, 'db'>, service: StoredService): Pick<Situation['service'], 'replaces' | 'isHalted'> {
   const disk = diskOfService(db, service.id)
   if (disk === undefined) return { replaces: 'rolling', isHalted: false }
@@ -46,6 +44,5 @@ function diskRules({ db }: Pick<AppContext, 'db'>, service: StoredService): Pick
   return { replaces: 'stop_first', isHalted: disk.status === 'creating' ? !isRunning : !isUsable || isInPreDeploy(db, service) }
 }
 
-/** The command has the disk to itself, from before the old instance has gone until the deploy goes on or ends. */
 const isInPreDeploy = (db: AppContext['db'], { id }: StoredService): boolean =>
   unfinishedDeploys(db, id).some(({ status, strategy }) => status === 'pre_deploy_in_progress' && strategy === 'stop_first')

@@ -16,17 +16,11 @@ import type { Situation } from './plan.ts'
 
 type How = StoredSleep['how']
 
-/** What the plan has to know of the sleep of a service. */
 export interface SleepState {
-  /** How it is to be asleep now; undefined while it is to be awake. */
   asleep: How | undefined
-  /** What is wanted once it is idle; undefined: nothing. */
   wanted: How | undefined
-  /** When it will have been idle for long enough if nobody asks for it. */
   dueAt: number
-  /** Up to when the requests that went through the ingress are known. */
   countedUntil: number
-  /** Whether it has been woken, or kept from falling asleep, at some time. */
   hasWoken: boolean
 }
 
@@ -50,10 +44,8 @@ export type SleepAction =
   | { kind: 'thaw'; instanceIds: string[] }
   | { kind: 'drain'; instanceIds: string[] }
 
-/** How often is looked whether the ingress, which was away, tells its counts again. */
-const COUNT_LOOK_MS = 1000
+const COUNT_CHECK_MS = 1000
 
-/** Undefined when its sleep says nothing about what is to be done. */
 export function planSleep(situation: Situation): SleepAction[] | undefined {
   const { sleep, now } = situation
   const here = situation.instances.filter(({ phase }) => phase !== 'draining')
@@ -70,11 +62,10 @@ export function planSleep(situation: Situation): SleepAction[] | undefined {
   return isDue && sleep.wanted !== undefined ? [{ kind: 'fall_asleep', how: sleep.wanted }] : undefined
 }
 
-/** When it may be time to fall asleep; undefined when that is not known yet, or never. */
-export function sleepLookAt(situation: Situation): number | undefined {
+export function nextSleepCheckAt(situation: Situation): number | undefined {
   const { sleep, now } = situation
   if (sleep.asleep !== undefined || !mayFallAsleep(situation)) return undefined
-  return Math.max(sleep.dueAt, now + COUNT_LOOK_MS)
+  return Math.max(sleep.dueAt, now + COUNT_CHECK_MS)
 }
 
 function planRest(here: readonly StoredInstance[], how: How): SleepAction[] {
@@ -94,7 +85,6 @@ function reasonToWake({ service, candidate, guard, sleep }: Situation): WakeReas
   return sleep.wanted === sleep.asleep ? undefined : 'settings'
 }
 
-/** Whether it is at rest: everything that is wanted serves, and nothing else of it is there or under way. */
 function mayFallAsleep({ service, candidate, guard, sleep, instances }: Situation): boolean {
   const isUnderWay = candidate !== undefined || guard !== undefined || service.generation !== service.liveGeneration
   if (sleep.wanted === undefined || isUnderWay || service.isSuspended || service.isDeleted || service.isHalted) return false

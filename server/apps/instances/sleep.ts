@@ -1,8 +1,3 @@
-/**
- * The sleep of a service as it is carried out; what is done when is decided in sleep-plan.ts. The row of the service says what is
- * wanted before anything is done about it, and that of an instance that it may be frozen for as long as it may be.
- */
-
 import { setTimeout as pause } from 'node:timers/promises'
 import { traitsOf } from '../../../shared/service-type.ts'
 import { describeError } from '../../platform/server-log.ts'
@@ -15,10 +10,8 @@ import type { SleepState, WakeReason } from './sleep-plan.ts'
 
 const AWAKEN_DEADLINE_MS = 5000
 const AWAKEN_POLL_MS = 10
-/** Of a service: two of each sleep, of which there may be many a day. */
 const KEPT_EVENTS = 1000
 
-/** What the plan has to know of a service's sleep. A deploy on its way keeps it awake from its first step on. */
 export function sleepOf(context: Pick<AppContext, 'db' | 'traffic'>, service: StoredService): SleepState {
   const { mode, idleSeconds } = service.controls.sleep
   const [asleep, hasWoken, countedUntil] = [service.asleep?.how, service.wokenAt !== null, context.traffic.sampledAt()]
@@ -28,7 +21,6 @@ export function sleepOf(context: Pick<AppContext, 'db' | 'traffic'>, service: St
   return mayBegin ? { ...never, wanted: mode, dueAt: stirredAt(context, service) + idleSeconds * 1000 } : never
 }
 
-/** When something of it was last asked for, started or changed. */
 function stirredAt({ db, traffic }: Pick<AppContext, 'db' | 'traffic'>, service: StoredService): number {
   const instances = instancesOf(db, service.id)
   const starts = instances.map(({ startedAt, createdAt }) => Math.max(startedAt ?? 0, createdAt))
@@ -36,7 +28,6 @@ function stirredAt({ db, traffic }: Pick<AppContext, 'db' | 'traffic'>, service:
   return Math.max(service.updatedAt, service.wokenAt ?? 0, askedAt, ...starts)
 }
 
-/** From the next route table on its requests wait in the ingress. */
 export async function fallAsleep(context: AppContext, service: StoredService, how: StoredSleep['how']): Promise<void> {
   setAsleep(context.db, service.id, { at: context.now(), how })
   await context.routes.publish()
@@ -63,7 +54,6 @@ export async function rest(
   }
 }
 
-/** Writes down what is about to be done; nothing, and false, when it was woken meanwhile. */
 function beginRest(
   { db, now }: AppContext,
   service: StoredService,
@@ -83,7 +73,6 @@ function beginRest(
   })()
 }
 
-/** Requests and tunnels, as the ingresses know them; connections of siblings, which did not come through them; a shell or a job beside it. */
 async function isInUse(context: AppContext, service: StoredService, instanceIds: readonly string[]): Promise<boolean> {
   const { db, engine, ingress, log, work } = context
   if (work.isKeptAwake(service.id)) return true
@@ -101,7 +90,6 @@ async function isInUse(context: AppContext, service: StoredService, instanceIds:
   }
 }
 
-/** Has a service be awake; false when it is. The plan sees to its instances: whoever calls this pokes it. */
 export function wake({ db, now }: Pick<AppContext, 'db' | 'now'>, serviceId: string, because: WakeReason): boolean {
   return db.transaction(() => {
     const service = serviceById(db, serviceId)
@@ -117,7 +105,6 @@ export function wake({ db, now }: Pick<AppContext, 'db' | 'now'>, serviceId: str
   })()
 }
 
-/** Has a service be awake that something beside its requests needs. Returns once nothing of it is frozen any more, or it takes too long. */
 export async function awaken(context: AppContext, serviceId: string, because: WakeReason): Promise<void> {
   wake(context, serviceId, because)
   context.work.poke('service', serviceId)
@@ -126,7 +113,6 @@ export async function awaken(context: AppContext, serviceId: string, because: Wa
   while (isFrozen() && context.now() < deadline) await pause(AWAKEN_POLL_MS)
 }
 
-/** Lets go on what may be frozen. Requests that wait go on with the routes that follow. */
 export async function thaw(context: AppContext, instanceIds: readonly string[]): Promise<void> {
   for (const id of instanceIds) {
     await context.engine.thaw(id)
@@ -136,7 +122,6 @@ export async function thaw(context: AppContext, instanceIds: readonly string[]):
   await context.routes.publish()
 }
 
-/** At a start: an earlier control plane may have died before it froze what it said it would. */
 export async function freezeAgain({ db, engine }: Pick<AppContext, 'db' | 'engine'>): Promise<void> {
   const rows = db
     .query<{ id: string }, []>(

@@ -28,7 +28,6 @@ export function switchTo(context: AppContext, service: StoredService, set: Insta
   })()
 }
 
-/** Ends the deploy that was switched to, now that the routes have it. */
 export function concludeDeploy(context: AppContext, service: StoredService, deployId: string): void {
   context.db.transaction(() => {
     const deploy = deployById(context.db, deployId)

@@ -3,7 +3,6 @@ import { describeError } from '../../platform/server-log.ts'
 import type { AppContext } from '../context.ts'
 import { wake } from './sleep.ts'
 
-/** Wakes services as soon as requests wait for them in the ingress, until the control plane stops. */
 export function watchHeld(context: AppContext): void {
   const { paths, stopping, log, work } = context
   const onHeld = (serviceIds: readonly string[]) => {

@@ -7,18 +7,12 @@ import { openJobs, type StoredJob } from '../workloads/job-store.ts'
 import { enqueue } from './operations.ts'
 import { requestStop } from './stop.ts'
 
-/** The cron job of the caller's workspace. @throws AppError not_found for what is none, another workspace's included. */
 export function requireCronJob(context: Pick<AppContext, 'db'>, actor: Viewer, id: string): StoredService {
   const service = requireService(context, actor, id)
   if (traitsOf(service.type).isScheduled) return service
   throw new AppError('not_found', `${id} is no cron job but a ${service.type}. A command runs in it as a job: POST /v1/services/{id}/jobs.`)
 }
 
-/**
- * Runs a cron job beside its schedule, by its rule of overlaps.
- *
- * @throws AppError conflict while another run is under way and none may run beside it, and when it could not run at all.
- */
 export function runNow(context: AppContext, service: StoredService, by: string): StoredJob {
   const { overlapPolicy } = service.controls.cron
   const running = runsOf(context, service)
@@ -33,7 +27,6 @@ export function runNow(context: AppContext, service: StoredService, by: string):
   })()
 }
 
-/** Cancels all runs that wait or run. */
 export function cancelRuns(context: AppContext, service: StoredService, by: string): void {
   stopAll(context, service, { runs: runsOf(context, service), by, reason: 'Canceled on request.' })
   context.work.poke('jobs', service.id)

@@ -7,7 +7,7 @@ import type { StoredService } from '../services/store.ts'
 import { forgetOldJobs, type JobKind, type JobPhase, jobById, type StoredJob, updateJob } from '../workloads/job-store.ts'
 import type { Outcome } from './outcome.ts'
 
-/** Of a service and kind. With two events each, at one run a minute it is the history of most of a day. */
+/** So many are kept of each service and kind: with two events each, at one run a minute they are the history of most of a day. */
 const KEPT_JOBS = 1000
 
 const eventsOf: Record<JobKind, { started: EventType; ended: EventType; all: EventType[] }> = {
@@ -28,10 +28,8 @@ const runStatus: Record<JobPhase, CronRunStatus> = {
   canceled: 'canceled',
 }
 
-/** The status of a run in Render's words. */
 export const runStatusOf = ({ phase }: Pick<StoredJob, 'phase'>): CronRunStatus => runStatus[phase]
 
-/** The phases that are told as one of these. */
 export const phasesOfRun = (statuses: readonly CronRunStatus[]): JobPhase[] =>
   (Object.keys(runStatus) as JobPhase[]).filter((phase) => statuses.includes(runStatus[phase]))
 
@@ -42,16 +40,10 @@ interface OfService {
   service: StoredService
 }
 
-/** Tells among the events of its service that a job begins. */
 export function recordStart({ db, now }: Writer, { job, service }: OfService): void {
   recordEvent(db, { owner: service, type: eventsOf[job.kind].started, details: namesOf(job), now: now() })
 }
 
-/**
- * Writes a job's end down. The only place where one ends. Nothing when it has ended already.
- *
- * @param endedAt When its processes ended, where that was before now (ms since 1970).
- */
 export function endJob(context: Writer, { job, service }: OfService, { endedAt, ...outcome }: Outcome & { endedAt?: number }): void {
   const { db } = context
   const now = context.now()
@@ -64,7 +56,6 @@ export function endJob(context: Writer, { job, service }: OfService, { endedAt, 
     const details = { ...namesOf(job), status, exitCode: outcome.exitCode, reason: outcome.reason }
     recordEvent(db, { owner: service, type: eventsOf[job.kind].ended, details, now })
     const hasOld = forgetOldJobs(db, job, KEPT_JOBS)
-    // Their events go with them; there are up to three of each.
     if (hasOld) forgetOldEvents(db, { serviceId: service.id, types: eventsOf[job.kind].all, count: 3 * KEPT_JOBS })
   })()
 }

@@ -7,7 +7,6 @@ import { endJob } from './finish.ts'
 import { outcomeOf } from './outcome.ts'
 import { takeBack } from './owner.ts'
 
-/** Compares what is written down of the begun jobs of a service with what runs, and writes down what differs. */
 export async function observeJobs(context: AppContext, supervisor: Supervisor, serviceId: string): Promise<void> {
   for (const job of openJobs(context.db, serviceId)) {
     if (job.phase === 'pending') continue

@@ -10,12 +10,6 @@ import type { StoredService } from '../services/store.ts'
 import { insertJob, jobById, type NewJob, openJobs, type StoredJob } from '../workloads/job-store.ts'
 import { requestStop } from './stop.ts'
 
-/**
- * Puts a command into the queue of jobs.
- *
- * @throws AppError conflict for a static site, a suspended service, one of which nothing is live, and when too many wait;
- * validation_failed for a plan that the machine cannot give.
- */
 export function createJob(
   context: AppContext,
   service: StoredService,
@@ -24,7 +18,6 @@ export function createJob(
   return enqueue(context, service, oneOff(context, service, { startCommand, planId, by }))
 }
 
-/** A one-off job as it was asked for. @throws AppError as `createJob` does, for what is wrong with it whenever it runs. */
 export function oneOff(
   { machine }: Pick<AppContext, 'machine'>,
   service: StoredService,
@@ -35,17 +28,14 @@ export function oneOff(
   return { kind: 'one_off', startCommand, plan: planId || null, triggeredBy: by }
 }
 
-/** What somebody asked for. */
 export type AskedJob = Pick<NewJob, 'kind' | 'startCommand' | 'plan' | 'triggeredBy'>
 
-/** Adds a job that somebody asked for. @throws AppError conflict when it could not run. */
 export function enqueue(context: AppContext, service: StoredService, asked: AskedJob): StoredJob {
   const job = addJob(context, service, asked)
   context.work.poke('jobs', service.id)
   return job
 }
 
-/** Adds it without having it started. @throws AppError conflict when it could not run. */
 export function addJob(context: AppContext, service: StoredService, asked: AskedJob): StoredJob {
   if (service.suspendedAt !== null) throw new AppError('conflict', 'The service is suspended. Resume it first.')
   if (service.liveDeployId === null) throw new AppError('conflict', 'Nothing of this service is live yet. Deploy it first.')
@@ -59,7 +49,6 @@ export function addJob(context: AppContext, service: StoredService, asked: Asked
   return requireJob(context, service, { id, kind: asked.kind })
 }
 
-/** @throws AppError conflict when it is over. */
 export function cancelJob(context: AppContext, service: StoredService, { id, by }: { id: string; by: string }): StoredJob {
   const job = requireJob(context, service, { id, kind: 'one_off' })
   if (job.finishedAt !== null) throw new AppError('conflict', `Job ${id} is over already (${job.phase}).`)
@@ -68,7 +57,6 @@ export function cancelJob(context: AppContext, service: StoredService, { id, by 
   return requireJob(context, service, job)
 }
 
-/** A job of this service. @throws AppError not_found, also for those of another service. */
 export function requireJob(
   { db }: Pick<AppContext, 'db'>,
   service: Pick<StoredService, 'id'>,

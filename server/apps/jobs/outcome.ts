@@ -9,12 +9,6 @@ export interface Outcome {
 
 type Exit = Pick<ExitedState, 'exitCode' | 'signal' | 'oomKilled'>
 
-/**
- * What the end of a job's processes means for it.
- *
- * @param exit Undefined where nobody is left who knows of them.
- * @param ended Why the platform has ended them, where it has.
- */
 export function outcomeOf(job: Pick<StoredJob, 'stopAs' | 'reason'>, exit: Exit | undefined, ended?: string): Outcome {
   const exitCode = exit?.exitCode ?? null
   if (job.stopAs !== null) return { phase: job.stopAs, exitCode, reason: job.reason }

@@ -21,7 +21,6 @@ interface OwnJob {
   service: StoredService
 }
 
-/** Jobs of services: started once, when there is a place for them. */
 export function jobOwner(context: AppContext): WorkloadOwner {
   return {
     ...JOB,
@@ -39,7 +38,6 @@ export function jobOwner(context: AppContext): WorkloadOwner {
   }
 }
 
-/** A job that was begun and of which the engine knows nothing waits again. */
 export function takeBack({ db }: Pick<AppContext, 'db'>, jobId: string): void {
   db.transaction(() => {
     deleteWorkload(db, jobId)

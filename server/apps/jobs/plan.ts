@@ -1,35 +1,25 @@
-/**
- * What is to be done about the jobs of one service: which of those that wait may start, and which are to be stopped or will never run.
- * A pure function, like the plan of instances, so whoever carries it out may die anywhere and simply ask again.
- */
 import { maxJobHours, maxRunningJobs } from '../../../shared/job.ts'
 import type { StoredJob } from '../workloads/job-store.ts'
 
 const HOUR_MS = 3_600_000
 
-/** From its start. A run of a cron job that is not over by then likely never will be, and keeps the later ones from running. */
+/** Counted from its start. A run of a cron job that is not over by then likely never will be, and keeps the later ones from running. */
 export const jobTimeoutMs: Record<StoredJob['kind'], number> = { one_off: maxJobHours * HOUR_MS, cron: (maxJobHours / 2) * HOUR_MS }
 
 export interface JobSituation {
   now: number
   isSuspended: boolean
   isDeleted: boolean
-  /** How its disk stands: nothing starts while it is being made, and nothing runs while it is being changed. */
   disk: 'ready' | 'making' | 'changing'
-  /** How many runs of the schedule may be under way at once. */
   maxRunningRuns: number
-  /** Those that have not ended, oldest first. */
   jobs: readonly StoredJob[]
 }
 
 export type JobAction =
   | { kind: 'start'; jobId: string }
-  /** It has not started and never will. */
   | { kind: 'end'; jobId: string; reason: string }
-  /** From here on it is being stopped, and will end as this. */
   | { kind: 'stop'; jobId: string; as: 'canceled' | 'failed'; reason: string }
 
-/** Empty when nothing is to be done now. */
 export function planJobs(situation: JobSituation): JobAction[] {
   const [waiting, begun] = [situation.jobs.filter(isWaiting), situation.jobs.filter((job) => !isWaiting(job))]
   const absence = absenceOf(situation)
@@ -45,7 +35,6 @@ export function planJobs(situation: JobSituation): JobAction[] {
   ]
 }
 
-/** When the next job will have run for too long; undefined while none runs. */
 export function nextDeadline(jobs: readonly StoredJob[]): number | undefined {
   const deadlines = jobs.filter((job) => !isWaiting(job) && isUnstopped(job)).map(deadlineOf)
   return deadlines.length === 0 ? undefined : Math.min(...deadlines)
@@ -56,7 +45,6 @@ function absenceOf({ isDeleted, isSuspended }: JobSituation): string | undefined
   return isSuspended ? 'The service was suspended.' : undefined
 }
 
-/** In the order in which they were asked for, as far as there is room. What is being stopped still takes its place. */
 function starts(situation: JobSituation, { waiting, begun }: { waiting: readonly StoredJob[]; begun: readonly StoredJob[] }): JobAction[] {
   if (situation.disk !== 'ready') return []
   const places = { one_off: maxRunningJobs, cron: situation.maxRunningRuns }

@@ -18,11 +18,9 @@ const statusOfPhase: Record<JobPhase, JobStatus> = {
   canceled: 'canceled',
 }
 
-/** The phases that are told as one of these statuses. */
 export const phasesOfJob = (statuses: readonly JobStatus[]): JobPhase[] =>
   (Object.keys(statusOfPhase) as JobPhase[]).filter((phase) => statuses.includes(statusOfPhase[phase]))
 
-/** A one-off job as the API sends it. */
 export function presentJob({ db }: Pick<AppContext, 'db'>, service: StoredService, job: StoredJob): Job {
   const { id, serviceId, startCommand, createdAt } = job
   return {
@@ -36,7 +34,6 @@ export function presentJob({ db }: Pick<AppContext, 'db'>, service: StoredServic
   }
 }
 
-/** A run of a cron job as the API sends it. */
 export const presentRun = (job: StoredJob): CronJobRun => ({
   id: job.id,
   status: runStatusOf(job),
@@ -56,7 +53,6 @@ function endOf({ startedAt, finishedAt, exitCode, reason }: StoredJob): Pick<Job
   }
 }
 
-/** That of the release it runs in, while that is kept; before it starts, that of the service. */
 function planInUse(db: AppContext['db'], service: StoredService, { releaseId }: StoredJob): PlanName {
   const release = releaseId === null ? undefined : releaseById(db, releaseId)
   return release?.settings.plan ?? service.settings.plan ?? defaultPlan

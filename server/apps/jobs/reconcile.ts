@@ -21,11 +21,9 @@ import { scheduleRuns } from './scheduled.ts'
 import { startJob } from './start.ts'
 import { requestStop } from './stop.ts'
 
-/** A plan is empty after a few rounds; one that is not, is looked at again later instead of spinning. */
 const MAX_ROUNDS = 50
 const STUCK_RETRY_MS = 5000
 
-/** Returns when the jobs are to be looked at again though nothing happens (ms since 1970), or undefined. */
 export async function reconcileJobs(context: AppContext, supervisor: Supervisor, serviceId: string): Promise<number | undefined> {
   const hadJobs = openJobs(context.db, serviceId).length > 0
   for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -36,7 +34,6 @@ export async function reconcileJobs(context: AppContext, supervisor: Supervisor,
     const situation = situationOf(context, service)
     const actions = planJobs(situation)
     if (actions.length === 0) {
-      // A deletion waits until nothing of the service is left.
       if (service.deletedAt !== null && hadJobs && situation.jobs.length === 0) context.work.poke('service', serviceId)
       return earliest([dueAt, nextDeadline(situation.jobs)])
     }

@@ -9,7 +9,6 @@ import { requestStop } from './stop.ts'
 
 /** The wall clock may be set while a timer waits for it: it is read again at least this often. */
 const CLOCK_CHECK_MS = 60_000
-/** As many as runs that are kept. */
 const KEPT_SKIPS = 1000
 
 /**
@@ -33,7 +32,6 @@ export function scheduleRuns(context: AppContext, service: StoredService): numbe
       const details = { dueAt: new Date(dueAt).toISOString(), reason }
       recordEvent(db, { owner: service, type: 'cron_job_run_skipped', details, now })
     }
-    // A run that hangs for hours has one left out every minute.
     if (plan.skipped.length > 0) forgetOldEvents(db, { serviceId: service.id, types: ['cron_job_run_skipped'], count: KEPT_SKIPS })
     if (plan.run !== undefined) {
       const { dueAt, replacedRunIds } = plan.run

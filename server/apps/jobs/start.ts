@@ -7,7 +7,6 @@ import type { StoredService } from '../services/store.ts'
 import { JOB, jobById, updateJob } from '../workloads/job-store.ts'
 import { endJob, recordStart } from './finish.ts'
 
-/** Starts a job that waits, in what is live now. One that cannot be started has failed. */
 export async function startJob(context: AppContext, supervisor: Supervisor, { jobId, service }: JobToStart): Promise<void> {
   if (takeRelease(context, service, jobId)) await supervisor.start(jobId)
 }
@@ -17,7 +16,6 @@ interface JobToStart {
   service: StoredService
 }
 
-/** Writes down that it is about to start and in which release, which is kept from then on. False when it is not to start any more. */
 function takeRelease(context: AppContext, service: StoredService, jobId: string): boolean {
   const { db } = context
   return db.transaction(() => {

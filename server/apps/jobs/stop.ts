@@ -6,11 +6,9 @@ import { endJob } from './finish.ts'
 interface Stop {
   as: 'canceled' | 'failed'
   reason: string
-  /** Id of who asked for it. */
   by?: string
 }
 
-/** Writes down that a job is to be stopped: one that waits has ended with that, one that runs will. The first to ask gives the reason. */
 export function requestStop(
   context: Pick<AppContext, 'db' | 'now'>,
   { job: seen, service }: { job: StoredJob; service: StoredService },

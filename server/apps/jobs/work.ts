@@ -5,12 +5,9 @@ import type { AppContext } from '../context.ts'
 import { servicesWithJobs } from '../workloads/job-store.ts'
 import { reconcileJobs } from './reconcile.ts'
 
-/** The reconciler of jobs and schedules with its driver, by service. */
 export interface JobWork {
   poke(serviceId: string): void
-  /** Looks at every service that has something to run, now or some time. */
   pokeAll(): void
-  /** Returns when nothing is under way any more, after `context.stopping` has aborted. */
   settled(): Promise<void>
 }
 

@@ -1,4 +1,3 @@
-/** Instances of services: what all workloads have, and what services know of them beside that, read together through one view. */
 import type { Database } from 'bun:sqlite'
 import { flag } from '../../platform/db/codec.ts'
 import { tableOf } from '../../platform/db/table.ts'
@@ -12,24 +11,18 @@ export type InstancePhase = 'pending' | 'starting' | 'ready' | 'serving' | 'drai
 
 export type InstanceExit = WorkloadExit
 
-/** An instance as it is kept. Times are milliseconds since 1970. */
 export interface StoredInstance {
   id: string
   serviceId: string
   deployId: string
   releaseId: string
   generation: number
-  /** Where its port is reached; null until it runs. */
   address: string | null
-  /** Where it is reached: what it was told to listen on, or what it was seen to listen on instead. */
   port: number
-  /** The port that the variables of a private service name. */
   ownPort: number | null
-  /** Why the port that it listens on cannot be used, as a sentence. */
   misplaced: string | null
   phase: InstancePhase
   restarts: number
-  /** The latest, oldest first. */
   exits: InstanceExit[]
   startAt: number
   drainingAt: number | null

@@ -13,7 +13,6 @@ export type JobKind = 'one_off' | 'cron'
 export type JobPhase = 'pending' | 'starting' | 'running' | 'succeeded' | 'failed' | 'canceled'
 export type JobEnd = Extract<JobPhase, 'succeeded' | 'failed' | 'canceled'>
 
-/** A one-off job or a run of a cron job as it is kept. Times are milliseconds since 1970. */
 export interface StoredJob {
   id: string
   serviceId: string
@@ -25,9 +24,7 @@ export interface StoredJob {
   phase: JobPhase
   deployId: string | null
   releaseId: string | null
-  /** The time of the schedule that a run is for. */
   dueAt: number | null
-  /** `schedule`, or the id of a user or key. */
   triggeredBy: string
   /** Set while it is to be stopped: what it will end as. */
   stopAs: Exclude<JobEnd, 'succeeded'> | null
@@ -107,7 +104,6 @@ export interface JobFilter {
   limit: number
 }
 
-/** Both ends are excluded. Milliseconds since 1970. */
 export interface TimeRange {
   after: number | null
   before: number | null

@@ -1,6 +1,5 @@
 import type { StoredWorkload } from '../../runtime/workloads/store.ts'
 
-/** What workloads of services are started from. */
 export interface ReleaseSpec {
   deployId: string
   releaseId: string

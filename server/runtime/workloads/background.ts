@@ -1,8 +1,5 @@
-/** Runs what takes its time beside whoever asks for it, each thing at most once at a time. */
 export interface Background {
-  /** Nothing when `key` is under way already. */
   run(key: string, task: () => Promise<void>): void
-  /** Returns when nothing is under way any more. */
   settled(): Promise<void>
 }
 

@@ -12,7 +12,6 @@ const KEPT_EXITS = 10
 
 type EndStep = Extract<WorkloadStep, { kind: 'interrupted' | 'failed' | 'over' }>
 
-/** Writes an end down, and has the engine forget the run. */
 export async function noteEnd(supervision: Supervision, workload: StoredWorkload, step: EndStep): Promise<void> {
   const { engine, now } = supervision
   if (step.kind === 'over') return await noteOver(supervision, workload, step.exit)
@@ -21,14 +20,12 @@ export async function noteEnd(supervision: Supervision, workload: StoredWorkload
   await engine.remove(workload.id)
 }
 
-/** Has the engine and the database forget what has ended. Repeatable. */
 export async function forgetWorkload({ db, engine, ownerOf }: Supervision, workload: StoredWorkload): Promise<void> {
   await engine.remove(workload.id)
   deleteWorkload(db, workload.id)
   await ownerOf(workload).onRemoved?.(workload)
 }
 
-/** Writes down that a start did not come to be. */
 export async function noteFailedStart(supervision: Supervision, workload: StoredWorkload, error: unknown): Promise<void> {
   const owner = supervision.ownerOf(workload)
   const { purpose, policy } = owner

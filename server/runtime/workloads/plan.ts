@@ -20,16 +20,14 @@ export interface WorkloadSituation {
 }
 
 export type WorkloadStep =
-  /** Nothing is to be done before then; undefined: before something happens. */
+  /** Nothing is to be done before then, or, where that is undefined, before something happens. */
   | { kind: 'wait'; until: number | undefined }
   | { kind: 'start' }
-  /** It runs: note where, and see to it that it becomes healthy. */
   | { kind: 'keep'; address: string }
-  /** It is pending again, through no fault of its own. */
+  /** The workload waits again, through no fault of its own. */
   | { kind: 'interrupted'; keeperWasKilled: boolean }
-  /** It is pending again after a pause. */
+  /** The workload waits again, until a pause is over. */
   | { kind: 'failed'; exit: ExitedState }
-  /** Its end is to be written down. */
   | { kind: 'over'; exit: ExitedState | undefined }
   | { kind: 'stop' }
   | { kind: 'forget' }

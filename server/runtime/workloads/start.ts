@@ -4,7 +4,6 @@ import { noteFailedStart } from './ends.ts'
 import { moveWorkload, type StoredWorkload, updateWorkload, workloadById } from './store.ts'
 import type { Supervision } from './supervision.ts'
 
-/** Starts a workload that waits. */
 export async function startWorkload(supervision: Supervision, id: string): Promise<void> {
   const { db, engine, epoch, now } = supervision
   const waiting = workloadById(db, id)

@@ -3,14 +3,11 @@ import { Type } from '@sinclair/typebox'
 import { json } from '../../platform/db/json-column.ts'
 import { tableOf } from '../../platform/db/table.ts'
 
-/** How a workload ended. */
 export interface WorkloadExit {
-  /** Milliseconds since 1970. */
   at: number
   exitCode: number | null
   signal: string | null
   oomKilled: boolean
-  /** Why we ended it ourselves, as a sentence without its full stop. */
   reason?: string
 }
 
@@ -20,7 +17,6 @@ export interface WorkloadExit {
  */
 export type WorkloadPhase = 'pending' | 'starting' | 'running' | 'stopping' | 'ended'
 
-/** Something that an engine runs for an owner, as it is kept. Times are milliseconds since 1970. */
 export interface StoredWorkload {
   id: string
   ownerKind: string
@@ -29,11 +25,9 @@ export interface StoredWorkload {
   node: string
   /** The engine's records in which it was started last; null when that is not known. */
   epoch: string | null
-  /** What its owner starts it from. */
   spec: Record<string, unknown>
   phase: WorkloadPhase
   restarts: number
-  /** The latest, oldest first. */
   exits: WorkloadExit[]
   startAt: number
   address: string | null
@@ -101,7 +95,7 @@ export function updateWorkload(db: Database, id: string, change: WorkloadChange)
   workloads.update(db, { id }, change)
 }
 
-/** The same for one that is in `phase` still. Returns whether it was. */
+/** Changes a workload that is in `phase` still. Returns whether it was. */
 export const moveWorkload = (db: Database, { id, phase }: Pick<StoredWorkload, 'id' | 'phase'>, change: WorkloadChange): boolean =>
   workloads.update(db, { id, phase }, change) > 0
 

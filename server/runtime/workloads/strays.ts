@@ -53,7 +53,7 @@ export async function endOldStrays(options: StrayOptions): Promise<void> {
   const { db, log, now } = options
   for (const { id, serviceId, foundAt } of straysIn(db)) {
     if (foundAt + STRAY_KEPT_MS > now()) continue
-    // It may have been made anew under its id meanwhile.
+    // The right database may be back, and knows this one again.
     if (options.isKnown(id)) strays.remove(db, { id })
     else await endStray(options, id)
     log.info('stray workload ended', { workloadId: id, serviceId })

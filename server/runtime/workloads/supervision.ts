@@ -16,7 +16,6 @@ export interface SupervisorOptions {
   signal: AbortSignal
 }
 
-/** What the parts of the supervisor share. */
 export interface Supervision extends SupervisorOptions {
   ownerOf(workload: StoredWorkload): WorkloadOwner
   changed(workload: StoredWorkload): void

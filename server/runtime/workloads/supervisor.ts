@@ -18,15 +18,11 @@ import type { Supervision, SupervisorOptions } from './supervision.ts'
 export interface Supervisor {
   /** Brings a workload to what its row says. Returns when to look again though nothing happens (ms since 1970), or undefined. */
   supervise(id: string): Promise<number | undefined>
-  /** Starts one that is pending, whether it is due or not. What cannot be started has failed. */
   start(id: string): Promise<void>
-  /** Has whoever supervises it look at it. Returns false for what is no workload. */
   poke(id: string): boolean
-  /** Supervises all workloads that no owner's plan does. */
   pokeAll(): void
   /** Before anything is supervised: goes on to collect output, and forgets what has ended. */
   recover(): Promise<void>
-  /** Returns when nothing is under way any more, after the signal has aborted. */
   settled(): Promise<void>
 }
 
@@ -84,7 +80,7 @@ const keyOf = ({ ownerKind, purpose }: Pick<WorkloadOwner, 'ownerKind' | 'purpos
 async function superviseOne(supervision: Supervision, background: Background, id: string): Promise<number | undefined> {
   for (let steps = 0; steps < MAX_STEPS; steps++) {
     const seen = await inspectBegun(supervision, id)
-    // As it is now: asking the engine has taken its time.
+    // Asking the engine has taken its time: the row is read anew.
     const workload = workloadById(supervision.db, id)
     if (workload === undefined) return undefined
     const step = stepFor(supervision, workload, seen)
@@ -100,7 +96,6 @@ async function superviseOne(supervision: Supervision, background: Background, id
   return supervision.now() + STUCK_RETRY_MS
 }
 
-/** What the engine says of a workload that it was handed, and in which phase that was. */
 async function inspectBegun({ db, engine }: Supervision, id: string): Promise<Seen> {
   const phase = workloadById(db, id)?.phase
   const isBegun = phase === 'starting' || phase === 'running'

@@ -9,15 +9,17 @@ import { diskOfService } from '../disks/store.ts'
 import type { StoredService } from '../services/store.ts'
 import { instanceById } from '../workloads/instance-store.ts'
 
-/** To be called in the step that takes instances out of the routes, before it does. */
-export function noteLeaving({ db, now }: Pick<AppContext, 'db' | 'now'>, service: StoredService, instanceIds: readonly string[]): void {
+export function noteDowntimeStart(
+  { db, now }: Pick<AppContext, 'db' | 'now'>,
+  service: StoredService,
+  instanceIds: readonly string[],
+): void {
   const deploy = unfinishedDeploys(db, service.id).find(({ strategy }) => strategy === 'stop_first')
   if (deploy === undefined || deploy.routesLeftAt !== null) return
   if (instanceIds.some((id) => instanceById(db, id)?.phase === 'serving')) updateDeploy(db, deploy.id, { routesLeftAt: now() }, now())
 }
 
-/** The routes have the new release. */
-export function noteArrival(context: AppContext, service: StoredService, deployId: string): void {
+export function noteDowntimeEnd(context: AppContext, service: StoredService, deployId: string): void {
   const { db, now } = context
   const deploy = deployById(db, deployId)
   if (deploy?.strategy !== 'stop_first' || deploy.routesLeftAt === null || deploy.downtimeMs !== null) return
