@@ -2,7 +2,8 @@ import { afterEach, expect, test } from 'vitest'
 import type { WorkloadPolicy } from '../../../../server/runtime/workloads/owner.ts'
 import { type EchoWorld, makeEchoWorld } from './echo.ts'
 
-const SEEDS = 300
+const SEEDS = 200
+const TIMEOUT_MS = 120_000
 const STEPS = 25
 const MOST_WANTED = 4
 /** Past the longest pause between two starts, several times over. */
@@ -72,54 +73,62 @@ function start(restarts: WorkloadPolicy['restarts']): () => string {
   return () => `echo-${++count}`
 }
 
-test('whatever happens, as many run in the end as are wanted: none is doubled, and none is lost', async () => {
-  const newId = start('always')
-  for (let seed = 1; seed <= SEEDS; seed++) {
-    const below = randomNumbers(seed)
-    let wanted = 0
-    for (let step = 0; step < STEPS; step++) {
-      if (below(3) === 0) wanted = below(MOST_WANTED + 1)
-      resize(wanted, newId)
-      if (below(2) === 0) mishaps[below(mishaps.length)]?.(world, below)
-      await world.pass(below(1500))
-      expectKnown(seed)
-    }
-    await comeToRest(wanted)
-    const rows = world.rows()
-    expect(
-      rows.map(({ phase }) => phase),
-      `seed ${seed}`,
-    ).toEqual(Array(wanted).fill('running'))
-    expect(world.machine.running().sort(), `seed ${seed}`).toEqual(rows.map(({ id }) => id).sort())
-    expect((await world.engine.list()).length, `seed ${seed}`).toBe(wanted)
-  }
-})
-
-test('whatever happens, what is to run once runs once at most, and its end is told once', async () => {
-  const newId = start('never')
-  for (let seed = 1; seed <= SEEDS; seed++) {
-    const below = randomNumbers(seed)
-    const ids: string[] = []
-    for (let step = 0; step < STEPS; step++) {
-      if (below(3) === 0) {
-        const id = newId()
-        ids.push(id)
-        world.add(id, below(2) === 0 ? 'wait 2000; exit 0' : 'exit 3')
+test(
+  'whatever happens, as many run in the end as are wanted: none is doubled, and none is lost',
+  async () => {
+    const newId = start('always')
+    for (let seed = 1; seed <= SEEDS; seed++) {
+      const below = randomNumbers(seed)
+      let wanted = 0
+      for (let step = 0; step < STEPS; step++) {
+        if (below(3) === 0) wanted = below(MOST_WANTED + 1)
+        resize(wanted, newId)
+        if (below(2) === 0) mishaps[below(mishaps.length)]?.(world, below)
+        await world.pass(below(1500))
+        expectKnown(seed)
       }
-      const [running] = world.rows()
-      if (running !== undefined && running.phase !== 'ended' && below(10) === 0) world.stop(running.id)
-      if (below(2) === 0) mishaps[below(mishaps.length)]?.(world, below)
-      await world.pass(below(1500))
-      expectKnown(seed)
-    }
-    await comeToRest(0)
-    expect([world.rows(), await world.engine.list(), world.machine.running()], `seed ${seed}`).toEqual([[], [], []])
-    for (const id of ids) {
-      expect(world.machine.starts(id), `seed ${seed}, ${id}`).toBeLessThanOrEqual(1)
+      await comeToRest(wanted)
+      const rows = world.rows()
       expect(
-        (world.ends.get(id) ?? []).filter((kind) => kind !== 'interrupted'),
-        `seed ${seed}, ${id}`,
-      ).toHaveLength(1)
+        rows.map(({ phase }) => phase),
+        `seed ${seed}`,
+      ).toEqual(Array(wanted).fill('running'))
+      expect(world.machine.running().sort(), `seed ${seed}`).toEqual(rows.map(({ id }) => id).sort())
+      expect((await world.engine.list()).length, `seed ${seed}`).toBe(wanted)
     }
-  }
-})
+  },
+  TIMEOUT_MS,
+)
+
+test(
+  'whatever happens, what is to run once runs once at most, and its end is told once',
+  async () => {
+    const newId = start('never')
+    for (let seed = 1; seed <= SEEDS; seed++) {
+      const below = randomNumbers(seed)
+      const ids: string[] = []
+      for (let step = 0; step < STEPS; step++) {
+        if (below(3) === 0) {
+          const id = newId()
+          ids.push(id)
+          world.add(id, below(2) === 0 ? 'wait 2000; exit 0' : 'exit 3')
+        }
+        const [running] = world.rows()
+        if (running !== undefined && running.phase !== 'ended' && below(10) === 0) world.stop(running.id)
+        if (below(2) === 0) mishaps[below(mishaps.length)]?.(world, below)
+        await world.pass(below(1500))
+        expectKnown(seed)
+      }
+      await comeToRest(0)
+      expect([world.rows(), await world.engine.list(), world.machine.running()], `seed ${seed}`).toEqual([[], [], []])
+      for (const id of ids) {
+        expect(world.machine.starts(id), `seed ${seed}, ${id}`).toBeLessThanOrEqual(1)
+        expect(
+          (world.ends.get(id) ?? []).filter((kind) => kind !== 'interrupted'),
+          `seed ${seed}, ${id}`,
+        ).toHaveLength(1)
+      }
+    }
+  },
+  TIMEOUT_MS,
+)
