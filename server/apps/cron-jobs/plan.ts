@@ -30,7 +30,6 @@ export interface CronPlan {
 
 const nothing: CronPlan = { next: undefined, run: undefined, skipped: [] }
 
-/** What is to be written down now: the next time, and the run and the skipped times up to now. */
 export function planCronJob(situation: CronSituation): CronPlan {
   const { now, rule, isActive, kept } = situation
   const { schedule, timezone } = rule

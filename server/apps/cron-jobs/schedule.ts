@@ -16,11 +16,7 @@ const FIELD = /^[0-9A-Za-z*,/#-]+$/
 const NICKNAME = /^@(hourly|daily|midnight|weekly|monthly|yearly|annually)$/i
 const FIELDS = 5
 
-/**
- * The first time strictly after `afterMs` (ms since 1970); undefined when there is none.
- *
- * @throws Error for a rhythm that `problemOfSchedule` or `problemOfTimezone` names a problem of.
- */
+/** The first time strictly after `afterMs` (ms since 1970), or undefined. @throws Error for a schedule or time zone with a problem. */
 export function nextFireAt({ schedule, timezone }: Rhythm, afterMs: number): number | undefined {
   return cronOf(`${timezone} ${schedule}`).nextRun(new Date(afterMs))?.getTime()
 }
@@ -34,7 +30,6 @@ export function latestFireWithin(rhythm: Rhythm, fromMs: number, untilMs: number
   return latest
 }
 
-/** Why a text is no schedule that a cron job can have, as a sentence for people; undefined when it is one. */
 export function problemOfSchedule(schedule: string): string | undefined {
   const fields = schedule.trim().split(/[ \t]+/)
   if (schedule.startsWith('@'))

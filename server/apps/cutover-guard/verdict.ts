@@ -8,7 +8,6 @@
  * healthy, or two of them have failed.
  */
 
-/** How a set of instances did: answers that are over, those of them that failed, and deaths. */
 export interface Figures {
   requests: number
   /** 5xx, of the instance itself or given by the ingress in its place (502, 503, 504), and answers broken off. */

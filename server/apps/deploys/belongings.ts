@@ -14,7 +14,6 @@ export function releaseDeploys(context: AppContext, owner: Owner): void {
   }
 }
 
-/** Ends the deploys that are left, and returns when nobody works on any of them. Repeatable. */
 export async function removeDeploys(context: AppContext, owner: Owner): Promise<void> {
   for (const { id } of unfinishedDeploys(context.db, owner.id)) {
     context.db.transaction(() => {

@@ -12,7 +12,6 @@ export const deployOutputName = ({ id }: Pick<StoredDeploy, 'id'>): string => `$
 export const deployLogPath = (context: Pick<AppContext, 'paths'>, deploy: LoggedDeploy): string =>
   outputFileIn(servicePathsOf(context.paths, deploy.serviceId), deployOutputName(deploy))
 
-/** Begins to collect a deploy's log; lines carry the deploy's id as their instance, so that they can be asked for alone. */
 export function followDeployLog(context: Pick<AppContext, 'collector' | 'paths'>, deploy: LoggedDeploy): void {
   context.collector.follow({
     path: deployLogPath(context, deploy),

@@ -36,7 +36,6 @@ export async function settleDeploy(context: AppContext, deployId: string): Promi
   context.work.poke('deploys')
 }
 
-/** A stop-first deploy that failed after its build had nothing left beside it. */
 const fallBackLine = ({ status, strategy }: StoredDeploy): string =>
   status !== 'build_failed' && strategy === 'stop_first' ? ' What was live before is started again.' : ' What was live before still serves.'
 

@@ -54,10 +54,7 @@ export interface RollbackTarget {
   live: StoredRelease
 }
 
-/**
- * The deploy named, or else the one that was live before.
- * @throws AppError conflict when its release is not kept; not_found for a strange id.
- */
+/** @throws AppError conflict when the release to go back to is not kept; not_found for a strange id. */
 export function findRollbackTarget(
   context: AppContext,
   service: StoredService,
@@ -93,7 +90,6 @@ export function rollBack(context: AppContext, service: StoredService, { deploy, 
   })
 }
 
-/** @throws AppError conflict when the deploy has ended. */
 export function cancelDeploy(context: AppContext, service: StoredService, deployId: string): Deploy {
   const deploy = deployById(context.db, deployId)
   if (deploy === undefined || deploy.serviceId !== service.id) throw noSuchDeploy(deployId)
@@ -162,6 +158,5 @@ function presented(context: AppContext, { id, serviceId }: { id: string; service
   return deploy
 }
 
-/** A deploy of another service is answered for in these words as well. */
 export const noSuchDeploy = (id: string): AppError =>
   new AppError('not_found', `There is no deploy ${id} of this service. GET /v1/services/{id}/deploys lists those there are.`)

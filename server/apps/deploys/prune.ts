@@ -20,15 +20,12 @@ const ROOTS_ALONE = 0o700
 type Pruner = Pick<AppContext, 'db' | 'paths' | 'config'>
 
 /**
- * Removes releases beyond the newest kept, built files nobody points to, sources no longer needed, and left-over build folders.
- *
- * It may be called at any moment. What goes is decided and moved aside in one turn of the event loop, so a deploy, restart or
- * upload that begins while the files are deleted finds all of what it needs, or nothing of it, never a part.
+ * What goes is decided and moved aside in one turn of the event loop, so a deploy, restart or upload that begins meanwhile finds all of
+ * what it needs, or nothing of it, never a part.
  */
 export async function pruneReleases(context: Pruner, serviceId: string): Promise<void> {
   const own = servicePathsOf(context.paths, serviceId)
   const kept = removeOldRows(context, serviceId)
-  // A build on its way may be about to point to files that are there already.
   if (!kept.isBuilding) moveOthers(own.releases, own.trash, (name) => kept.artifacts.has(name))
   moveOthers(own.builds, own.trash, (name) => kept.builds.has(name))
   moveOthers(own.secrets, own.trash, (name) => kept.secrets.has(name.replace(/\.new$/, '')))
@@ -101,7 +98,6 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder)
   } catch {
-    // A service that has had no deploy yet has no folders.
     return []
   }
 }

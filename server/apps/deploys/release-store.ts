@@ -10,7 +10,6 @@ import { settingsColumn } from '../services/columns.ts'
 import type { SecretRows, ServiceSecrets } from '../services/env-store.ts'
 import type { ServiceSettings } from '../services/settings.ts'
 
-/** How the built files are run. `appDir` is the folder of the files in which commands are run; absent for their root. */
 const Launch = Type.Object({
   runtime: OneOf([...runtimes, 'shell', 'static']),
   startCommand: Type.String(),

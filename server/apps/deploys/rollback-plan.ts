@@ -9,7 +9,6 @@ export interface ReleaseFacts {
   secrets: ServiceSecrets
 }
 
-/** What going from one release to another changes, with no more than the names of secrets. */
 export function differencesOf(from: ReleaseFacts, to: ReleaseFacts): Omit<RollbackPlan, 'strategy'> {
   return {
     fromDeployId: from.deployId,

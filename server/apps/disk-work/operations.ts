@@ -20,10 +20,7 @@ type Taker = Pick<StoredService, 'type' | 'numInstances'>
 
 const inBody = (field: string): string => `/${field}`
 
-/**
- * Refuses a disk that a service cannot have.
- * @throws AppError validation_failed naming the field, conflict for a service of several instances.
- */
+/** @throws AppError validation_failed naming the field, conflict for a service of several instances. */
 export function checkNewDisk(context: AppContext, owner: Taker, disk: NewDisk, at = inBody): void {
   refuseOwner(owner, at)
   refuseBadPath(context, disk.mountPath, at)
@@ -104,7 +101,6 @@ function takenBy(context: AppContext, disk: StoredDisk, service: StoredService):
   return { serviceId: service.id, uid: service.uid }
 }
 
-/** Begins the deletion: the disk is gone for every caller at once, and for instances when they have been stopped for it. */
 export function deleteDisk(context: AppContext, disk: StoredDisk): void {
   updateDisk(context.db, disk.id, { status: 'deleting' }, context.now())
   context.work.poke('service', disk.serviceId)
@@ -123,7 +119,6 @@ export function releaseDisk(context: AppContext, owner: Owner): void {
   if (disk !== undefined) context.work.poke('disk', disk.id)
 }
 
-/** @throws AppError conflict while the disk is being changed. */
 export function orderSnapshot(context: AppContext, disk: StoredDisk): StoredSnapshot {
   refuseBusy(disk)
   const key = context.db.transaction(() => requestSnapshot(context, disk, 'manual'))()
@@ -139,7 +134,6 @@ export function requireSnapshot({ db }: Pick<AppContext, 'db'>, disk: StoredDisk
   return snapshot
 }
 
-/** Today's content becomes a snapshot of its own. */
 export function restoreSnapshot(context: AppContext, disk: StoredDisk, key: string): StoredDisk {
   const snapshot = requireSnapshot(context, disk, key)
   if (snapshot.status !== 'available') throw new AppError('conflict', `The snapshot is ${snapshot.status}: it cannot be restored.`)
@@ -150,7 +144,6 @@ export function restoreSnapshot(context: AppContext, disk: StoredDisk, key: stri
   return stored(context, disk.id)
 }
 
-/** @throws AppError conflict while it is being taken, or restored. */
 export function deleteSnapshot(context: AppContext, disk: StoredDisk, key: string): void {
   const { status } = requireSnapshot(context, disk, key)
   if (status === 'creating') throw new AppError('conflict', 'The snapshot is still being taken. Delete it when it is there.')

@@ -24,7 +24,6 @@ import { openJobs } from '../workloads/job-store.ts'
 import { keepDisk } from './operations.ts'
 import { compactReplaced, nextDailyAt, pruneSnapshots, requestSnapshot, takeSnapshot } from './snapshots.ts'
 
-/** Delay until the next check whether the instances have gone. */
 const WAIT_MS = 50
 
 /** Returns when the disk is due again though nothing happens (ms since 1970), or undefined. */
@@ -45,9 +44,7 @@ export async function reconcileDisk(context: AppContext, diskId: string): Promis
   return context.now()
 }
 
-/**
- * Instances and jobs that are on their way out have it still, as has a pre-deploy command, and the kernel may need a moment after the last.
- */
+/** The kernel may need a moment after the last user has gone. */
 function isInUse({ db, paths, work }: AppContext, disk: StoredDisk): boolean {
   const users = [...instancesOf(db, disk.serviceId), ...openJobs(db, disk.serviceId).filter(({ phase }) => phase !== 'pending')]
   if (users.length > 0 || work.takenDisks.countOf(disk.serviceId) > 0) return true
@@ -164,7 +161,6 @@ async function orRecordFailure(context: AppContext, disk: StoredDisk, act: () =>
 const reasonOf = (error: unknown): string =>
   error instanceof AppError ? error.message : 'The platform failed at it; its own log says why. Try again.'
 
-/** A try that fails for the reason of the last one is not recorded again. */
 function recordOnce(context: AppContext, disk: StoredDisk, reason: string): void {
   const type = 'disk_create_failed'
   const [last] = listEvents(context.db, disk.serviceId, { type: [type], beforeId: undefined, limit: 1 })

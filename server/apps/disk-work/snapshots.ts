@@ -39,7 +39,6 @@ export function requestSnapshot({ db, now }: Pick<AppContext, 'db' | 'now'>, dis
   return key
 }
 
-/** Takes a snapshot that was written down. What fails leaves nothing but the reason, in the list and among the events. */
 export async function takeSnapshot(context: AppContext, disk: StoredDisk, { key, origin }: StoredSnapshot): Promise<void> {
   const own = diskPathsOf(context.paths, disk.id)
   const target = join(own.snapshots, key)
@@ -116,7 +115,6 @@ async function copyInTime(disk: StoredDisk, { signal, ...copy }: { from: string;
   }
 }
 
-/** Which instances have the disk, and since when, and which pre-deploy command. One that is starting has it soon. */
 function usesOf({ db }: AppContext, disk: StoredDisk): string {
   const instances = instancesOf(db, disk.serviceId).filter(({ phase }) => phase !== 'pending')
   const deploys = unfinishedDeploys(db, disk.serviceId).filter(({ strategy }) => strategy === 'stop_first')

@@ -6,10 +6,7 @@ import { runTool } from './tools.ts'
 const FOLDER_ITSELF = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
 const OWNERS_ALONE = 0o700
 
-/**
- * The copy is made as the folder's owner, so a link put in the place of a folder leads only where the owner could have gone anyway.
- * @throws AppError unavailable when there is no such folder, or its owner may not read something in it.
- */
+/** Copied as the folder's owner: a link put in a folder's place leads only where the owner could have gone anyway. */
 export async function copyFolder(from: string, to: string, options: { signal?: AbortSignal }): Promise<void> {
   const opened: number[] = []
   try {

@@ -6,7 +6,6 @@ import type { StoredDisk } from './store.ts'
 
 type DiskEvent = Extract<EventType, `disk_${string}`>
 
-/** A disk whose service is gone has no list of events to stand in. */
 export function recordDiskEvent(
   { db, now }: Pick<AppContext, 'db' | 'now'>,
   { id, name, serviceId }: StoredDisk,

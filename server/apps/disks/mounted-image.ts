@@ -39,9 +39,7 @@ export async function withMountedImage(
   }
 }
 
-/**
- * $1 is the mount point. The script freezes by itself when it is told to, so no freeze can come after the thaw, which it does in any case.
- */
+/** The script ($1: mount point) freezes by itself when told to, so no freeze can come after the thaw, which always comes. */
 const KEEPER = `
 trap '' PIPE
 if read -r word; then

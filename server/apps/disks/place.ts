@@ -8,7 +8,6 @@ import { mountPathProblem, sizeProblem, topFolderOf } from './rules.ts'
 
 type At = (field: 'mountPath' | 'sizeGB') => string
 
-/** @throws AppError validation_failed for a path at which instances cannot have a disk. */
 export function refuseBadPath({ config, paths, engine }: Pick<AppContext, 'config' | 'paths' | 'engine'>, mountPath: string, at: At): void {
   const own = [realOf(paths.data), ...config.CP_BUILD_PATH.map(realOf)]
   const problem = mountPathProblem(mountPath, own) ?? (engine.capabilities.volumes === 'nowhere' ? undefined : placeProblem(mountPath))
@@ -40,7 +39,6 @@ function realOf(path: string): string {
   }
 }
 
-/** @throws AppError validation_failed for a size that is less than there is already, or more than the server has. */
 export function refuseBadSize(
   context: Pick<AppContext, 'paths' | 'config'>,
   { sizeGb, given }: { sizeGb: number; given: number },

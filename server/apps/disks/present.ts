@@ -4,7 +4,6 @@ import type { StoredDisk } from './store.ts'
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 
-/** A disk as its service shows it. One that is to grow has its new size already. */
 export const presentServiceDisk = ({ id, name, sizeGb, growToGb, mountPath }: StoredDisk): ServiceDisk => ({
   id,
   name,

@@ -53,7 +53,6 @@ const GIB = 1024 ** 3
 
 export const bytesOf = (sizeGb: number): number => sizeGb * GIB
 
-/** Why a disk cannot have this size; undefined when it can. `given` is its size now, 0 for a new one. */
 export function sizeProblem(sizeGb: number, { given, freeBytes }: { given: number; freeBytes: number }): string | undefined {
   if (sizeGb < given) return `A disk cannot shrink: it has ${given} GB. Make a new one, and copy what is to be kept.`
   const freeGb = Math.floor(freeBytes / GIB)

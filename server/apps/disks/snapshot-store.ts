@@ -15,7 +15,7 @@ export interface StoredSnapshot {
 
 const KEPT_MS = keptSnapshotDays * 24 * 60 * 60_000
 
-/** Until when a snapshot is kept, in milliseconds since 1970. */
+/** In milliseconds since 1970. */
 export const snapshotExpiresAt = ({ createdAt }: Pick<StoredSnapshot, 'createdAt'>): number => createdAt + KEPT_MS
 
 const snapshots = tableOf<StoredSnapshot>('disk_snapshots', {
@@ -30,7 +30,6 @@ const snapshots = tableOf<StoredSnapshot>('disk_snapshots', {
 
 export type NewSnapshot = Pick<StoredSnapshot, 'key' | 'diskId' | 'status' | 'origin' | 'createdAt'>
 
-/** Writes down that a snapshot is to be taken, or is there. */
 export function insertSnapshot(db: Database, snapshot: NewSnapshot): void {
   snapshots.insert(db, snapshot)
 }

@@ -21,13 +21,11 @@ const PASS_THROUGH = 0o710
 const ROOTS_ALONE = 0o700
 const USERS_ALONE = 0o700
 
-/** What is not finished is not part of a disk. */
 const FRESH = '.new'
 const READY = '.ready'
 
 export const contentOf = (disk: Pick<StoredDisk, 'isImage'>, paths: DiskPaths): string => (disk.isImage ? paths.image : paths.folder)
 
-/** Makes an empty disk. What it could not make takes no space until the next try. */
 export async function makeStorage(paths: Paths, disk: StoredDisk): Promise<void> {
   const own = diskPathsOf(paths, disk.id)
   if (existsSync(contentOf(disk, own))) return
@@ -82,15 +80,11 @@ async function fillImage(image: string): Promise<void> {
   await runTool(['resize2fs', image])
 }
 
-/** Repairs what a loss of power may have left; quick when there is nothing. 1: it has repaired. */
 export async function checkImage(image: string, how: readonly string[] = ['-p']): Promise<void> {
   await runTool(['e2fsck', ...how, image], { accepted: [0, 1] })
 }
 
-/**
- * The copy has the same bytes, modes, owners, links and holes, and takes no space where the file system shares blocks. It is there when it
- * is complete, or not at all.
- */
+/** The copy has the same bytes, modes, owners, links and holes. It is there when it is complete, or not at all. */
 export async function copyContent(
   { isImage }: Pick<StoredDisk, 'isImage'>,
   { from, to, signal }: { from: string; to: string; signal?: AbortSignal },
@@ -140,7 +134,6 @@ export async function restoreStorage(paths: Paths, disk: StoredDisk, keys: { sna
   if (!existsSync(content)) await rename(ready, content)
 }
 
-/** Makes what is to take a disk's place, while the disk is still in use. Repeatable. */
 export async function prepareRestore(paths: Paths, disk: StoredDisk, snapshotKey: string): Promise<void> {
   const own = diskPathsOf(paths, disk.id)
   const ready = `${contentOf(disk, own)}${READY}`

@@ -53,7 +53,6 @@ export type NewDisk = Pick<
 /** Whether a disk that is to be restored is still the one that instances have. */
 export const isPreparingRestore = ({ status, replacedKey }: StoredDisk): boolean => status === 'restoring' && replacedKey === null
 
-/** Writes down that a disk is to be made. */
 export function insertDisk(db: Database, disk: NewDisk): void {
   disks.insert(db, { ...disk, status: 'creating', updatedAt: disk.createdAt })
 }
@@ -80,7 +79,6 @@ export type DiskChange = Partial<
   >
 >
 
-/** Changes what is named and nothing else; nothing when the disk is gone. */
 export function updateDisk(db: Database, id: string, change: DiskChange, now: number): void {
   disks.update(db, { id }, { ...change, updatedAt: now })
 }

@@ -1,6 +1,5 @@
 import { runSystemTool, type ToolOptions } from '../../platform/process/system-tools.ts'
 
-/** A disk of many gigabytes is checked and copied in minutes. */
 const TOOL_TIMEOUT_MS = 30 * 60_000
 
 export const runTool = (argv: readonly string[], options: ToolOptions = {}): Promise<string> =>

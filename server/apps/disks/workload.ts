@@ -10,10 +10,7 @@ import { diskOfService, isPreparingRestore, type StoredDisk } from './store.ts'
 /** What an instance is given of its service's disk; nothing where there is none. */
 export type DiskOfInstance = Pick<Workload, 'volume'>
 
-/**
- * The disk of an instance about to start, repaired after a loss of power.
- * @throws AppError unavailable while it is changed, is damaged, or cannot be mounted here.
- */
+/** @throws AppError unavailable while the disk is changed, when it is damaged, or when this machine cannot mount it. */
 export async function diskForInstance(context: Pick<AppContext, 'db' | 'paths' | 'engine'>, serviceId: string): Promise<DiskOfInstance> {
   const disk = diskOfService(context.db, serviceId)
   if (disk === undefined) return {}

@@ -1,8 +1,7 @@
 const LOOPBACK_URL = /\/\/(?:[^@/\s]*@)?(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?=[:/]|$)/i
 
 /**
- * The variable that sends builds to a proxy or registry on this machine's loopback, out of those the operator passes to builds. A network
- * of its own would keep such a build from it. What a service sets itself does not count.
+ * The variable by which the operator sends builds to a proxy on this machine's loopback, which a network of their own would keep them from.
  */
 export const loopbackVariable = (passed: Readonly<Record<string, string>>): string | undefined =>
   Object.entries(passed).find(([, value]) => LOOPBACK_URL.test(value))?.[0]

@@ -43,10 +43,8 @@ interface BuildJob {
 }
 
 /**
- * Builds a deploy's source into a release and puts the release into the database. Begun anew after an interruption: the folder
- * is emptied first, and built files that are already kept are found again by their hash.
- *
- * @throws AppError saying which step failed and how; the signal's reason when aborted.
+ * Repeatable after an interruption: built files that are kept already are found by their hash.
+ * @throws AppError naming the step that failed; the signal's reason when aborted.
  */
 export async function buildDeploy(
   context: AppContext,
@@ -56,7 +54,6 @@ export async function buildDeploy(
   const own = await ensureServiceFolders(context.paths, service)
   await context.diskQuota.limit(service)
   const dir = join(own.builds, deploy.id)
-  // Taken once, so that what the build saw and what the release runs with are the same.
   const job = { context, service, deploy, own, dir, secrets: readSecrets(context, service.id), signal }
   try {
     await prepareFolders(job)
@@ -65,7 +62,6 @@ export async function buildDeploy(
     const place = placeInWorkspace(openSourceView(upload), relative(upload, findSourceRoot({ dir: upload, rootDir, publishPath })))
     const root = join(upload, place.rootDir)
     const plan = await planBuild(job, { root, appDir: place.appDir })
-    // Everything that is to be read of the source was read while nobody else could change it.
     if (isRoot) await chownTree(upload, service.uid, service.uid)
     warnOfSharedNetwork(job)
     const built = await buildRelease({
@@ -180,7 +176,6 @@ function requireFolder(dir: string, folder: string): void {
 async function keepArtifact({ own, signal }: BuildJob, builtDir: string): Promise<string> {
   const artifact = await hashTree(builtDir, { signal })
   const kept = join(own.releases, artifact)
-  // The very same files are there already when nothing has changed since an earlier release.
   await rename(builtDir, kept).catch((error: unknown) => {
     if (!isOccupied(error)) throw error
   })

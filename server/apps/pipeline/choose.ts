@@ -39,7 +39,5 @@ export function chooseDeploys<T extends Waiting>(unfinished: readonly T[], { bus
   return [...ready, ...chosen]
 }
 
-/**
- * A build may take half an hour: where there are several workspaces, none of them has all places, so that the next one to come finds one.
- */
+/** One workspace never has all places: a build may take half an hour. */
 export const placesOfEach = (maxBuilds: number, workspaces: number): number => (workspaces > 1 ? Math.max(1, maxBuilds - 1) : maxBuilds)

@@ -10,7 +10,6 @@ import { type DiskOfInstance, diskForInstance } from '../disks/workload.ts'
 import type { StoredService } from '../services/store.ts'
 import { instancesOf } from '../workloads/instance-store.ts'
 
-/** Delay until the next check whether the instances have gone. */
 const WAIT_MS = 50
 
 const NO_DISK: DiskOfInstance = {}

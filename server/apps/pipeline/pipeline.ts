@@ -45,7 +45,6 @@ async function advance(
 ): Promise<boolean> {
   for (const step of [build, preDeploy, beginUpdate]) {
     const now = current(context, deploy)
-    // The deploy may have ended or been canceled from outside between two steps.
     if (now.finishedAt !== null) return false
     const failure = isCanceled(now) ? canceled : await step(context, service, { deploy: now, signal })
     if (failure !== undefined) {
@@ -149,7 +148,6 @@ function begin(context: AppContext, service: StoredService, { deploy, status, ev
   })()
 }
 
-/** What a step's error means for the deploy. A stop of the control plane is none: the deploy goes on at the next start. */
 async function failureOf(context: AppContext, { stage, run, signal }: Omit<Attempt, 'deploy'>): Promise<Ending | undefined> {
   const status = stage.failed
   try {
@@ -169,7 +167,6 @@ async function failureOf(context: AppContext, { stage, run, signal }: Omit<Attem
 
 function endHere(context: AppContext, service: StoredService, { deploy, failure }: { deploy: StoredDeploy; failure: Ending }): void {
   context.db.transaction(() => {
-    // A deletion of the service may have ended the deploy meanwhile.
     if (current(context, deploy).finishedAt === null) endDeploy(context, { deploy, owner: service }, failure)
   })()
   context.work.poke('service', service.id)

@@ -16,7 +16,7 @@ export function preDeployCommandOf({ db }: Pick<AppContext, 'db'>, { releaseId }
 }
 
 /**
- * The command may run a second time when the control plane dies meanwhile.
+ * The command may run again after a crash of the control plane.
  * @throws AppError saying how it failed; the signal's reason when aborted.
  */
 export async function runPreDeploy(

@@ -65,7 +65,6 @@ export function createDeployQueue(context: AppContext, signal: AbortSignal): Dep
       .catch(async (error) => {
         if (signal.aborted) return
         context.log.error('deploy stopped', { deployId: deploy.id, ...describeError(error) })
-        // After a full disk, say, the deploy goes on where it was, but not at once.
         await sleep(RETRY_MS, undefined, { signal: AbortSignal.any([signal, abort.signal]) }).catch(() => undefined)
       })
       .finally(() => {

@@ -1,4 +1,2 @@
-/**
- * At which port siblings reach a service: that of its instances where each has a network of its own, elsewhere one that leads to theirs.
- */
+/** Siblings reach a service at this port, which is its instances' own or leads to it. */
 export const INTERNAL_PORT = 10_000

@@ -13,10 +13,7 @@ export interface ListeningOwner extends Owner {
   instanceIds: string[]
 }
 
-/**
- * What siblings reach by name: each service by its slug, which no other service has, and by its plain name as long as nobody else of the
- * workspace could be meant by it.
- */
+/** A service is reached by its slug, and by its plain name unless another service of the workspace could be meant by it. */
 export function linksOf(owners: readonly ListeningOwner[]): LinkedService[] {
   const meant = Map.groupBy(
     owners.flatMap(({ workspaceId, name, slug, id }) =>

@@ -29,7 +29,6 @@ interface TargetRow {
   own_port: number | null
 }
 
-/** The port of all, and the one that the service's variables name, unless an instance listens there itself: then it is reached as it is. */
 function portsOf(rows: readonly TargetRow[]): number[] {
   const named = rows.find(({ own_port }) => own_port !== null)?.own_port
   const isTaken = rows.some(({ port }) => port === named)

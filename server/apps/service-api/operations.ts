@@ -42,7 +42,6 @@ export function createService(context: AppContext, workspaceId: string, body: Se
   refuseSameNames(secretFiles)
   const numInstances = details.numInstances ?? 1
   const disk = newDiskOf(context, body, numInstances)
-  // The control plane's own API answers at this host.
   const publicHost = new URL(context.publicUrl).hostname
   const service = withinQuotas(context, workspaceId, () => {
     refuseTakenName(context, workspaceId, { name: body.name })

@@ -110,7 +110,6 @@ function privateReachOf({ db }: Pick<AppContext, 'db'>, service: StoredService):
   return { openPorts: openPortsOf(service, port), url: formatAddress({ host: internalHostOf(service), port }) }
 }
 
-/** Where all share the machine's network, one port leads to those of all instances. */
 function livePortOf(db: Database, { id, liveDeployId, liveGeneration }: StoredService): number {
   const live = db
     .query<{ address: string | null; port: number }, [string, string | null, number]>(

@@ -4,7 +4,6 @@ import type { StoredService } from './store.ts'
 
 export const hostOf = (context: Pick<AppContext, 'config'>, slug: string): string => `${slug}.${context.config.CP_BASE_DOMAIN}`
 
-/** The name by which services of the same workspace reach a service. */
 export const internalHostOf = ({ slug }: Pick<StoredService, 'slug'>): string => slug
 
 /** The URL of a web service or static site: https once its host has a certificate. The port stands in it unless it is the scheme's own. */

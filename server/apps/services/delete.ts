@@ -4,7 +4,6 @@ import type { AppContext } from '../context.ts'
 import { ownerOf } from './owner.ts'
 import { markDeleted, removeServiceRow, type StoredService } from './store.ts'
 
-/** Begins the deletion: the service is gone for every caller at once, and what is left of it goes as soon as it can. */
 export function deleteService(context: AppContext, service: StoredService): void {
   const owner = ownerOf(service)
   inOneChange(context.db, () => {

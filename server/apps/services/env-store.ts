@@ -64,7 +64,6 @@ export function resolveValue(input: { value?: string; generateValue?: boolean },
   return input.value
 }
 
-/** @throws AppError validation_failed when two files have one name. */
 export function refuseSameNames(files: readonly SecretFileEntry[]): void {
   const twice = files.find((file, index) => files.findIndex((other) => other.name === file.name) !== index)
   if (twice !== undefined) throw new AppError('validation_failed', `${twice.name} stands there twice.`)

@@ -17,7 +17,6 @@ const nothing: Condition = { sql: '0', values: {} }
 const shownRuntime = `CASE WHEN type IN (${sqlList(typesWith('runsProgram'))})
    THEN coalesce(json_extract(settings, '$.runtime'), nullif(detected_runtime, 'bun'), 'node') END`
 
-/** The conditions of a list of services as SQL over bound values; `beforeId` is the item that the cursor stands for. */
 export function serviceFilter({ workspaceId, scope }: Viewer, query: ServiceQuery, beforeId: string | undefined): SqlFilter {
   const conditions: Condition[] = [
     { sql: 'workspace_id = $workspaceId', values: { workspaceId } },

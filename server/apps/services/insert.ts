@@ -3,9 +3,7 @@ import { slugify } from '../../../shared/slug.ts'
 import { randomLetters } from '../../platform/id.ts'
 import { insertServiceRow, isSlugTaken, type NewService } from './store.ts'
 
-/**
- * Adds a service with a slug that is neither taken nor reserved, and a user of its own. Belongs into the transaction that checked the name.
- */
+/** Belongs into the transaction that checked the name. */
 export function insertService(db: Database, service: Omit<NewService, 'slug' | 'uid'>, isReserved: (slug: string) => boolean): void {
   insertServiceRow(db, { ...service, slug: freeSlug(db, service.name, isReserved), uid: nextUid(db) })
 }

@@ -20,7 +20,6 @@ const kinds = [
 export const fitsMachine = ({ cpu, memoryBytes }: Machine, wanted: Wanted): boolean =>
   wanted.cpu <= cpu && wanted.memoryMb * MIB * (1 - KEPT_BY_KERNEL) <= memoryBytes
 
-/** The largest size that the machine can give whole; the smallest where it can give none. */
 export function largestFitting<Name extends string>(machine: Machine, sizes: Readonly<Record<Name, Wanted>>): Name {
   const names = Object.keys(sizes) as Name[]
   const [smallest] = names as [Name]

@@ -8,10 +8,7 @@ import { type AnyDetailsInput, defaultShutdownDelaySeconds, hasDetail, isDetail,
 import { type ServiceType, traitsOf } from '../../../shared/service-type.ts'
 import { isNeutralControl } from './controls.ts'
 
-/**
- * What a release is made with and restored to: everything of a service but its name, its variables and how many of it run. The schema is
- * of what is kept, so what clients may send is checked elsewhere, and more strictly.
- */
+/** The schema is of what is kept; what clients may send is checked elsewhere, and more strictly. */
 export const ServiceSettings = Type.Object({
   runtime: Type.Union([OneOf(runtimes), Type.Null()]),
   rootDir: Type.String(),

@@ -11,7 +11,7 @@ import type { Figures } from '../cutover-guard/verdict.ts'
 import { controlsColumn, figuresColumn, labelsColumn, settingsColumn } from './columns.ts'
 import type { ServiceSettings } from './settings.ts'
 
-/** A release that is watched after it took another's place. Times are milliseconds since 1970. */
+/** A release that is watched after it took another's place; times here and below are milliseconds since 1970. */
 export interface StoredGuard {
   previous: { deployId: string; generation: number }
   startedAt: number
@@ -24,7 +24,6 @@ export interface StoredSleep {
   how: Exclude<SleepMode, 'off'>
 }
 
-/** A service as it is kept. Times are milliseconds since 1970. */
 export interface StoredService {
   id: string
   workspaceId: string
@@ -36,7 +35,6 @@ export interface StoredService {
   settings: ServiceSettings
   /** In force at once, and no part of a release. */
   controls: ServiceControls
-  /** Kept for clients, and no part of a release. */
   labels: ServiceLabels
   detectedRuntime: Runtime | null
   generation: number
@@ -123,7 +121,6 @@ export const servicesToWatch = (db: Database): string[] =>
      OR id IN (SELECT service_id FROM instances)`,
   )
 
-/** Ids of the services of a workspace that lie within a scope. */
 export const serviceIdsOf = (db: Database, { workspaceId, scope }: { workspaceId: string; scope: ServiceScope }): string[] =>
   idsOf(db, 'workspace_id = $workspaceId AND deleted_at IS NULL', { workspaceId }).filter((id) => isWithin(scope, id))
 
@@ -144,7 +141,6 @@ export type NewService = Pick<
   'id' | 'workspaceId' | 'name' | 'slug' | 'type' | 'uid' | 'numInstances' | 'settings' | 'controls' | 'labels' | 'createdAt'
 >
 
-/** Adds a service. Belongs into the transaction that checked name and slug. */
 export function insertServiceRow(db: Database, service: NewService): void {
   services.insert(db, { ...service, updatedAt: service.createdAt })
 }
@@ -181,7 +177,6 @@ export function setAwake(db: Database, id: string, now: number): void {
   services.update(db, { id }, { asleepAt: null, asleepHow: null, wokenAt: now })
 }
 
-/** Begins a deletion: the service is gone for every caller, and its slug is free at once. */
 export function markDeleted(db: Database, id: string, now: number): void {
   services.update(db, { id }, { deletedAt: now, slug: id })
 }

@@ -4,10 +4,7 @@ import type { ServiceSettings } from './settings.ts'
 
 type Settings = Pick<ServiceSettings, 'allowUserNamespaces'>
 
-/**
- * A right given earlier stays in the settings and counts for nothing meanwhile.
- * @throws AppError validation_failed saying how it is permitted.
- */
+/** Rights given earlier stay and count for nothing meanwhile. @throws AppError validation_failed saying how one is permitted. */
 export function refuseUserNamespaces(config: Pick<AppSettings, 'CP_USER_NAMESPACES'>, before: Settings, after: Settings): void {
   if (config.CP_USER_NAMESPACES === 'allow' || after.allowUserNamespaces !== true || before.allowUserNamespaces === true) return
   const message =

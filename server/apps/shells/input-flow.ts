@@ -5,7 +5,6 @@ export interface InputFlow {
   take(bytes: Uint8Array): boolean
 }
 
-/** Taken input is reported in steps, not with every key. */
 const STEP_BYTES = shellInputWindowBytes / 8
 
 export interface InputFlowOptions {

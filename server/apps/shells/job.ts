@@ -20,9 +20,8 @@ export interface TerminalJob {
 }
 
 /**
- * The job is written down before its terminal is there, and never waits in the queue: a control plane that finds it without a terminal
- * concludes that its end is not known.
- * @throws AppError conflict when nothing of the service is live.
+ * Written down before its terminal is there; one that a control plane finds without a terminal ended unobserved.
+ * @throws AppError conflict when nothing is live.
  */
 export function beginTerminalJob(
   context: AppContext,
@@ -74,6 +73,5 @@ export function endTerminalJob(context: AppContext, service: StoredService, jobI
       : outcomeOf(job, 'reason' in end ? undefined : { ...end, oomKilled: false })
   endJob(context, { job, service }, outcome)
   context.work.poke('jobs', service.id)
-  // A deletion waits until nothing of the service is left.
   context.work.poke('service', service.id)
 }

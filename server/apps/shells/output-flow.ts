@@ -1,7 +1,6 @@
 import type { OpenTerminal } from '../../engines/port/port.ts'
 import type { ClientSocket } from '../../http/sockets/sockets.ts'
 
-/** A terminal's output on its way to a client: the terminal waits while too much of it is under way. */
 export interface OutputFlow {
   send(bytes: Uint8Array): void
   attach(terminal: Pick<OpenTerminal, 'pause' | 'resume'>): void

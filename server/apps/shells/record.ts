@@ -17,10 +17,8 @@ export function recordOpened({ db, now }: AppContext, shell: RecordedShell): voi
   recordEvent(db, { owner: shell.service, type: 'shell_opened', details: detailsOf(shell), now: now() })
 }
 
-/** Events kept for a service: two of each shell. */
 const KEPT_EVENTS = 10_000
 
-/** A service that is gone by then has taken its events with it. */
 export function recordClosed(context: AppContext, shell: RecordedShell, { end, openedAt }: { end: ShellEnd; openedAt: number }): void {
   try {
     const { db, now } = context

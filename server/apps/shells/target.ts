@@ -25,7 +25,6 @@ export function shellTargetOf({ db }: Pick<AppContext, 'db'>, service: StoredSer
 
 const isRunning = ({ phase, startedAt }: StoredInstance): boolean => phase !== 'pending' && startedAt !== null
 
-/** The instance that requests reach comes first, then the newest that runs. */
 function chosen(instances: readonly StoredInstance[], wantedId: string | undefined): StoredInstance | undefined {
   if (wantedId !== undefined) {
     const wanted = instances.find(({ id }) => id === wantedId)

@@ -27,10 +27,7 @@ function entryFields(entry: TreeEntry): string[] {
   }
 }
 
-/**
- * Links are read, never followed; sockets, fifos and devices are left out.
- * @throws the reason of `signal` when it aborts, and the system's error when something cannot be read.
- */
+/** Links are read, never followed; sockets, fifos and devices are left out. @throws the signal's reason, and errors of the system. */
 export async function hashTree(dir: string, options: { signal?: AbortSignal } = {}): Promise<string> {
   const entries: TreeEntry[] = []
   const folders = ['']

@@ -23,7 +23,6 @@ export interface Upload<T> {
   contentType: string
   expectedBytes?: number
   signal: AbortSignal
-  /** Throws when the right to upload has ended while the bytes came. */
   requireRight(): void
   change<R>(apply: () => R): R
   onKept(source: StoredSource): T
@@ -33,7 +32,6 @@ const unpackedDir = (context: Pick<AppContext, 'paths'>, source: Pick<StoredSour
   join(servicePathsOf(context.paths, source.serviceId).builds, source.id)
 
 /**
- * The archive is streamed to disk, unpacked once to see that it can be, and kept.
  * @throws AppError bad_request, payload_too_large or unsupported_media_type for a bad archive; not_found when the service was deleted
  * meanwhile; unavailable without room.
  */
@@ -77,7 +75,6 @@ function refuseDeleted(context: AppContext, serviceId: string): void {
   if (serviceById(context.db, serviceId)?.deletedAt !== null) throw new AppError('not_found', 'The service was deleted meanwhile.')
 }
 
-/** The unpacked files of a source, from its upload or from the kept archive, moved to `into`. */
 export async function unpackSource(
   context: AppContext,
   source: StoredSource,

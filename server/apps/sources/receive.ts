@@ -18,18 +18,13 @@ export interface ReceiveOptions {
 }
 
 export interface ReceivedUpload {
-  /** The temporary file, flushed to disk and mode 0600; the caller's to rename or remove. */
   path: string
   sha256: string
   sizeBytes: number
   format: ArchiveFormat
 }
 
-/**
- * After any error the file is gone.
- * @throws AppError unsupported_media_type for what is neither gzip nor zip, payload_too_large, bad_request for an empty or cut off body,
- * unavailable when the disk is full.
- */
+/** After any error the file is gone. @throws AppError unsupported_media_type, payload_too_large, bad_request or unavailable, as fits. */
 export async function receiveUpload(options: ReceiveOptions): Promise<ReceivedUpload> {
   const declared = declaredFormat(options.contentType)
   const chunks = declared === 'form' ? multipartFile(options.body, options.contentType) : options.body

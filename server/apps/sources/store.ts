@@ -24,7 +24,6 @@ const sources = tableOf<StoredSource>('sources', {
 export const sourceFile = (paths: Paths, source: Pick<StoredSource, 'id' | 'serviceId' | 'format'>): string =>
   join(servicePathsOf(paths, source.serviceId).sources, `${source.id}.${source.format}`)
 
-/** Adds a source whose files are in place already. */
 export function insertSource(db: Database, source: StoredSource): void {
   sources.insert(db, source)
 }

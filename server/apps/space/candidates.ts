@@ -26,10 +26,8 @@ const MIB_PER_GIB = 1024
 
 type Given = Pick<AppContext, 'db' | 'engine' | 'paths' | 'shells'>
 
-/** What is known of whoever the space is measured for. */
 export type SpaceOwner = Owner & { uid: number }
 
-/** Services of which something runs, be it a shell alone, and builds under way. */
 export async function candidatesOf({ db, engine, paths, shells }: Given): Promise<Candidate[]> {
   const listed = Map.groupBy(await engine.list(), ({ serviceId }) => serviceId)
   const running = new Set([...listed.keys(), ...shells.serviceIds()])
@@ -50,7 +48,6 @@ function serviceCandidate({ db, paths }: Pick<Given, 'db' | 'paths'>, service: S
   const layers = workloadIds.map((id) => layerOf(recordDirIn(paths.engineState, id))).filter((folder) => existsSync(folder))
   const plan = (running && releaseById(db, running.releaseId)?.settings.plan) ?? service.settings.plan
   const disk = diskOfService(db, service.id)
-  // An image has taken its space already.
   const folderDisk =
     disk === undefined || disk.isImage ? undefined : { folder: diskPathsOf(paths, disk.id).folder, mb: disk.sizeGb * MIB_PER_GIB }
   const folders = [own.home, own.tmp, own.output, ...layers, ...(folderDisk === undefined ? [] : [folderDisk.folder])]

@@ -77,7 +77,6 @@ async function whileShort(watch: Watch, shortage: Shortage): Promise<number> {
 const isUsed = ({ db, shells }: AppContext): boolean =>
   hasInstances(db) || unfinishedDeploys(db).length > 0 || allOpenJobs(db).length > 0 || shells.serviceIds().length > 0
 
-/** Returns when to check again. */
 async function sweep(watch: Watch, shortage: Shortage): Promise<number> {
   const { context, held, down } = watch
   const candidates = isUsed(context) ? await candidatesOf(context) : []

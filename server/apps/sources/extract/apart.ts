@@ -9,13 +9,9 @@ import type { ExtractResult } from './target.ts'
 
 const program = isCompiled ? [process.execPath, 'extract'] : [process.execPath, join(import.meta.dirname, 'child.ts')]
 
-/** More at once would only take memory. */
 const MOST_AT_ONCE = 4
 
-/**
- * Calls `extractArchive` in a process of its own, which ends with us.
- * @throws what `extractArchive` throws, and AppError unavailable when that process was killed.
- */
+/** The process ends with us. @throws what `extractArchive` throws, and AppError unavailable when that process was killed. */
 export async function extractApart({ signal, ...task }: ExtractOptions): Promise<ExtractResult> {
   await takePlace()
   try {

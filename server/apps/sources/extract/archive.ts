@@ -17,8 +17,8 @@ export interface ExtractOptions {
 }
 
 /**
- * Nothing is written outside `into`, files become 0644 or 0755, and after any error `into` is gone.
- * @throws AppError bad_request naming the entry, unavailable when the disk is full; the signal's reason when aborted.
+ * Nothing is written outside `into`, and after any error it is gone.
+ * @throws AppError bad_request naming the entry, unavailable on a full disk.
  */
 export async function extractArchive(options: ExtractOptions): Promise<ExtractResult> {
   const { into, signal } = options

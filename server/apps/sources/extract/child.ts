@@ -1,6 +1,6 @@
 /**
  * An archive is unpacked in a process of its own: what a hostile one costs, in memory or time, it costs there, and goes with the process.
- * It is given its task as an argument and tells the outcome as a line of JSON; its standard input ends when whoever started it is gone.
+ * The task comes as an argument, and the outcome leaves as a line of JSON; standard input ends when whoever started it is gone.
  */
 import { writeFileSync, writeSync } from 'node:fs'
 import { AppError, messageOf } from '../../../../shared/error.ts'

@@ -1,9 +1,8 @@
 import { refuseArchive, refuseEntry } from './rules.ts'
 
-/** What a path of the tree is; a link is held by its target, as it was written in the archive. */
 export type TreeNode = 'directory' | 'file' | { linkTo: string }
 
-/** As many as Linux follows before it answers ELOOP. */
+/** Linux follows this many links before it answers ELOOP. */
 const MAX_LINKS_FOLLOWED = 40
 /** Names along the ways of all links of an archive together: those of thousands of packages have some hundred thousand. */
 const MAX_STEPS = 2_000_000

@@ -1,8 +1,6 @@
 import { AppError } from '../../../../shared/error.ts'
 
-/** Bounds of one archive. All of them are checked while it streams, so a bomb is cut off early. */
 export interface ExtractLimits {
-  /** Bytes of the unpacked files together. */
   maxBytes: number
   maxFiles: number
   /** Unpacked bytes for each byte of the archive, looked at from `RATIO_FLOOR_BYTES` on. */
@@ -42,10 +40,7 @@ function showName(name: string): string {
   return `"${short}"`
 }
 
-/**
- * The segments of a path below the root, none for the root itself.
- * @throws AppError bad_request for a path that is absolute, climbs, is not portable or is too long or deep.
- */
+/** @throws AppError bad_request for a path that is absolute, climbs, is not portable or is too long or deep. */
 export function parseEntryPath(name: string, limits: Pick<ExtractLimits, 'maxPathBytes' | 'maxDepth'>): string[] {
   if (name === '') throw refuseEntry(name, 'is an empty name')
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters looked for

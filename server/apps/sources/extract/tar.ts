@@ -10,7 +10,6 @@ interface TarSource {
   signal?: AbortSignal | undefined
 }
 
-/** Unpacks a tar.gz into `target`, streaming: neither the archive nor a file of it is ever held in memory as a whole. */
 export async function extractTar(source: TarSource, target: ExtractTarget): Promise<void> {
   const parser = extract()
   // The gunzip of the web's streams, because it refuses a cut off stream and bytes behind its end.
@@ -25,7 +24,6 @@ export async function extractTar(source: TarSource, target: ExtractTarget): Prom
 const TAR_BYTES_PER_FILE = 4096
 const TAR_BLOCK_BYTES = 512
 
-/** Passes the tar's bytes on while it holds them against the limits, and checks the end mark behind the last of them. */
 async function* meter(chunks: AsyncIterable<Uint8Array>, { path, limits, signal }: TarSource): AsyncGenerator<Uint8Array> {
   const archiveBytes = Bun.file(path).size
   const mostBytes = limits.maxBytes + limits.maxFiles * TAR_BYTES_PER_FILE
@@ -89,6 +87,5 @@ function isSparse(header: Header): boolean {
 
 async function skip(entry: TarEntry): Promise<void> {
   for await (const _ of entry) {
-    // A folder or link has no content, but the parser waits until it is read.
   }
 }

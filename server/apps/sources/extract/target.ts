@@ -9,16 +9,11 @@ export interface ExtractResult {
   totalBytes: number
 }
 
-/**
- * A folder that an archive is unpacked into. Links are only remembered until `finish`, so while files are
- * written there is no link on disk that one could be written through.
- */
+/** Links are only remembered until `finish`, so while files are written no link is on disk that one could be written through. */
 export interface ExtractTarget {
   addDirectory(name: string): Promise<void>
   addFile(name: string, mode: number, content: AsyncIterable<Uint8Array>): Promise<void>
-  /** `target` as a symbolic link would hold it: relative to the link's folder. */
   addSymlink(name: string, target: string): void
-  /** Another name of a file that came earlier in the archive; written as a copy. */
   addHardLink(name: string, target: string): Promise<void>
   finish(): Promise<ExtractResult>
 }
