@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { messageOf } from '../../../../shared/error.ts'
 import type { Usage } from '../../port/port.ts'
@@ -6,6 +6,7 @@ import type { Limits, Priority } from '../../port/workload.ts'
 import { signalProcess } from '../kernel/proc.ts'
 import { watchPath } from '../kernel/watch-path.ts'
 import { parseCores } from './cores.ts'
+import { childDirs, groupNames, readIfThere, removeDir, removeGroup } from './group-dirs.ts'
 import { type CgroupLayout, type Controller, type LimitWrite, type Throttling, v1Layout, v2Layout } from './layouts.ts'
 
 /** Control groups under our label, each named `<parent>/<workload id>`; a service has a parent for its apps, and one for what can wait. */
@@ -266,47 +267,4 @@ function setFrozen({ layout: { freezing }, freezerDir }: Hierarchies, group: str
 function forbidForks(pidsDir: string | undefined, group: string): void {
   const file = pidsDir === undefined ? undefined : join(pidsDir, group, 'pids.max')
   if (file !== undefined && existsSync(file)) writeFileSync(file, '0')
-}
-
-function groupNames(directories: string[]): string[] {
-  const names = new Set<string>()
-  for (const directory of directories) {
-    for (const service of childDirs(directory)) {
-      for (const workload of childDirs(join(directory, service))) names.add(`${service}/${workload}`)
-    }
-  }
-  return [...names]
-}
-
-function childDirs(directory: string): string[] {
-  try {
-    return readdirSync(directory, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory())
-      .map((entry) => entry.name)
-  } catch {
-    return []
-  }
-}
-
-function removeGroup(directories: string[], group: string): boolean {
-  const isRemoved = directories.map((directory) => removeDir(join(directory, group))).every(Boolean)
-  for (const directory of directories) removeDir(join(directory, group, '..'))
-  return isRemoved
-}
-
-function removeDir(directory: string): boolean {
-  try {
-    rmdirSync(directory)
-    return true
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'ENOENT'
-  }
-}
-
-function readIfThere(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
-  }
 }
