@@ -35,7 +35,7 @@ export interface LinkedService {
 
 export interface Listener {
   port: number
-  /** Whether it can be connected to at the instance's address; at 127.0.0.1 only, see `exposeLoopback`; or at `::1` and the like only. */
+  /** Connections reach the port at the instance's address; at 127.0.0.1 only, see `exposeLoopback`; or at `::1` and the like only. */
   reach: 'address' | 'loopback' | 'nowhere'
 }
 
@@ -54,7 +54,7 @@ export type InstanceState =
       signal: string | null
       /** The kernel killed it, or a process of it, because it wanted more than `memoryBytes`. */
       oomKilled: boolean
-      /** It ended unobserved as what watched it was killed, and not with the whole machine. */
+      /** The instance ended unobserved, as what watched it was killed, and not with the whole machine. */
       keeperWasKilled?: true
       at: string
     }

@@ -39,7 +39,7 @@ const PR_CAPBSET_DROP = 24
 const PR_CAP_AMBIENT = 47
 const PR_CAP_AMBIENT_CLEAR_ALL = 4
 const CAPABILITY_VERSION_3 = 0x2008_0522
-/** As many as fit into the kernel's two words; those it does not know it refuses. */
+/** The kernel's two words hold so many; numbers it does not know it refuses. */
 const CAPABILITIES = 64
 
 const KEYCTL_JOIN_SESSION_KEYRING = 1
@@ -122,7 +122,7 @@ export function leaveSteps({ user, hasCapabilities, hasKeyrings, priority, cwd, 
   return [
     step('close_range', [3, -1, 0]),
     ...PRIORITY_STEPS[priority],
-    // As root, whose share of keys is large; where all run as one user there is none to be kept apart from.
+    // Root joins it, whose share of keys is large; where all run as one user there is none to be kept apart from.
     step('keyctl', [KEYCTL_JOIN_SESSION_KEYRING, 0], user !== undefined && hasKeyrings ? 'No keyring of its own could be made' : undefined),
     ...(cgroupView === undefined ? [] : cgroupSteps(cgroupView)),
     ...(hasCapabilities ? [step('unshare', [CLONE_NEWCGROUP]), ...boundingSteps()] : []),

@@ -165,7 +165,7 @@ function groupsIn(hierarchies: Hierarchies): Cgroups {
     controllers: new Set(labelDirs.keys()),
     create: (group, limits, priority) => {
       createGroup(hierarchies, group, layout.limitWrites(limits, priority))
-      // Those of others are not its siblings but its parent's. An app's parent has the weight it starts with, or what it has come to.
+      // Workloads of other services are siblings of the parent, so weights count there. An app's parent keeps what it has come to.
       if (priority === 'background') weigh(hierarchies, dirname(group), priority)
     },
     birthplace: (group) => (layout.hasBirthplace ? join(uniqueDirs[0], group) : undefined),

@@ -17,7 +17,7 @@ export function parseHostService(text: string): HostService {
   return { name, address, port: Number(port) }
 }
 
-/** As a setting, separated by commas: the texts as they are, each good. @throws Error naming the first that is not. */
+/** The setting's texts as they are, each good. @throws Error naming the first that is not. */
 export function checkHostServices(texts: readonly string[]): string[] {
   const names = texts.map((text) => parseHostService(text).name)
   const twice = names.find((name, index) => names.indexOf(name) !== index)

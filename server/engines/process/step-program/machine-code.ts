@@ -2,7 +2,7 @@
  * The program itself, once for each processor: its bytes, and what they say in the words of GNU as (Intel's syntax for x86-64), from which
  * a test makes them anew. A line without bytes is a label.
  *
- * It reads the file that its first argument names to `STEPS_ADDRESS`, makes the system calls that are listed there, and becomes the rest of
+ * The program reads the file that its first argument names to `STEPS_ADDRESS`, makes the system calls that are listed there, and becomes the rest of
  * its arguments. A call that fails and has words for that prints them and ends it with 125. See steps.ts for what the file looks like.
  */
 
