@@ -1,3 +1,4 @@
+import { traitsOf } from '../../../shared/service-type.ts'
 import { SHARED_ADDRESS } from '../../engines/port/loopback-address.ts'
 import { isRoot } from '../../platform/service-folders.ts'
 import type { AppContext } from '../context.ts'
@@ -34,7 +35,7 @@ export async function probeInstance(context: AppContext, id: string, signal: Abo
 /** The watch ends by itself only with the wait beside it, which then says why. */
 const never = (): Promise<never> => new Promise(() => {})
 
-const hasPort = ({ type }: StoredService): boolean => type === 'web_service' || type === 'private_service'
+const hasPort = ({ type }: StoredService): boolean => traitsOf(type).listens
 
 function checkOf(context: AppContext, service: StoredService, { id, port, releaseId }: StoredInstance): HealthCheck {
   const address = instanceById(context.db, id)?.address ?? SHARED_ADDRESS
@@ -59,7 +60,7 @@ function watchOf(context: AppContext, service: StoredService, { instance, check 
   const { id } = instance
   const { db, engine } = context
   const expected = givenPortOf(context, instance)
-  const isPrivate = service.type === 'private_service'
+  const isPrivate = traitsOf(service.type).choosesPort
   return {
     expected,
     isPrivate,
