@@ -17,7 +17,7 @@ import {
   SleepInput,
 } from './service-controls.ts'
 import { RegionInput } from './service-labels.ts'
-import type { ServiceType } from './service-type.ts'
+import { type ServiceType, serviceTypes } from './service-type.ts'
 
 /** The runtimes the process engine can build and run. */
 export const runtimes = ['node', 'bun', 'python', 'go', 'rust'] as const
@@ -158,19 +158,15 @@ export const isDetail = (key: string): boolean => Object.hasOwn(fields, key)
 /** Whether services of a type have a field. */
 export const hasDetail = (type: ServiceType, key: string): boolean => (fieldsOfType[type] as readonly string[]).includes(key)
 
+const inPascalCase = (name: string): string => name.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())
+
 /**
  * The schema takes the fields of all types: a patch does not name the type, and clients send fields of other types with values that
  * change nothing. Which of them a service has is asked by `hasDetail`; the OpenAPI document shows each type by itself.
  */
 export const ServiceDetailsInput = {
   ...StrictObject(fields),
-  'x-variants': {
-    WebServiceDetailsInput: fieldsOfType.web_service,
-    PrivateServiceDetailsInput: fieldsOfType.private_service,
-    BackgroundWorkerDetailsInput: fieldsOfType.background_worker,
-    CronJobDetailsInput: fieldsOfType.cron_job,
-    StaticSiteDetailsInput: fieldsOfType.static_site,
-  },
+  'x-variants': Object.fromEntries(serviceTypes.map((type) => [`${inPascalCase(type)}DetailsInput`, fieldsOfType[type]])),
 } as TSchema & { static: ServiceDetailsInput }
 
 export const ServiceDetails = Type.Object({

@@ -23,6 +23,9 @@ test('the document shows each type of service with the fields it has', () => {
   const components: Record<string, { properties?: object }> = {}
   const { anyOf } = toOpenApiSchema(acceptingNulls(ServiceDetailsInput), components)
   expect(anyOf).toEqual(Object.keys(components).map((name) => ({ $ref: `#/components/schemas/${name}` })))
+  const named = ['WebService', 'PrivateService', 'BackgroundWorker', 'CronJob', 'StaticSite'].map((name) => `${name}DetailsInput`)
+  expect(Object.keys(components)).toEqual(expect.arrayContaining(named))
+  expect(anyOf).toHaveLength(serviceTypes.length)
   const fieldsOf = (name: string) => Object.keys(components[name]?.properties ?? {})
   expect(fieldsOf('CronJobDetailsInput')).toContain('schedule')
   expect(fieldsOf('CronJobDetailsInput')).not.toContain('numInstances')
