@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { version } from '../../package.json'
-import { type OperationId, type Operations, operationOf } from '../../shared/api.ts'
 import type { Operation, ReplyOf } from '../../shared/operation.ts'
+import { type OperationId, type Operations, operationOf } from '../../shared/operations/all.ts'
 import { CliError, errorOfResponse } from '../base/error.ts'
 import { failureOf, isDropped } from './failure.ts'
 import { type AnyInput, type CallInput, pathOf } from './request.ts'

@@ -1,4 +1,4 @@
-import { type OperationId, operationIds, operationOf, operations } from '../../shared/api.ts'
+import { type OperationId, operationIds, operationOf, operations } from '../../shared/operations/all.ts'
 
 /** The command that does what an operation does. Words with a colon are parameters of its path. */
 const commands: Partial<Record<OperationId, string>> = {

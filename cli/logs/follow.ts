@@ -1,5 +1,5 @@
-import { operationOf } from '../../shared/api.ts'
 import type { Log, LogSubscribeQuery } from '../../shared/log.ts'
+import { operationOf } from '../../shared/operations/all.ts'
 import type { Client } from '../api/client.ts'
 import { GIVE_UP_MS } from '../api/poll.ts'
 import { pathOf } from '../api/request.ts'

@@ -1,4 +1,4 @@
-import { operationOf } from '../../shared/api.ts'
+import { operationOf } from '../../shared/operations/all.ts'
 import { type JobTerminalQuery, type ShellQuery, terminalNamePattern } from '../../shared/shell.ts'
 import { pathOf } from '../api/request.ts'
 import { CliError, RemoteExit } from '../base/error.ts'

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { operations } from '../../shared/api.ts'
+import { operations } from '../../shared/operations/all.ts'
 import { freePorts } from '../support/free-ports.ts'
 
 const TOKEN = 'a-token-for-benchmarks-only-123'

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { createClient } from '../../cli/api/client.ts'
 import { pathOf } from '../../cli/api/request.ts'
-import { operationOf } from '../../shared/api.ts'
+import { operationOf } from '../../shared/operations/all.ts'
 import { exampleService, serviceId } from './examples.ts'
 import { cpctl } from './terminal.ts'
 

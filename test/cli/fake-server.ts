@@ -1,8 +1,8 @@
 import { FormatRegistry, type TSchema, TypeRegistry } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { type OperationId, operationIds, operationOf } from '../../shared/api.ts'
 import { minPasswordChars } from '../../shared/auth.ts'
 import { AppError, type ErrorBody, errorStatus } from '../../shared/error.ts'
+import { type OperationId, operationIds, operationOf } from '../../shared/operations/all.ts'
 
 // TypeBox leaves the checking of formats, and of shapes spelled out as JSON Schema, to whoever uses them.
 FormatRegistry.Set('date-time', (text) => !Number.isNaN(Date.parse(text)))

@@ -1,5 +1,5 @@
 import { createReset } from '../../server/identity/resets/store.ts'
-import type { accountOperations } from '../../shared/api/account.ts'
+import type { accountOperations } from '../../shared/operations/account.ts'
 import { addMember, memberPassword } from '../support/members.ts'
 import { enableTwoFactor, fromPage, nextTotp, totpAt } from '../support/two-factor.ts'
 import type { SuccessCase } from './cases.ts'

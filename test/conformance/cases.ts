@@ -1,6 +1,6 @@
 import { domainNamed, markVerified } from '../../server/edge/domains/store.ts'
-import type { OperationId } from '../../shared/api.ts'
 import type { CertificateUpload } from '../../shared/certificate.ts'
+import type { OperationId } from '../../shared/operations/all.ts'
 import { packApp, upload } from '../support/apps.ts'
 import { makeCertificate } from '../support/certificates.ts'
 import { type CallOptions, call } from '../support/client.ts'

@@ -1,5 +1,5 @@
-import type { OperationId } from '../../shared/api.ts'
 import { type DeviceGrant, type DeviceTokens, deviceGrantType, refreshGrantType } from '../../shared/device.ts'
+import type { OperationId } from '../../shared/operations/all.ts'
 import { call, cookieOf } from '../support/client.ts'
 import { testAdmin } from '../support/server.ts'
 import type { SuccessCase } from './cases.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type OperationId, operationIds, operationOf } from '../../shared/api.ts'
+import { type OperationId, operationIds, operationOf } from '../../shared/operations/all.ts'
 import { packApp } from '../support/apps.ts'
 import { type CallOptions, call, type Reply } from '../support/client.ts'
 import { addMember } from '../support/members.ts'

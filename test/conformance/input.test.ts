@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type OperationId, operationIds, operationOf } from '../../shared/api.ts'
+import { type OperationId, operationIds, operationOf } from '../../shared/operations/all.ts'
 import type { CallOptions } from '../support/client.ts'
 import { call, cookieOf } from '../support/client.ts'
 import { defaultWorkspaceId } from '../support/members.ts'

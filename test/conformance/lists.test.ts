@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { putIdentity } from '../../server/identity/oauth/identity-store.ts'
-import { type OperationId, operationIds, operationOf } from '../../shared/api.ts'
 import { type ProviderId, providerIds } from '../../shared/oauth.ts'
+import { type OperationId, operationIds, operationOf } from '../../shared/operations/all.ts'
 import { beginSession } from '../support/access.ts'
 import { createService } from '../support/apps.ts'
 import { call } from '../support/client.ts'

@@ -1,6 +1,6 @@
 import { putIdentity } from '../../server/identity/oauth/identity-store.ts'
 import { beginPendingSignIn } from '../../server/identity/sign-in/pending.ts'
-import type { oauthOperations } from '../../shared/api/oauth.ts'
+import type { oauthOperations } from '../../shared/operations/oauth.ts'
 import { addMember, memberPassword } from '../support/members.ts'
 import { enableTwoFactor, nextTotp } from '../support/two-factor.ts'
 import type { SuccessCase } from './cases.ts'

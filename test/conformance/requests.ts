@@ -1,6 +1,6 @@
 import { exampleOf } from '../../server/api/docs/schema.ts'
-import type { OperationId } from '../../shared/api.ts'
-import { operationOf } from '../../shared/api.ts'
+import type { OperationId } from '../../shared/operations/all.ts'
+import { operationOf } from '../../shared/operations/all.ts'
 import type { CallOptions } from '../support/client.ts'
 
 /** Ids that stand in a path when the caller has none of their own. */

@@ -1,4 +1,4 @@
-import type { OperationId } from '../../shared/api.ts'
+import type { OperationId } from '../../shared/operations/all.ts'
 import { type CallOptions, call, cookieOf } from '../support/client.ts'
 import { addMember, memberPassword } from '../support/members.ts'
 import { testAdmin } from '../support/server.ts'

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { operationIds } from '../../shared/api.ts'
+import { operationIds } from '../../shared/operations/all.ts'
 import { goTo, openTestBrowser, type TestBrowser } from '../support/browser.ts'
 import { type Compiled, startCompiled } from '../support/compiled.ts'
 

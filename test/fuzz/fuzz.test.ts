@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { randomFrom } from '../server/ingress/random.ts'
+import { fuzz } from './base/run.ts'
+import type { FuzzTarget } from './base/target.ts'
 import { corpusOf } from './corpus.ts'
-import { fuzz } from './run.ts'
-import type { FuzzTarget } from './target.ts'
-import { startTarget, targetNames } from './targets.ts'
+import { startTarget, targetNames } from './targets/targets.ts'
 
 /** Together a hundred thousand; `bun test/fuzz/main.ts <target> --inputs 10000000` tries more. */
 const INPUTS = 20_000

@@ -1,9 +1,9 @@
 /** `bun test/fuzz/main.ts <target> [--inputs N] [--seed N] [--keep]`: prints what was tried and what was found, and fails where something was. */
 import { parseArgs } from 'node:util'
+import { MAX_INPUT_BYTES } from './base/mutate.ts'
+import { type FuzzReport, fuzz } from './base/run.ts'
 import { keep, worthKeeping } from './corpus.ts'
-import { MAX_INPUT_BYTES } from './mutate.ts'
-import { type FuzzReport, fuzz } from './run.ts'
-import { startTarget, targetNames } from './targets.ts'
+import { startTarget, targetNames } from './targets/targets.ts'
 import type { Watched } from './watchdog.ts'
 
 if (import.meta.main) {

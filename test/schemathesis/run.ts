@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { runProcess } from '../../server/platform/process/spawn.ts'
-import { type OperationId, operationIds, operationOf } from '../../shared/api.ts'
+import { type OperationId, operationIds, operationOf } from '../../shared/operations/all.ts'
 
 const PROGRAM = resolve('node_modules/.cache/schemathesis-4.32.5/bin/schemathesis')
 const HOOKS = join(import.meta.dirname, 'hooks.py')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { operationIds } from '../../shared/api.ts'
+import { operationIds } from '../../shared/operations/all.ts'
 import { callers, examineAs } from './callers.ts'
 
 const TIMEOUT_MS = 240_000

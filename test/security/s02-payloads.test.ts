@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { operationIds, operationOf } from '../../shared/api.ts'
 import type { Operation } from '../../shared/operation.ts'
+import { operationIds, operationOf } from '../../shared/operations/all.ts'
 import { requestOf } from '../conformance/requests.ts'
 import { createService, deployApp, deployEnd, packApp, upload } from '../support/apps.ts'
 import { type CallOptions, call, type Reply } from '../support/client.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type OperationId, operationIds, operationOf } from '../../shared/api.ts'
+import { type OperationId, operationIds, operationOf } from '../../shared/operations/all.ts'
 import type { Permission } from '../../shared/permission.ts'
 import { expectConventions } from '../conformance/expect-error.ts'
 import { call, type Reply } from '../support/client.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type OperationId, operationIds, operationOf } from '../../shared/api.ts'
+import { type OperationId, operationIds, operationOf } from '../../shared/operations/all.ts'
 import { expectError } from '../conformance/expect-error.ts'
 import type { PathIds, requestOf } from '../conformance/requests.ts'
 import { addPerson, beginSession } from '../support/access.ts'

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type OperationId, operationIds, operationOf } from '../../shared/api.ts'
+import { type OperationId, operationIds, operationOf } from '../../shared/operations/all.ts'
 import { requestOf } from '../conformance/requests.ts'
 import { createService, deployApp, packApp } from '../support/apps.ts'
 import { type CallOptions, call, cookieOf } from '../support/client.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { operationIds, operationOf } from '../../shared/api.ts'
+import { operationIds, operationOf } from '../../shared/operations/all.ts'
 import { requestOf } from '../conformance/requests.ts'
 import { createService } from '../support/apps.ts'
 import { call } from '../support/client.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { operationIds, operationOf } from '../../shared/api.ts'
+import { operationIds, operationOf } from '../../shared/operations/all.ts'
 import { cpctl } from '../cli/terminal.ts'
 import { requestOf } from '../conformance/requests.ts'
 import { addPerson, addRole, beginSession } from '../support/access.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { tarGz } from '../server/apps/sources/extract/archives.ts'
 import { createService, deployApp } from '../support/apps.ts'
+import { tarGz } from '../support/archives.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
 
 /** Answers, and ends for good when it is told to. */

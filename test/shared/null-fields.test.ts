@@ -3,8 +3,8 @@ import { Value } from '@sinclair/typebox/value'
 import { describe, expect, test } from 'vitest'
 import { exampleOf } from '../../server/api/docs/schema.ts'
 import { createChecker } from '../../server/http/input/validate.ts'
-import { type OperationId, operationIds, operationOf } from '../../shared/api.ts'
 import { acceptingNulls, withoutNulls } from '../../shared/null-fields.ts'
+import { type OperationId, operationIds, operationOf } from '../../shared/operations/all.ts'
 
 const Inner = Type.Object({ plan: Type.Optional(Type.String()), list: Type.Optional(Type.Array(Type.String())) })
 const Body = Type.Object({

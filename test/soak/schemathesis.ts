@@ -1,4 +1,4 @@
-import { operationIds } from '../../shared/api.ts'
+import { operationIds } from '../../shared/operations/all.ts'
 import { callers, examineAs } from '../schemathesis/callers.ts'
 import { type Outcome, progress, secondsSince } from './outcome.ts'
 

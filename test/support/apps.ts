@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deploy } from '../../shared/deploy.ts'
-import { type TarEntry, tarGz } from '../server/apps/sources/extract/archives.ts'
+import { type TarEntry, tarGz } from './archives.ts'
 import { call, type Reply } from './client.ts'
 import type { TestServer } from './server.ts'
 

@@ -1,4 +1,4 @@
-import { tarGz } from '../server/apps/sources/extract/archives.ts'
+import { tarGz } from './archives.ts'
 import type { Platform } from './platform.ts'
 
 /** Connects to `place` when asked for `/ask?place=host:port`, and says what it was told, or the code of the error. */

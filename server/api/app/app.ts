@@ -1,5 +1,5 @@
-import { type OperationId, operations } from '../../../shared/api.ts'
 import { AppError } from '../../../shared/error.ts'
+import { type OperationId, operations } from '../../../shared/operations/all.ts'
 import { deployRoutes } from '../../apps/deploys/routes.ts'
 import { diskRoutes } from '../../apps/disk-work/routes.ts'
 import { cronJobRoutes } from '../../apps/jobs/cron-routes.ts'

@@ -1,4 +1,4 @@
-import type { Operations } from '../../../shared/api.ts'
+import type { Operations } from '../../../shared/operations/all.ts'
 import { answer, type Handlers } from '../../http/handlers/call.ts'
 import type { ApiContext } from '../context.ts'
 import type { HealthReport } from './check.ts'

@@ -1,6 +1,6 @@
-import type { Operations } from '../../../shared/api.ts'
 import type { Deploy, Uploaded } from '../../../shared/deploy.ts'
 import { AppError } from '../../../shared/error.ts'
+import type { Operations } from '../../../shared/operations/all.ts'
 import { idPageOf, pageOf } from '../../http/answers/page.ts'
 import { type Actor, answer, type Handlers } from '../../http/handlers/call.ts'
 import { requirePlace } from '../../identity/quotas/keep.ts'

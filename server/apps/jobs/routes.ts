@@ -1,5 +1,5 @@
-import type { Operations } from '../../../shared/api.ts'
 import type { JobQuery } from '../../../shared/job.ts'
+import type { Operations } from '../../../shared/operations/all.ts'
 import { idPageOf, pageOf } from '../../http/answers/page.ts'
 import type { Handlers } from '../../http/handlers/call.ts'
 import type { AppContext } from '../context.ts'

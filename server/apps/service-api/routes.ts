@@ -1,5 +1,5 @@
-import type { Operations } from '../../../shared/api.ts'
 import { AppError } from '../../../shared/error.ts'
+import type { Operations } from '../../../shared/operations/all.ts'
 import type { Instance } from '../../../shared/service.ts'
 import { detailsIn } from '../../../shared/service-details.ts'
 import { DEFAULT_PAGE_ITEMS, idAfter, idPageOf, pageOf } from '../../http/answers/page.ts'

@@ -1,6 +1,6 @@
-import type { Operations } from '../../../shared/api.ts'
 import type { EnvVar, SecretFile } from '../../../shared/env.ts'
 import { AppError } from '../../../shared/error.ts'
+import type { Operations } from '../../../shared/operations/all.ts'
 import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/answers/page.ts'
 import type { Actor, Handlers } from '../../http/handlers/call.ts'
 import type { AppContext } from '../context.ts'

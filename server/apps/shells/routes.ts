@@ -1,5 +1,5 @@
-import type { Operations } from '../../../shared/api.ts'
 import { AppError } from '../../../shared/error.ts'
+import type { Operations } from '../../../shared/operations/all.ts'
 import type { Handlers } from '../../http/handlers/call.ts'
 import { requirePlace } from '../../identity/quotas/keep.ts'
 import { inOneChange } from '../../platform/db/change.ts'

@@ -1,4 +1,4 @@
-import type { Operations } from '../../../shared/api.ts'
+import type { Operations } from '../../../shared/operations/all.ts'
 import { requireService } from '../../apps/services/require.ts'
 import type { Actor, Handlers } from '../../http/handlers/call.ts'
 import type { EdgeContext } from '../context.ts'

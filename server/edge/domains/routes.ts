@@ -1,6 +1,6 @@
-import type { Operations } from '../../../shared/api.ts'
 import type { CustomDomainQuery } from '../../../shared/custom-domain.ts'
 import { canonicalHostName } from '../../../shared/domain.ts'
+import type { Operations } from '../../../shared/operations/all.ts'
 import { requireService } from '../../apps/services/require.ts'
 import { idPageOf, pageOf } from '../../http/answers/page.ts'
 import type { Handlers } from '../../http/handlers/call.ts'

@@ -1,6 +1,6 @@
-import type { Operations } from '../../../shared/api.ts'
 import type { AppError } from '../../../shared/error.ts'
 import type { BodyOf, Operation, ParamsOf, QueryOf, ReplyOf } from '../../../shared/operation.ts'
+import type { Operations } from '../../../shared/operations/all.ts'
 import type { Permission } from '../../../shared/permission.ts'
 import type { SocketEvents } from '../sockets/sockets.ts'
 import type { AuditMomentOf } from './audit-moment.ts'

@@ -1,5 +1,5 @@
-import type { Operations } from '../../../shared/api.ts'
 import { AppError, invalidValue } from '../../../shared/error.ts'
+import type { Operations } from '../../../shared/operations/all.ts'
 import { credentialOf } from '../../http/access/credential.ts'
 import { idPageOf, pageOf } from '../../http/answers/page.ts'
 import { type Answer, answer, type Handlers } from '../../http/handlers/call.ts'

@@ -1,5 +1,5 @@
-import type { Operations } from '../../../shared/api.ts'
 import { AppError } from '../../../shared/error.ts'
+import type { Operations } from '../../../shared/operations/all.ts'
 import { permissionNames } from '../../../shared/permission.ts'
 import { sessionTokenOf } from '../../http/access/credential.ts'
 import { type Actor, answer, type Call, type Handlers } from '../../http/handlers/call.ts'

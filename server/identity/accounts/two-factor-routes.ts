@@ -1,6 +1,6 @@
 import type { TwoFactorState } from '../../../shared/account.ts'
-import type { Operations } from '../../../shared/api.ts'
 import { AppError, invalidValue } from '../../../shared/error.ts'
+import type { Operations } from '../../../shared/operations/all.ts'
 import { answer, type Handlers } from '../../http/handlers/call.ts'
 import type { IdentityContext } from '../context.ts'
 import { proofCountersOf } from '../throttle/login-counters.ts'

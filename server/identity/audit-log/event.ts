@@ -1,5 +1,5 @@
-import type { OperationId, Operations } from '../../../shared/api.ts'
 import type { Operation, ReplyOf } from '../../../shared/operation.ts'
+import type { OperationId, Operations } from '../../../shared/operations/all.ts'
 import type { AuditMomentOf } from '../../http/handlers/audit-moment.ts'
 import type { CheckedCall } from '../../http/handlers/call.ts'
 import type { Snapshot } from './differences.ts'

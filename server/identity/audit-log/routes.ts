@@ -1,4 +1,4 @@
-import type { Operations } from '../../../shared/api.ts'
+import type { Operations } from '../../../shared/operations/all.ts'
 import { DEFAULT_PAGE_ITEMS, decodeCursor, pageOf } from '../../http/answers/page.ts'
 import type { Handlers } from '../../http/handlers/call.ts'
 import { firstSequenceAt, listEntries } from '../audit-chain/store.ts'

@@ -2,9 +2,10 @@
  * A change is made here, in one transaction with its entry: a process that dies in between leaves both or neither. Refusals are told after
  * the answer and bounded (denials.ts), because whoever is refused decides how many there are.
  */
-import type { OperationId } from '../../../shared/api.ts'
-import { operationOf } from '../../../shared/api.ts'
+
 import type { Operation } from '../../../shared/operation.ts'
+import type { OperationId } from '../../../shared/operations/all.ts'
+import { operationOf } from '../../../shared/operations/all.ts'
 import type { AuditedChange, AuditPort } from '../../http/handlers/audit.ts'
 import { type Actor, type AuditFacts, isAnswer } from '../../http/handlers/call.ts'
 import { inOneChange } from '../../platform/db/change.ts'

@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
-import type { Operations } from '../../../shared/api.ts'
 import { deviceGrantType, type OAuthErrorCode, refreshGrantType } from '../../../shared/device.ts'
 import type { Operation } from '../../../shared/operation.ts'
+import type { Operations } from '../../../shared/operations/all.ts'
 import { credentialOf } from '../../http/access/credential.ts'
 import { answer, type Call, type Handlers } from '../../http/handlers/call.ts'
 import type { IdentityContext } from '../context.ts'

@@ -1,5 +1,5 @@
-import type { Operations } from '../../../shared/api.ts'
 import { invitePathOf } from '../../../shared/invite-token.ts'
+import type { Operations } from '../../../shared/operations/all.ts'
 import { idPageOf, pageOf } from '../../http/answers/page.ts'
 import { type Actor, answer, type Handlers } from '../../http/handlers/call.ts'
 import { deliver } from '../../platform/mail/deliver.ts'

@@ -1,7 +1,7 @@
-import type { Operations } from '../../../shared/api.ts'
 import { AppError } from '../../../shared/error.ts'
 import { parseIpRange } from '../../../shared/ip-address.ts'
 import { isProviderId, type ProviderId } from '../../../shared/oauth.ts'
+import type { Operations } from '../../../shared/operations/all.ts'
 import { idPageOf, pageOf } from '../../http/answers/page.ts'
 import { answer, type Handlers } from '../../http/handlers/call.ts'
 import type { IdentityContext } from '../context.ts'

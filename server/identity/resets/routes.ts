@@ -1,5 +1,5 @@
-import type { Operations } from '../../../shared/api.ts'
 import { AppError } from '../../../shared/error.ts'
+import type { Operations } from '../../../shared/operations/all.ts'
 import { type AuditFacts, answer, type Handlers } from '../../http/handlers/call.ts'
 import { deliver } from '../../platform/mail/deliver.ts'
 import type { Mail } from '../../platform/mail/mailer.ts'

@@ -1,4 +1,4 @@
-import type { Operations } from '../../../shared/api.ts'
+import type { Operations } from '../../../shared/operations/all.ts'
 import { permissionNames, permissions } from '../../../shared/permission.ts'
 import type { Role } from '../../../shared/role.ts'
 import { type IdPage, idPageOf, pageOf } from '../../http/answers/page.ts'

@@ -1,5 +1,5 @@
-import type { Operations } from '../../../shared/api.ts'
 import { AppError } from '../../../shared/error.ts'
+import type { Operations } from '../../../shared/operations/all.ts'
 import { allQuotas, type Quota, quotaNames } from '../../../shared/quota.ts'
 import type { Actor, Handlers } from '../../http/handlers/call.ts'
 import type { IdentityContext } from '../context.ts'

@@ -1,4 +1,4 @@
-import type { Operations } from '../../../shared/api.ts'
+import type { Operations } from '../../../shared/operations/all.ts'
 import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/answers/page.ts'
 import type { Actor, Handlers } from '../../http/handlers/call.ts'
 import type { IdentityContext } from '../context.ts'

@@ -1,6 +1,6 @@
-import type { Operations } from '../../../shared/api.ts'
 import { AppError } from '../../../shared/error.ts'
 import type { LogSubscribeQuery } from '../../../shared/log.ts'
+import type { Operations } from '../../../shared/operations/all.ts'
 import { requireService } from '../../apps/services/require.ts'
 import { serviceIdsOf } from '../../apps/services/store.ts'
 import type { Actor, Handlers } from '../../http/handlers/call.ts'

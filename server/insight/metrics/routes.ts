@@ -1,5 +1,5 @@
-import type { Operations } from '../../../shared/api.ts'
 import { type InstanceMetricQuery, type MetricName, metricNames, type TimeSeries } from '../../../shared/metrics.ts'
+import type { Operations } from '../../../shared/operations/all.ts'
 import { requireService } from '../../apps/services/require.ts'
 import type { Actor, Handlers } from '../../http/handlers/call.ts'
 import { latencySeries, nothing, requestsByClass, seriesOf, trafficSeries, usageValues } from '../../telemetry/metrics/values.ts'

@@ -1,9 +1,9 @@
 import { BadMessage } from '../../../server/ingress/message/bad-message.ts'
 import { ChunkedBody } from '../../../server/ingress/message/chunked-body.ts'
 import { readChunks } from '../../support/strict-http.ts'
-import { Comparison } from '../comparison.ts'
-import type { Oracle } from '../oracle.ts'
-import type { FuzzTarget } from '../target.ts'
+import { Comparison } from '../base/comparison.ts'
+import type { FuzzTarget } from '../base/target.ts'
+import type { Oracle } from '../oracle/oracle.ts'
 import { cut } from './request-head.ts'
 
 const HEAD = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'

@@ -2,9 +2,9 @@ import type { HeaderField } from '../../../server/ingress/http2/header-field.ts'
 import { HpackDecoder, type HpackLimits } from '../../../server/ingress/http2/hpack-decoder.ts'
 import { HpackEncoder } from '../../../server/ingress/http2/hpack-encoder.ts'
 import { ConnectionError } from '../../../server/ingress/http2/http2-error.ts'
-import { Comparison } from '../comparison.ts'
-import type { Oracle } from '../oracle.ts'
-import type { FuzzTarget } from '../target.ts'
+import { Comparison } from '../base/comparison.ts'
+import type { FuzzTarget } from '../base/target.ts'
+import type { Oracle } from '../oracle/oracle.ts'
 
 const NO_LIMIT_BYTES = 1_000_000
 const SMALL_LIST_BYTES = 200

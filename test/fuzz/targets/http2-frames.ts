@@ -2,9 +2,9 @@ import { type Frame, FrameType } from '../../../server/ingress/http2/frame.ts'
 import { FrameReader } from '../../../server/ingress/http2/frame-reader.ts'
 import { stripPadding, stripPriority } from '../../../server/ingress/http2/frame-rules.ts'
 import { ConnectionError } from '../../../server/ingress/http2/http2-error.ts'
-import { Comparison } from '../comparison.ts'
-import type { Oracle } from '../oracle.ts'
-import type { FuzzTarget } from '../target.ts'
+import { Comparison } from '../base/comparison.ts'
+import type { FuzzTarget } from '../base/target.ts'
+import type { Oracle } from '../oracle/oracle.ts'
 import { cut } from './request-head.ts'
 
 const MAX_FRAME_BYTES = 16_384

@@ -5,9 +5,9 @@ import { BadMessage } from '../../../server/ingress/message/bad-message.ts'
 import type { RequestHead } from '../../../server/ingress/message/request-head.ts'
 import { forwardedRequest } from '../../support/forwarded-heads.ts'
 import { readRequests, type StrictRequest } from '../../support/strict-http.ts'
-import { Comparison } from '../comparison.ts'
-import type { Oracle } from '../oracle.ts'
-import type { FuzzTarget } from '../target.ts'
+import { Comparison } from '../base/comparison.ts'
+import type { FuzzTarget } from '../base/target.ts'
+import type { Oracle } from '../oracle/oracle.ts'
 import { requestLineOf } from './request-head.ts'
 
 const limits = { maxFields: 12, maxTargetBytes: 100 }

@@ -3,10 +3,10 @@ import type { RequestHead } from '../../../server/ingress/message/request-head.t
 import { type RequestLimits, RequestReader } from '../../../server/ingress/message/request-reader.ts'
 import { forwardedRequest } from '../../support/forwarded-heads.ts'
 import { readRequests, type StrictRequest, valuesOf } from '../../support/strict-http.ts'
-import { Comparison } from '../comparison.ts'
-import type { Random } from '../mutate.ts'
-import type { Oracle } from '../oracle.ts'
-import type { FuzzTarget } from '../target.ts'
+import { Comparison } from '../base/comparison.ts'
+import type { Random } from '../base/mutate.ts'
+import type { FuzzTarget } from '../base/target.ts'
+import type { Oracle } from '../oracle/oracle.ts'
 
 /** Small, so that inputs reach them. */
 const smallLimits: RequestLimits = { maxHeadBytes: 512, maxFields: 12, maxTargetBytes: 100 }

@@ -3,9 +3,9 @@ import type { ResponseHead } from '../../../server/ingress/message/response-head
 import { type ResponseOptions, ResponseReader } from '../../../server/ingress/message/response-reader.ts'
 import { forwardedResponse } from '../../support/forwarded-heads.ts'
 import { readResponse, type StrictResponse, valuesOf } from '../../support/strict-http.ts'
-import { Comparison } from '../comparison.ts'
-import type { Oracle } from '../oracle.ts'
-import type { FuzzTarget } from '../target.ts'
+import { Comparison } from '../base/comparison.ts'
+import type { FuzzTarget } from '../base/target.ts'
+import type { Oracle } from '../oracle/oracle.ts'
 import { cut, headLimit } from './request-head.ts'
 
 const MAX_FIELDS = 12

@@ -1,5 +1,5 @@
-import { type OperationId, operationOf } from '../../../shared/api.ts'
 import type { Access } from '../../../shared/operation.ts'
+import { type OperationId, operationOf } from '../../../shared/operations/all.ts'
 import { type BuiltInRole, builtInRoles, type Permission, permissionNames, workspaceWide } from '../../../shared/permission.ts'
 import type { PathIds } from '../../conformance/requests.ts'
 import { addRole, beginSession } from '../../support/access.ts'

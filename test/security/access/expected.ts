@@ -1,5 +1,5 @@
-import type { OperationId } from '../../../shared/api.ts'
 import type { Access } from '../../../shared/operation.ts'
+import type { OperationId } from '../../../shared/operations/all.ts'
 import type { PathIds } from '../../conformance/requests.ts'
 import { memberPassword } from '../../support/members.ts'
 

@@ -1,5 +1,5 @@
 import type { TSchema } from '@sinclair/typebox'
-import { type OperationId, operationOf } from '../../../shared/api.ts'
+import { type OperationId, operationOf } from '../../../shared/operations/all.ts'
 
 /** A place in a query or body that holds the id of something. */
 export interface NamedId {

@@ -1,4 +1,4 @@
-import { type OperationId, operationOf } from '../../../shared/api.ts'
+import { type OperationId, operationOf } from '../../../shared/operations/all.ts'
 import { type PathIds, requestOf } from '../../conformance/requests.ts'
 import type { CallOptions } from '../../support/client.ts'
 import { expected } from './expected.ts'

@@ -1,6 +1,6 @@
-import type { OperationId, Operations } from '../../../../shared/api.ts'
 import type { ErrorBody } from '../../../../shared/error.ts'
 import type { ReplyOf } from '../../../../shared/operation.ts'
+import type { OperationId, Operations } from '../../../../shared/operations/all.ts'
 import { sessionTokenOf } from '../../../http/access/credential.ts'
 import type { Dispatch, DispatchInput } from '../../../http/mount/dispatch.ts'
 import type { RequestContext } from '../../../http/requests/request-context.ts'

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Deploy } from '../../../../shared/deploy.ts'
 import type { Service } from '../../../../shared/service.ts'
 import { createService, deployApp, deployEnd, upload } from '../../../support/apps.ts'
+import { tarGz } from '../../../support/archives.ts'
 import { call } from '../../../support/client.ts'
 import { type Platform, startPlatform } from '../../../support/platform.ts'
 import { probe, proberApp } from '../../../support/prober.ts'
 import { until } from '../../../support/until.ts'
-import { tarGz } from '../sources/extract/archives.ts'
 
 const TIMEOUT = { timeout: 120_000 }
 const isRoot = process.getuid?.() === 0

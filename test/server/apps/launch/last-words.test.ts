@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { tellingOf, withoutSecrets, wordsIn } from '../../../../server/apps/launch/last-words.ts'
 import type { Service } from '../../../../shared/service.ts'
 import { createService, deployEnd, upload } from '../../../support/apps.ts'
+import { tarGz } from '../../../support/archives.ts'
 import { call } from '../../../support/client.ts'
 import { type Platform, startPlatform } from '../../../support/platform.ts'
 import { until } from '../../../support/until.ts'
-import { tarGz } from '../sources/extract/archives.ts'
 
 describe('the last words of an app', () => {
   test('are its last twenty lines, without colours, empty lines and the platform’s own', () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type ReceivedUpload, receiveUpload, sweepUploads } from '../../../../server/apps/sources/receive.ts'
 import { AppError } from '../../../../shared/error.ts'
-import { tarGz, zip } from './extract/archives.ts'
+import { tarGz, zip } from '../../../support/archives.ts'
 
 const MAX_BYTES = 1024 * 1024
 

@@ -3,10 +3,10 @@ import { createConnection } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { servicePathsOf } from '../../../../server/platform/paths.ts'
 import { packApp, upload } from '../../../support/apps.ts'
+import { tarGz } from '../../../support/archives.ts'
 import { type Platform, startPlatform } from '../../../support/platform.ts'
 import { makeService, type TestService } from '../../../support/service.ts'
 import { until } from '../../../support/until.ts'
-import { tarGz } from './extract/archives.ts'
 
 let platform: Platform
 beforeAll(async () => {

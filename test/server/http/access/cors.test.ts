@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../../../../server/boot/settings/config.ts'
-import { operationIds, operationOf } from '../../../../shared/api.ts'
+import { operationIds, operationOf } from '../../../../shared/operations/all.ts'
 import { expectError } from '../../../conformance/expect-error.ts'
 import { requestOf } from '../../../conformance/requests.ts'
 import { call, cookieOf } from '../../../support/client.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { operationIds, operationOf } from '../../../../shared/api.ts'
+import { operationIds, operationOf } from '../../../../shared/operations/all.ts'
 import { requestOf } from '../../../conformance/requests.ts'
 import { type CallOptions, call } from '../../../support/client.ts'
 import { startTestServer, type TestServer } from '../../../support/server.ts'

@@ -1,7 +1,7 @@
 import { expect, expectTypeOf, test } from 'vitest'
 import { type AuditMomentOf, auditMomentOf } from '../../../../server/http/handlers/audit-moment.ts'
 import type { Handlers } from '../../../../server/http/handlers/call.ts'
-import { type OperationId, type Operations, operationIds, operationOf } from '../../../../shared/api.ts'
+import { type OperationId, type Operations, operationIds, operationOf } from '../../../../shared/operations/all.ts'
 
 /** Each `@ts-expect-error` is a mistake that must not compile; the compiler complains where it does. */
 type One<Id extends OperationId> = Handlers<Id, null>

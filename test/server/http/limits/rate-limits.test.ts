@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { rateClassOf } from '../../../../server/http/limits/rate-class.ts'
 import { type Counted, createRateLimits, type RateSettings } from '../../../../server/http/limits/rate-limits.ts'
-import { operationIds, operationOf } from '../../../../shared/api.ts'
+import { operationIds, operationOf } from '../../../../shared/operations/all.ts'
 import { expectError } from '../../../conformance/expect-error.ts'
 import { call } from '../../../support/client.ts'
 import { makeKey } from '../../../support/members.ts'

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { auditEvents } from '../../../../server/api/audit/events.ts'
 import { HIDDEN, hidden, masked } from '../../../../server/identity/audit-chain/mask.ts'
 import { differencesOf } from '../../../../server/identity/audit-log/differences.ts'
-import { type OperationId, operationOf } from '../../../../shared/api.ts'
+import { type OperationId, operationOf } from '../../../../shared/operations/all.ts'
 
 const MARK = 'a-secret-perhaps'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { operationIds, operationOf } from '../../../../shared/api.ts'
 import type { Me } from '../../../../shared/auth.ts'
+import { operationIds, operationOf } from '../../../../shared/operations/all.ts'
 import { type Permission, permissionNames, workspaceWide } from '../../../../shared/permission.ts'
 import { expectError } from '../../../conformance/expect-error.ts'
 import { requestOf } from '../../../conformance/requests.ts'

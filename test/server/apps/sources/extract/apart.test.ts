@@ -6,8 +6,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { extractApart } from '../../../../../server/apps/sources/extract/apart.ts'
 import { DEFAULT_EXTRACT_LIMITS as limits } from '../../../../../server/apps/sources/extract/rules.ts'
 import { spawnProcess } from '../../../../../server/platform/process/spawn.ts'
+import { tarGz } from '../../../../support/archives.ts'
 import { until } from '../../../../support/until.ts'
-import { tarGz } from './archives.ts'
 
 let box = ''
 beforeEach(async () => {

@@ -7,7 +7,7 @@ import { hashTree } from '../../../../../server/apps/sources/content-hash.ts'
 import { type ArchiveFormat, extractArchive } from '../../../../../server/apps/sources/extract/archive.ts'
 import { DEFAULT_EXTRACT_LIMITS, type ExtractLimits } from '../../../../../server/apps/sources/extract/rules.ts'
 import { AppError } from '../../../../../shared/error.ts'
-import { type TarEntry, tar, tarGz, type ZipEntry, zip } from './archives.ts'
+import { type TarEntry, tar, tarGz, type ZipEntry, zip } from '../../../../support/archives.ts'
 
 let box: string
 beforeEach(async () => {

@@ -1,11 +1,11 @@
-import { startGo, startLlhttp } from './oracle.ts'
-import type { FuzzTarget } from './target.ts'
-import { chunkedBodyTarget } from './targets/chunked-body.ts'
-import { hpackTarget } from './targets/hpack.ts'
-import { http2FramesTarget } from './targets/http2-frames.ts'
-import { http2RequestTarget } from './targets/http2-request.ts'
-import { requestHeadTarget } from './targets/request-head.ts'
-import { responseHeadTarget } from './targets/response-head.ts'
+import type { FuzzTarget } from '../base/target.ts'
+import { startGo, startLlhttp } from '../oracle/oracle.ts'
+import { chunkedBodyTarget } from './chunked-body.ts'
+import { hpackTarget } from './hpack.ts'
+import { http2FramesTarget } from './http2-frames.ts'
+import { http2RequestTarget } from './http2-request.ts'
+import { requestHeadTarget } from './request-head.ts'
+import { responseHeadTarget } from './response-head.ts'
 
 const starts = {
   'request-head': async () => requestHeadTarget([startLlhttp(), await startGo()]),

@@ -1,4 +1,4 @@
-import type { Oracle, OracleItem } from './oracle.ts'
+import type { Oracle, OracleItem } from '../oracle/oracle.ts'
 import { Disagreement } from './run.ts'
 
 interface Compared extends OracleItem {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runProcess, spawnProcess } from '../../server/platform/process/spawn.ts'
+import { runProcess, spawnProcess } from '../../../server/platform/process/spawn.ts'
 
 /** A reader of other make, in a process of its own. */
 export interface Oracle {
@@ -22,7 +22,7 @@ const GO_HINT = 'Go is not installed. Install Go 1.24 or newer (https://go.dev/d
 
 /** llhttp, in a Node. */
 export function startLlhttp(): Oracle {
-  return startOracle('llhttp', [programOf('node', NODE_HINT), join(import.meta.dirname, 'oracle/llhttp.mjs')])
+  return startOracle('llhttp', [programOf('node', NODE_HINT), join(import.meta.dirname, 'llhttp.mjs')])
 }
 
 /** net/http and x/net/http2/hpack, in a program that is built first. */
@@ -32,7 +32,7 @@ export async function startGo(): Promise<Oracle> {
   const named = /^(PATH$|HOME$|GO|https?_proxy$|no_proxy$|SSL_CERT_)/i
   const given = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined && named.test(entry[0]))
   const built = await runProcess([programOf('go', GO_HINT), 'build', '-o', program, '.'], {
-    cwd: join(import.meta.dirname, 'oracle'),
+    cwd: import.meta.dirname,
     env: { HOME: dir, ...Object.fromEntries(given) },
   })
   if (built.exitCode !== 0) throw new Error(`Go could not build the program that reads beside ours: ${built.stderr}`)

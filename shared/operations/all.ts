@@ -1,0 +1,62 @@
+import type { Operation } from '../operation.ts'
+import { accountOperations } from './account.ts'
+import { apiKeyOperations } from './api-keys.ts'
+import { auditOperations } from './audit.ts'
+import { authOperations } from './auth.ts'
+import { certificateOperations } from './certificates.ts'
+import { datastoreOperations } from './datastores.ts'
+import { deployOperations } from './deploys.ts'
+import { deviceOperations } from './device.ts'
+import { diskOperations } from './disks.ts'
+import { domainOperations } from './domains.ts'
+import { edgeRuleOperations } from './edge-rules.ts'
+import { healthOperations } from './health.ts'
+import { jobOperations } from './jobs.ts'
+import { logOperations } from './logs.ts'
+import { metricOperations } from './metrics.ts'
+import { notificationOperations } from './notifications.ts'
+import { oauthOperations } from './oauth.ts'
+import { projectOperations } from './projects.ts'
+import { roleOperations } from './roles.ts'
+import { serviceSettingOperations } from './service-settings.ts'
+import { serviceOperations } from './services.ts'
+import { shellOperations } from './shells.ts'
+import { teamOperations } from './team.ts'
+import { workspaceOperations } from './workspaces.ts'
+
+/**
+ * Source of every route of the server, every entry of the OpenAPI document, every call of cpctl and the conformance and permission tests.
+ */
+export const operations = {
+  ...authOperations,
+  ...accountOperations,
+  ...oauthOperations,
+  ...deviceOperations,
+  ...workspaceOperations,
+  ...teamOperations,
+  ...apiKeyOperations,
+  ...roleOperations,
+  ...serviceOperations,
+  ...serviceSettingOperations,
+  ...edgeRuleOperations,
+  ...notificationOperations,
+  ...deployOperations,
+  ...jobOperations,
+  ...diskOperations,
+  ...domainOperations,
+  ...projectOperations,
+  ...datastoreOperations,
+  ...certificateOperations,
+  ...logOperations,
+  ...metricOperations,
+  ...shellOperations,
+  ...auditOperations,
+  ...healthOperations,
+}
+
+export type Operations = typeof operations
+export type OperationId = keyof Operations
+export const operationIds = Object.keys(operations) as OperationId[]
+
+/** The entry under its general type, for code that walks over all of them. */
+export const operationOf = (id: OperationId): Operation => operations[id]
