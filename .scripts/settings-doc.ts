@@ -5,10 +5,20 @@ const PAGE = 'server/docs/settings.md'
 
 const head = `# Settings
 
-Each setting is an environment variable of \`cpd\`, and some are flags as well. After \`cpd install\` they stand in \`/etc/cpd/cpd.env\`. An unknown
-\`CP_…\` variable or a bad value stops the start with a line that names it. \`cpd config\` prints what is in force, with secrets only as set or not.
+Each setting is an environment variable of \`cpd\`, and some are flags as well. After \`cpd install\` they stand in \`/etc/cpd/cpd.env\`. A change
+takes effect with \`sudo systemctl restart cpd\`; apps go on serving meanwhile. An unknown \`CP_…\` variable or a bad value stops the start with a line
+that names it.
 
-This table is written by \`bun .scripts/settings-doc.ts\`. Defaults are those of a server that root starts.
+\`cpd config\` prints what its own environment and flags make of each setting, with secrets only as set or not. For the settings of the installed unit:
+
+\`\`\`
+$ sudo sh -c 'set -a; . /etc/cpd/cpd.env; cpd config'
+\`\`\`
+
+\`cpd upgrade\`, \`cpd doctor\`, \`cpd stop\` and \`cpd audit verify\` read their environment in the same way. Where the data is not in \`/var/lib/cpd\`, give
+them \`--data <folder>\`.
+
+This page is written by \`bun .scripts/settings-doc.ts\`. Defaults are those of a server that root starts.
 `
 
 const foot = `## Settings that belong together

@@ -11,7 +11,12 @@ const accountSettings = {
     parse: parseStaticToken,
   },
   CP_ADMIN_EMAIL: { default: 'admin@localhost', help: 'Administrator seeded at first start', parse: parseEmail },
-  CP_ADMIN_PASSWORD: { default: '', secret: true, help: 'Its password; absent, one is made and printed once', parse: parseAdminPassword },
+  CP_ADMIN_PASSWORD: {
+    default: '',
+    secret: true,
+    help: 'Password of that administrator; absent, one is made and printed once',
+    parse: parseAdminPassword,
+  },
   CP_REGISTRATION: {
     default: '',
     help: 'Who may register: open, invite or closed',

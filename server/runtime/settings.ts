@@ -11,7 +11,7 @@ export const runtimeSettings = {
   },
   CP_DISK_RESERVE_MB: {
     default: '',
-    help: 'Space that stays free on the disk of the data: who fills it is stopped below; 0 stops nobody. Default: 1 GiB or 2 %, at most a tenth',
+    help: 'MiB that stay free on the disk of the data: below that, whoever fills it is stopped; 0 stops nobody',
     whenEmpty: '(1 GiB or 2 % of the disk, at most a tenth of it)',
     parse: (value: string) => (value === '' ? undefined : integer(0, 1e9)(value)),
   },

@@ -4,7 +4,6 @@ import { Value } from '@sinclair/typebox/value'
 import { replaceFile } from '../../platform/files/replace-file.ts'
 import { TrafficCounts } from './counts.ts'
 
-const _OWNER_ONLY = 0o600
 const namePattern = /^last-counts-[\w-]+\.json$/
 
 /** Leaves what an ingress that ends has counted for whoever reads it next: its last requests and tunnels end with it. */
