@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { randomFrom } from '../server/ingress/random.ts'
+import { corpusOf } from './base/corpus.ts'
 import { fuzz } from './base/run.ts'
 import type { FuzzTarget } from './base/target.ts'
-import { corpusOf } from './corpus.ts'
 import { startTarget, targetNames } from './targets/targets.ts'
 
 /** Together a hundred thousand; `bun test/fuzz/main.ts <target> --inputs 10000000` tries more. */

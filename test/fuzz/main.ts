@@ -1,8 +1,8 @@
 /** `bun test/fuzz/main.ts <target> [--inputs N] [--seed N] [--keep]`: prints what was tried and what was found, and fails where something was. */
 import { parseArgs } from 'node:util'
+import { keep, worthKeeping } from './base/corpus.ts'
 import { MAX_INPUT_BYTES } from './base/mutate.ts'
 import { type FuzzReport, fuzz } from './base/run.ts'
-import { keep, worthKeeping } from './corpus.ts'
 import { startTarget, targetNames } from './targets/targets.ts'
 import type { Watched } from './watchdog.ts'
 

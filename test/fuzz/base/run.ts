@@ -1,5 +1,5 @@
 import { randomFrom } from '../../server/ingress/random.ts'
-import { corpusOf } from '../corpus.ts'
+import { corpusOf } from './corpus.ts'
 import { mutated, type Random } from './mutate.ts'
 import type { FuzzTarget } from './target.ts'
 

@@ -35,5 +35,5 @@ export function keep(target: string, input: Buffer): string {
 }
 
 function folderOf(target: string): string {
-  return join(import.meta.dirname, 'corpus', target)
+  return join(import.meta.dirname, '../corpus', target)
 }
