@@ -70,7 +70,7 @@ async function replace({ client }: Context, service: Service, files: SecretFile[
   await client.call('replaceSecretFiles', { params: { serviceId: service.id }, body })
 }
 
-/** The API replaces all files at once, so the others must be known to be kept. */
+/** The API replaces all files at once, so changing one needs the contents of the others. */
 async function readable(context: Context, service: Service): Promise<SecretFile[]> {
   const files = (await filesOf(context, service)).map(({ secretFile }) => secretFile)
   if (files.some(({ hidden }) => hidden)) {

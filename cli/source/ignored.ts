@@ -39,7 +39,7 @@ function rulesIn(folder: string, rules: readonly Rules[]): IgnoreRules {
       }, false)
     },
     async enter(name) {
-      // Patterns that left out the whole folder were overruled, or we would not be here: they have no say in it.
+      // A folder is entered only where a later pattern overruled those that leave it out: these do not count inside.
       const remaining = rules.filter((rule) => !verdictOf(rule, name, 'directory').ignored)
       const below = join(folder, name)
       return rulesIn(below, [...remaining, ...(await rulesOf(below, patternFiles))])

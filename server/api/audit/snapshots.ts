@@ -41,7 +41,7 @@ export function envVarNow({ actor, params }: Of<{ serviceId: string; key: string
   return service && { envVars: value === undefined ? {} : { [params.key]: hidden(value) } }
 }
 
-/** The secret files of a service: the names, and of contents only whether they change. */
+/** Names of the secret files of a service. Contents are hidden, so the audit log tells only whether they changed. */
 export function secretFilesNow({ actor, params }: OfService, context: ApiContext): Snapshot | undefined {
   const service = findService(context.db, actor.workspaceId, params.serviceId)
   return (

@@ -107,7 +107,7 @@ export function deleteDisk(context: AppContext, disk: StoredDisk): void {
   context.work.poke('disk', disk.id)
 }
 
-/** Keeps the disk of an owner that is deleted for a while; belongs into the transaction of the deletion. */
+/** Keeps the disk of an owner that is deleted for a while. Callers run this in the transaction of the deletion. */
 export function keepDisk({ db, now }: Pick<AppContext, 'db' | 'now'>, { id }: Pick<Owner, 'id'>): StoredDisk | undefined {
   const disk = diskOfService(db, id)
   if (disk !== undefined) updateDisk(db, disk.id, { deletedAt: now(), keptUntil: now() + KEPT_MS }, now())

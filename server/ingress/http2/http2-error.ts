@@ -1,4 +1,4 @@
-/** RFC 9113 section 7: those that are sent here. */
+/** The error codes of RFC 9113 section 7 that the ingress sends. */
 export const ErrorCode = {
   noError: 0,
   protocolError: 1,

@@ -6,7 +6,7 @@ import { TrafficCounts } from './counts.ts'
 
 const namePattern = /^last-counts-[\w-]+\.json$/
 
-/** Leaves what an ingress that ends has counted for whoever reads it next: its last requests and tunnels end with it. */
+/** Writes the final counts of an ending ingress to a file: nobody can ask its process for them any more. */
 export async function leaveCounts(dir: string, counts: TrafficCounts): Promise<void> {
   await replaceFile(join(dir, `last-counts-${counts.epoch}.json`), JSON.stringify(counts))
 }
