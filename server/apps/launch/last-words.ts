@@ -68,10 +68,10 @@ export function wordsIn(text: string): string[] {
   return lines.filter((line) => line.trim() !== '' && !line.startsWith('==> ')).slice(-MOST_LINES)
 }
 
-/** As `recordExit` writes it. */
+/** The remark that `recordExit` writes between two runs. */
 const BETWEEN_RUNS = /^==> .*Next start in [\d.]+ s\.$/m
 
-/** As `writeDeployLog` writes them. */
+/** A remark of the platform, which `writeDeployLog` writes. */
 const OWN_LINE = /^==> .*$/m
 
 const clipped = (line: string): string => (line.length > MOST_LINE_CHARS ? `${line.slice(0, MOST_LINE_CHARS)}…` : line)

@@ -81,7 +81,7 @@ function portNote({ engine }: Pick<AppContext, 'engine'>, { type }: StoredServic
   return traitsOf(type).choosesPort ? `${INTERNAL_PORT}, unless you set PORT yourself` : String(INTERNAL_PORT)
 }
 
-/** The same for people: what differs between instances stands as a note in brackets. */
+/** The platform's variables for people: what differs between instances stands as a note in brackets. */
 export function describePlatformEnv(
   context: Pick<AppContext, 'config' | 'db' | 'paths' | 'engine' | 'hasCertificate'>,
   service: StoredService,

@@ -24,11 +24,11 @@ export interface OpenShells {
   take(shell: SeatedShell): () => void
   /** How many a workspace has open. */
   countOf(workspaceId: string): number
-  /** Whether a shell, or a job on a terminal, has its seat still. */
+  /** Whether a shell, or a job on a terminal, is still open. */
   has(shellId: string): boolean
   /** Begins the end of one. */
   end(shellId: string, reason: string): void
-  /** Those of a service, by which their terminals are known to the engine. */
+  /** Ids of a service's open shells, by which the engine knows their terminals. */
   idsOf(serviceId: string): string[]
   /** Services that have a shell open. */
   serviceIds(): string[]
