@@ -68,7 +68,7 @@ export function wordsIn(text: string): string[] {
   return lines.filter((line) => line.trim() !== '' && !line.startsWith('==> ')).slice(-MOST_LINES)
 }
 
-/** The remark that `recordExit` writes between two runs. */
+/** The remark that the owner of an instance writes between two runs. */
 const BETWEEN_RUNS = /^==> .*Next start in [\d.]+ s\.$/m
 
 /** A remark of the platform, which `writeDeployLog` writes. */
