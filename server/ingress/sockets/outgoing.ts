@@ -127,7 +127,7 @@ export class Outgoing {
     const count = this.#roomBytes
     this.#roomBytes = 0
     const sent = this.#sendNow(room, 0, count)
-    // Copied, because the shared buffer is overwritten by the next connection that sends.
+    // Copied, because the pooled buffer is overwritten by the next connection that sends.
     if (sent < count) this.#wait(Buffer.from(room.subarray(sent, count)))
   }
 
