@@ -5,6 +5,7 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { memo } from '../memo.ts'
+import '../schema-kinds.ts'
 import type { Codec } from './codec.ts'
 
 export interface JsonOptions<S extends TSchema> {

@@ -1,6 +1,9 @@
 import type { Database } from 'bun:sqlite'
 import { AppError, messageOf } from '../../../shared/error.ts'
+import { memo } from '../memo.ts'
 import type { Codec, Stored } from './codec.ts'
+
+const REMEMBERED_STATEMENTS = 200
 
 export type Column<T> = [T] extends [Stored] ? string | CodedColumn<T> : CodedColumn<T>
 
@@ -54,7 +57,9 @@ export function tableOf<T extends object>(table: string, columns: Columns<T>): T
     for (const field of coded) row[field.name] = readField(table, field, { stored: row[field.name] ?? null, id }) as Stored
     return row as T
   }
-  const query = (db: Database, rest: string) => db.query<Row, [Bindings]>(`SELECT ${list} FROM ${table} ${rest}`)
+  // A text that is put together anew is hashed anew at each look-up of its statement, which costs more than short queries do.
+  const select = memo((rest: string) => `SELECT ${list} FROM ${table} ${rest}`, REMEMBERED_STATEMENTS)
+  const query = (db: Database, rest: string) => db.query<Row, [Bindings]>(select(rest))
   const written = (values: Partial<T>): Cell[] =>
     Object.entries(values).map(([name, value]) => {
       const field = byName.get(name)
