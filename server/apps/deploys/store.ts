@@ -97,7 +97,8 @@ export const everLive = (db: Database, serviceId: string): StoredDeploy[] =>
   deploys.all(db, "WHERE service_id = $serviceId AND status IN ('live', 'deactivated') ORDER BY id DESC", { serviceId })
 
 export const latestDeployStatus = (db: Database, serviceId: string): DeployStatus | undefined =>
-  deploys.get(db, 'WHERE service_id = $serviceId ORDER BY id DESC LIMIT 1', { serviceId })?.status
+  db.query<{ status: DeployStatus }, [string]>('SELECT status FROM deploys WHERE service_id = ? ORDER BY id DESC LIMIT 1').get(serviceId)
+    ?.status
 
 interface ShownDeploy extends StoredDeploy {
   sourceSha256: string | null
