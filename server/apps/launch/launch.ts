@@ -1,5 +1,5 @@
 import { type PlanName, plans } from '../../../shared/plan.ts'
-import { commandIn, searchPathOf } from '../../builders/plan.ts'
+import { commandIn, searchPathOf } from '../../builders/detect/plan.ts'
 import type { InstanceSpec, Limits, Owner, View, Workload } from '../../engines/port/workload.ts'
 import { outputFileIn, type ServicePaths } from '../../platform/paths.ts'
 import { ensureServiceFolders } from '../../platform/service-folders.ts'

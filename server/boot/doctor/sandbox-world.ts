@@ -1,6 +1,6 @@
 import { chmod, chown, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ensureSelfToolchain } from '../../builders/self-toolchain.ts'
+import { ensureSelfToolchain } from '../../builders/toolchains/self-toolchain.ts'
 import { findFreePort, INSTANCE_PORTS } from '../../engines/free-port.ts'
 import type { ExitedState, InstanceState } from '../../engines/port/port.ts'
 import type { ProcessEngine } from '../../engines/process/spec.ts'

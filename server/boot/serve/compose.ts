@@ -1,6 +1,6 @@
 import { createLinkPublisher } from '../../apps/private-network/publish.ts'
 import { serviceById } from '../../apps/services/store.ts'
-import { ensureSelfToolchain } from '../../builders/self-toolchain.ts'
+import { ensureSelfToolchain } from '../../builders/toolchains/self-toolchain.ts'
 import { acmeSettingsOf } from '../../edge/certificates/acme/settings.ts'
 import { hasCertificate } from '../../edge/certificates/store/certificates.ts'
 import { ensureIngressProof } from '../../edge/routing/ingress-proof.ts'

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type BuildOptions, buildRelease, type RunnableStep, type StepExit } from '../../../server/builders/build.ts'
-import type { BuildPlan } from '../../../server/builders/plan.ts'
+import type { BuildPlan } from '../../../server/builders/detect/plan.ts'
+import { type BuildOptions, buildRelease, type RunnableStep, type StepExit } from '../../../server/builders/tree/build.ts'
 import { AppError } from '../../../shared/error.ts'
 
 let sourceDir: string

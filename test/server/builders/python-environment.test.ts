@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { detectBuild } from '../../../server/builders/detect.ts'
+import { detectBuild } from '../../../server/builders/detect/detect.ts'
 import { runProcess } from '../../../server/platform/process/spawn.ts'
 import { everyTool, sourceOf } from './source.ts'
 

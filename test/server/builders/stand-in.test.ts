@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ensureSelfToolchain } from '../../../server/builders/self-toolchain.ts'
+import { ensureSelfToolchain } from '../../../server/builders/toolchains/self-toolchain.ts'
 import { runProcess } from '../../../server/platform/process/spawn.ts'
 
 const TIMEOUT_MS = 60_000

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { detectBuild } from '../../../server/builders/detect.ts'
-import { type BuildPlan, type BuildSettings, commandIn } from '../../../server/builders/plan.ts'
-import { viewOf } from '../../../server/builders/source-view.ts'
-import { placeInWorkspace } from '../../../server/builders/workspace.ts'
+import { detectBuild } from '../../../server/builders/detect/detect.ts'
+import { type BuildPlan, type BuildSettings, commandIn } from '../../../server/builders/detect/plan.ts'
+import { viewOf } from '../../../server/builders/detect/source-view.ts'
+import { placeInWorkspace } from '../../../server/builders/detect/workspace.ts'
 import { everyTool, onlyOurselves, sourceOf } from './source.ts'
 
 const json = JSON.stringify

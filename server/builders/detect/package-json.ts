@@ -1,4 +1,4 @@
-import { AppError } from '../../shared/error.ts'
+import { AppError } from '../../../shared/error.ts'
 import type { SourceView } from './source-view.ts'
 
 export interface PackageJson {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { AppError } from '../../shared/error.ts'
-import { listBeneath, statBeneath } from '../platform/files/tree/beneath.ts'
+import { AppError } from '../../../shared/error.ts'
+import { listBeneath, statBeneath } from '../../platform/files/tree/beneath.ts'
 
 const MARKERS = [
   'package.json',

@@ -1,10 +1,10 @@
+import { shellWord } from '../shell-word.ts'
+import { mergeTools, requireTool } from '../toolchains/tool.ts'
 import type { BuildPlan, BuildStep, DetectInput } from './plan.ts'
 import { guessPythonStart, pythonRequirements } from './python-app.ts'
 import { pythonWishes, runtimeNotes } from './runtime-notes.ts'
-import { shellWord } from './shell-word.ts'
 import type { SourceView } from './source-view.ts'
 import { declaredStart, requireStart } from './start-command.ts'
-import { mergeTools, requireTool } from './tool.ts'
 
 const PYTHON_MARKERS = ['requirements.txt', 'pyproject.toml', 'setup.py', 'manage.py', 'main.py', 'app.py', 'wsgi.py', 'server.py']
 

@@ -1,4 +1,4 @@
-import { AppError } from '../../shared/error.ts'
+import { AppError } from '../../../shared/error.ts'
 
 export const toolNames = ['node', 'npm', 'bun', 'python', 'go', 'cargo'] as const
 export type ToolName = (typeof toolNames)[number]

@@ -4,10 +4,11 @@
  */
 import { chmod, mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { replaceFile } from '../platform/files/replace-file.ts'
-import { FROM_FIRST_PACKAGE } from './package-manager.ts'
+import { replaceFile } from '../../platform/files/replace-file.ts'
 
 export const STAND_IN_DIR = 'stand-in'
+
+export const FROM_FIRST_PACKAGE = "sed -n '/node_modules/,$p'"
 
 /** Bun takes flags of Node's before a script, but not these. */
 const NODE = `#!/bin/sh

@@ -1,8 +1,9 @@
+import { shellWord } from '../shell-word.ts'
+import { FROM_FIRST_PACKAGE } from '../toolchains/stand-in.ts'
+import type { Toolchains } from '../toolchains/tool.ts'
 import type { PackageJson } from './package-json.ts'
 import type { BuildPlan } from './plan.ts'
-import { shellWord } from './shell-word.ts'
 import type { SourceView } from './source-view.ts'
-import type { Toolchains } from './tool.ts'
 
 export interface PackageManager {
   name: 'npm' | 'pnpm' | 'yarn' | 'bun'
@@ -50,8 +51,6 @@ export function choosePackageManager({ files, pkg, runtime, toolchains }: Choice
   if (wanted === 'pnpm') return pnpm(project)
   return wanted === 'yarn' ? yarn(project) : npm(project)
 }
-
-export const FROM_FIRST_PACKAGE = "sed -n '/node_modules/,$p'"
 
 interface Project {
   files: SourceView

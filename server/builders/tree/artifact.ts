@@ -1,9 +1,9 @@
 import { readdir, unlink } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
-import { AppError } from '../../shared/error.ts'
-import { statBeneath } from '../platform/files/tree/beneath.ts'
-import { freezeFolder, freezeTree, type NewOwner } from '../platform/files/tree/freeze.ts'
-import { removeTree } from '../platform/files/tree/remove.ts'
+import { AppError } from '../../../shared/error.ts'
+import { statBeneath } from '../../platform/files/tree/beneath.ts'
+import { freezeFolder, freezeTree, type NewOwner } from '../../platform/files/tree/freeze.ts'
+import { removeTree } from '../../platform/files/tree/remove.ts'
 
 export interface ArtifactOptions {
   buildDir: string

@@ -1,9 +1,9 @@
-import { AppError } from '../../shared/error.ts'
+import { AppError } from '../../../shared/error.ts'
+import { shellWord } from '../shell-word.ts'
+import { mergeTools, requireTool } from '../toolchains/tool.ts'
 import type { BuildPlan, BuildStep, DetectInput } from './plan.ts'
-import { shellWord } from './shell-word.ts'
 import type { SourceView } from './source-view.ts'
 import { declaredStart, requireStart } from './start-command.ts'
-import { mergeTools, requireTool } from './tool.ts'
 
 const PROGRAM = '.release/app'
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { AppError } from '../../shared/error.ts'
+import { AppError } from '../../../shared/error.ts'
+import { type BuildPlan, type BuildStep, commandIn, searchPathOf } from '../detect/plan.ts'
 import { type ArtifactOptions, takeArtifact } from './artifact.ts'
-import { type BuildPlan, type BuildStep, commandIn, searchPathOf } from './plan.ts'
 
 export interface StepExit {
   exitCode: number | null

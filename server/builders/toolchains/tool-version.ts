@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { runProcess } from '../platform/process/spawn.ts'
+import { runProcess } from '../../platform/process/spawn.ts'
 
 const TIMEOUT_MS = 10_000
 const MAX_KNOWN = 100

@@ -1,5 +1,5 @@
-import { AppError } from '../../shared/error.ts'
-import type { ServiceType } from '../../shared/service-type.ts'
+import { AppError } from '../../../shared/error.ts'
+import type { ServiceType } from '../../../shared/service-type.ts'
 import type { DetectInput } from './plan.ts'
 
 function parseProcfile(text: string): Map<string, string> {

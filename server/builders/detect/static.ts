@@ -1,6 +1,6 @@
 import { join } from 'node:path/posix'
-import { AppError } from '../../shared/error.ts'
-import { javascriptSteps, openProject } from './detect-javascript.ts'
+import { AppError } from '../../../shared/error.ts'
+import { javascriptSteps, openProject } from './javascript.ts'
 import { type BuildPlan, type DetectInput, planWithoutToolchain } from './plan.ts'
 import type { SourceView } from './source-view.ts'
 

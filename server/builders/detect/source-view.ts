@@ -1,5 +1,5 @@
-import { AppError } from '../../shared/error.ts'
-import { headBeneath, listBeneath, statBeneath } from '../platform/files/tree/beneath.ts'
+import { AppError } from '../../../shared/error.ts'
+import { headBeneath, listBeneath, statBeneath } from '../../platform/files/tree/beneath.ts'
 
 export interface SourceView {
   has(path: string): boolean

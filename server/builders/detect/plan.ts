@@ -1,8 +1,8 @@
-import type { Runtime } from '../../shared/service-details.ts'
-import type { ServiceType } from '../../shared/service-type.ts'
-import { shellWord } from './shell-word.ts'
+import type { Runtime } from '../../../shared/service-details.ts'
+import type { ServiceType } from '../../../shared/service-type.ts'
+import { shellWord } from '../shell-word.ts'
+import type { Toolchains } from '../toolchains/tool.ts'
 import type { SourceView } from './source-view.ts'
-import type { Toolchains } from './tool.ts'
 
 export interface BuildSettings {
   type: ServiceType

@@ -1,7 +1,7 @@
 import { access, constants, glob, readFile, realpath, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { runProcess } from '../platform/process/spawn.ts'
+import { runProcess } from '../../platform/process/spawn.ts'
 import { STAND_IN_DIR } from './stand-in.ts'
 import { type Tool, type Toolchains, type ToolName, toolNames } from './tool.ts'
 import { versionOf } from './tool-version.ts'

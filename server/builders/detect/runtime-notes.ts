@@ -1,6 +1,6 @@
+import type { Tool } from '../toolchains/tool.ts'
 import type { PackageJson } from './package-json.ts'
 import type { SourceView } from './source-view.ts'
-import type { Tool } from './tool.ts'
 
 interface Wish {
   source: string
