@@ -1,16 +1,14 @@
 import { Database, SQLiteError } from 'bun:sqlite'
 import { chmodSync } from 'node:fs'
 import { AppError } from '../../../shared/error.ts'
+import { keepPlans } from './stable-plan.ts'
 
 const BUSY_TIMEOUT_MS = 5000
 const DB_FILE_MODE = 0o600
 
-/** Bun keeps the first 20 statements of a database and prepares all later ones at each use; we have some hundreds. */
-Database.MAX_QUERY_CACHE_SIZE = 1000
-
 /** Opens (or makes) a SQLite database of ours, readable by us alone. @throws AppError unavailable when the file is damaged. */
 export function openDatabase(path: string): Database {
-  const db = new Database(path, { create: true, strict: true })
+  const db = keepPlans(new Database(path, { create: true, strict: true }))
   try {
     // First, so that the switch to WAL waits for another process instead of failing.
     db.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)

@@ -3,6 +3,7 @@ import { getDatabaseVersion, getMaximumVersion, type Migration, migrate } from '
 import { AppError } from '../../../shared/error.ts'
 import { handBackPages } from '../../platform/db/free-pages.ts'
 import { openDatabase } from '../../platform/db/open.ts'
+import { keepPlans } from '../../platform/db/stable-plan.ts'
 import initial from './migrations/0001_initial.sql' with { type: 'text' }
 
 const CACHE_KB = 8000
@@ -29,7 +30,7 @@ export function openLogDatabase(path: string): Database {
 }
 
 export function openLogReader(path: string): Database {
-  const db = new Database(path, { readonly: true, strict: true })
+  const db = keepPlans(new Database(path, { readonly: true, strict: true }))
   db.run('PRAGMA busy_timeout = 5000')
   return db
 }
