@@ -209,9 +209,10 @@ export function describeEngine(name: string, makeWorld: () => ContractWorld): vo
   describe(`${name}: a new engine on the same state`, () => {
     test('finds what runs and is told how it ends', async () => {
       const spec = await startServing('polite')
-      const before = await engine.inspect(spec.instanceId)
+      const [before, { epoch }] = [await engine.inspect(spec.instanceId), engine]
       await engine.close()
       engine = await open()
+      expect(engine.epoch).toBe(epoch)
       expect(await engine.inspect(spec.instanceId)).toMatchObject({ ...before, startedAt: expect.any(String) })
       const told = new Promise((resolve) => engine.onExit((id, state) => resolve([id, state.exitCode])))
       await engine.start(spec)

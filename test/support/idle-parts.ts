@@ -12,6 +12,7 @@ import type { TrafficReader, TrafficWindow } from '../../server/telemetry/traffi
 /** An engine that has nothing to run: for tests of the API alone. */
 export const idleEngine: Engine = {
   name: 'idle',
+  epoch: 'idle',
   capabilities: { ownNetworks: false, volumes: 'folders' },
   guarantees: async () => [],
   start: () => Promise.reject(new Error('The idle engine starts nothing')),

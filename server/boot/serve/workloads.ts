@@ -2,7 +2,6 @@ import { diskOfService } from '../../apps/disks/store.ts'
 import { instanceOwner } from '../../apps/instances/owner.ts'
 import { jobOwner } from '../../apps/jobs/owner.ts'
 import { jobById } from '../../apps/workloads/job-store.ts'
-import { epochOf } from '../../runtime/workloads/epoch.ts'
 import type { WorkloadOwner } from '../../runtime/workloads/owner.ts'
 import { workloadById } from '../../runtime/workloads/store.ts'
 import type { StrayOptions } from '../../runtime/workloads/strays.ts'
@@ -14,7 +13,7 @@ const ownersIn = (context: Context): WorkloadOwner[] => [instanceOwner(context),
 
 /** The supervisor of everything that runs. */
 export const superviseWorkloads = (context: Context): Supervisor =>
-  createSupervisor({ ...context, epoch: epochOf(context.paths.engineState), signal: context.stopping }, ownersIn(context))
+  createSupervisor({ ...context, signal: context.stopping }, ownersIn(context))
 
 /** Two instances on one disk would damage what is on it, so a service with a disk keeps no strays. */
 export const strayOptions = ({ db, engine, log, now }: Context): StrayOptions => ({

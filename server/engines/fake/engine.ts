@@ -27,6 +27,9 @@ export function createFakeEngine(machine: FakeMachine): Engine {
   const setFrozen = async (id: string, isFrozen: boolean) => running(id)?.program.setFrozen(isFrozen)
   return {
     name: 'fake',
+    get epoch() {
+      return machine.epoch
+    },
     capabilities: { ownNetworks: true, volumes: 'folders' },
     guarantees: async () => [],
     start: (spec) => faults.around('start', async () => startInstance(machine, spec)),

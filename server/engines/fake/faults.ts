@@ -2,7 +2,7 @@ import { AppError } from '../../../shared/error.ts'
 import type { Engine } from '../port/port.ts'
 import type { Clock } from './clock.ts'
 
-export type Call = Exclude<keyof Engine, 'name' | 'capabilities' | 'onExit' | 'close'>
+export type Call = Exclude<keyof Engine, 'name' | 'epoch' | 'capabilities' | 'onExit' | 'close'>
 
 /** What befalls the next call of a kind. */
 export type Fault =

@@ -18,6 +18,8 @@ export interface Run extends Workload {
 export interface FakeMachine {
   readonly faults: FaultyCalls
   readonly clock: Clock
+  /** Names the records of its engines, which have others after a `restart` that forgets. */
+  readonly epoch: string
   /** What a workload has written, under its id; kept when it is removed. */
   output(id: string): string
   /** Connects as a probe does. Rejects when nobody listens there. */
@@ -46,6 +48,7 @@ export function createFakeMachine(clock: Clock = realClock): FakeMachine {
   const started = new Map<string, number>()
   const listeners = new Set<(run: Run) => void>()
   let addresses = 0
+  let epochs = 1
   const all = () => [...runs.values(), ...unknown]
   const running = () => all().filter(({ end }) => end === undefined)
 
@@ -84,6 +87,9 @@ export function createFakeMachine(clock: Clock = realClock): FakeMachine {
     faults,
     runs,
     begin,
+    get epoch() {
+      return `epoch-${epochs}`
+    },
     onEnd: (listener) => {
       listeners.add(listener)
       return () => void listeners.delete(listener)
@@ -98,6 +104,7 @@ export function createFakeMachine(clock: Clock = realClock): FakeMachine {
     crash: (id) => runs.get(id)?.program.kill('SIGSEGV'),
     restart: ({ forgets }) => {
       if (!forgets) return
+      epochs++
       for (const run of runs.values()) unknown.add(run)
       runs.clear()
     },

@@ -104,6 +104,8 @@ export interface Capabilities {
 
 export interface Engine {
   readonly name: string
+  /** Names the engine's records: it changes when they are lost, and only then. */
+  readonly epoch: string
   readonly capabilities: Capabilities
 
   guarantees(): Promise<Guarantee[]>

@@ -15,6 +15,7 @@ import { listenersOf } from './network/listeners.ts'
 import type { Networks } from './network/networks.ts'
 import { openNetworks } from './network/own-networks.ts'
 import { openSharedNetwork } from './network/shared-network.ts'
+import { epochOf } from './records/epoch.ts'
 import { freezerBy } from './records/freezer.ts'
 import { groupOf, isTrueWithin, processesBy } from './records/processes.ts'
 import { openRecords, RECORDS, type Records, type Workload } from './records/record.ts'
@@ -56,6 +57,7 @@ export async function createProcessEngine(options: ProcessEngineOptions): Promis
   const stopCpuWeights = startCpuWeights(context)
   return {
     name: 'process',
+    epoch: epochOf(resolve(options.stateDir)),
     capabilities: { ownNetworks: context.networks.areOwn, volumes: diskMountsOf(host) },
     guarantees: async () => [...guaranteesOf(host), layerGuarantee(context.layers), ...diskGuaranteesOf(host)],
     start: (spec) => startInstance(context, spec),

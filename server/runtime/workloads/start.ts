@@ -5,12 +5,12 @@ import { moveWorkload, type StoredWorkload, updateWorkload, workloadById } from 
 import type { Supervision } from './supervision.ts'
 
 export async function startWorkload(supervision: Supervision, id: string): Promise<void> {
-  const { db, engine, epoch, now } = supervision
+  const { db, engine, now } = supervision
   const waiting = workloadById(db, id)
   if (waiting?.phase !== 'pending') return
   const owner = supervision.ownerOf(waiting)
   await owner.beforeStart?.(waiting)
-  if (!moveWorkload(db, waiting, { phase: 'starting', epoch, startedAt: now() })) return
+  if (!moveWorkload(db, waiting, { phase: 'starting', epoch: engine.epoch, startedAt: now() })) return
   const workload = workloadById(db, id)
   if (workload === undefined) return
   try {

@@ -7,9 +7,7 @@ import type { StoredWorkload } from './store.ts'
 
 export interface SupervisorOptions {
   db: Database
-  engine: Pick<Engine, 'start' | 'inspect' | 'stop' | 'remove' | 'onExit'>
-  /** Names the engine's records: another name means that it has lost those of before. */
-  epoch: string
+  engine: Pick<Engine, 'epoch' | 'start' | 'inspect' | 'stop' | 'remove' | 'onExit'>
   exitReasons: ExitReasons
   log: ServerLog
   now(): number

@@ -111,7 +111,7 @@ function stepFor(supervision: Supervision, workload: StoredWorkload, seen: Seen)
   // Nothing is concluded from what was asked about another phase.
   if (workload.phase !== seen.phase) return { kind: 'again' }
   const { policy } = supervision.ownerOf(workload)
-  return planWorkload({ now: supervision.now(), workload, seen: seen.state, policy, epoch: supervision.epoch })
+  return planWorkload({ now: supervision.now(), workload, seen: seen.state, policy, epoch: supervision.engine.epoch })
 }
 
 type BriefStep = Exclude<WorkloadStep, { kind: 'wait' | 'keep' | 'stop' }> | { kind: 'again' }

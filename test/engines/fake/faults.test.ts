@@ -58,9 +58,12 @@ test('an engine that lost its records knows nothing of what goes on', async () =
   const { clock, machine, engine, world } = makeParts()
   const spec = world.instance(['serve'])
   await engine.start(spec)
+  const { epoch } = engine
   machine.restart({ forgets: false })
+  expect(engine.epoch).toBe(epoch)
   expect(await engine.inspect(spec.instanceId)).toMatchObject({ status: 'running' })
   machine.restart({ forgets: true })
+  expect(engine.epoch).not.toBe(epoch)
   expect(await engine.inspect(spec.instanceId)).toBeUndefined()
   expect(await engine.list()).toEqual([])
   expect(machine.running()).toEqual([spec.instanceId])

@@ -55,7 +55,7 @@ export interface EchoWorld {
   /** Has the control plane look at everything and lets time pass. */
   pass(ms: number): Promise<void>
   /** Ends the control plane at this instant; another takes its place. What it has asked and not been answered is not written down. */
-  replace(epoch?: string): void
+  replace(): void
   close(): void
 }
 
@@ -67,15 +67,14 @@ export function makeEchoWorld(restarts: WorkloadPolicy['restarts']): EchoWorld {
   const machine = createFakeMachine(clock)
   const engine = createFakeEngine(machine)
   const ends: Ends = new Map()
-  let plane = startPlane('first')
+  let plane = startPlane()
 
-  function startPlane(epoch: string): { supervisor: Supervisor; kill(): void } {
+  function startPlane(): { supervisor: Supervisor; kill(): void } {
     const stopper = new AbortController()
     const supervisor = createSupervisor(
       {
         db,
         engine: mortal(engine, machine, stopper.signal),
-        epoch,
         exitReasons: createExitReasons(),
         log: { info() {}, error() {} },
         now: clock.now,
@@ -100,9 +99,9 @@ export function makeEchoWorld(restarts: WorkloadPolicy['restarts']): EchoWorld {
       plane.supervisor.pokeAll()
       await clock.advance(ms)
     },
-    replace(epoch = 'first') {
+    replace() {
       plane.kill()
-      plane = startPlane(epoch)
+      plane = startPlane()
     },
     close() {
       plane.kill()
@@ -114,7 +113,7 @@ export function makeEchoWorld(restarts: WorkloadPolicy['restarts']): EchoWorld {
 type Asked = 'start' | 'inspect' | 'stop' | 'remove'
 
 /** An engine as a control plane sees it that may die: nothing comes back to the dead, and what they have not said yet is not said. */
-function mortal(engine: Engine, { faults }: FakeMachine, signal: AbortSignal): Pick<Engine, Asked | 'onExit'> {
+function mortal(engine: Engine, { faults }: FakeMachine, signal: AbortSignal): Pick<Engine, Asked | 'epoch' | 'onExit'> {
   const ask = async <T>(call: () => Promise<T>): Promise<T> => {
     await faults.reachable()
     if (signal.aborted) return await new Promise(() => {})
@@ -126,6 +125,9 @@ function mortal(engine: Engine, { faults }: FakeMachine, signal: AbortSignal): P
     }
   }
   return {
+    get epoch() {
+      return engine.epoch
+    },
     start: (spec) => ask(() => engine.start(spec)),
     inspect: (id) => ask(() => engine.inspect(id)),
     stop: (id, options) => ask(() => engine.stop(id, options)),

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { replaceFileSync } from '../../platform/files/replace-file.ts'
+import { replaceFileSync } from '../../../platform/files/replace-file.ts'
 
 const FILE = 'epoch'
 
