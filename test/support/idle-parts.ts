@@ -13,7 +13,7 @@ import type { TrafficReader, TrafficWindow } from '../../server/telemetry/traffi
 export const idleEngine: Engine = {
   name: 'idle',
   epoch: 'idle',
-  capabilities: { ownNetworks: false, volumes: 'folders' },
+  capabilities: { ownNetworks: false, stacks: ['host'], volumes: 'folders' },
   guarantees: async () => [],
   start: () => Promise.reject(new Error('The idle engine starts nothing')),
   inspect: async () => undefined,

@@ -1,24 +1,12 @@
 import type { Database } from 'bun:sqlite'
 import { join } from 'node:path'
-import { type Static, Type } from '@sinclair/typebox'
-import { OneOf } from '../../../shared/schema.ts'
-import { runtimes } from '../../../shared/service-details.ts'
-import { json } from '../../platform/db/json-column.ts'
+import type { Launch } from '../../builders/launch.ts'
 import { type Columns, tableOf } from '../../platform/db/table.ts'
 import { type Paths, servicePathsOf } from '../../platform/paths.ts'
 import { settingsColumn } from '../services/columns.ts'
 import type { SecretRows, ServiceSecrets } from '../services/env-store.ts'
 import type { ServiceSettings } from '../services/settings.ts'
-
-const Launch = Type.Object({
-  runtime: OneOf([...runtimes, 'shell', 'static']),
-  startCommand: Type.String(),
-  appDir: Type.Optional(Type.String()),
-  env: Type.Record(Type.String(), Type.String()),
-  pathEntries: Type.Array(Type.String()),
-  readOnlyBinds: Type.Array(Type.String()),
-})
-export type Launch = Static<typeof Launch>
+import { launchColumn } from './launch-column.ts'
 
 /** What a rollback goes back to. Immutable, but for the rules at the edge, which change at once. */
 export interface StoredRelease {
@@ -36,7 +24,7 @@ const releaseColumns: Columns<StoredRelease> = {
   serviceId: 'service_id',
   sourceId: 'source_id',
   artifact: 'artifact',
-  launch: { column: 'launch', as: json({ schema: Launch }) },
+  launch: { column: 'launch', as: launchColumn },
   settings: { column: 'settings', as: settingsColumn },
   createdAt: 'created_at',
 }

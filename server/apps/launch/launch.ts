@@ -1,5 +1,5 @@
 import { type PlanName, plans } from '../../../shared/plan.ts'
-import { commandIn, searchPathOf } from '../../builders/detect/plan.ts'
+import { commandIn } from '../../builders/launch.ts'
 import type { InstanceSpec, Limits, Owner, View, Workload } from '../../engines/port/workload.ts'
 import { outputFileIn, type ServicePaths } from '../../platform/paths.ts'
 import { ensureServiceFolders } from '../../platform/service-folders.ts'
@@ -66,7 +66,7 @@ export function workloadIn(
     secretFiles: { key: release.id, read: () => releaseSecrets(context, release.id).secretFiles },
     limits: limitsOf(plan),
     network: 'workspace',
-    toolchains: release.launch.readOnlyBinds,
+    stack: release.launch.stack,
     ...userNamespacesOf(context.config, service),
   }
 }
@@ -92,7 +92,7 @@ interface Surroundings {
 function instanceEnv(context: AppContext, { service, release, facts, view }: Surroundings): Record<string, string> {
   const { envVars } = releaseSecrets(context, release.id)
   return {
-    ...baseEnv(view.home, searchPathOf(release.launch, view.root)),
+    ...baseEnv(view),
     ...(context.engine.capabilities.ownNetworks ? BEHIND_INGRESS : {}),
     ...release.launch.env,
     ...Object.fromEntries(envVars.map(({ key, value }) => [key, value])),
@@ -102,7 +102,7 @@ function instanceEnv(context: AppContext, { service, release, facts, view }: Sur
 }
 
 /** What every process of a service is given, builds included. */
-export const baseEnv = (home: string, searchPath: string): Record<string, string> => ({
+export const baseEnv = ({ home, searchPath }: Pick<View, 'home' | 'searchPath'>): Record<string, string> => ({
   PATH: searchPath,
   HOME: home,
   TMPDIR: '/tmp',

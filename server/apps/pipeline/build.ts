@@ -3,10 +3,11 @@ import { join, relative } from 'node:path'
 import { AppError } from '../../../shared/error.ts'
 import { buildPlans } from '../../../shared/plan.ts'
 import { detectBuild } from '../../builders/detect/detect.ts'
-import { type BuildPlan, searchPathOf } from '../../builders/detect/plan.ts'
+import { type BuildPlan, stackOf } from '../../builders/detect/plan.ts'
 import { findSourceRoot } from '../../builders/detect/source-root.ts'
 import { openSourceView, viewOf } from '../../builders/detect/source-view.ts'
 import { placeInWorkspace } from '../../builders/detect/workspace.ts'
+import type { Launch } from '../../builders/launch.ts'
 import { DEFAULT_TOOLCHAIN_PATH, findToolchains, ownHomes } from '../../builders/toolchains/toolchains.ts'
 import { buildRelease, type RunnableStep, type StepExit } from '../../builders/tree/build.ts'
 import { statBeneath } from '../../platform/files/tree/beneath.ts'
@@ -19,7 +20,7 @@ import { requireRoom, whileThereIsRoom } from '../../runtime/space/room.ts'
 import { appendOutput } from '../../telemetry/logs/append-output.ts'
 import type { AppContext } from '../context.ts'
 import { deployLogPath, deployOutputName } from '../deploys/deploy-log.ts'
-import { insertRelease, type Launch, type StoredRelease } from '../deploys/release-store.ts'
+import { insertRelease, type StoredRelease } from '../deploys/release-store.ts'
 import { type StoredDeploy, updateDeploy } from '../deploys/store.ts'
 import { baseEnv, ownerOf } from '../launch/launch.ts'
 import { readSecrets, type ServiceSecrets } from '../services/env-store.ts'
@@ -70,7 +71,7 @@ export async function buildDeploy(
       owner: isRoot ? { uid: 0, gid: service.uid, maker: service.uid } : undefined,
       cacheDir: own.cache,
       plan,
-      env: buildEnv(job, plan),
+      env: buildEnv(job),
       runStep: (step) => runStep(job, plan, step),
       log: (line) => appendOutput(deployLogPath(context, deploy), `${line}\n`),
       signal,
@@ -130,9 +131,8 @@ async function planBuild({ context, service }: BuildJob, { root, appDir }: { roo
   })
 }
 
-function buildEnv({ context, service, deploy, own, secrets }: BuildJob, plan: BuildPlan): Record<string, string> {
+function buildEnv({ context, service, deploy, secrets }: BuildJob): Record<string, string> {
   return {
-    ...baseEnv(own.home, searchPathOf(plan, own.builds)),
     ...context.config.buildEnv,
     ...Object.fromEntries(secrets.envVars.map(({ key, value }) => [key, value])),
     CPD_SERVICE_ID: service.id,
@@ -152,11 +152,11 @@ async function runStep(job: BuildJob, plan: BuildPlan, step: RunnableStep): Prom
       owner: ownerOf(service),
       files: { build: deploy.id, dir: relative(dir, step.cwd) },
       command: step.command,
-      env: () => step.env,
+      env: (view) => ({ ...baseEnv(view), ...step.env }),
       limits: { cpu, memoryBytes: memoryMb * MIB, pids },
       // A build is anybody's code from anywhere: it has no business with what runs.
       network: isShared ? 'host' : 'none',
-      toolchains: plan.readOnlyBinds,
+      stack: stackOf(plan),
       ...userNamespacesOf(context.config, service),
       outputName: deployOutputName(deploy),
       timeoutMs: context.config.CP_BUILD_TIMEOUT_SECONDS * 1000,
@@ -190,8 +190,7 @@ const launchOf = (plan: BuildPlan): Launch => ({
   startCommand: plan.startCommand ?? '',
   ...(plan.appDir !== undefined && { appDir: plan.appDir }),
   env: plan.runtimeEnv,
-  pathEntries: plan.pathEntries,
-  readOnlyBinds: plan.readOnlyBinds,
+  stack: stackOf(plan),
 })
 
 function saveRelease({ context, service, deploy, secrets }: BuildJob, built: Pick<StoredRelease, 'artifact' | 'launch'>): void {

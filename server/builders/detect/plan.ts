@@ -1,6 +1,7 @@
 import type { Runtime } from '../../../shared/service-details.ts'
 import type { ServiceType } from '../../../shared/service-type.ts'
-import { shellWord } from '../shell-word.ts'
+import type { Stack } from '../../platform/stack.ts'
+import type { Launch } from '../launch.ts'
 import type { Toolchains } from '../toolchains/tool.ts'
 import type { SourceView } from './source-view.ts'
 
@@ -27,7 +28,7 @@ export interface BuildStep {
 }
 
 export interface BuildPlan {
-  runtime: Runtime | 'shell' | 'static'
+  runtime: Launch['runtime']
   packageManager?: 'npm' | 'pnpm' | 'yarn' | 'bun' | 'pip'
   steps: BuildStep[]
   startCommand?: string
@@ -43,16 +44,11 @@ export interface BuildPlan {
   notes: string[]
 }
 
-const SYSTEM_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
-
-export function searchPathOf(plan: Pick<BuildPlan, 'pathEntries'>, root: string): string {
-  const own = plan.pathEntries.map((entry) => (entry.startsWith('/') ? entry : `${root}/${entry}`))
-  return [...new Set([...own, ...SYSTEM_PATH])].join(':')
-}
-
-/** A shell command that is run in a folder below its working directory. Not by the engine, which would enter it as root. */
-export const commandIn = (dir: string | undefined, command: string): string =>
-  dir === undefined ? command : `cd -- ${shellWord(dir)} || exit\n${command}`
+export const stackOf = ({ pathEntries, readOnlyBinds }: Pick<BuildPlan, 'pathEntries' | 'readOnlyBinds'>): Stack => ({
+  kind: 'host',
+  folders: readOnlyBinds,
+  searchPath: pathEntries,
+})
 
 export const planWithoutToolchain = (runtime: 'shell' | 'static', buildCommand: string | undefined): BuildPlan => ({
   runtime,

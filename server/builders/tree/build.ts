@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import { AppError } from '../../../shared/error.ts'
-import { type BuildPlan, type BuildStep, commandIn, searchPathOf } from '../detect/plan.ts'
+import { searchPathIn } from '../../platform/stack.ts'
+import { type BuildPlan, type BuildStep, stackOf } from '../detect/plan.ts'
+import { commandIn } from '../launch.ts'
 import { type ArtifactOptions, takeArtifact } from './artifact.ts'
 
 export interface StepExit {
@@ -64,7 +66,7 @@ function describePlan(plan: BuildPlan): string[] {
 function buildEnvironment({ sourceDir, cacheDir, plan, env }: BuildOptions): Record<string, string> {
   const cached = Object.entries(plan.cacheEnv).map(([name, folder]) => [name, join(cacheDir, folder)])
   // The caches come last: npm hands its own to whatever it starts, so the operator's may be another user's.
-  return { ...plan.buildEnv, ...env, ...Object.fromEntries(cached), PATH: searchPathOf(plan, sourceDir) }
+  return { ...plan.buildEnv, ...env, ...Object.fromEntries(cached), PATH: searchPathIn(stackOf(plan), sourceDir) }
 }
 
 function describeFailure(step: BuildStep, exit: StepExit): string {

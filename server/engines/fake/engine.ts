@@ -30,7 +30,7 @@ export function createFakeEngine(machine: FakeMachine): Engine {
     get epoch() {
       return machine.epoch
     },
-    capabilities: { ownNetworks: true, volumes: 'folders' },
+    capabilities: { ownNetworks: true, stacks: ['host'], volumes: 'folders' },
     guarantees: async () => [],
     start: (spec) => faults.around('start', async () => startInstance(machine, spec)),
     inspect: (id) => faults.around('inspect', async () => stateOf(runs.get(id))),

@@ -14,7 +14,7 @@ export interface Workload {
   onOutput?(bytes: Uint8Array): void
 }
 
-const VIEW: View = { root: '/app', home: '/home', secrets: '/secrets' }
+const VIEW: View = { root: '/app', home: '/home', secrets: '/secrets', searchPath: '/bin' }
 
 /** What a spec comes to on the fake machine, where nothing is laid out. @throws AppError `validation_failed` naming the field. */
 export function workloadOf(spec: Spec & { outputName?: string; port?: number }, { id, kind }: Pick<Workload, 'id' | 'kind'>): Workload {

@@ -1,3 +1,4 @@
+import type { StackKind } from '../../platform/stack.ts'
 import type { InstanceSpec, TaskSpec, TerminalSpec } from './workload.ts'
 
 /**
@@ -98,6 +99,8 @@ export type ExitListener = (instanceId: string, state: ExitedState) => void
 export interface Capabilities {
   /** Each instance has a network of its own, so that two may listen on the same port number and never meet. */
   ownNetworks: boolean
+  /** What programs may need to run here. Releases are made by a builder for one of these. */
+  stacks: readonly StackKind[]
   /** How a volume can be brought to a path of the workload's choosing. */
   volumes: 'images' | 'folders' | 'nowhere'
 }

@@ -1,5 +1,7 @@
 /** What an engine is told to run: values only, so that it may run elsewhere. No path, user or process of this machine. */
 
+import type { Stack } from '../../platform/stack.ts'
+
 /** The most a workload may use; the plan of its service in figures. */
 export interface Limits {
   /** Cores: 0.5 is half of one core's time. */
@@ -23,6 +25,8 @@ export interface View {
   root: string
   home: string
   secrets: string
+  /** The value of PATH in which the programs of the stack and of the system are found. */
+  searchPath: string
   volume?: string
 }
 
@@ -60,8 +64,8 @@ export interface Workload {
   volume?: VolumeMount
   /** The workspace's private network, the machine's own even where others have one of their own, or one that reaches nobody's. */
   network: 'workspace' | 'host' | 'none'
-  /** Folders of toolchains that stand outside of the files and of the system's folders, on the machine that built the files. */
-  toolchains: readonly string[]
+  /** One of the kinds that the engine's capabilities name. */
+  stack: Stack
   /** The workload may make user namespaces of its own, as a sandboxed Chromium does. */
   allowsUserNamespaces?: true
 }

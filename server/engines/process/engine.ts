@@ -58,7 +58,7 @@ export async function createProcessEngine(options: ProcessEngineOptions): Promis
   return {
     name: 'process',
     epoch: epochOf(resolve(options.stateDir)),
-    capabilities: { ownNetworks: context.networks.areOwn, volumes: diskMountsOf(host) },
+    capabilities: { ownNetworks: context.networks.areOwn, stacks: ['host'], volumes: diskMountsOf(host) },
     guarantees: async () => [...guaranteesOf(host), layerGuarantee(context.layers), ...diskGuaranteesOf(host)],
     start: (spec) => startInstance(context, spec),
     inspect: (id) => inspect(context, id),

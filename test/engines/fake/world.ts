@@ -28,7 +28,7 @@ export function makeFakeWorld(machine: FakeMachine = createFakeMachine()): Contr
     env: () => ({}),
     limits,
     network: 'workspace' as const,
-    toolchains: [],
+    stack: { kind: 'host' as const, folders: [], searchPath: [] },
   })
   const instance = (acts: readonly Act[], changes: Partial<InstanceSpec> = {}): InstanceSpec => {
     const instanceId = `srv-one-${++count}`

@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig } from '../../../server/boot/settings/config.ts'
 import { detectBuild } from '../../../server/builders/detect/detect.ts'
-import { type BuildPlan, type BuildSettings, searchPathOf } from '../../../server/builders/detect/plan.ts'
+import { type BuildPlan, type BuildSettings, stackOf } from '../../../server/builders/detect/plan.ts'
 import { openSourceView } from '../../../server/builders/detect/source-view.ts'
 import type { Toolchains } from '../../../server/builders/toolchains/tool.ts'
 import { type BuiltRelease, buildRelease, type RunnableStep, type StepExit } from '../../../server/builders/tree/build.ts'
 import { spawnProcess } from '../../../server/platform/process/spawn.ts'
+import { searchPathIn } from '../../../server/platform/stack.ts'
 
 const fixtures = join(import.meta.dirname, '../../fixtures/apps')
 
@@ -85,7 +86,7 @@ export async function firstAnswer({ plan, releaseDir }: Built): Promise<string> 
   const port = await freePort()
   const child = spawnProcess(['/bin/sh', '-c', `exec ${plan.startCommand}`], {
     cwd: releaseDir,
-    env: { ...plan.runtimeEnv, PATH: searchPathOf(plan, releaseDir), HOME: '/nonexistent', PORT: String(port) },
+    env: { ...plan.runtimeEnv, PATH: searchPathIn(stackOf(plan), releaseDir), HOME: '/nonexistent', PORT: String(port) },
     detached: true,
   })
   let hasEnded = false

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { outputFileIn, type ServicePaths } from '../../../platform/paths.ts'
 import { ensureServiceFolders } from '../../../platform/service-folders.ts'
+import { searchPathIn } from '../../../platform/stack.ts'
 import type { Capabilities } from '../../port/port.ts'
 import type { Files, View, Workload } from '../../port/workload.ts'
 import type { ProcessSpec, Sandbox } from '../spec.ts'
@@ -23,13 +24,20 @@ export async function placeWorkload(context: PlacingContext, spec: Workload, opt
   const secrets = spec.secretFiles && (await laySecretFiles(context, own, spec))
   const root = rootOf(own, files)
   const volume = volumeOf(context, spec)
-  const view: View = { root, home: own.home, secrets: secrets ?? '', ...(volume && { volume: volume.path }) }
+  const cwd = 'build' in files ? join(root, files.dir) : root
+  const view: View = {
+    root,
+    home: own.home,
+    secrets: secrets ?? '',
+    searchPath: searchPathIn(spec.stack, cwd),
+    ...(volume && { volume: volume.path }),
+  }
   return {
     own,
     command,
     limits,
     ...(priority && { priority }),
-    cwd: 'build' in files ? join(root, files.dir) : root,
+    cwd,
     env: spec.env(view),
     sandbox: {
       serviceId: owner.serviceId,
@@ -40,7 +48,7 @@ export async function placeWorkload(context: PlacingContext, spec: Workload, opt
       coveredDirs: [own.builds, own.releases, own.secrets],
       ...foldersOf(own, { files, root }),
       readOnlyBinds: [
-        ...spec.toolchains,
+        ...spec.stack.folders,
         ...('build' in files ? [] : [root]),
         ...(secrets === undefined ? [] : [secrets]),
         paths.toolchain,

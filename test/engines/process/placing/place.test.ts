@@ -29,15 +29,16 @@ const specOf = (changes: Partial<Workload> = {}): Workload => ({
   owner: { serviceId: 'srv-one', workspaceId: 'wsp-one', number: NUMBER },
   files: { artifact: 'abc' },
   command: 'true',
-  env: ({ root, home, secrets, volume }: View) => ({
+  env: ({ root, home, secrets, searchPath, volume }: View) => ({
     ROOT: root,
     HOME: home,
     SECRETS: secrets,
+    PATH: searchPath,
     ...(volume !== undefined && { VOLUME: volume }),
   }),
   limits: { cpu: 1, memoryBytes: 1, pids: 1 },
   network: 'workspace',
-  toolchains: ['/opt/go'],
+  stack: { kind: 'host', folders: ['/opt/go'], searchPath: ['bin', '/opt/go/bin'] },
   ...changes,
 })
 
@@ -47,7 +48,15 @@ test('an artifact is run in its folder, beside which it may write, and reads its
   const secrets = join(own.secrets, 'rel-1')
   const spec = specOf({ secretFiles: { key: 'rel-1', read: () => [{ name: 'token', content: 'sesame' }] } })
   const { cwd, env, sandbox } = await placeWorkload(contextOf(), spec)
-  expect({ cwd, env }).toEqual({ cwd: root, env: { ROOT: root, HOME: own.home, SECRETS: secrets } })
+  expect({ cwd, env }).toEqual({
+    cwd: root,
+    env: {
+      ROOT: root,
+      HOME: own.home,
+      SECRETS: secrets,
+      PATH: `${root}/bin:/opt/go/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
+    },
+  })
   expect(sandbox).toEqual({
     serviceId: 'srv-one',
     networkId: 'wsp-one',

@@ -32,7 +32,7 @@ export function makeShellWorld(factory: EngineFactory): ContractWorld {
     env: () => ({ PATH: '/usr/local/bin:/usr/bin:/bin' }),
     limits,
     network: 'workspace' as const,
-    toolchains: [],
+    stack: { kind: 'host' as const, folders: [], searchPath: [] },
     outputName,
   })
   const task: ContractWorld['task'] = (acts, changes = {}) => {

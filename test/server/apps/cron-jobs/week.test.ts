@@ -118,7 +118,7 @@ async function liveCronJob(server: TestServer, { schedule, timezone }: Case): Pr
   } as const
   insertDeploy(db, deploy)
   updateDeploy(db, deployId, { status: 'live', finishedAt: now() }, now())
-  const launch = { runtime: 'shell', startCommand: 'true', env: {}, pathEntries: [], readOnlyBinds: [] } as const
+  const launch = { runtime: 'shell', startCommand: 'true', env: {}, stack: { kind: 'host', folders: [], searchPath: [] } } as const
   insertRelease(
     { db, sealer },
     {
@@ -126,7 +126,7 @@ async function liveCronJob(server: TestServer, { schedule, timezone }: Case): Pr
       serviceId,
       sourceId: '',
       artifact: 'a',
-      launch: { ...launch, pathEntries: [], readOnlyBinds: [] },
+      launch,
       settings: defaultSettings,
       createdAt: now(),
     },

@@ -22,7 +22,7 @@ export function specOf({ id, ownerId, spec }: StoredWorkload): InstanceSpec {
     owner: { serviceId: ownerId, workspaceId: 'wsp-1', number: 1 },
     files: { artifact: 'none' },
     network: 'none',
-    toolchains: [],
+    stack: { kind: 'host' as const, folders: [], searchPath: [] },
     limits: { cpu: 1, memoryBytes: 1, pids: 1 },
     outputName: id,
     port: 1,

@@ -1,0 +1,20 @@
+import type { Runtime } from '../../shared/service-details.ts'
+import type { Stack } from '../platform/stack.ts'
+import { shellWord } from './shell-word.ts'
+
+/** How what was built is started. It is kept with the release. */
+export interface Launch {
+  /** What it was recognised as. */
+  runtime: Runtime | 'shell' | 'static'
+  /** A shell command; empty for what is only published. */
+  startCommand: string
+  /** The folder below the root of the files that the command begins in; absent for the root itself. */
+  appDir?: string
+  /** What the toolchain wants of the environment. The user's own variables win over these. */
+  env: Record<string, string>
+  stack: Stack
+}
+
+/** A shell command that is run in a folder below its working directory. Not by the engine, which would enter it as root. */
+export const commandIn = (dir: string | undefined, command: string): string =>
+  dir === undefined ? command : `cd -- ${shellWord(dir)} || exit\n${command}`
