@@ -4,6 +4,7 @@ import type { Engine } from '../engines/port/port.ts'
 import type { IdentityContext } from '../identity/context.ts'
 import type { IngressClient } from '../ingress/control/client.ts'
 import type { IngressSettings } from '../ingress/settings.ts'
+import type { Dial } from '../platform/network/dial.ts'
 import type { Paths } from '../platform/paths.ts'
 import type { Leases } from '../platform/work/leases.ts'
 import type { Poke } from '../platform/work/poke.ts'
@@ -38,6 +39,8 @@ export interface AppContext extends IdentityContext {
   readonly config: IdentityContext['config'] & AppSettings & BuilderSettings & IngressSettings & RuntimeSettings
   readonly paths: Paths
   readonly engine: Engine
+  /** The way to what instances listen at. */
+  readonly dial: Dial
   readonly ingress: IngressClient
   readonly routes: Publisher
   readonly traffic: TrafficReader

@@ -5,13 +5,14 @@ import type { Mailer } from '../platform/mail/mailer.ts'
 import type { Sealer } from '../platform/secrets/seal.ts'
 import type { ServerLog } from '../platform/server-log.ts'
 import type { PlatformSettings } from '../platform/settings/rows.ts'
+import type { Clock } from '../platform/work/clock.ts'
 import type { Leases } from '../platform/work/leases.ts'
 import type { Poke } from '../platform/work/poke.ts'
 import type { AuditLog } from './audit-chain/log.ts'
 import type { IdentitySettings } from './settings.ts'
 import type { Throttle } from './throttle/throttle.ts'
 
-export interface IdentityContext {
+export interface IdentityContext extends Clock {
   readonly config: IdentitySettings & HttpSettings & PlatformSettings
   readonly publicUrl: string
   readonly db: Database
@@ -27,5 +28,4 @@ export interface IdentityContext {
   readonly work: { readonly poke: Poke<'workspace'> }
   /** Aborts when the control plane stops: what is under way ends, and goes on at the next start. */
   readonly stopping: AbortSignal
-  now(): number
 }

@@ -15,6 +15,7 @@ export function createDiskWork(context: AppContext): DiskWork {
     run: (diskId) => reconcileDisk(context, diskId),
     onError: (diskId, error) => context.log.error('disk not reconciled', { diskId, ...describeError(error) }),
     now: context.now,
+    after: context.after,
     signal: context.stopping,
   })
   return {

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describeError } from '../../platform/server-log.ts'
+import { pause } from '../../platform/work/clock.ts'
 import type { AppContext } from '../context.ts'
 import { diskOfService } from '../disks/store.ts'
 import type { StoredInstance } from '../workloads/instance-store.ts'
@@ -22,7 +22,7 @@ export async function awaitRequests(context: AppContext, instance: StoredInstanc
     if (isBusy === true) seenAt = now
     else if (now - seenAt >= INGRESS_ABSENCE_MS) return
     if (now >= deadline) return await cutOff(context, instance.id)
-    await sleep(DRAIN_POLL_MS, undefined, { signal })
+    await pause(context, DRAIN_POLL_MS, signal)
   }
 }
 

@@ -1,8 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type ServiceType, traitsOf } from '../../../shared/service-type.ts'
+import type { Dial } from '../../platform/network/dial.ts'
+import { type Clock, pause } from '../../platform/work/clock.ts'
 import { isListenedOnBy } from './listener.ts'
 
 export interface HealthCheck {
+  clock: Clock
+  dial: Dial
   type: ServiceType
   address: string
   port: number
@@ -25,24 +28,30 @@ const CHECKS_IN_A_ROW = 2
 export const WORKER_SETTLE_MS = 1000
 
 export async function waitUntilHealthy(check: HealthCheck, signal: AbortSignal): Promise<void> {
-  if (!traitsOf(check.type).listens) return await sleep(WORKER_SETTLE_MS, undefined, { signal })
-  await repeatUntil(() => acceptsConnection(check), { signal, inARow: 1 })
-  if (check.path !== '') await repeatUntil(() => answersWell(check, signal), { signal, inARow: CHECKS_IN_A_ROW })
+  if (!traitsOf(check.type).listens) return await pause(check.clock, WORKER_SETTLE_MS, signal)
+  await repeatUntil(() => acceptsConnection(check), { clock: check.clock, signal, inARow: 1 })
+  if (check.path !== '') await repeatUntil(() => answersWell(check, signal), { clock: check.clock, signal, inARow: CHECKS_IN_A_ROW })
 }
 
-async function repeatUntil(isTrue: () => Promise<boolean>, { signal, inARow }: { signal: AbortSignal; inARow: number }): Promise<void> {
+interface Repeat {
+  clock: Clock
+  signal: AbortSignal
+  inARow: number
+}
+
+async function repeatUntil(isTrue: () => Promise<boolean>, { clock, signal, inARow }: Repeat): Promise<void> {
   let passed = 0
   for (let interval = FIRST_INTERVAL_MS; ; interval = Math.min(interval * INTERVAL_GROWTH, CHECK_INTERVAL_MS)) {
     passed = (await isTrue()) ? passed + 1 : 0
     if (passed >= inARow) return
-    await sleep(passed > 0 ? FIRST_INTERVAL_MS : interval, undefined, { signal })
+    await pause(clock, passed > 0 ? FIRST_INTERVAL_MS : interval, signal)
   }
 }
 
-async function acceptsConnection({ address, port, uid, refused }: HealthCheck): Promise<boolean> {
+async function acceptsConnection({ address, port, uid, dial, refused }: HealthCheck): Promise<boolean> {
   try {
-    const socket = await Bun.connect({ hostname: address, port, socket: { data() {} } })
-    socket.terminate()
+    const connection = await dial({ hostname: address, port }, { data() {}, closed() {} })
+    connection.cut()
     return uid === undefined || isListenedOnBy(port, uid)
   } catch {
     await refused?.()
@@ -52,30 +61,26 @@ async function acceptsConnection({ address, port, uid, refused }: HealthCheck): 
 
 /** One GET spoken by hand: `fetch` would go through a proxy that our own environment names, even to this machine. */
 async function answersWell(check: HealthCheck, signal: AbortSignal): Promise<boolean> {
-  const { address, port, path, host } = check
-  const status = await new Promise<number>((resolve) => {
-    const giveUp = AbortSignal.any([signal, AbortSignal.timeout(TRY_TIMEOUT_MS)])
-    let head = ''
-    Bun.connect({
-      hostname: address,
-      port,
-      socket: {
-        open(socket) {
-          if (giveUp.aborted) return socket.terminate()
-          giveUp.addEventListener('abort', () => socket.terminate(), { once: true })
-          socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nUser-Agent: cpd-health-check\r\nConnection: close\r\n\r\n`)
-        },
-        data(socket, bytes) {
-          head += bytes.toString('latin1').slice(0, STATUS_LINE_CHARS)
-          if (head.length >= STATUS_LINE_CHARS) socket.terminate()
-        },
-        close: () => resolve(statusOf(head)),
-        error: () => resolve(0),
-      },
-    }).catch(() => resolve(0))
-  })
-  check.lastStatus = status
-  return status >= 200 && status < 400
+  const { address, port, path, host, clock, dial } = check
+  const { promise: over, resolve } = Promise.withResolvers<void>()
+  const end = () => resolve()
+  let head = ''
+  const data = (bytes: Uint8Array) => {
+    head += Buffer.from(bytes).toString('latin1').slice(0, STATUS_LINE_CHARS)
+    if (head.length >= STATUS_LINE_CHARS) end()
+  }
+  const cancelTimeout = clock.after(TRY_TIMEOUT_MS, end)
+  signal.addEventListener('abort', end, { once: true })
+  if (signal.aborted) end()
+  const request = `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nUser-Agent: cpd-health-check\r\nConnection: close\r\n\r\n`
+  const dialed = dial({ hostname: address, port }, { data, closed: end })
+  dialed.then((connection) => connection.write(request)).catch(end)
+  await over
+  cancelTimeout()
+  signal.removeEventListener('abort', end)
+  dialed.then((connection) => connection.cut()).catch(end)
+  check.lastStatus = statusOf(head)
+  return check.lastStatus >= 200 && check.lastStatus < 400
 }
 
 const STATUS_LINE_CHARS = 'HTTP/1.1 200'.length

@@ -1,8 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Listener } from '../../engines/port/port.ts'
+import { type Clock, pause } from '../../platform/work/clock.ts'
 import { judgePorts, type PortVerdict } from './port-verdict.ts'
 
 export interface PortWatch {
+  clock: Clock
   expected: number
   isPrivate: boolean
   scan(): Promise<Listener[]>
@@ -18,13 +19,14 @@ const SCANS_TO_REFUSE = 10
 const REPORT_EVERY_MS = 15_000
 
 export async function watchPorts(watch: PortWatch, signal: AbortSignal): Promise<void> {
-  const beganAt = Date.now()
+  const { clock } = watch
+  const beganAt = clock.now()
   let before: PortVerdict = { kind: 'none' }
   let scans = 0
   let reportedAt = beganAt
   for (;;) {
     // Most apps are healthy before there is any need to look.
-    await sleep(SCAN_EVERY_MS, undefined, { signal }).catch(() => {})
+    await pause(clock, SCAN_EVERY_MS, signal).catch(() => {})
     if (signal.aborted) return
     const verdict = judgePorts({ listeners: await watch.scan(), expected: watch.expected, isPrivate: watch.isPrivate })
     if (signal.aborted) return
@@ -32,8 +34,8 @@ export async function watchPorts(watch: PortWatch, signal: AbortSignal): Promise
     if (scans === 1 && before.kind === 'misplaced') watch.misplaced(undefined)
     before = verdict
     act(watch, verdict, scans)
-    if (Date.now() - reportedAt >= REPORT_EVERY_MS) {
-      reportedAt = Date.now()
+    if (clock.now() - reportedAt >= REPORT_EVERY_MS) {
+      reportedAt = clock.now()
       watch.stillWaiting(Math.round((reportedAt - beganAt) / 1000), verdict.kind === 'use')
     }
   }

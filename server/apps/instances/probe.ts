@@ -40,6 +40,8 @@ const hasPort = ({ type }: StoredService): boolean => traitsOf(type).listens
 function checkOf(context: AppContext, service: StoredService, { id, port, releaseId }: StoredInstance): HealthCheck {
   const address = instanceById(context.db, id)?.address ?? SHARED_ADDRESS
   const check: HealthCheck = {
+    clock: context,
+    dial: context.dial,
     type: service.type,
     address,
     port,
@@ -62,6 +64,7 @@ function watchOf(context: AppContext, service: StoredService, { instance, check 
   const expected = givenPortOf(context, instance)
   const isPrivate = traitsOf(service.type).choosesPort
   return {
+    clock: context,
     expected,
     isPrivate,
     scan: () => engine.listeners(id),

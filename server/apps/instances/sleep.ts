@@ -1,6 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { traitsOf } from '../../../shared/service-type.ts'
 import { describeError } from '../../platform/server-log.ts'
+import { pause } from '../../platform/work/clock.ts'
 import type { AppContext } from '../context.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
 import { forgetOldEvents, recordEvent } from '../events/store.ts'
@@ -110,7 +110,7 @@ export async function awaken(context: AppContext, serviceId: string, because: Wa
   context.work.poke('service', serviceId)
   const deadline = context.now() + AWAKEN_DEADLINE_MS
   const isFrozen = () => instancesOf(context.db, serviceId).some(({ frozenAt }) => frozenAt !== null)
-  while (isFrozen() && context.now() < deadline) await pause(AWAKEN_POLL_MS)
+  while (isFrozen() && context.now() < deadline) await pause(context, AWAKEN_POLL_MS)
 }
 
 export async function thaw(context: AppContext, instanceIds: readonly string[]): Promise<void> {

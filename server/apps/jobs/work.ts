@@ -16,6 +16,7 @@ export function createJobWork(context: AppContext, supervisor: Supervisor): JobW
     run: (serviceId) => reconcileJobs(context, supervisor, serviceId),
     onError: (serviceId, error) => context.log.error('jobs not reconciled', { serviceId, ...describeError(error) }),
     now: context.now,
+    after: context.after,
     signal: context.stopping,
   })
   return {

@@ -3,7 +3,7 @@
  * plan of the service starts nothing while a deploy is in this step (instances/situation.ts), so a control plane that is killed leaves the
  * step to the next one.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
+import { pause } from '../../platform/work/clock.ts'
 import type { AppContext } from '../context.ts'
 import { diskOfService } from '../disks/store.ts'
 import { type DiskOfInstance, diskForInstance } from '../disks/workload.ts'
@@ -21,7 +21,7 @@ export async function withDisk(
   { signal, run }: { signal: AbortSignal; run: (disk: DiskOfInstance) => Promise<void> },
 ): Promise<void> {
   context.work.poke('service', service.id)
-  while (!isFree(context, service.id)) await sleep(WAIT_MS, undefined, { signal })
+  while (!isFree(context, service.id)) await pause(context, WAIT_MS, signal)
   const giveUp = context.work.takenDisks.take(service.id)
   try {
     await run(await diskForInstance(context, service.id))

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { AppError } from '../../../shared/error.ts'
 import { countWorkspaces } from '../../identity/memberships/store.ts'
 import { limitsIn } from '../../identity/quotas/keep.ts'
 import { describeError } from '../../platform/server-log.ts'
+import { pause } from '../../platform/work/clock.ts'
 import type { AppContext } from '../context.ts'
 import { type StoredDeploy, unfinishedDeploys } from '../deploys/store.ts'
 import { workspacesOfServices } from '../services/store.ts'
@@ -65,7 +65,7 @@ export function createDeployQueue(context: AppContext, signal: AbortSignal): Dep
       .catch(async (error) => {
         if (signal.aborted) return
         context.log.error('deploy stopped', { deployId: deploy.id, ...describeError(error) })
-        await sleep(RETRY_MS, undefined, { signal: AbortSignal.any([signal, abort.signal]) }).catch(() => undefined)
+        await pause(context, RETRY_MS, AbortSignal.any([signal, abort.signal])).catch(() => undefined)
       })
       .finally(() => {
         running.delete(deploy.id)

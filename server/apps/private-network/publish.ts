@@ -10,5 +10,6 @@ export function createLinkPublisher(context: Omit<AppContext, 'routes' | 'work'>
     log: context.log,
     signal: context.stopping,
     now: context.now,
+    after: context.after,
   })
 }

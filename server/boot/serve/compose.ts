@@ -19,11 +19,13 @@ import { type DataLock, lockDataDir } from '../../platform/files/lock.ts'
 import { readMachine } from '../../platform/machine.ts'
 import { createMailer } from '../../platform/mail/mailer.ts'
 import { mailSettingsOf } from '../../platform/mail/settings.ts'
+import { dialTcp } from '../../platform/network/dial.ts'
 import { type Paths, pathsOf } from '../../platform/paths.ts'
 import { openSealer } from '../../platform/secrets/seal.ts'
 import { findSealed } from '../../platform/secrets/sealed-row.ts'
 import { describeError, type ServerLog } from '../../platform/server-log.ts'
 import { isRoot } from '../../platform/service-folders.ts'
+import { realClock } from '../../platform/work/clock.ts'
 import { createLeases } from '../../platform/work/leases.ts'
 import { publishTogether } from '../../platform/work/publisher.ts'
 import { openDiskQuota } from '../../runtime/space/quota.ts'
@@ -81,7 +83,17 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   const lock = await takeData(options, paths)
   const stopper = new AbortController()
   const machine = parts.machine ?? readMachine()
-  const basis: Basis = { config, version, paths, log, machine, mailer, stopping: stopper.signal, now: parts.now ?? Date.now }
+  const basis: Basis = {
+    config,
+    version,
+    paths,
+    log,
+    machine,
+    mailer,
+    stopping: stopper.signal,
+    now: parts.now ?? Date.now,
+    after: parts.after ?? realClock.after,
+  }
   const { firstStart, ...kept } = await openStores(basis)
   if (options.executable !== undefined) await ensureSelfToolchain({ dir: paths.toolchain, executable: options.executable })
   const engine = parts.engine ?? (await openEngine({ ...basis, db: kept.db }, hostServices))
@@ -90,6 +102,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     ...basis,
     ...kept,
     engine,
+    dial: parts.dial ?? dialTcp,
     traffic: telemetry.traffic,
     metrics: telemetry.metrics,
     ingress: parts.ingress ?? createIngressClient(paths.ingressSocket),
@@ -114,7 +127,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   return { context, work, firstStart, close }
 }
 
-type Basis = Pick<Context, 'config' | 'version' | 'paths' | 'log' | 'machine' | 'mailer' | 'stopping' | 'now'>
+type Basis = Pick<Context, 'config' | 'version' | 'paths' | 'log' | 'machine' | 'mailer' | 'stopping' | 'now' | 'after'>
 type Stores = Pick<Context, 'db' | 'sealer' | 'audit' | 'logStore' | 'logHub' | 'collector'>
 
 async function takeData({ isOnTrial, log }: ComposeOptions, paths: Paths): Promise<DataLock> {

@@ -95,6 +95,7 @@ export function createWork(
     run: (serviceId) => reconcileService(context, supervisor, serviceId),
     onError: (serviceId, error) => context.log.error('reconcile failed', { serviceId, ...describeError(error) }),
     now: context.now,
+    after: context.after,
     signal: context.stopping,
   })
   const workspaces = createWorkspaceWork(context, workspaceContents(context))

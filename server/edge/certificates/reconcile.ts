@@ -45,13 +45,14 @@ const CESSATION_OF_OPERATION = 5
 
 export function createCertificates(context: EdgeContext, options: CertificatesOptions): Certificates {
   const { acme, backoff = defaultBackoff, places = DEFAULT_PLACES } = options
-  const { db, stopping: signal, now, log } = context
+  const { db, stopping: signal, now, after, log } = context
   const challenges = createPendingChallenges()
   const publisher = createCertificatePublisher(context, challenges)
   const driver = createDriver({
     run: reconcile,
     onError: (_, error) => log.error('certificates failed', describeError(error)),
     now,
+    after,
     signal,
   })
   const poke = () => driver.poke(LANE)
@@ -98,7 +99,7 @@ export function createCertificates(context: EdgeContext, options: CertificatesOp
   }
 }
 
-function createCertificatePublisher({ db, ingress, log, stopping, now }: EdgeContext, challenges: PendingChallenges): Publisher {
+function createCertificatePublisher({ db, ingress, log, stopping, now, after }: EdgeContext, challenges: PendingChallenges): Publisher {
   return createPublisher({
     what: 'certificates',
     build: () => buildCertificateTable(allCertificates(db), challenges.all(), now()),
@@ -106,6 +107,7 @@ function createCertificatePublisher({ db, ingress, log, stopping, now }: EdgeCon
     log,
     signal: stopping,
     now,
+    after,
   })
 }
 

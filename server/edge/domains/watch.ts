@@ -13,6 +13,7 @@ export function createDomainWatch(context: EdgeContext): Driver {
     run: (domainId) => reconcileDomain(context, semaphore, domainId),
     onError: (domainId, error) => context.log.error('domain not looked at', { domainId, ...describeError(error) }),
     now: context.now,
+    after: context.after,
     signal: context.stopping,
   })
 }

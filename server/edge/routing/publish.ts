@@ -14,5 +14,6 @@ export function createRoutePublisher(context: Omit<EdgeContext, 'routes' | 'work
     log: context.log,
     signal: context.stopping,
     now: context.now,
+    after: context.after,
   })
 }

@@ -1,18 +1,4 @@
-/** Time as the fake machine sees it, so that a test can have hours pass in a millisecond. */
-export interface Clock {
-  /** Milliseconds since 1970. */
-  now(): number
-  /** Calls once after this time; returns what calls it off. */
-  after(delayMs: number, run: () => void): () => void
-}
-
-export const realClock: Clock = {
-  now: Date.now,
-  after: (delayMs, run) => {
-    const timer = setTimeout(run, delayMs)
-    return () => clearTimeout(timer)
-  },
-}
+import type { Clock } from '../../platform/work/clock.ts'
 
 export interface TestClock extends Clock {
   /** Lets this much time pass: what is due is called in its order, and all that follows from it settles in between. */

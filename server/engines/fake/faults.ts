@@ -1,6 +1,6 @@
 import { AppError } from '../../../shared/error.ts'
+import type { Clock } from '../../platform/work/clock.ts'
 import type { Engine } from '../port/port.ts'
-import type { Clock } from './clock.ts'
 
 export type Call = Exclude<keyof Engine, 'name' | 'epoch' | 'capabilities' | 'onExit' | 'close'>
 

@@ -1,4 +1,6 @@
-import { type Clock, realClock } from './clock.ts'
+import type { Dial } from '../../platform/network/dial.ts'
+import { type Clock, realClock } from '../../platform/work/clock.ts'
+import { connectTo } from './connection.ts'
 import { createFaults, type FaultyCalls } from './faults.ts'
 import { type End, Program } from './program.ts'
 import type { Workload } from './workload.ts'
@@ -22,8 +24,8 @@ export interface FakeMachine {
   readonly epoch: string
   /** What a workload has written, under its id; kept when it is removed. */
   output(id: string): string
-  /** Connects as a probe does. Rejects when nobody listens there. */
-  connect(address: string, port: number): Promise<void>
+  /** Connects to what listens there, which answers HTTP requests as its program says. */
+  readonly dial: Dial
   /** How often an id was started, over all time: more than once without a `remove` in between is one too many. */
   starts(id: string): number
   /** Ids of what runs now, known to the engine or not. */
@@ -95,9 +97,10 @@ export function createFakeMachine(clock: Clock = realClock): FakeMachine {
       return () => void listeners.delete(listener)
     },
     output: (id) => outputs.get(id) ?? '',
-    connect: async (address, port) => {
-      const run = running().find((one) => one.address === address)
-      if (run === undefined || !run.program.ports.has(port)) throw new Error(`Nobody listens at ${address}:${port}`)
+    dial: async ({ hostname, port }, on) => {
+      const run = running().find(({ address }) => address === hostname)
+      if (run === undefined || !run.program.ports.has(port)) throw new Error(`Nobody listens at ${hostname}:${port}`)
+      return connectTo(run, on, clock)
     },
     starts: (id) => started.get(id) ?? 0,
     running: () => running().map(({ id }) => id),

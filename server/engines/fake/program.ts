@@ -1,10 +1,11 @@
-import type { Clock } from './clock.ts'
+import type { Clock } from '../../platform/work/clock.ts'
 
 /**
  * What a fake workload does, one step after the other, separated by semicolons:
  *
  *   print TEXT     writes a line             printenv       writes its environment, each variable ended by NUL
  *   wait MS        does nothing so long      listen [PORT]  listens at its port, or another
+ *   answer STATUS [PATH]   from here on answers requests for the path, or for any, with this status, or with `nothing`
  *   exit CODE      ends                      die SIGNAL     ends by a signal         oom   is killed for its memory
  *   polite TEXT    from here on writes a line and exits with 0 when asked to end      deaf  from here on ignores being asked
  *   serve          goes on for ever          echo           writes back what is typed, for ever
@@ -38,11 +39,14 @@ export interface ProgramOptions {
   onEnd(end: End): void
 }
 
+const ANY_PATH = '*'
+
 const encode = (text: string) => new TextEncoder().encode(text)
 
 /** A program from its start, at the clock's next moment, to its end. */
 export class Program {
   readonly ports = new Set<number>()
+  readonly #answers = new Map<string, string>()
   readonly #options: ProgramOptions
   readonly #steps: Step[]
   #onTerm: 'die' | 'ignore' | { says: string } = 'die'
@@ -70,6 +74,12 @@ export class Program {
   /** Ends it by this signal, whatever it wants. */
   kill(signal: string): void {
     this.#end({ signal })
+  }
+
+  /** What it answers a request for a path with, 200 unless it says otherwise; undefined where it answers nothing, as while it is frozen. */
+  statusOf(path: string): number | undefined {
+    const answer = this.#answers.get(path) ?? this.#answers.get(ANY_PATH) ?? '200'
+    return this.#isFrozen || answer === 'nothing' ? undefined : Number(answer)
   }
 
   type(bytes: Uint8Array): void {
@@ -100,6 +110,9 @@ export class Program {
       case 'listen':
         this.ports.add(text === '' ? this.#options.port : Number(text))
         return 'next'
+      case 'answer':
+        this.#setAnswer(text)
+        return 'next'
       case 'polite':
         this.#onTerm = { says: text }
         return 'next'
@@ -118,6 +131,11 @@ export class Program {
         this.#end(endOf(step))
         return 'waits'
     }
+  }
+
+  #setAnswer(text: string): void {
+    const [status = '', path = ANY_PATH] = text.split(' ')
+    this.#answers.set(path, status)
   }
 
   #print(text: string): void {

@@ -14,6 +14,7 @@ export function createWorkspaceWork(context: IdentityContext, contents: readonly
     run: (workspaceId) => reconcileWorkspace(context, contents, workspaceId),
     onError: (workspaceId, error) => context.log.error('workspace not removed', { workspaceId, ...describeError(error) }),
     now: context.now,
+    after: context.after,
     signal: context.stopping,
   })
   return { ...driver, pokeAll: () => workspacesToRemove(context.db).forEach(driver.poke) }

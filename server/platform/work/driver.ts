@@ -1,3 +1,5 @@
+import type { Clock } from './clock.ts'
+
 /**
  * Runs a reconciler, one run at a time for a key. However many pokes come during a run, one more follows. A run that fails is tried again
  * after a pause; a reconciler keeps no state, so nothing is lost by that.
@@ -7,10 +9,9 @@ export interface Driver {
   settled(): Promise<void>
 }
 
-export interface DriverOptions {
+export interface DriverOptions extends Clock {
   run(key: string): Promise<number | undefined>
   onError(key: string, error: unknown): void
-  now(): number
   signal: AbortSignal
 }
 
@@ -20,26 +21,26 @@ const LONGEST_RETRY_MS = 30_000
 interface Lane {
   isPoked: boolean
   failures: number
-  timer: Timer | undefined
+  cancelTimer: (() => void) | undefined
   running: Promise<void> | undefined
 }
 
 export function createDriver(options: DriverOptions): Driver {
   const lanes = new Map<string, Lane>()
   options.signal.addEventListener('abort', () => {
-    for (const lane of lanes.values()) clearTimeout(lane.timer)
+    for (const lane of lanes.values()) lane.cancelTimer?.()
   })
 
   function poke(key: string): void {
     if (options.signal.aborted) return
-    const lane = lanes.get(key) ?? { isPoked: false, failures: 0, timer: undefined, running: undefined }
+    const lane = lanes.get(key) ?? { isPoked: false, failures: 0, cancelTimer: undefined, running: undefined }
     lanes.set(key, lane)
     lane.isPoked = true
     lane.running ??= runLane(key, lane)
   }
 
   async function runLane(key: string, lane: Lane): Promise<void> {
-    clearTimeout(lane.timer)
+    lane.cancelTimer?.()
     let dueAt: number | undefined
     // Let the transaction of whoever poked come to its end.
     await Promise.resolve()
@@ -49,7 +50,7 @@ export function createDriver(options: DriverOptions): Driver {
     }
     lane.running = undefined
     if (dueAt === undefined) lanes.delete(key)
-    else if (!options.signal.aborted) lane.timer = setTimeout(() => poke(key), Math.max(0, dueAt - options.now()))
+    else if (!options.signal.aborted) lane.cancelTimer = options.after(Math.max(0, dueAt - options.now()), () => poke(key))
   }
 
   async function runOnce(key: string, lane: Lane): Promise<number | undefined> {

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { ServerLog } from '../server-log.ts'
 import { describeError } from '../server-log.ts'
+import { type Clock, pause } from './clock.ts'
 
 export interface Publisher {
   /** Returns when the ingress has taken a table at least as new as the database at the time of the call. */
@@ -13,13 +13,12 @@ export interface Published<T> {
   version: number
 }
 
-export interface PublisherOptions<T> {
+export interface PublisherOptions<T> extends Clock {
   what: string
   build(): T
   send(table: T, version: number, last: Published<T> | undefined): Promise<void>
   log: ServerLog
   signal: AbortSignal
-  now(): number
 }
 
 export const publishTogether = (publishers: readonly Publisher[]): Publisher => ({
@@ -31,7 +30,7 @@ const FIRST_RETRY_MS = 50
 const LONGEST_RETRY_MS = 2000
 
 /** One publication at a time; calls that arrive meanwhile share the next one. An ingress that is away is waited for. */
-export function createPublisher<T>({ what, build, send, log, signal, now }: PublisherOptions<T>): Publisher {
+export function createPublisher<T>({ what, build, send, log, signal, now, after }: PublisherOptions<T>): Publisher {
   let published: (Published<T> & { text: string }) | undefined
   let version = 0
   let running: Promise<void> | undefined
@@ -49,7 +48,7 @@ export function createPublisher<T>({ what, build, send, log, signal, now }: Publ
         return
       } catch (error) {
         log.error(`${what} not published`, describeError(error))
-        await sleep(retryMs, undefined, { signal })
+        await pause({ after }, retryMs, signal)
       }
     }
   }

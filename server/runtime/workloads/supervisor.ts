@@ -30,7 +30,7 @@ const MAX_STEPS = 20
 const STUCK_RETRY_MS = 5000
 
 export function createSupervisor(options: SupervisorOptions, owners: readonly WorkloadOwner[]): Supervisor {
-  const { db, log, now, signal } = options
+  const { db, log, now, after, signal } = options
   const byKey = new Map(owners.map((owner) => [keyOf(owner), owner]))
   const ownerOf = (workload: StoredWorkload): WorkloadOwner => {
     const owner = byKey.get(keyOf(workload))
@@ -52,6 +52,7 @@ export function createSupervisor(options: SupervisorOptions, owners: readonly Wo
     run: supervise,
     onError: (workloadId, error) => log.error('workload not supervised', { workloadId, ...describeError(error) }),
     now,
+    after,
     signal,
   })
   return {

@@ -4,6 +4,8 @@ import { createFakeEngine } from '../../../server/engines/fake/engine.ts'
 import { createFakeMachine } from '../../../server/engines/fake/machine.ts'
 import { makeFakeWorld } from './world.ts'
 
+const ignored = { data() {}, closed() {} }
+
 function makeParts() {
   const clock = createTestClock()
   const machine = createFakeMachine(clock)
@@ -84,12 +86,12 @@ test('a program is connected to once it listens, and no longer when it has ended
   await engine.start(spec)
   const state = await engine.inspect(spec.instanceId)
   const address = state?.status === 'running' ? state.address : ''
-  await expect(machine.connect(address, spec.port)).rejects.toThrow('Nobody listens')
+  await expect(machine.dial({ hostname: address, port: spec.port }, ignored)).rejects.toThrow('Nobody listens')
   await clock.advance(200)
-  await machine.connect(address, spec.port)
+  await machine.dial({ hostname: address, port: spec.port }, ignored)
   expect(await engine.listeners(spec.instanceId)).toEqual([{ port: spec.port, reach: 'address' }])
   machine.crash(spec.instanceId)
-  await expect(machine.connect(address, spec.port)).rejects.toThrow('Nobody listens')
+  await expect(machine.dial({ hostname: address, port: spec.port }, ignored)).rejects.toThrow('Nobody listens')
 })
 
 test('a frozen program does nothing until it is thawed', async () => {
@@ -104,4 +106,29 @@ test('a frozen program does nothing until it is thawed', async () => {
   await clock.advance(100)
   expect(world.output(spec)).toBe('done\n')
   expect(machine.starts(spec.instanceId)).toBe(1)
+})
+
+test('a program is spoken to by HTTP, and answers as it says', async () => {
+  const { clock, machine, engine, world } = makeParts()
+  const spec = world.instance([], { command: 'listen; answer 503; answer 204 /ready; answer nothing /silent; serve' })
+  await engine.start(spec)
+  await clock.advance(0)
+  const state = await engine.inspect(spec.instanceId)
+  const address = state?.status === 'running' ? state.address : ''
+  const ask = async (path: string) => {
+    const told: string[] = []
+    const on = { data: (bytes: Uint8Array) => void told.push(new TextDecoder().decode(bytes)), closed: () => void told.push('closed') }
+    const connection = await machine.dial({ hostname: address, port: spec.port }, on)
+    connection.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n`)
+    connection.write('\r\n')
+    await clock.advance(0)
+    return told
+  }
+  expect(await ask('/')).toEqual([expect.stringContaining('HTTP/1.1 503 ')])
+  expect(await ask('/ready')).toEqual([expect.stringContaining('HTTP/1.1 204 ')])
+  const silent = await ask('/silent')
+  expect(silent).toEqual([])
+  machine.crash(spec.instanceId)
+  await clock.advance(0)
+  expect(silent).toEqual(['closed'])
 })

@@ -3,6 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type HealthCheck, waitUntilHealthy } from '../../../../server/apps/instances/health.ts'
 import { listenersIn } from '../../../../server/apps/instances/listener.ts'
+import { dialTcp } from '../../../../server/platform/network/dial.ts'
+import { realClock } from '../../../../server/platform/work/clock.ts'
 import { freePorts } from '../../../support/free-ports.ts'
 
 let servers: Server[] = []
@@ -33,6 +35,8 @@ async function serve(port: number, answer: (count: number, request: string) => s
 
 const status = (code: number) => `HTTP/1.1 ${code} Whatever\r\nContent-Length: 0\r\n\r\n`
 const check = (changes: Partial<HealthCheck> = {}): HealthCheck => ({
+  clock: realClock,
+  dial: dialTcp,
   type: 'web_service',
   address: '127.0.0.1',
   port: 0,

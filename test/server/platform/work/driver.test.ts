@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
+import { realClock } from '../../../../server/platform/work/clock.ts'
 import { createDriver, type Driver } from '../../../../server/platform/work/driver.ts'
 import { until } from '../../../support/until.ts'
 
@@ -26,7 +27,7 @@ function driverByHand(): { driver: Driver; runs: Run[]; errors: string[] } {
       return promise
     },
     onError: (key) => errors.push(key),
-    now: Date.now,
+    ...realClock,
     signal: stopper.signal,
   })
   return { driver, runs, errors }

@@ -26,7 +26,7 @@ test('an owner of a new kind has something run, restarted with growing pauses, a
   expect(await startedAfter(200)).toBe(2)
   await startedAfter(100)
   expect(await startedAfter(1800)).toBe(2)
-  expect(await startedAfter(300)).toBe(3)
+  expect(await startedAfter(150)).toBe(3)
   expect(ends.get('a')).toEqual(['failed', 'failed'])
   world.stop('a')
   await world.pass(2000)

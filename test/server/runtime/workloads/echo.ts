@@ -78,6 +78,7 @@ export function makeEchoWorld(restarts: WorkloadPolicy['restarts']): EchoWorld {
         exitReasons: createExitReasons(),
         log: { info() {}, error() {} },
         now: clock.now,
+        after: clock.after,
         signal: stopper.signal,
       },
       [echoOwner(restarts, ends)],

@@ -1,0 +1,36 @@
+import type { Connection, ConnectionEvents } from '../../platform/network/dial.ts'
+import type { Clock } from '../../platform/work/clock.ts'
+import type { End, Program } from './program.ts'
+
+const HEAD_END = '\r\n\r\n'
+
+interface Speaker {
+  program: Program
+  readonly ended: Promise<End>
+}
+
+/** A connection to a program that speaks HTTP: each request head is answered with the status that the program has for its path, or never. */
+export function connectTo({ program, ended }: Speaker, on: ConnectionEvents, clock: Clock): Connection {
+  let isOpen = true
+  let asked = ''
+  const close = () => {
+    if (isOpen) on.closed()
+    isOpen = false
+  }
+  void ended.then(close)
+  const answer = (head: string) => {
+    const path = head.split(' ', 2)[1] ?? '/'
+    const status = program.statusOf(path)
+    if (isOpen && status !== undefined) on.data(new TextEncoder().encode(`HTTP/1.1 ${status} Fake\r\nContent-Length: 0\r\n\r\n`))
+  }
+  return {
+    write(text) {
+      const [head = '', ...more] = (asked + text).split(HEAD_END)
+      asked = more.length === 0 ? head : more.join(HEAD_END)
+      if (more.length > 0) clock.after(0, () => answer(head))
+    },
+    cut() {
+      isOpen = false
+    },
+  }
+}
