@@ -1,16 +1,25 @@
-import type { Connection, ConnectionEvents } from '../../platform/network/dial.ts'
+import type { Connection, ConnectionEvents, Dial } from '../../platform/network/dial.ts'
 import type { Clock } from '../../platform/work/clock.ts'
 import type { End, Program } from './program.ts'
 
 const HEAD_END = '\r\n\r\n'
 
 interface Speaker {
+  address: string
   program: Program
   readonly ended: Promise<End>
 }
 
+export const dialAmong =
+  (running: () => readonly Speaker[], clock: Clock): Dial =>
+  async ({ hostname, port }, on) => {
+    const speaker = running().find(({ address }) => address === hostname)
+    if (speaker === undefined || !speaker.program.ports.has(port)) throw new Error(`Nobody listens at ${hostname}:${port}`)
+    return connectTo(speaker, on, clock)
+  }
+
 /** A connection to a program that speaks HTTP: each request head is answered with the status that the program has for its path, or never. */
-export function connectTo({ program, ended }: Speaker, on: ConnectionEvents, clock: Clock): Connection {
+function connectTo({ program, ended }: Speaker, on: ConnectionEvents, clock: Clock): Connection {
   let isOpen = true
   let asked = ''
   const close = () => {

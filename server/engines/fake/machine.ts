@@ -1,6 +1,6 @@
 import type { Dial } from '../../platform/network/dial.ts'
 import { type Clock, realClock } from '../../platform/work/clock.ts'
-import { connectTo } from './connection.ts'
+import { dialAmong } from './connection.ts'
 import { createFaults, type FaultyCalls } from './faults.ts'
 import { type End, Program } from './program.ts'
 import type { Workload } from './workload.ts'
@@ -97,11 +97,7 @@ export function createFakeMachine(clock: Clock = realClock): FakeMachine {
       return () => void listeners.delete(listener)
     },
     output: (id) => outputs.get(id) ?? '',
-    dial: async ({ hostname, port }, on) => {
-      const run = running().find(({ address }) => address === hostname)
-      if (run === undefined || !run.program.ports.has(port)) throw new Error(`Nobody listens at ${hostname}:${port}`)
-      return connectTo(run, on, clock)
-    },
+    dial: dialAmong(running, clock),
     starts: (id) => started.get(id) ?? 0,
     running: () => running().map(({ id }) => id),
     crash: (id) => runs.get(id)?.program.kill('SIGSEGV'),
