@@ -40,7 +40,7 @@ const connecting: Record<string, string> = {
     "the library's client, given that way out: the operator's issuer, and public hosts that it names",
   'server/platform/outgoing/resolve.ts': 'names of destinations, before their addresses are checked',
   'server/platform/outgoing/send.ts': 'the way out itself: it connects to checked addresses only',
-  'server/boot/upgrade/control-client.ts': 'a unix socket in the data directory',
+  'server/boot/serve-socket/client.ts': 'a unix socket in the data directory',
   'server/boot/upgrade/health.ts': 'our own API and ingress; redirects of what is served there are not followed',
 }
 

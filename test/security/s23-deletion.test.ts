@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sweepFolders } from '../../server/boot/serve/recover.ts'
+import { sweepFolders } from '../../server/boot/serve/sweep-folders.ts'
 import { servicePathsOf } from '../../server/platform/paths.ts'
 import { createService, deployApp, packApp } from '../support/apps.ts'
 import { call } from '../support/client.ts'

@@ -1,7 +1,8 @@
 /** A control plane in a process of its own, to be killed. Takes its settings from the environment and says its address when it is ready. */
 import { createApp } from '../../server/api/app/app.ts'
 import { compose } from '../../server/boot/serve/compose.ts'
-import { recover, sweepFolders } from '../../server/boot/serve/recover.ts'
+import { recover } from '../../server/boot/serve/recover.ts'
+import { sweepFolders } from '../../server/boot/serve/sweep-folders.ts'
 import { readConfig } from '../../server/boot/settings/config.ts'
 import { ownEnvironment } from '../../server/boot/settings/environment.ts'
 import { surviveErrors } from '../../server/platform/process/survive.ts'

@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { removeTree } from '../../platform/files/tree/remove.ts'
 import { servicePathsOf } from '../../platform/paths.ts'
+import { hasStrays } from '../../runtime/workloads/strays.ts'
 import type { AppContext } from '../context.ts'
 import { deleteSource, listSources } from '../sources/store.ts'
 import { instancesOf } from '../workloads/instance-store.ts'
@@ -21,9 +22,10 @@ type Pruner = Pick<AppContext, 'db' | 'paths' | 'config'>
 
 /**
  * What goes is decided and moved aside in one turn of the event loop, so a deploy, restart or upload that begins meanwhile finds all of
- * what it needs, or nothing of it, never a part.
+ * what it needs, or nothing of it, never a part. Nothing goes while there are strays of the service: what they run in is in no row.
  */
 export async function pruneReleases(context: Pruner, serviceId: string): Promise<void> {
+  if (hasStrays(context.db, serviceId)) return
   const own = servicePathsOf(context.paths, serviceId)
   const kept = removeOldRows(context, serviceId)
   if (!kept.isBuilding) moveOthers(own.releases, own.trash, (name) => kept.artifacts.has(name))

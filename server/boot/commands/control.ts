@@ -6,6 +6,7 @@ import { installCommand, uninstallCommand } from './install.ts'
 import { redTeamCommand } from './red-team.ts'
 import { serveCommand } from './serve.ts'
 import { stopCommand } from './stop.ts'
+import { straysCommand } from './strays.ts'
 import { upgradeCommand } from './upgrade.ts'
 import { upgradeCheckCommand } from './upgrade-check.ts'
 
@@ -17,6 +18,7 @@ export const controlCommands = (): Command[] => [
   uninstallCommand(),
   configCommand(),
   doctorCommand(),
+  straysCommand(),
   auditCommand(),
 ]
 

@@ -8,7 +8,10 @@ import { type Examination, examine } from '../doctor/examine.ts'
 import { removeLeftovers } from '../doctor/place.ts'
 import { renderExamination } from '../doctor/render.ts'
 import { isSound } from '../doctor/verdict.ts'
+import { askStrays } from '../serve-socket/client.ts'
+import type { ListedStray } from '../serve-socket/operations.ts'
 import { commandWithSettings, configOf } from './settings.ts'
+import { summaryOf } from './strays-text.ts'
 
 interface Flags {
   json?: true
@@ -26,9 +29,10 @@ export function doctorCommand(): Command {
     const { CP_BUILD_PATH, CP_DATA_DIR, CP_MASTER_KEY_FILE } = configOf(command)
     const stopper = new AbortController()
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopper.abort(new Error('Interrupted')))
+    const paths = pathsOf(CP_DATA_DIR, CP_MASTER_KEY_FILE)
     await removeLeftovers()
     const examination = await examine({
-      paths: pathsOf(CP_DATA_DIR, CP_MASTER_KEY_FILE),
+      paths,
       // By the name it has in sandboxes: where it stands itself may be nobody's to enter but root's.
       redTeamCommand: ['bun', ...selfCommand.slice(1), 'red-team'],
       executable: process.execPath,
@@ -37,14 +41,20 @@ export function doctorCommand(): Command {
       progress: (text) => process.stderr.write(`… ${text}\n`),
       signal: stopper.signal,
     })
+    // Without a control plane, or with one of before there were such, there is nobody to ask.
+    const strays = await askStrays(paths.serveSocket).catch(() => [])
     const toolchains = await findToolchains({ searchPath: [...CP_BUILD_PATH, ...DEFAULT_TOOLCHAIN_PATH], homes: ownHomes() })
-    process.stdout.write(json === true ? `${JSON.stringify({ ...examination, toolchains }, null, 2)}\n` : textOf(examination, toolchains))
+    process.stdout.write(
+      json === true ? `${JSON.stringify({ ...examination, strays, toolchains }, null, 2)}\n` : textOf(examination, strays, toolchains),
+    )
     process.exit(isSound(examination.verdicts) ? 0 : 1)
   })
 }
 
-const textOf = (examination: Examination, toolchains: Toolchains): string =>
-  `${[...renderExamination(examination), '', 'Toolchains', ...toolNames.map((name) => toolLine(toolchains, name))].join('\n')}\n`
+const textOf = (examination: Examination, strays: readonly ListedStray[], toolchains: Toolchains): string =>
+  `${[...renderExamination(examination), ...strayLines(strays), '', 'Toolchains', ...toolNames.map((name) => toolLine(toolchains, name))].join('\n')}\n`
+
+const strayLines = (strays: readonly ListedStray[]): string[] => (strays.length === 0 ? [] : ['', 'Strays', `  ${summaryOf(strays)}`])
 
 function toolLine({ tools, problems }: Toolchains, name: ToolName): string {
   const tool = tools[name]

@@ -10,13 +10,14 @@ import { isCompiled, selfCommand, version } from '../../platform/process/self.ts
 import { surviveErrors } from '../../platform/process/survive.ts'
 import { createServerLog, type ServerLog } from '../../platform/server-log.ts'
 import { type RunningServer, startServer } from '../serve/serve.ts'
+import { serveCommands } from '../serve-socket/server.ts'
 import type { Config } from '../settings/config.ts'
 import { ownArguments, ownEnvironment } from '../settings/environment.ts'
-import { serveCommands } from '../upgrade/control-server.ts'
 import { TRIAL_FLAG, upgradeInPlace } from '../upgrade/guardian.ts'
 import { readJournal } from '../upgrade/journal.ts'
 import { endWithGuardian } from '../upgrade/trial-process.ts'
 import { commandWithSettings, configOf } from './settings.ts'
+import { summaryOf } from './strays-text.ts'
 
 export function serveCommand(): Command {
   const trial = new Option(TRIAL_FLAG, 'Run as the child of an older version that is being upgraded').hideHelp()
@@ -53,6 +54,8 @@ function answerCommands({ server, config, isOnTrial, log }: Served): { stop(): P
   const commands = serveCommands(paths.serveSocket, {
     status: () => ({ pid: process.pid, version, api: server.address, ...(isCompiled ? { executable: process.execPath } : {}) }),
     backUp: (folder) => server.backUp(folder),
+    strays: () => server.strays(),
+    endStrays: (ids) => server.endStrays(ids),
     upgrade: ({ healthTimeoutMs }) => {
       const journal = readJournal(paths.upgradeJournal)
       if (isUpgrading || isOnTrial || journal?.step !== 'staging')
@@ -71,6 +74,8 @@ function announce(server: RunningServer, { CP_INGRESS_HTTP, CP_INGRESS_HTTPS }: 
   for (const { title, reason } of server.missingGuarantees) {
     process.stderr.write(`cpd: not guaranteed on this machine: ${title}${reason === undefined ? '' : ` (${reason})`}\n`)
   }
+  const strays = server.strays()
+  if (strays.length > 0) process.stderr.write(`cpd: ${summaryOf(strays)}\n`)
   if (server.firstStart !== undefined) {
     const { email, generatedPassword } = server.firstStart
     const password =

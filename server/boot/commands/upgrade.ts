@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
-import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import { AppError } from '../../../shared/error.ts'
 import { pathsOf } from '../../platform/paths.ts'
 import { requestUpgrade, type UpgradeResult } from '../upgrade/request.ts'
+import { confirm } from './confirm.ts'
 import { commandWithSettings, configOf } from './settings.ts'
 
 interface UpgradeFlags {
@@ -31,7 +31,7 @@ export function upgradeCommand(): Command {
       file: resolve(file),
       isForced: flags.force === true,
       healthTimeoutMs: millisecondsOf(flags.healthTimeout),
-      confirm: async (from, to) => flags.yes === true || (await ask(`Upgrade cpd from ${from} to ${to}? [y/N] `)),
+      confirm: async (from, to) => flags.yes === true || (await confirm(`Upgrade cpd from ${from} to ${to}?`)),
       report: (line) => process.stderr.write(`${line}\n`),
     })
     process.stdout.write(flags.json === true ? `${JSON.stringify(result)}\n` : `${outcomeOf(result)}\n`)
@@ -49,12 +49,4 @@ function millisecondsOf(text: string): number {
   const seconds = Number(text)
   if (!(seconds > 0)) throw new AppError('bad_request', '--health-timeout is a number of seconds, such as 60.')
   return Math.round(seconds * 1000)
-}
-
-async function ask(question: string): Promise<boolean> {
-  if (!process.stdin.isTTY) throw new AppError('bad_request', 'There is nobody to ask. Confirm with --yes.')
-  const terminal = createInterface({ input: process.stdin, output: process.stderr })
-  const answer = await terminal.question(question)
-  terminal.close()
-  return /^y(es)?$/i.test(answer.trim())
 }

@@ -3,9 +3,8 @@ import { forgetSpentAnswers } from '../../identity/devices/session-store.ts'
 import { forgetOldInvites } from '../../identity/invites/store.ts'
 import { forgetEndedSessions } from '../../identity/sessions/store.ts'
 import { describeError } from '../../platform/server-log.ts'
-import { endOldStrays } from '../../runtime/workloads/strays.ts'
 import type { Context } from './context.ts'
-import { strayOptions } from './workloads.ts'
+import { tendStrays } from './strays.ts'
 
 const PERIOD_MS = 60_000
 const MIB = 1024 * 1024
@@ -23,7 +22,7 @@ async function clean(context: Context): Promise<void> {
   forgetSpentAnswers(db, now())
   forgetOldKeys(db, now())
   forgetOldInvites(db, now())
-  await endOldStrays(strayOptions(context))
+  await tendStrays(context)
   const retention = { maxAgeDays: config.CP_LOG_RETENTION_DAYS, maxBytesPerService: config.CP_LOG_MAX_MB * MIB }
   await logStore.prune(retention, now())
 }

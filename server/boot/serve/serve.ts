@@ -5,12 +5,15 @@ import type { FirstStart } from '../../identity/users/seed.ts'
 import { ensureIngress, type IngressStart, watchIngress } from '../../ingress/process/supervise.ts'
 import { type Address, formatAddress } from '../../platform/network/address.ts'
 import { describeError } from '../../platform/server-log.ts'
+import type { ListedStray } from '../serve-socket/operations.ts'
 import { backUpControl } from '../upgrade/backup.ts'
 import { concludeUpgrade } from '../upgrade/repair.ts'
 import { type ComposeOptions, compose } from './compose.ts'
 import type { Context } from './context.ts'
 import { startHousekeeping } from './housekeeping.ts'
-import { recover, sweepFolders } from './recover.ts'
+import { recover } from './recover.ts'
+import { endStraysFor, listStrays } from './strays.ts'
+import { sweepFolders } from './sweep-folders.ts'
 
 export interface ServeOptions extends ComposeOptions {
   selfCommand: readonly string[]
@@ -22,6 +25,8 @@ export interface RunningServer {
   firstStart: FirstStart | undefined
   missingGuarantees: Guarantee[]
   backUp(folder: string): void
+  strays(): ListedStray[]
+  endStrays(ids: readonly string[]): Promise<ListedStray[]>
   /** Ends the control plane. Instances and the ingress go on. */
   close(): Promise<void>
 }
@@ -56,7 +61,8 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     const upgraded = options.isOnTrial ? undefined : concludeUpgrade(context.paths, context.log)
     if (upgraded !== undefined) context.audit.report({ event: 'server.upgraded', metadata: { ...upgraded } })
     const backUp = (folder: string) => backUpControl(context.db, folder)
-    return { address, publicUrl: context.publicUrl, firstStart, missingGuarantees, backUp, close: closeAll }
+    const strays = { strays: () => listStrays(context), endStrays: (ids: readonly string[]) => endStraysFor(context, ids) }
+    return { address, publicUrl: context.publicUrl, firstStart, missingGuarantees, backUp, ...strays, close: closeAll }
   } catch (error) {
     await closeAll()
     throw error

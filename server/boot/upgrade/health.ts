@@ -3,7 +3,7 @@ import { createIngressClient } from '../../ingress/control/client.ts'
 import { parseRouteTable, type Route } from '../../ingress/tables/route-table.ts'
 import { readIfPresent } from '../../platform/files/read-file.ts'
 import type { Paths } from '../../platform/paths.ts'
-import { askStatus } from './control-client.ts'
+import { askStatus } from '../serve-socket/client.ts'
 
 export interface Sample {
   host: string

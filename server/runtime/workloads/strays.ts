@@ -6,10 +6,12 @@
 import type { Database } from 'bun:sqlite'
 import type { Engine } from '../../engines/port/port.ts'
 import { tableOf } from '../../platform/db/table.ts'
-import type { ServerLog } from '../../platform/server-log.ts'
 
 /** How long a stray goes on running from the first start that found it. */
 export const STRAY_KEPT_MS = 24 * 3_600_000
+
+/** Workers may be in the middle of something. */
+const GRACE_MS = 10_000
 
 export interface Stray {
   id: string
@@ -23,51 +25,77 @@ const strays = tableOf<Stray>('strays', { id: 'id', serviceId: 'service_id', fou
 /** Workloads that were found running though nobody knew of them, oldest first. */
 export const straysIn = (db: Database): Stray[] => strays.all(db, 'ORDER BY found_at, id')
 
+/** Whether one of them is of this service, and stands on files of it that no row names. */
+export const hasStrays = (db: Database, serviceId: string): boolean =>
+  strays.get(db, 'WHERE service_id = $serviceId', { serviceId }) !== undefined
+
+/** When a stray is ended, in milliseconds since 1970. */
+export const endOf = ({ foundAt }: Stray): number => foundAt + STRAY_KEPT_MS
+
+/** Why there is a stray no more: its time was over, it was to be ended, or it had ended by itself. */
+export type StrayEnd = 'expired' | 'asked' | 'exited'
+
 export interface StrayOptions {
   db: Database
   engine: Pick<Engine, 'list' | 'inspect' | 'stop' | 'remove'>
-  log: ServerLog
   now(): number
   isKnown(id: string): boolean
   /** Whether something of this service may run beside what the database starts of it. */
   mayStay(serviceId: string): boolean
+  /** Told in the transaction that writes it down. */
+  onFound(stray: Stray): void
+  onEnded(stray: Stray, why: StrayEnd): void
 }
 
-/** Before anything is started: ends tasks of a dead control plane, forgets what has ended, sets strays aside and reports them. */
+/** Before anything is started: ends tasks of a dead control plane, forgets what has ended, and sets strays aside. */
 export async function sortStrays(options: StrayOptions): Promise<void> {
-  const { db, engine, now } = options
+  const { db, engine } = options
   const unknown = (await engine.list()).filter(({ instanceId, kind }) => kind === 'task' || !options.isKnown(instanceId))
   for (const { id } of straysIn(db)) if (unknown.every(({ instanceId }) => instanceId !== id)) strays.remove(db, { id })
   await Promise.all(
     unknown.map(async ({ instanceId: id, kind, serviceId }) => {
-      const isRunning = kind === 'instance' && (await engine.inspect(id))?.status === 'running'
-      if (!isRunning || !options.mayStay(serviceId)) return await endStray(options, id)
-      strays.insert(db, { id, serviceId, foundAt: now() }, 'ON CONFLICT (id) DO NOTHING')
+      if (kind === 'instance' && (await isRunning(options, id)) && options.mayStay(serviceId)) return setAside(options, id, serviceId)
+      await end(options, id, 0)
+      strays.remove(db, { id })
     }),
   )
-  for (const stray of straysIn(db)) report(options, stray)
 }
 
-/** Ends the strays whose time is over. */
+/** Ends the strays whose time is over, and forgets those that ended by themselves. */
 export async function endOldStrays(options: StrayOptions): Promise<void> {
-  const { db, log, now } = options
-  for (const { id, serviceId, foundAt } of straysIn(db)) {
-    if (foundAt + STRAY_KEPT_MS > now()) continue
+  const { db, now } = options
+  for (const stray of straysIn(db)) {
     // The right database may be back, and knows this one again.
-    if (options.isKnown(id)) strays.remove(db, { id })
-    else await endStray(options, id)
-    log.info('stray workload ended', { workloadId: id, serviceId })
+    if (options.isKnown(stray.id)) strays.remove(db, { id: stray.id })
+    else if (endOf(stray) <= now()) await endStray(options, stray, 'expired')
+    else if (!(await isRunning(options, stray.id))) await endStray(options, stray, 'exited')
   }
 }
 
-function report({ log }: StrayOptions, { id, serviceId, foundAt }: Stray): void {
-  const endsAt = new Date(foundAt + STRAY_KEPT_MS).toISOString()
-  const message = 'The engine runs this, and the database does not know it. It gets no requests, and is ended then.'
-  log.error('stray workload set aside', { workloadId: id, serviceId, endsAt, message })
+/** Ends these strays now. Whatever is none is left alone. Repeatable. */
+export async function endStrays(options: StrayOptions, ids: readonly string[]): Promise<void> {
+  const ended = straysIn(options.db).filter(({ id }) => ids.includes(id) && !options.isKnown(id))
+  await Promise.all(ended.map((stray) => endStray(options, stray, 'asked')))
 }
 
-async function endStray({ db, engine }: StrayOptions, id: string): Promise<void> {
-  await engine.stop(id, { graceMs: 0 })
+const isRunning = async ({ engine }: StrayOptions, id: string): Promise<boolean> => (await engine.inspect(id))?.status === 'running'
+
+function setAside({ db, now, onFound }: StrayOptions, id: string, serviceId: string): void {
+  const stray = { id, serviceId, foundAt: now() }
+  db.transaction(() => {
+    if (strays.insert(db, stray, 'ON CONFLICT (id) DO NOTHING')) onFound(stray)
+  })()
+}
+
+async function endStray(options: StrayOptions, stray: Stray, why: StrayEnd): Promise<void> {
+  const { db, onEnded } = options
+  await end(options, stray.id, GRACE_MS)
+  db.transaction(() => {
+    if (strays.remove(db, { id: stray.id }) > 0) onEnded(stray, why)
+  })()
+}
+
+async function end({ engine }: StrayOptions, id: string, graceMs: number): Promise<void> {
+  await engine.stop(id, { graceMs })
   await engine.remove(id)
-  strays.remove(db, { id })
 }

@@ -1,19 +1,32 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { endOldStrays, STRAY_KEPT_MS, type StrayOptions, sortStrays, straysIn } from '../../../../server/runtime/workloads/strays.ts'
+import {
+  endOldStrays,
+  endStrays,
+  STRAY_KEPT_MS,
+  type StrayOptions,
+  sortStrays,
+  straysIn,
+} from '../../../../server/runtime/workloads/strays.ts'
 import { type EchoWorld, makeEchoWorld, specOf } from './echo.ts'
 
 let world: EchoWorld
-let reported: Record<string, unknown>[]
+let told: string[]
 beforeEach(() => {
   world = makeEchoWorld('always')
-  reported = []
+  told = []
 })
 afterEach(() => world.close())
 
 function options(changes: Partial<StrayOptions> = {}): StrayOptions {
   const { db, engine, clock } = world
-  const log = { info() {}, error: (_: string, fields?: Record<string, unknown>) => void reported.push(fields ?? {}) }
-  return { db, engine, log, now: clock.now, isKnown: (id) => world.rows().some((row) => row.id === id), mayStay: () => true, ...changes }
+  return {
+    ...{ db, engine, now: clock.now },
+    isKnown: (id) => world.rows().some((row) => row.id === id),
+    mayStay: () => true,
+    onFound: ({ id, serviceId }) => void told.push(`${id} of ${serviceId} found`),
+    onEnded: ({ id }, why) => void told.push(`${id} ${why}`),
+    ...changes,
+  }
 }
 
 /** What an engine runs whose row a restored database lacks. */
@@ -25,30 +38,58 @@ async function unknown(id: string, command: string): Promise<void> {
   await world.clock.advance(10)
 }
 
-test('what runs and nobody knows is left running and reported at every start, and ended when its time is over', async () => {
+/** Ends take their time, which the clock of the tests gives them. */
+async function meanwhile(ending: Promise<void>): Promise<void> {
+  await world.clock.advance(0)
+  await ending
+}
+
+const left = async () => [world.machine.running(), await world.engine.list(), straysIn(world.db)]
+
+test('what runs and nobody knows is left running and told once, and ended when its time is over', async () => {
   await unknown('lost', 'serve')
   await sortStrays(options())
   await world.clock.advance(3_600_000)
   await sortStrays(options())
-  const endsAt = new Date(world.clock.now() - 3_600_000 + STRAY_KEPT_MS).toISOString()
-  expect(reported).toEqual(Array(2).fill(expect.objectContaining({ workloadId: 'lost', serviceId: 'echo-1', endsAt })))
   await world.clock.advance(STRAY_KEPT_MS - 3_600_000 - 1)
   await endOldStrays(options())
-  expect(world.machine.running()).toEqual(['lost'])
+  expect([world.machine.running(), told]).toEqual([['lost'], ['lost of echo-1 found']])
   await world.clock.advance(1)
-  const ended = endOldStrays(options())
-  await world.clock.advance(0)
-  await ended
-  expect([world.machine.running(), await world.engine.list(), straysIn(world.db)]).toEqual([[], [], []])
+  await meanwhile(endOldStrays(options()))
+  expect([await left(), told]).toEqual([
+    [[], [], []],
+    ['lost of echo-1 found', 'lost expired'],
+  ])
 })
 
 test('what has ended is forgotten, and what may not run beside others is ended at once', async () => {
   await unknown('over', 'exit 0')
   await unknown('with-disk', 'serve')
-  const sorted = sortStrays(options({ mayStay: () => false }))
-  await world.clock.advance(0)
-  await sorted
-  expect([world.machine.running(), await world.engine.list(), straysIn(world.db), reported]).toEqual([[], [], [], []])
+  await meanwhile(sortStrays(options({ mayStay: () => false })))
+  expect([await left(), told]).toEqual([[[], [], []], []])
+})
+
+test('a stray that ends by itself is none any more', async () => {
+  await unknown('brief', 'serve')
+  await sortStrays(options())
+  await meanwhile(world.engine.stop('brief', { graceMs: 0 }))
+  await meanwhile(endOldStrays(options()))
+  expect([await left(), told]).toEqual([
+    [[], [], []],
+    ['brief of echo-1 found', 'brief exited'],
+  ])
+})
+
+test('an operator ends those that are named, twice without harm, and nothing that is known', async () => {
+  await unknown('first', 'serve')
+  await unknown('second', 'serve')
+  world.add('known', 'serve')
+  await world.pass(10)
+  await sortStrays(options())
+  await meanwhile(endStrays(options(), ['first', 'known']))
+  await meanwhile(endStrays(options(), ['first']))
+  expect(world.machine.running()).toEqual(['second', 'known'])
+  expect([straysIn(world.db).map(({ id }) => id), told.slice(2)]).toEqual([['second'], ['first asked']])
 })
 
 test('what the right database knows again when it is back is no stray any more', async () => {

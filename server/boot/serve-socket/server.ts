@@ -2,12 +2,14 @@ import { chmodSync, renameSync, rmSync } from 'node:fs'
 import type { Static, TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { AppError, errorStatus } from '../../../shared/error.ts'
-import { BackUpRequest, type ServeStatus, servePaths, UpgradeRequest } from './control.ts'
+import { BackUpRequest, EndStraysRequest, type ListedStray, type ServeStatus, servePaths, UpgradeRequest } from './operations.ts'
 
 export interface ControlledServe {
   status(): ServeStatus
   backUp(folder: string): void
   upgrade(request: UpgradeRequest): void
+  strays(): ListedStray[]
+  endStrays(ids: readonly string[]): Promise<ListedStray[]>
 }
 
 const OWNER_ONLY = 0o600
@@ -18,7 +20,11 @@ export function serveCommands(socketPath: string, serve: ControlledServe): { sto
   rmSync(unnamedPath, { force: true })
   const server = Bun.serve({
     unix: unnamedPath,
-    fetch: (request) => answer(serve, request),
+    fetch(request, bun) {
+      // Work may take longer than the 10 s after which Bun gives up on a silent connection.
+      bun.timeout(request, 0)
+      return answer(serve, request)
+    },
     error: (error) => new Response(error.message, { status: error instanceof AppError ? errorStatus[error.code] : 500 }),
   })
   chmodSync(unnamedPath, OWNER_ONLY)
@@ -42,6 +48,10 @@ async function answer(serve: ControlledServe, request: Request): Promise<Respons
     case `POST ${servePaths.upgrade}`:
       serve.upgrade(bodyOf(UpgradeRequest, await request.json()))
       return new Response(null, { status: 202 })
+    case `GET ${servePaths.strays}`:
+      return Response.json(serve.strays())
+    case `POST ${servePaths.endStrays}`:
+      return Response.json(await serve.endStrays(bodyOf(EndStraysRequest, await request.json()).ids))
     default:
       throw new AppError('not_found', `The control plane has no operation ${request.method} ${pathname}`)
   }

@@ -1,15 +1,15 @@
+import type { Static, TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { AppError } from '../../../shared/error.ts'
-import { ServeStatus, servePaths, type UpgradeRequest } from './control.ts'
+import { type ListedStray, ListedStrays, ServeStatus, servePaths, type UpgradeRequest } from './operations.ts'
 
 const STATUS_TIMEOUT_MS = 5_000
 const BACK_UP_TIMEOUT_MS = 120_000
+const END_TIMEOUT_MS = 60_000
 
 /** @throws AppError `unavailable` when no control plane answers. */
 export async function askStatus(socketPath: string): Promise<ServeStatus> {
-  const value: unknown = await (await call(socketPath, 'GET', servePaths.status)).json()
-  if (Value.Check(ServeStatus, value)) return value
-  throw new AppError('internal', 'The control plane gave an answer of an unknown shape.')
+  return read(ServeStatus, await call(socketPath, 'GET', servePaths.status))
 }
 
 export async function askBackUp(socketPath: string, folder: string): Promise<void> {
@@ -19,6 +19,22 @@ export async function askBackUp(socketPath: string, folder: string): Promise<voi
 /** Has the control plane take over the upgrade that stands in the journal; it is under way when this returns. */
 export async function askUpgrade(socketPath: string, request: UpgradeRequest): Promise<void> {
   await call(socketPath, 'POST', servePaths.upgrade, { body: request })
+}
+
+/** What runs though the database does not know it. @throws AppError as `askStatus` does. */
+export async function askStrays(socketPath: string): Promise<ListedStray[]> {
+  return read(ListedStrays, await call(socketPath, 'GET', servePaths.strays))
+}
+
+/** Ends these strays. Returns those that are left, when nothing of the others is. */
+export async function askEndStrays(socketPath: string, ids: readonly string[]): Promise<ListedStray[]> {
+  return read(ListedStrays, await call(socketPath, 'POST', servePaths.endStrays, { body: { ids }, timeoutMs: END_TIMEOUT_MS }))
+}
+
+async function read<S extends TSchema>(schema: S, response: Response): Promise<Static<S>> {
+  const value: unknown = await response.json()
+  if (Value.Check(schema, value)) return value
+  throw new AppError('internal', 'The control plane gave an answer of an unknown shape.')
 }
 
 interface Call {

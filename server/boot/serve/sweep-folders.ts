@@ -1,0 +1,49 @@
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isId } from '../../../shared/id.ts'
+import { closeDeployLog, followDeployLog } from '../../apps/deploys/deploy-log.ts'
+import { pruneReleases } from '../../apps/deploys/prune.ts'
+import { deployById } from '../../apps/deploys/store.ts'
+import { sweepDisks } from '../../apps/disk-work/sweep.ts'
+import { closeJobOutput } from '../../apps/jobs/output.ts'
+import { serviceById } from '../../apps/services/store.ts'
+import { instanceById } from '../../apps/workloads/instance-store.ts'
+import { jobById } from '../../apps/workloads/job-store.ts'
+import { removeTree } from '../../platform/files/tree/remove.ts'
+import { servicePathsOf } from '../../platform/paths.ts'
+import { straysIn } from '../../runtime/workloads/strays.ts'
+import type { Context } from './context.ts'
+
+/** Removes folders that no row knows. While there are strays nothing is: what they stand on is in no row either. */
+export async function sweepFolders(context: Context): Promise<void> {
+  if (straysIn(context.db).length > 0) return
+  await sweepDisks(context)
+  for (const name of await readdir(context.paths.services)) {
+    context.stopping.throwIfAborted()
+    // Whatever else lies there (the lost+found of a disk, say) is not ours.
+    if (!isId('service', name)) continue
+    // A folder is always made after its row, so the row is asked for now, not before.
+    if (serviceById(context.db, name) === undefined) await removeTree(join(context.paths.services, name))
+    else await sweepService(context, name)
+  }
+}
+
+async function sweepService(context: Context, serviceId: string): Promise<void> {
+  await pruneReleases(context, serviceId)
+  const { output } = servicePathsOf(context.paths, serviceId)
+  for (const name of await readdir(output).catch(() => [])) await sweepOutput(context, serviceId, { name, path: join(output, name) })
+}
+
+async function sweepOutput(context: Context, serviceId: string, { name, path }: { name: string; path: string }): Promise<void> {
+  if (name.endsWith('.build.log')) {
+    const deploy = deployById(context.db, name.slice(0, -'.build.log'.length))
+    if (deploy?.finishedAt == null) return
+    followDeployLog(context, { id: deploy.id, serviceId })
+    return await closeDeployLog(context, { id: deploy.id, serviceId })
+  }
+  const id = name.replace(/\.log$/, '')
+  const job = jobById(context.db, id)
+  if (job?.finishedAt === null) return
+  if (job !== undefined) await closeJobOutput(context, job)
+  else if (instanceById(context.db, id) === undefined) await rm(path, { force: true })
+}
