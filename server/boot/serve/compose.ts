@@ -1,5 +1,6 @@
 import { createLinkPublisher } from '../../apps/private-network/publish.ts'
 import { serviceById } from '../../apps/services/store.ts'
+import { passOverUsedUids } from '../../apps/services/user-ids.ts'
 import { ensureSelfToolchain } from '../../builders/toolchains/self-toolchain.ts'
 import { acmeSettingsOf } from '../../edge/certificates/acme/settings.ts'
 import { hasCertificate } from '../../edge/certificates/store/certificates.ts'
@@ -144,6 +145,7 @@ async function openStores({ config, version, paths, log, now }: Basis): Promise<
   const db = openDatabase(paths.controlDb)
   migrateDatabase(db)
   holdExclusively(db)
+  passOverUsedUids(db, paths.services)
   const sealer = openSealer(paths.masterKey, findSealed(db))
   const audit = openAuditLog({ db, signer: openAuditSigner(paths.auditKey), log, now })
   const firstStart = await seedFirstStart({
