@@ -45,7 +45,7 @@ function endCommand(): Command {
     if (wanted.length > 0) await confirmEnd(wanted, flags)
     await endAll(socket, wanted)
     const ended = wanted.map(({ id }) => id)
-    process.stdout.write(flags.json === true ? jsonOf(ended) : `Ended ${ended.length} strays.\n`)
+    process.stdout.write(flags.json === true ? jsonOf(ended) : `Ended ${ended.length} ${ended.length === 1 ? 'stray' : 'strays'}.\n`)
   })
 }
 

@@ -50,7 +50,7 @@ async function call(unix: string, method: string, path: string, { body, timeoutM
     signal: AbortSignal.timeout(timeoutMs),
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }).catch((cause) => {
-    throw new AppError('unavailable', 'No control plane answers on its socket.', { cause })
+    throw new AppError('unavailable', 'No cpd serve answers on this data directory. Start it, or name its folder with --data.', { cause })
   })
   if (response.ok) return response
   throw new AppError('conflict', (await response.text()) || `The control plane answered ${response.status}.`)
