@@ -1,4 +1,5 @@
 import type { AppError } from '../../shared/error.ts'
+import type { Builder } from '../builders/port.ts'
 import type { BuilderSettings } from '../builders/settings.ts'
 import type { Engine } from '../engines/port/port.ts'
 import type { IdentityContext } from '../identity/context.ts'
@@ -9,6 +10,7 @@ import type { Paths } from '../platform/paths.ts'
 import type { Leases } from '../platform/work/leases.ts'
 import type { Poke } from '../platform/work/poke.ts'
 import type { Publisher } from '../platform/work/publisher.ts'
+import type { Artifacts } from '../runtime/artifacts/port.ts'
 import type { RuntimeSettings } from '../runtime/settings.ts'
 import type { DiskQuota } from '../runtime/space/quota.ts'
 import type { OpenShells } from '../runtime/terminals/open-shells.ts'
@@ -41,6 +43,8 @@ export interface AppContext extends IdentityContext {
   readonly engine: Engine
   /** The way to what instances listen at. */
   readonly dial: Dial
+  readonly artifacts: Artifacts
+  readonly builder: Builder
   readonly ingress: IngressClient
   readonly routes: Publisher
   readonly traffic: TrafficReader

@@ -187,7 +187,7 @@ const proofs: Record<string, Record<string, string[]>> = {
       'nothing outside is read while a folder is exchanged for a link',
     ],
     'server/platform/files/tree/freeze.test.ts': ['a hard link to a file of somebody else is refused, and the file stays as it is'],
-    'server/builders/build.test.ts': ['S25: leaves out links to nothing, which could come to lead somewhere, and says so'],
+    'server/builders/tree/build.test.ts': ['S25: leaves out links to nothing, which could come to lead somewhere, and says so'],
     'server/ingress/static/open-inside.test.ts': ['S25: a pipe outside that a link leads to is not even opened'],
     'server/platform/files/tree/remove.test.ts': ['nothing outside is removed while a folder is exchanged for a link'],
   },

@@ -1,5 +1,5 @@
-import { mkdirSync, readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
+import { namesIn, setAside } from '../../platform/files/set-aside.ts'
 import { removeTree } from '../../platform/files/tree/remove.ts'
 import { servicePathsOf } from '../../platform/paths.ts'
 import { hasStrays } from '../../runtime/workloads/strays.ts'
@@ -16,9 +16,7 @@ export function keptReleaseIds(live: readonly Pick<StoredDeploy, 'releaseId'>[],
   return new Set([...new Set(ids)].slice(0, count))
 }
 
-const ROOTS_ALONE = 0o700
-
-type Pruner = Pick<AppContext, 'db' | 'paths' | 'config'>
+type Pruner = Pick<AppContext, 'db' | 'paths' | 'config' | 'artifacts'>
 
 /**
  * What goes is decided and moved aside in one turn of the event loop, so a deploy, restart or upload that begins meanwhile finds all of
@@ -28,10 +26,11 @@ export async function pruneReleases(context: Pruner, serviceId: string): Promise
   if (hasStrays(context.db, serviceId)) return
   const own = servicePathsOf(context.paths, serviceId)
   const kept = removeOldRows(context, serviceId)
-  if (!kept.isBuilding) moveOthers(own.releases, own.trash, (name) => kept.artifacts.has(name))
-  moveOthers(own.builds, own.trash, (name) => kept.builds.has(name))
-  moveOthers(own.secrets, own.trash, (name) => kept.secrets.has(name.replace(/\.new$/, '')))
-  moveOthers(own.sources, own.trash, (name) => kept.sources.has(name.split('.', 1)[0] ?? ''))
+  const pruned = kept.isBuilding ? undefined : context.artifacts.prune(serviceId, kept.artifacts)
+  setAside(own.builds, own.trash, (name) => kept.builds.has(name))
+  setAside(own.secrets, own.trash, (name) => kept.secrets.has(name.replace(/\.new$/, '')))
+  setAside(own.sources, own.trash, (name) => kept.sources.has(name.split('.', 1)[0] ?? ''))
+  await pruned
   for (const name of namesIn(own.trash)) await removeTree(join(own.trash, name))
 }
 
@@ -86,20 +85,4 @@ function keepSources(
 function parted<T>(items: readonly T[], isKept: (item: T, index: number) => boolean): [kept: T[], others: T[]] {
   const kept = items.filter(isKept)
   return [kept, items.filter((item) => !kept.includes(item))]
-}
-
-function moveOthers(folder: string, trash: string, isKept: (name: string) => boolean): void {
-  for (const name of namesIn(folder)) {
-    if (isKept(name)) continue
-    mkdirSync(trash, { recursive: true, mode: ROOTS_ALONE })
-    renameSync(join(folder, name), join(trash, crypto.randomUUID()))
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
 }

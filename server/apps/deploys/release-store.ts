@@ -1,8 +1,6 @@
 import type { Database } from 'bun:sqlite'
-import { join } from 'node:path'
 import type { Launch } from '../../builders/launch.ts'
 import { type Columns, tableOf } from '../../platform/db/table.ts'
-import { type Paths, servicePathsOf } from '../../platform/paths.ts'
 import { settingsColumn } from '../services/columns.ts'
 import type { SecretRows, ServiceSecrets } from '../services/env-store.ts'
 import type { ServiceSettings } from '../services/settings.ts'
@@ -30,9 +28,6 @@ const releaseColumns: Columns<StoredRelease> = {
 }
 const releases = tableOf<StoredRelease>('releases', releaseColumns)
 const sealedReleases = tableOf<StoredRelease & { secrets: string }>('releases', { ...releaseColumns, secrets: 'secrets_sealed' })
-
-export const artifactDir = (paths: Paths, release: Pick<StoredRelease, 'serviceId' | 'artifact'>): string =>
-  join(servicePathsOf(paths, release.serviceId).releases, release.artifact)
 
 const purpose = (releaseId: string): string => `release ${releaseId}`
 

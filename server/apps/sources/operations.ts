@@ -3,6 +3,7 @@ import { mkdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Source, UploadLimits } from '../../../shared/deploy.ts'
 import { AppError } from '../../../shared/error.ts'
+import type { Source as BuilderSource } from '../../builders/port.ts'
 import { removeTree } from '../../platform/files/tree/remove.ts'
 import { newId } from '../../platform/id.ts'
 import { servicePathsOf } from '../../platform/paths.ts'
@@ -75,11 +76,16 @@ function refuseDeleted(context: AppContext, serviceId: string): void {
   if (serviceById(context.db, serviceId)?.deletedAt !== null) throw new AppError('not_found', 'The service was deleted meanwhile.')
 }
 
-export async function unpackSource(
-  context: AppContext,
-  source: StoredSource,
-  { into, signal }: { into: string; signal: AbortSignal },
-): Promise<void> {
+const roomForBuild = { what: 'a build', advice: 'Its operator has to free some. Deploy again when that is done.' }
+
+/** A source that is kept, for a builder. */
+export const openSource = (context: AppContext, source: StoredSource): BuilderSource => ({
+  sha256: source.sha256,
+  unpack: (into, signal) =>
+    whileThereIsRoom(context, roomForBuild, (short) => unpack(context, source, { into, signal: AbortSignal.any([signal, short]) })),
+})
+
+async function unpack(context: AppContext, source: StoredSource, { into, signal }: { into: string; signal: AbortSignal }): Promise<void> {
   await removeTree(into)
   await mkdir(join(into, '..'), { recursive: true })
   const isThere = await rename(unpackedDir(context, source), into).then(

@@ -25,9 +25,10 @@ export async function clearUpAfterFullest(context: AppContext, unit: Unit): Prom
 
 async function keptOf(context: AppContext, unit: Unit, ids = readdirSync(context.paths.services)): Promise<Map<string, number>> {
   const foldersOf = (id: string) => {
-    const { sources, releases, builds } = servicePathsOf(context.paths, id)
-    return [sources, releases, builds]
+    const { sources, builds } = servicePathsOf(context.paths, id)
+    return [sources, builds]
   }
+  const artifacts = await context.artifacts.sizes(ids, unit, context.stopping)
   const sizes = await measureFolders(ids.flatMap(foldersOf), unit, context.stopping)
-  return new Map(ids.map((id) => [id, foldersOf(id).reduce((sum, folder) => sum + (sizes.get(folder) ?? 0), 0)]))
+  return new Map(ids.map((id) => [id, foldersOf(id).reduce((sum, folder) => sum + (sizes.get(folder) ?? 0), artifacts.get(id) ?? 0)]))
 }

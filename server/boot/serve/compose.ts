@@ -1,7 +1,6 @@
 import { createLinkPublisher } from '../../apps/private-network/publish.ts'
 import { serviceById } from '../../apps/services/store.ts'
 import { passOverUsedUids } from '../../apps/services/user-ids.ts'
-import { ensureSelfToolchain } from '../../builders/toolchains/self-toolchain.ts'
 import { acmeSettingsOf } from '../../edge/certificates/acme/settings.ts'
 import { hasCertificate } from '../../edge/certificates/store/certificates.ts'
 import { ensureIngressProof } from '../../edge/routing/ingress-proof.ts'
@@ -42,6 +41,7 @@ import type { Config } from '../settings/config.ts'
 import { ownArguments, ownEnvironment } from '../settings/environment.ts'
 import { repairUpgrade } from '../upgrade/repair.ts'
 import { noteTrial } from '../upgrade/trial-process.ts'
+import { type Building, openBuilder } from './builders.ts'
 import type { Context, GivenParts, RunningTelemetry } from './context.ts'
 import { hostServicesOf, openEngine } from './engines.ts'
 import { ensureDataFolders } from './folders.ts'
@@ -96,14 +96,15 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     after: parts.after ?? realClock.after,
   }
   const { firstStart, ...kept } = await openStores(basis)
-  if (options.executable !== undefined) await ensureSelfToolchain({ dir: paths.toolchain, executable: options.executable })
   const engine = parts.engine ?? (await openEngine({ ...basis, db: kept.db }, hostServices))
+  const building = await openBuilding(options, { ...basis, engine })
   const telemetry = ownTelemetry ?? startTelemetry({ ...basis, ...kept, engine })
   const base = {
     ...basis,
     ...kept,
     engine,
     dial: parts.dial ?? dialTcp,
+    ...building,
     traffic: telemetry.traffic,
     metrics: telemetry.metrics,
     ingress: parts.ingress ?? createIngressClient(paths.ingressSocket),
@@ -171,6 +172,12 @@ function startTelemetry(context: Basis & Stores & Pick<Context, 'engine'>): Runn
       await metrics.stop()
     },
   }
+}
+
+async function openBuilding({ executable, parts = {} }: ComposeOptions, basis: Basis & Pick<Context, 'engine'>): Promise<Building> {
+  const { artifacts, builder } = parts
+  if (artifacts !== undefined && builder !== undefined) return { artifacts, builder }
+  return await openBuilder({ ...basis, ...(executable !== undefined && { executable }) })
 }
 
 const openQuota = ({ paths, log }: Basis): Promise<Context['diskQuota']> =>

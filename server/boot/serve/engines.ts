@@ -8,6 +8,7 @@ import type { Engine } from '../../engines/port/port.ts'
 import { createProcessEngine } from '../../engines/process/engine.ts'
 import { type HostService, parseHostService, wrongHostService } from '../../engines/process/network/host-services.ts'
 import { placeOnMachine } from '../../engines/process/placing/engine.ts'
+import { releaseFolder } from '../../runtime/artifacts/release-folders.ts'
 import type { Context } from './context.ts'
 
 interface EngineParts extends Pick<Context, 'paths' | 'config' | 'log'> {
@@ -46,5 +47,9 @@ async function openProcessEngine({ paths, config, log, db }: EngineParts, hostSe
     network: { publicPorts, hostServices, ...(subnet !== '' && { subnet }) },
     log: (message) => log.error('engine', { message }),
   })
-  return placeOnMachine(processes, { paths, volume: (id) => placeOfDisk(paths, db && diskById(db, id)) })
+  return placeOnMachine(processes, {
+    paths,
+    artifact: (serviceId, digest) => releaseFolder(paths, serviceId, digest),
+    volume: (id) => placeOfDisk(paths, db && diskById(db, id)),
+  })
 }

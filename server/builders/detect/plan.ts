@@ -1,17 +1,8 @@
-import type { Runtime } from '../../../shared/service-details.ts'
-import type { ServiceType } from '../../../shared/service-type.ts'
 import type { Stack } from '../../platform/stack.ts'
 import type { Launch } from '../launch.ts'
+import type { BuildSettings } from '../port.ts'
 import type { Toolchains } from '../toolchains/tool.ts'
 import type { SourceView } from './source-view.ts'
-
-export interface BuildSettings {
-  type: ServiceType
-  runtime?: Runtime
-  buildCommand?: string
-  startCommand?: string
-  publishPath?: string
-}
 
 /** What detection looks at. It reads nothing else, so the same input always gives the same plan. */
 export interface DetectInput {

@@ -3,16 +3,10 @@ import { AppError } from '../../../shared/error.ts'
 import { searchPathIn } from '../../platform/stack.ts'
 import { type BuildPlan, type BuildStep, stackOf } from '../detect/plan.ts'
 import { commandIn } from '../launch.ts'
+import type { StepExit } from '../port.ts'
 import { type ArtifactOptions, takeArtifact } from './artifact.ts'
 
-export interface StepExit {
-  exitCode: number | null
-  signal: string | null
-  timedOut?: boolean
-  oomKilled?: boolean
-}
-
-export interface RunnableStep extends BuildStep {
+export interface PlacedStep extends BuildStep {
   cwd: string
   env: Record<string, string>
 }
@@ -22,21 +16,15 @@ export interface BuildOptions extends Pick<ArtifactOptions, 'buildDir' | 'source
   plan: BuildPlan
   /** Over the plan's variables: what the operator passes to builds, then the service's own. PATH and the places of caches cannot be set. */
   env: Record<string, string>
-  runStep: (step: RunnableStep) => Promise<StepExit>
+  runStep: (step: PlacedStep) => Promise<StepExit>
   signal: AbortSignal
-}
-
-export interface BuiltRelease {
-  artifactDir: string
-  startCommand: string | undefined
-  runtime: BuildPlan['runtime']
 }
 
 /**
  * Runs a plan step by step in `sourceDir` and returns the folder to release.
  * @throws AppError `bad_request` naming the step that failed and how; the signal's reason when aborted.
  */
-export async function buildRelease(options: BuildOptions): Promise<BuiltRelease> {
+export async function buildRelease(options: BuildOptions): Promise<string> {
   const { sourceDir, plan, log, signal } = options
   for (const line of describePlan(plan)) log(line)
   const env = buildEnvironment(options)
@@ -49,7 +37,7 @@ export async function buildRelease(options: BuildOptions): Promise<BuiltRelease>
   }
   const artifactDir = await takeArtifact({ ...options, publishPaths: plan.publishPaths })
   log('==> Build succeeded')
-  return { artifactDir, startCommand: plan.startCommand, runtime: plan.runtime }
+  return artifactDir
 }
 
 function describePlan(plan: BuildPlan): string[] {

@@ -1,7 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import type { ServiceControls } from '../../../shared/service-controls.ts'
 import { type ServiceType, traitsOf, typesWith } from '../../../shared/service-type.ts'
-import { artifactDir } from '../../apps/deploys/release-store.ts'
 import { hostOf } from '../../apps/services/addresses.ts'
 import { controlsColumn, settingsColumn } from '../../apps/services/columns.ts'
 import type { ServiceSettings } from '../../apps/services/settings.ts'
@@ -24,7 +23,7 @@ export interface RoutedService {
   /** A service that was ever woken turns nobody away while it starts. */
   hasWoken: boolean
   controls: ServiceControls
-  release: { id: string; artifactDir: string; settings: ServiceSettings } | undefined
+  release: { id: string; folder: string; settings: ServiceSettings } | undefined
   /** Instances of the live set that are not draining. */
   instances: Pick<StoredInstance, 'id' | 'address' | 'port' | 'phase' | 'exits'>[]
 }
@@ -35,7 +34,7 @@ export function routeOf(service: RoutedService): Route {
   if (service.isSuspended) return { kind: 'suspended', ...named }
   if (service.release === undefined) return { kind: 'unavailable', ...named, isUndeployed: true }
   if (!traitsOf(service.type).isProxied) {
-    const { settings, id, artifactDir: root } = service.release
+    const { settings, id, folder: root } = service.release
     return { kind: 'static', ...named, releaseId: id, root, headers: settings.headers, rules: settings.routes }
   }
   if (service.isAsleep) return { kind: 'asleep', ...named }
@@ -54,7 +53,9 @@ const targetOf = ({ id, address, port }: RoutedService['instances'][number]): Pr
   port,
 })
 
-export function buildRouteTable(context: Pick<EdgeContext, 'db' | 'config' | 'paths' | 'publicUrl' | 'ingressProof'>): RouteTable['hosts'] {
+export function buildRouteTable(
+  context: Pick<EdgeContext, 'db' | 'config' | 'artifacts' | 'publicUrl' | 'ingressProof'>,
+): RouteTable['hosts'] {
   const services = selectRouted(context.db, context).map((service) => ({ service, route: routeOf(service) }))
   const routes = new Map(services.map(({ service, route }) => [service.id, route]))
   const custom = verifiedDomains(context.db).flatMap(({ name, serviceId }): [string, Route][] => {
@@ -89,7 +90,7 @@ interface TargetRow {
   exits: string
 }
 
-function selectRouted(db: Database, context: Pick<EdgeContext, 'paths'>): RoutedService[] {
+function selectRouted(db: Database, context: Pick<EdgeContext, 'artifacts'>): RoutedService[] {
   const instances = Map.groupBy(
     db
       .query<TargetRow, []>(
@@ -117,14 +118,14 @@ const presentTarget = (row: TargetRow): RoutedService['instances'][number] => ({
   exits: JSON.parse(row.exits) as StoredInstance['exits'],
 })
 
-function presentRow(row: RoutedRow, context: Pick<EdgeContext, 'paths'>): Omit<RoutedService, 'instances'> {
+function presentRow(row: RoutedRow, context: Pick<EdgeContext, 'artifacts'>): Omit<RoutedService, 'instances'> {
   const { id, name, slug, type, release_id, artifact, settings } = row
   const release =
     release_id === null || artifact === null || settings === null
       ? undefined
       : {
           id: release_id,
-          artifactDir: artifactDir(context.paths, { serviceId: id, artifact }),
+          folder: context.artifacts.folder(id, artifact),
           settings: settingsColumn.read(settings),
         }
   const state = { isSuspended: row.suspended_at !== null, isAsleep: row.asleep_at !== null, hasWoken: row.woken_at !== null }

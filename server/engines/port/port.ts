@@ -99,8 +99,8 @@ export type ExitListener = (instanceId: string, state: ExitedState) => void
 export interface Capabilities {
   /** Each instance has a network of its own, so that two may listen on the same port number and never meet. */
   ownNetworks: boolean
-  /** What programs may need to run here. Releases are made by a builder for one of these. */
-  stacks: readonly StackKind[]
+  /** What programs may need to run here. Releases are built for the first of these. */
+  stacks: readonly [StackKind, ...StackKind[]]
   /** How a volume can be brought to a path of the workload's choosing. */
   volumes: 'images' | 'folders' | 'nowhere'
 }

@@ -22,7 +22,7 @@ export async function placeWorkload(context: PlacingContext, spec: Workload, opt
   const { owner, files, command, limits, priority } = spec
   const own = await ensureServiceFolders(paths, { id: owner.serviceId, uid: owner.number })
   const secrets = spec.secretFiles && (await laySecretFiles(context, own, spec))
-  const root = rootOf(own, files)
+  const root = 'build' in files ? join(own.builds, files.build) : context.places.artifact(owner.serviceId, files.artifact)
   const volume = volumeOf(context, spec)
   const cwd = 'build' in files ? join(root, files.dir) : root
   const view: View = {
@@ -62,9 +62,6 @@ export async function placeWorkload(context: PlacingContext, spec: Workload, opt
 
 const laySecretFiles = ({ secrets }: PlacingContext, own: ServicePaths, { secretFiles, owner }: Workload) =>
   secretFiles && secrets.ensure(join(own.secrets, secretFiles.key), secretFiles.read, owner.number)
-
-const rootOf = (own: ServicePaths, files: Files): string =>
-  'build' in files ? join(own.builds, files.build) : join(own.releases, files.artifact)
 
 function foldersOf(own: ServicePaths, { files, root }: { files: Files; root: string }): Pick<Sandbox, 'writableBinds' | 'layerOver'> {
   return 'build' in files ? { writableBinds: [own.home, root, own.cache] } : { writableBinds: [own.home], layerOver: root }

@@ -6,6 +6,7 @@ import type { View, Workload } from '../../../../server/engines/port/workload.ts
 import { type PlacingContext, placeWorkload } from '../../../../server/engines/process/placing/place.ts'
 import { createSecretFolders } from '../../../../server/engines/process/placing/secret-files.ts'
 import { type Paths, pathsOf, servicePathsOf } from '../../../../server/platform/paths.ts'
+import { releaseFolder } from '../../../../server/runtime/artifacts/release-folders.ts'
 
 const isRoot = process.getuid?.() === 0
 const NUMBER = 61_500
@@ -20,7 +21,11 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
 const contextOf = (volumes: PlacingContext['volumes'] = 'folders'): PlacingContext => ({
-  places: { paths, volume: (id) => ({ source: join(paths.disks, id, 'data'), isImage: false }) },
+  places: {
+    paths,
+    artifact: (serviceId, digest) => releaseFolder(paths, serviceId, digest),
+    volume: (id) => ({ source: join(paths.disks, id, 'data'), isImage: false }),
+  },
   secrets: createSecretFolders(),
   volumes,
 })

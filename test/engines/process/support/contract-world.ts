@@ -3,6 +3,7 @@ import { chownSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { placeOnMachine } from '../../../../server/engines/process/placing/engine.ts'
 import { outputFileIn, pathsOf, servicePathsOf } from '../../../../server/platform/paths.ts'
+import { releaseFolder } from '../../../../server/runtime/artifacts/release-folders.ts'
 import type { Act, ContractWorld } from '../../world.ts'
 import type { EngineFactory } from './processes.ts'
 import { makeWorld } from './world.ts'
@@ -43,6 +44,7 @@ export function makeShellWorld(factory: EngineFactory): ContractWorld {
     open: async () =>
       placeOnMachine(await factory(world), {
         paths,
+        artifact: (serviceId, digest) => releaseFolder(paths, serviceId, digest),
         volume: () => {
           throw new Error('There are no volumes')
         },

@@ -13,7 +13,7 @@ const service = (changes: Partial<RoutedService> = {}): RoutedService => ({
   isAsleep: false,
   hasWoken: false,
   controls: defaultControls,
-  release: { id: 'rel-a', artifactDir: '/data/a', settings: defaultSettings },
+  release: { id: 'rel-a', folder: '/data/a', settings: defaultSettings },
   instances: [],
   ...changes,
 })
@@ -56,7 +56,7 @@ describe('the route of a service', () => {
   test('of a static site leads to its files, with the rules it was released with', () => {
     const headers = [{ path: '/*', name: 'X-A', value: '1' }]
     const routes = [{ type: 'rewrite' as const, source: '/*', destination: '/index.html' }]
-    const release = { id: 'rel-a', artifactDir: '/data/a', settings: { ...defaultSettings, headers, routes } }
+    const release = { id: 'rel-a', folder: '/data/a', settings: { ...defaultSettings, headers, routes } }
     expect(routeOf(service({ type: 'static_site', release }))).toEqual({
       kind: 'static',
       ...named,
@@ -75,7 +75,7 @@ describe('the policy of a route', () => {
     headers: [{ path: '/*', name: 'X-A', value: '1' }],
     routes: [{ type: 'redirect' as const, source: '/a', destination: '/b' }],
   }
-  const release = { id: 'rel-a', artifactDir: '/data/a', settings: { ...defaultSettings, ...rules } }
+  const release = { id: 'rel-a', folder: '/data/a', settings: { ...defaultSettings, ...rules } }
 
   test('holds what differs from a service that anybody reaches', () => {
     const open = { maintenanceMode: { enabled: true, uri: '' }, ipAllowList: office }

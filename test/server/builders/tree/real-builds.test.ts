@@ -2,10 +2,10 @@ import { lstat, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ensureSelfToolchain } from '../../../server/builders/toolchains/self-toolchain.ts'
-import { FROM_FIRST_PACKAGE } from '../../../server/builders/toolchains/stand-in.ts'
-import type { Toolchains } from '../../../server/builders/toolchains/tool.ts'
-import { DEFAULT_TOOLCHAIN_PATH, findToolchains } from '../../../server/builders/toolchains/toolchains.ts'
+import { ensureSelfToolchain } from '../../../../server/builders/toolchains/self-toolchain.ts'
+import { FROM_FIRST_PACKAGE } from '../../../../server/builders/toolchains/stand-in.ts'
+import type { Toolchains } from '../../../../server/builders/toolchains/tool.ts'
+import { DEFAULT_TOOLCHAIN_PATH, findToolchains } from '../../../../server/builders/toolchains/toolchains.ts'
 import { type Built, firstAnswer, openWorkbench, type Workbench } from './workbench.ts'
 
 const TIMEOUT_MS = 300_000
@@ -77,7 +77,7 @@ test('bun-server is installed by its bun.lock, shares no file with the cache and
 
 test('flask is installed into an environment that survives the move', { timeout: TIMEOUT_MS }, async () => {
   const built = await bench.build('flask')
-  expect(built.startCommand).toBe('gunicorn --bind 127.0.0.1:$PORT --workers 1 app:app')
+  expect(built.plan.startCommand).toBe('gunicorn --bind 127.0.0.1:$PORT --workers 1 app:app')
   expect(await readFile(join(built.releaseDir, '.venv/bin/gunicorn'), 'utf8')).not.toContain(bench.box)
   expect(await firstAnswer(built), told(built)).toBe('flask 1\n')
 })
@@ -97,7 +97,7 @@ test('vite-static is built and only its dist folder becomes the release', { time
   const built = await bench.build('vite-static', { type: 'static_site' })
   expect((await readdir(built.releaseDir)).sort()).toEqual(['assets', 'index.html'])
   expect(await readFile(join(built.releaseDir, 'index.html'), 'utf8')).toMatch(/vite-static 1[\s\S]*\/assets\/index-/)
-  expect(built.startCommand).toBeUndefined()
+  expect(built.plan.startCommand).toBeUndefined()
 })
 
 test('build-fails fails with its step and exit code', { timeout: TIMEOUT_MS }, async () => {

@@ -2,8 +2,8 @@ import { chmod, link, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { requireTool } from '../../../server/builders/toolchains/tool.ts'
-import { findToolchains } from '../../../server/builders/toolchains/toolchains.ts'
+import { requireTool } from '../../../../server/builders/toolchains/tool.ts'
+import { findToolchains } from '../../../../server/builders/toolchains/toolchains.ts'
 
 let box: string
 beforeEach(async () => {

@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, rename, rm, symlink, utimes, writeFile } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { hashTree } from '../../../../server/apps/sources/content-hash.ts'
+import { hashTree } from '../../../../server/runtime/artifacts/content-hash.ts'
 
 let box: string
 let dir: string

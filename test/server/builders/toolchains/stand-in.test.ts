@@ -2,8 +2,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ensureSelfToolchain } from '../../../server/builders/toolchains/self-toolchain.ts'
-import { runProcess } from '../../../server/platform/process/spawn.ts'
+import { ensureSelfToolchain } from '../../../../server/builders/toolchains/self-toolchain.ts'
+import { runProcess } from '../../../../server/platform/process/spawn.ts'
 
 const TIMEOUT_MS = 60_000
 

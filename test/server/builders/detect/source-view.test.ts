@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { detectBuild } from '../../../server/builders/detect/detect.ts'
-import { openSourceView } from '../../../server/builders/detect/source-view.ts'
+import { detectBuild } from '../../../../server/builders/detect/detect.ts'
+import { openSourceView } from '../../../../server/builders/detect/source-view.ts'
 import { everyTool } from './source.ts'
 
 const MIB = 1024 * 1024

@@ -2,16 +2,17 @@ import { cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readConfig } from '../../../server/boot/settings/config.ts'
-import { detectBuild } from '../../../server/builders/detect/detect.ts'
-import { type BuildPlan, type BuildSettings, stackOf } from '../../../server/builders/detect/plan.ts'
-import { openSourceView } from '../../../server/builders/detect/source-view.ts'
-import type { Toolchains } from '../../../server/builders/toolchains/tool.ts'
-import { type BuiltRelease, buildRelease, type RunnableStep, type StepExit } from '../../../server/builders/tree/build.ts'
-import { spawnProcess } from '../../../server/platform/process/spawn.ts'
-import { searchPathIn } from '../../../server/platform/stack.ts'
+import { readConfig } from '../../../../server/boot/settings/config.ts'
+import { detectBuild } from '../../../../server/builders/detect/detect.ts'
+import { type BuildPlan, stackOf } from '../../../../server/builders/detect/plan.ts'
+import { openSourceView } from '../../../../server/builders/detect/source-view.ts'
+import type { BuildSettings, StepExit } from '../../../../server/builders/port.ts'
+import type { Toolchains } from '../../../../server/builders/toolchains/tool.ts'
+import { buildRelease, type PlacedStep } from '../../../../server/builders/tree/build.ts'
+import { spawnProcess } from '../../../../server/platform/process/spawn.ts'
+import { searchPathIn } from '../../../../server/platform/stack.ts'
 
-const fixtures = join(import.meta.dirname, '../../fixtures/apps')
+const fixtures = join(import.meta.dirname, '../../../fixtures/apps')
 
 /** What a closed network needs to reach its registries, as the server would pass it to builds. */
 const { buildEnv } = readConfig(
@@ -26,7 +27,7 @@ export interface Workbench {
   close(): Promise<void>
 }
 
-export interface Built extends BuiltRelease {
+export interface Built {
   plan: BuildPlan
   /** Where the release was moved to; where it was built is gone. */
   releaseDir: string
@@ -67,14 +68,14 @@ export async function openWorkbench(toolchains: Toolchains): Promise<Workbench> 
       })
       const buildMs = performance.now() - startedAt
       const releaseDir = join(box, 'releases', name)
-      await rename(built.artifactDir, releaseDir)
+      await rename(built, releaseDir)
       await rm(sourceDir, { recursive: true, force: true })
-      return { ...built, plan, releaseDir, log, output: outputs.join(''), buildMs }
+      return { plan, releaseDir, log, output: outputs.join(''), buildMs }
     },
   }
 }
 
-async function runUnsandboxed(step: RunnableStep, outputs: string[]): Promise<StepExit> {
+async function runUnsandboxed(step: PlacedStep, outputs: string[]): Promise<StepExit> {
   const child = spawnProcess(['/bin/sh', '-c', step.command], { cwd: step.cwd, env: step.env, stdout: 'pipe', stderr: 'pipe' })
   const read = [child.stdout, child.stderr].map((stream) => (stream === undefined ? '' : new Response(stream).text()))
   outputs.push(...(await Promise.all(read)))

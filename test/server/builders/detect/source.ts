@@ -1,5 +1,5 @@
-import type { SourceView } from '../../../server/builders/detect/source-view.ts'
-import { type Tool, type Toolchains, type ToolName, toolNames } from '../../../server/builders/toolchains/tool.ts'
+import type { SourceView } from '../../../../server/builders/detect/source-view.ts'
+import { type Tool, type Toolchains, type ToolName, toolNames } from '../../../../server/builders/toolchains/tool.ts'
 
 /** A source of these files, held in memory. */
 export function sourceOf(contents: Record<string, string>): SourceView {

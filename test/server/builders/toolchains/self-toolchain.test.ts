@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { ensureSelfToolchain } from '../../../server/builders/toolchains/self-toolchain.ts'
+import { ensureSelfToolchain } from '../../../../server/builders/toolchains/self-toolchain.ts'
 
 let box: string
 let dir: string

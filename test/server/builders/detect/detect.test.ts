@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { detectBuild } from '../../../server/builders/detect/detect.ts'
-import type { BuildPlan, BuildSettings } from '../../../server/builders/detect/plan.ts'
-import { FROM_FIRST_PACKAGE } from '../../../server/builders/toolchains/stand-in.ts'
-import type { Toolchains } from '../../../server/builders/toolchains/tool.ts'
+import { detectBuild } from '../../../../server/builders/detect/detect.ts'
+import type { BuildPlan } from '../../../../server/builders/detect/plan.ts'
+import type { BuildSettings } from '../../../../server/builders/port.ts'
+import { FROM_FIRST_PACKAGE } from '../../../../server/builders/toolchains/stand-in.ts'
+import type { Toolchains } from '../../../../server/builders/toolchains/tool.ts'
 import { everyTool, onlyOurselves, sourceOf, toolchainsOf } from './source.ts'
 
 function detect(files: Record<string, string>, settings: Partial<BuildSettings> = {}, toolchains: Toolchains = everyTool): BuildPlan {

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { findSourceRoot } from '../../../server/builders/detect/source-root.ts'
-import { openSourceView } from '../../../server/builders/detect/source-view.ts'
+import { findSourceRoot } from '../../../../server/builders/detect/source-root.ts'
+import { openSourceView } from '../../../../server/builders/detect/source-view.ts'
 
 let box: string
 let dir: string

@@ -2,12 +2,13 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { BuildPlan } from '../../../server/builders/detect/plan.ts'
-import { type BuildOptions, buildRelease, type RunnableStep, type StepExit } from '../../../server/builders/tree/build.ts'
-import { AppError } from '../../../shared/error.ts'
+import type { BuildPlan } from '../../../../server/builders/detect/plan.ts'
+import type { StepExit } from '../../../../server/builders/port.ts'
+import { type BuildOptions, buildRelease, type PlacedStep } from '../../../../server/builders/tree/build.ts'
+import { AppError } from '../../../../shared/error.ts'
 
 let sourceDir: string
-let ran: RunnableStep[]
+let ran: PlacedStep[]
 let log: string[]
 beforeEach(async () => {
   sourceDir = await mkdtemp(join(tmpdir(), 'build-'))
@@ -54,7 +55,7 @@ function build(options: Partial<BuildOptions> = {}, exit: StepExit = { exitCode:
 
 describe('a build', () => {
   test('tells its plan first and runs its steps in order, in the source, with one environment', async () => {
-    expect(await build()).toEqual({ artifactDir: sourceDir, startCommand: 'node .', runtime: 'node' })
+    expect(await build()).toBe(sourceDir)
     expect(log).toEqual([
       '==> Detected node with npm',
       '    install: npm ci',
@@ -89,7 +90,7 @@ describe('a build', () => {
   test('that is aborted ends with the reason and runs no further step', async () => {
     const abort = new AbortController()
     const reason = new Error('canceled')
-    const runStep = async (step: RunnableStep) => {
+    const runStep = async (step: PlacedStep) => {
       ran.push(step)
       abort.abort(reason)
       return { exitCode: 1, signal: null }
@@ -109,7 +110,7 @@ describe('the build of a site', () => {
   test('releases the first publish folder that is there', async () => {
     await mkdir(join(sourceDir, 'build/assets'), { recursive: true })
     await symlink('assets', join(sourceDir, 'build/latest'))
-    expect((await build({ plan: site })).artifactDir).toBe(join(sourceDir, 'build'))
+    expect(await build({ plan: site })).toBe(join(sourceDir, 'build'))
   })
 
   test('S25: leaves out links to nothing, which could come to lead somewhere, and says so', async () => {
@@ -117,7 +118,7 @@ describe('the build of a site', () => {
     await symlink('deep', join(sourceDir, 'dist/link'))
     await symlink('link/later', join(sourceDir, 'dist/dangling'))
     await symlink('dangling', join(sourceDir, 'dist/to-dangling'))
-    const { artifactDir } = await build({ plan: site })
+    const artifactDir = await build({ plan: site })
     expect((await readdir(artifactDir)).sort()).toEqual(['deep', 'link'])
     expect(log.filter((line) => line.includes('is a link to nothing and is left out')).sort()).toEqual([
       '    "dangling" is a link to nothing and is left out',

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { detectBuild } from '../../../server/builders/detect/detect.ts'
-import { runProcess } from '../../../server/platform/process/spawn.ts'
+import { detectBuild } from '../../../../server/builders/detect/detect.ts'
+import { runProcess } from '../../../../server/platform/process/spawn.ts'
 import { everyTool, sourceOf } from './source.ts'
 
 test('both heads that pip writes find python beside the script after a move, and other scripts stay as they are', async () => {

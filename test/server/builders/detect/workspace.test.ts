@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { detectBuild } from '../../../server/builders/detect/detect.ts'
-import type { BuildPlan, BuildSettings } from '../../../server/builders/detect/plan.ts'
-import { viewOf } from '../../../server/builders/detect/source-view.ts'
-import { placeInWorkspace } from '../../../server/builders/detect/workspace.ts'
-import { commandIn } from '../../../server/builders/launch.ts'
+import { detectBuild } from '../../../../server/builders/detect/detect.ts'
+import type { BuildPlan } from '../../../../server/builders/detect/plan.ts'
+import { viewOf } from '../../../../server/builders/detect/source-view.ts'
+import { placeInWorkspace } from '../../../../server/builders/detect/workspace.ts'
+import { commandIn } from '../../../../server/builders/launch.ts'
+import type { BuildSettings } from '../../../../server/builders/port.ts'
 import { everyTool, onlyOurselves, sourceOf } from './source.ts'
 
 const json = JSON.stringify

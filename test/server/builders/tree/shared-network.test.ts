@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { loopbackVariable } from '../../../../server/apps/pipeline/build-network.ts'
+import { loopbackVariable } from '../../../../server/builders/tree/shared-network.ts'
 
 test.each([
   'http://127.0.0.1:3128',

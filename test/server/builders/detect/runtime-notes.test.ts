@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { detectBuild } from '../../../server/builders/detect/detect.ts'
-import type { BuildPlan, BuildSettings } from '../../../server/builders/detect/plan.ts'
-import type { Tool, Toolchains } from '../../../server/builders/toolchains/tool.ts'
+import { detectBuild } from '../../../../server/builders/detect/detect.ts'
+import type { BuildPlan } from '../../../../server/builders/detect/plan.ts'
+import type { BuildSettings } from '../../../../server/builders/port.ts'
+import type { Tool, Toolchains } from '../../../../server/builders/toolchains/tool.ts'
 import { sourceOf } from './source.ts'
 
 const tool = (directory: string, version: string): Tool => ({ directory, version, env: {}, readOnlyBinds: [] })

@@ -1,0 +1,84 @@
+/**
+ * The builder port: what makes the files of a release out of a source. It is told by values what to build, and has its commands run by
+ * whoever asks, under the limits of the service and written down as that one's work.
+ */
+import type { Runtime } from '../../shared/service-details.ts'
+import type { ServiceType } from '../../shared/service-type.ts'
+import type { Stack } from '../platform/stack.ts'
+import type { Launch } from './launch.ts'
+
+/** What people chose of how their source is built; absent where it is to be found out. */
+export interface BuildSettings {
+  type: ServiceType
+  runtime?: Runtime
+  buildCommand?: string
+  startCommand?: string
+  publishPath?: string
+}
+
+/** What was uploaded, for a builder to bring to where it builds. */
+export interface Source {
+  /** The digest of the upload. */
+  sha256: string
+  /**
+   * Lays its files into a folder of this machine, which is not there yet.
+   *
+   * @throws AppError saying why it cannot be unpacked, the signal's reason when aborted.
+   */
+  unpack(into: string, signal: AbortSignal): Promise<void>
+}
+
+/** A command of a build, to be run to its end. */
+export interface RunnableStep {
+  /** Names it among the steps of its build. */
+  name: string
+  command: string
+  /** The folder below the build's own that it begins in. */
+  dir: string
+  /** Its variables. Those that every process of a service has are added where they are missing. */
+  env: Record<string, string>
+  stack: Stack
+  /** A build is anybody's code from anywhere: it has no business with what runs, and reaches nobody's network but the machine's at most. */
+  network: 'host' | 'none'
+}
+
+export interface StepExit {
+  exitCode: number | null
+  signal: string | null
+  timedOut?: boolean
+  oomKilled?: boolean
+}
+
+export interface BuildRequest {
+  owner: { serviceId: string; number: number }
+  /** Names the build. What an interrupted one of that name has left is begun anew. */
+  buildId: string
+  source: Source
+  /** The folder of the source to build in; empty where that is to be found out. */
+  rootDir: string
+  settings: BuildSettings
+  /** Variables for the steps. They win over the builder's own, but for PATH and the places of caches. */
+  env: Record<string, string>
+  /** What earlier builds of the service have left for later ones is removed first. */
+  clearsCache?: true
+  /** Tells a line to whoever reads the log of the build. */
+  log(line: string): void
+  runStep(step: RunnableStep): Promise<StepExit>
+  signal: AbortSignal
+}
+
+export interface BuiltRelease {
+  /** The digest under which the built files are kept. */
+  artifact: string
+  launch: Launch
+}
+
+export interface Builder {
+  /**
+   * Builds a source and keeps what came of it. Repeatable after an interruption: nothing of a build is left but its release.
+   *
+   * @throws AppError saying to people what to mend: a source that cannot be built, the step that failed, no room; the signal's reason when
+   * aborted.
+   */
+  build(request: BuildRequest): Promise<BuiltRelease>
+}
