@@ -38,7 +38,7 @@ test('S24: the doctor attacks services of its own and tells what it has promised
   expect(verdicts.flatMap(({ tries }) => tries).reduce((sum, one) => sum + one.attempted, 0)).toBeGreaterThan(100)
   for (const one of verdicts) expect(one.state === 'missing' ? one.reason : 'none').toBeTruthy()
   expect(exitCode).toBe(verdicts.every(({ state }) => state === 'holds') ? 0 : 1)
-  expect(leftOut).toEqual(['fork bomb, memory hog and processor hog: asked for in a hurry (--quick)'])
+  expect(leftOut).toEqual(['pressure on processes, memory and CPU: asked for in a hurry (--quick)'])
   expect(stderr).toContain('… trying to break out')
   expect(existsSync(join(home, 'data'))).toBe(false)
 })

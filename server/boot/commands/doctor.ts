@@ -22,7 +22,7 @@ interface Flags {
 export function doctorCommand(): Command {
   const command = commandWithSettings('doctor')
     .description('Attack services of its own to see which guarantees of isolation hold here, and list toolchains')
-    .option('--quick', 'Let no fork bomb, memory hog or processor hog loose')
+    .option('--quick', 'Put no pressure on processes (a fork bomb), memory and CPU')
     .option('--json', 'Print JSON, for scripts')
   return command.action(async () => {
     const { json, quick } = command.opts<Flags>()

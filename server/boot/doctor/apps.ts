@@ -10,7 +10,7 @@ export interface DoctorApp {
 
 const MIB = 1024 * 1024
 /** Enough to be a nuisance, and little enough for a machine of 1 GiB. */
-export const HOG_LIMITS: Limits = { cpu: 0.5, memoryBytes: 192 * MIB, pids: 128 }
+export const STRESSOR_LIMITS: Limits = { cpu: 0.5, memoryBytes: 192 * MIB, pids: 128 }
 
 const NEIGHBOUR_LIMITS: Limits = { cpu: 1, memoryBytes: 512 * MIB, pids: 256 }
 
@@ -39,21 +39,21 @@ export const forkBomb: DoctorApp = {
   name: 'forks',
   command: 'exec /bin/sh ./forks 2>/dev/null',
   files: { forks: FORKS_SCRIPT },
-  limits: HOG_LIMITS,
+  limits: STRESSOR_LIMITS,
 }
 
-export const memoryHog: DoctorApp = {
+export const memoryStressor: DoctorApp = {
   name: 'memory',
   command: 'while :; do tail /dev/zero; done 2>/dev/null',
   files: {},
-  limits: HOG_LIMITS,
+  limits: STRESSOR_LIMITS,
 }
 
-export const processorHog = (cores: number): DoctorApp => ({
+export const cpuStressor = (cores: number): DoctorApp => ({
   name: 'processor',
   command: `for n in $(seq ${cores + 2}); do while :; do :; done & done; wait`,
   files: {},
-  limits: HOG_LIMITS,
+  limits: STRESSOR_LIMITS,
 })
 
 export const lingerer = (mark: string): DoctorApp => ({
@@ -70,12 +70,12 @@ echo lingering
 while :; do sleep ${mark}; done
 `,
   },
-  limits: HOG_LIMITS,
+  limits: STRESSOR_LIMITS,
 })
 
-export const diskHog = (sizeMb: number): DoctorApp => ({
+export const diskFiller = (sizeMb: number): DoctorApp => ({
   name: 'disk',
   command: `exec head -c ${sizeMb}M /dev/zero >/tmp/full`,
   files: {},
-  limits: HOG_LIMITS,
+  limits: STRESSOR_LIMITS,
 })

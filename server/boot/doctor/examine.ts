@@ -10,7 +10,6 @@ import { neighbourApp } from './apps.ts'
 import { type Bait, layBait } from './bait.ts'
 import { tryToConnect } from './connect.ts'
 import { tryToFillDisk } from './fill-disk.ts'
-import { hogsFor, isBounded } from './hogs.ts'
 import { openProbe, type Probe } from './latency.ts'
 import { tryToLinger } from './linger.ts'
 import { type DoctorPlace, openPlace } from './place.ts'
@@ -18,6 +17,7 @@ import { measurePressure, type Pressure, quietNeighbour } from './pressure.ts'
 import type { TryResult } from './red-team/attempt.ts'
 import type { ProcessTarget, Targets } from './red-team/targets.ts'
 import { openWorld, type RunningApp, type World } from './sandbox-world.ts'
+import { isBounded, stressorsFor } from './stressors.ts'
 import { type Verdict, verdictsOf } from './verdict.ts'
 
 export interface ExamineOptions {
@@ -91,7 +91,7 @@ async function examineAt(place: DoctorPlace, options: ExamineOptions): Promise<E
 
 const isKept = (guarantees: readonly Guarantee[], wanted: string): boolean => guarantees.some(({ id, holds }) => id === wanted && holds)
 
-const QUICK = 'fork bomb, memory hog and processor hog: asked for in a hurry (--quick)'
+const QUICK = 'pressure on processes, memory and CPU: asked for in a hurry (--quick)'
 const QUIET_NEIGHBOURS: Guarantee = {
   id: 'quiet-neighbours',
   title: 'What one service does leaves the answers of others quick',
@@ -187,11 +187,11 @@ async function press(
   { world, guarantees, progress, signal }: Given,
   probe: Probe,
 ): Promise<{ pressure?: Pressure; tries: TryResult[]; leftOut: string[] }> {
-  const all = hogsFor(world, availableParallelism())
-  const hogs = all.filter((hog) => isBounded(hog, guarantees))
-  const leftOut = all.filter((hog) => !hogs.includes(hog)).map(({ id }) => `${id}: nothing would stop it on this machine`)
-  if (hogs.length === 0) return { tries: [], leftOut }
-  const { pressure, tries } = await measurePressure({ world, probe, hogs, progress, signal })
+  const all = stressorsFor(world, availableParallelism())
+  const stressors = all.filter((stressor) => isBounded(stressor, guarantees))
+  const leftOut = all.filter((stressor) => !stressors.includes(stressor)).map(({ id }) => `${id}: nothing would stop it on this machine`)
+  if (stressors.length === 0) return { tries: [], leftOut }
+  const { pressure, tries } = await measurePressure({ world, probe, stressors, progress, signal })
   return { pressure, tries: [...tries, quietNeighbour(pressure)], leftOut }
 }
 

@@ -4,7 +4,7 @@ import { runProcess } from '../../platform/process/spawn.ts'
 import { systemEnv } from '../../platform/process/system-tools.ts'
 import { mountOf } from '../../runtime/space/mounts.ts'
 import { clearQuotaArgv, setQuotaArgv } from '../../runtime/space/quota-plan.ts'
-import { diskHog } from './apps.ts'
+import { diskFiller } from './apps.ts'
 import type { TryResult } from './red-team/attempt.ts'
 import type { World } from './sandbox-world.ts'
 
@@ -20,7 +20,7 @@ export async function tryToFillDisk(world: World, dir: string): Promise<TryResul
   const { exitCode } = await runProcess(setQuotaArgv(uid, LIMIT_MB, mount), { env: systemEnv })
   if (exitCode !== 0) return undefined
   try {
-    const app = await world.start(diskHog(LIMIT_MB * 2))
+    const app = await world.start(diskFiller(LIMIT_MB * 2))
     await Promise.race([app.ended, Bun.sleep(TIMEOUT_MS)])
     const writtenMb = (statSync(join(app.root, 'tmp', 'full'), { throwIfNoEntry: false })?.size ?? 0) / MIB
     await app.remove()

@@ -1,8 +1,8 @@
-import { type Hog, letLoose } from './hogs.ts'
 import type { Probe } from './latency.ts'
 import { percentile } from './percentile.ts'
 import type { TryResult } from './red-team/attempt.ts'
 import type { World } from './sandbox-world.ts'
+import { letLoose, type Stressor } from './stressors.ts'
 
 export interface Pressure {
   /** 99th percentile of the neighbour's answers in ms while nothing else runs. */
@@ -27,7 +27,7 @@ const SETTLE_MS = 400
 export interface PressureOptions {
   world: World
   probe: Probe
-  hogs: readonly Hog[]
+  stressors: readonly Stressor[]
   progress(text: string): void
   signal: AbortSignal
 }
@@ -36,29 +36,29 @@ export interface PressureOptions {
 export async function measurePressure({
   world,
   probe,
-  hogs,
+  stressors,
   progress,
   signal,
 }: PressureOptions): Promise<{ pressure: Pressure; tries: TryResult[] }> {
   const quiet: number[] = []
-  const loaded = new Map<string, number[]>(hogs.map(({ id }) => [id, []]))
+  const loaded = new Map<string, number[]>(stressors.map(({ id }) => [id, []]))
   const tries = new Map<string, TryResult>()
   await probe.sample(SAMPLE_MS)
   for (let round = 1; round <= ROUNDS; round++) {
-    for (const hog of hogs) {
+    for (const stressor of stressors) {
       signal.throwIfAborted()
-      progress(`round ${round} of ${ROUNDS}: a neighbour, quiet and beside a ${hog.id}`)
-      quiet.push(...(await probe.sample(SAMPLE_MS / hogs.length)))
-      const loose = letLoose(world, hog)
+      progress(`round ${round} of ${ROUNDS}: a neighbour, quiet and under ${stressor.id.replace('-', ' ')}`)
+      quiet.push(...(await probe.sample(SAMPLE_MS / stressors.length)))
+      const loose = letLoose(world, stressor)
       await Bun.sleep(KNOWN_MS)
-      loaded.get(hog.id)?.push(...(await probe.sample(SAMPLE_MS)))
+      loaded.get(stressor.id)?.push(...(await probe.sample(SAMPLE_MS)))
       const result = await loose.stop()
-      tries.set(hog.id, merged(tries.get(hog.id), result))
+      tries.set(stressor.id, merged(tries.get(stressor.id), result))
       await Bun.sleep(SETTLE_MS)
     }
   }
   const quietMs = percentile(quiet, 0.99)
-  const under = hogs.map(({ id }) => {
+  const under = stressors.map(({ id }) => {
     const samples = loaded.get(id) ?? []
     const p99Ms = percentile(samples, 0.99)
     return { id, p99Ms, ratio: p99Ms / quietMs, samples: samples.length }

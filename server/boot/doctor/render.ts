@@ -31,6 +31,8 @@ function renderPressure({ quietMs, samples, under }: Pressure): string[] {
   const line = (what: string, ms: number, rest: string) => `  ${what.padEnd(28)} ${ms.toFixed(2).padStart(8)} ms  ${rest}`
   return [
     line('quiet', quietMs, `${samples} answers`),
-    ...under.map(({ id, p99Ms, ratio, samples: count }) => line(`beside a ${id}`, p99Ms, `${ratio.toFixed(2)} times; ${count} answers`)),
+    ...under.map(({ id, p99Ms, ratio, samples: count }) =>
+      line(`under ${id.replace('-', ' ')}`, p99Ms, `${ratio.toFixed(2)} times; ${count} answers`),
+    ),
   ]
 }

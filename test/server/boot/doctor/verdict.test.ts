@@ -45,11 +45,11 @@ test('the report names what holds, what is missing and what succeeded', () => {
 
 test('a neighbour is disturbed by who doubles the 99th percentile of its answers, and by nobody whom it does not notice', () => {
   const under = [
-    { id: 'fork-bomb', p99Ms: 19, ratio: 1.9, samples: 100 },
-    { id: 'memory-hog', p99Ms: 21, ratio: 2.1, samples: 100 },
+    { id: 'fork-pressure', p99Ms: 19, ratio: 1.9, samples: 100 },
+    { id: 'memory-pressure', p99Ms: 21, ratio: 2.1, samples: 100 },
   ]
-  expect(quietNeighbour({ quietMs: 10, samples: 100, under }).succeeded).toEqual(['memory-hog: p99 21.00 ms, quiet 10.00 ms'])
-  const unnoticed = [{ id: 'processor-hog', p99Ms: 4.9, ratio: 9.8, samples: 100 }]
+  expect(quietNeighbour({ quietMs: 10, samples: 100, under }).succeeded).toEqual(['memory-pressure: p99 21.00 ms, quiet 10.00 ms'])
+  const unnoticed = [{ id: 'cpu-pressure', p99Ms: 4.9, ratio: 9.8, samples: 100 }]
   expect(quietNeighbour({ quietMs: 0.5, samples: 100, under: unnoticed }).succeeded).toEqual([])
 })
 

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Guarantee } from '../../engines/port/port.ts'
-import { type DoctorApp, forkBomb, HOG_LIMITS, memoryHog, processorHog } from './apps.ts'
+import { cpuStressor, type DoctorApp, forkBomb, memoryStressor, STRESSOR_LIMITS } from './apps.ts'
 import type { TryResult } from './red-team/attempt.ts'
 import type { RunningApp, World } from './sandbox-world.ts'
 
-export interface Hog {
+export interface Stressor {
   id: string
   title: string
   guarantee: string
@@ -12,37 +12,37 @@ export interface Hog {
   excess(running: RunningApp, elapsedMs: number): Promise<string | undefined>
 }
 
-export const hogsFor = (world: World, cores: number): Hog[] => [
+export const stressorsFor = (world: World, cores: number): Stressor[] => [
   {
-    id: 'fork-bomb',
+    id: 'fork-pressure',
     title: 'makes more processes than its plan has',
     guarantee: 'process-limit',
     app: forkBomb,
     excess: async ({ uid }) => {
       const count = processesOfUser(uid)
-      return count > HOG_LIMITS.pids ? `${count} processes of ${HOG_LIMITS.pids}` : undefined
+      return count > STRESSOR_LIMITS.pids ? `${count} processes of ${STRESSOR_LIMITS.pids}` : undefined
     },
   },
   {
-    id: 'memory-hog',
+    id: 'memory-pressure',
     title: 'uses more memory than its plan has',
     guarantee: 'memory-limit',
-    app: memoryHog,
+    app: memoryStressor,
     excess: async ({ instanceId }) => {
       const usage = await world.engine.usage(instanceId)
-      return usage !== undefined && usage.memoryBytes > HOG_LIMITS.memoryBytes
-        ? `${usage.memoryBytes} bytes of ${HOG_LIMITS.memoryBytes}`
+      return usage !== undefined && usage.memoryBytes > STRESSOR_LIMITS.memoryBytes
+        ? `${usage.memoryBytes} bytes of ${STRESSOR_LIMITS.memoryBytes}`
         : undefined
     },
   },
   {
-    id: 'processor-hog',
+    id: 'cpu-pressure',
     title: 'uses more processor time than its plan has',
     guarantee: 'cpu-limit',
-    app: processorHog(cores),
+    app: cpuStressor(cores),
     excess: async ({ instanceId }, elapsedMs) => {
       const usage = await world.engine.usage(instanceId)
-      const allowedSeconds = (HOG_LIMITS.cpu * elapsedMs * CPU_TOLERANCE) / 1000 + START_SECONDS
+      const allowedSeconds = (STRESSOR_LIMITS.cpu * elapsedMs * CPU_TOLERANCE) / 1000 + START_SECONDS
       return usage !== undefined && usage.cpuSeconds > allowedSeconds
         ? `${usage.cpuSeconds.toFixed(2)} s in ${elapsedMs.toFixed(0)} ms`
         : undefined
@@ -57,12 +57,12 @@ const START_SECONDS = 0.2
 const WATCH_INTERVAL_MS = 100
 const RESTART_PAUSE_MS = 50
 
-export interface RunningHog {
+export interface RunningStressor {
   stop(): Promise<TryResult>
 }
 
-/** Lets a hog loose; where the kernel ends it, it is started again, as a platform would. */
-export function letLoose(world: World, { app, excess, ...told }: Hog): RunningHog {
+/** Lets a stressor loose; where the kernel ends it, it is started again, as a platform would. */
+export function letLoose(world: World, { app, excess, ...told }: Stressor): RunningStressor {
   const succeeded = new Set<string>()
   let isOver = false
 
@@ -94,7 +94,7 @@ export function letLoose(world: World, { app, excess, ...told }: Hog): RunningHo
   }
 }
 
-export const isBounded = ({ guarantee }: Pick<Hog, 'guarantee'>, guarantees: readonly Guarantee[]): boolean =>
+export const isBounded = ({ guarantee }: Pick<Stressor, 'guarantee'>, guarantees: readonly Guarantee[]): boolean =>
   guarantees.some(({ id, holds }) => id === guarantee && holds)
 
 /** Every user of a service is its own, so that these are the processes of that service. */
