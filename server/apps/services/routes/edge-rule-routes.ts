@@ -1,7 +1,7 @@
-import { DEFAULT_PAGE_ITEMS, decodeCursor, pageOf } from '../../http/answers/page.ts'
-import type { Handlers } from '../../http/handlers/call.ts'
-import type { AppContext } from '../context.ts'
-import { requireService } from '../services/require.ts'
+import { DEFAULT_PAGE_ITEMS, decodeCursor, pageOf } from '../../../http/answers/page.ts'
+import type { Handlers } from '../../../http/handlers/call.ts'
+import type { AppContext } from '../../context.ts'
+import { requireService } from '../require.ts'
 import { presentHeaders, presentRoutes, replaceRules } from './edge-rules.ts'
 import { untilRouted } from './operations.ts'
 

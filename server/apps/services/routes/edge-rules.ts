@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
-import type { HeaderRule, PathRule, PathRuleInput, ServiceHeader, ServiceRoute } from '../../../shared/edge-rule.ts'
-import { AppError } from '../../../shared/error.ts'
-import { type IdKind, idAlphabet, idPrefix } from '../../../shared/id.ts'
-import type { AppContext } from '../context.ts'
-import { setReleaseRules } from '../deploys/release-store.ts'
-import { deployById, unfinishedDeploys } from '../deploys/store.ts'
-import { applyDetails, type ServiceSettings } from '../services/settings.ts'
-import { type StoredService, updateService } from '../services/store.ts'
+import type { HeaderRule, PathRule, PathRuleInput, ServiceHeader, ServiceRoute } from '../../../../shared/edge-rule.ts'
+import { AppError } from '../../../../shared/error.ts'
+import { type IdKind, idAlphabet, idPrefix } from '../../../../shared/id.ts'
+import type { AppContext } from '../../context.ts'
+import { setReleaseRules } from '../../deploys/release-store.ts'
+import { deployById, unfinishedDeploys } from '../../deploys/store.ts'
+import { applyDetails, type ServiceSettings } from '../settings.ts'
+import { type StoredService, updateService } from '../store.ts'
 
 export interface EdgeRules {
   headers?: HeaderRule[]

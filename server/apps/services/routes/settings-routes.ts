@@ -1,10 +1,10 @@
-import type { EnvVar, SecretFile } from '../../../shared/env.ts'
-import { AppError } from '../../../shared/error.ts'
-import type { Operations } from '../../../shared/operations/all.ts'
-import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../http/answers/page.ts'
-import type { Actor, Handlers } from '../../http/handlers/call.ts'
-import type { AppContext } from '../context.ts'
-import { describePlatformEnv } from '../launch/platform-env.ts'
+import type { EnvVar, SecretFile } from '../../../../shared/env.ts'
+import { AppError } from '../../../../shared/error.ts'
+import type { Operations } from '../../../../shared/operations/all.ts'
+import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../../http/answers/page.ts'
+import type { Actor, Handlers } from '../../../http/handlers/call.ts'
+import type { AppContext } from '../../context.ts'
+import { describePlatformEnv } from '../../launch/platform-env.ts'
 import {
   deleteEnv,
   type EnvEntry,
@@ -19,8 +19,8 @@ import {
   resolveValue,
   type SecretFileEntry,
   setEnv,
-} from '../services/env-store.ts'
-import { requireService } from '../services/require.ts'
+} from '../env-store.ts'
+import { requireService } from '../require.ts'
 
 type SettingIds = Extract<
   keyof Operations,

@@ -1,11 +1,11 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { servicePathsOf } from '../../../../server/platform/paths.ts'
-import { packApp, upload } from '../../../support/apps.ts'
-import { call } from '../../../support/client.ts'
-import { type Platform, startPlatform } from '../../../support/platform.ts'
-import { makeService, type TestService } from '../../../support/service.ts'
-import { until } from '../../../support/until.ts'
+import { servicePathsOf } from '../../../../../server/platform/paths.ts'
+import { packApp, upload } from '../../../../support/apps.ts'
+import { call } from '../../../../support/client.ts'
+import { type Platform, startPlatform } from '../../../../support/platform.ts'
+import { makeService, type TestService } from '../../../../support/service.ts'
+import { until } from '../../../../support/until.ts'
 
 let platform: Platform
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { deployEnd, packApp, upload } from '../../../support/apps.ts'
-import { type Platform, startPlatform } from '../../../support/platform.ts'
-import { makeService, type TestService } from '../../../support/service.ts'
-import { until } from '../../../support/until.ts'
+import { deployEnd, packApp, upload } from '../../../../support/apps.ts'
+import { type Platform, startPlatform } from '../../../../support/platform.ts'
+import { makeService, type TestService } from '../../../../support/service.ts'
+import { until } from '../../../../support/until.ts'
 
 let platform: Platform
 let service: TestService
