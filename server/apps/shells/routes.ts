@@ -25,10 +25,10 @@ export function createShellRoutes(context: AppContext): Handlers<ShellIds, AppCo
       const outside = Promise.withResolvers<string>()
       requirePlace(context, service.workspaceId, 'shells')
       const { id: serviceId, workspaceId } = service
-      const giveSeatBack = context.shells.take({ shellId: shell.shellId, serviceId, workspaceId, end: outside.resolve })
+      const unregister = context.shells.take({ shellId: shell.shellId, serviceId, workspaceId, end: outside.resolve })
       const letSleep = context.work.keepAwake(service.id)
       const leave = () => {
-        giveSeatBack()
+        unregister()
         letSleep()
       }
       const openedAt = context.now()

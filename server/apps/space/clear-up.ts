@@ -8,7 +8,7 @@ import { pruneReleases } from '../deploys/prune.ts'
 /** Less than this is not worth a rollback that can then not be made. */
 const WORTH: Record<Unit, number> = { bytes: 1024 * 1024, files: 100 }
 
-/** Returns whether removing what is kept of the largest keeper gave anything back. */
+/** Returns whether removing what is kept for the service that has most gave anything back. */
 export async function clearUpAfterFullest(context: AppContext, unit: Unit): Promise<boolean> {
   const before = await keptOf(context, unit)
   for (const [id, held] of [...before].toSorted(([, a], [, b]) => b - a)) {

@@ -25,7 +25,7 @@ export const insideOf = (value: Secret): unknown => value[secret]
 
 /** Leaves out what a schema marks as `x-secret`, what is named like a secret, and what is too long. */
 export function masked(value: unknown, schema?: TSchema): unknown {
-  return shown(value, { name: '', schema, depth: 0 })
+  return maskedAt(value, { name: '', schema, depth: 0 })
 }
 
 interface Place {
@@ -34,7 +34,7 @@ interface Place {
   depth: number
 }
 
-function shown(value: unknown, place: Place): unknown {
+function maskedAt(value: unknown, place: Place): unknown {
   if (isHidden(value) || place.schema?.['x-secret'] === true) return value === undefined ? undefined : HIDDEN
   if (Array.isArray(value)) return list(value, place)
   if (typeof value === 'object' && value !== null) return record(value, place)
@@ -47,7 +47,7 @@ function list(items: readonly unknown[], { name, schema, depth }: Place): unknow
   if (depth >= MAX_DEPTH) return '[…]'
   const kept = items
     .slice(0, MAX_ITEMS)
-    .map((item) => shown(item, { name, schema: schema?.items as TSchema | undefined, depth: depth + 1 }))
+    .map((item) => maskedAt(item, { name, schema: schema?.items as TSchema | undefined, depth: depth + 1 }))
   return items.length > MAX_ITEMS ? [...kept, `… and ${items.length - MAX_ITEMS} more`] : kept
 }
 
@@ -55,7 +55,7 @@ function record(value: object, { schema, depth }: Place): unknown {
   if (depth >= MAX_DEPTH) return '{…}'
   const properties = (schema?.properties ?? {}) as Record<string, TSchema>
   return Object.fromEntries(
-    Object.entries(value).map(([name, held]) => [name, shown(held, { name, schema: properties[name], depth: depth + 1 })]),
+    Object.entries(value).map(([name, held]) => [name, maskedAt(held, { name, schema: properties[name], depth: depth + 1 })]),
   )
 }
 

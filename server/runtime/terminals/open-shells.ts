@@ -6,7 +6,7 @@ const MAX_SHELLS = 100
 const MAX_SHELLS_OF_SERVICE = 10
 
 /** An open shell, for whoever has to end it. */
-export interface SeatedShell {
+export interface OpenShell {
   shellId: string
   serviceId: string
   workspaceId: string
@@ -17,11 +17,11 @@ export interface SeatedShell {
 /** Knows the open shells, so that nobody opens them without end and all of a service can be ended. */
 export interface OpenShells {
   /**
-   * Takes a seat; the function returned gives it back, once.
+   * Registers a shell; the function returned takes it out again, once.
    *
    * @throws AppError conflict when the service, `unavailable` when the server has too many open.
    */
-  take(shell: SeatedShell): () => void
+  take(shell: OpenShell): () => void
   /** How many a workspace has open. */
   countOf(workspaceId: string): number
   /** Whether a shell, or a job on a terminal, is still open. */
@@ -38,7 +38,7 @@ export interface OpenShells {
 
 export function createOpenShells(): OpenShells {
   const open = createLeases()
-  const seated = new Set<SeatedShell>()
+  const shells = new Set<OpenShell>()
   return {
     take(shell) {
       if (open.countOf(shell.serviceId) >= MAX_SHELLS_OF_SERVICE)
@@ -46,23 +46,23 @@ export function createOpenShells(): OpenShells {
       if (open.total() >= MAX_SHELLS)
         throw new AppError('unavailable', `This server has ${MAX_SHELLS} shells open, which is the most. Try again when some are closed.`)
       const giveBack = open.take(shell.serviceId)
-      seated.add(shell)
+      shells.add(shell)
       return () => {
         giveBack()
-        seated.delete(shell)
+        shells.delete(shell)
       }
     },
-    countOf: (workspaceId) => [...seated].filter((shell) => shell.workspaceId === workspaceId).length,
+    countOf: (workspaceId) => [...shells].filter((shell) => shell.workspaceId === workspaceId).length,
     end(shellId, reason) {
-      for (const shell of seated) if (shell.shellId === shellId) shell.end(reason)
+      for (const shell of shells) if (shell.shellId === shellId) shell.end(reason)
     },
-    has: (shellId) => [...seated].some((shell) => shell.shellId === shellId),
-    idsOf: (serviceId) => [...seated].flatMap((shell) => (shell.serviceId === serviceId ? [shell.shellId] : [])),
-    serviceIds: () => [...new Set([...seated].map(({ serviceId }) => serviceId))],
+    has: (shellId) => [...shells].some((shell) => shell.shellId === shellId),
+    idsOf: (serviceId) => [...shells].flatMap((shell) => (shell.serviceId === serviceId ? [shell.shellId] : [])),
+    serviceIds: () => [...new Set([...shells].map(({ serviceId }) => serviceId))],
     endAll(serviceId, reason) {
-      const shells = [...seated].filter((shell) => shell.serviceId === serviceId)
-      for (const { end } of shells) end(reason)
-      return shells.map(({ shellId }) => shellId)
+      const own = [...shells].filter((shell) => shell.serviceId === serviceId)
+      for (const { end } of own) end(reason)
+      return own.map(({ shellId }) => shellId)
     },
   }
 }

@@ -166,7 +166,7 @@ describe('a shell is refused with a reason', () => {
     const shells = await Promise.all(Array.from({ length: 10 }, () => open({ command: 'cat' })))
     expect(expectError(await refusal(service.id), 'conflict').message).toContain('10 shells')
     shells[0]?.socket.close()
-    const next = await until('there is a seat', () => open({ command: 'cat' }).catch(() => undefined))
+    const next = await until('there is room', () => open({ command: 'cat' }).catch(() => undefined))
     for (const shell of [...shells, next]) shell.socket.close()
     const closings = async () => (await service.events()).filter(({ type }) => type === 'shell_closed').length
     const openings = (await service.events()).filter(({ type }) => type === 'shell_opened').length
