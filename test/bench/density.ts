@@ -41,7 +41,7 @@ export async function run(): Promise<void> {
     const bare = await memoryOfBare(INSTANCES + COMPARED)
     const count = INSTANCES + COMPARED
     console.log(
-      `memory an instance (PSS): ${perOne(ours.apps, count)} MB and ${perOne(ours.keepers, count)} MB of its keeper; bare ${perOne(bare, count)} MB, ratio ${((ours.apps + ours.keepers) / bare).toFixed(2)}`,
+      `memory an instance (PSS): ${perOne(ours.apps, count)} MB and ${perOne(ours.monitors, count)} MB of its monitor; bare ${perOne(bare, count)} MB, ratio ${((ours.apps + ours.monitors) / bare).toFixed(2)}`,
     )
     console.log(`memory of the control plane and the ingress: ${(ours.control / MB).toFixed(0)} MB`)
     await reportIdle(server)
@@ -81,12 +81,12 @@ async function deployOne(server: RunningServer, index: number, archive: Blob): P
 interface Memory {
   apps: number
   /** Processes of ours beside each app. */
-  keepers: number
+  monitors: number
   control: number
 }
 
 async function memoryOfInstances(server: RunningServer): Promise<Memory> {
-  const memory = { apps: 0, keepers: 0, control: 0 }
+  const memory = { apps: 0, monitors: 0, control: 0 }
   for (const pid of processesOf(server.data)) {
     const part = partOf(commandLine(pid))
     memory[part] += await pssKb(pid)
@@ -96,7 +96,7 @@ async function memoryOfInstances(server: RunningServer): Promise<Memory> {
 
 function partOf(command: string): keyof Memory {
   if (/ (serve|ingress) /.test(command)) return 'control'
-  return command.includes('keeper.sh') ? 'keepers' : 'apps'
+  return command.includes('monitor.sh') ? 'monitors' : 'apps'
 }
 
 /** Copies of one program share memory, so the peer is as many started by hand. */

@@ -32,7 +32,7 @@ test('S3: a host name made of any text is a plain label', () => {
 
 test('S3: what the launcher is given by users stands behind the end of options, or in one argument of its own', () => {
   const launch = {
-    programs: { keeper: '/k', steps: '/s' },
+    programs: { monitor: '/k', steps: '/s' },
     filter: undefined,
     hasKeyrings: false,
     recordDir: '/r',

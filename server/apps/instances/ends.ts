@@ -10,13 +10,13 @@ import { serviceById } from '../services/store.ts'
 import { instanceById, type StoredInstance, updateInstance } from '../workloads/instance-store.ts'
 import { describeExit } from './plan.ts'
 
-const KEEPER_KILLED = 'Its keeper, the process that watches it, was killed, and with it the instance'
+const MONITOR_KILLED = 'Its monitor, the process that watches it, was killed, and with it the instance'
 
 export function recordEnd(context: AppContext, id: string, end: WorkloadEnd): void {
   const instance = instanceById(context.db, id)
   if (instance === undefined || (end.kind !== 'failed' && end.kind !== 'interrupted')) return
   if (end.kind === 'failed') recordFailure(context, instance, end)
-  else if (end.keeperWasKilled && instance.phase === 'serving') recordKilledKeeper(context, instance)
+  else if (end.keeperWasKilled && instance.phase === 'serving') recordKilledMonitor(context, instance)
   updateInstance(context.db, id, { phase: 'pending' })
 }
 
@@ -26,9 +26,9 @@ function recordFailure(context: AppContext, instance: StoredInstance, { exit, de
   reportEnd(context, instance, `==> ${reason}. Next start in ${(delayMs / 1000).toFixed(1)} s.\n`)
 }
 
-function recordKilledKeeper(context: AppContext, instance: StoredInstance): void {
-  recordFailedServer(context, instance, { reason: KEEPER_KILLED, exitCode: null, signal: null })
-  reportEnd(context, instance, `==> ${KEEPER_KILLED}. It is started again.\n`)
+function recordKilledMonitor(context: AppContext, instance: StoredInstance): void {
+  recordFailedServer(context, instance, { reason: MONITOR_KILLED, exitCode: null, signal: null })
+  reportEnd(context, instance, `==> ${MONITOR_KILLED}. It is started again.\n`)
 }
 
 interface Failure {

@@ -56,7 +56,7 @@ export type InstanceState =
       /** The kernel killed it, or a process of it, because it wanted more than `memoryBytes`. */
       oomKilled: boolean
       /** The instance ended unobserved, as what watched it was killed, and not with the whole machine. */
-      keeperWasKilled?: true
+      monitorWasKilled?: true
       at: string
     }
 

@@ -84,7 +84,7 @@ export async function createProcessEngine(options: ProcessEngineOptions): Promis
       await Promise.all(ids.map((id) => remove(context, id)))
     },
     close: async () => {
-      const tasks = supervisor.all().filter((one) => one.workload.kind !== 'instance' && one.hasOwnKeeper)
+      const tasks = supervisor.all().filter((one) => one.workload.kind !== 'instance' && one.hasOwnMonitor)
       await Promise.all(tasks.map((one) => stop(context, one.workload.id, 0)))
       await isTrueWithin(() => tasks.every((one) => supervisor.get(one.workload.id) !== one), FORGET_DEADLINE_MS)
       stopCpuWeights()
@@ -193,7 +193,7 @@ function listed({ id, serviceId, kind }: Workload): ListedWorkload[] {
 /** Takes over what earlier engines started. What has ended meanwhile is told by `inspect`, not to listeners, of which there are none yet. */
 async function adopt(context: LifecycleContext): Promise<void> {
   const { records, supervisor, cgroups } = context
-  const adopted = records.all().map((workload) => supervisor.add(workload, { hasOwnKeeper: false }))
+  const adopted = records.all().map((workload) => supervisor.add(workload, { hasOwnMonitor: false }))
   await Promise.all(
     adopted.map(async (one) => {
       // A launcher whose control plane was killed a moment ago has still to record its process.

@@ -2,9 +2,9 @@
  * How a workload is started: a chain of small programs, each of which does one thing and becomes the next.
  *
  *   unshare, setsid   make the process namespace; the child of setsid is the first process in it and the parent ends, so that nothing stays
- *    └ keeper  sh     the init of the namespace, but outside the rest of the sandbox: starts the command, reaps what loses its parent, writes
+ *    └ monitor  sh    the init of the namespace, but outside the rest of the sandbox: starts the command, reaps what loses its parent, writes
  *       │             the exit status down even when the control plane is gone, and ends; with it the kernel ends everything in the namespace
- *       └ child  sh   records its own pid and start as seen from outside, becomes
+ *       └ child  sh     records its own pid and start as seen from outside, becomes
  *                steps   a session, a network and a mount namespace of its own
  *                sh   makes the mounts, enters the control groups (late: a small plan should not pay for the work before), sets limits
  *                steps   gives up root, all groups, all capabilities and the way back to them, is filtered, enters the working directory,
@@ -15,7 +15,7 @@
  *
  * The command is never the first process of its namespace, which would be deaf to every signal it has no handler for; and what it sends to
  * that first process, SIGKILL too, the kernel drops. An ordinary user gets the same in a user namespace, whose capabilities are kept up to
- * the end. Where the machine allows none of this, the chain is the same without `unshare`, and the keeper is a process like any other.
+ * the end. Where the machine allows none of this, the chain is the same without `unshare`, and the monitor is a process like any other.
  *
  * All programs up to the last may run as root, so they must not see the user's environment (LD_PRELOAD would make it root's). It travels
  * under a prefix, which the last step takes off.
@@ -28,6 +28,7 @@ import type { Priority } from '../port/workload.ts'
 import type { CgroupView, ControlWrite } from './cgroups/cgroups.ts'
 import type { Namespaces } from './kernel/namespace-handles.ts'
 import { enterSteps, type LayerMount, type LeavePlan, leaveSteps } from './launch-steps.ts'
+import { MONITOR_FILE } from './records/record.ts'
 import type { StepFile } from './step-program/steps.ts'
 
 const ENTER_STEPS = 'enter'
@@ -38,16 +39,16 @@ const ENV_PREFIX = 'cpd_env_'
 /**
  * $1: the record's folder; $2: the step program; then the command to become. A shell names the fatal signal of its child on its stderr, but for interrupts and
  * broken pipes; bash does so only for a script in a file, so this one is in a file. While a stop gives children of the command the time to
- * end, the namespace must outlive the command: the keeper then becomes a sleep, for the engine to kill.
+ * end, the namespace must outlive the command: the monitor then becomes a sleep, for the engine to kill.
  */
-export const KEEPER_SCRIPT = `
+export const MONITOR_SCRIPT = `
 record=$1
 program=$2
 shift 2
 exec 3>&2 2>"$record/exit"
 if [ $$ -eq 1 ]; then
   read -r stat </proc/self/stat
-  echo "$stat" >"$record/keeper" || exit 125
+  echo "$stat" >"$record/${MONITOR_FILE}" || exit 125
 fi
 (
   exec 2>&3 3>&- 8<"$record/${LEAVE_STEPS}" 9<"$program"
@@ -102,7 +103,7 @@ exec "$@"
 export const READY = 'ready\n'
 
 export interface LaunchPrograms {
-  keeper: string
+  monitor: string
   steps: string
 }
 
@@ -144,7 +145,7 @@ export function launchCommand(launch: Launch): { argv: string[]; env: Record<str
       'setsid',
       '--fork',
       '/bin/sh',
-      launch.programs.keeper,
+      launch.programs.monitor,
       launch.recordDir,
       launch.programs.steps,
       ...(launch.joinedNamespaces === undefined ? own(launch) : joined(launch, launch.joinedNamespaces)),

@@ -11,7 +11,7 @@ import { placeDisk } from './disk-mount.ts'
 import { type Host, namespacesIn, usableCgroups } from './host.ts'
 import type { NamespaceHandles } from './kernel/namespace-handles.ts'
 import type { KeyedMutex } from './keyed-mutex.ts'
-import { KEEPER_SCRIPT, type Launch, type LaunchPrograms, launchCommand, launchSteps, READY } from './launch.ts'
+import { type Launch, type LaunchPrograms, launchCommand, launchSteps, MONITOR_SCRIPT, READY } from './launch.ts'
 import type { LayerMount } from './launch-steps.ts'
 import { type BoundDir, planMounts, renderFstab } from './mount-plan.ts'
 import { type Attachment, HOST_ATTACHMENT, type Networks } from './network/networks.ts'
@@ -36,8 +36,8 @@ export interface LaunchContext {
 }
 
 export function installPrograms(directory: string): LaunchPrograms {
-  const programs = { keeper: join(directory, 'keeper.sh'), steps: join(directory, 'steps') }
-  install(programs.keeper, KEEPER_SCRIPT, 0o600)
+  const programs = { monitor: join(directory, 'monitor.sh'), steps: join(directory, 'steps') }
+  install(programs.monitor, MONITOR_SCRIPT, 0o600)
   install(programs.steps, stepProgram(OWN_ARCHITECTURE), 0o700)
   return programs
 }
@@ -55,17 +55,17 @@ type Common = Omit<ProcessSpec, 'instanceId' | 'deployId' | 'port' | 'outputPath
 
 export type LaunchSpec = Common & ({ outputPath: string; attached?: never } | { attached: Attached })
 
-export interface Keeper {
+export interface Monitor {
   ended: Promise<void>
   letGo(): void
 }
 
 /**
- * Starts a workload that has been recorded, and returns its keeper once the user's command is about to begin.
+ * Starts a workload that has been recorded, and returns its monitor once the user's command is about to begin.
  *
  * @throws AppError `unavailable` with the machine's own words when it refuses.
  */
-export async function launch(context: LaunchContext, workload: Workload, spec: LaunchSpec): Promise<Keeper> {
+export async function launch(context: LaunchContext, workload: Workload, spec: LaunchSpec): Promise<Monitor> {
   if (spec.attached?.joined !== undefined) return launchIn(context, { workload, spec, attachment: HOST_ATTACHMENT })
   const { networkId, sharesHostNetwork } = spec.sandbox
   const recordDir = context.records.dirOf(workload.id)
@@ -74,8 +74,8 @@ export async function launch(context: LaunchContext, workload: Workload, spec: L
     // Two mounts of one image at the same moment would each take a loop device, and write over one another; a later one shares the first's.
     const image = spec.sandbox.disk?.isImage ? spec.sandbox.disk.source : undefined
     const launched = context.mutex.run(image, () => launchIn(context, { workload, spec, attachment }))
-    const [keeper] = await Promise.all([launched, attachment.joined])
-    return keeper
+    const [monitor] = await Promise.all([launched, attachment.joined])
+    return monitor
   } finally {
     attachment.left()
   }
@@ -84,7 +84,7 @@ export async function launch(context: LaunchContext, workload: Workload, spec: L
 async function launchIn(
   context: LaunchContext,
   { workload, spec, attachment }: { workload: Workload; spec: LaunchSpec; attachment: Attachment },
-): Promise<Keeper> {
+): Promise<Monitor> {
   const { host, records, programs } = context
   const cgroups = usableCgroups(host)
   const namespaces = namespacesIn(host)
@@ -121,10 +121,10 @@ async function launchIn(
   for (const [name, steps] of Object.entries(launchSteps(described)))
     writeFileSync(join(recordDir, name), renderSteps(steps, OWN_ARCHITECTURE), { mode: 0o600 })
   const streams = openStreams(records, workload, spec)
-  const keeper = await readUntilReady(spawnLauncher({ ...launchCommand(described), birthplace, streams }))
-  if (typeof keeper === 'string')
-    throw new AppError('unavailable', `Could not start ${workload.id}: ${keeper.trim() || 'the launcher was killed'}`)
-  return keeper
+  const monitor = await readUntilReady(spawnLauncher({ ...launchCommand(described), birthplace, streams }))
+  if (typeof monitor === 'string')
+    throw new AppError('unavailable', `Could not start ${workload.id}: ${monitor.trim() || 'the launcher was killed'}`)
+  return monitor
 }
 
 async function prepareLayer({ layers }: LaunchContext, recordDir: string, { sandbox }: LaunchSpec): Promise<LayerMount | undefined> {
@@ -222,7 +222,7 @@ function writeFstab(
   return path
 }
 
-async function readUntilReady(launcher: SpawnedProcess): Promise<Keeper | string> {
+async function readUntilReady(launcher: SpawnedProcess): Promise<Monitor | string> {
   const reader = launcher.stderr?.getReader()
   if (reader === undefined) return ''
   const decoder = new TextDecoder()

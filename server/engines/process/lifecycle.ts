@@ -37,19 +37,19 @@ export function begin(context: LifecycleContext, name: Pick<Workload, 'id' | 'ki
   const priority = spec.priority ?? PRIORITIES[name.kind]
   const workload = { ...name, serviceId: spec.sandbox.serviceId, bootId: records.bootId, priority }
   records.write(workload)
-  const one = supervisor.add(workload, { hasOwnKeeper: true })
-  one.launched = watchKeeper(context, one, spec)
+  const one = supervisor.add(workload, { hasOwnMonitor: true })
+  one.launched = watchMonitor(context, one, spec)
   return one
 }
 
 const PRIORITIES: Record<Workload['kind'], Priority> = { instance: 'live', task: 'background', terminal: 'background' }
 
-async function watchKeeper(context: LifecycleContext, one: Supervised, spec: LaunchSpec): Promise<void> {
+async function watchMonitor(context: LifecycleContext, one: Supervised, spec: LaunchSpec): Promise<void> {
   try {
-    const keeper = await launch(context, one.workload, spec)
-    one.letGo = keeper.letGo
-    // Whatever the keeper could not record is found out as for an adopted workload.
-    void keeper.ended.then(() => context.supervisor.follow(one))
+    const monitor = await launch(context, one.workload, spec)
+    one.letGo = monitor.letGo
+    // Whatever the monitor could not record is found out as for an adopted workload.
+    void monitor.ended.then(() => context.supervisor.follow(one))
   } catch (error) {
     one.stopping = context.processes.killAll(one.workload)
     await one.stopping
@@ -92,7 +92,7 @@ async function endProcesses({ processes, freezer }: LifecycleContext, one: Super
   await processes.killAll(one.workload)
 }
 
-/** Everything is dead by then; the record of it takes a few milliseconds, or its time of grace when the keeper died too. */
+/** Everything is dead by then; the record of it takes a few milliseconds, or its time of grace when the monitor died too. */
 const STOP_RECORD_DEADLINE_MS = 10_000
 const REMOVE_DEADLINE_MS = 5000
 

@@ -8,8 +8,8 @@ import { drainSpool } from './records/spool.ts'
 
 /**
  * Knows for each workload whether it runs, by one rule for those we started and those we adopted: its record on disk says how it ended,
- * or else the recorded process lives. The keeper of a workload of ours pokes us when it ends. Of the adopted ones the record is watched,
- * and their control group, as one whose keeper was killed ends without a record; where the kernel tells nothing of groups (v1), that is
+ * or else the recorded process lives. The monitor of a workload of ours pokes us when it ends. Of the adopted ones the record is watched,
+ * and their control group, as one whose monitor was killed ends without a record; where the kernel tells nothing of groups (v1), that is
  * noticed by looking at them now and then.
  */
 export interface Supervised {
@@ -18,7 +18,7 @@ export interface Supervised {
   end: ExitedState | undefined
   readonly ended: Promise<ExitedState>
   stopping: Promise<unknown> | undefined
-  hasOwnKeeper: boolean
+  hasOwnMonitor: boolean
   letGo: () => void
   goneAt: number | undefined
   isSettling: boolean
@@ -28,7 +28,7 @@ export interface Supervised {
 export interface Supervisor {
   get(id: string): Supervised | undefined
   all(): Supervised[]
-  add(workload: Workload, options: { hasOwnKeeper: boolean }): Supervised
+  add(workload: Workload, options: { hasOwnMonitor: boolean }): Supervised
   forget(id: string): void
   follow(supervised: Supervised): void
   check(supervised: Supervised): boolean
@@ -53,7 +53,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { records } = options
   const supervised = new Map<string, Supervised>()
   const listeners = new Set<ExitListener>()
-  // A closed supervisor's keepers still end, and by then the records may be another's.
+  // A closed supervisor's monitors still end, and by then the records may be another's.
   let isClosed = false
   const tell = (one: Supervised) => {
     if (one.end === undefined || one.workload.kind !== 'instance') return
@@ -69,7 +69,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     if (!check(one)) setTimeout(() => checkUntilDecided(one), UNDECIDED_CHECK_MS).unref()
   }
   const follow = (one: Supervised) => {
-    one.hasOwnKeeper = false
+    one.hasOwnMonitor = false
     one.letGo()
     if (isClosed || one.isSettling) return
     one.letGo = watchBoth(one, () => checkUntilDecided(one))
@@ -82,16 +82,16 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     }
   }
   const timer = setInterval(() => {
-    for (const one of supervised.values()) if (!one.hasOwnKeeper) checkUntilDecided(one)
+    for (const one of supervised.values()) if (!one.hasOwnMonitor) checkUntilDecided(one)
   }, ADOPTED_CHECK_MS)
   timer.unref()
   return {
     get: (id) => supervised.get(id),
     all: () => [...supervised.values()],
-    add: (workload, { hasOwnKeeper }) => {
-      const added = supervise(workload, hasOwnKeeper)
+    add: (workload, { hasOwnMonitor }) => {
+      const added = supervise(workload, hasOwnMonitor)
       supervised.set(workload.id, added)
-      if (!hasOwnKeeper) follow(added)
+      if (!hasOwnMonitor) follow(added)
       return added
     },
     forget: (id) => {
@@ -112,10 +112,10 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   }
 }
 
-function supervise(workload: Workload, hasOwnKeeper: boolean): Supervised {
+function supervise(workload: Workload, hasOwnMonitor: boolean): Supervised {
   const { promise, resolve } = Promise.withResolvers<ExitedState>()
   const state = { end: undefined, stopping: undefined, goneAt: undefined, isSettling: false }
-  return { workload, hasOwnKeeper, letGo: () => {}, launched: Promise.resolve(), ended: promise, settle: resolve, ...state }
+  return { workload, hasOwnMonitor, letGo: () => {}, launched: Promise.resolve(), ended: promise, settle: resolve, ...state }
 }
 
 function observe(records: Records, one: Supervised): RecordedExit | 'running' | 'undecided' {
@@ -142,8 +142,8 @@ function recordUnknownExit(records: Records, id: string): RecordedExit {
 function mayBeRecorded(records: Records, one: Supervised, leader: ProcessStat | undefined): boolean {
   if (leader === undefined) return records.ageMs(one.workload.id) < LAUNCH_GRACE_MS
   one.goneAt ??= Date.now()
-  const keeper = readStat(leader.parentPid)
-  return keeper !== undefined && isAlive(keeper) && keeper.startTicks <= leader.startTicks && Date.now() - one.goneAt < RECORD_GRACE_MS
+  const monitor = readStat(leader.parentPid)
+  return monitor !== undefined && isAlive(monitor) && monitor.startTicks <= leader.startTicks && Date.now() - one.goneAt < RECORD_GRACE_MS
 }
 
 async function settle(one: Supervised, exit: RecordedExit, options: SupervisorOptions): Promise<Supervised> {
@@ -158,8 +158,8 @@ async function settle(one: Supervised, exit: RecordedExit, options: SupervisorOp
   }
   await drainSpool(options.records, workload)
   const wasForcedOut = exit.exitCode !== 0 && (options.cgroups?.oomKills(groupOf(workload)) ?? 0) > 0
-  const keeperWasKilled = isUnknown(exit) && wasSeenRunning(options.records, workload)
-  one.end = { status: 'exited', ...exit, oomKilled: wasForcedOut, ...(keeperWasKilled && { keeperWasKilled: true as const }) }
+  const monitorWasKilled = isUnknown(exit) && wasSeenRunning(options.records, workload)
+  one.end = { status: 'exited', ...exit, oomKilled: wasForcedOut, ...(monitorWasKilled && { monitorWasKilled: true as const }) }
   one.settle(one.end)
   return one
 }

@@ -32,7 +32,7 @@ async function openIn(context: LifecycleContext, spec: ProcessTerminalSpec, join
     const attached = { descriptor: pty.descriptor, joined }
     const one = begin(context, { id: spec.taskId, kind: 'terminal', isJoined: joined !== undefined }, { ...spec, attached })
     await one.launched
-    return opened(context, one, pty)
+    return terminalOf(context, one, pty)
   } catch (error) {
     pty.close()
     throw error
@@ -47,7 +47,7 @@ async function namespacesOf({ supervisor, records, host }: LifecycleContext, ins
   throw new AppError('not_found', `Instance ${instanceId} does not run; choose one that does, or open a terminal of its own`)
 }
 
-function opened(context: LifecycleContext, one: Supervised, pty: Pty): OpenTerminal {
+function terminalOf(context: LifecycleContext, one: Supervised, pty: Pty): OpenTerminal {
   const ended = seeToTheEnd(context, one, pty)
   return {
     ended,

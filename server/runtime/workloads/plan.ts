@@ -50,7 +50,7 @@ export function planWorkload(situation: WorkloadSituation): WorkloadStep {
 function planBegun({ workload, seen, policy, epoch }: WorkloadSituation): WorkloadStep {
   if (seen?.status === 'running') return { kind: 'keep', address: seen.address }
   if (policy.restarts === 'always') {
-    if (seen === undefined || endedUnseen(seen)) return { kind: 'interrupted', keeperWasKilled: seen?.keeperWasKilled === true }
+    if (seen === undefined || endedUnseen(seen)) return { kind: 'interrupted', keeperWasKilled: seen?.monitorWasKilled === true }
     return { kind: 'failed', exit: seen }
   }
   // The engine writes down what it begins before it begins: what its records lack never ran, unless they are not those of then.
@@ -59,5 +59,5 @@ function planBegun({ workload, seen, policy, epoch }: WorkloadSituation): Worklo
   return neverBegan ? { kind: 'interrupted', keeperWasKilled: false } : { kind: 'over', exit: seen }
 }
 
-/** Nobody was there to see how it ended, not even its keeper, as after a loss of power. */
+/** Nobody was there to see how it ended, not even its monitor, as after a loss of power. */
 const endedUnseen = ({ exitCode, signal, oomKilled }: ExitedState): boolean => exitCode === null && signal === null && !oomKilled

@@ -101,7 +101,7 @@ describe('adoption', () => {
       const state = await engine.inspect(id)
       expect(state).toMatchObject({ status: 'exited', exitCode: null, signal: null })
       // What ended with the machine was not killed by anybody.
-      expect(state !== undefined && 'keeperWasKilled' in state).toBe(id === 'srv-one-recycled')
+      expect(state !== undefined && 'monitorWasKilled' in state).toBe(id === 'srv-one-recycled')
       await engine.stop(id, { graceMs: 100 })
       await engine.remove(id)
     }
@@ -118,7 +118,7 @@ describe('adoption', () => {
     expect(readdirSync(join(world.stateDir, 'instances'))).toEqual([])
   })
 
-  test('notices that a keeper was killed, and with it every process of the instance', async () => {
+  test('notices that a monitor was killed, and with it every process of the instance', async () => {
     const engine = await open()
     const nap = `9${process.pid}.5`
     const [own, adopted] = [1, 2].map(() => world.instance(`setsid sleep ${nap} & (trap '' TERM HUP; sleep ${nap}) & exec sleep ${nap}`))
@@ -129,7 +129,7 @@ describe('adoption', () => {
     for (const { instanceId } of [own, adopted]) {
       const state = await next.inspect(instanceId)
       process.kill(readStat(state?.status === 'running' ? state.pid : 0)?.parentPid ?? 0, 'SIGKILL')
-      expect(await endOf(next, instanceId)).toMatchObject({ exitCode: null, signal: null, keeperWasKilled: true })
+      expect(await endOf(next, instanceId)).toMatchObject({ exitCode: null, signal: null, monitorWasKilled: true })
     }
     expect(pidsWith(nap)).toEqual([])
   })

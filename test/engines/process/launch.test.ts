@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { KEEPER_SCRIPT, type Launch, launchCommand, launchSteps } from '../../../server/engines/process/launch.ts'
+import { type Launch, launchCommand, launchSteps, MONITOR_SCRIPT } from '../../../server/engines/process/launch.ts'
 import { parseExit } from '../../../server/engines/process/records/record.ts'
 import { runProcess } from '../../../server/platform/process/spawn.ts'
 
@@ -10,7 +10,7 @@ const dir = mkdtempSync(join(tmpdir(), 'launch-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 const launch: Launch = {
-  programs: { keeper: '/run/keeper.sh', steps: '/run/steps' },
+  programs: { monitor: '/run/monitor.sh', steps: '/run/steps' },
   recordDir: '/run/instances/one',
   cgroupWrites: [{ file: '/cg/cgroup.procs', value: '0' }],
   fstabPath: '/run/fstab',
@@ -81,8 +81,8 @@ describe('launchCommand', () => {
   })
 })
 
-describe.each(['/bin/sh', '/bin/bash'])('the keeper in %s', (shell) => {
-  const keeperPath = join(dir, 'keeper.sh')
+describe.each(['/bin/sh', '/bin/bash'])('the monitor in %s', (shell) => {
+  const monitorPath = join(dir, 'monitor.sh')
 
   test.each([
     ['exit 0', { exitCode: 0, signal: null }],
@@ -91,9 +91,9 @@ describe.each(['/bin/sh', '/bin/bash'])('the keeper in %s', (shell) => {
     ['kill -KILL $$', { exitCode: null, signal: 'SIGKILL' }],
     ['kill -SEGV $$', { exitCode: null, signal: 'SIGSEGV' }],
   ])('records "%s" as what it is', async (command, outcome) => {
-    writeFileSync(keeperPath, KEEPER_SCRIPT)
+    writeFileSync(monitorPath, MONITOR_SCRIPT)
     writeFileSync(join(dir, 'leave'), '')
-    await runProcess([shell, keeperPath, dir, keeperPath, '/bin/sh', '-c', command], { env: { PATH: '/usr/bin:/bin' } })
+    await runProcess([shell, monitorPath, dir, monitorPath, '/bin/sh', '-c', command], { env: { PATH: '/usr/bin:/bin' } })
     expect(parseExit(readFileSync(join(dir, 'exit'), 'utf8'))).toEqual(outcome)
     expect(readFileSync(join(dir, 'process'), 'utf8')).toMatch(/^\d+ \(/)
   })

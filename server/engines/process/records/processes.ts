@@ -17,7 +17,7 @@ export interface Processes {
   members(workload: Workload): number[]
   terminate(workload: Workload): void
   /**
-   * SIGKILL to everything, the keeper included once it has recorded the end; returns when nothing is left.
+   * SIGKILL to everything, the monitor included once it has recorded the end; returns when nothing is left.
    *
    * @throws AppError `unavailable` when the kernel does not let go of a process (hung I/O).
    */
@@ -87,7 +87,7 @@ export function processesBy(records: Records, cgroups: Cgroups | undefined): Pro
 }
 
 function liveInit(records: Records, workload: Workload): ProcessIdentity | undefined {
-  const init = records.keeperOf(workload)
+  const init = records.monitorOf(workload)
   return init !== undefined && isAlive(init) ? init : undefined
 }
 
@@ -98,21 +98,21 @@ function unrecordedLeader(records: Records, workload: Workload): number | undefi
 
 function markStopping(records: Records, workload: Workload): void {
   try {
-    if (records.keeperOf(workload) !== undefined) records.markStopping(workload.id)
+    if (records.monitorOf(workload) !== undefined) records.markStopping(workload.id)
   } catch {
     // On a full disk the children of the command end with it, which is no reason not to stop.
   }
 }
 
-/** A launcher may enter the control group late, and must not be missed before; its keeper may be in it. */
+/** A launcher may enter the control group late, and must not be missed before; its monitor may be in it. */
 function grouped(records: Records, workload: Workload, members: number[]): number[] {
-  const [leader, init] = [records.processOf(workload), records.keeperOf(workload)]
+  const [leader, init] = [records.processOf(workload), records.monitorOf(workload)]
   const isMissing = leader !== undefined && !members.includes(leader.pid) && isAlive(leader)
   return [...members.filter((pid) => pid !== init?.pid), ...(isMissing ? [leader.pid] : [])]
 }
 
 function descendants(records: Records, workload: Workload, processes = allProcesses()): number[] {
-  const init = records.keeperOf(workload)
+  const init = records.monitorOf(workload)
   const root = init ?? records.processOf(workload)
   return root === undefined ? [] : treeOf(root, processes).filter((pid) => pid !== init?.pid)
 }

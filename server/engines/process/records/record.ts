@@ -10,11 +10,11 @@ import { watchPath } from '../kernel/watch-path.ts'
  * What is known on disk of one workload, so that a control plane that was killed at any moment loses nothing:
  *
  *   about.json   written by the engine before anything is started
- *   keeper       written by a keeper that is the init of a process namespace: it is gone when all of the workload is
+ *   keeper       written by a monitor that is the init of a process namespace: it is gone when all of the workload is
  *   spool        written by the engine before anything is started: what takes the output to its file
  *   process      written by the launcher before the user's command begins
  *   stopping     made by the engine before it asks the workload to end: its children get their time even when the command is gone
- *   exit         completed by the keeper when the workload has ended
+ *   exit         completed by the monitor when the workload has ended
  */
 export interface Workload {
   id: string
@@ -38,9 +38,9 @@ export interface Records {
   dirOf(id: string): string
   write(workload: Workload): void
   all(): Workload[]
-  /** The process as it was when it was recorded, its parent being the keeper; undefined while the launcher has not come that far, and after a reboot. */
+  /** The process as it was when it was recorded, its parent being the monitor; undefined while the launcher has not come that far, and after a reboot. */
   processOf(workload: Workload): ProcessStat | undefined
-  keeperOf(workload: Workload): ProcessIdentity | undefined
+  monitorOf(workload: Workload): ProcessIdentity | undefined
   noteSpool(id: string, pid: number): void
   spoolOf(workload: Workload): ProcessIdentity | undefined
   markStopping(id: string): void
@@ -55,6 +55,9 @@ export const recordDirIn = (stateDir: string, id: string): string => join(stateD
 
 export const RECORDS = 'instances'
 
+/** Executables of before and after an upgrade read each other's records, so it keeps the name that it once had. */
+export const MONITOR_FILE = 'keeper'
+
 const ABOUT_FILE = 'about.json'
 const UNKNOWN_EXIT = 'unknown\n'
 
@@ -62,7 +65,7 @@ export function openRecords(directory: string): Records {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const dirOf = (id: string) => join(directory, id)
   const bootId = readBootId()
-  const statIn = (workload: Workload, name: 'process' | 'keeper' | 'spool') =>
+  const statIn = (workload: Workload, name: 'process' | typeof MONITOR_FILE | 'spool') =>
     workload.bootId === bootId ? parseStat(readText(join(dirOf(workload.id), name))) : undefined
   return {
     bootId,
@@ -73,7 +76,7 @@ export function openRecords(directory: string): Records {
     },
     all: () => readdirSync(directory).flatMap((id) => readAbout(dirOf(id))),
     processOf: (workload) => statIn(workload, 'process'),
-    keeperOf: (workload) => statIn(workload, 'keeper'),
+    monitorOf: (workload) => statIn(workload, MONITOR_FILE),
     noteSpool: (id, pid) => writeFileSync(join(dirOf(id), 'spool'), readFileSync(`/proc/${pid}/stat`), { mode: 0o600 }),
     spoolOf: (workload) => statIn(workload, 'spool'),
     markStopping: (id) => writeFileSync(join(dirOf(id), 'stopping'), '', { mode: 0o600 }),
@@ -104,7 +107,7 @@ function readExit(path: string): RecordedExit | undefined {
 const SIGNAL_STATUS_BASE = 128
 
 /**
- * Reads what the keeper wrote: the status of its child on the last line. A shell gives a fatal signal N as 128 + N, just as a program may
+ * Reads what the monitor wrote: the status of its child on the last line. A shell gives a fatal signal N as 128 + N, just as a program may
  * itself exit with such a code; but before it, it prints the signal's name ("Killed"), and for an exit it prints nothing.
  */
 export function parseExit(text: string): { exitCode: number | null; signal: string | null } | undefined {

@@ -61,7 +61,7 @@ test('the record of an end tells signals from codes', () => {
   expect(parseExit('0\n')).toEqual({ exitCode: 0, signal: null })
   expect(parseExit('137\n')).toEqual({ exitCode: 137, signal: null })
   expect(parseExit('Killed\n137\n')).toEqual({ exitCode: null, signal: 'SIGKILL' })
-  expect(parseExit('cpd-keeper: line 9: 31 Segmentation fault (core dumped)\n139\n')).toEqual({ exitCode: null, signal: 'SIGSEGV' })
+  expect(parseExit('cpd-monitor: line 9: 31 Segmentation fault (core dumped)\n139\n')).toEqual({ exitCode: null, signal: 'SIGSEGV' })
   expect(parseExit('unknown\n')).toEqual({ exitCode: null, signal: null })
 })
 

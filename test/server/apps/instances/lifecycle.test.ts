@@ -128,14 +128,14 @@ describe('an instance that dies', () => {
     expect(failed?.details).toMatchObject({ instanceId: before?.id, exitCode: 9, signal: null, reason: 'It exited with code 9' })
   })
 
-  test('as its keeper was killed is started again at once, and the events tell so', async () => {
+  test('as its monitor was killed is started again at once, and the events tell so', async () => {
     const service = await live('kept')
     const [before] = await service.settles('running')
     const state = await platform.context.engine.inspect(before?.id ?? '')
     if (state?.status !== 'running') throw new Error('It does not run')
     process.kill(readStat(state.pid)?.parentPid ?? 0, 'SIGKILL')
     const failed = await until('the events tell', async () => (await service.events()).find(({ type }) => type === 'server_failed'))
-    expect(failed.details).toMatchObject({ instanceId: before?.id, exitCode: null, reason: expect.stringContaining('keeper') })
+    expect(failed.details).toMatchObject({ instanceId: before?.id, exitCode: null, reason: expect.stringContaining('monitor') })
     const [after] = await service.settles('running')
     expect(after).toMatchObject({ id: before?.id, restarts: 0 })
   })
