@@ -79,7 +79,9 @@ export interface ServicePaths {
 }
 
 /** The file that an output is appended to, by its name. */
-export const outputFileIn = (own: ServicePaths, outputName: string): string => join(own.output, `${outputName}.log`)
+export const outputFileIn = (own: ServicePaths, outputName: string): string => join(own.output, `${outputName}${OUTPUT_SUFFIX}`)
+
+export const OUTPUT_SUFFIX = '.log'
 
 export function servicePathsOf(paths: Paths, serviceId: string): ServicePaths {
   const root = join(paths.services, serviceId)

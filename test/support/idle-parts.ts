@@ -14,6 +14,10 @@ export const idleEngine: Engine = {
   name: 'idle',
   epoch: 'idle',
   capabilities: { ownNetworks: false, stacks: ['host'], volumes: 'folders' },
+  output: {
+    open: () => ({ hasNew: () => false, read: async () => undefined, release: async (cursor) => cursor, remove: async () => {} }),
+    list: async () => [],
+  },
   guarantees: async () => [],
   start: () => Promise.reject(new Error('The idle engine starts nothing')),
   inspect: async () => undefined,

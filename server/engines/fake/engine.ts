@@ -31,6 +31,7 @@ export function createFakeEngine(machine: FakeMachine): Engine {
       return machine.epoch
     },
     capabilities: { ownNetworks: true, stacks: ['host'], volumes: 'folders' },
+    output: machine.outputs.port(faults),
     guarantees: async () => [],
     start: (spec) => faults.around('start', async () => startInstance(machine, spec)),
     inspect: (id) => faults.around('inspect', async () => stateOf(runs.get(id))),

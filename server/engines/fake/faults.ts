@@ -2,7 +2,12 @@ import { AppError } from '../../../shared/error.ts'
 import type { Clock } from '../../platform/work/clock.ts'
 import type { Engine } from '../port/port.ts'
 
-export type Call = Exclude<keyof Engine, 'name' | 'epoch' | 'capabilities' | 'onExit' | 'close'>
+export type Call =
+  | Exclude<keyof Engine, 'name' | 'epoch' | 'capabilities' | 'output' | 'onExit' | 'close'>
+  | 'readOutput'
+  | 'releaseOutput'
+  | 'removeOutput'
+  | 'listOutputs'
 
 /** What befalls the next call of a kind. */
 export type Fault =

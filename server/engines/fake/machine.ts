@@ -2,6 +2,7 @@ import type { Dial } from '../../platform/network/dial.ts'
 import { type Clock, realClock } from '../../platform/work/clock.ts'
 import { dialAmong } from './connection.ts'
 import { createFaults, type FaultyCalls } from './faults.ts'
+import { createFakeOutputs, type FakeOutputs } from './output.ts'
 import { type End, Program } from './program.ts'
 import type { Workload } from './workload.ts'
 
@@ -22,6 +23,8 @@ export interface FakeMachine {
   readonly clock: Clock
   /** Names the records of its engines, which have others after a `restart` that forgets. */
   readonly epoch: string
+  /** What engines keep of what workloads write. */
+  readonly outputs: FakeOutputs
   /** What a workload has written, under its id; kept when it is removed. */
   output(id: string): string
   /** Connects to what listens there, which answers HTTP requests as its program says. */
@@ -46,7 +49,8 @@ export function createFakeMachine(clock: Clock = realClock): FakeMachine {
   const faults = createFaults(clock)
   const runs = new Map<string, Run>()
   const unknown = new Set<Run>()
-  const outputs = new Map<string, string>()
+  const outputs = createFakeOutputs()
+  const written = new Map<string, string>()
   const started = new Map<string, number>()
   const listeners = new Set<(run: Run) => void>()
   let addresses = 0
@@ -69,7 +73,9 @@ export function createFakeMachine(clock: Clock = realClock): FakeMachine {
         ...workload,
         clock,
         write: (bytes) => {
-          outputs.set(workload.outputName, `${outputs.get(workload.outputName) ?? ''}${decoder.decode(bytes, { stream: true })}`)
+          const { serviceId, outputName: name, kind } = workload
+          written.set(name, `${written.get(name) ?? ''}${decoder.decode(bytes, { stream: true })}`)
+          if (kind !== 'terminal') outputs.append({ serviceId, name }, bytes)
           workload.onOutput?.(bytes)
         },
         onEnd: (end) => {
@@ -88,6 +94,7 @@ export function createFakeMachine(clock: Clock = realClock): FakeMachine {
     clock,
     faults,
     runs,
+    outputs,
     begin,
     get epoch() {
       return `epoch-${epochs}`
@@ -96,7 +103,7 @@ export function createFakeMachine(clock: Clock = realClock): FakeMachine {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
-    output: (id) => outputs.get(id) ?? '',
+    output: (id) => written.get(id) ?? '',
     dial: dialAmong(running, clock),
     starts: (id) => started.get(id) ?? 0,
     running: () => running().map(({ id }) => id),

@@ -1,4 +1,5 @@
 import type { StackKind } from '../../platform/stack.ts'
+import type { Outputs } from './output.ts'
 import type { InstanceSpec, TaskSpec, TerminalSpec } from './workload.ts'
 
 /**
@@ -110,6 +111,7 @@ export interface Engine {
   /** Names the engine's records: it changes when they are lost, and only then. */
   readonly epoch: string
   readonly capabilities: Capabilities
+  readonly output: Outputs
 
   guarantees(): Promise<Guarantee[]>
 

@@ -60,7 +60,7 @@ export interface ProcessTerminalSpec extends Omit<Workload, 'outputPath'> {
   onOutput(bytes: Uint8Array): void
 }
 
-export interface ProcessEngine extends Omit<Engine, 'start' | 'runTask' | 'openTerminal'> {
+export interface ProcessEngine extends Omit<Engine, 'start' | 'runTask' | 'openTerminal' | 'output'> {
   start(spec: ProcessSpec): Promise<void>
   runTask(task: ProcessTaskSpec, signal: AbortSignal): ReturnType<Engine['runTask']>
   openTerminal(spec: ProcessTerminalSpec): ReturnType<Engine['openTerminal']>

@@ -132,3 +132,36 @@ test('a program is spoken to by HTTP, and answers as it says', async () => {
   await clock.advance(0)
   expect(silent).toEqual(['closed'])
 })
+
+test('output that was rotated away unread is told as a gap, and only once', async () => {
+  const { clock, machine, engine, world } = makeParts()
+  const spec = world.instance([{ print: '0123456789' }, 'serve'])
+  await engine.start(spec)
+  await clock.advance(0)
+  const name = { serviceId: spec.owner.serviceId, name: spec.outputName }
+  const output = engine.output.open(name)
+  const after = (await output.read({ maxBytes: 4 }))?.cursorAt(4) ?? ''
+  machine.outputs.rotate(name, 8)
+  expect(await output.read({ after, maxBytes: 1 })).not.toHaveProperty('hasGap')
+  machine.outputs.rotate(name, 3)
+  const rest = await output.read({ after, maxBytes: 100 })
+  expect(rest).toMatchObject({ hasGap: true, skippedBytes: 0, unreadBytes: 0 })
+  expect(Buffer.from(rest?.bytes ?? []).toString()).toBe('89\n')
+  expect(await output.read({ after: rest?.cursorAt(3) ?? '', maxBytes: 100 })).not.toHaveProperty('hasGap')
+})
+
+test('of output nothing new is told during a partition, and nothing is lost by it', async () => {
+  const { clock, machine, engine, world } = makeParts()
+  const spec = world.instance([{ waitMs: 10 }, { print: 'late' }, 'serve'])
+  await engine.start(spec)
+  const output = engine.output.open({ serviceId: spec.owner.serviceId, name: spec.outputName })
+  machine.faults.partition()
+  await clock.advance(10)
+  expect(output.hasNew()).toBe(false)
+  machine.faults.heal()
+  expect(output.hasNew()).toBe(true)
+  machine.faults.inject('readOutput', { kind: 'lost' })
+  await expect(output.read({ maxBytes: 100 })).rejects.toMatchObject({ code: 'unavailable' })
+  expect(output.hasNew()).toBe(true)
+  expect(Buffer.from((await output.read({ maxBytes: 100 }))?.bytes ?? []).toString()).toBe('late\n')
+})

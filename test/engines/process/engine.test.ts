@@ -1,5 +1,6 @@
 import { createProcessEngine } from '../../../server/engines/process/engine.ts'
 import { describeEngine } from '../contract.ts'
+import { describeOutput } from '../output-contract.ts'
 import { makeShellWorld } from './support/contract-world.ts'
 import { describeProcesses, type EngineFactory } from './support/processes.ts'
 
@@ -9,4 +10,5 @@ const NAME = 'process engine'
 const factory: EngineFactory = (world) => createProcessEngine({ stateDir: world.stateDir, label })
 
 describeEngine(NAME, () => makeShellWorld(factory))
+describeOutput(NAME, () => makeShellWorld(factory))
 describeProcesses(NAME, factory)

@@ -1,5 +1,6 @@
 import type { Engine } from '../../port/port.ts'
 import type { ProcessEngine } from '../spec.ts'
+import { outputsIn } from './outputs.ts'
 import { outputPathOf, type PlacingContext, placeWorkload } from './place.ts'
 import type { Places } from './places.ts'
 import { createSecretFolders } from './secret-files.ts'
@@ -9,6 +10,7 @@ export function placeOnMachine(processes: ProcessEngine, places: Places): Engine
   const context: PlacingContext = { places, secrets: createSecretFolders(), volumes: processes.capabilities.volumes }
   return {
     ...processes,
+    output: outputsIn(places.paths),
     start: async (spec) => {
       const { own, ...placed } = await placeWorkload(context, spec)
       const { instanceId, deployId, port } = spec

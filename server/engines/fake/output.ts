@@ -1,0 +1,104 @@
+import type { Cursor, OpenOutput, OutputName, OutputRequest, Outputs } from '../port/output.ts'
+import type { FaultyCalls } from './faults.ts'
+
+/** What is kept of one output: bytes from an offset on, counted from the first that was ever written. */
+interface Kept {
+  /** Tells an output from another of the same name. */
+  number: number
+  firstOffset: number
+  bytes: Uint8Array
+}
+
+export interface FakeOutputs {
+  append(output: OutputName, bytes: Uint8Array): void
+  /** Drops what is oldest, read or not, as an engine does that keeps only so much. */
+  rotate(output: OutputName, keptBytes: number): void
+  /** The port of one engine on this machine. */
+  port(faults: FaultyCalls): Outputs
+}
+
+export function createFakeOutputs(): FakeOutputs {
+  const kept = new Map<string, Kept>()
+  let numbers = 0
+  return {
+    append(output, bytes) {
+      const known = kept.get(keyOf(output)) ?? { number: ++numbers, firstOffset: 0, bytes: new Uint8Array() }
+      kept.set(keyOf(output), { ...known, bytes: joined(known.bytes, bytes) })
+    },
+    rotate(output, keptBytes) {
+      const known = kept.get(keyOf(output))
+      if (known !== undefined) dropBefore(known, endOf(known) - keptBytes)
+    },
+    port: (faults) => ({
+      open: (output) => openOutput(kept, keyOf(output), faults),
+      list: (serviceId) =>
+        faults.around('listOutputs', async () =>
+          [...kept.keys()].filter((key) => key.startsWith(`${serviceId}/`)).map((key) => key.slice(serviceId.length + 1)),
+        ),
+    }),
+  }
+}
+
+const keyOf = ({ serviceId, name }: OutputName): string => `${serviceId}/${name}`
+const endOf = ({ firstOffset, bytes }: Kept): number => firstOffset + bytes.length
+const cursorOf = ({ number }: Kept, offset: number): Cursor => `${number}:${offset}`
+
+function joined(before: Uint8Array, after: Uint8Array): Uint8Array {
+  const all = new Uint8Array(before.length + after.length)
+  all.set(before)
+  all.set(after, before.length)
+  return all
+}
+
+function dropBefore(kept: Kept, offset: number): void {
+  const dropped = Math.max(0, Math.min(offset, endOf(kept)) - kept.firstOffset)
+  kept.firstOffset += dropped
+  kept.bytes = kept.bytes.slice(dropped)
+}
+
+function openOutput(all: ReadonlyMap<string, Kept> & Pick<Map<string, Kept>, 'delete'>, key: string, faults: FaultyCalls): OpenOutput {
+  let seen: Cursor | undefined
+  const newest = () => {
+    const kept = all.get(key)
+    return kept && cursorOf(kept, endOf(kept))
+  }
+  return {
+    hasNew: () => !faults.isPartitioned && newest() !== seen,
+    async read(request) {
+      const { part, until } = await faults.around('readOutput', async () => {
+        const kept = all.get(key)
+        return { part: kept && partOf(kept, request), until: newest() }
+      })
+      seen = until
+      return part
+    },
+    release: (cursor) =>
+      faults.around('releaseOutput', async () => {
+        const kept = all.get(key)
+        if (kept !== undefined) dropBefore(kept, offsetIn(kept, cursor))
+        return cursor
+      }),
+    remove: () => faults.around('removeOutput', async () => void all.delete(key)),
+  }
+}
+
+/** Another output of the same name is read from its start. */
+function offsetIn(kept: Kept, cursor: Cursor | undefined): number {
+  const [number, offset] = (cursor ?? '').split(':')
+  return Number(number) === kept.number ? Number(offset) : 0
+}
+
+function partOf(kept: Kept, { after, maxBytes, newestBytes = Number.POSITIVE_INFINITY }: OutputRequest) {
+  const wanted = offsetIn(kept, after)
+  const start = Math.max(wanted, kept.firstOffset)
+  const from = Math.max(start, endOf(kept) - newestBytes)
+  const at = from - kept.firstOffset
+  const bytes = kept.bytes.slice(at, at + maxBytes)
+  return {
+    bytes,
+    cursorAt: (count: number) => cursorOf(kept, from + count),
+    skippedBytes: from - start,
+    unreadBytes: endOf(kept) - from - bytes.length,
+    ...(start > wanted && { hasGap: true as const }),
+  }
+}

@@ -1,0 +1,13 @@
+import { readdir } from 'node:fs/promises'
+import { GrowingFile } from '../../../platform/files/growing/growing-file.ts'
+import { OUTPUT_SUFFIX, outputFileIn, type Paths, servicePathsOf } from '../../../platform/paths.ts'
+import type { Outputs } from '../../port/output.ts'
+
+/** Outputs as files of this machine, which their spools append to. */
+export const outputsIn = (paths: Paths): Outputs => ({
+  open: ({ serviceId, name }) => new GrowingFile(outputFileIn(servicePathsOf(paths, serviceId), name), { mayBeEmptied: true }),
+  async list(serviceId) {
+    const files = await readdir(servicePathsOf(paths, serviceId).output).catch(() => [])
+    return files.filter((file) => file.endsWith(OUTPUT_SUFFIX)).map((file) => file.slice(0, -OUTPUT_SUFFIX.length))
+  },
+})
