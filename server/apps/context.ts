@@ -15,8 +15,8 @@ import type { RuntimeSettings } from '../runtime/settings.ts'
 import type { DiskQuota } from '../runtime/space/quota.ts'
 import type { OpenShells } from '../runtime/terminals/open-shells.ts'
 import type { ExitReasons } from '../runtime/workloads/exit-reasons.ts'
-import type { Collector } from '../telemetry/logs/collector.ts'
 import type { LogHub } from '../telemetry/logs/hub.ts'
+import type { OutputLogs } from '../telemetry/logs/outputs.ts'
 import type { LogStore } from '../telemetry/logs/store.ts'
 import type { Metrics } from '../telemetry/metrics/metrics.ts'
 import type { TrafficReader } from '../telemetry/traffic/port.ts'
@@ -50,7 +50,7 @@ export interface AppContext extends IdentityContext {
   readonly traffic: TrafficReader
   readonly logStore: LogStore
   readonly logHub: LogHub
-  readonly collector: Collector
+  readonly outputLogs: OutputLogs
   readonly metrics: Metrics
   readonly exitReasons: ExitReasons
   readonly diskQuota: DiskQuota

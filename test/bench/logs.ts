@@ -6,8 +6,10 @@ import { Database } from 'bun:sqlite'
 import { appendFileSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { GrowingFile } from '../../server/platform/files/growing/growing-file.ts'
 import { runProcess } from '../../server/platform/process/spawn.ts'
 import { createCollector } from '../../server/telemetry/logs/collector.ts'
+import { guessLevel } from '../../server/telemetry/logs/level.ts'
 import type { NewLogLine } from '../../server/telemetry/logs/line.ts'
 import { type LogQueryOptions, type LogStore, openLogStore } from '../../server/telemetry/logs/store.ts'
 
@@ -70,11 +72,13 @@ function quietIntake(store: LogStore): string {
 
 async function fileIntake(dir: string): Promise<string> {
   const path = join(dir, 'output')
+  const origin = { resource: 'srv-000', instance: 'srv-000-1', type: 'app' } as const
   const lines = 300_000
   forEachBatch(lines, (batch) => appendFileSync(path, `${batch.map((line) => line.message).join('\n')}\n`))
   const store = openLogStore(join(dir, 'file.db'))
   const collector = createCollector({ store, pollMs: 60_000 })
-  collector.follow({ path, resource: 'srv-000', instance: 'srv-000-1', type: 'app' })
+  const lineOf = (message: string, timestampMs: number): NewLogLine => ({ ...origin, timestampMs, level: guessLevel(message), message })
+  collector.follow({ key: path, source: new GrowingFile(path, { mayBeEmptied: true }), lineOf })
   const startedAt = performance.now()
   await collector.unfollow(path, { drain: true })
   const took = (performance.now() - startedAt) / 1000

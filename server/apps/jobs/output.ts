@@ -1,18 +1,15 @@
-import { servicePathsOf } from '../../platform/paths.ts'
 import { describeError } from '../../platform/server-log.ts'
 import type { AppContext } from '../context.ts'
-import { outputPathOf } from '../launch/launch.ts'
+import { appOutputOf } from '../launch/output.ts'
 import type { StoredJob } from '../workloads/job-store.ts'
 
-/** Stores what a job has written and removes the file. A disk that is full must not keep a job from ending: the file then stays for the next start. */
+/** Stores what a job has written and removes it. A disk that is full must not keep a job from ending: the output then stays for the next start. */
 export async function closeJobOutput(
-  { collector, paths, log }: Pick<AppContext, 'collector' | 'paths' | 'log'>,
+  { outputLogs, log }: Pick<AppContext, 'outputLogs' | 'log'>,
   { id, serviceId, deployId }: Pick<StoredJob, 'id' | 'serviceId' | 'deployId'>,
 ): Promise<void> {
-  const path = outputPathOf(servicePathsOf(paths, serviceId), id)
   try {
-    collector.follow({ path, resource: serviceId, instance: id, ...(deployId !== null && { deployId }), type: 'app' })
-    await collector.remove(path)
+    await outputLogs.close(appOutputOf({ id, serviceId, deployId }))
   } catch (error) {
     log.error('output of a job not stored', { jobId: id, ...describeError(error) })
   }

@@ -1,23 +1,21 @@
-import { servicePathsOf } from '../../platform/paths.ts'
 import type { WorkloadOwner } from '../../runtime/workloads/owner.ts'
 import type { StoredWorkload } from '../../runtime/workloads/store.ts'
+import type { LoggedOutput } from '../../telemetry/logs/outputs.ts'
 import type { AppContext } from '../context.ts'
 import { pruneIfUnused } from '../deploys/prune.ts'
 import { releaseById } from '../deploys/release-store.ts'
 import { defaultSettings } from '../services/settings.ts'
 import { releaseSpecOf } from '../workloads/release-spec.ts'
-import { outputPathOf } from './launch.ts'
+import { appOutputOf } from './output.ts'
 
 type ReleaseOwner = Pick<WorkloadOwner, 'follow' | 'closeOutput' | 'graceMs' | 'onRemoved'>
 
 /** What owners have in common whose workloads run in a release of a service. */
 export const releaseOwner = (context: AppContext): ReleaseOwner => ({
   follow(workload) {
-    const { deployId } = releaseSpecOf(workload)
-    const path = pathOf(context, workload)
-    context.collector.follow({ path, resource: workload.ownerId, instance: workload.id, deployId, type: 'app' })
+    context.outputLogs.follow(outputOf(workload))
   },
-  closeOutput: (workload) => context.collector.remove(pathOf(context, workload)),
+  closeOutput: (workload) => context.outputLogs.close(outputOf(workload)),
   graceMs(workload) {
     const release = releaseById(context.db, releaseSpecOf(workload).releaseId)
     return (release?.settings ?? defaultSettings).maxShutdownDelaySeconds * 1000
@@ -25,4 +23,5 @@ export const releaseOwner = (context: AppContext): ReleaseOwner => ({
   onRemoved: (workload) => pruneIfUnused(context, workload.ownerId, releaseSpecOf(workload).releaseId),
 })
 
-const pathOf = ({ paths }: AppContext, { id, ownerId }: StoredWorkload): string => outputPathOf(servicePathsOf(paths, ownerId), id)
+const outputOf = (workload: StoredWorkload): LoggedOutput =>
+  appOutputOf({ id: workload.id, serviceId: workload.ownerId, deployId: releaseSpecOf(workload).deployId })

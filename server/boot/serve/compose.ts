@@ -31,8 +31,9 @@ import { publishTogether } from '../../platform/work/publisher.ts'
 import { openDiskQuota } from '../../runtime/space/quota.ts'
 import { createOpenShells } from '../../runtime/terminals/open-shells.ts'
 import { createExitReasons } from '../../runtime/workloads/exit-reasons.ts'
-import { createCollector } from '../../telemetry/logs/collector.ts'
+import { type Collector, createCollector } from '../../telemetry/logs/collector.ts'
 import { createLogHub } from '../../telemetry/logs/hub.ts'
+import { createOutputLogs } from '../../telemetry/logs/outputs.ts'
 import { DEFAULT_LOG_RATE } from '../../telemetry/logs/rate.ts'
 import { openLogStore } from '../../telemetry/logs/store.ts'
 import { startMetrics } from '../../telemetry/metrics/start.ts'
@@ -98,13 +99,16 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   const { firstStart, ...kept } = await openStores(basis)
   const engine = parts.engine ?? (await openEngine({ ...basis, db: kept.db }, hostServices))
   const building = await openBuilding(options, { ...basis, engine })
-  const telemetry = ownTelemetry ?? startTelemetry({ ...basis, ...kept, engine })
+  const onError = (error: unknown) => log.error('logs not collected', describeError(error))
+  const collector = createCollector({ store: kept.logStore, onError })
+  const telemetry = ownTelemetry ?? startTelemetry({ ...basis, ...kept, engine, collector })
   const base = {
     ...basis,
     ...kept,
     engine,
     dial: parts.dial ?? dialTcp,
     ...building,
+    outputLogs: createOutputLogs({ outputs: engine.output, collector, store: kept.logStore, rate: DEFAULT_LOG_RATE }),
     traffic: telemetry.traffic,
     metrics: telemetry.metrics,
     ingress: parts.ingress ?? createIngressClient(paths.ingressSocket),
@@ -123,6 +127,8 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   const close = async () => {
     stopper.abort(new Error('The control plane stops.'))
     await Promise.all([work.settled(), telemetry.stop()])
+    context.logHub.close()
+    await collector.stop()
     await closeContext(context)
     lock.release()
   }
@@ -130,7 +136,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
 }
 
 type Basis = Pick<Context, 'config' | 'version' | 'paths' | 'log' | 'machine' | 'mailer' | 'stopping' | 'now' | 'after'>
-type Stores = Pick<Context, 'db' | 'sealer' | 'audit' | 'logStore' | 'logHub' | 'collector'>
+type Stores = Pick<Context, 'db' | 'sealer' | 'audit' | 'logStore' | 'logHub'>
 
 async function takeData({ isOnTrial, log }: ComposeOptions, paths: Paths): Promise<DataLock> {
   if (isOnTrial) {
@@ -155,12 +161,10 @@ async function openStores({ config, version, paths, log, now }: Basis): Promise<
       audit.system({ event: 'server.first_started', workspaceId, target: userId, metadata: { email, version } }),
   })
   const logStore = openLogStore(paths.logsDb)
-  const onError = (error: unknown) => log.error('logs not collected', describeError(error))
-  const collector = createCollector({ store: logStore, rate: DEFAULT_LOG_RATE, onError })
-  return { db, sealer, audit, logStore, logHub: createLogHub(logStore), collector, firstStart }
+  return { db, sealer, audit, logStore, logHub: createLogHub(logStore), firstStart }
 }
 
-function startTelemetry(context: Basis & Stores & Pick<Context, 'engine'>): RunningTelemetry {
+function startTelemetry(context: Basis & Stores & Pick<Context, 'engine'> & { collector: Collector }): RunningTelemetry {
   const { db } = context
   const traffic = startTraffic({ ...context, isWanted: (id) => serviceById(db, id)?.deletedAt === null })
   const metrics = startMetrics({ ...context, sampler: traffic.reader, isService: (id) => serviceById(db, id) !== undefined })
@@ -183,9 +187,7 @@ async function openBuilding({ executable, parts = {} }: ComposeOptions, basis: B
 const openQuota = ({ paths, log }: Basis): Promise<Context['diskQuota']> =>
   openDiskQuota({ dataDir: paths.data, isRoot, onError: (error) => log.error('disk limit not set', describeError(error)) })
 
-async function closeContext({ logHub, collector, engine, logStore, db }: Context): Promise<void> {
-  logHub.close()
-  await collector.stop()
+async function closeContext({ engine, logStore, db }: Context): Promise<void> {
   await engine.close()
   logStore.close()
   db.close()

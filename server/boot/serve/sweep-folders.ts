@@ -1,7 +1,7 @@
-import { readdir, rm } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isId } from '../../../shared/id.ts'
-import { closeDeployLog, followDeployLog } from '../../apps/deploys/deploy-log.ts'
+import { closeDeployLog, deployOfOutput } from '../../apps/deploys/deploy-log.ts'
 import { pruneReleases } from '../../apps/deploys/prune.ts'
 import { deployById } from '../../apps/deploys/store.ts'
 import { sweepDisks } from '../../apps/disk-work/sweep.ts'
@@ -9,8 +9,8 @@ import { closeJobOutput } from '../../apps/jobs/output.ts'
 import { serviceById } from '../../apps/services/store.ts'
 import { instanceById } from '../../apps/workloads/instance-store.ts'
 import { jobById } from '../../apps/workloads/job-store.ts'
+import type { OutputName } from '../../engines/port/output.ts'
 import { removeTree } from '../../platform/files/tree/remove.ts'
-import { servicePathsOf } from '../../platform/paths.ts'
 import { straysIn } from '../../runtime/workloads/strays.ts'
 import type { Context } from './context.ts'
 
@@ -30,20 +30,18 @@ export async function sweepFolders(context: Context): Promise<void> {
 
 async function sweepService(context: Context, serviceId: string): Promise<void> {
   await pruneReleases(context, serviceId)
-  const { output } = servicePathsOf(context.paths, serviceId)
-  for (const name of await readdir(output).catch(() => [])) await sweepOutput(context, serviceId, { name, path: join(output, name) })
+  for (const name of await context.outputLogs.list(serviceId)) await sweepOutput(context, { serviceId, name })
 }
 
-async function sweepOutput(context: Context, serviceId: string, { name, path }: { name: string; path: string }): Promise<void> {
-  if (name.endsWith('.build.log')) {
-    const deploy = deployById(context.db, name.slice(0, -'.build.log'.length))
-    if (deploy?.finishedAt == null) return
-    followDeployLog(context, { id: deploy.id, serviceId })
-    return await closeDeployLog(context, { id: deploy.id, serviceId })
+async function sweepOutput(context: Context, output: OutputName): Promise<void> {
+  const { serviceId, name } = output
+  const deployId = deployOfOutput(name)
+  if (deployId !== undefined) {
+    const deploy = deployById(context.db, deployId)
+    return deploy?.finishedAt == null ? undefined : await closeDeployLog(context, { id: deploy.id, serviceId })
   }
-  const id = name.replace(/\.log$/, '')
-  const job = jobById(context.db, id)
+  const job = jobById(context.db, name)
   if (job?.finishedAt === null) return
   if (job !== undefined) await closeJobOutput(context, job)
-  else if (instanceById(context.db, id) === undefined) await rm(path, { force: true })
+  else if (instanceById(context.db, name) === undefined) await context.outputLogs.discard(output)
 }

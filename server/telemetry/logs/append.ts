@@ -3,15 +3,15 @@ import { decodeChunk, encodeChunk, gramsOf, type StreamKey } from './chunk.ts'
 import { FULL_CHUNK_BYTES, noteChunk, type OpenChunks, planChunk } from './compact.ts'
 import { cleanMessage, type LogLine, type NewLogLine } from './line.ts'
 
-/** How far an output file has been taken in. `file` tells the file apart from another of the same path. */
-export interface FilePosition {
-  path: string
-  file: string
-  offset: number
+/** How far an output has been taken in, as its source understands it. */
+export interface StoredCursor {
+  /** Names the source among all. */
+  key: string
+  cursor: string
 }
 
 export interface Appender {
-  append(lines: readonly NewLogLine[], positions?: readonly FilePosition[]): LogLine[]
+  append(lines: readonly NewLogLine[], cursors?: readonly StoredCursor[]): LogLine[]
   forgetStreams(): void
   nextSeq(): number
   /** A time after every line stored and after now, in microseconds. */
@@ -46,7 +46,7 @@ export function createAppender(db: Database): Appender {
     open.clear()
   }
 
-  const write = db.transaction((lines: readonly LogLine[], positions: readonly FilePosition[]) => {
+  const write = db.transaction((lines: readonly LogLine[], cursors: readonly StoredCursor[]) => {
     const groups = groupByStream(lines)
     let joinable = Math.max(MIN_JOINED_CHUNKS, 2 * groups.size)
     for (const group of groups.values()) {
@@ -58,13 +58,13 @@ export function createAppender(db: Database): Appender {
       }
       writeOrigins(statements, id, group.lines)
     }
-    for (const position of positions) statements.setPosition.run({ ...position })
+    for (const { key, cursor } of cursors) statements.setCursor.run({ key, cursor })
     const last = lines.at(-1)
     if (last !== undefined) statements.setSequence.run({ next: last.seq + 1, at: last.at })
   })
 
   return {
-    append(newLines, positions = []) {
+    append(newLines, cursors = []) {
       let seq = nextSeq
       let at = lastAt
       const lines = newLines.map((line) => {
@@ -72,7 +72,7 @@ export function createAppender(db: Database): Appender {
         return stamped(line, seq++, at)
       })
       try {
-        write.immediate(lines, positions)
+        write.immediate(lines, cursors)
       } catch (error) {
         // The ids may be of streams whose creation has just been rolled back.
         forgetStreams()
@@ -204,8 +204,6 @@ function prepareStatements(db: Database) {
       `INSERT INTO origins (stream, instance, first_at, last_at) VALUES ($stream, $instance, $first, $last)
        ON CONFLICT DO UPDATE SET first_at = min(first_at, $first), last_at = max(last_at, $last)`,
     ),
-    setPosition: db.prepare(
-      'INSERT INTO positions (path, file, offset) VALUES ($path, $file, $offset) ON CONFLICT DO UPDATE SET file = $file, offset = $offset',
-    ),
+    setCursor: db.prepare('INSERT INTO cursors (source, cursor) VALUES ($key, $cursor) ON CONFLICT DO UPDATE SET cursor = $cursor'),
   }
 }

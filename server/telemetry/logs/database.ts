@@ -5,10 +5,14 @@ import { handBackPages } from '../../platform/db/free-pages.ts'
 import { openDatabase } from '../../platform/db/open.ts'
 import { keepPlans } from '../../platform/db/stable-plan.ts'
 import initial from './migrations/0001_initial.sql' with { type: 'text' }
+import cursors from './migrations/0002_cursors.sql' with { type: 'text' }
 
 const CACHE_KB = 8000
 
-const migrations: Migration[] = [{ version: 1, up: [initial], down: '' }]
+const migrations: Migration[] = [
+  { version: 1, up: [initial], down: '' },
+  { version: 2, up: [cursors], down: '' },
+]
 
 /** Opens (or makes) the log database, a file of its own so that a flood of lines holds up no request. @throws AppError `unavailable` when it is newer. */
 export function openLogDatabase(path: string): Database {

@@ -5,7 +5,7 @@
  */
 import type { LogLabel } from '../../../shared/log.ts'
 import { pageItems } from '../../../shared/schema.ts'
-import { createAppender, type FilePosition } from './append.ts'
+import { createAppender, type StoredCursor } from './append.ts'
 import { streamsOf } from './cursor.ts'
 import { openLogDatabase } from './database.ts'
 import { compileFilter, type LineTest, type LogFilter } from './filter.ts'
@@ -31,8 +31,8 @@ export interface LogQueryOptions extends LogFilter {
 }
 
 export interface LogStore {
-  /** Stores lines, and how far their files have been read, in one transaction. Returns them as stored. */
-  append(lines: readonly NewLogLine[], positions?: readonly FilePosition[]): LogLine[]
+  /** Stores lines, and how far their sources have been read, in one transaction. Returns them as stored. */
+  append(lines: readonly NewLogLine[], cursors?: readonly StoredCursor[]): LogLine[]
   /** One page of lines. Giving back `nextStartAt` and `nextEndAt` while `hasMore` yields each line exactly once. */
   query(options: LogQueryOptions): Promise<LogPageResult>
   readArrival(request: ArrivalRequest, signal?: AbortSignal): Promise<ArrivalPage>
@@ -42,8 +42,9 @@ export interface LogStore {
   prunedSeq(test: LineTest): number
   /** Called with every batch of lines, after it is stored and before `append` returns. */
   listen(listener: (lines: readonly LogLine[]) => void): () => void
-  position(path: string): FilePosition | undefined
-  forgetPosition(path: string): void
+  /** How far a source has been taken in, or undefined for one that is not known. */
+  cursor(key: string): string | undefined
+  forgetCursor(key: string): void
   /** Makes what is stored safe against a loss of power as well. */
   sync(): void
   prune(retention: Retention, now: number): Promise<number>
@@ -58,8 +59,8 @@ export function openLogStore(path: string): LogStore {
   const appender = createAppender(db)
   const listeners = new Set<(lines: readonly LogLine[]) => void>()
   return {
-    append(newLines, positions) {
-      const lines = appender.append(newLines, positions)
+    append(newLines, cursors) {
+      const lines = appender.append(newLines, cursors)
       if (lines.length > 0) for (const listener of listeners) listener(lines)
       return lines
     },
@@ -75,8 +76,8 @@ export function openLogStore(path: string): LogStore {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
-    position: (file) => db.query<FilePosition, [string]>('SELECT path, file, offset FROM positions WHERE path = ?').get(file) ?? undefined,
-    forgetPosition: (file) => void db.run('DELETE FROM positions WHERE path = ?', [file]),
+    cursor: (key) => db.query<{ cursor: string }, [string]>('SELECT cursor FROM cursors WHERE source = ?').get(key)?.cursor,
+    forgetCursor: (key) => void db.run('DELETE FROM cursors WHERE source = ?', [key]),
     sync: () => db.run('PRAGMA wal_checkpoint(PASSIVE)'),
     prune: (retention, now) => pruneLogs(db, retention, now),
     removeService: (serviceId) => removeLogs(db, serviceId, appender.forgetStreams),

@@ -1,35 +1,26 @@
-import { closeSync, constants, openSync, readSync, statSync } from 'node:fs'
-import type { LogType } from '../../../shared/log.ts'
-import type { FilePosition } from './append.ts'
-import { guessLevel } from './level.ts'
+import type { Cursor, OpenOutput, OutputPart } from '../../engines/port/output.ts'
 import type { NewLogLine } from './line.ts'
 import { type Allowance, fullAllowance, keptBytes, type LogRate, maxUnread, readableBytes, refilled, spent } from './rate.ts'
 import { splitLines } from './split.ts'
 
-export interface OutputFile {
-  path: string
-  resource: string
-  instance: string
-  deployId?: string
-  type: LogType
+/** Something that lines are collected from. */
+export interface Followed {
+  /** Names it among all that are followed, and how far it was read in the store. */
+  key: string
+  source: Pick<OpenOutput, 'hasNew' | 'read' | 'release' | 'remove'>
+  /** Undefined for what is not to be kept. */
+  lineOf(message: string, now: number): NewLogLine | undefined
+  /** Absent: everything is kept. */
+  rate?: LogRate | undefined
 }
 
-export interface RecordFile {
-  path: string
-  read(record: string): NewLogLine | undefined
-}
-
-/** An output file being followed. `file` and `offset` only ever change together with what is stored. */
+/** What is being followed. `cursor` only ever changes together with what is stored. */
 export interface Tail {
-  output: OutputFile | RecordFile
-  file: string
-  offset: number
-  seenBytes: number
-  /** The file is told apart also while nothing was written to it. */
-  seenFile: string
-  grewAt: number
-  releasedOffset: number
-  isReleasable: boolean
+  followed: Followed
+  cursor: Cursor | undefined
+  /** To be read at the next poll, whether or not something new has come. */
+  isBehind: boolean
+  unreleasedBytes: number
   allowance: Allowance | undefined
   leftOut: LeftOut
 }
@@ -41,43 +32,34 @@ export interface LeftOut {
 
 export interface TailLimits {
   maxLineBytes: number
-  /** A file further behind than this is not read through: its oldest part is skipped, and a line says so. */
+  /** The most that may be unread; beyond it the oldest part is skipped, and a line says so. */
   maxUnreadBytes: number
-  rate?: LogRate | undefined
 }
 
 export interface TailStep {
   tail: Tail
+  /** Where it begins. It can be stored only while the tail still stands there. */
+  from: Cursor | undefined
   lines: NewLogLine[]
-  position: FilePosition
+  cursor: Cursor
+  takenBytes: number
+  /** What was not read when the step began. */
+  unreadBytes: number
   hasMore: boolean
   allowance: Allowance | undefined
   leftOut: LeftOut
 }
 
-export interface FileState {
-  file: string
-  sizeBytes: number
-}
+/** Space is given back when this much was stored. */
+export const RELEASE_BYTES = 16 * 1024 * 1024
 
-/** The file's identity and length now, or undefined when there is none. */
-export function fileState(path: string): FileState | undefined {
-  const stat = statSync(path, { throwIfNoEntry: false })
-  if (stat === undefined || !stat.isFile()) return undefined
-  // The time of birth tells a new file from a removed one whose inode it was given.
-  return { file: `${stat.dev}:${stat.ino}:${Math.trunc(stat.birthtimeMs)}`, sizeBytes: stat.size }
-}
-
-export function startTail(output: OutputFile | RecordFile, position: FilePosition | undefined): Tail {
+export function startTail(followed: Followed, cursor: Cursor | undefined): Tail {
   return {
-    output,
-    file: position?.file ?? '',
-    offset: position?.offset ?? 0,
-    seenBytes: -1,
-    seenFile: '',
-    grewAt: 0,
-    releasedOffset: 0,
-    isReleasable: true,
+    followed,
+    cursor,
+    isBehind: false,
+    // How much of it an earlier control plane has given back is not known.
+    unreleasedBytes: cursor === undefined ? 0 : RELEASE_BYTES,
     allowance: undefined,
     leftOut: { bytes: 0, reportedAt: 0 },
   }
@@ -92,39 +74,45 @@ export interface ReadOptions {
   isDrain?: boolean
 }
 
-/** Reads the next lines of a file, at most about 256 KB. Undefined when there is nothing new, or nothing more may be read yet. */
-export function readTail(tail: Tail, limits: TailLimits, options: ReadOptions): TailStep | undefined {
-  const state = fileState(tail.output.path)
-  if (state === undefined) return undefined
-  tail.seenBytes = state.sizeBytes
-  tail.seenFile = state.file
-  const start = startOf(tail, state)
-  const unread = state.sizeBytes - start
-  const allowance = allowanceOf(tail, limits, options.now)
-  const excess = excessOf(unread, allowance, limits)
-  if (excess !== undefined) return leaveOut(tail, { state, start, allowance, limits, now: options.now, excess })
+/** Reads the next lines, at most about 256 KB. Undefined when there is nothing new, or nothing more may be read yet. */
+export async function readTail(tail: Tail, limits: TailLimits, options: ReadOptions): Promise<TailStep | undefined> {
+  tail.isBehind = false
+  const { followed, cursor: from } = tail
+  const allowance = allowanceOf(tail, options.now)
   const readable = allowance === undefined || options.isDrain ? STEP_BYTES : Math.min(STEP_BYTES, readableBytes(allowance))
-  if (readable <= 0) {
-    if (unread > 0) tail.seenBytes = -1
-    return undefined
-  }
-  const bytes = readAt(tail.output.path, start, Math.min(unread, Math.max(readable, limits.maxLineBytes * 2)))
-  const isFinal = options.isFinal && bytes.length === unread
-  const { messages, consumedBytes } = splitLines(bytes, { maxLineBytes: limits.maxLineBytes, isFinal })
+  const maxBytes = readable <= 0 ? 0 : Math.max(readable, limits.maxLineBytes * 2)
+  const part = await followed.source.read({ ...after(from), maxBytes })
+  if (part === undefined) return undefined
+  const unreadBytes = part.bytes.length + part.unreadBytes
+  const base = { tail, from, unreadBytes }
+  const excess = excessOf(unreadBytes, { allowance, limits, rate: followed.rate })
+  if (excess !== undefined) return await leaveOut(base, { allowance, limits, now: options.now, excess })
+  if (maxBytes === 0) tail.isBehind = unreadBytes > 0
+  const { messages, consumedBytes } = splitLines(bufferOf(part), {
+    maxLineBytes: limits.maxLineBytes,
+    isFinal: options.isFinal && part.unreadBytes === 0,
+  })
   if (consumedBytes === 0) return undefined
   return {
-    tail,
-    lines: messages.flatMap((message) => lineOf(tail.output, message, options.now) ?? []),
-    position: { path: tail.output.path, file: state.file, offset: start + consumedBytes },
-    hasMore: bytes.length < unread,
+    ...base,
+    lines: [...(part.hasGap ? [GAP] : []), ...messages].flatMap((message) => followed.lineOf(message, options.now) ?? []),
+    cursor: part.cursorAt(consumedBytes),
+    takenBytes: consumedBytes,
+    hasMore: part.unreadBytes > 0,
     allowance: allowance && spent(allowance, { lines: messages.length, bytes: consumedBytes }),
     leftOut: tail.leftOut,
   }
 }
 
-function allowanceOf(tail: Tail, { rate }: TailLimits, now: number): Allowance | undefined {
-  if (rate === undefined || 'read' in tail.output) return undefined
-  return tail.allowance === undefined ? fullAllowance(rate, now) : refilled(tail.allowance, rate, now)
+const GAP = 'Some output before this is missing: it was gone before it could be stored.'
+
+const after = (cursor: Cursor | undefined): { after?: Cursor } => (cursor === undefined ? {} : { after: cursor })
+
+const bufferOf = ({ bytes }: OutputPart): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
+function allowanceOf({ followed: { rate }, allowance }: Tail, now: number): Allowance | undefined {
+  if (rate === undefined) return undefined
+  return allowance === undefined ? fullAllowance(rate, now) : refilled(allowance, rate, now)
 }
 
 interface Excess {
@@ -132,7 +120,13 @@ interface Excess {
   because: string
 }
 
-function excessOf(unread: number, allowance: Allowance | undefined, { maxUnreadBytes, rate }: TailLimits): Excess | undefined {
+interface Bounds {
+  allowance: Allowance | undefined
+  limits: TailLimits
+  rate: LogRate | undefined
+}
+
+function excessOf(unread: number, { allowance, limits: { maxUnreadBytes }, rate }: Bounds): Excess | undefined {
   if (allowance !== undefined && rate !== undefined && unread > maxUnread(allowance, rate)) {
     const because = `Output came faster than ${rate.linesPerSecond} lines or ${Math.round(rate.bytesPerSecond / 1024)} KB a second, which is what is kept`
     return { keepBytes: Math.min(keptBytes(allowance, rate), maxUnreadBytes), because }
@@ -142,63 +136,44 @@ function excessOf(unread: number, allowance: Allowance | undefined, { maxUnreadB
 }
 
 interface LeavingOut {
-  state: FileState
-  start: number
   allowance: Allowance | undefined
   limits: TailLimits
   now: number
   excess: Excess
 }
 
+const NEWLINE = 10
 const REPORT_EVERY_MS = 1000
 
 /** Skips the oldest part, and says so in a line, together with what was skipped since the last such line. */
-function leaveOut(tail: Tail, { state, start, allowance, limits, now, excess }: LeavingOut): TailStep {
-  const { path } = tail.output
-  const offset = skipTo(path, state.sizeBytes - excess.keepBytes, limits.maxLineBytes)
-  const bytes = tail.leftOut.bytes + offset - start
+async function leaveOut(
+  base: Pick<TailStep, 'tail' | 'from' | 'unreadBytes'>,
+  { allowance, limits, now, excess }: LeavingOut,
+): Promise<TailStep | undefined> {
+  const { tail, from } = base
+  const { source, lineOf } = tail.followed
+  const part = await source.read({ ...after(from), maxBytes: limits.maxLineBytes, newestBytes: excess.keepBytes })
+  if (part === undefined) return undefined
+  const takenBytes = part.bytes.indexOf(NEWLINE) + 1
+  const bytes = tail.leftOut.bytes + part.skippedBytes + takenBytes
   const isReported = allowance === undefined || now - tail.leftOut.reportedAt >= REPORT_EVERY_MS
   const lines = Math.round(bytes / (allowance?.lineBytes ?? Number.POSITIVE_INFINITY))
   const about = lines > 0 ? ` (about ${lines} lines)` : ''
-  const line = isReported ? lineOf(tail.output, `${excess.because}: ${bytes} bytes${about} were left out here.`, now) : undefined
+  const reports = [...(part.hasGap ? [GAP] : []), ...(isReported ? [`${excess.because}: ${bytes} bytes${about} were left out here.`] : [])]
   return {
-    tail,
-    lines: line === undefined ? [] : [line],
-    position: { path, file: state.file, offset },
+    ...base,
+    lines: reports.flatMap((report) => lineOf(report, now) ?? []),
+    cursor: part.cursorAt(takenBytes),
+    takenBytes: part.skippedBytes + takenBytes,
     hasMore: true,
     allowance,
     leftOut: isReported ? { bytes: 0, reportedAt: now } : { ...tail.leftOut, bytes },
   }
 }
 
-export function commitTail({ tail, position, allowance, leftOut }: TailStep): void {
-  if (tail.file !== position.file || position.offset < tail.offset) tail.releasedOffset = 0
-  tail.file = position.file
-  tail.offset = position.offset
+export function commitTail({ tail, cursor, takenBytes, allowance, leftOut }: TailStep): void {
+  tail.cursor = cursor
+  tail.unreleasedBytes += takenBytes
   tail.allowance = allowance
   tail.leftOut = leftOut
-}
-
-/** A file that is not the one known, or has become shorter, is read from its start. */
-const startOf = (tail: Tail, state: FileState): number => (tail.file === state.file && tail.offset <= state.sizeBytes ? tail.offset : 0)
-
-function lineOf(output: OutputFile | RecordFile, message: string, now: number): NewLogLine | undefined {
-  if ('read' in output) return output.read(message)
-  const { path: _, ...origin } = output
-  return { ...origin, timestampMs: now, level: guessLevel(message), message }
-}
-
-function skipTo(path: string, offset: number, maxLineBytes: number): number {
-  const newline = readAt(path, offset, maxLineBytes).indexOf(10)
-  return newline === -1 ? offset : offset + newline + 1
-}
-
-function readAt(path: string, offset: number, length: number): Buffer {
-  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW)
-  try {
-    const buffer = Buffer.allocUnsafe(length)
-    return buffer.subarray(0, readSync(descriptor, buffer, 0, length, offset))
-  } finally {
-    closeSync(descriptor)
-  }
 }

@@ -1,4 +1,5 @@
 import { accessFiles, isFinished } from '../../ingress/traffic/access-files.ts'
+import { GrowingFile } from '../../platform/files/growing/growing-file.ts'
 import type { Collector } from '../logs/collector.ts'
 import type { NewLogLine } from '../logs/line.ts'
 import { type Repeated, repeat } from './repeated.ts'
@@ -44,7 +45,8 @@ export function startAccessFeed({ dir, collector, hasService, onError, pollMs = 
       if (stopping.aborted) return
       const { path } = file
       followed.add(path)
-      collector.follow({ path, read })
+      // The ingress counts what a file holds, so none is emptied before it is done with it.
+      collector.follow({ key: path, source: new GrowingFile(path, { mayBeEmptied: false }), lineOf: read })
       if (!isFinished(file, files)) continue
       await collector.remove(path)
       followed.delete(path)

@@ -3,12 +3,11 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { spawnProcess } from '../../../../server/platform/process/spawn.ts'
-import { appendOutput } from '../../../../server/telemetry/logs/append-output.ts'
 import { type Collector, type CollectorOptions, createCollector } from '../../../../server/telemetry/logs/collector.ts'
 import { compileFilter } from '../../../../server/telemetry/logs/filter.ts'
 import type { LogLine } from '../../../../server/telemetry/logs/line.ts'
 import { openLogStore } from '../../../../server/telemetry/logs/store.ts'
-import { type Fixture, makeStore, randomFrom, until } from './fixture.ts'
+import { type Fixture, type FollowedFile, followedFile, makeStore, randomFrom, until } from './fixture.ts'
 
 let fixture: Fixture
 let path: string
@@ -32,7 +31,7 @@ function collect(options: Partial<CollectorOptions> = {}): Collector {
   return collector
 }
 
-const output = (over = {}) => ({ path, resource: 'srv-a', instance: 'srv-a-1', type: 'app' as const, ...over })
+const output = (over: Partial<FollowedFile> = {}) => followedFile({ path, ...over })
 const messages = () => live.map((line) => line.message)
 
 async function storedMessages(store = fixture.store): Promise<string[]> {
@@ -50,19 +49,18 @@ describe('following', () => {
   test('stores finished lines as they are written, also of a file that does not exist yet', async () => {
     collect().follow(output({ deployId: 'dep-1' }))
     await Bun.sleep(10)
-    appendOutput(path, 'one\ntwo\r\nthr')
+    appendFileSync(path, 'one\ntwo\r\nthr')
     await until(() => live.length === 2)
-    appendOutput(path, 'ee\n')
+    appendFileSync(path, 'ee\n')
     await until(() => live.length === 3)
     expect(messages()).toEqual(['one', 'two', 'three'])
     expect(live[0]).toMatchObject({ resource: 'srv-a', instance: 'srv-a-1', deployId: 'dep-1', type: 'app', level: 'info' })
-    expect(statSync(path).mode & 0o777).toBe(0o600)
   })
 
   test('unfollow with drain stores everything, an unterminated last line included', async () => {
     const collector = collect({ pollMs: 10_000 })
     collector.follow(output())
-    appendOutput(path, `${'line\n'.repeat(100_000)}no newline`)
+    appendFileSync(path, `${'line\n'.repeat(100_000)}no newline`)
     await collector.unfollow(path, { drain: true })
     expect(live).toHaveLength(100_001)
     expect(live.at(-1)?.message).toBe('no newline')
@@ -71,10 +69,10 @@ describe('following', () => {
   test('flush stores what is finished and leaves the rest for later', async () => {
     const collector = collect({ pollMs: 10_000 })
     collector.follow(output())
-    appendOutput(path, 'done\nunfin')
+    appendFileSync(path, 'done\nunfin')
     await collector.flush(path)
     expect(messages()).toEqual(['done'])
-    appendOutput(path, 'ished\n')
+    appendFileSync(path, 'ished\n')
     await collector.flush(path)
     expect(messages()).toEqual(['done', 'unfinished'])
   })
@@ -83,7 +81,7 @@ describe('following', () => {
     const collector = collect()
     collector.follow(output())
     const giant = 'ä€🦊x'.repeat(100_000)
-    appendOutput(path, `${giant}\nafter\n`)
+    appendFileSync(path, `${giant}\nafter\n`)
     await until(() => messages().includes('after'))
     const pieces = messages().slice(0, -1)
     expect(pieces.join('')).toBe(giant)
@@ -114,14 +112,14 @@ describe('following', () => {
 
   test('a file replaced by another is read from its start, a truncated one too', async () => {
     collect().follow(output())
-    appendOutput(path, 'first file, a long line\n')
+    appendFileSync(path, 'first file, a long line\n')
     await until(() => live.length === 1)
     renameSync(path, `${path}.old`)
-    appendOutput(path, 'second\n')
+    appendFileSync(path, 'second\n')
     await until(() => live.length === 2)
     truncateSync(path, 0)
     await Bun.sleep(30)
-    appendOutput(path, 'x\n')
+    appendFileSync(path, 'x\n')
     await until(() => live.length === 3)
     expect(messages()).toEqual(['first file, a long line', 'second', 'x'])
   })
@@ -134,7 +132,7 @@ describe('following', () => {
     const collector = collect({ onError: (error) => errors.push(error) })
     collector.follow(output({ path: link }))
     collector.follow(output())
-    appendOutput(path, 'fine\n')
+    appendFileSync(path, 'fine\n')
     await until(() => live.length === 1 && errors.length > 0)
     expect(messages()).toEqual(['fine'])
   })
@@ -150,7 +148,7 @@ describe('following', () => {
       },
     }
     collect({ store, onError: (error) => errors.push(error) }).follow(output())
-    appendOutput(path, 'precious\n')
+    appendFileSync(path, 'precious\n')
     await until(() => errors.length > 0)
     isFull = false
     await until(() => live.length === 1)
@@ -177,19 +175,19 @@ describe('following', () => {
     await collector.flush(path)
     expect(statSync(path).size).toBe(40_000_000)
     expect(statSync(path).blocks * 512).toBeLessThan(20_000_000)
-    appendOutput(path, 'still here\n')
+    appendFileSync(path, 'still here\n')
     await collector.flush(path)
     expect(messages().at(-1)).toBe('still here')
   })
 
   test('a file of which no part can be given back is emptied when it is stored, and goes on', async () => {
     writeFileSync(path, `${'w'.repeat(9999)}\n`.repeat(4000))
-    const collector = collect({ pollMs: 10_000, releaseSpace: () => false })
-    collector.follow(output())
+    const collector = collect({ pollMs: 10_000 })
+    collector.follow(output({ file: { releaseSpace: () => false } }))
     await collector.flush(path)
     expect(statSync(path).size).toBeLessThan(40_000_000)
-    appendOutput(path, `${'x'.repeat(9999)}\n`.repeat(2000))
-    appendOutput(path, 'still here\n')
+    appendFileSync(path, `${'x'.repeat(9999)}\n`.repeat(2000))
+    appendFileSync(path, 'still here\n')
     await collector.flush(path)
     expect(live).toHaveLength(6001)
     expect(messages().at(-1)).toBe('still here')
@@ -199,7 +197,7 @@ describe('following', () => {
     const collector = collect()
     const paths = Array.from({ length: 250 }, (_, i) => `${path}-${i}`)
     for (const [i, each] of paths.entries()) collector.follow(output({ path: each, instance: `srv-a-${i}` }))
-    for (let round = 0; round < 20; round++) for (const each of paths) appendOutput(each, `round ${round}\n`)
+    for (let round = 0; round < 20; round++) for (const each of paths) appendFileSync(each, `round ${round}\n`)
     await until(() => live.length === 5000)
     const wanted = Array.from({ length: 20 }, (_, round) => `round ${round}`)
     for (const [i] of paths.entries()) {
@@ -207,7 +205,7 @@ describe('following', () => {
     }
   })
 
-  test('1,000 times following and removing leaves no descriptor, file or position', async () => {
+  test('1,000 times following and removing leaves no descriptor, file or cursor', async () => {
     const collector = collect()
     // Only those of our own files: other tests share this process.
     const descriptors = () => readdirSync('/proc/self/fd').filter((name) => linkOf(`/proc/self/fd/${name}`).startsWith(path)).length
@@ -215,9 +213,9 @@ describe('following', () => {
     for (let i = 0; i < 1000; i++) {
       const each = `${path}-${i}`
       collector.follow(output({ path: each }))
-      appendOutput(each, 'x')
+      appendFileSync(each, 'x')
       await collector.remove(each)
-      expect(fixture.store.position(each)).toBeUndefined()
+      expect(fixture.store.cursor(each)).toBeUndefined()
     }
     expect(live).toHaveLength(1000)
     expect(descriptors()).toBe(before)

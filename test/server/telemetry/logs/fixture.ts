@@ -1,8 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { GrowingFile, type GrowingFileOptions } from '../../../../server/platform/files/growing/growing-file.ts'
+import { guessLevel } from '../../../../server/telemetry/logs/level.ts'
 import type { NewLogLine } from '../../../../server/telemetry/logs/line.ts'
+import type { LogRate } from '../../../../server/telemetry/logs/rate.ts'
 import { type LogStore, openLogStore } from '../../../../server/telemetry/logs/store.ts'
+import type { Followed } from '../../../../server/telemetry/logs/tail.ts'
 
 export interface Fixture {
   dir: string
@@ -36,6 +40,20 @@ export const makeLine = (message: string, over: Partial<NewLogLine> = {}): NewLo
   level: 'info',
   message,
   ...over,
+})
+
+export interface FollowedFile extends Partial<Pick<NewLogLine, 'resource' | 'instance' | 'deployId' | 'type'>> {
+  path: string
+  rate?: LogRate
+  file?: Partial<GrowingFileOptions>
+}
+
+/** A file that lines of an instance are collected from, under its path. */
+export const followedFile = ({ path, rate, file, ...over }: FollowedFile): Followed => ({
+  key: path,
+  source: new GrowingFile(path, { mayBeEmptied: true, ...file }),
+  lineOf: (message, now) => makeLine(message, { timestampMs: now, level: guessLevel(message), ...over }),
+  rate,
 })
 
 /** A reproducible source of numbers below `n`. */

@@ -13,7 +13,7 @@ import {
   refilled,
   spent,
 } from '../../../../server/telemetry/logs/rate.ts'
-import { type Fixture, makeStore, until } from './fixture.ts'
+import { type Fixture, followedFile, makeStore, until } from './fixture.ts'
 
 const rate: LogRate = { linesPerSecond: 100, bytesPerSecond: 10_000, burstSeconds: 2, maxLagSeconds: 1 }
 
@@ -50,29 +50,26 @@ describe('a collector with a rate', () => {
     await collector.stop()
     fixture.remove()
   })
-  const output = (name: string) => ({
-    path: join(fixture.dir, name),
-    resource: `srv-${name}`,
-    instance: `srv-${name}-1`,
-    type: 'app' as const,
-  })
+  const pathOf = (name: string) => join(fixture.dir, name)
+  const output = (name: string, own = rate) =>
+    followedFile({ path: pathOf(name), resource: `srv-${name}`, instance: `srv-${name}-1`, rate: own })
   const of = (name: string) => live.filter(({ resource }) => resource === `srv-${name}`)
   const lines = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => `line ${from + index}\n`).join('')
 
   test('stores a burst whole, and what comes a little faster a little later', async () => {
-    collector = createCollector({ store: fixture.store, pollMs: 2, rate })
+    collector = createCollector({ store: fixture.store, pollMs: 2 })
     collector.follow(output('burst'))
-    appendFileSync(output('burst').path, lines(0, 250))
+    appendFileSync(pathOf('burst'), lines(0, 250))
     await until(() => of('burst').length === 250)
     expect(of('burst').map(({ message }) => message)).toEqual(lines(0, 250).trimEnd().split('\n'))
   })
 
   test('leaves out of a flood what is too much, says how much, and keeps its newest lines', async () => {
-    collector = createCollector({ store: fixture.store, pollMs: 2, rate })
+    collector = createCollector({ store: fixture.store, pollMs: 2 })
     collector.follow(output('flood'))
-    appendFileSync(output('flood').path, lines(0, 200))
+    appendFileSync(pathOf('flood'), lines(0, 200))
     await until(() => of('flood').length >= 190)
-    appendFileSync(output('flood').path, lines(200, 100_000))
+    appendFileSync(pathOf('flood'), lines(200, 100_000))
     await until(() => of('flood').some(({ message }) => message === 'line 99999'))
     const told = of('flood').filter(({ message }) => message.includes('were left out'))
     expect(told).toHaveLength(1)
@@ -83,27 +80,27 @@ describe('a collector with a rate', () => {
   })
 
   test('drains everything that is left when it is told to', async () => {
-    collector = createCollector({ store: fixture.store, pollMs: 1000, rate: { ...rate, maxLagSeconds: 100 } })
-    collector.follow(output('drained'))
-    appendFileSync(output('drained').path, lines(0, 1500))
-    await collector.unfollow(output('drained').path, { drain: true })
+    collector = createCollector({ store: fixture.store, pollMs: 1000 })
+    collector.follow(output('drained', { ...rate, maxLagSeconds: 100 }))
+    appendFileSync(pathOf('drained'), lines(0, 1500))
+    await collector.unfollow(pathOf('drained'), { drain: true })
     expect(of('drained')).toHaveLength(1500)
   })
 
   test('reads a neighbour of a flood that never pauses, whose file takes little space', async () => {
-    collector = createCollector({ store: fixture.store, pollMs: 20, rate })
-    const flood = output('endless')
-    collector.follow(flood)
+    collector = createCollector({ store: fixture.store, pollMs: 20 })
+    const flood = pathOf('endless')
+    collector.follow(output('endless'))
     collector.follow(output('neighbour'))
-    const child = spawnProcess(['yes', 'a line of the flood'], { stdout: { appendTo: flood.path }, env: { PATH: '/usr/bin:/bin' } })
+    const child = spawnProcess(['yes', 'a line of the flood'], { stdout: { appendTo: flood }, env: { PATH: '/usr/bin:/bin' } })
     try {
       await until(() => of('endless').length > 100)
       for (let n = 0; n < 20; n++) {
-        appendFileSync(output('neighbour').path, `${n}\n`)
+        appendFileSync(pathOf('neighbour'), `${n}\n`)
         await until(() => of('neighbour').length === n + 1)
       }
-      await until(() => statSync(flood.path).size > 512 * 1024 * 1024)
-      expect(statSync(flood.path).blocks * 512).toBeLessThan(256 * 1024 * 1024)
+      await until(() => statSync(flood).size > 512 * 1024 * 1024)
+      expect(statSync(flood).blocks * 512).toBeLessThan(256 * 1024 * 1024)
     } finally {
       child.kill('SIGKILL')
       await child.exited

@@ -1,4 +1,6 @@
 import { Database } from 'bun:sqlite'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { compileFilter, type LogFilter, matches } from '../../../../server/telemetry/logs/filter.ts'
 import type { LogLine } from '../../../../server/telemetry/logs/line.ts'
@@ -253,14 +255,31 @@ describe('values', () => {
 })
 
 describe('reopening', () => {
-  test('keeps lines, positions and the sequence', async () => {
-    const position = { path: '/x', file: '1:2', offset: 77 }
-    const [first] = fixture.store.append([makeLine('one')], [position])
+  test('keeps lines, cursors and the sequence', async () => {
+    const [first] = fixture.store.append([makeLine('one')], [{ key: 'srv-a/srv-a-1', cursor: '1:2:77' }])
     const second = openLogStore(fixture.path)
-    expect(second.position('/x')).toEqual(position)
+    expect(second.cursor('srv-a/srv-a-1')).toBe('1:2:77')
+    expect(second.cursor('srv-a/srv-a-2')).toBeUndefined()
     expect(second.nextSeq()).toBe((first?.seq ?? 0) + 1)
     expect((await second.query({ resource: 'any' })).logs).toEqual([first])
     second.close()
+  })
+
+  test('goes on in outputs and files of the access log where a database of before has stopped', () => {
+    const path = join(fixture.dir, 'before.db')
+    const db = new Database(path, { create: true })
+    db.run(readFileSync(join(import.meta.dirname, '../../../../server/telemetry/logs/migrations/0001_initial.sql'), 'utf8'))
+    for (const known of [
+      '/data/services/srv-a/output/srv-a-1.log',
+      'data/services/crn-b/output/dep-c.build.log',
+      '/data/run/access/1-2-3-4.log',
+    ])
+      db.run('INSERT INTO positions VALUES (?, ?, ?)', [known, '1:2:3', 77])
+    db.run('PRAGMA user_version = 1')
+    db.close()
+    const store = openLogStore(path)
+    for (const key of ['srv-a/srv-a-1', 'crn-b/dep-c.build', '/data/run/access/1-2-3-4.log']) expect(store.cursor(key)).toBe('1:2:3:77')
+    store.close()
   })
 
   test('a database of a newer executable is refused', () => {
