@@ -50,7 +50,6 @@ export function createFakeMachine(clock: Clock = realClock): FakeMachine {
   const runs = new Map<string, Run>()
   const unknown = new Set<Run>()
   const outputs = createFakeOutputs()
-  const written = new Map<string, string>()
   const started = new Map<string, number>()
   const listeners = new Set<(run: Run) => void>()
   let addresses = 0
@@ -60,7 +59,6 @@ export function createFakeMachine(clock: Clock = realClock): FakeMachine {
 
   function begin(workload: Workload): Run {
     const { promise, resolve } = Promise.withResolvers<End>()
-    const decoder = new TextDecoder()
     const index = ++addresses
     const run: Run = {
       ...workload,
@@ -73,9 +71,7 @@ export function createFakeMachine(clock: Clock = realClock): FakeMachine {
         ...workload,
         clock,
         write: (bytes) => {
-          const { serviceId, outputName: name, kind } = workload
-          written.set(name, `${written.get(name) ?? ''}${decoder.decode(bytes, { stream: true })}`)
-          if (kind !== 'terminal') outputs.append({ serviceId, name }, bytes)
+          outputs.append(workload, bytes)
           workload.onOutput?.(bytes)
         },
         onEnd: (end) => {
@@ -103,7 +99,7 @@ export function createFakeMachine(clock: Clock = realClock): FakeMachine {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
-    output: (id) => written.get(id) ?? '',
+    output: outputs.written,
     dial: dialAmong(running, clock),
     starts: (id) => started.get(id) ?? 0,
     running: () => running().map(({ id }) => id),

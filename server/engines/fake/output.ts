@@ -1,5 +1,6 @@
 import type { Cursor, OpenOutput, OutputName, OutputRequest, Outputs } from '../port/output.ts'
 import type { FaultyCalls } from './faults.ts'
+import type { Workload } from './workload.ts'
 
 /** What is kept of one output: bytes from an offset on, counted from the first that was ever written. */
 interface Kept {
@@ -10,7 +11,9 @@ interface Kept {
 }
 
 export interface FakeOutputs {
-  append(output: OutputName, bytes: Uint8Array): void
+  append(writer: Pick<Workload, 'serviceId' | 'outputName' | 'kind'>, bytes: Uint8Array): void
+  /** All that was ever written under a name, whatever is kept of it. */
+  written(name: string): string
   /** Drops what is oldest, read or not, as an engine does that keeps only so much. */
   rotate(output: OutputName, keptBytes: number): void
   /** The port of one engine on this machine. */
@@ -19,12 +22,18 @@ export interface FakeOutputs {
 
 export function createFakeOutputs(): FakeOutputs {
   const kept = new Map<string, Kept>()
+  const written = new Map<string, Uint8Array>()
   let numbers = 0
   return {
-    append(output, bytes) {
-      const known = kept.get(keyOf(output)) ?? { number: ++numbers, firstOffset: 0, bytes: new Uint8Array() }
-      kept.set(keyOf(output), { ...known, bytes: joined(known.bytes, bytes) })
+    append({ serviceId, outputName: name, kind }, bytes) {
+      written.set(name, joined(written.get(name) ?? nothing, bytes))
+      // A terminal has no kept output.
+      if (kind === 'terminal') return
+      const key = keyOf({ serviceId, name })
+      const known = kept.get(key) ?? { number: ++numbers, firstOffset: 0, bytes: nothing }
+      kept.set(key, { ...known, bytes: joined(known.bytes, bytes) })
     },
+    written: (name) => new TextDecoder().decode(written.get(name) ?? nothing),
     rotate(output, keptBytes) {
       const known = kept.get(keyOf(output))
       if (known !== undefined) dropBefore(known, endOf(known) - keptBytes)
@@ -38,6 +47,8 @@ export function createFakeOutputs(): FakeOutputs {
     }),
   }
 }
+
+const nothing = new Uint8Array()
 
 const keyOf = ({ serviceId, name }: OutputName): string => `${serviceId}/${name}`
 const endOf = ({ firstOffset, bytes }: Kept): number => firstOffset + bytes.length
