@@ -2,9 +2,11 @@ import { createApp } from '../../server/api/app/app.ts'
 import { compose } from '../../server/boot/serve/compose.ts'
 import { recover } from '../../server/boot/serve/recover.ts'
 import { readConfig } from '../../server/boot/settings/config.ts'
+import { createFakeBuilder } from '../../server/builders/fake/builder.ts'
 import { createFakeEngine } from '../../server/engines/fake/engine.ts'
 import { createFakeMachine, type FakeMachine } from '../../server/engines/fake/machine.ts'
 import { createServerLog } from '../../server/platform/server-log.ts'
+import { createFakeArtifacts } from '../../server/runtime/artifacts/fake.ts'
 import { noQuota } from '../../server/runtime/space/quota.ts'
 import { closeInTurn } from './closing.ts'
 import { makeDataDir } from './data-dir.ts'
@@ -34,13 +36,15 @@ export async function startFakePlatform(env: Record<string, string> = {}): Promi
   const logged: string[] = []
   const log = createServerLog((line) => logged.push(line))
   const machine = createFakeMachine()
+  const artifacts = createFakeArtifacts()
   const { context, work, close } = await compose({
     config,
     version: '0.0.0-test',
-    executable: process.execPath,
     log,
     parts: {
-      engine: createFakeEngine(machine),
+      engine: createFakeEngine(machine, artifacts.has),
+      artifacts,
+      builder: createFakeBuilder(artifacts),
       ingress: idleIngress,
       routes: idleRoutes,
       diskQuota: noQuota('a test limits nobody'),

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import { AppError } from '../../../shared/error.ts'
 import { searchPathIn } from '../../platform/stack.ts'
 import { type BuildPlan, type BuildStep, stackOf } from '../detect/plan.ts'
 import { commandIn } from '../launch.ts'
 import type { StepExit } from '../port.ts'
+import { firstLine, requireSuccess } from '../step-exit.ts'
 import { type ArtifactOptions, takeArtifact } from './artifact.ts'
 
 export interface PlacedStep extends BuildStep {
@@ -33,7 +33,7 @@ export async function buildRelease(options: BuildOptions): Promise<string> {
     log(`==> ${step.name}: ${firstLine(step.command)}`)
     const exit = await options.runStep({ ...step, command: commandIn(step.dir, step.command), cwd: sourceDir, env })
     signal.throwIfAborted()
-    if (exit.exitCode !== 0) throw new AppError('bad_request', describeFailure(step, exit))
+    requireSuccess(step, exit)
   }
   const artifactDir = await takeArtifact({ ...options, publishPaths: plan.publishPaths })
   log('==> Build succeeded')
@@ -55,19 +55,4 @@ function buildEnvironment({ sourceDir, cacheDir, plan, env }: BuildOptions): Rec
   const cached = Object.entries(plan.cacheEnv).map(([name, folder]) => [name, join(cacheDir, folder)])
   // The caches come last: npm hands its own to whatever it starts, so the operator's may be another user's.
   return { ...plan.buildEnv, ...env, ...Object.fromEntries(cached), PATH: searchPathIn(stackOf(plan), sourceDir) }
-}
-
-function describeFailure(step: BuildStep, exit: StepExit): string {
-  const command = firstLine(step.command)
-  if (exit.timedOut) return `Build failed: ${command} took longer than a build may take`
-  if (exit.oomKilled) return `Build failed: ${command} ran out of memory; choose a larger build plan`
-  const how = exit.exitCode === null ? `was ended by ${exit.signal ?? 'a signal'}` : `exited with ${exit.exitCode}`
-  return `Build failed: ${command} ${how}; see the build log`
-}
-
-const SHOWN_COMMAND_LENGTH = 200
-
-function firstLine(command: string): string {
-  const line = command.split('\n', 1)[0] ?? ''
-  return line.length > SHOWN_COMMAND_LENGTH || line !== command ? `${line.slice(0, SHOWN_COMMAND_LENGTH)} …` : line
 }

@@ -23,7 +23,7 @@ export interface TreeBuilderOptions {
   config: Pick<BuilderSettings, 'CP_BUILD_PATH' | 'buildEnv'>
   /** What is run as a step has a network of its own unless it asks for the machine's. */
   hasOwnNetworks: boolean
-  /** This executable, which also runs JavaScript where no node is installed; absent where nothing is built. */
+  /** This executable, which also runs JavaScript where no node is installed; absent where it is not to. */
   executable?: string
   /** Keeps a built folder, which is taken away from where it stands, and returns the digest of its content. */
   keep(serviceId: string, folder: string, signal: AbortSignal): Promise<string>
@@ -83,11 +83,11 @@ interface Place {
   appDir: string
 }
 
-async function planBuild({ config, paths, request }: Job, { sourceDir, appDir }: Place): Promise<BuildPlan> {
+async function planBuild({ config, paths, executable, request }: Job, { sourceDir, appDir }: Place): Promise<BuildPlan> {
   const toolchains = await findToolchains({
     searchPath: [...config.CP_BUILD_PATH, ...DEFAULT_TOOLCHAIN_PATH],
     homes: ownHomes(),
-    selfToolchainDir: paths.toolchain,
+    ...(executable !== undefined && { selfToolchainDir: paths.toolchain }),
   })
   const files = openSourceView(sourceDir)
   return detectBuild({

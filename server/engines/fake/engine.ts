@@ -5,11 +5,13 @@ import type { FakeMachine, Run } from './machine.ts'
 import { openFakeTerminal } from './terminal.ts'
 import { workloadOf } from './workload.ts'
 
+type HasArtifact = (serviceId: string, digest: string) => boolean
+
 /**
  * An engine in memory, for tests: programs are small scripts (program.ts), time is the machine's clock, and faults befall calls as the test
  * wants. Engines on one machine know the same workloads, as those do that are opened one after the other on the same state.
  */
-export function createFakeEngine(machine: FakeMachine): Engine {
+export function createFakeEngine(machine: FakeMachine, hasArtifact: HasArtifact = () => true): Engine {
   const { runs, faults, clock } = machine
   const listeners = new Set<ExitListener>()
   const own = new Set<Run>()
@@ -33,7 +35,11 @@ export function createFakeEngine(machine: FakeMachine): Engine {
     capabilities: { ownNetworks: true, stacks: ['host'], volumes: 'folders' },
     output: machine.outputs.port(faults),
     guarantees: async () => [],
-    start: (spec) => faults.around('start', async () => startInstance(machine, spec)),
+    start: (spec) =>
+      faults.around('start', async () => {
+        requireFiles(spec, hasArtifact)
+        startInstance(machine, spec)
+      }),
     inspect: (id) => faults.around('inspect', async () => stateOf(runs.get(id))),
     list: () => faults.around('list', async () => [...runs.values()].flatMap(listed)),
     stop: (id, { graceMs }) => faults.around('stop', () => stopRun(machine, runs.get(id), graceMs)),
@@ -73,6 +79,11 @@ export function createFakeEngine(machine: FakeMachine): Engine {
       for (const { id } of own) runs.delete(id)
     },
   }
+}
+
+function requireFiles({ owner, files }: InstanceSpec, hasArtifact: HasArtifact): void {
+  if ('artifact' in files && !hasArtifact(owner.serviceId, files.artifact))
+    throw new AppError('unavailable', `The files ${files.artifact} are not kept`)
 }
 
 function startInstance(machine: FakeMachine, spec: InstanceSpec): void {

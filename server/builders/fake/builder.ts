@@ -1,0 +1,39 @@
+import { traitsOf } from '../../../shared/service-type.ts'
+import type { Stack } from '../../platform/stack.ts'
+import type { Builder, BuildRequest, BuiltRelease } from '../port.ts'
+import { requireSuccess } from '../step-exit.ts'
+
+interface FakeBuilderOptions {
+  keep(serviceId: string, built: string, signal: AbortSignal): Promise<string>
+}
+
+const stack: Stack = { kind: 'host', folders: [], searchPath: [] }
+
+/**
+ * A builder in memory, for tests. A service's settings say all of what it builds: the build command is run as the one step, the start
+ * command is what is released, and the digest follows from both and the upload. No source is unpacked.
+ */
+export const createFakeBuilder = ({ keep }: FakeBuilderOptions): Builder => ({
+  async build(request) {
+    const { owner, source, settings, signal } = request
+    signal.throwIfAborted()
+    const { buildCommand: command = '', startCommand = '' } = settings
+    if (command !== '') await runStep(request, command)
+    const artifact = await keep(owner.serviceId, JSON.stringify({ source: source.sha256, command, startCommand }), signal)
+    request.log('==> Build succeeded')
+    return { artifact, launch: launchOf(request) }
+  },
+})
+
+async function runStep({ env, log, runStep: run, signal }: BuildRequest, command: string): Promise<void> {
+  log(`==> build: ${command}`)
+  const exit = await run({ name: 'build', command, dir: '', env, stack, network: 'none' })
+  signal.throwIfAborted()
+  requireSuccess({ command }, exit)
+}
+
+function launchOf({ settings }: BuildRequest): BuiltRelease['launch'] {
+  const { type, runtime, startCommand } = settings
+  const fallback = traitsOf(type).runsProgram ? 'shell' : 'static'
+  return { runtime: runtime ?? fallback, startCommand: startCommand ?? '', env: {}, stack }
+}
