@@ -1,8 +1,8 @@
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { findFreePort, INSTANCE_PORTS } from '../../server/engines/free-port.ts'
 import { createProcessEngine } from '../../server/engines/process/engine.ts'
+import { findFreePort, INSTANCE_PORTS } from '../../server/engines/process/network/free-port.ts'
 import { spawnProcess } from '../../server/platform/process/spawn.ts'
 
 const ROUNDS = 31
@@ -19,7 +19,7 @@ export async function run(): Promise<void> {
   const isolated: number[] = []
   try {
     for (let round = 0; round < ROUNDS; round++) {
-      const port = await findFreePort(INSTANCE_PORTS, new Set())
+      const port = findFreePort(INSTANCE_PORTS, new Set())
       const env = { PORT: String(port), PATH: '/usr/bin:/bin', BUN_BE_BUN: '1' }
       bare.push(await timeBare(port, env, paths))
       isolated.push(await timeIsolated(engine, { port, env, paths, round }))
@@ -82,7 +82,7 @@ async function timeIsolated(engine: Awaited<ReturnType<typeof createProcessEngin
     port,
   })
   const state = await engine.inspect(instanceId)
-  await firstAnswer(state?.status === 'running' ? state.address : '127.0.0.1', port)
+  await firstAnswer((state?.status === 'running' && state.endpoint?.host) || '127.0.0.1', port)
   const elapsedMs = performance.now() - startedAt
   await engine.stop(instanceId, { graceMs: 1000 })
   await engine.remove(instanceId)

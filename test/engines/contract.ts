@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Engine, ExitedState, OpenTerminal } from '../../server/engines/port/port.ts'
-import type { InstanceSpec } from '../../server/engines/port/workload.ts'
+import type { InstanceSpec, View } from '../../server/engines/port/workload.ts'
 import { type ContractWorld, until } from './world.ts'
 
 /** What every engine promises, whatever it runs workloads with. */
@@ -66,6 +66,33 @@ export function describeEngine(name: string, makeWorld: () => ContractWorld): vo
       await until('it has started', () => world.output(spec) !== '')
       expect(world.output(spec)).toBe('started\n')
       expect(await engine.list()).toEqual([{ instanceId: spec.instanceId, serviceId: 'srv-one', kind: 'instance' }])
+    })
+
+    test('tells a program the port at which it is reached, which is its alone', async () => {
+      const told = { env: ({ port }: View) => ({ PATH: '/usr/bin:/bin', PORT: String(port) }), listens: { preferredPort: 10_000 } }
+      const specs = [1, 2].map(() => world.instance(['printenv', 'serve'], told))
+      const endpoints = await Promise.all(
+        specs.map(async (spec) => {
+          await engine.start(spec)
+          const state = await engine.inspect(spec.instanceId)
+          const { host, port } = (state?.status === 'running' && state.endpoint) || {}
+          await until('it was told', () => world.output(spec).includes(`PORT=${port}\0`))
+          return `${host}:${port}`
+        }),
+      )
+      expect(new Set(endpoints).size).toBe(2)
+    })
+
+    test('gives what listens nowhere no place where it is reached, and tells it none', async () => {
+      const { listens, ...spec } = world.instance(['serve'])
+      const views: View[] = []
+      const env = (view: View) => {
+        views.push(view)
+        return spec.env(view)
+      }
+      await engine.start({ ...spec, env })
+      expect(await engine.inspect(spec.instanceId)).toEqual({ status: 'running', startedAt: expect.any(String) })
+      expect(views).toEqual([expect.not.objectContaining({ port: expect.anything() })])
     })
 
     test('refuses the id of an instance that has ended', async () => {

@@ -80,14 +80,17 @@ test('S18: the search for connections finds them', () => {
 test('S18: the address of a workload is what the engine says, whatever a tenant says', () => {
   const writers = sources.filter((path) => /^server\/(runtime\/workloads|apps\/(instances|workloads|jobs))\//.test(path))
   const written = writers.flatMap((path) =>
-    [...codeOf(path).matchAll(/\baddress: ((?:[a-z]\w*\.)+address|null)\b/g)].map(([, value]) => `${path} ${value}`),
+    [...codeOf(path).matchAll(/\b(?:address|endpoint): ((?:[a-z]\w*\.)+(?:address|host|endpoint)|null)\b/g)].map(
+      ([, value]) => `${path} ${value}`,
+    ),
   )
   // `seen` is the engine's state of the workload, and `step` carries it on.
   expect([...new Set(written.filter((one) => !one.endsWith(' null')))].sort()).toEqual([
-    'server/runtime/workloads/plan.ts seen.address',
-    'server/runtime/workloads/supervisor.ts step.address',
+    'server/runtime/workloads/plan.ts seen.endpoint',
+    'server/runtime/workloads/start.ts endpoint.host',
+    'server/runtime/workloads/supervisor.ts step.endpoint',
   ])
-  expect(sources.filter((path) => /\bnoteAddress\(/.test(codeOf(path)))).toEqual(['server/runtime/workloads/start.ts'])
+  expect(sources.filter((path) => /\bnoteEndpoint\(/.test(codeOf(path)))).toEqual(['server/runtime/workloads/start.ts'])
 })
 
 describe('S18: addresses in the fields of the API', () => {

@@ -8,6 +8,7 @@ import { readStat } from '../../server/engines/process/kernel/proc.ts'
 import { servicePathsOf } from '../../server/platform/paths.ts'
 import { createService, deployApp, packApp } from '../support/apps.ts'
 import { call } from '../support/client.ts'
+import { processOf } from '../support/instance-process.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
 import { redTeamProgram } from '../support/red-team.ts'
 
@@ -119,9 +120,7 @@ async function deployVictim(): Promise<{ id: string; pid: number }> {
   })
   await deployApp(platform, id, await packApp('hello-js', { 'private.txt': planted.code }))
   const instances = await call<{ id: string }[]>(`${platform.url}/v1/services/${id}/instances`, { token: platform.adminToken })
-  const state = await platform.context.engine.inspect(instances.body[0]?.id ?? '')
-  if (state?.status !== 'running') throw new Error('The victim does not run')
-  return { id, pid: state.pid }
+  return { id, pid: processOf(platform.context.paths, instances.body[0]?.id ?? '').pid }
 }
 
 const filesIn = (dir: string): string[] =>

@@ -98,8 +98,7 @@ describe('S31: the output of an app', () => {
     await engine.start(spec)
     const spool = spoolOf(spec.instanceId)
     await until('it has begun', () => world.output(spec) === 'mine\n', PATIENCE_MS)
-    const leader = await engine.inspect(spec.instanceId)
-    const passedOn = openSync(`/proc/${leader?.status === 'running' ? leader.pid : 0}/fd/1`, constants.O_WRONLY)
+    const passedOn = openSync(`/proc/${engine.pidOf(spec.instanceId)}/fd/1`, constants.O_WRONLY)
     try {
       writeFileSync(join(spec.cwd, 'go'), '')
       expect(await endOf(engine, spec.instanceId)).toMatchObject({ exitCode: 0 })

@@ -42,7 +42,7 @@ export async function startFakePlatform(env: Record<string, string> = {}): Promi
     version: '0.0.0-test',
     log,
     parts: {
-      engine: createFakeEngine(machine, artifacts.has),
+      engine: createFakeEngine(machine, { hasArtifact: artifacts.has }),
       artifacts,
       builder: createFakeBuilder(artifacts),
       ingress: idleIngress,

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { findFreePort } from '../../server/engines/free-port.ts'
+import { findFreePort } from '../../server/engines/process/network/free-port.ts'
 import type { Paths } from '../../server/platform/paths.ts'
 import { spawnProcess } from '../../server/platform/process/spawn.ts'
 
@@ -30,13 +30,13 @@ export interface TestIngressOptions {
 
 /** Ports for an ingress that others have to know before it starts. */
 export async function chooseIngressPorts(): Promise<IngressPorts> {
-  const http = await findFreePort(INGRESS_PORTS, new Set())
-  return { http, https: await findFreePort(INGRESS_PORTS, new Set([http])) }
+  const http = findFreePort(INGRESS_PORTS, new Set())
+  return { http, https: findFreePort(INGRESS_PORTS, new Set([http])) }
 }
 
 /** The real ingress, in a process of its own as in production, with its control socket at the usual place. */
 export async function startTestIngress(paths: IngressPaths, { tls }: TestIngressOptions = {}): Promise<TestIngress> {
-  const port = tls?.http ?? (await findFreePort(INGRESS_PORTS, new Set()))
+  const port = tls?.http ?? findFreePort(INGRESS_PORTS, new Set())
   const tlsArguments = tls === undefined ? [] : [String(tls.https), paths.certificatesFile, paths.masterKey]
   const script = fileURLToPath(import.meta.resolve('./ingress-child.ts'))
   const child = spawnProcess(

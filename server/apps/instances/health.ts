@@ -1,7 +1,6 @@
 import { type ServiceType, traitsOf } from '../../../shared/service-type.ts'
 import type { Dial } from '../../platform/network/dial.ts'
 import { type Clock, pause } from '../../platform/work/clock.ts'
-import { isListenedOnBy } from './listener.ts'
 
 export interface HealthCheck {
   clock: Clock
@@ -12,8 +11,8 @@ export interface HealthCheck {
   /** Path that must answer 2xx or 3xx twice in a row; empty: accepting a connection is enough. */
   path: string
   host: string
-  /** Who must be listening; undefined where the address is the instance's alone, and where all services run as one user. */
-  uid: number | undefined
+  /** Whether the instance itself listens at the port; absent where the address is its alone. */
+  listens?(): Promise<boolean>
   lastStatus?: number
   refused?(): Promise<void>
 }
@@ -48,11 +47,11 @@ async function repeatUntil(isTrue: () => Promise<boolean>, { clock, signal, inAR
   }
 }
 
-async function acceptsConnection({ address, port, uid, dial, refused }: HealthCheck): Promise<boolean> {
+async function acceptsConnection({ address, port, listens, dial, refused }: HealthCheck): Promise<boolean> {
   try {
     const connection = await dial({ hostname: address, port }, { data() {}, closed() {} })
     connection.cut()
-    return uid === undefined || isListenedOnBy(port, uid)
+    return listens === undefined || (await listens())
   } catch {
     await refused?.()
     return false

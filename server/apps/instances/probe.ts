@@ -1,11 +1,9 @@
 import { traitsOf } from '../../../shared/service-type.ts'
-import { SHARED_ADDRESS } from '../../engines/port/loopback-address.ts'
-import { isRoot } from '../../platform/service-folders.ts'
+import type { Listener } from '../../engines/port/port.ts'
 import type { AppContext } from '../context.ts'
 import { writeDeployLog } from '../deploys/deploy-log.ts'
 import { releaseById } from '../deploys/release-store.ts'
 import { deployById } from '../deploys/store.ts'
-import { givenPortOf } from '../launch/given-port.ts'
 import { hostOf, internalHostOf } from '../services/addresses.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
 import { instanceById, instancesOf, type StoredInstance, updateInstance } from '../workloads/instance-store.ts'
@@ -20,7 +18,10 @@ export async function probeInstance(context: AppContext, id: string, signal: Abo
   try {
     const check = checkOf(context, service, instance)
     const watching = hasPort(service)
-      ? watchPorts(watchOf(context, service, { instance, check }), AbortSignal.any([signal, healthy.signal]))
+      ? watchPorts(
+          watchOf(context, service, { instance, check, expected: await toldPortOf(context, instance) }),
+          AbortSignal.any([signal, healthy.signal]),
+        )
       : undefined
     await Promise.race([waitUntilHealthy(check, signal), ...(watching === undefined ? [] : [watching.then(never)])])
     healthy.abort()
@@ -37,31 +38,41 @@ const never = (): Promise<never> => new Promise(() => {})
 
 const hasPort = ({ type }: StoredService): boolean => traitsOf(type).listens
 
-function checkOf(context: AppContext, service: StoredService, { id, port, releaseId }: StoredInstance): HealthCheck {
-  const address = instanceById(context.db, id)?.address ?? SHARED_ADDRESS
+function checkOf(context: AppContext, service: StoredService, { id, address, port, releaseId }: StoredInstance): HealthCheck {
+  const { engine } = context
   const check: HealthCheck = {
     clock: context,
     dial: context.dial,
     type: service.type,
-    address,
+    address: address ?? '',
     port,
     path: releaseById(context.db, releaseId)?.settings.healthCheckPath ?? '',
     host: hostOf(context, service.slug),
-    uid: isRoot && address === SHARED_ADDRESS ? service.uid : undefined,
-    refused: async () => void (await context.engine.exposeLoopback(id, check.port)),
+    refused: async () => void (await engine.exposeLoopback(id, check.port)),
+    // Another app may have taken the port while it was free.
+    ...(!engine.capabilities.ownNetworks && { listens: async () => isReachedAt(check.port, await engine.listeners(id)) }),
   }
   return check
+}
+
+const isReachedAt = (port: number, listeners: readonly Listener[]): boolean =>
+  listeners.some((one) => one.port === port && one.reach !== 'nowhere')
+
+/** The row may name the port where the app was found by now. */
+async function toldPortOf({ engine }: AppContext, { id, port }: StoredInstance): Promise<number> {
+  const state = await engine.inspect(id)
+  return (state?.status === 'running' ? state.endpoint?.port : undefined) ?? port
 }
 
 interface Watched {
   instance: StoredInstance
   check: HealthCheck
+  expected: number
 }
 
-function watchOf(context: AppContext, service: StoredService, { instance, check }: Watched): PortWatch {
+function watchOf(context: AppContext, service: StoredService, { instance, check, expected }: Watched): PortWatch {
   const { id } = instance
   const { db, engine } = context
-  const expected = givenPortOf(context, instance)
   const isPrivate = traitsOf(service.type).choosesPort
   return {
     clock: context,

@@ -5,15 +5,14 @@ import type { AppContext } from '../context.ts'
 import { endDeploy } from '../deploys/finish.ts'
 import { deployById } from '../deploys/store.ts'
 import { recordEvent } from '../events/store.ts'
-import { ownPortOf } from '../launch/given-port.ts'
 import { reasonWithLastWords } from '../launch/last-words.ts'
+import { ownPortOf, preferredPortOf } from '../launch/preferred-port.ts'
 import { removeService } from '../services/delete.ts'
 import { type StoredService, serviceById, updateService } from '../services/store.ts'
-import { insertInstance, instanceById, instancesOf, updateInstance } from '../workloads/instance-store.ts'
+import { insertInstance, instanceById, instancesOf, portOfRelease, updateInstance } from '../workloads/instance-store.ts'
 import { noteDowntimeEnd, noteDowntimeStart } from './downtime.ts'
 import { endGuard, flipBack } from './guard.ts'
 import { type Action, type InstanceSet, nextDueAt, planService } from './plan.ts'
-import { choosePort } from './port.ts'
 import { situationOf } from './situation.ts'
 import { fallAsleep, rest, thaw, wake } from './sleep.ts'
 import { concludeDeploy, switchTo } from './switch.ts'
@@ -52,7 +51,7 @@ async function observe({ db }: AppContext, supervisor: Supervisor, serviceId: st
 async function act(context: AppContext, service: StoredService, action: Exclude<Action, { kind: 'launch' }>): Promise<void> {
   switch (action.kind) {
     case 'create':
-      return await createInstance(context, service, action.set)
+      return createInstance(context, service, action.set)
     case 'serve':
       await context.routes.publish()
       return markServing(context, service, action.instanceId)
@@ -93,17 +92,16 @@ async function act(context: AppContext, service: StoredService, action: Exclude<
   }
 }
 
-async function createInstance(context: AppContext, service: StoredService, set: InstanceSet): Promise<void> {
+function createInstance(context: AppContext, service: StoredService, set: InstanceSet): void {
   const releaseId = deployById(context.db, set.deployId)?.releaseId
   if (releaseId == null) return
   const ownPort = ownPortOf(context, service, releaseId)
-  const port = await choosePort(context, { releaseId, ownPort })
   insertInstance(context.db, {
     ...set,
     id: newInstanceId(service.id),
     serviceId: service.id,
     releaseId,
-    port,
+    port: portOfRelease(context.db, releaseId) ?? preferredPortOf({ ownPort }),
     ownPort,
     createdAt: context.now(),
   })

@@ -13,9 +13,6 @@ import { endJob } from './finish.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 import { closeJobOutput } from './output.ts'
 
-/** Nothing listens in a job, but apps that read PORT at start must find a number. */
-const NO_PORT = 0
-
 interface OwnJob {
   job: StoredJob
   service: StoredService
@@ -58,7 +55,7 @@ async function specOfJob(context: AppContext, id: string): Promise<InstanceSpec>
   if (own === undefined || release === undefined) throw new Error(`Job ${id} has no release to run in`)
   const { startCommand, plan, deployId } = own.job
   const given = { ...(startCommand !== null && { command: startCommand }), ...(plan !== null && { plan }) }
-  const workload = { id, deployId: deployId ?? '', port: NO_PORT, ...given }
+  const workload = { id, deployId: deployId ?? '', ...given }
   const spec = await prepareWorkload(context, { service: own.service, release, workload })
   return { ...spec, priority: 'background' }
 }

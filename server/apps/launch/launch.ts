@@ -9,10 +9,10 @@ import { diskForInstance } from '../disks/workload.ts'
 import type { StoredService } from '../services/store.ts'
 import { userNamespacesOf } from '../services/user-namespaces.ts'
 import type { StoredInstance } from '../workloads/instance-store.ts'
-import { givenPortOf } from './given-port.ts'
 import { type PlatformFacts, platformEnv } from './platform-env.ts'
+import { preferredPortOf } from './preferred-port.ts'
 
-type InstanceFacts = Omit<PlatformFacts, 'secretsDir'>
+type InstanceFacts = Omit<PlatformFacts, 'secretsDir' | 'port'>
 
 const MIB = 1024 * 1024
 
@@ -25,16 +25,14 @@ export async function prepareInstance(
   { service, release, instance }: { service: StoredService; release: StoredRelease; instance: StoredInstance },
 ): Promise<InstanceSpec> {
   const { id, deployId } = instance
-  const port = givenPortOf(context, instance)
-  return await prepareWorkload(context, { service, release, workload: { id, deployId, port } })
+  const listens = { preferredPort: preferredPortOf(instance) }
+  return { ...(await prepareWorkload(context, { service, release, workload: { id, deployId } })), listens }
 }
 
 /** What is started in a release: an instance with the command and plan of the release, or a job with its own. */
 export interface ReleaseWorkload {
   id: string
   deployId: string
-  /** 0 for what listens nowhere. */
-  port: number
   command?: string
   plan?: PlanName
 }
@@ -47,8 +45,8 @@ export async function prepareWorkload(
   await ensureServiceFolders(context.paths, service)
   await context.diskQuota.limit(service)
   const disk = await diskForInstance(context, service.id)
-  const { id, deployId, port } = workload
-  return { ...workloadIn(context, { service, release, workload }), ...disk, instanceId: id, deployId, port, outputName: id }
+  const { id, deployId } = workload
+  return { ...workloadIn(context, { service, release, workload }), ...disk, instanceId: id, deployId, outputName: id }
 }
 
 /** What is to run in a release, with its files, variables, secrets and limits, and no volume. */
@@ -56,8 +54,8 @@ export function workloadIn(
   context: AppContext,
   { service, release, workload }: { service: StoredService; release: StoredRelease; workload: ReleaseWorkload },
 ): Workload {
-  const { id, deployId, port, command = release.launch.startCommand, plan = release.settings.plan } = workload
-  const facts = { port, instanceId: id, deployId }
+  const { id, deployId, command = release.launch.startCommand, plan = release.settings.plan } = workload
+  const facts = { instanceId: id, deployId }
   return {
     owner: ownerOf(service),
     files: { artifact: release.artifact },
@@ -88,6 +86,9 @@ interface Surroundings {
   view: View
 }
 
+/** Nothing listens in a job or a shell, but what reads PORT must find a number. */
+const NO_PORT = 0
+
 /** The environment of an instance: the toolchain's, then the user's, then what the platform says, which wins. */
 function instanceEnv(context: AppContext, { service, release, facts, view }: Surroundings): Record<string, string> {
   const { envVars } = releaseSecrets(context, release.id)
@@ -96,7 +97,7 @@ function instanceEnv(context: AppContext, { service, release, facts, view }: Sur
     ...(context.engine.capabilities.ownNetworks ? BEHIND_INGRESS : {}),
     ...release.launch.env,
     ...Object.fromEntries(envVars.map(({ key, value }) => [key, value])),
-    ...platformEnv(context, service, { ...facts, secretsDir: view.secrets }),
+    ...platformEnv(context, service, { ...facts, port: view.port ?? NO_PORT, secretsDir: view.secrets }),
     ...(view.volume !== undefined && { CPD_DISK_PATH: view.volume }),
   }
 }

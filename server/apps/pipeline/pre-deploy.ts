@@ -8,9 +8,6 @@ import { reasonWithLogged } from '../launch/last-words.ts'
 import { workloadIn } from '../launch/launch.ts'
 import type { StoredService } from '../services/store.ts'
 
-/** Nothing listens in a pre-deploy command, but apps that read PORT at start must find a number. */
-const NO_PORT = 0
-
 export function preDeployCommandOf({ db }: Pick<AppContext, 'db'>, { releaseId }: StoredDeploy): string {
   return (releaseId === null ? undefined : releaseById(db, releaseId))?.settings.preDeployCommand ?? ''
 }
@@ -31,7 +28,7 @@ export async function runPreDeploy(
   const id = `${deploy.id}-pre-deploy`
   const result = await context.engine.runTask(
     {
-      ...workloadIn(context, { service, release, workload: { id, deployId: deploy.id, port: NO_PORT, command } }),
+      ...workloadIn(context, { service, release, workload: { id, deployId: deploy.id, command } }),
       ...disk,
       taskId: id,
       outputName: deployOutputName(deploy),

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import { loopbackAddress, SHARED_ADDRESS } from '../../engines/port/loopback-address.ts'
+import { loopbackAddress } from '../../engines/port/loopback-address.ts'
 import type { Capabilities } from '../../engines/port/port.ts'
 import type { Stream } from '../../ingress/tables/route-table.ts'
 import { INTERNAL_PORT } from './internal-port.ts'
@@ -15,9 +15,9 @@ export function streamsOf({ db, engine }: { db: Database; engine: { capabilities
   return listeningOwners(db).flatMap(({ uid, instanceIds }) => {
     const rows = instanceIds.flatMap((instanceId) => {
       const row = rowOf.get(instanceId)
-      return row === null ? [] : [{ instanceId, row }]
+      return row?.address == null ? [] : [{ row, target: { instanceId, host: row.address, port: row.port } }]
     })
-    const targets = rows.map(({ instanceId, row }) => ({ instanceId, host: row.address ?? SHARED_ADDRESS, port: row.port }))
+    const targets = rows.map(({ target }) => target)
     const ports = targets.length === 0 ? [] : portsOf(rows.map(({ row }) => row))
     return ports.map((port) => ({ listen: { host: loopbackAddress(uid), port }, targets }))
   })

@@ -11,8 +11,6 @@ import type { StoredService } from '../services/store.ts'
 import { jobById, type StoredJob, updateJob } from '../workloads/job-store.ts'
 import type { ShellEnd } from './session.ts'
 
-const NO_PORT = 0
-
 export interface TerminalJob {
   job: StoredJob
   release: StoredRelease
@@ -52,7 +50,7 @@ export async function openJobTerminal(
   const { instanceId, outputName, ...spec } = await prepareWorkload(context, {
     service,
     release,
-    workload: { id: job.id, deployId, port: NO_PORT, ...own },
+    workload: { id: job.id, deployId, ...own },
   })
   return await context.engine.openTerminal({
     ...spec,

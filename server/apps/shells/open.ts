@@ -14,9 +14,6 @@ import type { ShellTarget } from './target.ts'
 /** Interactive because a terminal is its input; a login shell would forget the PATH that the release was built with. */
 const DEFAULT_COMMAND = 'command -v bash >/dev/null 2>&1 && exec bash; exec sh'
 
-/** Nothing listens in a shell of its own, but what reads PORT must find a number. */
-const NO_PORT = 0
-
 export interface ShellOpening {
   shellId: string
   service: StoredService
@@ -37,7 +34,6 @@ export async function openShellTerminal(context: AppContext, opening: ShellOpeni
     workload: {
       id: instance?.id ?? shellId,
       deployId: instance?.deployId ?? service.liveDeployId ?? '',
-      port: instance?.port ?? NO_PORT,
       command: query.command ?? DEFAULT_COMMAND,
     },
   })
@@ -48,6 +44,7 @@ export async function openShellTerminal(context: AppContext, opening: ShellOpeni
     taskId: shellId,
     env: (view) => ({
       ...workload.env(view),
+      ...(instance && { PORT: String(instance.port) }),
       TERM: query.term ?? defaultTerminalName,
       ...(query.command === undefined && promptEnv(service, view.root)),
     }),

@@ -18,6 +18,7 @@ export interface StoredInstance {
   releaseId: string
   generation: number
   address: string | null
+  /** Where it listens, or is expected to while it does not run: its engine may choose otherwise, and so may the app. */
   port: number
   ownPort: number | null
   misplaced: string | null
@@ -101,12 +102,6 @@ export const instanceById = (db: Database, id: string): StoredInstance | undefin
 /** Instances of a service, oldest first. */
 export const instancesOf = (db: Database, serviceId: string): StoredInstance[] =>
   instances.all(db, 'WHERE service_id = $serviceId ORDER BY created_at, id', { serviceId })
-
-/** Ports that instances hold. */
-export function takenPorts(db: Database): Set<number> {
-  const rows = db.query<{ port: number }, []>('SELECT port FROM instances').all()
-  return new Set(rows.map(({ port }) => port))
-}
 
 /** The port at which healthy instances of a release are reached; undefined while there are none. */
 export const portOfRelease = (db: Database, releaseId: string): number | undefined =>

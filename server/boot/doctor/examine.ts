@@ -124,7 +124,8 @@ async function startNeighbour(world: World): Promise<{ neighbour: RunningApp; pr
   for (const end = performance.now() + START_TIMEOUT_MS; performance.now() < end; await Bun.sleep(POLL_MS)) {
     const state = await neighbour.state()
     if (state?.status === 'exited') break
-    const probe = state && (await openProbe({ host: state.address, port: neighbour.port }).catch(() => undefined))
+    const host = state?.endpoint?.host
+    const probe = host === undefined ? undefined : await openProbe({ host, port: neighbour.port }).catch(() => undefined)
     if (probe) return { neighbour, probe }
   }
   throw new AppError('unavailable', `The doctor's own service does not start on this machine: ${(await neighbour.output()).trim()}`)
@@ -133,10 +134,10 @@ async function startNeighbour(world: World): Promise<{ neighbour: RunningApp; pr
 const RED_TEAM_TIMEOUT_MS = 60_000
 
 /** The red team is given what it is to go for in its environment, and writes what came of it as its last line. */
-async function breakOut({ world, redTeamCommand, signal, ...given }: Given): Promise<TryResult[]> {
+async function breakOut({ redTeamCommand, signal, ...given }: Given): Promise<TryResult[]> {
   const command = `exec ${redTeamCommand.map(quoted).join(' ')}`
   const limits = { cpu: 2, memoryBytes: 1024 ** 3, pids: 256 }
-  const app = await world.start(
+  const app = await given.world.start(
     { name: 'red-team', command, files: {}, limits },
     { RED_TEAM_TARGETS: JSON.stringify(await targetsOf(given)), BUN_BE_BUN: '' },
   )
@@ -150,9 +151,10 @@ async function breakOut({ world, redTeamCommand, signal, ...given }: Given): Pro
 
 const quoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`
 
-async function targetsOf({ bait, neighbour, paths, guarantees }: Omit<Given, 'world' | 'redTeamCommand' | 'signal'>): Promise<Targets> {
-  const state = await neighbour.state()
-  if (state?.status !== 'running') throw new AppError('unavailable', 'The neighbour has ended')
+async function targetsOf({ world, bait, neighbour, paths, guarantees }: Omit<Given, 'redTeamCommand' | 'signal'>): Promise<Targets> {
+  const [state, pid] = [await neighbour.state(), world.engine.pidOf(neighbour.instanceId)]
+  if (state?.status !== 'running' || state.endpoint === undefined || pid === undefined)
+    throw new AppError('unavailable', 'The neighbour has ended')
   const installed = [paths.masterKey, paths.controlDb, paths.logsDb, paths.routesFile, paths.ingressProof].filter(existsSync)
   const isApart = isKept(guarantees, 'no-control-egress')
   return {
@@ -163,12 +165,12 @@ async function targetsOf({ bait, neighbour, paths, guarantees }: Omit<Given, 'wo
       ownNames: [],
     })),
     writable: [...bait.files, ...bait.folders, ...filesBelow(neighbour.root), ...installed, paths.data].filter(existsSync),
-    processes: [identified('this doctor', process.pid), identified('the neighbour', state.pid), identified('the first process', 1)],
+    processes: [identified('this doctor', process.pid), identified('the neighbour', pid), identified('the first process', 1)],
     processNamespace: readlinkSync('/proc/self/ns/pid'),
     sockets: [...bait.sockets, ...[paths.ingressSocket, paths.serveSocket].filter(existsSync)],
     // Where the engine keeps nobody from it, a machine in a cloud would really be asked for its secrets.
     listeners: [...bait.listeners, ...(isApart ? [METADATA] : [])],
-    neighbourListeners: [{ what: 'the neighbour', host: state.address, port: neighbour.port }],
+    neighbourListeners: [{ what: 'the neighbour', host: state.endpoint.host, port: neighbour.port }],
     names: [{ name: 'doctor-neighbour', port: neighbour.port }],
     neighbourTmpFiles: MARKS,
   }

@@ -1,7 +1,6 @@
 import { chmod, chown, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ensureSelfToolchain } from '../../builders/toolchains/self-toolchain.ts'
-import { findFreePort, INSTANCE_PORTS } from '../../engines/free-port.ts'
 import type { ExitedState, InstanceState } from '../../engines/port/port.ts'
 import type { ProcessEngine } from '../../engines/process/spec.ts'
 import { newId, newInstanceId } from '../../platform/id.ts'
@@ -36,14 +35,12 @@ export interface RunningApp {
   remove(): Promise<void>
 }
 
-/** Where each instance has a network of its own, every one can have this port. */
-const OWN_NETWORK_PORT = 10_000
+const PREFERRED_PORT = 10_000
 const ROOTS_ALONE = 0o700
 const PASS_THROUGH = 0o711
 
 export async function openWorld({ dir, engine, executable, readOnlyBinds, firstUid }: WorldOptions): Promise<World> {
   const toolchain = await ensureSelfToolchain({ dir: join(dir, 'toolchain'), executable })
-  const ports = new Set<number>()
   let count = 0
 
   async function start(app: DoctorApp, env: Record<string, string> = {}): Promise<RunningApp> {
@@ -51,8 +48,8 @@ export async function openWorld({ dir, engine, executable, readOnlyBinds, firstU
     const instanceId = newInstanceId(serviceId)
     const uid = firstUid + count++
     const place = await layOut(join(dir, 'services', `${app.name}-${count}`), app, uid)
-    const port = engine.capabilities.ownNetworks ? OWN_NETWORK_PORT : await findFreePort(INSTANCE_PORTS, ports)
-    ports.add(port)
+    const held = engine.takePort({ preferredPort: PREFERRED_PORT })
+    const port = held.number
     const networkId = `doctor-${app.name}`
     const ended = endOf(engine, instanceId)
     await engine.start({
@@ -76,6 +73,7 @@ export async function openWorld({ dir, engine, executable, readOnlyBinds, firstU
       outputPath: place.output,
       port,
     })
+    held.release()
     return {
       name: app.name,
       serviceId,

@@ -5,7 +5,6 @@ import { hostOf } from '../../apps/services/addresses.ts'
 import { controlsColumn, settingsColumn } from '../../apps/services/columns.ts'
 import type { ServiceSettings } from '../../apps/services/settings.ts'
 import type { StoredInstance } from '../../apps/workloads/instance-store.ts'
-import { SHARED_ADDRESS } from '../../engines/port/loopback-address.ts'
 import type { ProxyTarget, Route, RouteTable } from '../../ingress/tables/route-table.ts'
 import { sqlList } from '../../platform/db/sql-list.ts'
 import type { EdgeContext } from '../context.ts'
@@ -40,18 +39,15 @@ export function routeOf(service: RoutedService): Route {
   if (service.isAsleep) return { kind: 'asleep', ...named }
   const { instances } = service
   // Ready instances are routed first and said to serve after that, so that whoever reads it can rely on it.
-  const targets = instances.filter(({ phase }) => phase === 'serving' || phase === 'ready').map(targetOf)
+  const targets = instances.filter(({ phase }) => phase === 'serving' || phase === 'ready').flatMap(targetsOf)
   // Where all have died the route leads nowhere, which is a 502 that names the service. Not to their ports: those are free for others now.
   const hasDied = instances.some((instance) => instance.exits.length > 0)
   if (targets.length > 0 || hasDied) return { kind: 'proxy', ...named, targets }
   return { kind: service.hasWoken ? 'asleep' : 'unavailable', ...named }
 }
 
-const targetOf = ({ id, address, port }: RoutedService['instances'][number]): ProxyTarget => ({
-  instanceId: id,
-  host: address ?? SHARED_ADDRESS,
-  port,
-})
+const targetsOf = ({ id, address, port }: RoutedService['instances'][number]): ProxyTarget[] =>
+  address === null ? [] : [{ instanceId: id, host: address, port }]
 
 export function buildRouteTable(
   context: Pick<EdgeContext, 'db' | 'config' | 'artifacts' | 'publicUrl' | 'ingressProof'>,

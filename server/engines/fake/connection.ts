@@ -13,8 +13,8 @@ interface Speaker {
 export const dialAmong =
   (running: () => readonly Speaker[], clock: Clock): Dial =>
   async ({ hostname, port }, on) => {
-    const speaker = running().find(({ address }) => address === hostname)
-    if (speaker === undefined || !speaker.program.ports.has(port)) throw new Error(`Nobody listens at ${hostname}:${port}`)
+    const speaker = running().find(({ address, program }) => address === hostname && program.ports.has(port))
+    if (speaker === undefined) throw new Error(`Nobody listens at ${hostname}:${port}`)
     return connectTo(speaker, on, clock)
   }
 

@@ -1,5 +1,5 @@
 import { AppError } from '../../../shared/error.ts'
-import type { Engine, ExitedState, ExitListener, InstanceState, ListedWorkload, TaskResult } from '../port/port.ts'
+import type { Capabilities, Engine, ExitedState, ExitListener, InstanceState, ListedWorkload, TaskResult } from '../port/port.ts'
 import type { InstanceSpec, TaskSpec } from '../port/workload.ts'
 import type { FakeMachine, Run } from './machine.ts'
 import { openFakeTerminal } from './terminal.ts'
@@ -7,11 +7,21 @@ import { workloadOf } from './workload.ts'
 
 type HasArtifact = (serviceId: string, digest: string) => boolean
 
+export interface FakeEngineOptions {
+  /** Absent: it has all files. */
+  hasArtifact?: HasArtifact
+  /** In place of what it can do otherwise. */
+  capabilities?: Partial<Capabilities>
+}
+
 /**
  * An engine in memory, for tests: programs are small scripts (program.ts), time is the machine's clock, and faults befall calls as the test
- * wants. Engines on one machine know the same workloads, as those do that are opened one after the other on the same state.
+ * wants. Engines on one machine know the same workloads, as those do that are opened one after the other on the same state. What they can do
+ * is the test's choice.
  */
-export function createFakeEngine(machine: FakeMachine, hasArtifact: HasArtifact = () => true): Engine {
+export function createFakeEngine(machine: FakeMachine, options: FakeEngineOptions = {}): Engine {
+  const { hasArtifact = () => true } = options
+  const capabilities: Capabilities = { ownNetworks: true, stacks: ['host'], volumes: 'folders', ...options.capabilities }
   const { runs, faults, clock } = machine
   const listeners = new Set<ExitListener>()
   const own = new Set<Run>()
@@ -32,13 +42,13 @@ export function createFakeEngine(machine: FakeMachine, hasArtifact: HasArtifact 
     get epoch() {
       return machine.epoch
     },
-    capabilities: { ownNetworks: true, stacks: ['host'], volumes: 'folders' },
+    capabilities,
     output: machine.outputs.port(faults),
     guarantees: async () => [],
     start: (spec) =>
       faults.around('start', async () => {
         requireFiles(spec, hasArtifact)
-        startInstance(machine, spec)
+        startInstance(machine, spec, capabilities)
       }),
     inspect: (id) => faults.around('inspect', async () => stateOf(runs.get(id))),
     list: () => faults.around('list', async () => [...runs.values()].flatMap(listed)),
@@ -86,12 +96,17 @@ function requireFiles({ owner, files }: InstanceSpec, hasArtifact: HasArtifact):
     throw new AppError('unavailable', `The files ${files.artifact} are not kept`)
 }
 
-function startInstance(machine: FakeMachine, spec: InstanceSpec): void {
-  const workload = workloadOf(spec, { id: spec.instanceId, kind: 'instance' })
+function startInstance(machine: FakeMachine, { listens, ...spec }: InstanceSpec, { ownNetworks }: Capabilities): void {
   const known = machine.runs.get(spec.instanceId)
   if (known?.end !== undefined) throw new AppError('conflict', `Instance ${spec.instanceId} has ended; remove it first`)
-  if (known === undefined) machine.begin(workload)
+  if (known !== undefined) return
+  const port = listens && (ownNetworks ? listens.preferredPort : machine.freePort())
+  const workload = workloadOf(spec, { id: spec.instanceId, kind: 'instance', ...(port !== undefined && { port }) })
+  machine.begin({ ...workload, ...(!ownNetworks && { address: SHARED_ADDRESS }) })
 }
+
+/** Where all workloads of a machine are that share its network. */
+const SHARED_ADDRESS = '10.99.0.0'
 
 const exitedState = ({ end, wasLost, startedAt }: Run): ExitedState => ({
   status: 'exited',
@@ -104,7 +119,8 @@ const exitedState = ({ end, wasLost, startedAt }: Run): ExitedState => ({
 function stateOf(run: Run | undefined): InstanceState | undefined {
   if (run === undefined) return undefined
   if (run.end !== undefined) return exitedState(run)
-  return { status: 'running', pid: 0, startedAt: new Date(run.startedAt).toISOString(), address: run.address }
+  const { address: host, port } = run
+  return { status: 'running', startedAt: new Date(run.startedAt).toISOString(), ...(port !== undefined && { endpoint: { host, port } }) }
 }
 
 const listed = ({ id, serviceId, kind }: Run): ListedWorkload[] => (kind === 'terminal' ? [] : [{ instanceId: id, serviceId, kind }])

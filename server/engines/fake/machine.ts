@@ -41,9 +41,14 @@ export interface FakeMachine {
   reboot(): void
   /** What engines know, by id. */
   readonly runs: Map<string, Run>
-  begin(workload: Workload): Run
+  /** Begins a workload, at an address of its own unless it is given one. */
+  begin(workload: Workload & { address?: string }): Run
+  /** A port that no workload was told before. */
+  freePort(): number
   onEnd(listener: (run: Run) => void): () => void
 }
+
+const FIRST_SHARED_PORT = 20_000
 
 export function createFakeMachine(clock: Clock = realClock): FakeMachine {
   const faults = createFaults(clock)
@@ -54,15 +59,16 @@ export function createFakeMachine(clock: Clock = realClock): FakeMachine {
   const listeners = new Set<(run: Run) => void>()
   let addresses = 0
   let epochs = 1
+  let ports = FIRST_SHARED_PORT
   const all = () => [...runs.values(), ...unknown]
   const running = () => all().filter(({ end }) => end === undefined)
 
-  function begin(workload: Workload): Run {
+  function begin(workload: Workload & { address?: string }): Run {
     const { promise, resolve } = Promise.withResolvers<End>()
     const index = ++addresses
     const run: Run = {
-      ...workload,
       address: `10.99.${index >> 8}.${index & 255}`,
+      ...workload,
       startedAt: clock.now(),
       end: undefined,
       ended: promise,
@@ -92,6 +98,7 @@ export function createFakeMachine(clock: Clock = realClock): FakeMachine {
     runs,
     outputs,
     begin,
+    freePort: () => ports++,
     get epoch() {
       return `epoch-${epochs}`
     },

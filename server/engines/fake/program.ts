@@ -33,7 +33,7 @@ export interface End {
 export interface ProgramOptions {
   command: string
   env: Record<string, string>
-  port: number
+  port?: number | undefined
   clock: Clock
   write(bytes: Uint8Array): void
   onEnd(end: End): void
@@ -108,7 +108,7 @@ export class Program {
         this.#printEnv()
         return 'next'
       case 'listen':
-        this.ports.add(text === '' ? this.#options.port : Number(text))
+        this.ports.add(text === '' ? (this.#options.port ?? 0) : Number(text))
         return 'next'
       case 'answer':
         this.#setAnswer(text)

@@ -8,7 +8,8 @@ export interface Workload {
   serviceId: string
   command: string
   env: Record<string, string>
-  port: number
+  /** What it is told as its port; absent where it listens nowhere. */
+  port?: number
   /** Under which name its output is kept. */
   outputName: string
   onOutput?(bytes: Uint8Array): void
@@ -17,16 +18,17 @@ export interface Workload {
 const VIEW: View = { root: '/app', home: '/home', secrets: '/secrets', searchPath: '/bin' }
 
 /** What a spec comes to on the fake machine, where nothing is laid out. @throws AppError `validation_failed` naming the field. */
-export function workloadOf(spec: Spec & { outputName?: string; port?: number }, { id, kind }: Pick<Workload, 'id' | 'kind'>): Workload {
+export function workloadOf(spec: Spec & { outputName?: string }, { id, kind, port }: Pick<Workload, 'id' | 'kind' | 'port'>): Workload {
   const { serviceId } = spec.owner
-  const view = spec.volume === undefined ? VIEW : { ...VIEW, volume: spec.volume.mountPath }
+  const told = port === undefined ? {} : { port }
+  const view = { ...VIEW, ...told, ...(spec.volume && { volume: spec.volume.mountPath }) }
   const workload = {
     id,
     kind,
     serviceId,
     command: spec.command,
     env: spec.env(view),
-    port: spec.port ?? 0,
+    ...told,
     outputName: spec.outputName ?? id,
   }
   checkSpec({ ...workload, ids: [id, serviceId], limits: spec.limits })

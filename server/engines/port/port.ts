@@ -41,13 +41,19 @@ export interface Listener {
   reach: 'address' | 'loopback' | 'nowhere'
 }
 
+/** Where the ingress and the health check reach an instance, as its engine chose. */
+export interface Endpoint {
+  host: string
+  /** The port that the program is told as `PORT`; absent where an earlier version started it, which noted none. */
+  port?: number
+}
+
 export type InstanceState =
   | {
       status: 'running'
-      pid: number
       startedAt: string
-      /** Where the ingress and the health check reach its port. */
-      address: string
+      /** Absent for what listens nowhere. */
+      endpoint?: Endpoint
     }
   | {
       status: 'exited'

@@ -28,6 +28,8 @@ export interface View {
   /** The value of PATH in which the programs of the stack and of the system are found. */
   searchPath: string
   volume?: string
+  /** What the program is told as `PORT`; absent where it listens nowhere. */
+  port?: number
 }
 
 /** What is run in: built files by the digest of their content, or the folder of a build while it is built. */
@@ -79,8 +81,8 @@ export interface InstanceSpec extends LoggedWorkload {
   /** Names one instance for its life; after `remove` it may be started again under the same id. */
   instanceId: string
   deployId: string
-  /** Where the command is expected to listen; 0 for one that listens nowhere (a worker, a job). */
-  port: number
+  /** Absent for what listens nowhere. The engine chooses where it is reached: at this port, where the instance has an address of its own. */
+  listens?: { preferredPort: number }
 }
 
 export interface TaskSpec extends LoggedWorkload {

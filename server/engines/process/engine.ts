@@ -14,6 +14,7 @@ import { exposeLoopback, type RunningInstance, siblingConnections } from './netw
 import { listenersOf } from './network/listeners.ts'
 import type { Networks } from './network/networks.ts'
 import { openNetworks } from './network/own-networks.ts'
+import { createPortPool } from './network/port-pool.ts'
 import { openSharedNetwork } from './network/shared-network.ts'
 import { epochOf } from './records/epoch.ts'
 import { freezerBy } from './records/freezer.ts'
@@ -55,13 +56,17 @@ export async function createProcessEngine(options: ProcessEngineOptions): Promis
   const { supervisor, processes, host } = context
   await adopt(context)
   const stopCpuWeights = startCpuWeights(context)
+  const ports = createPortPool(() => supervisor.all().flatMap(({ workload }) => workload.port ?? []))
   return {
     name: 'process',
     epoch: epochOf(resolve(options.stateDir)),
     capabilities: { ownNetworks: context.networks.areOwn, stacks: ['host'], volumes: diskMountsOf(host) },
     guarantees: async () => [...guaranteesOf(host), layerGuarantee(context.layers), ...diskGuaranteesOf(host)],
+    takePort: ({ preferredPort, sharesHostNetwork = false }) =>
+      context.networks.areOwn && !sharesHostNetwork ? { number: preferredPort, release() {} } : ports.take(),
     start: (spec) => startInstance(context, spec),
     inspect: (id) => inspect(context, id),
+    pidOf: (id) => runningOf(context, id)?.leader.pid,
     list: async () => supervisor.all().flatMap(({ workload }) => listed(workload)),
     stop: (id, { graceMs }) => stop(context, id, graceMs),
     remove: (id) => remove(context, id),

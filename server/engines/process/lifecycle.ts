@@ -26,11 +26,11 @@ export async function startInstance(context: LifecycleContext, spec: ProcessSpec
     throw new AppError('conflict', `Instance ${spec.instanceId} has ended; remove it or start one with another id`)
   }
   if (known !== undefined) return known.launched
-  await begin(context, { id: spec.instanceId, kind: 'instance' }, spec).launched
+  await begin(context, { id: spec.instanceId, kind: 'instance', port: spec.port ?? null }, spec).launched
 }
 
 /** Records, launches and supervises a workload. It is known from this moment on, and forgotten again when it cannot be launched. */
-export function begin(context: LifecycleContext, name: Pick<Workload, 'id' | 'kind' | 'isJoined'>, spec: LaunchSpec): Supervised {
+export function begin(context: LifecycleContext, name: Pick<Workload, 'id' | 'kind' | 'isJoined' | 'port'>, spec: LaunchSpec): Supervised {
   checkSpec({ ...spec, ids: [name.id, spec.sandbox.serviceId] })
   if (spec.sandbox.uid === 0 || spec.sandbox.gid === 0) throw new AppError('validation_failed', 'A service cannot run as root')
   const { records, supervisor } = context
@@ -64,9 +64,10 @@ export async function inspect({ supervisor, records, networks }: LifecycleContex
   await one.launched.catch(() => {})
   if (one.end !== undefined) return one.end
   const leader = records.processOf(one.workload)
-  return leader === undefined
-    ? undefined
-    : { status: 'running', pid: leader.pid, startedAt: startedAt(leader), address: networks.addressOf(id) }
+  if (leader === undefined) return undefined
+  const { port } = one.workload
+  const endpoint = { host: networks.addressOf(id), ...(port != null && { port }) }
+  return { status: 'running', startedAt: startedAt(leader), ...(port !== null && { endpoint }) }
 }
 
 export async function stop(context: LifecycleContext, id: string, graceMs: number): Promise<void> {

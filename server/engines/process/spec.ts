@@ -1,5 +1,6 @@
 import type { Engine } from '../port/port.ts'
 import type { Limits, Priority } from '../port/workload.ts'
+import type { HeldPort } from './network/port-pool.ts'
 
 /** What the machine is told to run: folders, users and files of it. Placing (placing/) makes these of the values of the port. */
 
@@ -44,7 +45,8 @@ interface Workload {
 export interface ProcessSpec extends Workload {
   instanceId: string
   deployId: string
-  port: number
+  /** The port that the environment names, taken beforehand; absent for what listens nowhere. */
+  port?: number
 }
 
 export interface ProcessTaskSpec extends Workload {
@@ -61,7 +63,11 @@ export interface ProcessTerminalSpec extends Omit<Workload, 'outputPath'> {
 }
 
 export interface ProcessEngine extends Omit<Engine, 'start' | 'runTask' | 'openTerminal' | 'output'> {
+  /** A port for an instance that is about to be started, which no other of the same network is given meanwhile. @throws AppError `unavailable` when all are in use. */
+  takePort(wanted: { preferredPort: number; sharesHostNetwork?: boolean }): HeldPort
   start(spec: ProcessSpec): Promise<void>
+  /** The first process of what runs, for those who try the walls around it. */
+  pidOf(id: string): number | undefined
   runTask(task: ProcessTaskSpec, signal: AbortSignal): ReturnType<Engine['runTask']>
   openTerminal(spec: ProcessTerminalSpec): ReturnType<Engine['openTerminal']>
 }

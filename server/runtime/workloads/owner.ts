@@ -2,7 +2,7 @@
  * What the supervisor has to know of those who have something run: instances and jobs of services today. An owner brings a policy and
  * what it makes of each end; starting, observing, back-off, draining and stopping are the same for all.
  */
-import type { ExitedState } from '../../engines/port/port.ts'
+import type { Endpoint, ExitedState } from '../../engines/port/port.ts'
 import type { InstanceSpec } from '../../engines/port/workload.ts'
 import type { StoredWorkload, WorkloadExit } from './store.ts'
 
@@ -28,6 +28,8 @@ export interface WorkloadOwner {
   follow(workload: StoredWorkload): void
   /** Stores the rest of its output. Repeatable. */
   closeOutput(workload: StoredWorkload): Promise<void>
+  /** The port that it is reached at, now that the engine has given it this endpoint; absent: the endpoint's own. */
+  portAt?(workload: StoredWorkload, endpoint: Required<Endpoint>): number
   onStarted?(workload: StoredWorkload): void
   /** Resolves once it is healthy, with what is to be written down of it; absent: it is as soon as it runs. The signal aborts when it ends. */
   untilReady?(workload: StoredWorkload, signal: AbortSignal): Promise<{ port: number } | undefined>

@@ -5,7 +5,7 @@
  * `pending` → start → `starting` → running, and healthy where that is asked → `running` → end → `pending` again, or `ended` → forget.
  * An owner moves it to `stopping` at any time; from there it leads to `ended` only.
  */
-import type { ExitedState, InstanceState } from '../../engines/port/port.ts'
+import type { Endpoint, ExitedState, InstanceState } from '../../engines/port/port.ts'
 import type { WorkloadPolicy } from './owner.ts'
 import type { StoredWorkload } from './store.ts'
 
@@ -23,7 +23,8 @@ export type WorkloadStep =
   /** Nothing is to be done before then, or, where that is undefined, before something happens. */
   | { kind: 'wait'; until: number | undefined }
   | { kind: 'start' }
-  | { kind: 'keep'; address: string }
+  /** The engine says where it is reached, if anywhere. */
+  | { kind: 'keep'; endpoint: Endpoint | undefined }
   /** The workload waits again, through no fault of its own. */
   | { kind: 'interrupted'; keeperWasKilled: boolean }
   /** The workload waits again, until a pause is over. */
@@ -48,7 +49,7 @@ export function planWorkload(situation: WorkloadSituation): WorkloadStep {
 }
 
 function planBegun({ workload, seen, policy, epoch }: WorkloadSituation): WorkloadStep {
-  if (seen?.status === 'running') return { kind: 'keep', address: seen.address }
+  if (seen?.status === 'running') return { kind: 'keep', endpoint: seen.endpoint }
   if (policy.restarts === 'always') {
     if (seen === undefined || endedUnseen(seen)) return { kind: 'interrupted', keeperWasKilled: seen?.monitorWasKilled === true }
     return { kind: 'failed', exit: seen }

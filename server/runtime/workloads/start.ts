@@ -1,7 +1,8 @@
-import type { Database } from 'bun:sqlite'
+import type { Endpoint } from '../../engines/port/port.ts'
 import type { Background } from './background.ts'
 import { noteFailedStart } from './ends.ts'
-import { moveWorkload, type StoredWorkload, updateWorkload, workloadById } from './store.ts'
+import type { WorkloadOwner } from './owner.ts'
+import { leaveEndpoint, moveWorkload, type StoredWorkload, updateWorkload, workloadById } from './store.ts'
 import type { Supervision } from './supervision.ts'
 
 export async function startWorkload(supervision: Supervision, id: string): Promise<void> {
@@ -31,10 +32,10 @@ async function forgetEarlierRun({ engine }: Supervision, id: string): Promise<vo
 }
 
 async function noteStarted(supervision: Supervision, workload: StoredWorkload): Promise<void> {
-  const { db, engine } = supervision
+  const { engine } = supervision
   const owner = supervision.ownerOf(workload)
   const state = await engine.inspect(workload.id)
-  if (state?.status === 'running') noteAddress(db, workload, state.address)
+  if (state?.status === 'running') noteEndpoint(supervision, workload, state.endpoint)
   if (owner.untilReady === undefined) markRunning(supervision, workload)
 }
 
@@ -47,17 +48,29 @@ function markRunning(supervision: Supervision, { id }: StoredWorkload): void {
   })()
 }
 
-/** Nobody asks where something is reached that listens nowhere. */
-function noteAddress(db: Database, { id, port, address: known }: StoredWorkload, address: string): void {
-  if (port !== null && address !== known) updateWorkload(db, id, { address })
+/** Whoever has the endpoint in the table still has ended, and was not looked at since: engines give nothing to two. */
+function noteEndpoint({ db, ownerOf }: Supervision, workload: StoredWorkload, endpoint: Endpoint | undefined): void {
+  const { id, address, node } = workload
+  if (endpoint === undefined || endpoint.host === address) return
+  const port = portAt(ownerOf(workload), workload, endpoint)
+  if (port === null) return
+  db.transaction(() => {
+    leaveEndpoint(db, { node, address: endpoint.host, port })
+    updateWorkload(db, id, { address: endpoint.host, port })
+  })()
+}
+
+function portAt(owner: WorkloadOwner, workload: StoredWorkload, { host, port }: Endpoint): number | null {
+  if (port === undefined) return workload.port
+  return owner.portAt?.(workload, { host, port }) ?? port
 }
 
 export function keepWorkload(
   supervision: Supervision,
   background: Background,
-  { workload, address }: { workload: StoredWorkload; address: string },
+  { workload, endpoint }: { workload: StoredWorkload; endpoint: Endpoint | undefined },
 ): void {
-  noteAddress(supervision.db, workload, address)
+  noteEndpoint(supervision, workload, endpoint)
   if (workload.phase !== 'starting') return
   if (supervision.ownerOf(workload).untilReady === undefined) markRunning(supervision, workload)
   // Each start has a wait of its own: the one for a run that died ends by itself.

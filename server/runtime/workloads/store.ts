@@ -30,8 +30,9 @@ export interface StoredWorkload {
   restarts: number
   exits: WorkloadExit[]
   startAt: number
+  /** Where it is reached while it runs, as its engine says. */
   address: string | null
-  /** Null for one that listens nowhere. */
+  /** Where it listens, which may be elsewhere than the engine told it; null for one that listens nowhere. */
   port: number | null
   startedAt: number | null
   createdAt: number
@@ -93,6 +94,11 @@ export type WorkloadChange = Partial<
 /** Changes what is named and nothing else; nothing when it is gone. */
 export function updateWorkload(db: Database, id: string, change: WorkloadChange): void {
   workloads.update(db, { id }, change)
+}
+
+/** Takes an endpoint from whoever has it in the table. */
+export function leaveEndpoint(db: Database, endpoint: Pick<StoredWorkload, 'node' | 'address' | 'port'>): void {
+  workloads.update(db, endpoint, { address: null })
 }
 
 /** Changes a workload that is in `phase` still. Returns whether it was. */

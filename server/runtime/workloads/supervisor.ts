@@ -88,7 +88,7 @@ async function superviseOne(supervision: Supervision, background: Background, id
     if (step.kind === 'wait') return step.until
     if (step.kind === 'keep' || step.kind === 'stop') {
       if (step.kind === 'stop') stopBeside(supervision, background, workload)
-      else keepWorkload(supervision, background, { workload, address: step.address })
+      else keepWorkload(supervision, background, { workload, endpoint: step.endpoint })
       return undefined
     }
     await take(supervision, workload, step)

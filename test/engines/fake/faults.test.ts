@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createTestClock } from '../../../server/engines/fake/clock.ts'
 import { createFakeEngine } from '../../../server/engines/fake/engine.ts'
 import { createFakeMachine } from '../../../server/engines/fake/machine.ts'
-import { makeFakeWorld } from './world.ts'
+import { makeFakeWorld, PREFERRED_PORT } from './world.ts'
 
 const ignored = { data() {}, closed() {} }
 
@@ -85,13 +85,13 @@ test('a program is connected to once it listens, and no longer when it has ended
   const spec = world.instance([], { command: 'wait 200; listen; serve' })
   await engine.start(spec)
   const state = await engine.inspect(spec.instanceId)
-  const address = state?.status === 'running' ? state.address : ''
-  await expect(machine.dial({ hostname: address, port: spec.port }, ignored)).rejects.toThrow('Nobody listens')
+  const address = (state?.status === 'running' && state.endpoint?.host) || ''
+  await expect(machine.dial({ hostname: address, port: PREFERRED_PORT }, ignored)).rejects.toThrow('Nobody listens')
   await clock.advance(200)
-  await machine.dial({ hostname: address, port: spec.port }, ignored)
-  expect(await engine.listeners(spec.instanceId)).toEqual([{ port: spec.port, reach: 'address' }])
+  await machine.dial({ hostname: address, port: PREFERRED_PORT }, ignored)
+  expect(await engine.listeners(spec.instanceId)).toEqual([{ port: PREFERRED_PORT, reach: 'address' }])
   machine.crash(spec.instanceId)
-  await expect(machine.dial({ hostname: address, port: spec.port }, ignored)).rejects.toThrow('Nobody listens')
+  await expect(machine.dial({ hostname: address, port: PREFERRED_PORT }, ignored)).rejects.toThrow('Nobody listens')
 })
 
 test('a frozen program does nothing until it is thawed', async () => {
@@ -114,11 +114,11 @@ test('a program is spoken to by HTTP, and answers as it says', async () => {
   await engine.start(spec)
   await clock.advance(0)
   const state = await engine.inspect(spec.instanceId)
-  const address = state?.status === 'running' ? state.address : ''
+  const address = (state?.status === 'running' && state.endpoint?.host) || ''
   const ask = async (path: string) => {
     const told: string[] = []
     const on = { data: (bytes: Uint8Array) => void told.push(new TextDecoder().decode(bytes)), closed: () => void told.push('closed') }
-    const connection = await machine.dial({ hostname: address, port: spec.port }, on)
+    const connection = await machine.dial({ hostname: address, port: PREFERRED_PORT }, on)
     connection.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n`)
     connection.write('\r\n')
     await clock.advance(0)

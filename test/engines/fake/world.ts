@@ -3,6 +3,8 @@ import { createFakeMachine, type FakeMachine } from '../../../server/engines/fak
 import type { InstanceSpec } from '../../../server/engines/port/workload.ts'
 import type { Act, ContractWorld } from '../world.ts'
 
+export const PREFERRED_PORT = 10_000
+
 const limits = { cpu: 1, memoryBytes: 64 * 1024 * 1024, pids: 40 }
 const ownerOf = (serviceId: string) => ({ serviceId, workspaceId: 'wsp-one', number: 1 })
 
@@ -32,7 +34,7 @@ export function makeFakeWorld(machine: FakeMachine = createFakeMachine()): Contr
   })
   const instance = (acts: readonly Act[], changes: Partial<InstanceSpec> = {}): InstanceSpec => {
     const instanceId = `srv-one-${++count}`
-    return { instanceId, deployId: 'dep-one', port: 10_000, ...workload(acts, instanceId), ...changes }
+    return { instanceId, deployId: 'dep-one', listens: { preferredPort: PREFERRED_PORT }, ...workload(acts, instanceId), ...changes }
   }
   const task: ContractWorld['task'] = (acts, changes = {}) => {
     const taskId = `dep-${++count}.build`

@@ -127,8 +127,7 @@ describe('adoption', () => {
     const next = await open()
     await next.start(own)
     for (const { instanceId } of [own, adopted]) {
-      const state = await next.inspect(instanceId)
-      process.kill(readStat(state?.status === 'running' ? state.pid : 0)?.parentPid ?? 0, 'SIGKILL')
+      process.kill(readStat(next.pidOf(instanceId) ?? 0)?.parentPid ?? 0, 'SIGKILL')
       expect(await endOf(next, instanceId)).toMatchObject({ exitCode: null, signal: null, monitorWasKilled: true })
     }
     expect(pidsWith(nap)).toEqual([])

@@ -110,7 +110,7 @@ test('an ordinary user still keeps services apart from one another and from the 
     const engine = await open()
     const victim = spec('two', 'echo SECRET >own; echo SECRET >/tmp/scratch; echo SECRET >/dev/shm/scratch; exec sleep 1000')
     await engine.start({ ...victim, env: { ...victim.env, TOKEN: 'SECRET' } })
-    const { pid } = await engine.inspect(victim.instanceId)
+    const pid = engine.pidOf(victim.instanceId)
     const tries = [
       'echo kept >kept; cat kept',
       'cat ' + ['/master.key', '/db/control.db', '/two/home/own', '/two/tmp/scratch', '/two.out'].map((name) => data + name).join(' '),

@@ -36,8 +36,7 @@ describe.each(modes)('%s', (_, cgroupRootOf) => {
   const start = async (command: string, changes: Partial<ProcessSpec> = {}) => {
     const spec = world.instance(command, changes)
     await engine.start(spec)
-    const state = await engine.inspect(spec.instanceId)
-    const pid = state?.status === 'running' ? state.pid : 0
+    const pid = engine.pidOf(spec.instanceId) ?? 0
     const own = new Set(namespacesOf(process.pid))
     const startedBy = Number.parseFloat(readFileSync('/proc/uptime', 'utf8')) * TICKS_PER_SECOND
     return { spec, pid, startedBy, namespaces: namespacesOf(pid).filter((name) => !own.has(name)) }

@@ -24,8 +24,7 @@ describe('a hostile workload', () => {
     const env = { PATH: '/usr/bin:/bin', TOKEN: 'SECRET' }
     victim = world.instance('echo SECRET >own; exec sleep 1000', { sandbox: world.service('srv-victim'), env })
     await engine.start(victim)
-    const state = await engine.inspect(victim.instanceId)
-    victimPid = state?.status === 'running' ? state.pid : 0
+    victimPid = engine.pidOf(victim.instanceId) ?? 0
     await until('the victim sleeps', () => readFileSync(`/proc/${victimPid}/cmdline`, 'utf8').startsWith('sleep'))
   })
 

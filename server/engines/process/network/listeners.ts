@@ -4,17 +4,24 @@ import type { RunningInstance } from './instance-ports.ts'
 import { listeningSocketsOf, type TcpSocket } from './loopback.ts'
 import { HOST_ATTACHMENT } from './networks.ts'
 
-/** See `Engine.listeners`. In the machine's network an instance's own are those whose descriptors its processes have. */
+/** See `Engine.listeners`. */
 export function listenersOf(instance: RunningInstance | undefined): Listener[] {
   if (instance === undefined) return []
   const { leader, address, members } = instance
   const sockets = listeningSocketsOf(leader.pid)
   if (address !== HOST_ATTACHMENT.address) return listenersAmong(sockets, address)
-  const inodes = socketInodesOf(members())
-  return listenersAmong(
-    sockets.filter(({ inode }) => inodes.has(inode)),
-    address,
-  )
+  return ownListenersAmong(sockets, socketInodesOf(members()), address)
+}
+
+/**
+ * In the machine's network those are an instance's own whose descriptors its processes have. Where another user listens at the same port,
+ * nobody can tell whom a connection reaches.
+ */
+export function ownListenersAmong(sockets: readonly TcpSocket[], inodes: ReadonlySet<number>, address: string): Listener[] {
+  const own = sockets.filter(({ inode }) => inodes.has(inode))
+  const reached = sockets.filter(({ localAddress }) => [...EVERYWHERE, address].includes(localAddress))
+  const isContested = ({ port }: Listener) => new Set(reached.flatMap(({ localPort, uid }) => (localPort === port ? uid : []))).size > 1
+  return listenersAmong(own, address).map((one) => (isContested(one) ? { ...one, reach: 'nowhere' } : one))
 }
 
 export function listenersAmong(sockets: readonly TcpSocket[], address: string): Listener[] {

@@ -9,6 +9,8 @@ export interface TcpSocket {
   remoteAddress: string
   isListening: boolean
   isOpen: boolean
+  /** The user whose socket it is. */
+  uid: number
   inode: number
 }
 
@@ -21,7 +23,7 @@ export function parseTcpTable(text: string): TcpSocket[] {
     .split('\n')
     .slice(1)
     .flatMap((line) => {
-      const [, local = '', remote = '', state = '', , , , , , inode] = line.trim().split(/\s+/)
+      const [, local = '', remote = '', state = '', , , , uid, , inode] = line.trim().split(/\s+/)
       const [localHex = '', portHex] = local.split(':')
       if (portHex === undefined) return []
       return {
@@ -30,6 +32,7 @@ export function parseTcpTable(text: string): TcpSocket[] {
         remoteAddress: addressIn(remote.split(':')[0] ?? ''),
         isListening: state === LISTENING,
         isOpen: OPEN.includes(state),
+        uid: Number(uid),
         inode: Number(inode),
       }
     })

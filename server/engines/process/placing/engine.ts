@@ -12,9 +12,15 @@ export function placeOnMachine(processes: ProcessEngine, places: Places): Engine
     ...processes,
     output: outputsIn(places.paths),
     start: async (spec) => {
-      const { own, ...placed } = await placeWorkload(context, spec)
-      const { instanceId, deployId, port } = spec
-      await processes.start({ ...placed, instanceId, deployId, port, outputPath: outputPathOf(own, spec) })
+      const { instanceId, deployId, listens } = spec
+      const held = listens && processes.takePort({ ...listens, sharesHostNetwork: spec.network === 'host' })
+      const port = held && { port: held.number }
+      try {
+        const { own, ...placed } = await placeWorkload(context, spec, port)
+        await processes.start({ ...placed, ...port, instanceId, deployId, outputPath: outputPathOf(own, spec) })
+      } finally {
+        held?.release()
+      }
     },
     runTask: async (task, signal) => {
       signal.throwIfAborted()

@@ -17,7 +17,11 @@ export interface PlacingContext {
 export type Placed = Pick<ProcessSpec, 'cwd' | 'env' | 'sandbox' | 'command' | 'limits' | 'priority'> & { own: ServicePaths }
 
 /** Lays down what a workload needs, and says where it stands. One that joins another sees what that one sees, its volume too. */
-export async function placeWorkload(context: PlacingContext, spec: Workload, options: { isJoining?: boolean } = {}): Promise<Placed> {
+export async function placeWorkload(
+  context: PlacingContext,
+  spec: Workload,
+  options: { isJoining?: boolean; port?: number } = {},
+): Promise<Placed> {
   const { paths } = context.places
   const { owner, files, command, limits, priority } = spec
   const own = await ensureServiceFolders(paths, { id: owner.serviceId, uid: owner.number })
@@ -31,6 +35,7 @@ export async function placeWorkload(context: PlacingContext, spec: Workload, opt
     secrets: secrets ?? '',
     searchPath: searchPathIn(spec.stack, cwd),
     ...(volume && { volume: volume.path }),
+    ...(options.port !== undefined && { port: options.port }),
   }
   return {
     own,

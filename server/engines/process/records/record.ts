@@ -23,6 +23,8 @@ export interface Workload {
   /** What it gets of a busy machine; absent where an earlier version recorded it, for which all were alike. */
   priority?: Priority
   isJoined?: boolean
+  /** The port that it was told to listen on; null for what listens nowhere, absent where an earlier version recorded it. */
+  port?: number | null
   bootId: string
 }
 

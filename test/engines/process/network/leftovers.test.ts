@@ -54,7 +54,7 @@ async function answers(spec: ProcessSpec): Promise<boolean> {
   const state = await engine?.inspect(spec.instanceId)
   if (state?.status !== 'running') return false
   try {
-    const socket = await Bun.connect({ hostname: state.address, port: 10_000, socket: { data: () => {} } })
+    const socket = await Bun.connect({ hostname: state.endpoint?.host ?? '', port: 10_000, socket: { data: () => {} } })
     socket.terminate()
     return true
   } catch {
@@ -90,7 +90,7 @@ test('an engine that is killed leaves its instances as they are, and nothing tha
     await engine.start(${JSON.stringify(spec)})
     await engine.link([{ serviceId: 'srv-one', number: 7, networkId: 'net-a', names: ['one'], instanceIds: [${JSON.stringify(spec.instanceId)}] }])
     await Bun.sleep(300)
-    console.log((await engine.inspect(${JSON.stringify(spec.instanceId)})).address)
+    console.log((await engine.inspect(${JSON.stringify(spec.instanceId)})).endpoint.host)
     setInterval(() => {}, 1000)`,
   )
   const elsewhere = spawnProcess([process.execPath, script], { env: { BUN_BE_BUN: '1' }, stdout: { appendTo: out }, stderr: 'stdout' })

@@ -50,7 +50,7 @@ async function run(serviceId: string, networkId: string | undefined, command: st
 
 async function addressOf({ instanceId }: ProcessSpec): Promise<string> {
   const state = await engine.inspect(instanceId)
-  return state?.status === 'running' ? state.address : ''
+  return (state?.status === 'running' && state.endpoint?.host) || ''
 }
 
 async function answerOf(host: string, port = 10_000): Promise<string> {

@@ -51,7 +51,7 @@ export function makeShellWorld(factory: EngineFactory): ContractWorld {
       }),
     instance: (acts, changes = {}) => {
       const instanceId = `srv-one-${++count}`
-      return { ...workload(acts, instanceId), instanceId, deployId: 'dep-one', port: 20_000, ...changes }
+      return { ...workload(acts, instanceId), instanceId, deployId: 'dep-one', listens: { preferredPort: 10_000 }, ...changes }
     },
     task,
     terminal: (acts, changes) => ({ ...task(acts), columns: 80, rows: 24, ...changes }),

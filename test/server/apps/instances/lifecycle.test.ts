@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readStat } from '../../../../server/engines/process/kernel/proc.ts'
+import { processOf } from '../../../support/instance-process.ts'
 import { type Platform, startPlatform } from '../../../support/platform.ts'
 import { makeService, type TestService } from '../../../support/service.ts'
 import { until } from '../../../support/until.ts'
@@ -131,9 +131,7 @@ describe('an instance that dies', () => {
   test('as its monitor was killed is started again at once, and the events tell so', async () => {
     const service = await live('kept')
     const [before] = await service.settles('running')
-    const state = await platform.context.engine.inspect(before?.id ?? '')
-    if (state?.status !== 'running') throw new Error('It does not run')
-    process.kill(readStat(state.pid)?.parentPid ?? 0, 'SIGKILL')
+    process.kill(processOf(platform.context.paths, before?.id ?? '').parentPid, 'SIGKILL')
     const failed = await until('the events tell', async () => (await service.events()).find(({ type }) => type === 'server_failed'))
     expect(failed.details).toMatchObject({ instanceId: before?.id, exitCode: null, reason: expect.stringContaining('monitor') })
     const [after] = await service.settles('running')

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { judgePorts, type PortVerdict, type SeenPorts } from '../../../../server/apps/instances/port-verdict.ts'
 import type { Listener } from '../../../../server/engines/port/port.ts'
-import { listenersAmong } from '../../../../server/engines/process/network/listeners.ts'
+import { listenersAmong, ownListenersAmong } from '../../../../server/engines/process/network/listeners.ts'
 
 const at = (port: number, reach: Listener['reach'] = 'address'): Listener => ({ port, reach })
 const judge = (listeners: Listener[], changes: Partial<SeenPorts> = {}): PortVerdict =>
@@ -48,10 +48,11 @@ describe('an instance that listens', () => {
   })
 })
 
+const socket = (localAddress: string, localPort: number, changes: { uid?: number; inode?: number } = {}) => ({
+  ...{ localAddress, localPort, remoteAddress: '0.0.0.0', isListening: true, isOpen: false, uid: 7, inode: 1, ...changes },
+})
+
 test('sockets become ports, each with the best way to it', () => {
-  const socket = (localAddress: string, localPort: number) => ({
-    ...{ localAddress, localPort, remoteAddress: '0.0.0.0', isListening: true, isOpen: false, inode: 1 },
-  })
   const sockets = [
     socket('127.0.0.1', 80),
     socket('0.0.0.0', 80),
@@ -71,4 +72,18 @@ test('sockets become ports, each with the best way to it', () => {
     at(84, 'nowhere'),
   ])
   expect(listenersAmong([socket('127.0.0.1', 80)], '127.0.0.1')).toEqual([at(80, 'loopback')])
+})
+
+test('in a shared network an instance has the ports of its own sockets, and is not reached where another user listens, too', () => {
+  const sockets = [
+    socket('0.0.0.0', 80),
+    socket('0.0.0.0', 81, { uid: 8, inode: 2 }),
+    socket('::', 82),
+    socket('127.0.0.1', 82, { uid: 8, inode: 2 }),
+    socket('127.0.0.1', 83),
+    socket('127.0.0.9', 83, { uid: 8, inode: 2 }),
+    socket('0.0.0.0', 84),
+    socket('0.0.0.0', 84, { inode: 3 }),
+  ]
+  expect(ownListenersAmong(sockets, new Set([1]), '127.0.0.1')).toEqual([at(80), at(82, 'nowhere'), at(83, 'loopback'), at(84)])
 })

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectHttp } from '../../../support/http-connection.ts'
+import { processOf } from '../../../support/instance-process.ts'
 import { type Platform, startPlatform } from '../../../support/platform.ts'
 import { makeService } from '../../../support/service.ts'
 import { openShell } from '../../../support/shell.ts'
@@ -49,9 +50,7 @@ describe('a frozen service', () => {
   test('is started anew when it was killed in its sleep', async () => {
     await sleeper.sleeps()
     const [instance] = await sleeper.instances()
-    const state = await platform.context.engine.inspect(instance?.id ?? '')
-    if (state?.status !== 'running') throw new Error('It does not run')
-    process.kill(state.pid, 'SIGKILL')
+    process.kill(processOf(platform.context.paths, instance?.id ?? '').pid, 'SIGKILL')
     await until('another one runs', async () => {
       await sleeper.visit()
       const [next] = await sleeper.instances()

@@ -25,7 +25,6 @@ export function specOf({ id, ownerId, spec }: StoredWorkload): InstanceSpec {
     stack: { kind: 'host' as const, folders: [], searchPath: [] },
     limits: { cpu: 1, memoryBytes: 1, pids: 1 },
     outputName: id,
-    port: 1,
   }
 }
 

@@ -1,4 +1,4 @@
-import { AppError } from '../../shared/error.ts'
+import { AppError } from '../../../../shared/error.ts'
 
 export interface PortRange {
   first: number
@@ -14,7 +14,7 @@ export const INSTANCE_PORTS: PortRange = { first: 20_000, last: 29_999 }
  *
  * @throws AppError `unavailable` when the whole range is in use.
  */
-export async function findFreePort(range: PortRange, taken: ReadonlySet<number>): Promise<number> {
+export function findFreePort(range: PortRange, taken: ReadonlySet<number>): number {
   const size = range.last - range.first + 1
   const offset = Math.floor(Math.random() * size)
   for (let step = 0; step < size; step++) {
@@ -24,7 +24,7 @@ export async function findFreePort(range: PortRange, taken: ReadonlySet<number>)
   throw new AppError('unavailable', `All ports from ${range.first} to ${range.last} are in use; stop instances or widen the range`)
 }
 
-export function isPortFree(port: number): boolean {
+function isPortFree(port: number): boolean {
   try {
     Bun.listen({ hostname: '127.0.0.1', port, exclusive: true, socket: { data: () => {} } }).stop(true)
     return true
