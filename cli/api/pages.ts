@@ -1,4 +1,6 @@
-export const MAX_PAGE_ITEMS = 100
+import { pageItems } from '../../shared/schema.ts'
+
+export const MAX_PAGE_ITEMS = pageItems.most
 
 interface PageQuery {
   limit: number

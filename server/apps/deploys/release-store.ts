@@ -1,8 +1,9 @@
 import type { Database } from 'bun:sqlite'
 import type { Launch } from '../../builders/launch.ts'
+import { json } from '../../platform/db/json-column.ts'
 import { type Columns, tableOf } from '../../platform/db/table.ts'
 import { settingsColumn } from '../services/columns.ts'
-import type { SecretRows, ServiceSecrets } from '../services/env-store.ts'
+import { type SecretRows, ServiceSecrets } from '../services/env-store.ts'
 import type { ServiceSettings } from '../services/settings.ts'
 import { launchColumn } from './launch-column.ts'
 
@@ -29,6 +30,8 @@ const releaseColumns: Columns<StoredRelease> = {
 const releases = tableOf<StoredRelease>('releases', releaseColumns)
 const sealedReleases = tableOf<StoredRelease & { secrets: string }>('releases', { ...releaseColumns, secrets: 'secrets_sealed' })
 
+const secretsIn = json({ schema: ServiceSecrets })
+
 const purpose = (releaseId: string): string => `release ${releaseId}`
 
 /** Adds a release with the secrets it was made with, sealed. */
@@ -46,9 +49,7 @@ export const listReleases = (db: Database, serviceId: string): StoredRelease[] =
 /** The variables and secret files a release was made with, in clear. */
 export function releaseSecrets({ db, sealer }: SecretRows, releaseId: string): ServiceSecrets {
   const row = db.query<{ secrets_sealed: string }, [string]>('SELECT secrets_sealed FROM releases WHERE id = ?').get(releaseId)
-  return row === null
-    ? { envVars: [], secretFiles: [] }
-    : (JSON.parse(sealer.open(row.secrets_sealed, purpose(releaseId))) as ServiceSecrets)
+  return row === null ? { envVars: [], secretFiles: [] } : secretsIn.read(sealer.open(row.secrets_sealed, purpose(releaseId)))
 }
 
 export function setReleaseRules(db: Database, id: string, { headers, routes }: Pick<ServiceSettings, 'headers' | 'routes'>): void {

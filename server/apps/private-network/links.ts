@@ -2,6 +2,7 @@ import type { Database } from 'bun:sqlite'
 import { typesWith } from '../../../shared/service-type.ts'
 import { slugify } from '../../../shared/slug.ts'
 import type { LinkedService } from '../../engines/port/port.ts'
+import { texts } from '../../platform/db/json-column.ts'
 import { sqlList } from '../../platform/db/sql-list.ts'
 import type { Owner } from '../../runtime/owner.ts'
 import { ownerOf } from '../services/owner.ts'
@@ -53,6 +54,6 @@ export function listeningOwners(db: Database): ListeningOwner[] {
       name: row.name,
       slug: row.slug,
       uid: row.uid,
-      instanceIds: (JSON.parse(row.instance_ids) as string[]).toSorted(),
+      instanceIds: texts.read(row.instance_ids).toSorted(),
     }))
 }

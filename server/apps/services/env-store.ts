@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { randomBytes } from 'node:crypto'
+import { type Static, Type } from '@sinclair/typebox'
 import { isPlatformKey } from '../../../shared/env.ts'
 import { AppError, invalidValue } from '../../../shared/error.ts'
 import type { ServiceType } from '../../../shared/service-type.ts'
@@ -11,20 +12,14 @@ export interface SecretRows {
   sealer: Sealer
 }
 
-export interface EnvEntry {
-  key: string
-  value: string
-}
+const EnvEntry = Type.Object({ key: Type.String(), value: Type.String() })
+export type EnvEntry = Static<typeof EnvEntry>
 
-export interface SecretFileEntry {
-  name: string
-  content: string
-}
+const SecretFileEntry = Type.Object({ name: Type.String(), content: Type.String() })
+export type SecretFileEntry = Static<typeof SecretFileEntry>
 
-export interface ServiceSecrets {
-  envVars: EnvEntry[]
-  secretFiles: SecretFileEntry[]
-}
+export const ServiceSecrets = Type.Object({ envVars: Type.Array(EnvEntry), secretFiles: Type.Array(SecretFileEntry) })
+export type ServiceSecrets = Static<typeof ServiceSecrets>
 
 const GENERATED_BYTES = 32
 

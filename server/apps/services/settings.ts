@@ -1,11 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { maxPatternChars, type PathRule, type PathRuleInput } from '../../../shared/edge-rule.ts'
+import { HeaderRule, maxPatternChars, PathRule, type PathRuleInput } from '../../../shared/edge-rule.ts'
 import { AppError, type ErrorDetail } from '../../../shared/error.ts'
 import { isReservedHeader } from '../../../shared/header-rule.ts'
 import { buildPlanNames, defaultBuildPlan, defaultPlan, planNames } from '../../../shared/plan.ts'
 import { OneOf } from '../../../shared/schema.ts'
 import { type AnyDetailsInput, defaultShutdownDelaySeconds, hasDetail, isDetail, runtimes } from '../../../shared/service-details.ts'
 import { type ServiceType, traitsOf } from '../../../shared/service-type.ts'
+import { unlimited } from '../../platform/db/json-column.ts'
 import { isNeutralControl } from './controls.ts'
 
 /** The schema is of what is kept; what clients may send is checked elsewhere, and more strictly. */
@@ -21,8 +22,8 @@ export const ServiceSettings = Type.Object({
   maxShutdownDelaySeconds: Type.Number(),
   allowUserNamespaces: Type.Optional(Type.Boolean()),
   publishPath: Type.String(),
-  headers: Type.Array(Type.Object({ path: Type.String(), name: Type.String(), value: Type.String() })),
-  routes: Type.Array(Type.Object({ type: OneOf(['redirect', 'rewrite']), source: Type.String(), destination: Type.String() })),
+  headers: Type.Array(unlimited(HeaderRule)),
+  routes: Type.Array(unlimited(PathRule)),
 })
 export type ServiceSettings = Static<typeof ServiceSettings>
 

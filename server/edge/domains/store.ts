@@ -1,5 +1,7 @@
 import type { Database } from 'bun:sqlite'
-import type { CustomDomainQuery, DomainCheck, DomainType } from '../../../shared/custom-domain.ts'
+import { type CustomDomainQuery, DomainCheck, type DomainType } from '../../../shared/custom-domain.ts'
+import { orNull } from '../../platform/db/codec.ts'
+import { json } from '../../platform/db/json-column.ts'
 
 export interface StoredDomain {
   id: string
@@ -19,6 +21,8 @@ export interface StoredDomain {
   check: DomainCheck | null
   createdAt: number
 }
+
+const checks = orNull(json({ schema: DomainCheck }))
 
 type DomainRow = Omit<StoredDomain, 'check'> & { checkResult: string | null }
 
@@ -145,5 +149,5 @@ export const deleteDomainsOf = (db: Database, serviceId: string): void =>
 const one = (row: DomainRow | null): StoredDomain | undefined => (row === null ? undefined : present(row))
 
 function present({ checkResult, ...row }: DomainRow): StoredDomain {
-  return { ...row, check: checkResult === null ? null : (JSON.parse(checkResult) as DomainCheck) }
+  return { ...row, check: checks.read(checkResult) }
 }

@@ -7,6 +7,7 @@ import type { ServiceSettings } from '../../apps/services/settings.ts'
 import type { StoredInstance } from '../../apps/workloads/instance-store.ts'
 import type { ProxyTarget, Route, RouteTable } from '../../ingress/tables/route-table.ts'
 import { sqlList } from '../../platform/db/sql-list.ts'
+import { exitsColumn } from '../../runtime/workloads/store.ts'
 import type { EdgeContext } from '../context.ts'
 import { verifiedDomains } from '../domains/store.ts'
 import { apiRouteOf } from './api-route.ts'
@@ -111,7 +112,7 @@ const presentTarget = (row: TargetRow): RoutedService['instances'][number] => ({
   address: row.address,
   port: row.port,
   phase: row.phase,
-  exits: JSON.parse(row.exits) as StoredInstance['exits'],
+  exits: exitsColumn.read(row.exits),
 })
 
 function presentRow(row: RoutedRow, context: Pick<EdgeContext, 'artifacts'>): Omit<RoutedService, 'instances'> {

@@ -3,7 +3,8 @@
  * that share a login refresh it several times at once: for a minute a spent token gets the answer that it got before.
  */
 import type { Database } from 'bun:sqlite'
-import type { DeviceTokens } from '../../../shared/device.ts'
+import { DeviceTokens } from '../../../shared/device.ts'
+import { json } from '../../platform/db/json-column.ts'
 import { tableOf } from '../../platform/db/table.ts'
 import { newId } from '../../platform/id.ts'
 import type { Sealer } from '../../platform/secrets/seal.ts'
@@ -89,10 +90,12 @@ export function refreshSession({ db, sealer }: { db: Database; sealer: Sealer },
   return { outcome: 'refreshed', tokens }
 }
 
+const answers = json({ schema: DeviceTokens })
+
 function answerOf(sealer: Sealer, session: DeviceSession, { hash, now }: { hash: string; now: number }): DeviceTokens | undefined {
   const { spentHash, spentAt, spentAnswer } = session
   if (spentHash !== hash || spentAt === null || spentAnswer === null || now - spentAt >= REFRESH_GRACE_MS) return undefined
-  return JSON.parse(sealer.open(spentAnswer, answerPurpose(session.id))) as DeviceTokens
+  return answers.read(sealer.open(spentAnswer, answerPurpose(session.id)))
 }
 
 /** Removes the answers whose grace is over: tokens that are good for days are kept no longer than they are asked for. */

@@ -1,5 +1,7 @@
 import type { Database } from 'bun:sqlite'
+import { Type } from '@sinclair/typebox'
 import type { ProviderId } from '../../../shared/oauth.ts'
+import { json } from '../../platform/db/json-column.ts'
 import type { Sealer } from '../../platform/secrets/seal.ts'
 import { hashToken } from '../tokens/token.ts'
 import type { ProviderAnswer, Secrets } from './providers/provider.ts'
@@ -8,7 +10,11 @@ export const ATTEMPT_MS = 10 * 60_000
 /** Attempts kept at a time: beyond, the oldest go, so that nobody fills the disk with them. */
 export const MAX_ATTEMPTS = 20_000
 
+const text = Type.Optional(Type.String())
+const KeptAnswer = Type.Object({ code: text, iss: text, name: text, error: text })
 export type KeptAnswer = Partial<ProviderAnswer> & { error?: string | undefined }
+
+const answers = json({ schema: KeptAnswer })
 
 export interface Attempt {
   provider: ProviderId
@@ -100,6 +106,6 @@ export function takeAttempt(
     linkUserId: row.linkUserId ?? undefined,
     inviteToken: inviteTokenSealed === null ? undefined : open(inviteTokenSealed, 'invite'),
     returnTo: row.returnTo,
-    keptAnswer: answerSealed === null ? undefined : (JSON.parse(open(answerSealed, 'answer')) as KeptAnswer),
+    keptAnswer: answerSealed === null ? undefined : answers.read(open(answerSealed, 'answer')),
   }
 }

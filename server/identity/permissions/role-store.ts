@@ -2,6 +2,7 @@ import type { Database } from 'bun:sqlite'
 import { type Permission, permissionNames } from '../../../shared/permission.ts'
 import type { IdPage } from '../../http/answers/page.ts'
 import type { Codec } from '../../platform/db/codec.ts'
+import { texts } from '../../platform/db/json-column.ts'
 import { type Columns, type Row, tableOf } from '../../platform/db/table.ts'
 import { memo } from '../../platform/memo.ts'
 import { roleKey } from './rules.ts'
@@ -23,8 +24,11 @@ interface KeyedRole extends StoredRole {
 
 const REMEMBERED_SETS = 2000
 
+const known: ReadonlySet<string> = new Set(permissionNames)
+const isPermission = (name: string): name is Permission => known.has(name)
+
 /** Sets are remembered by their text, so a role that is changed is another one at once. */
-const permissionsIn = memo((text: string): ReadonlySet<Permission> => new Set(JSON.parse(text) as Permission[]), REMEMBERED_SETS)
+const permissionsIn = memo((text: string): ReadonlySet<Permission> => new Set(texts.read(text).filter(isPermission)), REMEMBERED_SETS)
 
 /** Writes in the order of the closed list, so that equal sets have equal texts. */
 const permissionsColumn: Codec<ReadonlySet<Permission>> = {

@@ -1,6 +1,7 @@
 import { type Permission, workspaceWide } from '../../../shared/permission.ts'
 import type { Scope } from '../../../shared/scope.ts'
 import type { Codec } from '../../platform/db/codec.ts'
+import { texts } from '../../platform/db/json-column.ts'
 import { memo } from '../../platform/memo.ts'
 
 /** Ids of the services that somebody is confined to; undefined is the whole workspace, and an empty set is nothing at all. */
@@ -8,7 +9,7 @@ export type ServiceScope = ReadonlySet<string> | undefined
 
 const REMEMBERED_SCOPES = 2000
 
-const idsIn = memo((text: string): ReadonlySet<string> => new Set(JSON.parse(text) as string[]), REMEMBERED_SCOPES)
+const idsIn = memo((text: string): ReadonlySet<string> => new Set(texts.read(text)), REMEMBERED_SCOPES)
 
 export const scopeText = (scope: ServiceScope): string | null => (scope === undefined ? null : JSON.stringify([...scope]))
 

@@ -2,7 +2,7 @@
  * Values kept as JSON with a version, the number of `upgrades` that a text has been through, as member `v` of an object. A text without
  * one is of version 0, and none is written while there is no upgrade. What is no object becomes one with its first upgrade.
  */
-import type { Static, TSchema } from '@sinclair/typebox'
+import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { memo } from '../memo.ts'
 import '../schema-kinds.ts'
@@ -28,6 +28,18 @@ export function json<S extends TSchema>({ schema, upgrades = [], defaults, remem
     },
     write: (value) => JSON.stringify(upgrades.length === 0 ? value : withVersion(value, upgrades.length)),
   }
+}
+
+/** A list of texts, such as ids. */
+export const texts = json({ schema: Type.Array(Type.String()) })
+
+/** An object as clients send it, without the limits of its texts: what was kept when they were others stays readable. */
+export function unlimited<T extends TObject>({ properties }: T): T {
+  const loose = Object.entries(properties).map(([name, field]) => [
+    name,
+    field.type === 'string' && !('enum' in field) ? Type.String() : field,
+  ])
+  return Type.Object(Object.fromEntries(loose)) as TSchema as T
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
