@@ -1,7 +1,5 @@
 import { readdirSync, readlinkSync, statSync } from 'node:fs'
-import { AppError } from '../../../shared/error.ts'
-import { runProcess } from '../../platform/process/spawn.ts'
-import { systemEnv } from '../../platform/process/system-tools.ts'
+import { sizeOfFolder } from '../../platform/process/folder-size.ts'
 import type { Unit } from './reserve.ts'
 
 const MEASURE_TIMEOUT_MS = 5000
@@ -10,37 +8,26 @@ const AT_ONCE = 8
 /** An app can hold millions of files open, and everybody waits while they are looked at: what is found in this time has to do. */
 const REMOVED_TIMEOUT_MS = 1000
 
-const COUNTING: Record<Unit, string> = { bytes: '--block-size=1', files: '--inodes' }
-
-/** How many bytes or files each of these folders takes; those that cannot be measured in a few seconds are left out. */
-export async function measureFolders(folders: readonly string[], unit: Unit, signal: AbortSignal): Promise<Map<string, number>> {
+/** What each of these takes, asked of a few at a time; those are left out of which it cannot be told. */
+export async function measureEach(
+  names: readonly string[],
+  measure: (name: string) => Promise<number | undefined>,
+): Promise<Map<string, number>> {
   const sizes = new Map<string, number>()
-  const waiting = [...folders]
+  const waiting = [...names]
   const measureNext = async () => {
-    for (let folder = waiting.shift(); folder !== undefined; folder = waiting.shift()) {
-      const held = await measureFolder(folder, unit, signal)
-      if (held !== undefined) sizes.set(folder, held)
+    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+      const held = await measure(name)
+      if (held !== undefined) sizes.set(name, held)
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, measureNext))
   return sizes
 }
 
-async function measureFolder(folder: string, unit: Unit, signal: AbortSignal): Promise<number | undefined> {
-  try {
-    // A file that vanishes meanwhile makes du fail, after it has told the sum.
-    const { stdout } = await runProcess(['du', '-s', '-x', COUNTING[unit], '--', folder], {
-      env: systemEnv,
-      signal,
-      timeoutMs: MEASURE_TIMEOUT_MS,
-    })
-    const held = Number.parseInt(stdout, 10)
-    return Number.isNaN(held) ? undefined : held
-  } catch (error) {
-    if (error instanceof AppError) return undefined
-    throw error
-  }
-}
+/** How many bytes or files each of these folders takes; those that cannot be measured in a few seconds are left out. */
+export const measureFolders = (folders: readonly string[], unit: Unit, signal: AbortSignal): Promise<Map<string, number>> =>
+  measureEach(folders, (folder) => sizeOfFolder(folder, unit, { signal, timeoutMs: MEASURE_TIMEOUT_MS }))
 
 export interface MeasuredPlace {
   device: number

@@ -1,6 +1,7 @@
 import { statfsSync } from 'node:fs'
+import type { SizeUnit } from '../../platform/process/folder-size.ts'
 
-export type Unit = 'bytes' | 'files'
+export type Unit = SizeUnit
 
 export interface Space {
   total: number

@@ -1,0 +1,24 @@
+import { AppError } from '../../../shared/error.ts'
+import { runProcess } from './spawn.ts'
+import { systemEnv } from './system-tools.ts'
+
+export type SizeUnit = 'bytes' | 'files'
+
+const COUNTING: Record<SizeUnit, string> = { bytes: '--block-size=1', files: '--inodes' }
+
+/** How many bytes or files a folder or file takes on its own file system; undefined where that cannot be told in this time. */
+export async function sizeOfFolder(
+  folder: string,
+  unit: SizeUnit,
+  options: { signal: AbortSignal; timeoutMs: number },
+): Promise<number | undefined> {
+  try {
+    // A file that vanishes meanwhile makes du fail, after it has told the sum.
+    const { stdout } = await runProcess(['du', '-s', '-x', COUNTING[unit], '--', folder], { env: systemEnv, ...options })
+    const held = Number.parseInt(stdout, 10)
+    return Number.isNaN(held) ? undefined : held
+  } catch (error) {
+    if (error instanceof AppError) return undefined
+    throw error
+  }
+}
