@@ -15,6 +15,11 @@ export type DiskStatus = (typeof diskStatuses)[number]
 export const minSizeGb = 1
 export const maxSizeGb = 65_536
 
+const GIB = 1024 ** 3
+
+/** The bytes that a size in GiB comes to. */
+export const bytesOf = (sizeGb: number): number => sizeGb * GIB
+
 export const DiskName = Type.String({
   pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$',
   description: 'Letters, digits, - and _, beginning with a letter or digit',

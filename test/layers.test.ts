@@ -53,11 +53,11 @@ test('trees that tenants may have changed are removed, given away and frozen in 
   expect(using(/\blchown(?:Sync)?\b/).filter((path) => !inTrees(path))).toEqual([])
   expect(using(/import \{[^}]*\brealpath(?:Sync)?\b[^}]*\} from 'node:fs/).filter((path) => !inTrees(path))).toEqual([
     // Paths of the operator's, and releases, which are frozen.
-    'apps/disks/place.ts',
     'boot/doctor/fill-disk.ts',
     'boot/upgrade/request.ts',
     'builders/toolchains/toolchains.ts',
     'engines/process/cgroups/cgroups.ts',
+    'engines/process/volumes/mount-path.ts',
     'ingress/static/open-inside.ts',
     'platform/files/mount-place.ts',
     'runtime/space/quota.ts',

@@ -55,7 +55,11 @@ test('S1: of the C library these calls are made and no others', () => {
 })
 
 /** Where a shell runs a script of ours, or a service's own command in its sandbox. */
-const withShell = ['server/apps/disks/mounted-image.ts', 'server/engines/process/launch.ts', 'server/engines/process/records/spool.ts']
+const withShell = [
+  'server/engines/process/launch.ts',
+  'server/engines/process/records/spool.ts',
+  'server/engines/process/volumes/mounted-image.ts',
+]
 
 test('S1: a shell is named only where it runs a constant script, or the own command of a service in its sandbox', () => {
   expect(filesWith(/['"](\/bin\/)?(ba|da|z)?sh['"]|['"]-lc['"]/, product).filter((path) => path !== 'cli/completion/scripts.ts')).toEqual(

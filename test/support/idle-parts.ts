@@ -1,5 +1,7 @@
 import type { RunningTelemetry, Work } from '../../server/boot/serve/context.ts'
 import type { RoutePublisher } from '../../server/edge/routing/publish.ts'
+import { createFakeMachine } from '../../server/engines/fake/machine.ts'
+import { createFakeVolumes } from '../../server/engines/fake/volumes.ts'
 import type { Engine } from '../../server/engines/port/port.ts'
 import type { IngressClient } from '../../server/ingress/control/client.ts'
 import type { Paths } from '../../server/platform/paths.ts'
@@ -13,11 +15,12 @@ import type { TrafficReader, TrafficWindow } from '../../server/telemetry/traffi
 export const idleEngine: Engine = {
   name: 'idle',
   epoch: 'idle',
-  capabilities: { ownNetworks: false, stacks: ['host'], volumes: 'folders' },
+  capabilities: { ownNetworks: false, stacks: ['host'] },
   output: {
     open: () => ({ hasNew: () => false, read: async () => undefined, release: async (cursor) => cursor, remove: async () => {} }),
     list: async () => [],
   },
+  volumes: createFakeVolumes(createFakeMachine()),
   guarantees: async () => [],
   start: () => Promise.reject(new Error('The idle engine starts nothing')),
   inspect: async () => undefined,

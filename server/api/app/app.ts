@@ -1,7 +1,7 @@
 import { AppError } from '../../../shared/error.ts'
 import { type OperationId, operations } from '../../../shared/operations/all.ts'
 import { deployRoutes } from '../../apps/deploys/routes.ts'
-import { diskRoutes } from '../../apps/disk-work/routes.ts'
+import { diskRoutes } from '../../apps/disks/routes.ts'
 import { cronJobRoutes } from '../../apps/jobs/cron-routes.ts'
 import { jobRoutes } from '../../apps/jobs/routes.ts'
 import { notificationRoutes } from '../../apps/notifications/routes.ts'

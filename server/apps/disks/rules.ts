@@ -1,3 +1,5 @@
+import { bytesOf } from '../../../shared/disk.ts'
+
 /** Nothing may be mounted at these or below them: programs, settings and devices of the machine would be hidden from the app. */
 const SYSTEM_DIRS = [
   ...[
@@ -27,8 +29,8 @@ const SHARED_DIRS = ['/home', '/media', '/mnt', '/opt', '/srv', '/var', '/var/ca
 
 const MOUNT_PATH = /^(\/[A-Za-z0-9._-]+)+$/
 
-/** Why a disk cannot be at this path; undefined when it can. `own` are folders that instances need as they are. */
-export function mountPathProblem(path: string, own: readonly string[]): string | undefined {
+/** Why a disk cannot be at this path on any machine; undefined when it can. */
+export function mountPathProblem(path: string): string | undefined {
   if (!path.startsWith('/')) return 'The mount path must be absolute, such as /var/data.'
   if (path === '/') return 'A disk cannot take the place of the whole file system. Mount it at a folder, such as /var/data.'
   const parts = path.split('/').slice(1)
@@ -40,22 +42,14 @@ export function mountPathProblem(path: string, own: readonly string[]): string |
   if (TMP_DIRS.some((dir) => isAtOrBelow(path, dir)))
     return 'What is below /tmp need not last. Mount the disk at another place, such as /var/data.'
   if (SHARED_DIRS.includes(path)) return `${path} holds folders of the machine. Mount the disk at a folder below it, such as ${path}/data.`
-  const clash = own.find((dir) => isAtOrBelow(path, dir) || isAtOrBelow(dir, path))
-  return clash === undefined ? undefined : `The mount path would hide ${clash}, which instances need. Choose another, such as /var/data.`
+  return undefined
 }
 
 const isAtOrBelow = (path: string, dir: string): boolean => path === dir || path.startsWith(`${dir}/`)
 
-/** The first folder of a path, which the machine must have: nothing can be added beside the roots of its file system. */
-export const topFolderOf = (path: string): string => `/${path.split('/')[1] ?? ''}`
-
-const GIB = 1024 ** 3
-
-export const bytesOf = (sizeGb: number): number => sizeGb * GIB
-
 export function sizeProblem(sizeGb: number, { given, freeBytes }: { given: number; freeBytes: number }): string | undefined {
   if (sizeGb < given) return `A disk cannot shrink: it has ${given} GB. Make a new one, and copy what is to be kept.`
-  const freeGb = Math.floor(freeBytes / GIB)
+  const freeGb = Math.floor(freeBytes / bytesOf(1))
   if (bytesOf(sizeGb - given) <= freeBytes) return undefined
   const most = given + freeGb
   return `There is no room for ${sizeGb} GB on the server${most > 0 ? `: at most ${most} GB` : ''}. Free some space, or ask for less.`

@@ -1,7 +1,9 @@
 import type { Database } from 'bun:sqlite'
 import type { DiskQuery, DiskStatus } from '../../../shared/disk.ts'
+import type { VolumeKindName } from '../../engines/port/volumes.ts'
+import type { Owner } from '../../engines/port/workload.ts'
 import { type ServiceScope, scopeText } from '../../identity/scopes/scope.ts'
-import { flag } from '../../platform/db/codec.ts'
+import { type Codec, flag } from '../../platform/db/codec.ts'
 import { tableOf } from '../../platform/db/table.ts'
 
 /** A disk as it is kept. Times are milliseconds since 1970. */
@@ -13,7 +15,7 @@ export interface StoredDisk {
   name: string
   mountPath: string
   sizeGb: number
-  isImage: boolean
+  kind: VolumeKindName
   status: DiskStatus
   growToGb: number | null
   restoreKey: string | null
@@ -26,6 +28,11 @@ export interface StoredDisk {
   updatedAt: number
 }
 
+const kindByFlag: Codec<VolumeKindName> = {
+  read: (stored) => (flag.read(stored) ? 'image' : 'folder'),
+  write: (kind) => flag.write(kind === 'image'),
+}
+
 const disks = tableOf<StoredDisk>('disks', {
   id: 'id',
   workspaceId: 'workspace_id',
@@ -33,7 +40,7 @@ const disks = tableOf<StoredDisk>('disks', {
   name: 'name',
   mountPath: 'mount_path',
   sizeGb: 'size_gb',
-  isImage: { column: 'is_image', as: flag },
+  kind: { column: 'is_image', as: kindByFlag },
   status: 'status',
   growToGb: 'grow_to_gb',
   restoreKey: 'restore_key',
@@ -45,10 +52,10 @@ const disks = tableOf<StoredDisk>('disks', {
   updatedAt: 'updated_at',
 })
 
-export type NewDisk = Pick<
-  StoredDisk,
-  'id' | 'workspaceId' | 'serviceId' | 'name' | 'mountPath' | 'sizeGb' | 'isImage' | 'uid' | 'createdAt'
->
+export type NewDisk = Pick<StoredDisk, 'id' | 'workspaceId' | 'serviceId' | 'name' | 'mountPath' | 'sizeGb' | 'kind' | 'uid' | 'createdAt'>
+
+/** Whom its files belong to, as engines are told. */
+export const ownerOfDisk = ({ serviceId, workspaceId, uid }: StoredDisk): Owner => ({ serviceId, workspaceId, number: uid })
 
 /** Whether a disk that is to be restored is still the one that instances have. */
 export const isPreparingRestore = ({ status, replacedKey }: StoredDisk): boolean => status === 'restoring' && replacedKey === null

@@ -44,7 +44,7 @@ export async function prepareWorkload(
 ): Promise<InstanceSpec> {
   await ensureServiceFolders(context.paths, service)
   await context.diskQuota.limit(service)
-  const disk = await diskForInstance(context, service.id)
+  const disk = diskForInstance(context, service.id)
   const { id, deployId } = workload
   return { ...workloadIn(context, { service, release, workload }), ...disk, instanceId: id, deployId, outputName: id }
 }

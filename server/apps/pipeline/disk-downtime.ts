@@ -24,7 +24,7 @@ export async function withDisk(
   while (!isFree(context, service.id)) await pause(context, WAIT_MS, signal)
   const giveUp = context.work.takenDisks.take(service.id)
   try {
-    await run(await diskForInstance(context, service.id))
+    await run(diskForInstance(context, service.id))
   } finally {
     giveUp()
   }

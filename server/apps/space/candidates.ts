@@ -8,8 +8,7 @@ import type { Owner } from '../../runtime/owner.ts'
 import type { AppContext } from '../context.ts'
 import { releaseById } from '../deploys/release-store.ts'
 import { type StoredDeploy, unfinishedDeploys } from '../deploys/store.ts'
-import { diskPathsOf } from '../disks/paths.ts'
-import { diskOfService } from '../disks/store.ts'
+import { diskOfService, type StoredDisk } from '../disks/store.ts'
 import { ownerOf } from '../services/owner.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
 import { instancesOf } from '../workloads/instance-store.ts'
@@ -19,6 +18,8 @@ export interface Candidate {
   kind: 'service' | 'build'
   owner: SpaceOwner
   folders: string[]
+  /** Its volume, where that can fill what others need. */
+  volumeId?: string
   diskMb: number
 }
 
@@ -35,30 +36,37 @@ export async function candidatesOf({ db, engine, paths, shells }: Given): Promis
   const workloadsOf = (id: string) => [...(listed.get(id) ?? []).map(({ instanceId }) => instanceId), ...shells.idsOf(id)]
   const builds = unfinishedDeploys(db).filter(({ status }) => status === 'build_in_progress')
   return [
-    ...services.map((service) => serviceCandidate({ db, paths }, service, workloadsOf(service.id))),
+    ...services.map((service) => serviceCandidate({ db, engine, paths }, service, workloadsOf(service.id))),
     ...builds.flatMap((deploy) => buildCandidate({ db, paths }, deploy)),
   ]
 }
 
 /** Jobs, commands before a deploy and shells have layers of their own as well as instances. */
-function serviceCandidate({ db, paths }: Pick<Given, 'db' | 'paths'>, service: StoredService, workloadIds: readonly string[]): Candidate {
+function serviceCandidate(
+  { db, engine, paths }: Pick<Given, 'db' | 'engine' | 'paths'>,
+  service: StoredService,
+  workloadIds: readonly string[],
+): Candidate {
   const own = servicePathsOf(paths, service.id)
   const running = instancesOf(db, service.id).at(-1)
   // A shell in an instance has no layer, nor has anybody on some machines, and a missing folder cannot be measured.
   const layers = workloadIds.map((id) => layerOf(recordDirIn(paths.engineState, id))).filter((folder) => existsSync(folder))
   const plan = (running && releaseById(db, running.releaseId)?.settings.plan) ?? service.settings.plan
   const disk = diskOfService(db, service.id)
-  const folderDisk =
-    disk === undefined || disk.isImage ? undefined : { folder: diskPathsOf(paths, disk.id).folder, mb: disk.sizeGb * MIB_PER_GIB }
-  const folders = [own.home, own.tmp, own.output, ...layers, ...(folderDisk === undefined ? [] : [folderDisk.folder])]
+  const unbounded = disk === undefined || isBounded(engine, disk) ? undefined : disk
   return {
     id: service.id,
     kind: 'service',
     owner: { ...ownerOf(service), uid: service.uid },
-    folders,
-    diskMb: plans[plan].diskMb + (folderDisk?.mb ?? 0),
+    folders: [own.home, own.tmp, own.output, ...layers],
+    ...(unbounded && { volumeId: unbounded.id }),
+    diskMb: plans[plan].diskMb + (unbounded?.sizeGb ?? 0) * MIB_PER_GIB,
   }
 }
+
+/** One of a kind that the engine has no more is given to nobody, so that nobody can fill it. */
+const isBounded = ({ volumes }: Given['engine'], { kind }: StoredDisk): boolean =>
+  volumes.capabilities.kinds.find(({ name }) => name === kind)?.isBounded ?? true
 
 function buildCandidate({ db, paths }: Pick<Given, 'db' | 'paths'>, { id, serviceId }: StoredDeploy): Candidate[] {
   const service = serviceById(db, serviceId)

@@ -7,7 +7,7 @@ import { statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describeError } from '../../platform/server-log.ts'
 import { allowedOn, heaviestUser, SMALL_GROWTH, type SpaceUser } from '../../runtime/space/heaviest-user.ts'
-import { measureFolders, measureRemoved } from '../../runtime/space/measure.ts'
+import { measureEach, measureFolders, measureRemoved } from '../../runtime/space/measure.ts'
 import { nextCheckMs, type Shortage, type Spaces, shortageIn, spacesOf, type Unit } from '../../runtime/space/reserve.ts'
 import type { AppContext } from '../context.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
@@ -103,20 +103,27 @@ async function measure({ context, held, down }: Watch, candidates: readonly Cand
     unit,
     context.stopping,
   )
+  const volumes = await measureEach(
+    candidates.flatMap(({ volumeId }) => volumeId ?? []),
+    (id) => context.engine.volumes.usage(id, unit, context.stopping),
+  )
   const services = candidates.filter(({ kind }) => kind === 'service')
   const uids = new Set(services.map(({ owner }) => owner.uid))
   const place = { device: statSync(context.paths.services).dev, folder: context.paths.services }
   const removed = unit === 'bytes' ? measureRemoved(uids, place) : new Map<number, number>()
-  return candidates.map(({ id, kind, owner, folders: own, diskMb }) => ({
+  return candidates.map(({ id, kind, owner, folders: own, volumeId = '', diskMb }) => ({
     id,
     kind,
-    held: own.reduce((sum, folder) => sum + (folders.get(folder) ?? 0), kind === 'service' ? (removed.get(owner.uid) ?? 0) : 0),
+    held: sumOf([...own.map((folder) => folders.get(folder)), volumes.get(volumeId), kind === 'service' ? removed.get(owner.uid) : 0]),
     heldBefore: held.get(id),
     // A service that was stopped is not stopped again for what it holds: somebody may be in its shell to clear it up.
     allowed: down.has(id) ? Number.POSITIVE_INFINITY : allowedOn(shortage, diskMb),
-    isUnmeasured: kind === 'service' && !down.has(id) && own.some((folder) => !folders.has(folder)),
+    isUnmeasured:
+      kind === 'service' && !down.has(id) && (own.some((folder) => !folders.has(folder)) || (volumeId !== '' && !volumes.has(volumeId))),
   }))
 }
+
+const sumOf = (parts: readonly (number | undefined)[]): number => parts.reduce<number>((sum, part) => sum + (part ?? 0), 0)
 
 async function withNobodyToBlame(watch: Watch, shortage: Shortage): Promise<number> {
   const { context } = watch

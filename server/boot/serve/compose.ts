@@ -97,7 +97,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     after: parts.after ?? realClock.after,
   }
   const { firstStart, ...kept } = await openStores(basis)
-  const engine = parts.engine ?? (await openEngine({ ...basis, db: kept.db }, hostServices))
+  const engine = parts.engine ?? (await openEngine(basis, hostServices))
   const building = await openBuilding(options, { ...basis, engine })
   const onError = (error: unknown) => log.error('logs not collected', describeError(error))
   const collector = createCollector({ store: kept.logStore, onError })

@@ -1,20 +1,16 @@
-import type { Database } from 'bun:sqlite'
 import { createHash } from 'node:crypto'
 import { AppError } from '../../../shared/error.ts'
-import { diskById } from '../../apps/disks/store.ts'
-import { placeOfDisk } from '../../apps/disks/workload.ts'
 import type { EngineName } from '../../engines/names.ts'
 import type { Engine } from '../../engines/port/port.ts'
 import { createProcessEngine } from '../../engines/process/engine.ts'
 import { type HostService, parseHostService, wrongHostService } from '../../engines/process/network/host-services.ts'
 import { placeOnMachine } from '../../engines/process/placing/engine.ts'
+import { openVolumes } from '../../engines/process/volumes/volumes.ts'
 import { releaseFolder } from '../../runtime/artifacts/release-folders.ts'
+import { roomOf, whileThereIsRoom } from '../../runtime/space/room.ts'
 import type { Context } from './context.ts'
 
-interface EngineParts extends Pick<Context, 'paths' | 'config' | 'log'> {
-  /** Absent for an engine that is to start nothing. */
-  db?: Database
-}
+type EngineParts = Pick<Context, 'paths' | 'config' | 'log'>
 
 type OpenEngine = (parts: EngineParts, hostServices: readonly HostService[]) => Promise<Engine>
 
@@ -35,7 +31,7 @@ export function hostServicesOf({ CP_HOST_SERVICES, CP_LISTEN }: Pick<Context['co
   return services
 }
 
-async function openProcessEngine({ paths, config, log, db }: EngineParts, hostServices: readonly HostService[]): Promise<Engine> {
+async function openProcessEngine({ paths, config, log }: EngineParts, hostServices: readonly HostService[]): Promise<Engine> {
   const { CP_INSTANCE_SUBNET: subnet, CP_INGRESS_HTTP, CP_INGRESS_HTTPS } = config
   const publicPorts = [CP_INGRESS_HTTP.port, ...(CP_INGRESS_HTTPS === undefined ? [] : [CP_INGRESS_HTTPS.port])]
   const processes = await createProcessEngine({
@@ -47,9 +43,14 @@ async function openProcessEngine({ paths, config, log, db }: EngineParts, hostSe
     network: { publicPorts, hostServices, ...(subnet !== '' && { subnet }) },
     log: (message) => log.error('engine', { message }),
   })
-  return placeOnMachine(processes, {
-    paths,
-    artifact: (serviceId, digest) => releaseFolder(paths, serviceId, digest),
-    volume: (id) => placeOfDisk(paths, db && diskById(db, id)),
+  const volumes = openVolumes({
+    dir: paths.disks,
+    mounts: processes.volumeMounts,
+    needed: [paths.data, ...config.CP_BUILD_PATH],
+    room: {
+      bytes: () => roomOf({ paths, config }).bytes,
+      whileThereIs: (need, act) => whileThereIsRoom({ paths, config }, need, act),
+    },
   })
+  return placeOnMachine(processes, { paths, artifact: (serviceId, digest) => releaseFolder(paths, serviceId, digest), volumes })
 }

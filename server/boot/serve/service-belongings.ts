@@ -1,7 +1,7 @@
 import type { Belongings } from '../../apps/belongings.ts'
 import type { AppContext } from '../../apps/context.ts'
 import { releaseDeploys, removeDeploys } from '../../apps/deploys/belongings.ts'
-import { releaseDisk } from '../../apps/disk-work/operations.ts'
+import { releaseDisk } from '../../apps/disks/operations.ts'
 import { serviceById } from '../../apps/services/store.ts'
 import { deleteDomainsOf } from '../../edge/domains/store.ts'
 import { dropFromScopes } from '../../identity/scopes/store.ts'

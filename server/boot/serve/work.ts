@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { unfinishedDeploys } from '../../apps/deploys/store.ts'
-import { createDiskWork } from '../../apps/disk-work/work.ts'
+import { createDiskWork } from '../../apps/disks/lifecycle/work.ts'
 import { reconcileService } from '../../apps/instances/reconcile.ts'
 import { watchHeld } from '../../apps/instances/wake-watch.ts'
 import { createJobWork } from '../../apps/jobs/work.ts'

@@ -1,5 +1,5 @@
 import type { AppContext } from '../../apps/context.ts'
-import { deleteDisk } from '../../apps/disk-work/operations.ts'
+import { deleteDisk } from '../../apps/disks/operations.ts'
 import { disksOfWorkspace } from '../../apps/disks/store.ts'
 import { deleteService } from '../../apps/services/delete.ts'
 import { servicesOfWorkspace } from '../../apps/services/store.ts'

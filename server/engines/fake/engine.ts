@@ -1,8 +1,10 @@
 import { AppError } from '../../../shared/error.ts'
 import type { Capabilities, Engine, ExitedState, ExitListener, InstanceState, ListedWorkload, TaskResult } from '../port/port.ts'
+import type { VolumeCapabilities } from '../port/volumes.ts'
 import type { InstanceSpec, TaskSpec } from '../port/workload.ts'
 import type { FakeMachine, Run } from './machine.ts'
 import { openFakeTerminal } from './terminal.ts'
+import { createFakeVolumes } from './volumes.ts'
 import { workloadOf } from './workload.ts'
 
 type HasArtifact = (serviceId: string, digest: string) => boolean
@@ -12,6 +14,8 @@ export interface FakeEngineOptions {
   hasArtifact?: HasArtifact
   /** In place of what it can do otherwise. */
   capabilities?: Partial<Capabilities>
+  /** What its volumes can; absent: all. */
+  volumes?: VolumeCapabilities
 }
 
 /**
@@ -21,7 +25,7 @@ export interface FakeEngineOptions {
  */
 export function createFakeEngine(machine: FakeMachine, options: FakeEngineOptions = {}): Engine {
   const { hasArtifact = () => true } = options
-  const capabilities: Capabilities = { ownNetworks: true, stacks: ['host'], volumes: 'folders', ...options.capabilities }
+  const capabilities: Capabilities = { ownNetworks: true, stacks: ['host'], ...options.capabilities }
   const { runs, faults, clock } = machine
   const listeners = new Set<ExitListener>()
   const own = new Set<Run>()
@@ -44,6 +48,7 @@ export function createFakeEngine(machine: FakeMachine, options: FakeEngineOption
     },
     capabilities,
     output: machine.outputs.port(faults),
+    volumes: createFakeVolumes(machine, options.volumes),
     guarantees: async () => [],
     start: (spec) =>
       faults.around('start', async () => {

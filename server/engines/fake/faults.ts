@@ -1,13 +1,17 @@
 import { AppError } from '../../../shared/error.ts'
 import type { Clock } from '../../platform/work/clock.ts'
 import type { Engine } from '../port/port.ts'
+import type { Volumes } from '../port/volumes.ts'
+
+export type VolumeCall = Exclude<keyof Volumes, 'capabilities' | 'roomBytes' | 'pathProblem' | 'pathOf'>
 
 export type Call =
-  | Exclude<keyof Engine, 'name' | 'epoch' | 'capabilities' | 'output' | 'onExit' | 'close'>
+  | Exclude<keyof Engine, 'name' | 'epoch' | 'capabilities' | 'output' | 'volumes' | 'onExit' | 'close'>
   | 'readOutput'
   | 'releaseOutput'
   | 'removeOutput'
   | 'listOutputs'
+  | `volumes.${VolumeCall}`
 
 /** What befalls the next call of a kind. */
 export type Fault =

@@ -1,5 +1,7 @@
+import { AppError } from '../../../shared/error.ts'
 import type { Dial } from '../../platform/network/dial.ts'
 import { type Clock, realClock } from '../../platform/work/clock.ts'
+import type { Owner } from '../port/workload.ts'
 import { dialAmong } from './connection.ts'
 import { createFaults, type FaultyCalls } from './faults.ts'
 import { createFakeOutputs, type FakeOutputs } from './output.ts'
@@ -15,6 +17,16 @@ export interface Run extends Workload {
   readonly ended: Promise<End>
   /** Ended unobserved, with the machine: nobody knows how. */
   wasLost: boolean
+}
+
+export interface FakeVolume {
+  owner: Owner
+  sizeGb: number
+  /** Texts by names. A program that began before a restore goes on with those of before. */
+  files: Map<string, string>
+  snapshots: Map<string, Map<string, string>>
+  /** Whatever began with it, known to engines or not. */
+  users: Set<Run>
 }
 
 /** What fake engines run workloads on. It outlives them, as a machine outlives a control plane. */
@@ -41,6 +53,7 @@ export interface FakeMachine {
   reboot(): void
   /** What engines know, by id. */
   readonly runs: Map<string, Run>
+  readonly volumes: Map<string, FakeVolume>
   /** Begins a workload, at an address of its own unless it is given one. */
   begin(workload: Workload & { address?: string }): Run
   /** A port that no workload was told before. */
@@ -48,11 +61,24 @@ export interface FakeMachine {
   onEnd(listener: (run: Run) => void): () => void
 }
 
+const volumeOf = (volumes: FakeMachine['volumes'], { volumeId }: Workload): FakeVolume | undefined =>
+  volumeId === undefined ? undefined : volumeIn({ volumes }, volumeId)
+
+/** @throws AppError `not_found` when there is none of that id. */
+export function volumeIn({ volumes }: Pick<FakeMachine, 'volumes'>, id: string): FakeVolume {
+  const volume = volumes.get(id)
+  if (volume === undefined) throw new AppError('not_found', 'The disk is gone.')
+  return volume
+}
+
+const addressAt = (index: number): string => `10.99.${index >> 8}.${index & 255}`
+
 const FIRST_SHARED_PORT = 20_000
 
 export function createFakeMachine(clock: Clock = realClock): FakeMachine {
   const faults = createFaults(clock)
   const runs = new Map<string, Run>()
+  const volumes = new Map<string, FakeVolume>()
   const unknown = new Set<Run>()
   const outputs = createFakeOutputs()
   const started = new Map<string, number>()
@@ -60,14 +86,13 @@ export function createFakeMachine(clock: Clock = realClock): FakeMachine {
   let addresses = 0
   let epochs = 1
   let ports = FIRST_SHARED_PORT
-  const all = () => [...runs.values(), ...unknown]
-  const running = () => all().filter(({ end }) => end === undefined)
+  const running = () => [...runs.values(), ...unknown].filter(({ end }) => end === undefined)
 
   function begin(workload: Workload & { address?: string }): Run {
     const { promise, resolve } = Promise.withResolvers<End>()
-    const index = ++addresses
+    const volume = volumeOf(volumes, workload)
     const run: Run = {
-      address: `10.99.${index >> 8}.${index & 255}`,
+      address: addressAt(++addresses),
       ...workload,
       startedAt: clock.now(),
       end: undefined,
@@ -76,6 +101,7 @@ export function createFakeMachine(clock: Clock = realClock): FakeMachine {
       program: new Program({
         ...workload,
         clock,
+        files: volume?.files,
         write: (bytes) => {
           outputs.append(workload, bytes)
           workload.onOutput?.(bytes)
@@ -87,6 +113,7 @@ export function createFakeMachine(clock: Clock = realClock): FakeMachine {
         },
       }),
     }
+    volume?.users.add(run)
     runs.set(workload.id, run)
     started.set(workload.id, (started.get(workload.id) ?? 0) + 1)
     return run
@@ -97,6 +124,7 @@ export function createFakeMachine(clock: Clock = realClock): FakeMachine {
     faults,
     runs,
     outputs,
+    volumes,
     begin,
     freePort: () => ports++,
     get epoch() {
@@ -117,11 +145,11 @@ export function createFakeMachine(clock: Clock = realClock): FakeMachine {
       for (const run of runs.values()) unknown.add(run)
       runs.clear()
     },
-    reboot: () => {
-      for (const run of running()) {
-        run.wasLost = true
-        run.program.kill('SIGKILL')
-      }
-    },
+    reboot: () => running().forEach(lose),
   }
+}
+
+function lose(run: Run): void {
+  run.wasLost = true
+  run.program.kill('SIGKILL')
 }

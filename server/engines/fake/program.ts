@@ -9,6 +9,7 @@ import type { Clock } from '../../platform/work/clock.ts'
  *   exit CODE      ends                      die SIGNAL     ends by a signal         oom   is killed for its memory
  *   polite TEXT    from here on writes a line and exits with 0 when asked to end      deaf  from here on ignores being asked
  *   serve          goes on for ever          echo           writes back what is typed, for ever
+ *   put NAME TEXT  writes a file of its volume        get NAME  writes what is in one, or that there is none
  *
  * One that has no step left exits with 0.
  */
@@ -35,6 +36,8 @@ export interface ProgramOptions {
   env: Record<string, string>
   port?: number | undefined
   clock: Clock
+  /** What is on its volume; undefined where it has none. */
+  files: Map<string, string> | undefined
   write(bytes: Uint8Array): void
   onEnd(end: End): void
 }
@@ -104,6 +107,12 @@ export class Program {
       case 'print':
         this.#print(text)
         return 'next'
+      case 'put':
+        this.#put(text)
+        return 'next'
+      case 'get':
+        this.#print(this.#options.files?.get(text) ?? 'none')
+        return 'next'
       case 'printenv':
         this.#printEnv()
         return 'next'
@@ -140,6 +149,11 @@ export class Program {
 
   #print(text: string): void {
     this.#options.write(encode(`${text}\n`))
+  }
+
+  #put(text: string): void {
+    const [name = ''] = text.split(' ', 1)
+    this.#options.files?.set(name, text.slice(name.length + 1))
   }
 
   #printEnv(): void {

@@ -12,6 +12,7 @@ export interface Workload {
   port?: number
   /** Under which name its output is kept. */
   outputName: string
+  volumeId?: string
   onOutput?(bytes: Uint8Array): void
 }
 
@@ -30,6 +31,7 @@ export function workloadOf(spec: Spec & { outputName?: string }, { id, kind, por
     env: spec.env(view),
     ...told,
     outputName: spec.outputName ?? id,
+    ...(spec.volume && { volumeId: spec.volume.volumeId }),
   }
   checkSpec({ ...workload, ids: [id, serviceId], limits: spec.limits })
   return workload

@@ -5,6 +5,14 @@ import type { Limits } from './workload.ts'
 const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 
+/** Whether engines can use an id as a name as it stands. */
+export const isPlainId = (id: string): boolean => ID.test(id)
+
+/** @throws AppError `validation_failed` for an id or key that could lead elsewhere. */
+export function checkPlainId(id: string): void {
+  if (!isPlainId(id)) throw new AppError('validation_failed', `"${id}" cannot be the id of a volume or snapshot`)
+}
+
 interface Checked {
   /** Ids of the workload and of its service. */
   ids: readonly string[]
@@ -20,7 +28,7 @@ interface Checked {
  */
 export function checkSpec({ ids, command, env, limits }: Checked): void {
   for (const id of ids) {
-    if (!ID.test(id)) throw new AppError('validation_failed', `"${id}" cannot be the id of a workload or service`)
+    if (!isPlainId(id)) throw new AppError('validation_failed', `"${id}" cannot be the id of a workload or service`)
   }
   for (const [name, value] of Object.entries(env)) {
     if (!ENV_NAME.test(name)) throw new AppError('validation_failed', `"${name}" cannot be the name of an environment variable`)

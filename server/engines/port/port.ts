@@ -1,5 +1,6 @@
 import type { StackKind } from '../../platform/stack.ts'
 import type { Outputs } from './output.ts'
+import type { Volumes } from './volumes.ts'
 import type { InstanceSpec, TaskSpec, TerminalSpec } from './workload.ts'
 
 /**
@@ -108,8 +109,6 @@ export interface Capabilities {
   ownNetworks: boolean
   /** What programs may need to run here. Releases are built for the first of these. */
   stacks: readonly [StackKind, ...StackKind[]]
-  /** How a volume can be brought to a path of the workload's choosing. */
-  volumes: 'images' | 'folders' | 'nowhere'
 }
 
 export interface Engine {
@@ -118,6 +117,7 @@ export interface Engine {
   readonly epoch: string
   readonly capabilities: Capabilities
   readonly output: Outputs
+  readonly volumes: Volumes
 
   guarantees(): Promise<Guarantee[]>
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
-import type { Capabilities, Guarantee } from '../port/port.ts'
+import type { Guarantee } from '../port/port.ts'
 import type { Host } from './host.ts'
+import type { VolumeMounts } from './spec.ts'
 
 const TOOL_FOLDERS = ['/usr/sbin', '/usr/bin', '/sbin', '/bin']
 const IMAGE_TOOLS = {
@@ -10,7 +11,7 @@ const IMAGE_TOOLS = {
   'util-linux': ['fsfreeze', 'fallocate', 'nsenter'],
 }
 
-export function diskMountsOf(host: Pick<Host, 'isRoot' | 'namespaces'>): Capabilities['volumes'] {
+export function volumeMountsOf(host: Pick<Host, 'isRoot' | 'namespaces'>): VolumeMounts {
   if (typeof host.namespaces !== 'string') return 'nowhere'
   return whyNoImages(host) === undefined ? 'images' : 'folders'
 }

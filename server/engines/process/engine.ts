@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { messageOf } from '../../../shared/error.ts'
 import type { Guarantee, ListedWorkload } from '../port/port.ts'
 import type { Cgroups } from './cgroups/cgroups.ts'
-import { diskGuaranteesOf, diskMountsOf } from './disk-support.ts'
+import { diskGuaranteesOf, volumeMountsOf } from './disk-support.ts'
 import { guaranteesOf, type Host, namespacesIn, probeHost, usableCgroups } from './host.ts'
 import { createKeyedMutex } from './keyed-mutex.ts'
 import { installPrograms } from './launcher.ts'
@@ -60,7 +60,8 @@ export async function createProcessEngine(options: ProcessEngineOptions): Promis
   return {
     name: 'process',
     epoch: epochOf(resolve(options.stateDir)),
-    capabilities: { ownNetworks: context.networks.areOwn, stacks: ['host'], volumes: diskMountsOf(host) },
+    capabilities: { ownNetworks: context.networks.areOwn, stacks: ['host'] },
+    volumeMounts: volumeMountsOf(host),
     guarantees: async () => [...guaranteesOf(host), layerGuarantee(context.layers), ...diskGuaranteesOf(host)],
     takePort: ({ preferredPort, sharesHostNetwork = false }) =>
       context.networks.areOwn && !sharesHostNetwork ? { number: preferredPort, release() {} } : ports.take(),

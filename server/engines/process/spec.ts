@@ -4,6 +4,9 @@ import type { HeldPort } from './network/port-pool.ts'
 
 /** What the machine is told to run: folders, users and files of it. Placing (placing/) makes these of the values of the port. */
 
+/** How a volume comes to its path: mounted from an image or a folder, or not at all. */
+export type VolumeMounts = 'images' | 'folders' | 'nowhere'
+
 export const IMAGE_ROOT = 'data'
 
 export interface DiskMount {
@@ -62,7 +65,8 @@ export interface ProcessTerminalSpec extends Omit<Workload, 'outputPath'> {
   onOutput(bytes: Uint8Array): void
 }
 
-export interface ProcessEngine extends Omit<Engine, 'start' | 'runTask' | 'openTerminal' | 'output'> {
+export interface ProcessEngine extends Omit<Engine, 'start' | 'runTask' | 'openTerminal' | 'output' | 'volumes'> {
+  readonly volumeMounts: VolumeMounts
   /** A port for an instance that is about to be started, which no other of the same network is given meanwhile. @throws AppError `unavailable` when all are in use. */
   takePort(wanted: { preferredPort: number; sharesHostNetwork?: boolean }): HeldPort
   start(spec: ProcessSpec): Promise<void>

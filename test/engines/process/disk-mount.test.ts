@@ -2,7 +2,7 @@ import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, statSync, wr
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { placeDisk } from '../../../server/engines/process/disk-mount.ts'
-import { diskGuaranteesOf, diskMountsOf } from '../../../server/engines/process/disk-support.ts'
+import { diskGuaranteesOf, volumeMountsOf } from '../../../server/engines/process/disk-support.ts'
 import { createProcessEngine } from '../../../server/engines/process/engine.ts'
 import { planMounts } from '../../../server/engines/process/mount-plan.ts'
 import type { DiskMount, ProcessEngine } from '../../../server/engines/process/spec.ts'
@@ -158,9 +158,9 @@ test('the disk is put aside first and comes last', () => {
 
 test('what cannot be promised of disks is told with the reason', () => {
   const none = { reason: 'no namespaces' }
-  expect(diskMountsOf({ isRoot: true, namespaces: none })).toBe('nowhere')
-  expect(diskMountsOf({ isRoot: false, namespaces: 'user' })).toBe('folders')
-  expect(diskMountsOf({ isRoot: true, namespaces: 'machine' })).toBe('images')
+  expect(volumeMountsOf({ isRoot: true, namespaces: none })).toBe('nowhere')
+  expect(volumeMountsOf({ isRoot: false, namespaces: 'user' })).toBe('folders')
+  expect(volumeMountsOf({ isRoot: true, namespaces: 'machine' })).toBe('images')
   expect(diskGuaranteesOf({ isRoot: false, namespaces: 'user' })).toMatchObject([
     { id: 'disk-path', holds: true },
     { id: 'disk-size', holds: false, reason: expect.stringContaining('run it as root') },

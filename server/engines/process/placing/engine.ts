@@ -7,10 +7,11 @@ import { createSecretFolders } from './secret-files.ts'
 
 /** The engine port over this machine: lays out what specs name, and has it run. */
 export function placeOnMachine(processes: ProcessEngine, places: Places): Engine {
-  const context: PlacingContext = { places, secrets: createSecretFolders(), volumes: processes.capabilities.volumes }
+  const context: PlacingContext = { places, secrets: createSecretFolders() }
   return {
     ...processes,
     output: outputsIn(places.paths),
+    volumes: places.volumes,
     start: async (spec) => {
       const { instanceId, deployId, listens } = spec
       const held = listens && processes.takePort({ ...listens, sharesHostNetwork: spec.network === 'host' })

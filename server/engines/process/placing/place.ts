@@ -2,8 +2,7 @@ import { join } from 'node:path'
 import { outputFileIn, type ServicePaths } from '../../../platform/paths.ts'
 import { ensureServiceFolders } from '../../../platform/service-folders.ts'
 import { searchPathIn } from '../../../platform/stack.ts'
-import type { Capabilities } from '../../port/port.ts'
-import type { Files, View, Workload } from '../../port/workload.ts'
+import type { Files, View, VolumeMount, Workload } from '../../port/workload.ts'
 import type { ProcessSpec, Sandbox } from '../spec.ts'
 import type { Places } from './places.ts'
 import type { SecretFolders } from './secret-files.ts'
@@ -11,7 +10,6 @@ import type { SecretFolders } from './secret-files.ts'
 export interface PlacingContext {
   places: Places
   secrets: SecretFolders
-  volumes: Capabilities['volumes']
 }
 
 export type Placed = Pick<ProcessSpec, 'cwd' | 'env' | 'sandbox' | 'command' | 'limits' | 'priority'> & { own: ServicePaths }
@@ -27,7 +25,7 @@ export async function placeWorkload(
   const own = await ensureServiceFolders(paths, { id: owner.serviceId, uid: owner.number })
   const secrets = spec.secretFiles && (await laySecretFiles(context, own, spec))
   const root = 'build' in files ? join(own.builds, files.build) : context.places.artifact(owner.serviceId, files.artifact)
-  const volume = volumeOf(context, spec)
+  const volume = spec.volume && (await placeVolume(context, spec.volume, options))
   const cwd = 'build' in files ? join(root, files.dir) : root
   const view: View = {
     root,
@@ -59,7 +57,7 @@ export async function placeWorkload(
         paths.toolchain,
       ],
       ...NETWORKS[spec.network](owner.workspaceId),
-      ...(volume?.mount && options.isJoining !== true && { disk: volume.mount }),
+      ...(volume?.mount && { disk: volume.mount }),
       ...(spec.allowsUserNamespaces && { allowsUserNamespaces: true }),
     },
   }
@@ -78,11 +76,20 @@ const NETWORKS: Record<Workload['network'], (workspaceId: string) => Pick<Sandbo
   none: () => ({}),
 }
 
-function volumeOf({ places, volumes }: PlacingContext, { volume }: Workload): { path: string; mount?: Sandbox['disk'] } | undefined {
-  if (volume === undefined) return undefined
-  const found = places.volume(volume.volumeId)
-  if (volumes === 'nowhere') return { path: found.source }
-  return { path: volume.mountPath, mount: { ...found, target: volume.mountPath } }
+interface PlacedVolume {
+  path: string
+  mount?: NonNullable<Sandbox['disk']>
+}
+
+async function placeVolume(
+  { places: { volumes } }: PlacingContext,
+  volume: VolumeMount,
+  { isJoining }: { isJoining?: boolean },
+): Promise<PlacedVolume> {
+  const path = volumes.pathOf(volume)
+  if (isJoining === true) return { path }
+  const found = await volumes.open(volume.volumeId)
+  return path === volume.mountPath ? { path, mount: { ...found, target: path } } : { path }
 }
 
 export const outputPathOf = (own: ServicePaths, { outputName }: { outputName: string }): string => outputFileIn(own, outputName)

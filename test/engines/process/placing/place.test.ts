@@ -5,8 +5,11 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { View, Workload } from '../../../../server/engines/port/workload.ts'
 import { type PlacingContext, placeWorkload } from '../../../../server/engines/process/placing/place.ts'
 import { createSecretFolders } from '../../../../server/engines/process/placing/secret-files.ts'
+import type { VolumeMounts } from '../../../../server/engines/process/spec.ts'
+import { openVolumes } from '../../../../server/engines/process/volumes/volumes.ts'
 import { type Paths, pathsOf, servicePathsOf } from '../../../../server/platform/paths.ts'
 import { releaseFolder } from '../../../../server/runtime/artifacts/release-folders.ts'
+import { ampleRoom } from '../volumes/world.ts'
 
 const isRoot = process.getuid?.() === 0
 const NUMBER = 61_500
@@ -20,14 +23,13 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
-const contextOf = (volumes: PlacingContext['volumes'] = 'folders'): PlacingContext => ({
+const contextOf = (mounts: VolumeMounts = 'folders'): PlacingContext => ({
   places: {
     paths,
     artifact: (serviceId, digest) => releaseFolder(paths, serviceId, digest),
-    volume: (id) => ({ source: join(paths.disks, id, 'data'), isImage: false }),
+    volumes: openVolumes({ dir: paths.disks, mounts, needed: [], room: ampleRoom }),
   },
   secrets: createSecretFolders(),
-  volumes,
 })
 
 const specOf = (changes: Partial<Workload> = {}): Workload => ({
@@ -104,6 +106,8 @@ test('secret files are read once for all that start at the same moment, and agai
 test('a volume is mounted where the workload wants it, or found where it stands', async () => {
   const spec = specOf({ volume: { volumeId: 'dsk-1', mountPath: '/var/data' } })
   const source = join(paths.disks, 'dsk-1/data')
+  await expect(placeWorkload(contextOf('folders'), spec)).rejects.toMatchObject({ code: 'not_found' })
+  mkdirSync(source, { recursive: true })
   const mounted = await placeWorkload(contextOf('folders'), spec)
   expect([mounted.env.VOLUME, mounted.sandbox.disk]).toEqual(['/var/data', { source, isImage: false, target: '/var/data' }])
   const joined = await placeWorkload(contextOf('folders'), spec, { isJoining: true })

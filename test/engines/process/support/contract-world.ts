@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto'
 import { chownSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { placeOnMachine } from '../../../../server/engines/process/placing/engine.ts'
+import { openVolumes } from '../../../../server/engines/process/volumes/volumes.ts'
 import { outputFileIn, pathsOf, servicePathsOf } from '../../../../server/platform/paths.ts'
 import { releaseFolder } from '../../../../server/runtime/artifacts/release-folders.ts'
 import type { Act, ContractWorld } from '../../world.ts'
+import { ampleRoom } from '../volumes/world.ts'
 import type { EngineFactory } from './processes.ts'
 import { makeWorld } from './world.ts'
 
@@ -45,9 +47,7 @@ export function makeShellWorld(factory: EngineFactory): ContractWorld {
       placeOnMachine(await factory(world), {
         paths,
         artifact: (serviceId, digest) => releaseFolder(paths, serviceId, digest),
-        volume: () => {
-          throw new Error('There are no volumes')
-        },
+        volumes: openVolumes({ dir: paths.disks, mounts: 'folders', needed: [], room: ampleRoom }),
       }),
     instance: (acts, changes = {}) => {
       const instanceId = `srv-one-${++count}`

@@ -6,12 +6,12 @@ import { isWithin } from '../../identity/scopes/scope.ts'
 import { newId } from '../../platform/id.ts'
 import type { Owner } from '../../runtime/owner.ts'
 import type { AppContext } from '../context.ts'
-import { refuseBadPath, refuseBadSize } from '../disks/place.ts'
-import { findSnapshot, type StoredSnapshot, updateSnapshot } from '../disks/snapshot-store.ts'
-import { diskById, diskOfService, findDisk, insertDisk, type StoredDisk, updateDisk } from '../disks/store.ts'
 import { requireService, type Viewer } from '../services/require.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
-import { requestSnapshot } from './snapshots.ts'
+import { refuseBadPath, refuseBadSize } from './checks.ts'
+import { requestSnapshot } from './request-snapshot.ts'
+import { findSnapshot, type StoredSnapshot, updateSnapshot } from './snapshot-store.ts'
+import { diskById, diskOfService, findDisk, insertDisk, type StoredDisk, updateDisk } from './store.ts'
 
 const KEPT_MS = keptDiskDays * 24 * 60 * 60_000
 
@@ -41,8 +41,8 @@ export function addDisk(context: AppContext, service: StoredService, { name, mou
   if (present !== undefined) throw new AppError('conflict', hasDisk(present))
   const createdAt = context.now()
   const id = newId('disk', createdAt)
-  const isImage = context.engine.capabilities.volumes === 'images'
-  insertDisk(context.db, { id, workspaceId, serviceId, name, mountPath, sizeGb: sizeGB, isImage, uid, createdAt })
+  const [{ name: kind }] = context.engine.volumes.capabilities.kinds
+  insertDisk(context.db, { id, workspaceId, serviceId, name, mountPath, sizeGb: sizeGB, kind, uid, createdAt })
   return stored(context, id)
 }
 
@@ -73,6 +73,8 @@ export function changeDisk(context: AppContext, viewer: Viewer, { disk, patch }:
   const isGrowing = sizeGB !== (disk.growToGb ?? disk.sizeGb)
   const isMoving = serviceId !== disk.serviceId
   if (isGrowing) refuseBadSize(context, { sizeGb: sizeGB, given: disk.growToGb ?? disk.sizeGb }, inBody)
+  if (isGrowing && context.engine.volumes.capabilities.grow === 'never')
+    throw new AppError('bad_request', 'Disks of this server keep their size. Make a larger one, and copy what is to be kept.')
   if (isGrowing || isMoving) refuseBusy(disk)
   if (isGrowing && isMoving) throw new AppError('conflict', 'Give the disk to its new service first, and grow it when it is there.')
   const taken = isMoving
@@ -120,6 +122,7 @@ export function releaseDisk(context: AppContext, owner: Owner): void {
 }
 
 export function orderSnapshot(context: AppContext, disk: StoredDisk): StoredSnapshot {
+  if (!context.engine.volumes.capabilities.snapshots) throw new AppError('bad_request', 'This server takes no snapshots of disks.')
   refuseBusy(disk)
   const key = context.db.transaction(() => requestSnapshot(context, disk, 'manual'))()
   context.work.poke('disk', disk.id)

@@ -1,28 +1,22 @@
 /**
- * Brings one disk to what is written down of it: made, grown, given to another user, replaced by a snapshot, or removed. Each is written down
+ * Brings one disk to what is written down of it: made, grown, given to another owner, replaced by a snapshot, or removed. Each is written down
  * before it is begun, can be begun again, and is done only while no instance has the disk, which the plan of the service sees to. Then the
  * snapshots that are due.
  */
-import { AppError } from '../../../shared/error.ts'
-import { IMAGE_ROOT } from '../../engines/process/spec.ts'
-import { removeTree } from '../../platform/files/tree/remove.ts'
-import { newId } from '../../platform/id.ts'
-import { describeError } from '../../platform/server-log.ts'
-import type { AppContext } from '../context.ts'
-import { recordDiskEvent } from '../disks/events.ts'
-import { loopDeviceOf } from '../disks/loop-device.ts'
-import { withMountedImage } from '../disks/mounted-image.ts'
-import { diskPathsOf } from '../disks/paths.ts'
-import { insertSnapshot, snapshotExpiresAt, snapshotsOf } from '../disks/snapshot-store.ts'
-import { growStorage, makeStorage, prepareRestore, restoreStorage } from '../disks/storage.ts'
-import { type DiskChange, diskById, isPreparingRestore, removeDiskRow, type StoredDisk, updateDisk } from '../disks/store.ts'
-import { runTool } from '../disks/tools.ts'
-import { listEvents } from '../events/store.ts'
-import { serviceById } from '../services/store.ts'
-import { instancesOf } from '../workloads/instance-store.ts'
-import { openJobs } from '../workloads/job-store.ts'
-import { keepDisk } from './operations.ts'
-import { compactReplaced, nextDailyAt, pruneSnapshots, requestSnapshot, takeSnapshot } from './snapshots.ts'
+import { AppError } from '../../../../shared/error.ts'
+import { newId } from '../../../platform/id.ts'
+import { describeError } from '../../../platform/server-log.ts'
+import type { AppContext } from '../../context.ts'
+import { listEvents } from '../../events/store.ts'
+import { serviceById } from '../../services/store.ts'
+import { instancesOf } from '../../workloads/instance-store.ts'
+import { openJobs } from '../../workloads/job-store.ts'
+import { recordDiskEvent } from '../events.ts'
+import { keepDisk } from '../operations.ts'
+import { requestSnapshot } from '../request-snapshot.ts'
+import { insertSnapshot, snapshotExpiresAt, snapshotsOf } from '../snapshot-store.ts'
+import { type DiskChange, diskById, isPreparingRestore, ownerOfDisk, removeDiskRow, type StoredDisk, updateDisk } from '../store.ts'
+import { compactReplaced, nextDailyAt, pruneSnapshots, takeSnapshot } from './snapshots.ts'
 
 const WAIT_MS = 50
 
@@ -35,7 +29,7 @@ export async function reconcileDisk(context: AppContext, diskId: string): Promis
     await orRecordFailure(context, disk, () => prepare(context, disk))
     return context.now()
   }
-  if (disk.status !== 'creating' && isInUse(context, disk)) {
+  if (disk.status !== 'creating' && (await isInUse(context, disk))) {
     context.work.poke('service', disk.serviceId)
     return context.now() + WAIT_MS
   }
@@ -44,11 +38,11 @@ export async function reconcileDisk(context: AppContext, diskId: string): Promis
   return context.now()
 }
 
-/** The kernel may need a moment after the last user has gone. */
-function isInUse({ db, paths, work }: AppContext, disk: StoredDisk): boolean {
+/** The machine may need a moment after the last user has gone. */
+async function isInUse({ db, engine, work }: AppContext, disk: StoredDisk): Promise<boolean> {
   const users = [...instancesOf(db, disk.serviceId), ...openJobs(db, disk.serviceId).filter(({ phase }) => phase !== 'pending')]
   if (users.length > 0 || work.takenDisks.countOf(disk.serviceId) > 0) return true
-  return disk.isImage && loopDeviceOf(diskPathsOf(paths, disk.id).image) !== undefined
+  return await engine.volumes.isInUse(disk.id)
 }
 
 async function change(context: AppContext, disk: StoredDisk): Promise<void> {
@@ -73,7 +67,8 @@ async function change(context: AppContext, disk: StoredDisk): Promise<void> {
 /** There is nothing to go back to: it is tried again and again, at growing intervals. */
 async function make(context: AppContext, disk: StoredDisk): Promise<void> {
   try {
-    await makeStorage(context.paths, disk)
+    const { id, kind, sizeGb } = disk
+    await context.engine.volumes.make({ id, kind, sizeGb, owner: ownerOfDisk(disk) })
   } catch (error) {
     if (!context.stopping.aborted) recordOnce(context, disk, reasonOf(error))
     throw error
@@ -87,7 +82,7 @@ async function make(context: AppContext, disk: StoredDisk): Promise<void> {
 
 async function grow(context: AppContext, disk: StoredDisk): Promise<void> {
   const sizeGb = disk.growToGb ?? disk.sizeGb
-  await growStorage(context.paths, disk, sizeGb)
+  await context.engine.volumes.grow(disk.id, { fromGb: disk.sizeGb, toGb: sizeGb })
   context.db.transaction(() => {
     settle(context, disk, { sizeGb })
     recordDiskEvent(context, disk, 'disk_resized', { fromGB: disk.sizeGb, toGB: sizeGb })
@@ -95,14 +90,15 @@ async function grow(context: AppContext, disk: StoredDisk): Promise<void> {
 }
 
 async function prepare(context: AppContext, disk: StoredDisk): Promise<void> {
-  if (disk.restoreKey !== null) await prepareRestore(context.paths, disk, disk.restoreKey)
+  const { restoreKey: key, sizeGb } = disk
+  if (key !== null) await context.engine.volumes.prepareRestore(disk.id, { key, sizeGb })
   updateDisk(context.db, disk.id, { replacedKey: newId('diskSnapshot', context.now()) }, context.now())
 }
 
 async function restore(context: AppContext, disk: StoredDisk): Promise<void> {
   const { restoreKey: snapshot, replacedKey: replaced } = disk
   if (snapshot === null || replaced === null) return settle(context, disk)
-  await restoreStorage(context.paths, disk, { snapshot, replaced })
+  await context.engine.volumes.restore(disk.id, { key: snapshot, keepAs: replaced, sizeGb: disk.sizeGb })
   context.db.transaction(() => {
     insertSnapshot(context.db, { key: replaced, diskId: disk.id, status: 'available', origin: 'before_restore', createdAt: context.now() })
     settle(context, disk)
@@ -110,16 +106,9 @@ async function restore(context: AppContext, disk: StoredDisk): Promise<void> {
   })()
 }
 
-/** The files are the new user's before anybody of the new service can see them. */
+/** The files are the new owner's before anybody of the new service can see them. */
 async function attach(context: AppContext, disk: StoredDisk): Promise<void> {
-  const { image, folder, mountPoint, root } = diskPathsOf(context.paths, disk.id)
-  if (process.getuid?.() === 0) {
-    const owner = `${disk.uid}:${disk.uid}`
-    const giveTo = (path: string) => ['chown', '--recursive', '--no-dereference', owner, path]
-    await runTool(['chgrp', String(disk.uid), root])
-    if (!disk.isImage) await runTool(giveTo(folder))
-    else await withMountedImage({ source: image, mountPoint }, ({ run }) => run(giveTo(`${mountPoint}/${IMAGE_ROOT}`)))
-  }
+  await context.engine.volumes.give(disk.id, ownerOfDisk(disk))
   context.db.transaction(() => {
     settle(context, disk)
     recordDiskEvent(context, disk, 'disk_attached', { mountPath: disk.mountPath })
@@ -127,7 +116,7 @@ async function attach(context: AppContext, disk: StoredDisk): Promise<void> {
 }
 
 async function remove(context: AppContext, disk: StoredDisk): Promise<void> {
-  await removeTree(diskPathsOf(context.paths, disk.id).root)
+  await context.engine.volumes.remove(disk.id)
   context.db.transaction(() => {
     removeDiskRow(context.db, disk.id)
     recordDiskEvent(context, disk, 'disk_deleted')
@@ -177,8 +166,8 @@ async function keepSnapshots(context: AppContext, disk: StoredDisk): Promise<num
     return now()
   }
   // Nobody writes to a disk whose service is gone.
-  const isWritten = disk.deletedAt === null
-  if (isWritten && nextDailyAt(disk, snapshotsOf(db, disk.id)) <= now()) requestSnapshot(context, disk, 'daily')
+  const hasDaily = disk.deletedAt === null && context.engine.volumes.capabilities.snapshots
+  if (hasDaily && nextDailyAt(disk, snapshotsOf(db, disk.id)) <= now()) requestSnapshot(context, disk, 'daily')
   const [wanted] = snapshotsOf(db, disk.id).filter(({ status }) => status === 'creating')
   if (wanted !== undefined) {
     await takeSnapshot(context, disk, wanted)
@@ -187,6 +176,6 @@ async function keepSnapshots(context: AppContext, disk: StoredDisk): Promise<num
   await pruneSnapshots(context, disk)
   await compactReplaced(context, disk)
   const snapshots = snapshotsOf(db, disk.id)
-  const due = [...snapshots.map(snapshotExpiresAt), ...(isWritten ? [nextDailyAt(disk, snapshots)] : []), disk.keptUntil ?? []].flat()
+  const due = [...snapshots.map(snapshotExpiresAt), ...(hasDaily ? [nextDailyAt(disk, snapshots)] : []), disk.keptUntil ?? []].flat()
   return due.length === 0 ? undefined : Math.min(...due)
 }

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { takeSnapshot } from '../../../../server/apps/disk-work/snapshots.ts'
+import { takeSnapshot } from '../../../../server/apps/disks/lifecycle/snapshots.ts'
 import { findSnapshot, insertSnapshot } from '../../../../server/apps/disks/snapshot-store.ts'
 import { diskById } from '../../../../server/apps/disks/store.ts'
 import { newId } from '../../../../server/platform/id.ts'

@@ -8,7 +8,7 @@ test(
   async () => {
     // Whoever runs all tests as an ordinary user has run them so already.
     if (process.getuid?.() !== 0) return
-    const { exitCode, output } = await testAsOrdinaryUser('test/server/apps/disk-work/whatever-machine.test.ts', TIMEOUT_MS)
+    const { exitCode, output } = await testAsOrdinaryUser('test/server/apps/disks/whatever-machine.test.ts', TIMEOUT_MS)
     expect(exitCode, output).toBe(0)
   },
   TIMEOUT_MS,

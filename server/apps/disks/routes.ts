@@ -2,10 +2,10 @@ import type { Operations } from '../../../shared/operations/all.ts'
 import { idPageOf, pageOf } from '../../http/answers/page.ts'
 import type { Handlers } from '../../http/handlers/call.ts'
 import type { AppContext } from '../context.ts'
-import { presentDisk, presentSnapshot } from '../disks/present.ts'
-import { snapshotsOf } from '../disks/snapshot-store.ts'
-import { listDisks } from '../disks/store.ts'
 import { changeDisk, createDisk, deleteDisk, deleteSnapshot, orderSnapshot, requireDisk, restoreSnapshot } from './operations.ts'
+import { presentDisk, presentSnapshot } from './present.ts'
+import { snapshotsOf } from './snapshot-store.ts'
+import { listDisks } from './store.ts'
 
 type DiskIds = Extract<
   keyof Operations,

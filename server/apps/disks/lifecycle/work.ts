@@ -1,7 +1,7 @@
-import { describeError } from '../../platform/server-log.ts'
-import { createDriver } from '../../platform/work/driver.ts'
-import type { AppContext } from '../context.ts'
-import { allDiskIds } from '../disks/store.ts'
+import { describeError } from '../../../platform/server-log.ts'
+import { createDriver } from '../../../platform/work/driver.ts'
+import type { AppContext } from '../../context.ts'
+import { allDiskIds } from '../store.ts'
 import { reconcileDisk } from './reconcile.ts'
 
 export interface DiskWork {

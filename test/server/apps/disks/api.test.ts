@@ -1,14 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Disk } from '../../../../shared/disk.ts'
+import { openVolumes } from '../../../../server/engines/process/volumes/volumes.ts'
+import { bytesOf, type Disk } from '../../../../shared/disk.ts'
 import type { Service } from '../../../../shared/service.ts'
+import { ampleRoom } from '../../../engines/process/volumes/world.ts'
 import { createService } from '../../../support/apps.ts'
 import { call, type Reply } from '../../../support/client.ts'
+import { idleEngine } from '../../../support/idle-parts.ts'
 import { makeKey, registerTenant } from '../../../support/members.ts'
 import { startTestServer, type TestServer } from '../../../support/server.ts'
 
 let server: TestServer
 beforeAll(async () => {
-  server = await startTestServer()
+  // The paths and the room are those of this machine.
+  const volumes = openVolumes({ dir: '/nowhere', mounts: 'folders', needed: [], room: { ...ampleRoom, bytes: () => bytesOf(50_000) } })
+  server = await startTestServer({ parts: { engine: { ...idleEngine, volumes } } })
 })
 afterAll(() => server.close())
 

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync } from 'node:fs'
-import { AppError, messageOf } from '../../../shared/error.ts'
-import { ensureFolder, isRoot } from '../../platform/service-folders.ts'
+import { AppError, messageOf } from '../../../../shared/error.ts'
+import { ensureFolder, isRoot } from '../../../platform/service-folders.ts'
 import { runTool } from './tools.ts'
 
 const FOLDER_ITSELF = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW

@@ -5,9 +5,9 @@
  */
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AppError } from '../../../shared/error.ts'
-import { type SpawnedProcess, spawnProcess } from '../../platform/process/spawn.ts'
-import { systemEnv } from '../../platform/process/system-tools.ts'
+import { AppError } from '../../../../shared/error.ts'
+import { type SpawnedProcess, spawnProcess } from '../../../platform/process/spawn.ts'
+import { systemEnv } from '../../../platform/process/system-tools.ts'
 import { runTool } from './tools.ts'
 
 export interface MountedImage {
@@ -16,10 +16,10 @@ export interface MountedImage {
 }
 
 /** @param source the image, when nothing uses it, else its loop device: two devices on one file would not know of each other. */
-export async function withMountedImage(
+export async function withMountedImage<T>(
   { source, mountPoint }: { source: string; mountPoint: string },
-  use: (mounted: MountedImage) => Promise<void>,
-): Promise<void> {
+  use: (mounted: MountedImage) => Promise<T>,
+): Promise<T> {
   const wait = ['/bin/sh', '-c', KEEPER, 'cpd-keeper', mountPoint]
   const keeper = spawnProcess(['unshare', '--mount', '--propagation', 'private', ...wait], {
     env: systemEnv,
@@ -32,7 +32,7 @@ export async function withMountedImage(
     const run = async (argv: readonly string[]) => void (await runTool(['nsenter', '--target', String(keeper.pid), '--mount', ...argv]))
     const options = `noinit_itable,nosuid,nodev${source.startsWith('/dev/') ? '' : ',loop'}`
     await run(['mount', '--no-mtab', '-t', 'ext4', '-o', options, source, mountPoint])
-    await use({ run, freeze: () => freezeBy(keeper) })
+    return await use({ run, freeze: () => freezeBy(keeper) })
   } finally {
     await keeper.stdin?.end()
     await keeper.exited

@@ -1,4 +1,4 @@
-import { runSystemTool, type ToolOptions } from '../../platform/process/system-tools.ts'
+import { runSystemTool, type ToolOptions } from '../../../platform/process/system-tools.ts'
 
 const TOOL_TIMEOUT_MS = 30 * 60_000
 
