@@ -37,6 +37,7 @@ const explanations: Record<AuditFaultKind, string> = {
   malformed: 'is no entry of an audit log',
 }
 
+/** What is wrong with an entry, in a sentence that names it; `more` goes before its full stop. */
 export const faultAt = (kind: AuditFaultKind, { sequence, id }: { sequence: number; id?: string }, more = ''): AuditFault => ({
   kind,
   sequence,

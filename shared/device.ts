@@ -23,6 +23,7 @@ export function userCodeOf(typed: string): string | undefined {
   return letters.length === userCodeLetters && [...letters].every((letter) => userCodeAlphabet.includes(letter)) ? letters : undefined
 }
 
+/** The code as it is read out and typed, in two halves. */
 export const showUserCode = (code: string): string => `${code.slice(0, userCodeLetters / 2)}-${code.slice(userCodeLetters / 2)}`
 
 /** Errors of OAuth, which its clients read in the field `error`: RFC 6749, section 5.2, and RFC 8628, section 3.5. */

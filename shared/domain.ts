@@ -74,6 +74,7 @@ const specialSuffixes = ['localhost', 'local', 'test', 'invalid', 'example', 'on
 /** Whether a host name is `upper` or lies below it. Both in the form they are looked up in. */
 export const isAtOrBelow = (name: string, upper: string): boolean => name === upper || name.endsWith(`.${upper}`)
 
+/** Whether nobody can own a name, as it is reserved or stands for a machine or network of its own. */
 export const isSpecialUse = (name: string): boolean => specialSuffixes.some((suffix) => isAtOrBelow(name, suffix))
 
 function refuseOtherThings(text: string): void {

@@ -72,6 +72,7 @@ export class AppError extends Error {
   }
 }
 
+/** What was thrown, as text: its message where it is an error. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** A refusal of one value, whose JSON pointer is `path`, in a sentence that says what to give instead. */

@@ -13,4 +13,5 @@ const reserved = new Set([
   'upgrade',
 ])
 
+/** Whether no rule may set a header, in any letter case. */
 export const isReservedHeader = (name: string): boolean => reserved.has(name.toLowerCase())

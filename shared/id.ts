@@ -40,6 +40,7 @@ export const idPattern = (kind: IdKind): string => `^${kind === 'service' ? '(?:
 /** Pattern of a running instance's id: the service's id, hyphen, 5 characters. */
 export const instanceIdPattern = `^srv-${body}-[0-9a-v]{5}$`
 
+/** Schema of the ids of a kind of resource. */
 export const Id = (kind: IdKind): TString =>
   Type.String({
     pattern: idPattern(kind),

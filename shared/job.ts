@@ -7,6 +7,7 @@ import { Many, OneOf, PageQuery, StrictObject, Time, TimeInput } from './schema.
 export const jobStatuses = ['pending', 'running', 'succeeded', 'failed', 'canceled'] as const
 export type JobStatus = (typeof jobStatuses)[number]
 
+/** Whether a job of this status is not going to run, or not any more. */
 export const isJobOver = (status: JobStatus): boolean => status !== 'pending' && status !== 'running'
 
 /** Jobs of one service that run at the same time; further ones wait as `pending`. */

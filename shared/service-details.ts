@@ -153,6 +153,7 @@ export type AnyDetailsInput = Static<TObject<typeof fields>>
 /** The details that a body holds, to be read without asking first which type they are of. */
 export const detailsIn = ({ serviceDetails = {} }: { serviceDetails?: ServiceDetailsInput }): AnyDetailsInput => serviceDetails
 
+/** Whether services of any type have a field. */
 export const isDetail = (key: string): boolean => Object.hasOwn(fields, key)
 
 /** Whether services of a type have a field. */

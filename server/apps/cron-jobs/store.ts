@@ -23,6 +23,7 @@ export const findCronJob = (db: Database, serviceId: string): StoredCronJob | un
 
 export type NextDue = Pick<StoredCronJob, 'schedule' | 'timezone' | 'nextDueAt'>
 
+/** Writes down when a cron job is due next (milliseconds since 1970), and the schedule that this was worked out from. */
 export function setNextDue(db: Database, serviceId: string, next: NextDue): void {
   const renewed = 'schedule = excluded.schedule, timezone = excluded.timezone, next_due_at = excluded.next_due_at'
   cronJobs.insert(db, { serviceId, ...next }, `ON CONFLICT (service_id) DO UPDATE SET ${renewed}`)

@@ -52,6 +52,7 @@ export function releaseSecrets({ db, sealer }: SecretRows, releaseId: string): S
   return row === null ? { envVars: [], secretFiles: [] } : secretsIn.read(sealer.open(row.secrets_sealed, purpose(releaseId)))
 }
 
+/** Changes the rules at the edge of a release, the one thing of it that changes. */
 export function setReleaseRules(db: Database, id: string, { headers, routes }: Pick<ServiceSettings, 'headers' | 'routes'>): void {
   db.query("UPDATE releases SET settings = json_set(settings, '$.headers', json($headers), '$.routes', json($routes)) WHERE id = $id").run({
     id,

@@ -55,6 +55,7 @@ export type NewDeploy = Pick<
   'id' | 'serviceId' | 'trigger' | 'sourceId' | 'releaseId' | 'rollbackOf' | 'isCacheCleared' | 'createdAt'
 >
 
+/** Adds a deploy, which waits in the queue from then on. */
 export function insertDeploy(db: Database, deploy: NewDeploy): void {
   deploys.insert(db, { ...deploy, status: 'queued', updatedAt: deploy.createdAt })
 }
@@ -96,6 +97,7 @@ export const previousLive = (db: Database, serviceId: string): StoredDeploy | un
 export const everLive = (db: Database, serviceId: string): StoredDeploy[] =>
   deploys.all(db, "WHERE service_id = $serviceId AND status IN ('live', 'deactivated') ORDER BY id DESC", { serviceId })
 
+/** Status of the newest deploy of a service; undefined while it has none. */
 export const latestDeployStatus = (db: Database, serviceId: string): DeployStatus | undefined =>
   db.query<{ status: DeployStatus }, [string]>('SELECT status FROM deploys WHERE service_id = ? ORDER BY id DESC LIMIT 1').get(serviceId)
     ?.status

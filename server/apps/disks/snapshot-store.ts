@@ -30,13 +30,16 @@ const snapshots = tableOf<StoredSnapshot>('disk_snapshots', {
 
 export type NewSnapshot = Pick<StoredSnapshot, 'key' | 'diskId' | 'status' | 'origin' | 'createdAt'>
 
+/** Writes a snapshot down before it is taken. */
 export function insertSnapshot(db: Database, snapshot: NewSnapshot): void {
   snapshots.insert(db, snapshot)
 }
 
+/** Snapshots of a disk in every status, newest first. */
 export const snapshotsOf = (db: Database, diskId: string): StoredSnapshot[] =>
   snapshots.all(db, 'WHERE disk_id = $diskId ORDER BY key DESC', { diskId })
 
+/** A snapshot of this disk by its key; undefined where it has none. */
 export const findSnapshot = (db: Database, diskId: string, key: string): StoredSnapshot | undefined =>
   snapshots.get(db, 'WHERE disk_id = $diskId AND key = $key', { diskId, key })
 

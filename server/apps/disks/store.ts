@@ -60,6 +60,7 @@ export const ownerOfDisk = ({ serviceId, workspaceId, uid }: StoredDisk): Owner 
 /** Whether a disk that is to be restored is still the one that instances have. */
 export const isPreparingRestore = ({ status, replacedKey }: StoredDisk): boolean => status === 'restoring' && replacedKey === null
 
+/** Writes a disk down before it is made. */
 export function insertDisk(db: Database, disk: NewDisk): void {
   disks.insert(db, { ...disk, status: 'creating', updatedAt: disk.createdAt })
 }
@@ -67,6 +68,7 @@ export function insertDisk(db: Database, disk: NewDisk): void {
 /** A disk by id, whosoever it is: for the platform's own work. */
 export const diskById = (db: Database, id: string): StoredDisk | undefined => disks.get(db, 'WHERE id = $id', { id })
 
+/** A disk of this workspace that is not being deleted; undefined where it has none of this id. */
 export const findDisk = (db: Database, workspaceId: string, id: string): StoredDisk | undefined =>
   disks.get(db, "WHERE id = $id AND workspace_id = $workspaceId AND status <> 'deleting'", { workspaceId, id })
 
@@ -74,9 +76,11 @@ export const findDisk = (db: Database, workspaceId: string, id: string): StoredD
 export const diskOfService = (db: Database, serviceId: string): StoredDisk | undefined =>
   disks.get(db, 'WHERE service_id = $serviceId', { serviceId })
 
+/** Disks of a workspace, those that are being deleted included, in no order. */
 export const disksOfWorkspace = (db: Database, workspaceId: string): StoredDisk[] =>
   disks.all(db, 'WHERE workspace_id = $workspaceId', { workspaceId })
 
+/** Ids of the disks of all workspaces, in no order. */
 export const allDiskIds = (db: Database): string[] => disks.all(db, '').map(({ id }) => id)
 
 export type DiskChange = Partial<
@@ -86,10 +90,12 @@ export type DiskChange = Partial<
   >
 >
 
+/** Changes what is named and nothing else. `now` is in milliseconds since 1970. */
 export function updateDisk(db: Database, id: string, change: DiskChange, now: number): void {
   disks.update(db, { id }, { ...change, updatedAt: now })
 }
 
+/** Forgets a disk with its snapshots, when nothing of it is left on the machine. */
 export function removeDiskRow(db: Database, id: string): void {
   disks.remove(db, { id })
 }

@@ -45,6 +45,7 @@ export function forgetOldEvents(
   ).run({ serviceId, types: JSON.stringify(types), count })
 }
 
+/** An event of this workspace; undefined where it has none of this id. */
 export function findEvent(db: Database, workspaceId: string, id: string): Event | undefined {
   const event = events.get(db, 'WHERE id = $id AND workspace_id = $workspaceId', { workspaceId, id })
   return event === undefined ? undefined : shown(event)

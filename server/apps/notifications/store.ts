@@ -16,6 +16,7 @@ export const overridesOf = (db: Database, serviceId: string): NotificationOverri
     previewNotificationsEnabled: 'default',
   }
 
+/** Changes what is named. Returns the overrides as they are then. */
 export function changeOverrides(db: Database, serviceId: string, change: NotificationOverridesPatch): NotificationOverrides {
   const next = { ...overridesOf(db, serviceId), ...change }
   overrides.put(db, next)

@@ -53,12 +53,14 @@ const isUsable = (key: string, value: string): boolean =>
 
 const platformKeyMessage = (key: string): string => `${key} is given to every instance by the platform. Leave it out.`
 
+/** The value that was given, or one of 256 random bits in base64. @throws what `fail` makes where both or none are asked for. */
 export function resolveValue(input: { value?: string; generateValue?: boolean }, fail: () => AppError): string {
   if (input.generateValue === true && input.value === undefined) return randomBytes(GENERATED_BYTES).toString('base64')
   if (input.generateValue === true || input.value === undefined) throw fail()
   return input.value
 }
 
+/** @throws AppError validation_failed naming the first file that stands in the list twice. */
 export function refuseSameNames(files: readonly SecretFileEntry[]): void {
   const twice = files.find((file, index) => files.findIndex((other) => other.name === file.name) !== index)
   if (twice !== undefined) throw new AppError('validation_failed', `${twice.name} stands there twice.`)
@@ -94,11 +96,13 @@ export function findEnv({ db, sealer }: SecretRows, serviceId: string, key: stri
   return row === undefined ? undefined : sealer.open(row.sealed, envPurpose(row))
 }
 
+/** Sets one variable, sealed under its service and key. */
 export function setEnv({ db, sealer }: SecretRows, serviceId: string, { key, value }: EnvEntry): void {
   const sealed = sealer.seal(value, envPurpose({ serviceId, key }))
   envVars.insert(db, { serviceId, key, sealed }, 'ON CONFLICT DO UPDATE SET value_sealed = excluded.value_sealed')
 }
 
+/** Removes a variable; false when the service has none of this key. */
 export const deleteEnv = ({ db }: SecretRows, serviceId: string, key: string): boolean => envVars.remove(db, { serviceId, key }) > 0
 
 /** Replaces all variables of a service in one transaction. */
@@ -109,6 +113,7 @@ export function replaceEnv(rows: SecretRows, serviceId: string, entries: readonl
   })()
 }
 
+/** Secret files of a service in clear, by name. */
 export const listSecretFiles = ({ db, sealer }: SecretRows, serviceId: string): SecretFileEntry[] =>
   secretFiles
     .all(db, 'WHERE service_id = $serviceId ORDER BY name', { serviceId })
@@ -123,6 +128,7 @@ export function replaceSecretFiles({ db, sealer }: SecretRows, serviceId: string
   })()
 }
 
+/** All variables and secret files of a service in clear. */
 export const readSecrets = (rows: SecretRows, serviceId: string): ServiceSecrets => ({
   envVars: listEnv(rows, serviceId),
   secretFiles: listSecretFiles(rows, serviceId),

@@ -96,6 +96,7 @@ export const findService = (db: Database, workspaceId: string, id: string): Stor
 /** One service by id whosoever it is, also while it is being deleted: for the platform's own work, never for a caller. */
 export const serviceById = (db: Database, id: string): StoredService | undefined => one(services.get(db, 'WHERE id = $id', { id }))
 
+/** Services of a workspace, those that are being deleted included, in no order. */
 export const servicesOfWorkspace = (db: Database, workspaceId: string): StoredService[] =>
   services.all(db, 'WHERE workspace_id = $workspaceId', { workspaceId }).map(folded)
 
@@ -121,13 +122,16 @@ export const servicesToWatch = (db: Database): string[] =>
      OR id IN (SELECT service_id FROM instances)`,
   )
 
+/** Ids of the services that a scope lets through, without those that are being deleted. */
 export const serviceIdsOf = (db: Database, { workspaceId, scope }: { workspaceId: string; scope: ServiceScope }): string[] =>
   idsOf(db, 'workspace_id = $workspaceId AND deleted_at IS NULL', { workspaceId }).filter((id) => isWithin(scope, id))
 
+/** Whether another service of the workspace than `exceptId` has this name. Belongs into the transaction that takes it. */
 export const isNameTaken = (db: Database, workspaceId: string, name: string, exceptId = ''): boolean =>
   idsOf(db, 'workspace_id = $workspaceId AND name = $name AND id <> $exceptId AND deleted_at IS NULL', { workspaceId, name, exceptId })
     .length > 0
 
+/** Whether any service of the installation has this slug. */
 export const isSlugTaken = (db: Database, slug: string): boolean => idsOf(db, 'slug = $slug', { slug }).length > 0
 
 /** Whose service each is, by its id, those that are being deleted included. */
@@ -141,6 +145,7 @@ export type NewService = Pick<
   'id' | 'workspaceId' | 'name' | 'slug' | 'type' | 'uid' | 'numInstances' | 'settings' | 'controls' | 'labels' | 'createdAt'
 >
 
+/** Adds a service, which has nothing live. Belongs into the transaction that found its slug free. */
 export function insertServiceRow(db: Database, service: NewService): void {
   services.insert(db, { ...service, updatedAt: service.createdAt })
 }
@@ -154,10 +159,12 @@ export function updateService(db: Database, id: string, change: ServiceChange, n
   services.update(db, { id }, { ...change, updatedAt: now })
 }
 
+/** Makes a deploy the one that is served. Belongs into the transaction that says what its instances are. */
 export function setLive(db: Database, id: string, live: { deployId: string; generation: number }): void {
   services.update(db, { id }, { liveDeployId: live.deployId, liveGeneration: live.generation })
 }
 
+/** Begins to watch a cut-over, with what it goes back to; null ends that. */
 export function setGuard(db: Database, id: string, guard: StoredGuard | null): void {
   const change = {
     guardDeployId: guard?.previous.deployId ?? null,
@@ -169,14 +176,17 @@ export function setGuard(db: Database, id: string, guard: StoredGuard | null): v
   services.update(db, { id }, change)
 }
 
+/** Writes down since when a service sleeps, and in which way. */
 export function setAsleep(db: Database, id: string, asleep: StoredSleep): void {
   services.update(db, { id }, { asleepAt: asleep.at, asleepHow: asleep.how })
 }
 
+/** Writes down that a service sleeps no more, and when it was woken (milliseconds since 1970). */
 export function setAwake(db: Database, id: string, now: number): void {
   services.update(db, { id }, { asleepAt: null, asleepHow: null, wokenAt: now })
 }
 
+/** Begins a deletion. The slug is free for others from then on. */
 export function markDeleted(db: Database, id: string, now: number): void {
   services.update(db, { id }, { deletedAt: now, slug: id })
 }

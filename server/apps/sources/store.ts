@@ -21,16 +21,20 @@ const sources = tableOf<StoredSource>('sources', {
   createdAt: 'created_at',
 })
 
+/** Where the archive of a source stands. */
 export const sourceFile = (paths: Paths, source: Pick<StoredSource, 'id' | 'serviceId' | 'format'>): string =>
   join(servicePathsOf(paths, source.serviceId).sources, `${source.id}.${source.format}`)
 
+/** Adds a source whose archive is in its place. */
 export function insertSource(db: Database, source: StoredSource): void {
   sources.insert(db, source)
 }
 
+/** A source of this service; undefined where it has none of this id. */
 export const findSource = (db: Database, serviceId: string, id: string): StoredSource | undefined =>
   sources.get(db, 'WHERE service_id = $serviceId AND id = $id', { serviceId, id })
 
+/** The newest source of a service that is kept. */
 export const latestSource = (db: Database, serviceId: string): StoredSource | undefined =>
   sources.get(db, 'WHERE service_id = $serviceId ORDER BY id DESC LIMIT 1', { serviceId })
 

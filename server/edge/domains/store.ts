@@ -71,6 +71,7 @@ export const listDomains = (db: Database, serviceId: string, filter: DomainFilte
     })
     .map(present)
 
+/** A domain of this service by its id or name; undefined where it has none such. */
 export const findDomain = (db: Database, serviceId: string, idOrName: string): StoredDomain | undefined =>
   one(
     db
@@ -86,6 +87,7 @@ export const domainById = (db: Database, id: string): StoredDomain | undefined =
 export const domainNamed = (db: Database, name: string): StoredDomain | undefined =>
   one(db.query<DomainRow, [string]>(`SELECT ${COLUMNS} FROM custom_domains d WHERE d.name = ?`).get(name))
 
+/** How many a workspace has, verified or not. */
 export const countDomains = (db: Database, workspaceId: string): number =>
   db
     .query<{ count: number }, [string]>(
@@ -141,8 +143,10 @@ export function saveCheck(db: Database, id: string, { check, beganAt, now }: { c
 export const markVerified = (db: Database, id: string, now: number): boolean =>
   db.query('UPDATE custom_domains SET verified_at = ? WHERE id = ? AND verified_at IS NULL').run(now, id).changes > 0
 
+/** Removes a domain; false when it was gone already. */
 export const deleteDomain = (db: Database, id: string): boolean => db.query('DELETE FROM custom_domains WHERE id = ?').run(id).changes > 0
 
+/** Removes all domains of a service. */
 export const deleteDomainsOf = (db: Database, serviceId: string): void =>
   void db.query('DELETE FROM custom_domains WHERE service_id = ?').run(serviceId)
 

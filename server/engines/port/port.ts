@@ -17,7 +17,9 @@ export interface OpenTerminal {
   write(bytes: Uint8Array): Promise<void>
   /** Nothing more is read until `resume`, so that a command that prints waits; a little that was read before may still come. Idempotent. */
   pause(): void
+  /** Goes on after `pause`. Idempotent. */
   resume(): void
+  /** Tells the command how large its window is, in characters. */
   resize(columns: number, rows: number): void
   /** Resolves when the command has ended and nothing of it is left. */
   readonly ended: Promise<Pick<TaskResult, 'exitCode' | 'signal'>>
@@ -119,6 +121,7 @@ export interface Engine {
   readonly output: Outputs
   readonly volumes: Volumes
 
+  /** What this engine promises beyond the port, and where it cannot hold that here, why. */
   guarantees(): Promise<Guarantee[]>
 
   /**
@@ -128,6 +131,7 @@ export interface Engine {
    */
   start(spec: InstanceSpec): Promise<void>
 
+  /** How it stands, ended ones until they are removed; undefined for one that was never started here. */
   inspect(instanceId: string): Promise<InstanceState | undefined>
 
   /** Everything under our label, running or ended but not yet removed, tasks of a dead control plane included. */
@@ -171,11 +175,13 @@ export interface Engine {
    */
   exposeLoopback(instanceId: string, port: number): Promise<boolean>
 
+  /** Ports that a running instance listens on, and from where each is reached. */
   listeners(instanceId: string): Promise<Listener[]>
 
   /** Open connections to a port of an instance from anybody but this machine itself: from its siblings. 0 where that cannot be told. */
   siblingConnections(instanceId: string, port: number): Promise<number>
 
+  /** What a running instance has used and holds now; undefined where it does not run or that cannot be told. */
   usage(instanceId: string): Promise<Usage | undefined>
 
   /** Kills whatever is left of a service and removes all state about it. Idempotent. */

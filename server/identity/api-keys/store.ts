@@ -39,6 +39,7 @@ const columns: Columns<StoredKey> = {
 const keys = tableOf<StoredKey>('api_keys', columns)
 const newKeys = tableOf<NewKey>('api_keys', { ...columns, secretHash: 'secret_hash' })
 
+/** Adds a key, of whose secret there is only the hash. */
 export const insertKey = (db: Database, key: NewKey): boolean => newKeys.insert(db, key)
 
 // Asked with every request: a join would cost eight microseconds more than a look into the other table.
@@ -51,6 +52,7 @@ export function findKeyByHash(db: Database, secretHash: string, now: number): St
   return row === null ? undefined : keys.present(row)
 }
 
+/** A key of this workspace, expired or not; undefined where it has none of this id. */
 export const findKey = (db: Database, workspaceId: string, id: string): StoredKey | undefined =>
   keys.get(db, 'WHERE workspace_id = $workspaceId AND id = $id', { workspaceId, id })
 
@@ -58,6 +60,7 @@ export const findKey = (db: Database, workspaceId: string, id: string): StoredKe
 export const listKeys = (db: Database, workspaceId: string): StoredKey[] =>
   keys.all(db, 'WHERE workspace_id = $workspaceId ORDER BY created_at DESC, rowid DESC', { workspaceId })
 
+/** How many a workspace has, expired ones included. */
 export const countKeys = (db: Database, workspaceId: string): number =>
   db.query<{ count: number }, [string]>('SELECT count(*) AS count FROM api_keys WHERE workspace_id = ?').get(workspaceId)?.count ?? 0
 
@@ -77,4 +80,5 @@ export function findKeyMaker(db: Database, id: string): string | undefined {
   return maker === staticTokenMaker ? readSeeded(db)?.userId : maker
 }
 
+/** Writes down when a key was used last, in milliseconds since 1970. */
 export const setLastUsed = (db: Database, id: string, now: number): void => void keys.update(db, { id }, { lastUsedAt: now })

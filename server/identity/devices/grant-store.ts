@@ -39,6 +39,7 @@ export function insertGrant(db: Database, deviceCode: string, grant: Omit<Stored
   hashedGrants.insert(db, { ...grant, deviceHash: hashToken(deviceCode), status: 'pending' })
 }
 
+/** How many grants that were asked for at this address wait for an answer. */
 export const countWaiting = (db: Database, address: string, now: number): number =>
   db
     .query<{ n: number }, [string, number]>(
@@ -46,6 +47,7 @@ export const countWaiting = (db: Database, address: string, now: number): number
     )
     .get(address, now)?.n ?? 0
 
+/** The grant of a device code, also when it is over; undefined for a code that is none. */
 export const findGrant = (db: Database, deviceCode: string): StoredGrant | undefined =>
   grants.get(db, 'WHERE device_hash = $hash', { hash: hashToken(deviceCode) })
 
@@ -57,6 +59,7 @@ export const findGrantByUserCode = (db: Database, userCode: string, now: number)
 export const isUserCodeTaken = (db: Database, userCode: string): boolean =>
   db.query('SELECT 1 FROM device_grants WHERE user_code = ?').get(userCode) !== null
 
+/** Writes down when a device has asked last, in milliseconds since 1970. */
 export const notePoll = (db: Database, deviceCode: string, now: number): void =>
   void hashedGrants.update(db, { deviceHash: hashToken(deviceCode) }, { polledAt: now })
 

@@ -30,6 +30,7 @@ interface MembershipRow extends Pick<StoredPlace, 'workspaceId' | 'role'> {
 export const workspaceColumns: Columns<StoredWorkspace> = { id: 'id', name: 'name', email: 'email', createdAt: 'created_at' }
 const workspaces = tableOf<StoredWorkspace>('workspaces', workspaceColumns)
 
+/** A workspace by id, also one that is being deleted. */
 export const findWorkspace = (db: Database, id: string): StoredWorkspace | undefined => workspaces.get(db, 'WHERE id = $id', { id })
 
 const memberOf = 'JOIN members m ON m.workspace_id = workspaces.id WHERE m.user_id = $userId AND deleted_at IS NULL'
@@ -38,6 +39,7 @@ const memberOf = 'JOIN members m ON m.workspace_id = workspaces.id WHERE m.user_
 export const listWorkspacesOf = (db: Database, userId: string): StoredWorkspace[] =>
   workspaces.all(db, `${memberOf} ORDER BY workspaces.id DESC`, { userId })
 
+/** Adds a workspace, which has no members. */
 export const insertWorkspace = (db: Database, workspace: StoredWorkspace): boolean => workspaces.insert(db, workspace)
 
 export const places = tableOf<StoredPlace>('members', {
@@ -72,6 +74,7 @@ export const findFirstMembership = (db: Database, userId: string): Membership | 
 const membershipIn = (row: MembershipRow | null): Membership | undefined =>
   row === null ? undefined : { ...row, scope: scopeColumn.read(row.scope), requiresTwoFactor: row.requiresTwoFactor === 1 }
 
+/** A workspace as clients of Render's API know it. */
 export const presentOwner = ({ id, name, email }: StoredWorkspace): Owner => ({ id, name, email, type: 'team' })
 
 /** How many there are on the server, without those that are being deleted. */

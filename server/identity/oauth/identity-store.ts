@@ -28,6 +28,7 @@ export const findIdentity = (db: Database, issuer: string, subject: string): Sto
 export const findIdentityAt = (db: Database, userId: string, provider: ProviderId): StoredIdentity | undefined =>
   identities.get(db, 'WHERE user_id = $userId AND provider = $provider', { userId, provider })
 
+/** Linked identities of a user by the name of their provider, those behind `after`. */
 export const listIdentities = (
   db: Database,
   userId: string,
@@ -41,8 +42,10 @@ export function putIdentity(db: Database, identity: StoredIdentity): void {
   identities.insert(db, identity)
 }
 
+/** Unlinks a provider. Look first, in the same transaction, that another way in is left. */
 export const removeIdentity = (db: Database, userId: string, provider: ProviderId): void => void identities.remove(db, { userId, provider })
 
+/** An identity as its user sees it, without the provider's own id for them. */
 export const presentIdentity = ({ provider, issuer, email, createdAt }: StoredIdentity): Identity => ({
   provider,
   issuer,

@@ -56,12 +56,15 @@ export function findRoleByName(db: Database, workspaceId: string, name: string):
   return row === null ? undefined : roles.present(row)
 }
 
+/** A role that this workspace made; undefined where it has none of this id. */
 export const findRole = (db: Database, workspaceId: string, id: string): StoredRole | undefined =>
   roles.get(db, 'WHERE workspace_id = $workspaceId AND id = $id', { workspaceId, id })
 
+/** Roles that a workspace made, newest first. */
 export const listRoles = (db: Database, workspaceId: string, { beforeId = '~', limit }: IdPage): StoredRole[] =>
   roles.all(db, 'WHERE workspace_id = $workspaceId AND id < $beforeId ORDER BY id DESC LIMIT $limit', { workspaceId, beforeId, limit })
 
+/** How many roles a workspace made. */
 export const countRoles = (db: Database, workspaceId: string): number =>
   db.query<{ count: number }, [string]>('SELECT count(*) AS count FROM roles WHERE workspace_id = ?').get(workspaceId)?.count ?? 0
 

@@ -5,6 +5,7 @@ import { type ServiceType, traitsOf } from '../../../shared/service-type.ts'
 import { findWorkspace } from '../memberships/store.ts'
 import type { Limits } from './limits.ts'
 
+/** Limits that were set for a workspace itself, without those that it has by default. */
 export const ownLimits = (db: Database, workspaceId: string): Limits =>
   Object.fromEntries(
     db
@@ -46,6 +47,7 @@ export function storedUsage(db: Database, workspaceId: string, now: number): Rec
   }
 }
 
+/** How many workspaces stand under this address, without those that are being deleted. */
 export const workspacesMadeBy = (db: Database, email: string): number =>
   db.query<{ n: number }, [string]>('SELECT count(*) AS n FROM workspaces WHERE email = ? AND deleted_at IS NULL').get(email)?.n ?? 0
 

@@ -32,6 +32,7 @@ export const findReset = (db: Database, token: string, now: number): string | un
     .query<{ userId: string }, [string, number]>('SELECT user_id AS userId FROM password_resets WHERE token_hash = ? AND expires_at > ?')
     .get(hashToken(token), now)?.userId
 
+/** Whether a reset was sent to its address, so that whoever has the token reads mail there. */
 export const wasMailed = (db: Database, token: string): boolean =>
   db
     .query<{ found: 1 }, [string]>('SELECT 1 AS found FROM password_resets WHERE token_hash = ? AND is_mailed = 1')

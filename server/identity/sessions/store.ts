@@ -64,6 +64,7 @@ interface UserRow extends User {
 export const findSessionUser = (db: Database, token: string, now: number): SessionUser | undefined =>
   findUserOf(db, { kind: 'browser', token }, now)
 
+/** Whose access token of a device this is; undefined when it or its session is over. */
 export const findDeviceUser = (db: Database, token: string, now: number): SessionUser | undefined =>
   findUserOf(db, { kind: 'device', token }, now)
 
@@ -103,10 +104,12 @@ function noteSeen(db: Database, { sessionId, id }: { sessionId: string; id: stri
   noteUserSeen(db, id, now)
 }
 
+/** Writes down when a user was seen last, in milliseconds since 1970. */
 export function noteUserSeen(db: Database, userId: string, now: number): void {
   db.query('UPDATE users SET last_seen_at = $now WHERE id = $userId').run({ userId, now })
 }
 
+/** Ends the session of a token, if there is one. */
 export function deleteSession(db: Database, token: string): void {
   db.query('DELETE FROM sessions WHERE token_hash = ?').run(hashToken(token))
 }
@@ -116,6 +119,7 @@ export function deleteSessionsOf(db: Database, userId: string, exceptId = ''): v
   db.query('DELETE FROM sessions WHERE user_id = $userId AND id <> $exceptId').run({ userId, exceptId })
 }
 
+/** Removes sessions that are over. */
 export function forgetEndedSessions(db: Database, now: number): void {
   db.query('DELETE FROM sessions WHERE expires_at <= ?').run(now)
 }

@@ -18,11 +18,13 @@ type MemberRow = Row & Pick<StoredMember, 'name' | 'email' | 'lastSeenAt'> & { h
 const select = `SELECT ${places.columns}, u.name, u.email, u.totp_confirmed_at IS NOT NULL AS hasTwoFactor, u.last_seen_at AS lastSeenAt
   FROM members JOIN users u ON u.id = members.user_id WHERE members.workspace_id = $workspaceId`
 
+/** A member of this workspace; undefined for whoever is none. */
 export function findMember(db: Database, workspaceId: string, userId: string): StoredMember | undefined {
   const row = db.query<MemberRow, [Bindings]>(`${select} AND u.id = $userId`).get({ workspaceId, userId })
   return row === null ? undefined : memberIn(row)
 }
 
+/** Whether a member of the workspace has this address. */
 export const isMemberAddress = (db: Database, workspaceId: string, email: string): boolean =>
   db.query(`${select} AND u.email = $email`).get({ workspaceId, email }) !== null
 
@@ -39,14 +41,17 @@ export const countAdministrators = (db: Database, workspaceId: string): number =
     .query<{ count: number }, [string]>("SELECT count(*) AS count FROM members WHERE workspace_id = ? AND role = 'admin' AND scope IS NULL")
     .get(workspaceId)?.count ?? 0
 
+/** Changes role and scope of a member. Look first, in the same transaction, that an administrator is left. */
 export const updateMember = (
   db: Database,
   workspaceId: string,
   { userId, role, scope }: Pick<StoredMember, 'userId' | 'role' | 'scope'>,
 ): void => void places.update(db, { workspaceId, userId }, { role, scope })
 
+/** Takes a member out of a workspace. The account stays. */
 export const deleteMember = (db: Database, workspaceId: string, userId: string): void => void places.remove(db, { workspaceId, userId })
 
+/** A member as others of the workspace see them. */
 export function presentMember({ userId, name, email, role, scope, hasTwoFactor, createdAt, lastSeenAt }: StoredMember): TeamMember {
   return {
     id: userId,
@@ -69,6 +74,7 @@ const ownerRoleOf: Readonly<Record<string, OwnerRole>> = {
   viewer: 'WORKSPACE_VIEWER',
 }
 
+/** A member as clients of Render's API know one, with the nearest of Render's roles. */
 export const presentOwnerMember = ({ userId, name, email, role, hasTwoFactor }: StoredMember): OwnerMember => ({
   userId,
   name,

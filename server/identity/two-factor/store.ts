@@ -7,6 +7,7 @@ export interface TwoFactor {
   lastStep: number
 }
 
+/** What the secret of an account is sealed for. */
 export const totpPurpose = (userId: string): string => `totp of ${userId}`
 
 /** The second factor that an account has or is about to have. */
@@ -22,6 +23,7 @@ export const findTwoFactor = (db: Database, userId: string): TwoFactor | undefin
 export const hasTwoFactor = (db: Database, userId: string): boolean =>
   db.query<{ found: 1 }, [string]>('SELECT 1 AS found FROM users WHERE id = ? AND totp_confirmed_at IS NOT NULL').get(userId) !== null
 
+/** Keeps a secret that counts only when a code of it has confirmed it. */
 export function storePendingSecret(db: Database, userId: string, secretSealed: string): void {
   db.query('UPDATE users SET totp_secret_sealed = $secretSealed, totp_confirmed_at = NULL, totp_last_step = 0 WHERE id = $userId').run({
     userId,
@@ -29,6 +31,7 @@ export function storePendingSecret(db: Database, userId: string, secretSealed: s
   })
 }
 
+/** Switches the second factor on. Codes of this time step and of those before it are spent. */
 export function confirmTwoFactor(db: Database, { userId, step, now }: { userId: string; step: number; now: number }): void {
   db.query('UPDATE users SET totp_confirmed_at = $now, totp_last_step = $step WHERE id = $userId').run({ userId, step, now })
 }
@@ -43,6 +46,7 @@ export function removeTwoFactor(db: Database, userId: string): void {
 export const takeStep = (db: Database, userId: string, step: number): boolean =>
   db.query('UPDATE users SET totp_last_step = $step WHERE id = $userId AND totp_last_step < $step').run({ userId, step }).changes === 1
 
+/** Keeps these recovery codes, by their hashes, in place of all former ones. */
 export function replaceRecoveryCodes(db: Database, userId: string, hashes: readonly string[]): void {
   db.query('DELETE FROM recovery_codes WHERE user_id = ?').run(userId)
   const insert = db.query('INSERT INTO recovery_codes (user_id, code_hash) VALUES ($userId, $hash)')
@@ -53,5 +57,6 @@ export function replaceRecoveryCodes(db: Database, userId: string, hashes: reado
 export const takeRecoveryCode = (db: Database, userId: string, hash: string): boolean =>
   db.query('DELETE FROM recovery_codes WHERE user_id = $userId AND code_hash = $hash').run({ userId, hash }).changes === 1
 
+/** How many recovery codes an account has left. */
 export const countRecoveryCodes = (db: Database, userId: string): number =>
   db.query<{ count: number }, [string]>('SELECT count(*) AS count FROM recovery_codes WHERE user_id = ?').get(userId)?.count ?? 0

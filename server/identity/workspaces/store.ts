@@ -18,6 +18,7 @@ const workspaces = tableOf<StoredDetails>('workspaces', {
 /** The workspace of this id, whosoever it is, also one that is being deleted. */
 export const findDetails = (db: Database, id: string): StoredDetails | undefined => workspaces.get(db, 'WHERE id = $id', { id })
 
+/** Changes the name of a workspace, and whether its members need a second factor. */
 export const updateDetails = (db: Database, id: string, rules: Pick<StoredDetails, 'name' | 'requiresTwoFactor'>): void =>
   void workspaces.update(db, { id }, rules)
 
@@ -27,6 +28,7 @@ export function markWorkspaceDeleted(db: Database, id: string, now: number): voi
   for (const table of ['members', 'api_keys', 'invites', 'roles']) db.query(`DELETE FROM ${table} WHERE workspace_id = ?`).run(id)
 }
 
+/** Ids of workspaces whose deletion has begun and not ended. */
 export const workspacesToRemove = (db: Database): string[] => workspaces.all(db, 'WHERE deleted_at IS NOT NULL').map(({ id }) => id)
 
 /** Ends a deletion, with kept answers. Belongs into a transaction. @throws SQLiteError while the workspace has services or disks. */
@@ -35,6 +37,7 @@ export function removeWorkspaceRow(db: Database, id: string): void {
   workspaces.remove(db, { id })
 }
 
+/** A workspace as its members see it. */
 export const presentDetails = ({ id, name, email, requiresTwoFactor, createdAt }: StoredDetails): WorkspaceDetails => ({
   id,
   name,
