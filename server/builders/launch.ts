@@ -2,11 +2,10 @@ import type { Runtime } from '../../shared/service-details.ts'
 import type { Stack } from '../platform/stack.ts'
 import { shellWord } from './shell-word.ts'
 
-/** How what was built is started. It is kept with the release. */
+/** How what was built is started; a release keeps it. */
 export interface Launch {
-  /** What it was recognised as. */
   runtime: Runtime | 'shell' | 'static'
-  /** A shell command; empty for what is only published. */
+  /** Empty for what is only published. */
   startCommand: string
   /** The folder below the root of the files that the command begins in; absent for the root itself. */
   appDir?: string

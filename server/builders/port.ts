@@ -16,19 +16,13 @@ export interface BuildSettings {
   publishPath?: string
 }
 
-/** What was uploaded, for a builder to bring to where it builds. */
 export interface Source {
   /** The digest of the upload. */
   sha256: string
-  /**
-   * Lays its files into a folder of this machine, which is not there yet.
-   *
-   * @throws AppError saying why it cannot be unpacked, the signal's reason when aborted.
-   */
+  /** Lays its files into a folder, which it makes. @throws AppError saying why it cannot be unpacked; the signal's reason when aborted. */
   unpack(into: string, signal: AbortSignal): Promise<void>
 }
 
-/** A command of a build, to be run to its end. */
 export interface RunnableStep {
   /** Names it among the steps of its build. */
   name: string
@@ -61,7 +55,6 @@ export interface BuildRequest {
   env: Record<string, string>
   /** What earlier builds of the service have left for later ones is removed first. */
   clearsCache?: true
-  /** Tells a line to whoever reads the log of the build. */
   log(line: string): void
   runStep(step: RunnableStep): Promise<StepExit>
   signal: AbortSignal
@@ -76,7 +69,6 @@ export interface BuiltRelease {
 export interface Builder {
   /**
    * Builds a source and keeps what came of it. Repeatable after an interruption: nothing of a build is left but its release.
-   *
    * @throws AppError saying to people what to mend: a source that cannot be built, the step that failed, no room; the signal's reason when
    * aborted.
    */
