@@ -111,11 +111,16 @@ export function describeEngine(name: string, makeWorld: () => ContractWorld): vo
 
   describe(`${name}: the end of an instance`, () => {
     test.each([0, 7, 137])('is told with its exit code %i', async (exit) => {
-      expect(await run(world.instance([{ exit }]))).toMatchObject({ exitCode: exit, signal: null, oomKilled: false })
+      expect(await run(world.instance([{ exit }]))).toEqual({ status: 'exited', exitCode: exit, signal: null, at: expect.any(String) })
     })
 
     test('is told with its signal', async () => {
-      expect(await run(world.instance([{ die: 'SIGKILL' }]))).toMatchObject({ exitCode: null, signal: 'SIGKILL', oomKilled: false })
+      expect(await run(world.instance([{ die: 'SIGKILL' }]))).toEqual({
+        status: 'exited',
+        exitCode: null,
+        signal: 'SIGKILL',
+        at: expect.any(String),
+      })
     })
 
     test('is told to each listener once', async () => {

@@ -16,7 +16,7 @@ export function recordEnd(context: AppContext, id: string, end: WorkloadEnd): vo
   const instance = instanceById(context.db, id)
   if (instance === undefined || (end.kind !== 'failed' && end.kind !== 'interrupted')) return
   if (end.kind === 'failed') recordFailure(context, instance, end)
-  else if (end.keeperWasKilled && instance.phase === 'serving') recordKilledMonitor(context, instance)
+  else if (end.why === 'monitor_killed' && instance.phase === 'serving') recordKilledMonitor(context, instance)
   updateInstance(context.db, id, { phase: 'pending' })
 }
 

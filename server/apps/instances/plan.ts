@@ -196,7 +196,7 @@ function giveUp({ candidate }: Situation, reason: string): Action[] {
 export function describeExit(instance: Pick<StoredInstance, 'exits'>): string {
   const last = instance.exits.at(-1)
   if (last?.reason !== undefined) return last.reason
-  if (last?.oomKilled) return 'It ran out of memory'
+  if (last?.why === 'out_of_memory') return 'It ran out of memory'
   if (last?.signal) return `It was ended by ${last.signal}`
   return last?.exitCode === null || last === undefined ? 'It ended' : `It exited with code ${last.exitCode}`
 }

@@ -68,7 +68,7 @@ export function endTerminalJob(context: AppContext, service: StoredService, jobI
   const outcome =
     'reason' in end && job.stopAs === null
       ? ({ phase: 'canceled', exitCode: null, reason: `${end.reason}.` } as const)
-      : outcomeOf(job, 'reason' in end ? undefined : { ...end, oomKilled: false })
+      : outcomeOf(job, 'reason' in end ? undefined : end)
   endJob(context, { job, service }, outcome)
   context.work.poke('jobs', service.id)
   context.work.poke('service', service.id)

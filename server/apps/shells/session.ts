@@ -3,7 +3,9 @@
  * waits while the client does not take its output, and a client that types more than the program takes is cut off. However the
  * client ends, the terminal is closed, and with it everything that runs in it.
  */
+
 import { type ShellNotice, ShellRequest, shellCloseCodes } from '../../../shared/shell.ts'
+import type { End } from '../../engines/port/end.ts'
 import type { OpenTerminal } from '../../engines/port/port.ts'
 import { createChecker } from '../../http/input/validate.ts'
 import type { ClientSocket, SocketEvents } from '../../http/sockets/sockets.ts'
@@ -13,7 +15,7 @@ import { createOutputFlow, type OutputFlow } from './output-flow.ts'
 /** A client that has answered no ping for this long is gone: its network was cut, or it sleeps. */
 const SILENCE_MS = 15_000
 
-export type ShellEnd = { exitCode: number | null; signal: string | null } | { reason: string }
+export type ShellEnd = End | { reason: string }
 
 export interface ShellOptions {
   /** The most output that may be under way without the client having told that it took it; undefined: what the connection holds. */
@@ -79,10 +81,7 @@ async function conduct(options: ShellOptions, line: Line): Promise<void> {
   }
 }
 
-async function sayEnd(
-  { socket, output, gone }: Line,
-  { exitCode, signal }: { exitCode: number | null; signal: string | null },
-): Promise<void> {
+async function sayEnd({ socket, output, gone }: Line, { exitCode, signal }: End): Promise<void> {
   await Promise.race([output.whenSent(), gone])
   tell(socket, { type: 'exit', exitCode, signal })
   socket.close(shellCloseCodes.ended, 'The command ended')

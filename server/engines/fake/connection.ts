@@ -1,6 +1,7 @@
 import type { Connection, ConnectionEvents, Dial } from '../../platform/network/dial.ts'
 import type { Clock } from '../../platform/work/clock.ts'
-import type { End, Program } from './program.ts'
+import type { End } from '../port/end.ts'
+import type { Program } from './program.ts'
 
 const HEAD_END = '\r\n\r\n'
 

@@ -1,4 +1,5 @@
 import { AppError } from '../../../shared/error.ts'
+import type { End } from '../port/end.ts'
 import type { Capabilities, Engine, ExitedState, ExitListener, InstanceState, ListedWorkload, TaskResult } from '../port/port.ts'
 import type { VolumeCapabilities } from '../port/volumes.ts'
 import type { InstanceSpec, TaskSpec } from '../port/workload.ts'
@@ -113,13 +114,12 @@ function startInstance(machine: FakeMachine, { listens, ...spec }: InstanceSpec,
 /** Where all workloads of a machine are that share its network. */
 const SHARED_ADDRESS = '10.99.0.0'
 
-const exitedState = ({ end, wasLost, startedAt }: Run): ExitedState => ({
-  status: 'exited',
-  exitCode: wasLost ? null : (end?.exitCode ?? null),
-  signal: wasLost ? null : (end?.signal ?? null),
-  oomKilled: end?.oomKilled ?? false,
-  at: new Date(end?.at ?? startedAt).toISOString(),
-})
+function exitedState({ end, wasLost, startedAt }: Run): ExitedState {
+  const { exitCode, signal, why }: End = wasLost || end === undefined ? UNSEEN : end
+  return { status: 'exited', exitCode, signal, ...(why && { why }), at: new Date(end?.at ?? startedAt).toISOString() }
+}
+
+const UNSEEN: End = { exitCode: null, signal: null, why: 'unseen' }
 
 function stateOf(run: Run | undefined): InstanceState | undefined {
   if (run === undefined) return undefined
@@ -160,11 +160,11 @@ async function runTask(
   })
   const onAbort = () => run.program.kill('SIGKILL')
   signal.addEventListener('abort', onAbort, { once: true })
-  const { exitCode, signal: fatal, oomKilled } = await run.ended
+  const { exitCode, signal: fatal, why } = await run.ended
   cancel()
   signal.removeEventListener('abort', onAbort)
   machine.runs.delete(task.taskId)
   own.delete(run)
   signal.throwIfAborted()
-  return { exitCode, signal: fatal, timedOut, oomKilled }
+  return { exitCode, signal: fatal, timedOut, oomKilled: why === 'out_of_memory' }
 }

@@ -1,11 +1,12 @@
 import { AppError } from '../../../shared/error.ts'
 import type { Dial } from '../../platform/network/dial.ts'
 import { type Clock, realClock } from '../../platform/work/clock.ts'
+import type { End } from '../port/end.ts'
 import type { Owner } from '../port/workload.ts'
 import { dialAmong } from './connection.ts'
 import { createFaults, type FaultyCalls } from './faults.ts'
 import { createFakeOutputs, type FakeOutputs } from './output.ts'
-import { type End, Program } from './program.ts'
+import { Program } from './program.ts'
 import type { Workload } from './workload.ts'
 
 /** One workload of the machine, running or ended. */

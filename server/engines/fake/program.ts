@@ -1,4 +1,5 @@
 import type { Clock } from '../../platform/work/clock.ts'
+import type { End } from '../port/end.ts'
 
 /**
  * What a fake workload does, one step after the other, separated by semicolons:
@@ -24,12 +25,6 @@ const stepsOf = (command: string): Step[] =>
     .map((text) => text.trim())
     .filter((text) => text !== '')
     .map((text) => ({ does: text.split(' ', 1)[0] ?? '', with: text.slice(text.indexOf(' ') + 1 || text.length) }))
-
-export interface End {
-  exitCode: number | null
-  signal: string | null
-  oomKilled: boolean
-}
 
 export interface ProgramOptions {
   command: string
@@ -165,7 +160,7 @@ export class Program {
     this.#isOver = true
     this.#cancel()
     this.ports.clear()
-    this.#options.onEnd({ exitCode: null, signal: null, oomKilled: false, ...end })
+    this.#options.onEnd({ exitCode: null, signal: null, ...end })
   }
 }
 
@@ -174,5 +169,5 @@ const NOT_FOUND = 127
 function endOf(step: Step): Partial<End> {
   if (step.does === 'exit') return { exitCode: Number(step.with) }
   if (step.does === 'die') return { signal: step.with }
-  return step.does === 'oom' ? { signal: 'SIGKILL', oomKilled: true } : { exitCode: NOT_FOUND }
+  return step.does === 'oom' ? { signal: 'SIGKILL', why: 'out_of_memory' } : { exitCode: NOT_FOUND }
 }

@@ -20,10 +20,10 @@ export function openFakeTerminal(machine: FakeMachine, spec: TerminalSpec): { te
     for (const bytes of held ?? []) spec.onOutput(bytes)
     held = undefined
   }
-  const ended = run.ended.then(({ exitCode, signal }) => {
+  const ended = run.ended.then((end) => {
     resume()
     runs.delete(spec.taskId)
-    return { exitCode, signal }
+    return end
   })
   const terminal: OpenTerminal = {
     ended,

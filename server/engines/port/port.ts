@@ -1,4 +1,5 @@
 import type { StackKind } from '../../platform/stack.ts'
+import type { End } from './end.ts'
 import type { Outputs } from './output.ts'
 import type { Volumes } from './volumes.ts'
 import type { InstanceSpec, TaskSpec, TerminalSpec } from './workload.ts'
@@ -22,7 +23,7 @@ export interface OpenTerminal {
   /** Tells the command how large its window is, in characters. */
   resize(columns: number, rows: number): void
   /** Resolves when the command has ended and nothing of it is left. */
-  readonly ended: Promise<Pick<TaskResult, 'exitCode' | 'signal'>>
+  readonly ended: Promise<End>
   /** Hangs up and kills what is left. Returns when nothing is; idempotent. */
   close(): Promise<void>
 }
@@ -58,17 +59,7 @@ export type InstanceState =
       /** Absent for what listens nowhere. */
       endpoint?: Endpoint
     }
-  | {
-      status: 'exited'
-      /** Null when a signal ended it, or when it ended unobserved and left no trace. */
-      exitCode: number | null
-      signal: string | null
-      /** The kernel killed it, or a process of it, because it wanted more than `memoryBytes`. */
-      oomKilled: boolean
-      /** The instance ended unobserved, as what watched it was killed, and not with the whole machine. */
-      monitorWasKilled?: true
-      at: string
-    }
+  | (End & { status: 'exited'; at: string })
 
 export type ExitedState = Extract<InstanceState, { status: 'exited' }>
 

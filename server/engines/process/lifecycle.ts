@@ -141,10 +141,10 @@ export async function runTask(context: LifecycleContext, task: ProcessTaskSpec, 
   const timeout = AbortSignal.timeout(task.timeoutMs)
   const wasCutShort = await endsFirst(one, AbortSignal.any([signal, timeout]))
   if (wasCutShort) await stop(context, task.taskId, 0)
-  const { exitCode, signal: fatalSignal, oomKilled } = await one.ended
+  const { exitCode, signal: fatalSignal, why } = await one.ended
   await forget(context, one)
   signal.throwIfAborted()
-  return { exitCode, signal: fatalSignal, timedOut: wasCutShort, oomKilled }
+  return { exitCode, signal: fatalSignal, timedOut: wasCutShort, oomKilled: why === 'out_of_memory' }
 }
 
 async function endsFirst(one: Supervised, cut: AbortSignal): Promise<boolean> {

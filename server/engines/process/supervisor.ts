@@ -1,4 +1,5 @@
 import { messageOf } from '../../../shared/error.ts'
+import type { EndReason } from '../port/end.ts'
 import type { ExitedState, ExitListener } from '../port/port.ts'
 import type { Cgroups } from './cgroups/cgroups.ts'
 import { isAlive, type ProcessStat, readStat } from './kernel/proc.ts'
@@ -158,12 +159,14 @@ async function settle(one: Supervised, exit: RecordedExit, options: SupervisorOp
   }
   await drainSpool(options.records, workload)
   const wasForcedOut = exit.exitCode !== 0 && (options.cgroups?.oomKills(groupOf(workload)) ?? 0) > 0
-  const monitorWasKilled = isUnknown(exit) && wasSeenRunning(options.records, workload)
-  one.end = { status: 'exited', ...exit, oomKilled: wasForcedOut, ...(monitorWasKilled && { monitorWasKilled: true as const }) }
+  const why = wasForcedOut ? 'out_of_memory' : isUnknown(exit) ? unseenBecause(options.records, workload) : undefined
+  one.end = { status: 'exited', ...exit, ...(why && { why }) }
   one.settle(one.end)
   return one
 }
 
 const isUnknown = ({ exitCode, signal }: RecordedExit): boolean => exitCode === null && signal === null
 
-const wasSeenRunning = (records: Records, workload: Workload): boolean => records.processOf(workload) !== undefined
+/** After a restart of the machine no process is known as that of a record. */
+const unseenBecause = (records: Records, workload: Workload): EndReason =>
+  records.processOf(workload) === undefined ? 'unseen' : 'monitor_killed'

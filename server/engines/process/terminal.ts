@@ -1,5 +1,6 @@
 import { AppError } from '../../../shared/error.ts'
 import { openPty, type Pty } from '../../platform/process/pty.ts'
+import type { End } from '../port/end.ts'
 import type { OpenTerminal } from '../port/port.ts'
 import { namespacesIn } from './host.ts'
 import { holdNamespaces, type NamespaceHandles } from './kernel/namespace-handles.ts'
@@ -64,14 +65,10 @@ function terminalOf(context: LifecycleContext, one: Supervised, pty: Pty): OpenT
   }
 }
 
-async function seeToTheEnd(
-  context: LifecycleContext,
-  one: Supervised,
-  pty: Pty,
-): Promise<{ exitCode: number | null; signal: string | null }> {
-  const { exitCode, signal } = await one.ended
+async function seeToTheEnd(context: LifecycleContext, one: Supervised, pty: Pty): Promise<End> {
+  const { exitCode, signal, why } = await one.ended
   await pty.settled()
   pty.close()
   await forget(context, one)
-  return { exitCode, signal }
+  return { exitCode, signal, ...(why && { why }) }
 }

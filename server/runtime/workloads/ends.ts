@@ -1,4 +1,5 @@
 import { AppError } from '../../../shared/error.ts'
+import type { EndReason } from '../../engines/port/end.ts'
 import type { ExitedState } from '../../engines/port/port.ts'
 import { inOneChange } from '../../platform/db/change.ts'
 import { describeError } from '../../platform/server-log.ts'
@@ -33,7 +34,7 @@ export async function noteFailedStart(supervision: Supervision, workload: Stored
   // What a person can mend is told to that person.
   if (!isOver || !(error instanceof AppError))
     supervision.log.error(`${purpose} not started`, { [`${purpose}Id`]: workload.id, ...describeError(error) })
-  if (!isOver) return noteFailure(supervision, workload, { at: supervision.now(), exitCode: null, signal: null, oomKilled: false })
+  if (!isOver) return noteFailure(supervision, workload, { at: supervision.now(), exitCode: null, signal: null })
   await owner.closeOutput(workload)
   const isWritten = writeEnd(supervision, { workload, end: { kind: 'refused', error }, change: { phase: 'ended', address: null } })
   if (isWritten) await forgetWorkload(supervision, workload)
@@ -56,9 +57,9 @@ function noteFailure(supervision: Supervision, workload: StoredWorkload, seen: W
   writeEnd(supervision, { workload, end: { kind: 'failed', exit, delayMs }, change })
 }
 
-function noteInterruption(supervision: Supervision, workload: StoredWorkload, { keeperWasKilled }: { keeperWasKilled: boolean }): void {
+function noteInterruption(supervision: Supervision, workload: StoredWorkload, { why }: { why: EndReason | undefined }): void {
   const change = { phase: 'pending', address: null, startAt: supervision.now() } as const
-  writeEnd(supervision, { workload, end: { kind: 'interrupted', keeperWasKilled }, change })
+  writeEnd(supervision, { workload, end: { kind: 'interrupted', why }, change })
 }
 
 interface Written {
@@ -77,4 +78,4 @@ function writeEnd({ db, ownerOf }: Supervision, { workload, end, change }: Writt
   })
 }
 
-const exitAt = (at: number, { exitCode, signal, oomKilled }: ExitedState): WorkloadExit => ({ at, exitCode, signal, oomKilled })
+const exitAt = (at: number, { exitCode, signal, why }: ExitedState): WorkloadExit => ({ at, exitCode, signal, ...(why && { why }) })

@@ -2,6 +2,7 @@
  * What the supervisor has to know of those who have something run: instances and jobs of services today. An owner brings a policy and
  * what it makes of each end; starting, observing, back-off, draining and stopping are the same for all.
  */
+import type { EndReason } from '../../engines/port/end.ts'
 import type { Endpoint, ExitedState } from '../../engines/port/port.ts'
 import type { InstanceSpec } from '../../engines/port/workload.ts'
 import type { StoredWorkload, WorkloadExit } from './store.ts'
@@ -15,7 +16,7 @@ export interface WorkloadPolicy {
 export type WorkloadEnd =
   | { kind: 'failed'; exit: WorkloadExit; delayMs: number }
   /** The run never began, or went with its machine or with what watches it: it starts again at once, and nobody counts it. */
-  | { kind: 'interrupted'; keeperWasKilled: boolean }
+  | { kind: 'interrupted'; why: EndReason | undefined }
   | { kind: 'over'; exit: ExitedState | undefined; reason: string | undefined }
   | { kind: 'refused'; error: unknown }
 

@@ -5,6 +5,7 @@
  * `pending` → start → `starting` → running, and healthy where that is asked → `running` → end → `pending` again, or `ended` → forget.
  * An owner moves it to `stopping` at any time; from there it leads to `ended` only.
  */
+import { type EndReason, wasUnseen } from '../../engines/port/end.ts'
 import type { Endpoint, ExitedState, InstanceState } from '../../engines/port/port.ts'
 import type { WorkloadPolicy } from './owner.ts'
 import type { StoredWorkload } from './store.ts'
@@ -26,7 +27,7 @@ export type WorkloadStep =
   /** The engine says where it is reached, if anywhere. */
   | { kind: 'keep'; endpoint: Endpoint | undefined }
   /** The workload waits again, through no fault of its own. */
-  | { kind: 'interrupted'; keeperWasKilled: boolean }
+  | { kind: 'interrupted'; why: EndReason | undefined }
   /** The workload waits again, until a pause is over. */
   | { kind: 'failed'; exit: ExitedState }
   | { kind: 'over'; exit: ExitedState | undefined }
@@ -51,14 +52,11 @@ export function planWorkload(situation: WorkloadSituation): WorkloadStep {
 function planBegun({ workload, seen, policy, epoch }: WorkloadSituation): WorkloadStep {
   if (seen?.status === 'running') return { kind: 'keep', endpoint: seen.endpoint }
   if (policy.restarts === 'always') {
-    if (seen === undefined || endedUnseen(seen)) return { kind: 'interrupted', keeperWasKilled: seen?.monitorWasKilled === true }
+    if (seen === undefined || wasUnseen(seen)) return { kind: 'interrupted', why: seen?.why }
     return { kind: 'failed', exit: seen }
   }
   // The engine writes down what it begins before it begins: what its records lack never ran, unless they are not those of then.
   const isSameEpoch = workload.epoch === null || workload.epoch === epoch
   const neverBegan = seen === undefined && workload.phase === 'starting' && isSameEpoch
-  return neverBegan ? { kind: 'interrupted', keeperWasKilled: false } : { kind: 'over', exit: seen }
+  return neverBegan ? { kind: 'interrupted', why: undefined } : { kind: 'over', exit: seen }
 }
-
-/** Nobody was there to see how it ended, not even its monitor, as after a loss of power. */
-const endedUnseen = ({ exitCode, signal, oomKilled }: ExitedState): boolean => exitCode === null && signal === null && !oomKilled

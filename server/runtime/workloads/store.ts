@@ -1,13 +1,12 @@
 import type { Database } from 'bun:sqlite'
 import { Type } from '@sinclair/typebox'
+import { type End, endReasons } from '../../engines/port/end.ts'
+import type { Codec } from '../../platform/db/codec.ts'
 import { json } from '../../platform/db/json-column.ts'
 import { tableOf } from '../../platform/db/table.ts'
 
-export interface WorkloadExit {
+export interface WorkloadExit extends End {
   at: number
-  exitCode: number | null
-  signal: string | null
-  oomKilled: boolean
   reason?: string
 }
 
@@ -38,18 +37,25 @@ export interface StoredWorkload {
   createdAt: number
 }
 
-/** The column of exits, for whoever reads them through a view of their own. */
-export const exitsColumn = json({
+const storedExits = json({
   schema: Type.Array(
     Type.Object({
       at: Type.Number(),
       exitCode: Type.Union([Type.Number(), Type.Null()]),
       signal: Type.Union([Type.String(), Type.Null()]),
-      oomKilled: Type.Boolean(),
+      why: Type.Optional(Type.Union(endReasons.map((reason) => Type.Literal(reason)))),
+      /** Earlier versions wrote this alone, and read it when an upgrade was taken back. */
+      oomKilled: Type.Optional(Type.Boolean()),
       reason: Type.Optional(Type.String()),
     }),
   ),
 })
+
+/** The column of exits, for whoever reads them through a view of their own. */
+export const exitsColumn: Codec<WorkloadExit[]> = {
+  read: (stored) => storedExits.read(stored).map(({ oomKilled, ...exit }) => (oomKilled ? { why: 'out_of_memory', ...exit } : exit)),
+  write: (exits) => storedExits.write(exits.map((exit) => ({ ...exit, oomKilled: exit.why === 'out_of_memory' }))),
+}
 
 const workloads = tableOf<StoredWorkload>('workloads', {
   id: 'id',

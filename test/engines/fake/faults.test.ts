@@ -77,7 +77,7 @@ test('after a reboot nobody knows how what ran has ended', async () => {
   const spec = world.instance(['serve'])
   await engine.start(spec)
   machine.reboot()
-  expect(await engine.inspect(spec.instanceId)).toMatchObject({ status: 'exited', exitCode: null, signal: null })
+  expect(await engine.inspect(spec.instanceId)).toMatchObject({ status: 'exited', exitCode: null, signal: null, why: 'unseen' })
 })
 
 test('a program is connected to once it listens, and no longer when it has ended', async () => {

@@ -99,9 +99,9 @@ describe('adoption', () => {
     const engine = await open()
     for (const id of ['srv-one-recycled', 'srv-one-rebooted']) {
       const state = await engine.inspect(id)
-      expect(state).toMatchObject({ status: 'exited', exitCode: null, signal: null })
       // What ended with the machine was not killed by anybody.
-      expect(state !== undefined && 'monitorWasKilled' in state).toBe(id === 'srv-one-recycled')
+      const why = id === 'srv-one-recycled' ? 'monitor_killed' : 'unseen'
+      expect(state).toMatchObject({ status: 'exited', exitCode: null, signal: null, why })
       await engine.stop(id, { graceMs: 100 })
       await engine.remove(id)
     }
@@ -128,7 +128,7 @@ describe('adoption', () => {
     await next.start(own)
     for (const { instanceId } of [own, adopted]) {
       process.kill(readStat(next.pidOf(instanceId) ?? 0)?.parentPid ?? 0, 'SIGKILL')
-      expect(await endOf(next, instanceId)).toMatchObject({ exitCode: null, signal: null, monitorWasKilled: true })
+      expect(await endOf(next, instanceId)).toMatchObject({ exitCode: null, signal: null, why: 'monitor_killed' })
     }
     expect(pidsWith(nap)).toEqual([])
   })

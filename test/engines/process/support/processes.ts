@@ -148,7 +148,7 @@ export function describeProcesses(name: string, factory: EngineFactory): void {
   describe(`${name}: limits`, () => {
     test('a memory hog is killed and told as such', async () => {
       if (!(await promises('memory-limit'))) return
-      expect(await run(world.instance('exec tail /dev/zero'))).toMatchObject({ signal: 'SIGKILL', oomKilled: true })
+      expect(await run(world.instance('exec tail /dev/zero'))).toMatchObject({ signal: 'SIGKILL', why: 'out_of_memory' })
     })
 
     test('forking without end stays within the limit and can be stopped', async () => {

@@ -94,7 +94,7 @@ function instantEngine(now: () => number): Engine {
     ...idleEngine,
     start: async ({ instanceId }) => void ended.add(instanceId),
     inspect: async (id): Promise<InstanceState | undefined> =>
-      ended.has(id) ? { status: 'exited', exitCode: 0, signal: null, oomKilled: false, at: new Date(now()).toISOString() } : undefined,
+      ended.has(id) ? { status: 'exited', exitCode: 0, signal: null, at: new Date(now()).toISOString() } : undefined,
     remove: async (id) => void ended.delete(id),
   }
 }

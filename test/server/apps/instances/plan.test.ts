@@ -333,7 +333,7 @@ describe('an end is described', () => {
   test.each([
     ['by its code', exits(1, { exitCode: 3 }), 'It exited with code 3'],
     ['by its signal', exits(1, { exitCode: null, signal: 'SIGSEGV' }), 'It was ended by SIGSEGV'],
-    ['by memory before the signal', exits(1, { exitCode: null, signal: 'SIGKILL', oomKilled: true }), 'It ran out of memory'],
+    ['by memory before the signal', exits(1, { exitCode: null, signal: 'SIGKILL', why: 'out_of_memory' }), 'It ran out of memory'],
     ['without more when nobody saw it', exits(1, { exitCode: null }), 'It ended'],
     ['without more when there is none', [], 'It ended'],
     ['by the latest of several', [...exits(1, { exitCode: 1 }), ...exits(1, { exitCode: 2 })], 'It exited with code 2'],

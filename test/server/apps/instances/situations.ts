@@ -80,4 +80,4 @@ export function instance(id: string, phase: InstancePhase = 'serving', changes: 
 }
 
 export const exits = (count: number, changes: Partial<InstanceExit> = {}): InstanceExit[] =>
-  Array.from({ length: count }, () => ({ at: NOW, exitCode: 1, signal: null, oomKilled: false, ...changes }))
+  Array.from({ length: count }, () => ({ at: NOW, exitCode: 1, signal: null, ...changes }))

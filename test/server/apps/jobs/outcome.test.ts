@@ -1,13 +1,9 @@
 import { expect, test } from 'vitest'
 import { outcomeOf } from '../../../../server/apps/jobs/outcome.ts'
+import type { End } from '../../../../server/engines/port/end.ts'
 
 const free = { stopAs: null, reason: null }
-const exit = (changes: { exitCode?: number | null; signal?: string | null; oomKilled?: boolean }) => ({
-  exitCode: null,
-  signal: null,
-  oomKilled: false,
-  ...changes,
-})
+const exit = (changes: Partial<End>): End => ({ exitCode: null, signal: null, ...changes })
 
 test.each([
   [free, exit({ exitCode: 0 }), { phase: 'succeeded', exitCode: 0, reason: null }],
@@ -15,10 +11,15 @@ test.each([
   [free, exit({ signal: 'SIGSEGV' }), { phase: 'failed', exitCode: null, reason: 'It was ended by SIGSEGV.' }],
   [
     free,
-    exit({ signal: 'SIGKILL', oomKilled: true }),
+    exit({ signal: 'SIGKILL', why: 'out_of_memory' }),
     { phase: 'failed', exitCode: null, reason: 'It ran out of memory. Run it with a larger plan.' },
   ],
-  [free, exit({}), { phase: 'failed', reason: 'The machine or the platform was stopped while it ran, so its end is not known.' }],
+  [free, exit({ why: 'monitor_killed' }), { phase: 'failed', exitCode: null }],
+  [
+    free,
+    exit({ why: 'unseen' }),
+    { phase: 'failed', reason: 'The machine or the platform was stopped while it ran, so its end is not known.' },
+  ],
   [free, undefined, { phase: 'failed', exitCode: null }],
   [
     { stopAs: 'canceled', reason: 'Canceled on request.' },

@@ -18,7 +18,7 @@ const service = (changes: Partial<RoutedService> = {}): RoutedService => ({
   ...changes,
 })
 
-const exit = { at: 0, exitCode: 1, signal: null, oomKilled: false }
+const exit = { at: 0, exitCode: 1, signal: null }
 const instance = (id: string, phase: StoredInstance['phase'], exits: StoredInstance['exits'] = []) => ({
   id,
   address: '10.201.128.1',

@@ -18,7 +18,8 @@ function databaseBefore(): Database {
   return db
 }
 
-const exit = { at: 5, exitCode: 1, signal: null, oomKilled: false, reason: 'It filled the disk' }
+const exit = { at: 5, exitCode: 1, signal: null, reason: 'It filled the disk' }
+const starved = { at: 6, exitCode: 137, signal: null }
 
 test('instances and begun jobs of before are workloads, with all that was known of them', () => {
   const db = databaseBefore()
@@ -28,7 +29,16 @@ test('instances and begun jobs of before are workloads, with all that was known 
     db.query(
       `INSERT INTO instances (id, service_id, deploy_id, release_id, generation, address, port, own_port, misplaced, phase, restarts, exits,
        start_at, draining_at, frozen_at, started_at, created_at) VALUES (?, 'srv', 'dep', 'rel', 2, ?, 10000, 8080, 'Why.', ?, 3, ?, 6, 7, 8, 9, ?)`,
-    ).run(`srv-${index}`, `10.0.0.${index}`, phase, JSON.stringify([exit]), index)
+    ).run(
+      `srv-${index}`,
+      `10.0.0.${index}`,
+      phase,
+      JSON.stringify([
+        { ...exit, oomKilled: false },
+        { ...starved, oomKilled: true },
+      ]),
+      index,
+    )
   const job = (id: string, phase: string, more: { stopAs?: string; finishedAt?: number } = {}) =>
     db
       .query(
@@ -44,7 +54,14 @@ test('instances and begun jobs of before are workloads, with all that was known 
   expect(instancesOf(db, 'srv')).toEqual(
     phases.map((phase, index) => ({
       ...{ id: `srv-${index}`, serviceId: 'srv', deployId: 'dep', releaseId: 'rel', generation: 2, port: 10_000, ownPort: 8080 },
-      ...{ address: `10.0.0.${index}`, misplaced: 'Why.', phase, restarts: 3, exits: [exit], startAt: 6 },
+      ...{
+        address: `10.0.0.${index}`,
+        misplaced: 'Why.',
+        phase,
+        restarts: 3,
+        exits: [exit, { ...starved, why: 'out_of_memory' }],
+        startAt: 6,
+      },
       ...{ drainingAt: 7, frozenAt: 8, startedAt: 9, createdAt: index },
     })),
   )
