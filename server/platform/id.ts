@@ -8,10 +8,7 @@ const LETTERS_PER_MS_RANGE = 32 ** TIME_LETTERS
 
 let latestMs = 0
 
-/**
- * A new id: 8 letters of milliseconds (40 bits since 2024, so they sort until 2058) and 12 random letters (60 bits).
- * Each is greater than the one before, also within one millisecond: lists are sorted by id.
- */
+/** A new id: 40 bits of milliseconds since 2024, good until 2058, and 60 random ones. Each is greater than the one before. */
 export function newId(kind: IdKind, now = Date.now()): string {
   latestMs = Math.max(now, latestMs + 1)
   return `${idPrefix[kind]}-${timeLetters(latestMs)}${randomLetters(RANDOM_LETTERS)}`

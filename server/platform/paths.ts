@@ -78,7 +78,6 @@ export interface ServicePaths {
   trash: string
 }
 
-/** The file that an output is appended to, by its name. */
 export const outputFileIn = (own: ServicePaths, outputName: string): string => join(own.output, `${outputName}${OUTPUT_SUFFIX}`)
 
 export const OUTPUT_SUFFIX = '.log'

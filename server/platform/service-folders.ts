@@ -10,7 +10,6 @@ const USERS_ALONE = 0o700
 /** Whether we may give files to other users; where not, everything belongs to and runs as our own user. */
 export const isRoot = process.getuid?.() === 0
 
-/** Makes the folders of a service where they are missing, each with the owner and mode it is to have. */
 export async function ensureServiceFolders(paths: Paths, service: { id: string; uid: number }): Promise<ServicePaths> {
   const own = servicePathsOf(paths, service.id)
   const gid = service.uid

@@ -6,7 +6,6 @@ export type StackKind = Stack['kind']
 /** Toolchains of the machine that built the files, which is also the one that runs them. */
 export interface HostStack {
   kind: 'host'
-  /** Folders outside of the system's that the program reads. */
   folders: readonly string[]
   /** Folders for PATH, before the system's. Relative ones are below the folder that the program begins in. */
   searchPath: readonly string[]
@@ -14,7 +13,6 @@ export interface HostStack {
 
 const SYSTEM_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
 
-/** The value of PATH for a program that begins in `folder`. */
 export function searchPathIn({ searchPath }: HostStack, folder: string): string {
   const own = searchPath.map((entry) => (entry.startsWith('/') ? entry : `${folder}/${entry}`))
   return [...new Set([...own, ...SYSTEM_PATH])].join(':')

@@ -15,10 +15,7 @@ export interface PlacedDisk extends DiskMount {
 }
 
 /**
- * Looks where a disk can be on this machine.
- *
- * @param user whose rights count on the way to it; undefined where workloads run as our own.
- * @throws AppError `unavailable` when there is no place for it on this machine.
+ * `user`: whose rights count on the way to it, undefined where all runs as our own. @throws AppError `unavailable` without a place for it.
  */
 export function placeDisk(disk: DiskMount, user: { uid: number; gid: number } | undefined): PlacedDisk {
   const overlaidDir = folderToCover(disk.target)

@@ -84,7 +84,7 @@ exec "$@" 2>&1
 
 const LEAVE = ['/proc/self/fd/9', '/proc/self/fd/8', '/bin/sh', '-c']
 
-/** The first process of a namespace below a joined one. It waits, so that the command is not the first. */
+/** The command must not be the first process of a namespace below a joined one. */
 const INIT = `
 "$@"
 exit $?

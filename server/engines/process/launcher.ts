@@ -60,11 +60,7 @@ export interface Monitor {
   letGo(): void
 }
 
-/**
- * Starts a workload that has been recorded, and returns its monitor once the user's command is about to begin.
- *
- * @throws AppError `unavailable` with the machine's own words when it refuses.
- */
+/** Returns the monitor once the user's command is about to begin. @throws AppError `unavailable` in the machine's own words. */
 export async function launch(context: LaunchContext, workload: Workload, spec: LaunchSpec): Promise<Monitor> {
   if (spec.attached?.joined !== undefined) return launchIn(context, { workload, spec, attachment: HOST_ATTACHMENT })
   const { networkId, sharesHostNetwork } = spec.sandbox

@@ -29,7 +29,6 @@ export async function startInstance(context: LifecycleContext, spec: ProcessSpec
   await begin(context, { id: spec.instanceId, kind: 'instance', port: spec.port ?? null }, spec).launched
 }
 
-/** Records, launches and supervises a workload. It is known from this moment on, and forgotten again when it cannot be launched. */
 export function begin(context: LifecycleContext, name: Pick<Workload, 'id' | 'kind' | 'isJoined' | 'port'>, spec: LaunchSpec): Supervised {
   checkSpec({ ...spec, ids: [name.id, spec.sandbox.serviceId] })
   if (spec.sandbox.uid === 0 || spec.sandbox.gid === 0) throw new AppError('validation_failed', 'A service cannot run as root')

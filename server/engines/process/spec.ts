@@ -4,7 +4,6 @@ import type { HeldPort } from './network/port-pool.ts'
 
 /** What the machine is told to run: folders, users and files of it. Placing (placing/) makes these of the values of the port. */
 
-/** How a volume comes to its path: mounted from an image or a folder, or not at all. */
 export type VolumeMounts = 'images' | 'folders' | 'nowhere'
 
 export const IMAGE_ROOT = 'data'
@@ -41,7 +40,6 @@ interface Workload {
   sandbox: Sandbox
   limits: Limits
   priority?: Priority
-  /** Both output streams are appended to this file, which is made 0600 when missing. */
   outputPath: string
 }
 
@@ -70,7 +68,6 @@ export interface ProcessEngine extends Omit<Engine, 'start' | 'runTask' | 'openT
   /** A port for an instance that is about to be started, which no other of the same network is given meanwhile. @throws AppError `unavailable` when all are in use. */
   takePort(wanted: { preferredPort: number; sharesHostNetwork?: boolean }): HeldPort
   start(spec: ProcessSpec): Promise<void>
-  /** The first process of what runs, for those who try the walls around it. */
   pidOf(id: string): number | undefined
   runTask(task: ProcessTaskSpec, signal: AbortSignal): ReturnType<Engine['runTask']>
   openTerminal(spec: ProcessTerminalSpec): ReturnType<Engine['openTerminal']>

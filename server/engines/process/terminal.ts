@@ -11,10 +11,7 @@ import type { Supervised } from './supervisor.ts'
 
 const HANG_UP_GRACE_MS = 500
 
-/**
- * A terminal is recorded and supervised like a task, but its command has a terminal for its standard streams, and may be put into the
- * namespaces of a running instance, with a control group of its own.
- */
+/** A terminal is supervised like a task; the command may be put into the namespaces of an instance, with a control group of its own. */
 export async function openTerminal(context: LifecycleContext, spec: ProcessTerminalSpec): Promise<OpenTerminal> {
   if (context.supervisor.get(spec.taskId) !== undefined) {
     throw new AppError('conflict', `Terminal ${spec.taskId} is known already; open one with another id`)

@@ -24,7 +24,6 @@ export interface Situation {
 
 const TRUSTED = 'trusted'
 
-/** Connections to end, out of all in the order in which they came: half-open ones, and the newest beyond each limit. */
 export function connectionsToEnd(
   connections: readonly KnownConnection[],
   { now, limits, missing, isTrusted }: Situation,

@@ -1,6 +1,5 @@
 import type { Database } from 'bun:sqlite'
 
-/** Pages of 4 KB handed back to the file system in one step. */
 const PAGES_PER_STEP = 512
 
 /** Has a database that is still empty hand back pages in steps. The mode takes effect through VACUUM, which is instant then. */
@@ -8,7 +7,6 @@ export function handBackPages(db: Database): void {
   for (const statement of ['PRAGMA auto_vacuum = INCREMENTAL', 'VACUUM']) db.run(statement)
 }
 
-/** Hands one step of free pages back to the file system; returns how many went. */
 export function releasePages(db: Database): number {
   const free = () => db.query<{ freelist_count: number }, []>('PRAGMA freelist_count').get()?.freelist_count ?? 0
   const before = free()

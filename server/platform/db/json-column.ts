@@ -9,7 +9,6 @@ import '../schema-kinds.ts'
 import type { Codec } from './codec.ts'
 
 export interface JsonOptions<S extends TSchema> {
-  /** What is kept now; looser than what clients may send where older values have to stay readable. */
   schema: S
   upgrades?: readonly ((value: unknown) => unknown)[]
   /** Members for values that were written before there were such. */
@@ -30,7 +29,6 @@ export function json<S extends TSchema>({ schema, upgrades = [], defaults, remem
   }
 }
 
-/** A list of texts, such as ids. */
 export const texts = json({ schema: Type.Array(Type.String()) })
 
 /** An object as clients send it, without the limits of its texts: what was kept when they were others stays readable. */

@@ -2,10 +2,7 @@ import { lstatSync, realpathSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { AppError } from '../../../shared/error.ts'
 
-/**
- * The nearest folder above a path that would have to be covered for something to be mounted at the path; undefined when the path exists.
- * @throws AppError `unavailable` for a link or a file on the way, a folder in which anybody could make one, or no folder above it.
- */
+/** What is covered to mount something at a path. @throws AppError unavailable where somebody could lead it elsewhere. */
 export function folderToCover(path: string): string | undefined {
   const nearest = nearestThere(path)
   if (realpathSync(nearest) !== nearest || !lstatSync(nearest).isDirectory())

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 
-/** The text of a file, or undefined where there is none. */
 export function readIfPresent(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8')

@@ -34,7 +34,6 @@ export function replaceFileSync(path: string, content: string | Uint8Array, opti
   if (isDurable) syncFolder(dirname(path))
 }
 
-/** Replaces a file while other work goes on, as a slow disk may take its time. */
 export async function replaceFile(path: string, content: string | Uint8Array, options: ReplaceOptions = {}): Promise<void> {
   const { mode, incoming, isDurable } = settled(path, options)
   await rm(incoming, { force: true })

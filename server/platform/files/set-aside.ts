@@ -14,7 +14,6 @@ export function setAside(folder: string, trash: string, isKept: (name: string) =
   })
 }
 
-/** What stands in a folder; nothing where there is no such folder. */
 export function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder)

@@ -10,7 +10,6 @@ export interface Address {
 const LOOPBACK_V6 = 1n
 const HostPort = Type.Object({ host: Type.String({ minLength: 1 }), port: Type.Integer({ minimum: 0, maximum: 65_535 }) })
 
-/** Reads `host:port`, IPv6 hosts in brackets. @throws Error saying what is wrong with it. */
 export function parseAddress(value: string): Address {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:]+)):(\d{1,5})$/.exec(value)
   const address = { host: match?.[1] ?? match?.[2] ?? '', port: Number(match?.[3]) }

@@ -10,7 +10,6 @@ export interface ConnectionEvents {
   closed(): void
 }
 
-/** Opens a connection to a port. Rejects where nobody listens there. */
 export type Dial = (to: { hostname: string; port: number }, on: ConnectionEvents) => Promise<Connection>
 
 export const dialTcp: Dial = async (to, on) => {

@@ -1,7 +1,4 @@
-/**
- * `refused`: our own rules forbid the destination · `unreachable`: no answer, or a broken one · `late`: none in time ·
- * `oversized`: more of it than is taken.
- */
+/** `refused` by our own rules, `unreachable`: no answer or a broken one, `late`, `oversized`: more of it than is taken. */
 export type OutgoingProblemKind = 'refused' | 'unreachable' | 'late' | 'oversized'
 
 /** Why a request of the server's own came to nothing. The message names the host, never the query or what was sent. */

@@ -8,10 +8,7 @@ export type Lookup = (host: string) => Promise<string[]>
 
 export const systemLookup: Lookup = async (host) => (await lookup(host, { all: true })).map(({ address }) => address)
 
-/**
- * Addresses of a host that may be connected to, IPv4 first: where IPv6 leads nowhere, its packets are lost without a word.
- * @throws OutgoingProblem `unreachable` for a name without an address, `refused` where the rules forbid all of them.
- */
+/** Addresses that may be connected to, IPv4 first, as IPv6 may lead nowhere. @throws OutgoingProblem `unreachable` or `refused`. */
 export async function resolveReachable(
   host: string,
   policy: OutgoingPolicy,

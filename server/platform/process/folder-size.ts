@@ -6,7 +6,6 @@ export type SizeUnit = 'bytes' | 'files'
 
 const COUNTING: Record<SizeUnit, string> = { bytes: '--block-size=1', files: '--inodes' }
 
-/** How many bytes or files a folder or file takes on its own file system; undefined where that cannot be told in this time. */
 export async function sizeOfFolder(
   folder: string,
   unit: SizeUnit,

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 
-/** Which of our processes the kernel spares longest when memory runs out; monitors have -700, what tenants run 500 and more. */
+/** Our processes are spared longest when memory runs out; monitors have -700, what tenants run 500 and more. */
 export const oomScores = { controlPlane: -900, ingress: -800 } as const
 
 export function spareFromOom(score: number): void {

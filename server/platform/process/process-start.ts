@@ -28,7 +28,6 @@ function runsFile(pid: number, path: string): boolean | undefined {
   }
 }
 
-/** Whether a process was started with these arguments by the same executable file; undefined when it does not run. */
 export function isStartedAs(pid: number, [program = '', ...args]: readonly string[]): boolean | undefined {
   const command = readProc(`${pid}/cmdline`)?.split('\0').slice(0, -1)
   if (command === undefined) return undefined

@@ -1,9 +1,6 @@
 import type { Clock } from './clock.ts'
 
-/**
- * Runs a reconciler, one run at a time for a key. However many pokes come during a run, one more follows. A run that fails is tried again
- * after a pause; a reconciler keeps no state, so nothing is lost by that.
- */
+/** Runs a reconciler once at a time for a key, and once more however many pokes came meanwhile. What fails is tried again after a pause. */
 export interface Driver {
   poke(key: string): void
   settled(): Promise<void>

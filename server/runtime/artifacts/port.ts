@@ -5,7 +5,6 @@
 import type { Unit } from '../space/reserve.ts'
 
 export interface Artifacts {
-  /** Whether these files are there to be run. */
   has(serviceId: string, digest: string): boolean
 
   /** What is kept of each of these services, in bytes or files. A service whose share cannot be told in a few seconds is left out. */
@@ -21,7 +20,6 @@ export interface Artifacts {
   folder(serviceId: string, digest: string): string
 }
 
-/** Artifacts to which a builder adds what it makes: a folder, for one that builds on this machine. */
 export interface ArtifactsOf<Built> extends Artifacts {
   /**
    * Keeps what was built, and returns the digest of its content. Equal content is kept once. The builder has it no more after this.

@@ -17,7 +17,6 @@ interface Given {
 
 const need = { what: 'the release', advice: 'Its operator has to free some. Deploy again when that is done.' }
 
-/** Where built files stand on this machine. */
 export const releaseFolder = (paths: Paths, serviceId: string, digest: string): string =>
   join(servicePathsOf(paths, serviceId).releases, digest)
 

@@ -12,7 +12,6 @@ export interface PlanNames {
 
 export const quotaMb = ({ plan, buildPlan }: PlanNames): number => plans[plan].diskMb + buildPlans[buildPlan].diskMb
 
-/** The command that limits a user, in setquota's KiB and files; soft limits are not used. */
 export const setQuotaArgv = (uid: number, limitMb: number, { mountPoint }: Pick<Mount, 'mountPoint'>): string[] => [
   'setquota',
   '-u',

@@ -5,7 +5,6 @@ import { createLeases } from '../../platform/work/leases.ts'
 const MAX_SHELLS = 100
 const MAX_SHELLS_OF_SERVICE = 10
 
-/** An open shell, for whoever has to end it. */
 export interface OpenShell {
   shellId: string
   serviceId: string
@@ -16,21 +15,13 @@ export interface OpenShell {
 
 /** Knows the open shells, so that nobody opens them without end and all of a service can be ended. */
 export interface OpenShells {
-  /**
-   * Registers a shell; the function returned takes it out again, once.
-   *
-   * @throws AppError conflict when the service, `unavailable` when the server has too many open.
-   */
+  /** The function returned takes it out again. @throws AppError conflict when the service, `unavailable` when the server has too many. */
   take(shell: OpenShell): () => void
-  /** How many a workspace has open. */
   countOf(workspaceId: string): number
-  /** Whether a shell, or a job on a terminal, is still open. */
   has(shellId: string): boolean
-  /** Begins the end of one. */
   end(shellId: string, reason: string): void
   /** Ids of a service's open shells, by which the engine knows their terminals. */
   idsOf(serviceId: string): string[]
-  /** Services that have a shell open. */
   serviceIds(): string[]
   /** Begins the end of all shells of a service. Returns their ids, which their terminals have in the engine. */
   endAll(serviceId: string, reason: string): string[]

@@ -1,4 +1,3 @@
-/** An unexpected end of an instance. */
 export interface Failure {
   /** Milliseconds since 1970. */
   at: number

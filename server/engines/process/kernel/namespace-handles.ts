@@ -16,18 +16,15 @@ const NAMES: Record<Namespaces, Record<string, string>> = {
 }
 
 /**
- * Holds the namespaces that a process was started in. Everybody may make a user namespace, and in it a mount namespace with programs of
- * their own in the place of the machine's: whoever went there as root would run those. There is no way back from a user namespace, so
- * one that is not in any after its others were opened was in none of its making when they were.
- *
- * @throws AppError `conflict` when the process has left them, or has ended.
+ * Everybody may make a user namespace, and in it mount programs of their own in the machine's place: whoever went there as root would run
+ * those. There is no way back from one, so who is in none after its others were opened was in none of its making. @throws AppError
+ * `conflict` when the process has left them, or has ended.
  */
 export function holdNamespaces(kind: Namespaces, leader: ProcessIdentity): NamespaceHandles {
   const held = hold(Object.entries(NAMES[kind]), leader, kind === 'machine')
   return { ...held, options: [...held.options, ...(kind === 'user' ? ['--preserve-credentials'] : [])] }
 }
 
-/** Holds the network alone that root of the machine has started a process in. @throws AppError as `holdNamespaces` does. */
 export const holdNetwork = (leader: ProcessIdentity): NamespaceHandles => hold([['net', 'net']], leader, true)
 
 function hold(names: readonly (readonly [string, string])[], leader: ProcessIdentity, isInUserNamespaceOfOurs: boolean): NamespaceHandles {

@@ -3,7 +3,6 @@ import { readdirSync, readFileSync } from 'node:fs'
 /** One process as the kernel names it. A pid alone may be given to another process later; pid and start together never are. */
 export interface ProcessIdentity {
   pid: number
-  /** Clock ticks between the machine's start and the process's. */
   startTicks: number
 }
 

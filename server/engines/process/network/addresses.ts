@@ -14,7 +14,6 @@ const LAST_INSTANCE = 65_534
 
 export const INSTANCE_ADDRESSES = LAST_INSTANCE - FIRST_INSTANCE
 
-/** Reads `a.b.0.0/16`. @throws Error when it is none. */
 export function parseSubnet(text: string): Subnet {
   const subnet = subnetIn(text)
   if (subnet === undefined) throw new Error(`"${text}" is not a network of 65536 addresses, such as 10.201.0.0/16`)
@@ -52,7 +51,7 @@ export const candidateSubnets: Subnet[] = Array.from({ length: 190 }, (_, index)
   return parseSubnet(`10.${second}.0.0/16`)
 })
 
-/** Whether any of these addresses or networks (CIDR) has an address in common with the subnet. The default route, which has all, does not count. */
+/** The default route, which has all addresses, takes none of them. */
 export function isTaken({ prefix }: Subnet, networks: readonly string[]): boolean {
   const first = toNumber(`${prefix}.0.0`)
   return networks.some((network) => {

@@ -8,12 +8,7 @@ export interface PortRange {
 /** Below Linux's default range for outgoing connections (32768–60999), so that these cannot take one of ours in between. */
 export const INSTANCE_PORTS: PortRange = { first: 20_000, last: 29_999 }
 
-/**
- * A port of 127.0.0.1 that nobody listens on and that is not in `taken`. The search begins at a random place, so that a port that was
- * just given back is not at once another service's.
- *
- * @throws AppError `unavailable` when the whole range is in use.
- */
+/** A free port of 127.0.0.1, begun anywhere so that one just given back is not at once another's. @throws AppError `unavailable`. */
 export function findFreePort(range: PortRange, taken: ReadonlySet<number>): number {
   const size = range.last - range.first + 1
   const offset = Math.floor(Math.random() * size)

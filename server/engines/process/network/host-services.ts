@@ -8,7 +8,6 @@ export interface HostService {
 
 const MOST = 200
 
-/** Reads `db=127.0.0.1:5432`. @throws Error saying what is wrong with it. */
 export function parseHostService(text: string): HostService {
   const [, name, address = '', port] = /^([a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)=(\d{1,3}(?:\.\d{1,3}){3}):(\d{1,5})$/.exec(text) ?? []
   const isAddress = address.split('.').every((part) => Number(part) <= 255)

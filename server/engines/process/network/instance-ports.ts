@@ -10,7 +10,6 @@ export interface RunningInstance {
   members(): number[]
 }
 
-/** See `Engine.exposeLoopback`. @throws AppError `unavailable` when the machine refuses. */
 export async function exposeLoopback(instance: RunningInstance | undefined, port: number): Promise<boolean> {
   const leader = leaderInOwnNetwork(instance)
   const network = leader && networkOf(leader)

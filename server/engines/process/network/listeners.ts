@@ -4,7 +4,6 @@ import type { RunningInstance } from './instance-ports.ts'
 import { listeningSocketsOf, type TcpSocket } from './loopback.ts'
 import { HOST_ATTACHMENT } from './networks.ts'
 
-/** See `Engine.listeners`. */
 export function listenersOf(instance: RunningInstance | undefined): Listener[] {
   if (instance === undefined) return []
   const { leader, address, members } = instance

@@ -9,7 +9,6 @@ export interface TcpSocket {
   remoteAddress: string
   isListening: boolean
   isOpen: boolean
-  /** The user whose socket it is. */
   uid: number
   inode: number
 }

@@ -1,6 +1,6 @@
 import type { Namespace } from './namespace.ts'
 
-/** Namespaces made beforehand, so that a start does not wait for one. */
+/** Namespaces are made beforehand, so that a start does not wait for one. */
 export interface NamespacePool {
   take(): Promise<Namespace>
   fill(): void

@@ -100,10 +100,7 @@ interface Listing {
   nftables: { chain?: Chain; rule?: { expr: unknown } }[]
 }
 
-/**
- * The chains of other firewalls (Docker's, ufw's, firewalld's) that drop forwarded packets, in the output of `nft -j list chains`
- * (libnftables-json(5)).
- */
+/** Chains of other firewalls (Docker's, ufw's) that drop forwarded packets; the form is libnftables-json(5). */
 export const forwardDrops = ({ nftables }: Listing): Chain[] =>
   nftables.flatMap(({ chain }) => (chain?.hook === 'forward' && chain.policy === 'drop' ? [chain] : []))
 

@@ -12,7 +12,6 @@ export interface SharedNetworkOptions {
   adopted: readonly { id: string; recordDir: string }[]
 }
 
-/** Every workload in the machine's own network. Names are known where it has mounts of its own; whoever forwards is another's matter. */
 export async function openSharedNetwork({ directory, hostServices, adopted }: SharedNetworkOptions): Promise<Networks> {
   const hosts = hostServices.map((one) => ({ address: one.address, names: [hostNameOf(one)] }))
   const names = openNameFiles(join(directory, 'names'), hosts)

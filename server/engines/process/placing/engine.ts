@@ -5,7 +5,6 @@ import { outputPathOf, type PlacingContext, placeWorkload } from './place.ts'
 import type { Places } from './places.ts'
 import { createSecretFolders } from './secret-files.ts'
 
-/** The engine port over this machine: lays out what specs name, and has it run. */
 export function placeOnMachine(processes: ProcessEngine, places: Places): Engine {
   const context: PlacingContext = { places, secrets: createSecretFolders() }
   return {

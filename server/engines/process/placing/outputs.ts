@@ -3,7 +3,6 @@ import { GrowingFile } from '../../../platform/files/growing/growing-file.ts'
 import { OUTPUT_SUFFIX, outputFileIn, type Paths, servicePathsOf } from '../../../platform/paths.ts'
 import type { Outputs } from '../../port/output.ts'
 
-/** Outputs as files of this machine, which their spools append to. */
 export const outputsIn = (paths: Paths): Outputs => ({
   open: ({ serviceId, name }) => new GrowingFile(outputFileIn(servicePathsOf(paths, serviceId), name), { mayBeEmptied: true }),
   async list(serviceId) {

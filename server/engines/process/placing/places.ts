@@ -3,7 +3,6 @@ import type { ProcessVolumes } from '../volumes/volumes.ts'
 
 export interface Places {
   paths: Paths
-  /** The folder of built files. */
   artifact(serviceId: string, digest: string): string
   volumes: ProcessVolumes
 }

@@ -17,9 +17,7 @@ export interface Processes {
   members(workload: Workload): number[]
   terminate(workload: Workload): void
   /**
-   * SIGKILL to everything, the monitor included once it has recorded the end; returns when nothing is left.
-   *
-   * @throws AppError `unavailable` when the kernel does not let go of a process (hung I/O).
+   * SIGKILL to everything, the monitor once it has recorded the end. @throws AppError `unavailable` where the kernel keeps one (hung I/O).
    */
   killAll(workload: Workload): Promise<void>
   areGone(workload: Workload, withinMs: number): Promise<boolean>

@@ -56,7 +56,6 @@ async function canBeDone(act: () => Promise<unknown>, signal: AbortSignal | unde
   }
 }
 
-/** Bytes that a file or folder takes of the server's disk. */
 export async function bytesAt(path: string): Promise<number> {
   return Number((await runTool(['du', '--summarize', '--block-size=1', '--', path])).split('\t')[0])
 }

@@ -10,7 +10,6 @@ import { runTool } from './tools.ts'
 
 const USERS_ALONE = 0o700
 
-/** Makes an image whose only folder belongs to this user. */
 export async function makeImage(image: string, { sizeGb, uid }: { sizeGb: number; uid: number }): Promise<void> {
   const skeleton = join(dirname(image), `skeleton${FRESH}`)
   await mkdir(skeleton, { recursive: true, mode: 0o755 })
@@ -38,7 +37,6 @@ export async function growImage(image: string, { fromGb, toGb }: { fromGb: numbe
   await fillImage(image)
 }
 
-/** Has the file system take all of its image. */
 export async function fillImage(image: string): Promise<void> {
   await checkImage(image, ['-f', '-p'])
   await runTool(['resize2fs', image])

@@ -22,7 +22,6 @@ interface Made {
   uid: number
 }
 
-/** Makes the folders of a volume and its content, unless that is there. */
 export async function layVolume(places: VolumePlaces, made: Made): Promise<void> {
   const content = made.isImage ? places.image : places.folder
   if (existsSync(content)) return
@@ -43,7 +42,6 @@ async function layContent(fresh: string, { isImage, uid, ...size }: Made): Promi
   else await ensureFolder(fresh, USERS_ALONE, { uid, gid: uid })
 }
 
-/** Gives a volume that nothing uses to another user. */
 export async function giveVolume(places: VolumePlaces, uid: number): Promise<void> {
   if (!isRoot) return
   const { root, folder, image, mountPoint } = places

@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 const BLOCK_DEVICES = '/sys/block'
 
-/** The loop device that an image is attached to (`/dev/loop0`), or undefined while it is mounted nowhere. */
 export function loopDeviceOf(image: string): string | undefined {
   const name = readdirSync(BLOCK_DEVICES).find((device) => device.startsWith('loop') && backingFileOf(device) === image)
   return name === undefined ? undefined : `/dev/${name}`

@@ -23,10 +23,7 @@ interface FileState {
 
 let made = 0
 
-/**
- * A file that others append to, read part by part. It may not exist yet, and costs no descriptor between two reads. A cursor names the
- * file and an offset in it, so a file that is not the one known, or has become shorter, is read from its start.
- */
+/** A cursor names a file and an offset in it: a file that is another one, or has become shorter, is read from its start. */
 export class GrowingFile {
   readonly #path: string
   readonly #options: GrowingFileOptions
@@ -68,10 +65,7 @@ export class GrowingFile {
     }
   }
 
-  /**
-   * Gives the space of what stands before a cursor back to the file system. Returns the cursor to go on from, or undefined when nothing
-   * could be given back yet.
-   */
+  /** Gives the space before a cursor back to the file system. Returns the cursor to go on from; undefined when nothing went. */
   async release(cursor: string): Promise<string | undefined> {
     const { mayBeEmptied, releaseSpace = releaseRange } = this.#options
     const state = stateOf(this.#path)

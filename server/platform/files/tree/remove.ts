@@ -5,10 +5,7 @@ import { open, opendir, rename, rm } from 'node:fs/promises'
 const MOST_LEVELS = 10
 const FOLDER_ITSELF = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
-/**
- * Removes a file or a folder with everything in it, if there is one. The folder above must be ours. Bun opens each folder relative to the
- * one before, so what is exchanged for a link meanwhile is removed as a link.
- */
+/** Bun opens each folder relative to the one before: what is exchanged for a link meanwhile is removed as one. The folder above is ours. */
 export async function removeTree(path: string): Promise<void> {
   await within(path, raiseDeep).catch(() => {})
   await rm(path, { recursive: true, force: true })
