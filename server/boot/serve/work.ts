@@ -13,6 +13,7 @@ import { createDomainWatch } from '../../edge/domains/watch.ts'
 import { createWorkspaceWork } from '../../identity/workspaces/work.ts'
 import { afterChange } from '../../platform/db/change.ts'
 import { describeError } from '../../platform/server-log.ts'
+import { every } from '../../platform/work/clock.ts'
 import { createDriver } from '../../platform/work/driver.ts'
 import { createLeases } from '../../platform/work/leases.ts'
 import { pokeBy } from '../../platform/work/poke.ts'
@@ -75,10 +76,10 @@ export function createWork(
       queue.poke()
       certificates.poke()
       for (const domainId of domainsToCheck(context.db, context.now())) domains.poke(domainId)
-      const period = setInterval(pokeAll, PERIOD_MS)
+      const endPeriod = every(context, PERIOD_MS, pokeAll)
       context.stopping.addEventListener('abort', () => {
         stopListening()
-        clearInterval(period)
+        endPeriod()
       })
     },
     settled: async () =>

@@ -10,15 +10,18 @@ interface Timer {
   run: () => void
 }
 
-/** A clock that stands still until it is told to go on. */
-export function createTestClock(startAt = Date.UTC(2030, 0, 1)): TestClock {
+/** The first moment of a test clock. */
+const START_AT = Date.UTC(2030, 0, 1)
+
+/** A clock of whole milliseconds that stands still until it is told to go on. `settled` returns when all has happened that what was called has set going. */
+export function createTestClock({ settled = stepsOfPromises }: { settled?: () => Promise<void> } = {}): TestClock {
   const timers = new Set<Timer>()
-  let now = startAt
+  let now = START_AT
   const nextBefore = (end: number) => [...timers].filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)[0]
   return {
     now: () => now,
     after: (delayMs, run) => {
-      const timer = { at: now + Math.max(0, delayMs), run }
+      const timer = { at: now + Math.max(0, Math.ceil(delayMs)), run }
       timers.add(timer)
       return () => void timers.delete(timer)
     },
@@ -39,6 +42,6 @@ export function createTestClock(startAt = Date.UTC(2030, 0, 1)): TestClock {
 /** More steps of promises than any call of the fake takes; no timer of the machine is involved, so a thousand advances stay cheap. */
 const SETTLING_STEPS = 50
 
-async function settled(): Promise<void> {
+async function stepsOfPromises(): Promise<void> {
   for (let step = 0; step < SETTLING_STEPS; step++) await Promise.resolve()
 }

@@ -28,6 +28,8 @@ export interface Faults {
   /** From now on no call is answered and no end is told, until `heal`. Calls that were made meanwhile take effect then. */
   partition(): void
   heal(): void
+  /** Heals, and has nothing befall any call that was still to befall one. */
+  clear(): void
   readonly isPartitioned: boolean
 }
 
@@ -44,14 +46,19 @@ export function createFaults(clock: Clock): FaultyCalls {
   const reachable = async () => {
     while (healed !== undefined) await healed.promise
   }
+  const heal = () => {
+    healed?.resolve()
+    healed = undefined
+  }
   return {
     inject: (call, fault, times = 1) => void due.set(call, [...(due.get(call) ?? []), ...Array(times).fill(fault)]),
     partition: () => {
       healed ??= Promise.withResolvers()
     },
-    heal: () => {
-      healed?.resolve()
-      healed = undefined
+    heal,
+    clear: () => {
+      due.clear()
+      heal()
     },
     get isPartitioned() {
       return healed !== undefined

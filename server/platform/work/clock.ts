@@ -14,6 +14,16 @@ export const realClock: Clock = {
   },
 }
 
+/** Calls again and again, this long apart; returns what calls it off. */
+export function every({ after }: Pick<Clock, 'after'>, periodMs: number, run: () => void): () => void {
+  const tick = () => {
+    cancel = after(periodMs, tick)
+    run()
+  }
+  let cancel = after(periodMs, tick)
+  return () => cancel()
+}
+
 /** Returns after this time. @throws the signal's reason when it aborts first. */
 export async function pause({ after }: Pick<Clock, 'after'>, delayMs: number, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted()

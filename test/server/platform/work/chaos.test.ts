@@ -5,6 +5,7 @@ import { servicePathsOf } from '../../../../server/platform/paths.ts'
 import type { Deploy } from '../../../../shared/deploy.ts'
 import type { Service } from '../../../../shared/service.ts'
 import { type Platform, startPlatform } from '../../../support/platform.ts'
+import { randomNumbers } from '../../../support/random-numbers.ts'
 import { makeService, type TestService } from '../../../support/service.ts'
 import { until } from '../../../support/until.ts'
 
@@ -16,17 +17,6 @@ beforeAll(async () => {
   platform = await startPlatform({ CP_HEALTH_TIMEOUT_SECONDS: '5', CP_RELEASES_KEPT: '2', CP_BUILD_CONCURRENCY: '2' })
 })
 afterAll(() => platform.close())
-
-/** Numbers that look random and are the same in every run (mulberry32). */
-function randomNumbers(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) % below
-  }
-}
 
 const mortal = {
   'server.js': `

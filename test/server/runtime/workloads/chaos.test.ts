@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 import type { WorkloadPolicy } from '../../../../server/runtime/workloads/owner.ts'
+import { randomNumbers } from '../../../support/random-numbers.ts'
 import { type EchoWorld, makeEchoWorld } from './echo.ts'
 
 const SEEDS = 200
@@ -10,17 +11,6 @@ const MOST_WANTED = 4
 const REST_MS = 90_000
 /** More than there are faults still to come, each of which costs a try. */
 const MOST_RESTS = 60
-
-/** Numbers that look random and are the same in every run (mulberry32). */
-function randomNumbers(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) % below
-  }
-}
 
 const calls = ['start', 'inspect', 'stop', 'remove'] as const
 const faults = [{ kind: 'lost' }, { kind: 'refused' }, { kind: 'slow', delayMs: 700 }] as const

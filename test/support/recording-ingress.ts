@@ -1,0 +1,68 @@
+import type { IngressClient } from '../../server/ingress/control/client.ts'
+import type { ProxyTarget, Route, RouteTable } from '../../server/ingress/tables/route-table.ts'
+import { AppError } from '../../shared/error.ts'
+import { idleIngress } from './idle-parts.ts'
+
+/** An ingress that serves nobody and says what it was told. It outlives control planes. */
+export interface RecordingIngress {
+  readonly client: IngressClient
+  /** While set, it answers nothing but that it is away. */
+  isAway: boolean
+  /** Instances that requests are on their way to. */
+  readonly busy: Set<string>
+  readonly table: RouteTable
+  /** Where requests for a service go; undefined where the ingress does not know it. */
+  routeOf(serviceId: string): Route | undefined
+  targetsOf(serviceId: string): readonly ProxyTarget[]
+  /** Calls with each table that it takes, and the one that it had. */
+  onPublish(listener: (table: RouteTable, before: RouteTable) => void): void
+}
+
+export function recordIngress(): RecordingIngress {
+  const busy = new Set<string>()
+  const listeners: ((table: RouteTable, before: RouteTable) => void)[] = []
+  let table: RouteTable = { version: 0, hosts: {} }
+  const present = () => {
+    if (ingress.isAway) throw new AppError('unavailable', 'The ingress is away')
+  }
+  const client: IngressClient = {
+    ...idleIngress,
+    async publish(next) {
+      present()
+      const before = table
+      table = next
+      for (const listener of listeners) listener(next, before)
+    },
+    async drainState(id) {
+      present()
+      return { inFlight: busy.has(id) ? 1 : 0, tunnels: 0 }
+    },
+    async closeTunnels() {
+      present()
+    },
+    async abortRequests(id) {
+      present()
+      busy.delete(id)
+    },
+  }
+  const ingress: RecordingIngress = {
+    client,
+    isAway: false,
+    busy,
+    get table() {
+      return table
+    },
+    routeOf: (serviceId) => routeIn(table, serviceId),
+    targetsOf: (serviceId) => targetsIn(table, serviceId),
+    onPublish: (listener) => void listeners.push(listener),
+  }
+  return ingress
+}
+
+export const routeIn = ({ hosts }: RouteTable, serviceId: string): Route | undefined =>
+  Object.values(hosts).find((route) => route.serviceId === serviceId)
+
+export function targetsIn(table: RouteTable, serviceId: string): readonly ProxyTarget[] {
+  const route = routeIn(table, serviceId)
+  return route?.kind === 'proxy' ? route.targets : []
+}
