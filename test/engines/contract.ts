@@ -59,6 +59,19 @@ export function describeEngine(name: string, makeWorld: () => ContractWorld): vo
       expect(seen.filter((line) => !/^(PATH|name|command|QUOTES|LINES|EMPTY|PWD)=|^$/.test(line))).toEqual([])
     })
 
+    test('tells a program where those of its stack are found', async () => {
+      const stack = { kind: 'host' as const, folders: [], searchPath: ['own', '/usr/local/own'] }
+      const spec = world.instance(['printenv'], { stack, env: ({ root, searchPath }) => ({ PATH: searchPath, ROOT: root }) })
+      await run(spec)
+      const seen = new Map(
+        world
+          .output(spec)
+          .split('\0')
+          .map((line) => [line.split('=', 1)[0], line.slice(line.indexOf('=') + 1)]),
+      )
+      expect(seen.get('PATH')?.split(':')).toEqual(expect.arrayContaining([`${seen.get('ROOT')}/own`, '/usr/local/own', '/bin']))
+    })
+
     test('does nothing for an instance that runs already', async () => {
       const spec = world.instance([{ print: 'started' }, 'serve'])
       await Promise.all([engine.start(spec), engine.start(spec)])

@@ -1,3 +1,4 @@
+import { searchPathIn } from '../../platform/stack.ts'
 import { checkSpec } from '../port/check-spec.ts'
 import type { Workload as Spec, View } from '../port/workload.ts'
 
@@ -16,13 +17,13 @@ export interface Workload {
   onOutput?(bytes: Uint8Array): void
 }
 
-const VIEW: View = { root: '/app', home: '/home', secrets: '/secrets', searchPath: '/bin' }
+const VIEW = { root: '/app', home: '/home', secrets: '/secrets' } satisfies Partial<View>
 
 /** What a spec comes to on the fake machine, where nothing is laid out. @throws AppError `validation_failed` naming the field. */
 export function workloadOf(spec: Spec & { outputName?: string }, { id, kind, port }: Pick<Workload, 'id' | 'kind' | 'port'>): Workload {
   const { serviceId } = spec.owner
   const told = port === undefined ? {} : { port }
-  const view = { ...VIEW, ...told, ...(spec.volume && { volume: spec.volume.mountPath }) }
+  const view = { ...VIEW, searchPath: searchPathIn(spec.stack, VIEW.root), ...told, ...(spec.volume && { volume: spec.volume.mountPath }) }
   const workload = {
     id,
     kind,
