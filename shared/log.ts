@@ -1,7 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Many, OneOf, Paths, pageItems, TimeInput } from './schema.ts'
 
-export const logTypes = ['app', 'request', 'build'] as const
+/** `platform` is what cpd itself remarks among lines of apps and builds. */
+export const logTypes = ['app', 'request', 'build', 'platform'] as const
 export type LogType = (typeof logTypes)[number]
 
 /** The eight of syslog (RFC 5424), least severe first. */

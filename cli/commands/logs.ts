@@ -5,7 +5,7 @@ import { present } from '../base/present.ts'
 import { addServiceOption, type OfService, resolveService, serviceNamed } from '../finding/service.ts'
 import { followLogs } from '../logs/follow.ts'
 import { lastLogs, logsSince } from '../logs/history.ts'
-import { formatLog } from '../logs/line.ts'
+import { formatLog, labelOf, storyOf } from '../logs/line.ts'
 import { createSeen, type Seen } from '../logs/seen.ts'
 import { gather, gatherOf, gatherWhole, timeBefore, wholeNumber } from '../options/values.ts'
 import type { Context, Start } from '../session/context.ts'
@@ -59,14 +59,15 @@ async function logs(context: Context, name: string | undefined, options: LogsOpt
   const service = await resolveService(context, serviceNamed(name, options))
   const { search: text, instance, level, since: startTime, until: endTime } = options
   const filters = { resource: [service.id], ...present({ text, instance, level }), ...requestFilters(options) }
+  const isWanted = isOfTypes(options.type)
   const show = (log: Log) => {
-    context.print(context.isJson ? cleanJsonLine(log) : formatLog(log, context.paint))
+    if (isWanted(log)) context.print(context.isJson ? cleanJsonLine(log) : formatLog(log, context.paint))
   }
   const bounded = { ...filters, ...present({ startTime, endTime }) }
   const seen =
     startTime !== undefined && options.lines === undefined
       ? await showSince(client, { ...bounded, startTime }, show)
-      : await showLast(client, { filters: bounded, count: options.lines ?? DEFAULT_LINES, show })
+      : await showLast(client, { filters: bounded, count: options.lines ?? DEFAULT_LINES, isWanted, show })
   if (!options.follow) return
   const onLost = () => context.note('The connection was lost; reconnecting …')
   await followLogs({ client, filters, seen, onLog: show, onLost, signal: io.interrupted })
@@ -76,8 +77,17 @@ async function logs(context: Context, name: string | undefined, options: LogsOpt
 /** Requests are many: they are shown when asked for, or when only they can be meant. */
 function requestFilters({ type, host, method, status: statusCode, path }: LogsOptions) {
   const labels = present({ host, method, statusCode, path })
-  if (type !== undefined) return { ...labels, type }
+  if (type !== undefined) return { ...labels, type: withRemarks(type) }
   return Object.keys(labels).length > 0 ? labels : { type: logTypes.filter((one) => one !== 'request') }
+}
+
+/** What the platform remarks among lines of a type is part of what they tell. */
+const withRemarks = (types: LogType[]): LogType[] =>
+  types.includes('platform') || !types.some((type) => type === 'app' || type === 'build') ? types : [...types, 'platform']
+
+function isOfTypes(types: readonly string[] | undefined): (log: Log) => boolean {
+  if (types === undefined || types.includes('platform')) return () => true
+  return (log) => labelOf(log, 'type') !== 'platform' || types.includes(storyOf(log) ?? '')
 }
 
 type Filters = Parameters<typeof lastLogs>[1]
@@ -91,12 +101,13 @@ async function showSince(client: Client, filters: Filters & { startTime: string 
 interface Last {
   filters: Filters
   count: number
+  isWanted: (log: Log) => boolean
   show: (log: Log) => void
 }
 
 /** Following goes on from the oldest line that was asked for: those before it were not wanted. At least one line is read, to know where that is. */
-async function showLast(client: Client, { filters, count, show }: Last): Promise<Seen> {
-  const newest = await lastLogs(client, filters, Math.max(1, count))
+async function showLast(client: Client, { filters, count, isWanted, show }: Last): Promise<Seen> {
+  const newest = await lastLogs(client, filters, { count: Math.max(1, count), isWanted })
   const isCut = newest.length >= Math.max(1, count)
   const seen = createSeen((isCut ? newest[0]?.timestamp : filters.startTime) ?? BEGINNING)
   for (const log of newest) if (seen.isNew(log) && count > 0) show(log)

@@ -23,7 +23,7 @@ export interface WatchOptions {
 export async function watchDeploy(options: WatchOptions): Promise<Deploy> {
   const { client, serviceId, deployId } = options
   const first = await client.call('getDeploy', { params: { serviceId, deployId } })
-  const filters = { resource: [serviceId], instance: [deployId], type: ['build' as const] }
+  const filters = { resource: [serviceId], instance: [deployId] }
   return showLogsDuring({ ...options, filters, seen: createSeen(first.createdAt) }, () =>
     pollDeploy(options, first, ({ status }) => !isDeployRunning(status)),
   )

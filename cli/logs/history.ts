@@ -4,13 +4,17 @@ import { MAX_PAGE_ITEMS } from '../api/pages.ts'
 
 type Filters = Omit<LogQuery, 'direction' | 'limit'>
 
-/** The newest lines, oldest first. */
-export async function lastLogs(client: Client, filters: Filters, count: number): Promise<Log[]> {
+/** The newest lines that are wanted, oldest first. */
+export async function lastLogs(
+  client: Client,
+  filters: Filters,
+  { count, isWanted }: { count: number; isWanted(log: Log): boolean },
+): Promise<Log[]> {
   const newest: Log[] = []
   let query: LogQuery = { ...filters, direction: 'backward' }
   while (newest.length < count) {
     const page = await client.call('listLogs', { query: { ...query, limit: Math.min(MAX_PAGE_ITEMS, count - newest.length) } })
-    newest.push(...page.logs)
+    newest.push(...page.logs.filter(isWanted))
     if (!page.hasMore) break
     query = { ...query, startTime: page.nextStartTime, endTime: page.nextEndTime }
   }

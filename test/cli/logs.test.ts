@@ -81,7 +81,7 @@ describe('history', () => {
     expect(server.received.at(-1)?.query).toEqual({
       resource: [serviceId],
       text: ['out of memory'],
-      type: ['app', 'build'],
+      type: ['app', 'build', 'platform'],
       level: ['error'],
       endTime: '2026-02-01T12:00:00.000Z',
       direction: 'backward',
@@ -99,7 +99,7 @@ describe('history', () => {
   test('requests are shown when they are asked for, by type or by what only they have', async () => {
     const ask = on(stored(() => []))
     await ask(['logs', 'web'])
-    expect(server.received.at(-1)?.query).toMatchObject({ type: ['app', 'build'] })
+    expect(server.received.at(-1)?.query).toMatchObject({ type: ['app', 'build', 'platform'] })
     await ask(['logs', 'web', '--type', 'request'])
     expect(server.received.at(-1)?.query).toMatchObject({ type: ['request'] })
     await ask(['logs', 'web', '--method', 'GET,POST', '--status', '5*', '--path', '/a,b', '--host', 'shop.test'])
@@ -121,6 +121,22 @@ describe('history', () => {
     ]
     const { stdout } = await on(stored(() => [line(1, labels)]))(['logs', 'web'])
     expect(stdout).toBe('2026-02-01T11:00:01.000000Z build line 1\n')
+  })
+
+  test('what the platform remarks stands among the lines of its kind, and counts among those that were asked for', async () => {
+    const remark = (number: number, instance: string) =>
+      line(number, [
+        { name: 'type', value: 'platform' },
+        { name: 'instance', value: instance },
+      ])
+    const all = [remark(1, `${serviceId}-0a1b2`), remark(2, 'dep-0b1c2d3e4f5g6h7i8j9k'), remark(3, `${serviceId}-0a1b2`)]
+    const shown = async (...options: string[]) => numbersIn((await on(stored(() => all))(['logs', 'web', ...options])).stdout)
+    expect(await shown()).toEqual([1, 2, 3])
+    expect(await shown('--type', 'build')).toEqual([2])
+    expect(await shown('--type', 'build', '-n', '1')).toEqual([2])
+    expect(await shown('--type', 'app', '--since', '2026-02-01T11:00:00Z')).toEqual([1, 3])
+    expect(await shown('--type', 'platform')).toEqual([1, 2, 3])
+    expect((await on(stored(() => all))(['logs', 'web'])).stdout).toContain(' build line 2\n')
   })
 
   test('--json prints one object a line, inert as well', async () => {

@@ -97,7 +97,7 @@ test('S22: a build reaches no instance, no name and no port of the machine', asy
   let logs = ''
   await expect
     .poll(async () => {
-      const { body } = await call<{ logs: { message: string }[] }>(`${platform.url}/v1/logs?resource=${id}&limit=100&type=build`, {
+      const { body } = await call<{ logs: { message: string }[] }>(`${platform.url}/v1/logs?resource=${id}&limit=100&type=build,platform`, {
         token: platform.adminToken,
       })
       logs = body.logs.map(({ message }) => message).join('\n')

@@ -52,7 +52,12 @@ describe('S32: in a full log store', () => {
 
 test('for any amounts: what goes is of a type beyond its share, and what is left fits', () => {
   for (let seed = 1; seed < 500; seed++) {
-    const held = { app: (seed * 7919) % 3000, build: (seed * 104_729) % 900, request: (seed * 1_299_709) % 5000 }
+    const held = {
+      app: (seed * 7919) % 3000,
+      build: (seed * 104_729) % 900,
+      request: (seed * 1_299_709) % 5000,
+      platform: (seed * 611_953) % 700,
+    }
     for (let excess = excessIn(held, 1000); excess !== undefined; excess = excessIn(held, 1000)) {
       expect(excess.bytes).toBeGreaterThan(0)
       held[excess.type] -= excess.bytes

@@ -1,10 +1,11 @@
-import { outputFileIn, servicePathsOf } from '../../platform/paths.ts'
-import { appendOutput } from '../../telemetry/logs/append-output.ts'
+import type { LogLine } from '../../telemetry/logs/line.ts'
 import type { LoggedOutput } from '../../telemetry/logs/outputs.ts'
 import type { AppContext } from '../context.ts'
 import type { StoredDeploy } from './store.ts'
 
+/** The log of a deploy is the output of its build and pre-deploy command, and what the platform remarks meanwhile. */
 type LoggedDeploy = Pick<StoredDeploy, 'id' | 'serviceId'>
+type Writer = Pick<AppContext, 'outputLogs'>
 
 const BUILD = '.build'
 
@@ -14,10 +15,6 @@ export const deployOutputName = ({ id }: Pick<StoredDeploy, 'id'>): string => `$
 /** The deploy whose output is called so, or undefined for an output of something else. */
 export const deployOfOutput = (name: string): string | undefined => (name.endsWith(BUILD) ? name.slice(0, -BUILD.length) : undefined)
 
-/** The build and the platform both append to this file, which is collected like an instance's output. */
-export const deployLogPath = (context: Pick<AppContext, 'paths'>, deploy: LoggedDeploy): string =>
-  outputFileIn(servicePathsOf(context.paths, deploy.serviceId), deployOutputName(deploy))
-
 const outputOf = ({ id, serviceId }: LoggedDeploy): LoggedOutput => ({
   serviceId,
   name: deployOutputName({ id }),
@@ -26,12 +23,19 @@ const outputOf = ({ id, serviceId }: LoggedDeploy): LoggedOutput => ({
   type: 'build',
 })
 
-export const followDeployLog = ({ outputLogs }: Pick<AppContext, 'outputLogs'>, deploy: LoggedDeploy): void =>
-  outputLogs.follow(outputOf(deploy))
+export const followDeployLog = ({ outputLogs }: Writer, deploy: LoggedDeploy): void => outputLogs.follow(outputOf(deploy))
 
-export function writeDeployLog(context: Pick<AppContext, 'paths'>, deploy: LoggedDeploy, text: string): void {
-  appendOutput(deployLogPath(context, deploy), `==> ${text}\n`)
-}
+/** Writes what begins with the mark of the platform; further lines of the text stand below it. */
+export const writeDeployLog = (writer: Writer, deploy: LoggedDeploy, text: string): void => writeDeployLines(writer, deploy, `==> ${text}`)
 
-export const closeDeployLog = ({ outputLogs }: Pick<AppContext, 'outputLogs'>, deploy: LoggedDeploy): Promise<void> =>
-  outputLogs.close(outputOf(deploy))
+export const writeDeployLines = ({ outputLogs }: Writer, deploy: LoggedDeploy, text: string): void =>
+  outputLogs.remark(outputOf(deploy), text)
+
+/** Resolves when all that the platform wrote so far stands in the log, so that what runs next writes below it. */
+export const deployLogWritten = ({ outputLogs }: Writer, deploy: LoggedDeploy): Promise<void> => outputLogs.remarked(outputOf(deploy))
+
+/** The newest lines of the log, oldest first. */
+export const newestOfDeployLog = ({ outputLogs }: Writer, deploy: LoggedDeploy, count: number): Promise<LogLine[]> =>
+  outputLogs.newestLines(outputOf(deploy), count)
+
+export const closeDeployLog = ({ outputLogs }: Writer, deploy: LoggedDeploy): Promise<void> => outputLogs.close(outputOf(deploy))

@@ -1,11 +1,8 @@
 import { afterChange } from '../../platform/db/change.ts'
-import { servicePathsOf } from '../../platform/paths.ts'
-import { describeError } from '../../platform/server-log.ts'
 import type { WorkloadEnd } from '../../runtime/workloads/owner.ts'
-import { appendOutput } from '../../telemetry/logs/append-output.ts'
 import type { AppContext } from '../context.ts'
 import { recordEvent } from '../events/store.ts'
-import { outputPathOf } from '../launch/launch.ts'
+import { appOutputOf } from '../launch/output.ts'
 import { serviceById } from '../services/store.ts'
 import { instanceById, type StoredInstance, updateInstance } from '../workloads/instance-store.ts'
 import { describeExit } from './plan.ts'
@@ -23,12 +20,12 @@ export function recordEnd(context: AppContext, id: string, end: WorkloadEnd): vo
 function recordFailure(context: AppContext, instance: StoredInstance, { exit, delayMs }: Extract<WorkloadEnd, { kind: 'failed' }>): void {
   const reason = describeExit({ exits: [exit] })
   recordFailedServer(context, instance, { reason, exitCode: exit.exitCode, signal: exit.signal })
-  reportEnd(context, instance, `==> ${reason}. Next start in ${(delayMs / 1000).toFixed(1)} s.\n`)
+  reportEnd(context, instance, `==> ${reason}. Next start in ${(delayMs / 1000).toFixed(1)} s.`)
 }
 
 function recordKilledMonitor(context: AppContext, instance: StoredInstance): void {
   recordFailedServer(context, instance, { reason: MONITOR_KILLED, exitCode: null, signal: null })
-  reportEnd(context, instance, `==> ${MONITOR_KILLED}. It is started again.\n`)
+  reportEnd(context, instance, `==> ${MONITOR_KILLED}. It is started again.`)
 }
 
 interface Failure {
@@ -43,13 +40,6 @@ function recordFailedServer({ db, now }: AppContext, { id, serviceId, deployId }
   if (service !== undefined) recordEvent(db, { owner: service, type: 'server_failed', details, now: now() })
 }
 
-/** For people only: a disk that is full must not keep the instance down. */
-function reportEnd(context: AppContext, { id, serviceId }: StoredInstance, text: string): void {
-  afterChange(context.db, () => {
-    try {
-      appendOutput(outputPathOf(servicePathsOf(context.paths, serviceId), id), text)
-    } catch (error) {
-      context.log.error('exit not told in the output', { instanceId: id, ...describeError(error) })
-    }
-  })
+function reportEnd({ db, outputLogs }: AppContext, instance: StoredInstance, text: string): void {
+  afterChange(db, () => outputLogs.remark(appOutputOf(instance), text))
 }

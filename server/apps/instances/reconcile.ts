@@ -67,7 +67,10 @@ async function act(context: AppContext, service: StoredService, action: Exclude<
     case 'drain':
       return await beginDrain(context, service, action.instanceIds)
     case 'fail_candidate':
-      return endCandidate(context, service, action.deployId, { status: 'update_failed', reason: reasonWithLastWords(context, action) })
+      return endCandidate(context, service, action.deployId, {
+        status: 'update_failed',
+        reason: await reasonWithLastWords(context, action),
+      })
     case 'cancel_candidate':
       return endCandidate(context, service, action.deployId, { status: 'canceled', reason: action.reason })
     case 'abandon_restart':

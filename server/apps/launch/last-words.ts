@@ -2,46 +2,48 @@
  * What an app wrote last before its deploy failed: in the deploy's log as it stands, and in the reason in a line. The reason is read by more
  * people than the log is, so it names none of the release's secrets.
  */
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
-import { servicePathsOf } from '../../platform/paths.ts'
 import { describeError } from '../../platform/server-log.ts'
-import { appendOutput } from '../../telemetry/logs/append-output.ts'
+import { MAX_LINE_BYTES } from '../../telemetry/logs/collector.ts'
+import type { LogLine } from '../../telemetry/logs/line.ts'
+import { isLeftOut } from '../../telemetry/logs/tail.ts'
 import type { AppContext } from '../context.ts'
-import { deployLogPath } from '../deploys/deploy-log.ts'
+import { newestOfDeployLog, writeDeployLog } from '../deploys/deploy-log.ts'
 import { releaseSecrets } from '../deploys/release-store.ts'
 import { deployById, type StoredDeploy } from '../deploys/store.ts'
 import { instancesOf } from '../workloads/instance-store.ts'
-import { outputPathOf } from './launch.ts'
+import { appOutputOf } from './output.ts'
 
 const MOST_LINES = 20
 const MOST_LINE_CHARS = 300
-const MOST_TAIL_BYTES = 16 * 1024
+/** Blank lines and remarks are among those that are read. */
+const LINES_READ = 5 * MOST_LINES
 const LINES_IN_REASON = 3
 
 /** Tells the last lines of a deploy's app in the deploy's log, and gives the reason with the most telling of them. */
-export function reasonWithLastWords(context: AppContext, { deployId, reason }: { deployId: string; reason: string }): string {
+export async function reasonWithLastWords(
+  context: AppContext,
+  { deployId, reason }: { deployId: string; reason: string },
+): Promise<string> {
   try {
     const deploy = deployById(context.db, deployId)
     if (deploy === undefined || deploy.releaseId === null) return reason
-    const lines = linesOf(context, deploy)
+    const lines = wordsIn(lastRunIn(await linesOf(context, deploy)))
     if (lines.length === 0) return reason
-    appendOutput(
-      deployLogPath(context, deploy),
-      `==> The last lines of the app:\n${lines.map((line) => `    ${clipped(line)}\n`).join('')}`,
-    )
+    writeDeployLog(context, deploy, ['The last lines of the app:', ...lines.map((line) => `    ${clipped(line)}`)].join('\n'))
     return `${reason}${saidLast(context, deploy.releaseId, lines)}`
   } catch (error) {
-    // The end of the deploy must not wait for its words: the disk may be full.
+    // The end of the deploy must not wait for its words.
     context.log.error('last words not told', { deployId, ...describeError(error) })
     return reason
   }
 }
 
 /** The reason with the most telling of the lines that a command has just written into the log of its deploy. */
-export function reasonWithLogged(context: AppContext, deploy: StoredDeploy, reason: string): string {
+export async function reasonWithLogged(context: AppContext, deploy: StoredDeploy, reason: string): Promise<string> {
   try {
-    const since = tailOf(deployLogPath(context, deploy)).split(OWN_LINE).at(-1) ?? ''
-    return deploy.releaseId === null ? reason : `${reason}${saidLast(context, deploy.releaseId, wordsIn(since))}`
+    const lines = wholeLines(await newestOfDeployLog(context, deploy, LINES_READ))
+    const said = wordsIn(lines.slice(lines.findLastIndex(isRemark) + 1))
+    return deploy.releaseId === null ? reason : `${reason}${saidLast(context, deploy.releaseId, said)}`
   } catch (error) {
     context.log.error('last words not told', { deployId: deploy.id, ...describeError(error) })
     return reason
@@ -55,24 +57,39 @@ function saidLast(context: AppContext, releaseId: string, lines: readonly string
 }
 
 /** Lines of the instance that died most often, as it has something to tell. */
-function linesOf({ db, paths }: AppContext, { id, serviceId }: { id: string; serviceId: string }): string[] {
+async function linesOf({ db, outputLogs }: AppContext, { id, serviceId }: { id: string; serviceId: string }): Promise<LogLine[]> {
   const own = instancesOf(db, serviceId).filter(({ deployId }) => deployId === id)
   const [chosen] = own.toSorted((a, b) => b.exits.length - a.exits.length)
-  return chosen === undefined ? [] : wordsIn(tailOf(outputPathOf(servicePathsOf(paths, serviceId), chosen.id)))
+  return chosen === undefined ? [] : wholeLines(await outputLogs.newestLines(appOutputOf(chosen), LINES_READ))
 }
 
-/** The last lines of the last run in an output, without empty ones, what the platform wrote in between, and what would move a terminal's cursor. */
-export function wordsIn(text: string): string[] {
-  const runs = text.split(BETWEEN_RUNS).filter((run) => run.trim() !== '')
-  const lines = (runs.at(-1) ?? '').split('\n').map((line) => line.replace(SEQUENCES, '').replace(CONTROLS, ' ').trimEnd())
-  return lines.filter((line) => line.trim() !== '' && !line.startsWith('==> ')).slice(-MOST_LINES)
+type Line = Pick<LogLine, 'type' | 'message'>
+
+const isRemark = ({ type }: Line): boolean => type === 'platform'
+
+/** A line of which only the end is there may hold the end of a secret. The first one may follow anything. */
+export const wholeLines = <T extends Line>(lines: readonly T[]): T[] =>
+  lines.filter((_, index) => {
+    const before = lines[index - 1]
+    if (before === undefined) return lines.length < LINES_READ
+    return isRemark(before) || !(isPiece(before) || isLeftOut(before.message))
+  })
+
+const LONGEST_CHARACTER_BYTES = 4
+
+const isPiece = ({ message }: Line): boolean => Buffer.byteLength(message) > MAX_LINE_BYTES - LONGEST_CHARACTER_BYTES
+
+/** What an app wrote in the last run in which it said something. Remarks of the platform stand between two runs. */
+export function lastRunIn<T extends Line>(lines: readonly T[]): T[] {
+  const end = lines.findLastIndex((line) => !isRemark(line) && line.message.trim() !== '') + 1
+  return lines.slice(lines.slice(0, end).findLastIndex(isRemark) + 1, end)
 }
 
-/** The remark that the owner of an instance writes between two runs. */
-const BETWEEN_RUNS = /^==> .*Next start in [\d.]+ s\.$/m
-
-/** A remark of the platform, which `writeDeployLog` writes. */
-const OWN_LINE = /^==> .*$/m
+/** The last of these lines, without empty ones and what would move a terminal's cursor. */
+export function wordsIn(lines: readonly Line[]): string[] {
+  const plain = lines.map(({ message }) => message.replace(SEQUENCES, '').replace(CONTROLS, ' ').trimEnd())
+  return plain.filter((line) => line.trim() !== '').slice(-MOST_LINES)
+}
 
 const clipped = (line: string): string => (line.length > MOST_LINE_CHARS ? `${line.slice(0, MOST_LINE_CHARS)}…` : line)
 
@@ -99,20 +116,4 @@ export function withoutSecrets(text: string, secrets: readonly string[]): string
   const parts = secrets.flatMap((secret) => [secret, ...secret.split('\n')]).map((part) => part.trim())
   const long = [...new Set(parts)].filter(({ length }) => length >= SHORTEST_SECRET).toSorted((a, b) => b.length - a.length)
   return long.reduce((rest, secret) => rest.replaceAll(secret, '[hidden]'), text)
-}
-
-function tailOf(path: string): string {
-  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-  try {
-    const { size } = fstatSync(descriptor)
-    const from = Math.max(0, size - MOST_TAIL_BYTES)
-    const buffer = Buffer.alloc(Math.min(size, MOST_TAIL_BYTES))
-    const length = readSync(descriptor, buffer, 0, buffer.length, from)
-    const text = buffer.toString('utf8', 0, length)
-    if (from === 0) return text
-    // A line of which only the end is there may hold the end of a secret.
-    return text.includes('\n') ? text.slice(text.indexOf('\n') + 1) : ''
-  } finally {
-    closeSync(descriptor)
-  }
 }

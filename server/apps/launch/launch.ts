@@ -1,7 +1,6 @@
 import { type PlanName, plans } from '../../../shared/plan.ts'
 import { commandIn } from '../../builders/launch.ts'
 import type { InstanceSpec, Limits, Owner, View, Workload } from '../../engines/port/workload.ts'
-import { outputFileIn, type ServicePaths } from '../../platform/paths.ts'
 import { ensureServiceFolders } from '../../platform/service-folders.ts'
 import type { AppContext } from '../context.ts'
 import { releaseSecrets, type StoredRelease } from '../deploys/release-store.ts'
@@ -17,7 +16,6 @@ type InstanceFacts = Omit<PlatformFacts, 'secretsDir' | 'port'>
 const MIB = 1024 * 1024
 
 /** Where an instance's output goes. */
-export const outputPathOf = (own: ServicePaths, instanceId: string): string => outputFileIn(own, instanceId)
 
 /** Everything the engine needs to start an instance. */
 export async function prepareInstance(

@@ -2,9 +2,8 @@ import { AppError } from '../../../shared/error.ts'
 import { buildPlans } from '../../../shared/plan.ts'
 import type { BuildSettings, BuiltRelease, RunnableStep, StepExit } from '../../builders/port.ts'
 import { newId } from '../../platform/id.ts'
-import { appendOutput } from '../../telemetry/logs/append-output.ts'
 import type { AppContext } from '../context.ts'
-import { deployLogPath, deployOutputName } from '../deploys/deploy-log.ts'
+import { deployLogWritten, deployOutputName, writeDeployLines } from '../deploys/deploy-log.ts'
 import { insertRelease } from '../deploys/release-store.ts'
 import { type StoredDeploy, updateDeploy } from '../deploys/store.ts'
 import { baseEnv, ownerOf } from '../launch/launch.ts'
@@ -45,7 +44,7 @@ export async function buildDeploy(
     settings: buildSettingsOf(service),
     env: buildEnv(job),
     ...(deploy.isCacheCleared && { clearsCache: true }),
-    log: (line) => appendOutput(deployLogPath(context, deploy), `${line}\n`),
+    log: (line) => writeDeployLines(context, deploy, line),
     runStep: (step) => runStep(job, step),
     signal,
   })
@@ -81,6 +80,7 @@ const buildEnv = ({ service, deploy, secrets }: BuildJob): Record<string, string
 
 async function runStep({ context, service, deploy, signal }: BuildJob, step: RunnableStep): Promise<StepExit> {
   const { cpu, memoryMb, pids } = buildPlans[service.settings.buildPlan]
+  await deployLogWritten(context, deploy)
   return await context.engine.runTask(
     {
       taskId: `${deploy.id}-${step.name.replace(/[^a-z0-9]+/gi, '-')}`,

@@ -1,6 +1,6 @@
 import { AppError } from '../../../shared/error.ts'
 import type { AppContext } from '../context.ts'
-import { deployOutputName, writeDeployLog } from '../deploys/deploy-log.ts'
+import { deployLogWritten, deployOutputName, writeDeployLog } from '../deploys/deploy-log.ts'
 import { releaseById } from '../deploys/release-store.ts'
 import type { StoredDeploy } from '../deploys/store.ts'
 import type { DiskOfInstance } from '../disks/workload.ts'
@@ -25,6 +25,7 @@ export async function runPreDeploy(
   if (release === undefined) throw new AppError('bad_request', 'The release of this deploy is gone. Deploy again.')
   const command = release.settings.preDeployCommand
   writeDeployLog(context, deploy, `Pre-deploy: ${command}`)
+  await deployLogWritten(context, deploy)
   const id = `${deploy.id}-pre-deploy`
   const result = await context.engine.runTask(
     {
@@ -38,5 +39,5 @@ export async function runPreDeploy(
   )
   if (result.exitCode === 0) return
   const how = result.timedOut ? 'took too long' : result.oomKilled ? 'ran out of memory' : `exited with ${result.exitCode ?? result.signal}`
-  throw new AppError('bad_request', reasonWithLogged(context, deploy, `The pre-deploy command ${how}; see the build log.`))
+  throw new AppError('bad_request', await reasonWithLogged(context, deploy, `The pre-deploy command ${how}; see the build log.`))
 }

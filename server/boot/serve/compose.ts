@@ -108,7 +108,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     engine,
     dial: parts.dial ?? dialTcp,
     ...building,
-    outputLogs: createOutputLogs({ outputs: engine.output, collector, store: kept.logStore, rate: DEFAULT_LOG_RATE }),
+    outputLogs: createOutputLogs({ outputs: engine.output, collector, store: kept.logStore, rate: DEFAULT_LOG_RATE, onError }),
     traffic: telemetry.traffic,
     metrics: telemetry.metrics,
     ingress: parts.ingress ?? createIngressClient(paths.ingressSocket),
@@ -128,6 +128,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     stopper.abort(new Error('The control plane stops.'))
     await Promise.all([work.settled(), telemetry.stop()])
     context.logHub.close()
+    await context.outputLogs.settled()
     await collector.stop()
     await closeContext(context)
     lock.release()

@@ -6,8 +6,9 @@
 import type { LogStore } from './store.ts'
 import { commitTail, type Followed, RELEASE_BYTES, readTail, startTail, type Tail, type TailLimits, type TailStep } from './tail.ts'
 
+/** A longer line is stored in pieces. */
+export const MAX_LINE_BYTES = 64 * 1024
 const DEFAULT_POLL_MS = 100
-const DEFAULT_MAX_LINE_BYTES = 64 * 1024
 const DEFAULT_MAX_UNREAD_BYTES = 64 * 1024 * 1024
 
 export interface CollectorOptions {
@@ -36,7 +37,7 @@ const RETRY_MS = 1000
 export function createCollector(options: CollectorOptions): Collector {
   const { store, pollMs = DEFAULT_POLL_MS, onError = () => {} } = options
   const limits: TailLimits = {
-    maxLineBytes: options.maxLineBytes ?? DEFAULT_MAX_LINE_BYTES,
+    maxLineBytes: options.maxLineBytes ?? MAX_LINE_BYTES,
     maxUnreadBytes: options.maxUnreadBytes ?? DEFAULT_MAX_UNREAD_BYTES,
   }
   const tails = new Map<string, Tail>()

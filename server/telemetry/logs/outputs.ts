@@ -1,8 +1,11 @@
 import type { LogType } from '../../../shared/log.ts'
 import type { OutputName, Outputs } from '../../engines/port/output.ts'
-import type { Collector } from './collector.ts'
+import { type Collector, MAX_LINE_BYTES } from './collector.ts'
 import { guessLevel } from './level.ts'
+import type { LogLine, NewLogLine } from './line.ts'
 import type { LogRate } from './rate.ts'
+import { createSequences } from './sequences.ts'
+import { splitLines } from './split.ts'
 import type { LogStore } from './store.ts'
 
 /** The output of a workload, and what its lines are stored as. */
@@ -12,16 +15,27 @@ export interface LoggedOutput extends OutputName {
   type: Extract<LogType, 'app' | 'build'>
 }
 
-/** Brings what workloads write into the log store. */
+/** Brings what workloads write into the log store, and what the platform remarks about them. */
 export interface OutputLogs {
   /** Stores lines from now on as they come, beginning where an earlier control plane has stopped. */
   follow(output: LoggedOutput): void
-  /** Stores the rest, an unterminated last line included, and removes the output. Repeatable. */
+  /** Stores the rest, an unterminated last line and all remarks included, and removes the output. Repeatable. */
   close(output: LoggedOutput): Promise<void>
   /** Removes an output that nobody knows any more, with what was not stored of it. Repeatable. */
   discard(output: OutputName): Promise<void>
   /** Names of all outputs of a service that are kept. */
   list(serviceId: string): Promise<string[]>
+  /**
+   * Stores lines of the platform after everything that the workload has written so far. Nobody has to wait for them, and they fail nobody:
+   * where they find no room they are left out.
+   */
+  remark(output: LoggedOutput, text: string): void
+  /** Resolves when all remarks about an output that were made so far are stored. */
+  remarked(output: OutputName): Promise<void>
+  /** The newest lines of an output and of the remarks about it, oldest first, everything written so far among them. */
+  newestLines(output: LoggedOutput, count: number): Promise<LogLine[]>
+  /** Resolves when all remarks are stored. */
+  settled(): Promise<void>
 }
 
 export interface OutputLogOptions {
@@ -29,21 +43,30 @@ export interface OutputLogOptions {
   collector: Collector
   store: LogStore
   rate?: LogRate
+  onError(error: unknown): void
 }
 
-export function createOutputLogs({ outputs, collector, store, rate }: OutputLogOptions): OutputLogs {
-  const follow = (output: LoggedOutput) => {
-    const { serviceId: resource, name: _, ...origin } = output
+export function createOutputLogs({ outputs, collector, store, rate, onError }: OutputLogOptions): OutputLogs {
+  const remarks = createSequences(onError)
+  const follow = (output: LoggedOutput) =>
     collector.follow({
       key: keyOf(output),
       source: outputs.open(output),
-      lineOf: (message, now) => ({ ...origin, resource, timestampMs: now, level: guessLevel(message), message }),
+      lineOf: (message, now) => lineOf(output, { type: output.type, message, now }),
       rate,
     })
+  const remarked = (output: OutputName) => remarks.settled(keyOf(output))
+  const collect = async (output: OutputName) => {
+    try {
+      await collector.flush(keyOf(output), { isFinal: true })
+    } catch (error) {
+      onError(error)
+    }
   }
   return {
     follow,
     async close(output) {
+      await remarked(output)
       follow(output)
       await collector.remove(keyOf(output))
     },
@@ -53,7 +76,35 @@ export function createOutputLogs({ outputs, collector, store, rate }: OutputLogO
       store.forgetCursor(keyOf(output))
     },
     list: (serviceId) => outputs.list(serviceId),
+    remark: (output, text) =>
+      remarks.run(keyOf(output), async () => {
+        await collect(output)
+        const { messages } = splitLines(Buffer.from(text), { maxLineBytes: MAX_LINE_BYTES, isFinal: true })
+        store.append(messages.map((message) => lineOf(output, { type: 'platform', message, now: Date.now() })))
+      }),
+    remarked,
+    async newestLines(output, limit) {
+      await remarked(output)
+      await collect(output)
+      const { serviceId, instance, type } = output
+      const page = await store.query({ resource: [serviceId], instance: [instance], type: [type, 'platform'], limit })
+      return page.logs.toReversed()
+    },
+    settled: () => remarks.allSettled(),
   }
 }
 
 const keyOf = ({ serviceId, name }: OutputName): string => `${serviceId}/${name}`
+
+interface Said {
+  type: LogType
+  message: string
+  now: number
+}
+
+const lineOf = ({ serviceId: resource, name: _, ...origin }: LoggedOutput, { type, message, now }: Said): NewLogLine => ({
+  ...origin,
+  ...{ resource, type, message },
+  timestampMs: now,
+  level: guessLevel(message),
+})

@@ -91,7 +91,7 @@ function heldOf(db: Database, resource: string): Record<LogType, number> {
        WHERE resource = $resource GROUP BY type`,
     )
     .all({ resource })
-  return { app: 0, request: 0, build: 0, ...Object.fromEntries(rows.map(({ type, bytes }) => [type, bytes])) }
+  return { app: 0, request: 0, build: 0, platform: 0, ...Object.fromEntries(rows.map(({ type, bytes }) => [type, bytes])) }
 }
 
 function deleteChunks(db: Database, doomed: readonly DoomedChunk[]): number {

@@ -142,6 +142,11 @@ interface LeavingOut {
   excess: Excess
 }
 
+const LEFT_OUT = 'were left out here.'
+
+/** Whether a line says that some were left out. The next one may have lost its beginning. */
+export const isLeftOut = (message: string): boolean => message.endsWith(LEFT_OUT)
+
 const NEWLINE = 10
 const REPORT_EVERY_MS = 1000
 
@@ -159,7 +164,7 @@ async function leaveOut(
   const isReported = allowance === undefined || now - tail.leftOut.reportedAt >= REPORT_EVERY_MS
   const lines = Math.round(bytes / (allowance?.lineBytes ?? Number.POSITIVE_INFINITY))
   const about = lines > 0 ? ` (about ${lines} lines)` : ''
-  const reports = [...(part.hasGap ? [GAP] : []), ...(isReported ? [`${excess.because}: ${bytes} bytes${about} were left out here.`] : [])]
+  const reports = [...(part.hasGap ? [GAP] : []), ...(isReported ? [`${excess.because}: ${bytes} bytes${about} ${LEFT_OUT}`] : [])]
   return {
     ...base,
     lines: reports.flatMap((report) => lineOf(report, now) ?? []),

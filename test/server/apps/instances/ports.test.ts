@@ -39,7 +39,7 @@ async function failure(name: string, places: readonly [number, string][]): Promi
 const ask = <T>(path: string) => call<T>(`${platform.url}/v1${path}`, { token: platform.adminToken })
 const textOf = async (path: string): Promise<string> => JSON.stringify((await ask(path)).body)
 
-const buildLogOf = (id: string): Promise<string> => textOf(`/logs?resource=${id}&type=build&limit=100`)
+const buildLogOf = (id: string): Promise<string> => textOf(`/logs?resource=${id}&type=build,platform&limit=100`)
 
 test.runIf(isRoot)('an app on another port is reached there, and its deploy says so', TIMEOUT, async () => {
   const id = await createService(platform, { name: 'stubborn' })

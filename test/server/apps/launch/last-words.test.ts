@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { tellingOf, withoutSecrets, wordsIn } from '../../../../server/apps/launch/last-words.ts'
+import { lastRunIn, tellingOf, wholeLines, withoutSecrets, wordsIn } from '../../../../server/apps/launch/last-words.ts'
+import { MAX_LINE_BYTES } from '../../../../server/telemetry/logs/collector.ts'
 import type { Service } from '../../../../shared/service.ts'
 import { createService, deployEnd, upload } from '../../../support/apps.ts'
 import { tarGz } from '../../../support/archives.ts'
@@ -8,16 +9,30 @@ import { type Platform, startPlatform } from '../../../support/platform.ts'
 import { until } from '../../../support/until.ts'
 
 describe('the last words of an app', () => {
+  const lines = (...messages: string[]) =>
+    messages.map((message) => ({ type: message.startsWith('==> ') ? ('platform' as const) : ('app' as const), message }))
+  const numbered = Array.from({ length: 30 }, (_, n) => `line ${n}`)
   test('are its last twenty lines, without colours, empty lines and the platform’s own', () => {
-    const text = `${Array.from({ length: 30 }, (_, n) => `line ${n}`).join('\n')}\n\n==> It exited with code 1.\n\u001b[31mred\u001b[0m\tend\n`
-    const lines = wordsIn(text)
-    expect(lines).toHaveLength(20)
-    expect(lines.at(-1)).toBe('red end')
-    expect(lines[0]).toBe('line 11')
+    const words = wordsIn(
+      lastRunIn(lines('==> It exited with code 1.', ...numbered, '', '\u001b[31mred\u001b[0m\tend', '==> It exited with code 1.')),
+    )
+    expect(words).toHaveLength(20)
+    expect(words.at(-1)).toBe('red end')
+    expect(words[0]).toBe('line 11')
   })
-  test('are of its last run only', () => {
-    const run = (n: number) => `run ${n}\nit fails\n==> It exited with code 1. Next start in ${n}.0 s.\n`
-    expect(wordsIn(run(1) + run(2))).toEqual(['run 2', 'it fails'])
+  test('are of the last run in which it said something', () => {
+    const run = (n: number) => [`run ${n}`, 'it fails', `==> It exited with code 1. Next start in ${n}.0 s.`]
+    const told = ['run 2', 'it fails']
+    expect(wordsIn(lastRunIn(lines(...run(1), ...run(2))))).toEqual(told)
+    expect(wordsIn(lastRunIn(lines(...run(1), ...run(2), ' ', '==> It exited with code 1.')))).toEqual(told)
+    expect(wordsIn(lastRunIn(lines('==> It exited with code 1.')))).toEqual([])
+  })
+  test('begin with no line whose beginning is not there', () => {
+    const piece = 'x'.repeat(MAX_LINE_BYTES - 1)
+    const left = 'Output came faster than it could be stored: 10 bytes were left out here.'
+    const whole = wholeLines(lines('whole', piece, 'end of it', 'whole', left, 'perhaps half', 'whole', piece, '==> remark', 'whole'))
+    expect(whole.map(({ message }) => message)).toEqual(['whole', piece, 'whole', left, 'whole', piece, '==> remark', 'whole'])
+    expect(wholeLines(lines(...Array.from({ length: 100 }, (_, n) => `${n}`)))).toHaveLength(99)
   })
   test('begin where it says what went wrong', () => {
     const node = [
@@ -66,7 +81,7 @@ describe('a service whose first deploy fails', () => {
     const deploy = await deployEnd(platform, id, body.deployId)
     expect(deploy.status).toBe('update_failed')
     expect(deploy.reason).toMatch(/^It exited with code 7 .* It last said: Error: cannot reach \[hidden\]$/)
-    const log = () => read<unknown>(`/logs?resource=${id}&type=build&limit=100&direction=forward`)
+    const log = () => read<unknown>(`/logs?resource=${id}&type=build,platform&limit=100&direction=forward`)
     await until('the log has them', async () =>
       /The last lines of the app.*starting up.*cannot reach postgres/.test(JSON.stringify(await log())),
     )

@@ -118,7 +118,7 @@ describe.each(failing)('$fact', ({ name, app, changes = {}, details = {}, status
       { token: platform.adminToken },
     )
     expect(events.body[0]?.event.details).toMatchObject({ deployId: deploy.id, status })
-    const logs = await call<{ logs: { message: string }[] }>(`${platform.url}/v1/logs?resource=${id}&type=build&limit=100`, {
+    const logs = await call<{ logs: { message: string }[] }>(`${platform.url}/v1/logs?resource=${id}&type=build,platform&limit=100`, {
       token: platform.adminToken,
     })
     expect(logs.body.logs.map(({ message }) => message).join('\n')).toContain(`Failed (${status}). ${deploy.reason}`)

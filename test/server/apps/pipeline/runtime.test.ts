@@ -28,7 +28,7 @@ const app = {
 }
 
 async function buildLog({ id }: TestService): Promise<string> {
-  const { body } = await call<LogPage>(`${platform.url}/v1/logs?resource=${id}&type=build&direction=forward&limit=100`, {
+  const { body } = await call<LogPage>(`${platform.url}/v1/logs?resource=${id}&type=build,platform&direction=forward&limit=100`, {
     token: platform.adminToken,
   })
   return body.logs.map(({ message }) => message).join('\n')
