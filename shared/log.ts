@@ -31,7 +31,7 @@ const filters = {
   resource: Many(Type.String({ maxLength: 64, description: 'Id of a service' })),
   instance: Many(Type.String({ maxLength: 64 })),
   level: Many(Type.String({ maxLength: 32, description: logLevels.join(', ') })),
-  type: Many(OneOf(logTypes)),
+  type: Many(OneOf(logTypes, 'platform: what cpd itself remarks among lines of apps and builds')),
   host: Many(Type.String({ maxLength: 256, description: `Of requests; ${wildcard}` })),
   method: Many(Type.String({ maxLength: 32, description: `Of requests; ${wildcard}` })),
   statusCode: Many(Type.String({ maxLength: 8, description: `Of requests, 5* for a class; ${wildcard}` })),
