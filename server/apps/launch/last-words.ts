@@ -67,12 +67,12 @@ type Line = Pick<LogLine, 'type' | 'message'>
 
 const isRemark = ({ type }: Line): boolean => type === 'platform'
 
-/** A line of which only the end is there may hold the end of a secret. The first one may follow anything. */
+/** A line of which only the end is there may hold the end of a secret. The first one may follow anything, and a remark may stand within one. */
 export const wholeLines = <T extends Line>(lines: readonly T[]): T[] =>
-  lines.filter((_, index) => {
-    const before = lines[index - 1]
-    if (before === undefined) return lines.length < LINES_READ
-    return isRemark(before) || !(isPiece(before) || isLeftOut(before.message))
+  lines.filter((line, index) => {
+    const before = lines.slice(0, index).findLast((one) => !isRemark(one))
+    if (isRemark(line)) return true
+    return before === undefined ? lines.length < LINES_READ : !(isPiece(before) || isLeftOut(before.message))
   })
 
 const LONGEST_CHARACTER_BYTES = 4

@@ -30,8 +30,8 @@ describe('the last words of an app', () => {
   test('begin with no line whose beginning is not there', () => {
     const piece = 'x'.repeat(MAX_LINE_BYTES - 1)
     const left = 'Output came faster than it could be stored: 10 bytes were left out here.'
-    const whole = wholeLines(lines('whole', piece, 'end of it', 'whole', left, 'perhaps half', 'whole', piece, '==> remark', 'whole'))
-    expect(whole.map(({ message }) => message)).toEqual(['whole', piece, 'whole', left, 'whole', piece, '==> remark', 'whole'])
+    const whole = wholeLines(lines('whole', piece, 'end of it', 'whole', left, 'perhaps half', 'whole', piece, '==> remark', 'end of it'))
+    expect(whole.map(({ message }) => message)).toEqual(['whole', piece, 'whole', left, 'whole', piece, '==> remark'])
     expect(wholeLines(lines(...Array.from({ length: 100 }, (_, n) => `${n}`)))).toHaveLength(99)
   })
   test('begin where it says what went wrong', () => {
