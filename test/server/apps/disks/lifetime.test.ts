@@ -20,10 +20,6 @@ const visitBack = ({ name }: TestService, path: string): Promise<string> =>
     const { status, text } = await platform.ingress.visit(`${name}.localhost`, path)
     return status === 200 && text
   })
-const deploysText = async (service: TestService, deployId: string): Promise<string> => {
-  const { body } = await service.ask<{ logs?: { message: string }[] }>(`/deploys/${deployId}`)
-  return JSON.stringify(body)
-}
 
 describe('what is on a disk', () => {
   test('stays the same through a deploy, a rollback, a restart and a crash', async () => {
@@ -89,46 +85,6 @@ describe('what is on a disk', () => {
     expect(await visit(service, '/empty')).toBe('emptied')
     expect(await visit(service, '/put?again=fits')).toBe('put')
   }, 120_000)
-})
-
-describe('a stop-first deploy', () => {
-  test('that fails brings the old release back by itself', async () => {
-    const { service } = await makeServiceWithDisk(platform, 'returns')
-    const { id } = await service.goLive('hello-js', diskApp)
-    await visit(service, '/put?kept=yes')
-    const failed = await service.ends(await service.upload('crashes'))
-    expect(failed).toMatchObject({ status: 'update_failed', rollout: { strategy: 'stop_first' } })
-    expect(failed.reason).toContain('before it was healthy')
-    await service.settles('running')
-    expect(await visitBack(service, '/')).toBe(id)
-    expect(await visit(service, '/get?kept')).toBe('yes')
-  })
-
-  test('never has two instances at once', async () => {
-    const { service } = await makeServiceWithDisk(platform, 'alone')
-    await service.goLive('hello-js', diskApp)
-    let isOver = false
-    let most = 0
-    const running = () => platform.db.query("SELECT id FROM instances WHERE service_id = ? AND phase <> 'pending'").all(service.id).length
-    const watcher = (async () => {
-      while (!isOver) {
-        most = Math.max(most, running())
-        await Bun.sleep(1)
-      }
-    })()
-    const deploy = await service.goLive('hello-js', { ...diskApp, 'note.txt': 'other' })
-    isOver = true
-    await watcher
-    expect(most).toBe(1)
-    const log = await until('the log tells the gap', async () => {
-      const { body } = await service.ask<unknown>('')
-      expect(body).toMatchObject({
-        serviceDetails: { deployStrategy: 'stop_first', disk: { name: 'data', sizeGB: 1, mountPath: '/var/data' } },
-      })
-      return await deploysText(service, deploy.id)
-    })
-    expect(log).toContain('stop_first')
-  })
 })
 
 test('nothing of a disk is mounted on the machine, and a loop device is free when its service is deleted', async () => {

@@ -1,12 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { takeSnapshot } from '../../../../server/apps/disks/lifecycle/snapshots.ts'
-import { findSnapshot, insertSnapshot } from '../../../../server/apps/disks/snapshot-store.ts'
-import { diskById } from '../../../../server/apps/disks/store.ts'
-import { newId } from '../../../../server/platform/id.ts'
 import { runProcess } from '../../../../server/platform/process/spawn.ts'
-import { diskApp, diskOf, makeServiceWithDisk, type TestDisk } from '../../../support/disks.ts'
+import { diskApp, makeServiceWithDisk, type TestDisk } from '../../../support/disks.ts'
 import { type Platform, startPlatform } from '../../../support/platform.ts'
 import { makeService, type TestService } from '../../../support/service.ts'
 import { until } from '../../../support/until.ts'
@@ -18,7 +13,6 @@ beforeAll(async () => {
 afterAll(() => platform.close())
 
 const visit = async ({ name }: TestService, path = '/'): Promise<string> => (await platform.ingress.visit(`${name}.localhost`, path)).text
-const filesOf = (disk: TestDisk): string[] => readdirSync(join(platform.dataDir, 'disks', disk.id, 'snapshots')).sort()
 const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' }
 
 async function liveWithDisk(name: string): Promise<{ service: TestService; disk: TestDisk }> {
@@ -71,53 +65,6 @@ describe('a snapshot', () => {
     expect({ exitCode, stdout }).toMatchObject({ exitCode: 0 })
     expect(await visit(service, '/put?after=goes-on')).toBe('put')
   })
-
-  test('that cannot be taken leaves nothing but the reason', async () => {
-    const { service, disk } = await liveWithDisk('fails')
-    const { context } = platform
-    const stored = diskById(context.db, disk.id)
-    if (stored === undefined) throw new Error('no disk')
-    const key = newId('diskSnapshot')
-    insertSnapshot(context.db, { key, diskId: disk.id, status: 'creating', origin: 'daily', createdAt: Date.now() })
-    const snapshot = findSnapshot(context.db, disk.id, key)
-    if (snapshot === undefined) throw new Error('no snapshot')
-    const folder = join(platform.dataDir, 'disks', disk.id, 'snapshots')
-    rmSync(folder, { recursive: true })
-    await takeSnapshot(context, stored, snapshot)
-    mkdirSync(folder)
-    expect((await disk.snapshots()).find((one) => one.snapshotKey === key)).toMatchObject({ status: 'failed', reason: expect.any(String) })
-    expect(filesOf(disk)).toEqual([])
-    expect((await service.events()).some(({ type }) => type === 'disk_snapshot_failed')).toBe(true)
-    expect(await visit(service, '/put?still=works')).toBe('put')
-  })
-
-  test('is removed with its files, and one that is none of the disk is not found', async () => {
-    const { disk } = await liveWithDisk('removes')
-    const { snapshotKey } = await disk.snapshot()
-    expect(filesOf(disk)).toEqual([snapshotKey])
-    const other = await disk.ask(`/snapshots/restore`, { method: 'POST', json: { snapshotKey: 'snp-00000000000000000000' } })
-    expect(other.status).toBe(404)
-    expect((await disk.ask(`/snapshots/${snapshotKey}`, { method: 'DELETE' })).status).toBe(204)
-    await until('its file is gone', () => filesOf(disk).length === 0)
-    expect(await disk.snapshots()).toEqual([])
-  })
-
-  test('is taken daily, and old ones go', async () => {
-    const { disk } = await makeServiceWithDisk(platform, 'daily')
-    await disk.isAvailable()
-    const dayAgo = Date.now() - 25 * 60 * 60_000
-    platform.db.query('UPDATE disks SET created_at = ? WHERE id = ?').run(dayAgo, disk.id)
-    platform.context.work.poke('disk', disk.id)
-    await until('the daily one is there', async () => (await disk.snapshots())[0]?.status === 'available')
-    expect(await disk.snapshots()).toMatchObject([{ origin: 'daily' }])
-    platform.db.query('UPDATE disk_snapshots SET created_at = ? WHERE disk_id = ?').run(Date.now() - 8 * 24 * 60 * 60_000, disk.id)
-    platform.db.query('UPDATE disks SET created_at = ? WHERE id = ?').run(Date.now(), disk.id)
-    platform.context.work.poke('disk', disk.id)
-    await until(
-      'the old one is gone',
-      async () => filesOf(disk).every((name) => !name.endsWith('.new')) && (await disk.snapshots()).length <= 1,
-    )
-  })
 })
 
 describe('a disk', () => {
@@ -156,29 +103,5 @@ describe('a disk', () => {
     expect(await visit(heir, '/put?kept=changed')).toBe('put')
     const { uid } = platform.db.query<{ uid: number }, [string]>('SELECT uid FROM services WHERE id = ?').get(heir.id) ?? {}
     expect(JSON.parse(await visit(heir, '/where'))).toMatchObject({ root: '/srv/heirloom', uid })
-  })
-
-  test('that nobody wants any more is removed when its time is over', async () => {
-    const { service, disk } = await makeServiceWithDisk(platform, 'expires')
-    await disk.isAvailable()
-    await service.ask('', { method: 'DELETE' })
-    await until('it is gone', () => platform.db.query('SELECT id FROM services WHERE id = ?').get(service.id) === null)
-    platform.db.query('UPDATE disks SET kept_until = ? WHERE id = ?').run(Date.now() - 1, disk.id)
-    platform.context.work.poke('disk', disk.id)
-    await until('the disk is gone', async () => (await disk.ask()).status === 404)
-    await until('its folder, too', () => !existsSync(join(platform.dataDir, 'disks', disk.id)))
-  })
-
-  test('that is deleted leaves its service running without it', async () => {
-    const { service, disk } = await liveWithDisk('goes-on')
-    await visit(service, '/put?gone=soon')
-    expect((await disk.ask('', { method: 'DELETE' })).status).toBe(204)
-    await until('its folder is gone', () => !existsSync(join(platform.dataDir, 'disks', disk.id)))
-    await service.settles('running')
-    expect((await platform.ingress.visit('goes-on.localhost', '/where')).status).toBe(500)
-    expect((await service.ask<{ serviceDetails: object }>('')).body.serviceDetails).toMatchObject({ deployStrategy: 'rolling' })
-    const again = await platform.context.db.query('SELECT id FROM disks WHERE id = ?').get(disk.id)
-    expect(again).toBeNull()
-    expect((await diskOf(platform, disk.id).ask()).status).toBe(404)
   })
 })
