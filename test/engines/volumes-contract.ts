@@ -102,6 +102,7 @@ export function describeVolumes(name: string, makeWorld: () => VolumesWorld): vo
           () => volumes.usage(id, 'bytes', NEVER),
           () => volumes.snapshot(id, 'snp-a', NEVER),
           () => volumes.compactSnapshot(id, 'snp-a', NEVER),
+          () => volumes.listSnapshots(id),
           () => volumes.removeSnapshot(id, 'snp-a'),
           () => volumes.prepareRestore(id, restore),
           () => volumes.restore(id, { ...restore, keepAs: 'snp-b' }),
@@ -164,6 +165,7 @@ export function describeVolumes(name: string, makeWorld: () => VolumesWorld): vo
       await expect(volumes.snapshot(volume.id, key, AbortSignal.abort(reason))).rejects.toBe(reason)
       await expect(volumes.prepareRestore(volume.id, restore)).rejects.toMatchObject({ code: 'unavailable' })
       await expect(volumes.restore(volume.id, restore)).rejects.toMatchObject({ code: 'unavailable' })
+      expect(await volumes.listSnapshots(volume.id)).toEqual([])
       expect(await textIn(volume)).toBe('first')
     })
 
@@ -173,8 +175,10 @@ export function describeVolumes(name: string, makeWorld: () => VolumesWorld): vo
       await volumes.restore(volume.id, restore)
       expect(await volumes.compactSnapshot(volume.id, keepAs, NEVER)).toBeGreaterThan(0)
       expect(await volumes.compactSnapshot(volume.id, keepAs, NEVER)).toBeGreaterThan(0)
+      expect((await volumes.listSnapshots(volume.id)).sort()).toEqual([key, keepAs])
       await volumes.removeSnapshot(volume.id, key)
       await volumes.removeSnapshot(volume.id, key)
+      expect(await volumes.listSnapshots(volume.id)).toEqual([keepAs])
       await volumes.restore(volume.id, { key: keepAs, keepAs: 'snp-later', sizeGb: 1 })
       expect(await textIn(volume)).toBe('first')
     })

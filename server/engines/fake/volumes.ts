@@ -51,6 +51,7 @@ export function createFakeVolumes(machine: FakeMachine, capabilities: VolumeCapa
       signal.throwIfAborted()
       return await around('compactSnapshot', id, () => takenBy(snapshotIn(machine, id, key), 'bytes'))
     },
+    listSnapshots: (id) => around('listSnapshots', id, () => [...volumeIn(machine, id).snapshots.keys()]),
     async removeSnapshot(id, key) {
       checkPlainId(key)
       await around('removeSnapshot', id, () => void volumes.get(id)?.snapshots.delete(key))

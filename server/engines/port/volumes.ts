@@ -77,6 +77,9 @@ export interface Volumes {
    */
   compactSnapshot(id: string, key: string, signal: AbortSignal): Promise<number>
 
+  /** Keys of all snapshots that are there, content that a restore has replaced included. */
+  listSnapshots(id: string): Promise<string[]>
+
   /** Forgets a snapshot, or what was begun of one. */
   removeSnapshot(id: string, key: string): Promise<void>
 

@@ -52,7 +52,7 @@ async function change(context: AppContext, disk: StoredDisk): Promise<void> {
     case 'resizing':
       return await orRecordFailure(context, disk, () => grow(context, disk))
     case 'restoring':
-      return await orRecordFailure(context, disk, () => restore(context, disk))
+      return await restore(context, disk)
     case 'attaching':
       return await attach(context, disk)
     case 'deleting':
@@ -98,7 +98,14 @@ async function prepare(context: AppContext, disk: StoredDisk): Promise<void> {
 async function restore(context: AppContext, disk: StoredDisk): Promise<void> {
   const { restoreKey: snapshot, replacedKey: replaced } = disk
   if (snapshot === null || replaced === null) return settle(context, disk)
-  await context.engine.volumes.restore(disk.id, { key: snapshot, keepAs: replaced, sizeGb: disk.sizeGb })
+  const { volumes } = context.engine
+  try {
+    await volumes.restore(disk.id, { key: snapshot, keepAs: replaced, sizeGb: disk.sizeGb })
+  } catch (error) {
+    // Once today's content is out of its place there is no way back: the driver tries again until the other is in it.
+    if ((await volumes.listSnapshots(disk.id)).includes(replaced)) throw error
+    return recordFailure(context, disk, error)
+  }
   context.db.transaction(() => {
     insertSnapshot(context.db, { key: replaced, diskId: disk.id, status: 'available', origin: 'before_restore', createdAt: context.now() })
     settle(context, disk)
@@ -137,14 +144,18 @@ async function orRecordFailure(context: AppContext, disk: StoredDisk, act: () =>
   try {
     await act()
   } catch (error) {
-    if (context.stopping.aborted) throw error
-    context.log.error('disk not changed', { diskId: disk.id, status: disk.status, ...describeError(error) })
-    const reason = reasonOf(error)
-    context.db.transaction(() => {
-      settle(context, disk)
-      recordDiskEvent(context, disk, disk.status === 'resizing' ? 'disk_resize_failed' : 'disk_restore_failed', { reason })
-    })()
+    recordFailure(context, disk, error)
   }
+}
+
+function recordFailure(context: AppContext, disk: StoredDisk, error: unknown): void {
+  if (context.stopping.aborted) throw error
+  context.log.error('disk not changed', { diskId: disk.id, status: disk.status, ...describeError(error) })
+  const reason = reasonOf(error)
+  context.db.transaction(() => {
+    settle(context, disk)
+    recordDiskEvent(context, disk, disk.status === 'resizing' ? 'disk_resize_failed' : 'disk_restore_failed', { reason })
+  })()
 }
 
 const reasonOf = (error: unknown): string =>

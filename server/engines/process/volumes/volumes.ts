@@ -86,6 +86,7 @@ export function openVolumes({ dir, mounts, needed, room }: ProcessVolumesOptions
       signal.throwIfAborted()
       return await bytesAt(path)
     },
+    listSnapshots: async (id) => (await readdir(placesIn(id).snapshots)).filter((name) => !name.endsWith(FRESH)),
     removeSnapshot: async (id, key) => {
       const path = snapshotIn(placesIn(id), key)
       for (const one of [path, `${path}${FRESH}`]) await removeTree(one)

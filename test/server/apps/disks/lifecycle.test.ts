@@ -167,6 +167,8 @@ describe('a snapshot', () => {
       expect(filesOn(disk).get('note')).toBe('second')
     }
     expect((await typesOf(service)).filter((type) => type === 'disk_restore_failed')).toHaveLength(2)
+    // Once it has taken effect there is no way back, and it is asked for again.
+    platform.machine.faults.inject('volumes.restore', { kind: 'lost' })
     await disk.restore(snapshotKey)
     expect(filesOn(disk).get('note')).toBe('first')
     const [before] = await disk.snapshots()
