@@ -1,7 +1,7 @@
 import type { Deploy, DeployCreate, DeployTrigger, RollbackBody } from '../../../shared/deploy.ts'
 import { isDeployRunning } from '../../../shared/deploy.ts'
 import { AppError } from '../../../shared/error.ts'
-import { withinQuotas } from '../../identity/quotas/keep.ts'
+import { withinQuotas } from '../../identity/quotas/enforce.ts'
 import { newId } from '../../platform/id.ts'
 import type { AppContext } from '../context.ts'
 import { readSecrets } from '../services/env-store.ts'

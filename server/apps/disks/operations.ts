@@ -1,7 +1,7 @@
 import { type DiskCreate, type DiskPatch, keptDiskDays } from '../../../shared/disk.ts'
 import { AppError, invalidValue } from '../../../shared/error.ts'
 import { traitsOf } from '../../../shared/service-type.ts'
-import { withinQuotas } from '../../identity/quotas/keep.ts'
+import { withinQuotas } from '../../identity/quotas/enforce.ts'
 import { isWithin } from '../../identity/scopes/scope.ts'
 import { newId } from '../../platform/id.ts'
 import type { Owner } from '../../runtime/owner.ts'

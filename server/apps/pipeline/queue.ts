@@ -1,6 +1,6 @@
 import type { AppError } from '../../../shared/error.ts'
 import { countWorkspaces } from '../../identity/memberships/store.ts'
-import { limitsIn } from '../../identity/quotas/keep.ts'
+import { limitsIn } from '../../identity/quotas/enforce.ts'
 import { describeError } from '../../platform/server-log.ts'
 import { pause } from '../../platform/work/clock.ts'
 import type { AppContext } from '../context.ts'

@@ -1,7 +1,7 @@
 import { AppError } from '../../../shared/error.ts'
 import type { Operations } from '../../../shared/operations/all.ts'
 import type { Handlers } from '../../http/handlers/call.ts'
-import { requirePlace } from '../../identity/quotas/keep.ts'
+import { requirePlace } from '../../identity/quotas/enforce.ts'
 import { inOneChange } from '../../platform/db/change.ts'
 import { newShellId } from '../../platform/id.ts'
 import { describeError } from '../../platform/server-log.ts'

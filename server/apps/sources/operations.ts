@@ -11,7 +11,7 @@ import { ensureServiceFolders } from '../../platform/service-folders.ts'
 import { whileThereIsRoom } from '../../runtime/space/room.ts'
 import type { AppContext } from '../context.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
-import { extractApart } from './extract/apart.ts'
+import { extractIsolated } from './extract/isolated.ts'
 import { DEFAULT_EXTRACT_LIMITS } from './extract/rules.ts'
 import { receiveUpload, TEMPORARY_PREFIX } from './receive.ts'
 import { insertSource, type StoredSource, sourceFile } from './store.ts'
@@ -50,7 +50,7 @@ async function take<T>(context: AppContext, upload: Upload<T>): Promise<T> {
   const begun = { id: newId('source'), serviceId: service.id, sha256, sizeBytes, format }
   const kept = { archive: sourceFile(context.paths, begun), unpacked: unpackedDir(context, begun) }
   try {
-    const { fileCount } = await extractApart({ ...received, into, limits: extractLimits(context), signal })
+    const { fileCount } = await extractIsolated({ ...received, into, limits: extractLimits(context), signal })
     upload.requireRight()
     refuseDeleted(context, service.id)
     await ensureServiceFolders(context.paths, service)
@@ -94,7 +94,7 @@ async function unpack(context: AppContext, source: StoredSource, { into, signal 
   )
   if (isThere) return
   const path = sourceFile(context.paths, source)
-  await extractApart({ path, format: source.format, into, limits: extractLimits(context), signal })
+  await extractIsolated({ path, format: source.format, into, limits: extractLimits(context), signal })
 }
 
 export const presentSource = ({ id, sha256, sizeBytes, fileCount }: StoredSource): Source => ({ id, sha256, sizeBytes, fileCount })

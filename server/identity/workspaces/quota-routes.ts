@@ -4,7 +4,7 @@ import { allQuotas, type Quota, quotaNames } from '../../../shared/quota.ts'
 import type { Actor, Handlers } from '../../http/handlers/call.ts'
 import type { IdentityContext } from '../context.ts'
 import { readSeeded } from '../memberships/seeded.ts'
-import { limitsIn, usageOf } from '../quotas/keep.ts'
+import { limitsIn, usageOf } from '../quotas/enforce.ts'
 import { ownLimits, setLimits } from '../quotas/store.ts'
 import { requireDetails } from './operations.ts'
 

@@ -7,7 +7,7 @@ import { defaultControls, type ServiceControls } from '../../../../shared/servic
 import { detailsIn } from '../../../../shared/service-details.ts'
 import { defaultLabels } from '../../../../shared/service-labels.ts'
 import { traitsOf } from '../../../../shared/service-type.ts'
-import { withinQuotas } from '../../../identity/quotas/keep.ts'
+import { withinQuotas } from '../../../identity/quotas/enforce.ts'
 import { newId } from '../../../platform/id.ts'
 import { describeError } from '../../../platform/server-log.ts'
 import type { AppContext } from '../../context.ts'

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { extractApart } from '../../../../../server/apps/sources/extract/apart.ts'
+import { extractIsolated } from '../../../../../server/apps/sources/extract/isolated.ts'
 import { DEFAULT_EXTRACT_LIMITS as limits } from '../../../../../server/apps/sources/extract/rules.ts'
 import { spawnProcess } from '../../../../../server/platform/process/spawn.ts'
 import { tarGz } from '../../../../support/archives.ts'
@@ -26,23 +26,25 @@ async function taskOf(archive: Uint8Array) {
 
 test('unpacks and tells what it unpacked', async () => {
   const task = await taskOf(await tarGz([{ name: 'a/b', content: 'hello' }]))
-  expect(await extractApart(task)).toEqual({ fileCount: 1, totalBytes: 5 })
+  expect(await extractIsolated(task)).toEqual({ fileCount: 1, totalBytes: 5 })
   expect(await readFile(join(task.into, 'a/b'), 'utf8')).toBe('hello')
 })
 
 test('what is refused is refused in the same words, and nothing is left', async () => {
   const task = await taskOf(await tarGz([{ name: '../x', content: '' }]))
-  await expect(extractApart(task)).rejects.toMatchObject({
+  await expect(extractIsolated(task)).rejects.toMatchObject({
     code: 'bad_request',
     message: expect.stringContaining('climbs with ".."'),
   })
-  await expect(extractApart({ ...task, path: join(box, 'none') })).rejects.toMatchObject({ code: 'unavailable' })
+  await expect(extractIsolated({ ...task, path: join(box, 'none') })).rejects.toMatchObject({ code: 'unavailable' })
   expect(await readdir(box)).toEqual(['archive'])
 })
 
 test('ten at once all come to their end', async () => {
   const task = await taskOf(await tarGz([{ name: 'a', content: 'hello' }]))
-  const results = await Promise.all(Array.from({ length: 10 }, (_, index) => extractApart({ ...task, into: join(box, `tree-${index}`) })))
+  const results = await Promise.all(
+    Array.from({ length: 10 }, (_, index) => extractIsolated({ ...task, into: join(box, `tree-${index}`) })),
+  )
   expect(results.map(({ fileCount }) => fileCount)).toEqual(Array.from({ length: 10 }, () => 1))
 })
 
@@ -50,7 +52,7 @@ test('ends with the reason when aborted, and leaves nothing', async () => {
   const task = await taskOf(await manyFiles())
   const abort = new AbortController()
   const reason = new Error('canceled')
-  const extraction = extractApart({ ...task, signal: abort.signal })
+  const extraction = extractIsolated({ ...task, signal: abort.signal })
   const told = expect(extraction).rejects.toBe(reason)
   await until('it has begun', () => existsSync(task.into))
   abort.abort(reason)
@@ -60,8 +62,8 @@ test('ends with the reason when aborted, and leaves nothing', async () => {
 
 test('ends with whoever wanted it, however that ended, and leaves nothing', async () => {
   const task = await taskOf(await manyFiles())
-  const module = import.meta.resolve('../../../../../server/apps/sources/extract/apart.ts')
-  const script = `const { extractApart } = await import(${JSON.stringify(module)}); await extractApart(${JSON.stringify(task)})`
+  const module = import.meta.resolve('../../../../../server/apps/sources/extract/isolated.ts')
+  const script = `const { extractIsolated } = await import(${JSON.stringify(module)}); await extractIsolated(${JSON.stringify(task)})`
   const parent = spawnProcess([process.execPath, '-e', script], { env: { BUN_BE_BUN: '1' } })
   await until('it has begun', () => existsSync(task.into))
   parent.kill('SIGKILL')

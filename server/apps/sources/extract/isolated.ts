@@ -12,7 +12,7 @@ const program = isCompiled ? [process.execPath, 'extract'] : [process.execPath, 
 const MOST_AT_ONCE = 4
 
 /** The process ends with us. @throws what `extractArchive` throws, and AppError unavailable when that process was killed. */
-export async function extractApart({ signal, ...task }: ExtractOptions): Promise<ExtractResult> {
+export async function extractIsolated({ signal, ...task }: ExtractOptions): Promise<ExtractResult> {
   await takePlace()
   try {
     signal?.throwIfAborted()
