@@ -10,17 +10,28 @@ import { createFakeArtifacts } from '../../server/runtime/artifacts/fake.ts'
 import { noQuota } from '../../server/runtime/space/quota.ts'
 import { closeInTurn } from './closing.ts'
 import { makeDataDir } from './data-dir.ts'
-import { idleIngress, idleRoutes, idleTelemetry } from './idle-parts.ts'
+import { type Answer, visitor } from './fake-visitor.ts'
+import { hurryClock } from './hurried-clock.ts'
+import { idleTelemetry } from './idle-parts.ts'
 import { deleteServices } from './platform.ts'
+import { type RecordingIngress, recordIngress } from './recording-ingress.ts'
 import { largeMachine, type TestServer, testAdmin, testStaticToken } from './server.ts'
 
 /** A server that decides everything as the real one does, and whose builds and instances run in memory. */
 export interface FakePlatform extends TestServer {
   machine: FakeMachine
+  ingress: RecordingIngress
+  /** Asks a service by its host name, as a visitor does: one of its routes' targets after the other answers as its program says. */
+  visit(name: string, path?: string): Promise<Answer>
 }
 
-/** Starts it with all its work going. Nobody is routed, and commands are those of engines/fake/program.ts. */
-export async function startFakePlatform(env: Record<string, string> = {}): Promise<FakePlatform> {
+/** Tests of what takes its time can have all of that pass faster. */
+export interface FakePlatformOptions {
+  speed?: number
+}
+
+/** Starts it with all its work going. Commands are those of engines/fake/program.ts. */
+export async function startFakePlatform(env: Record<string, string> = {}, { speed = 1 }: FakePlatformOptions = {}): Promise<FakePlatform> {
   const data = makeDataDir()
   const given = {
     CP_DATA_DIR: data.dir,
@@ -35,8 +46,11 @@ export async function startFakePlatform(env: Record<string, string> = {}): Promi
   const config = readConfig(given, {}, process.getuid?.() === 0)
   const logged: string[] = []
   const log = createServerLog((line) => logged.push(line))
-  const machine = createFakeMachine()
+  const clock = hurryClock(speed)
+  const machine = createFakeMachine(clock)
+  const ingress = recordIngress()
   const artifacts = createFakeArtifacts()
+  const telemetry = idleTelemetry(data.paths, log)
   const { context, work, close } = await compose({
     config,
     version: '0.0.0-test',
@@ -45,11 +59,12 @@ export async function startFakePlatform(env: Record<string, string> = {}): Promi
       engine: createFakeEngine(machine, { hasArtifact: artifacts.has }),
       artifacts,
       builder: createFakeBuilder(artifacts),
-      ingress: idleIngress,
-      routes: idleRoutes,
+      ...clock,
+      dial: machine.dial,
+      ingress: ingress.client,
       diskQuota: noQuota('a test limits nobody'),
       machine: largeMachine,
-      telemetry: idleTelemetry(data.paths, log),
+      telemetry: { ...telemetry, traffic: { ...telemetry.traffic, sampledAt: clock.now } },
     },
   })
   const app = createApp(context)
@@ -63,6 +78,8 @@ export async function startFakePlatform(env: Record<string, string> = {}): Promi
     adminToken: testStaticToken,
     logged,
     machine,
+    ingress,
+    visit: visitor({ ingress, dial: machine.dial, domain: config.CP_BASE_DOMAIN }),
     async close() {
       await closeInTurn({
         'removing services': () => deleteServices(context),

@@ -1,5 +1,6 @@
 import type { IngressClient } from '../../server/ingress/control/client.ts'
 import type { ProxyTarget, Route, RouteTable } from '../../server/ingress/tables/route-table.ts'
+import { createLeases, type Leases } from '../../server/platform/work/leases.ts'
 import { AppError } from '../../shared/error.ts'
 import { idleIngress } from './idle-parts.ts'
 
@@ -8,8 +9,10 @@ export interface RecordingIngress {
   readonly client: IngressClient
   /** While set, it answers nothing but that it is away. */
   isAway: boolean
-  /** Instances that requests are on their way to. */
+  /** Instances that are taken to have a request under way. */
   readonly busy: Set<string>
+  /** Requests under way, by the instances that they were led to. */
+  readonly underWay: Leases
   readonly table: RouteTable
   /** Where requests for a service go; undefined where the ingress does not know it. */
   routeOf(serviceId: string): Route | undefined
@@ -20,6 +23,7 @@ export interface RecordingIngress {
 
 export function recordIngress(): RecordingIngress {
   const busy = new Set<string>()
+  const underWay = createLeases()
   const listeners: ((table: RouteTable, before: RouteTable) => void)[] = []
   let table: RouteTable = { version: 0, hosts: {} }
   const present = () => {
@@ -35,7 +39,7 @@ export function recordIngress(): RecordingIngress {
     },
     async drainState(id) {
       present()
-      return { inFlight: busy.has(id) ? 1 : 0, tunnels: 0 }
+      return { inFlight: underWay.countOf(id) + (busy.has(id) ? 1 : 0), tunnels: 0 }
     },
     async closeTunnels() {
       present()
@@ -49,6 +53,7 @@ export function recordIngress(): RecordingIngress {
     client,
     isAway: false,
     busy,
+    underWay,
     get table() {
       return table
     },

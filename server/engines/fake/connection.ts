@@ -19,7 +19,7 @@ export const dialAmong =
     return connectTo(speaker, on, clock)
   }
 
-/** A connection to a program that speaks HTTP: each request head is answered with the status that the program has for its path, or never. */
+/** A connection to a program that speaks HTTP: each request head is answered as the program answers its path, or never. */
 function connectTo({ program, ended }: Speaker, on: ConnectionEvents, clock: Clock): Connection {
   let isOpen = true
   let asked = ''
@@ -28,16 +28,18 @@ function connectTo({ program, ended }: Speaker, on: ConnectionEvents, clock: Clo
     isOpen = false
   }
   void ended.then(close)
-  const answer = (head: string) => {
+  const reply = (head: string) => {
     const path = head.split(' ', 2)[1] ?? '/'
-    const status = program.statusOf(path)
-    if (isOpen && status !== undefined) on.data(new TextEncoder().encode(`HTTP/1.1 ${status} Fake\r\nContent-Length: 0\r\n\r\n`))
+    const answer = program.answerTo(path)
+    if (!isOpen || answer === undefined) return
+    const { status, text } = answer
+    on.data(new TextEncoder().encode(`HTTP/1.1 ${status} Fake\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`))
   }
   return {
     write(text) {
       const [head = '', ...more] = (asked + text).split(HEAD_END)
       asked = more.length === 0 ? head : more.join(HEAD_END)
-      if (more.length > 0) clock.after(0, () => answer(head))
+      if (more.length > 0) clock.after(0, () => reply(head))
     },
     cut() {
       isOpen = false

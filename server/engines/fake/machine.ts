@@ -46,8 +46,8 @@ export interface FakeMachine {
   starts(id: string): number
   /** Ids of what runs now, known to the engine or not. */
   running(): string[]
-  /** Ends a workload by itself, as a crash does. */
-  crash(id: string): void
+  /** Ends a workload by itself, as a crash does: by a signal, or with this exit code. */
+  crash(id: string, exitCode?: number): void
   /** The engine's own service starts anew: with its records, or, having lost them, knowing nothing of what it started, which then runs on unknown. */
   restart(options: { forgets: boolean }): void
   /** Everything ends and nobody sees how; the records stay. */
@@ -139,7 +139,7 @@ export function createFakeMachine(clock: Clock = realClock): FakeMachine {
     dial: dialAmong(running, clock),
     starts: (id) => started.get(id) ?? 0,
     running: () => running().map(({ id }) => id),
-    crash: (id) => runs.get(id)?.program.kill('SIGSEGV'),
+    crash: (id, exitCode) => runs.get(id)?.program.crash(exitCode === undefined ? { signal: 'SIGSEGV' } : { exitCode }),
     restart: ({ forgets }) => {
       if (!forgets) return
       epochs++

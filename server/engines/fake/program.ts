@@ -7,6 +7,7 @@ import type { End } from '../port/end.ts'
  *   print TEXT     writes a line             printenv       writes its environment, each variable ended by NUL
  *   wait MS        does nothing so long      listen [PORT]  listens at its port, or another
  *   answer STATUS [PATH]   from here on answers requests for the path, or for any, with this status, or with `nothing`
+ *   say TEXT       from here on its answers are this text, each $NAME in it the variable of its environment
  *   exit CODE      ends                      die SIGNAL     ends by a signal         oom   is killed for its memory
  *   polite TEXT    from here on writes a line and exits with 0 when asked to end      deaf  from here on ignores being asked
  *   serve          goes on for ever          echo           writes back what is typed, for ever
@@ -45,6 +46,7 @@ const encode = (text: string) => new TextEncoder().encode(text)
 export class Program {
   readonly ports = new Set<number>()
   readonly #answers = new Map<string, string>()
+  #says = ''
   readonly #options: ProgramOptions
   readonly #steps: Step[]
   #onTerm: 'die' | 'ignore' | { says: string } = 'die'
@@ -74,10 +76,15 @@ export class Program {
     this.#end({ signal })
   }
 
-  /** What it answers a request for a path with, 200 unless it says otherwise; undefined where it answers nothing, as while it is frozen. */
-  statusOf(path: string): number | undefined {
+  /** What it answers a request for a path with, 200 unless told otherwise; undefined where it answers nothing, as while it is frozen. */
+  answerTo(path: string): { status: number; text: string } | undefined {
     const answer = this.#answers.get(path) ?? this.#answers.get(ANY_PATH) ?? '200'
-    return this.#isFrozen || answer === 'nothing' ? undefined : Number(answer)
+    return this.#isFrozen || answer === 'nothing' ? undefined : { status: Number(answer), text: this.#says }
+  }
+
+  /** Ends it as if by itself. */
+  crash(end: Partial<End>): void {
+    this.#end(end)
   }
 
   type(bytes: Uint8Array): void {
@@ -113,6 +120,9 @@ export class Program {
         return 'next'
       case 'listen':
         this.ports.add(text === '' ? (this.#options.port ?? 0) : Number(text))
+        return 'next'
+      case 'say':
+        this.#says = text.replace(/\$(\w+)/g, (_, name: string) => this.#options.env[name] ?? '')
         return 'next'
       case 'answer':
         this.#setAnswer(text)

@@ -1,35 +1,29 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { processOf } from '../../../support/instance-process.ts'
-import { type Platform, startPlatform } from '../../../support/platform.ts'
+import { type FakePlatform, startFakePlatform } from '../../../support/fake-platform.ts'
 import { makeService, type TestService } from '../../../support/service.ts'
 import { until } from '../../../support/until.ts'
 
-let platform: Platform
+let platform: FakePlatform
 beforeAll(async () => {
-  platform = await startPlatform({ CP_HEALTH_TIMEOUT_SECONDS: '3' })
+  platform = await startFakePlatform({ CP_HEALTH_TIMEOUT_SECONDS: '3' }, { speed: 2 })
 })
 afterAll(() => platform.close())
 
-const visit = ({ name }: TestService, path = '/') => platform.ingress.visit(`${name}.localhost`, path)
+const visit = ({ name }: TestService) => platform.visit(name)
 const post = (service: TestService, path: string, json?: unknown) =>
   service.ask(path, { method: 'POST', ...(json === undefined ? {} : { json }) })
 const ids = (instances: { id: string }[]) => instances.map(({ id }) => id)
 
-/** Answers with its pid and instance; GET /die ends it; listens only while FILE_OK is not `no`. */
-const app = {
-  'server.js': `
-    const { createServer } = require('node:http')
-    if (process.env.MUTE) setInterval(() => {}, 1000)
-    else createServer((request, response) => {
-      if (request.url === '/die') process.exit(9)
-      response.end(process.env.CPD_INSTANCE_ID)
-    }).listen(process.env.PORT, '127.0.0.1')
-    process.on('SIGTERM', () => process.exit(0))`,
+/** Has an instance that serves end by itself. */
+async function die(service: TestService): Promise<void> {
+  const [one] = platform.ingress.targetsOf(service.id)
+  platform.machine.crash(one?.instanceId ?? '', 9)
 }
 
-async function live(name: string, details: Record<string, unknown> = {}): Promise<TestService> {
-  const service = await makeService(platform, { name, serviceDetails: details })
-  await service.goLive('hello-js', app)
+async function live(name: string, details: Record<string, unknown> = {}, startCommand = 'say $CPD_INSTANCE_ID; listen; serve') {
+  const own = { runtime: 'node', envSpecificDetails: { startCommand } }
+  const service = await makeService(platform, { name, serviceDetails: { ...own, ...details } })
+  await service.goLive('hello-js')
   return service
 }
 
@@ -62,7 +56,7 @@ describe('a restart', () => {
       .query<{ id: string; launch: string }, [string]>('SELECT id, launch FROM releases WHERE service_id = ?')
       .get(service.id)
     const setLaunch = (launch: string) => db.query('UPDATE releases SET launch = ? WHERE id = ?').run(launch, released?.id ?? '')
-    setLaunch(JSON.stringify({ ...JSON.parse(released?.launch ?? ''), startCommand: 'sleep 600' }))
+    setLaunch(JSON.stringify({ ...JSON.parse(released?.launch ?? ''), startCommand: 'serve' }))
     await post(service, '/restart')
     await service.settles('running', 'starting')
     await until('the restart is given up', async () =>
@@ -118,7 +112,7 @@ describe('an instance that dies', () => {
   test('is started again under its own id, and the events tell how it ended', async () => {
     const service = await live('dies')
     const [before] = await service.settles('running')
-    await visit(service, '/die')
+    await die(service)
     await service.settles('restarting')
     expect((await visit(service)).status).toBe(502)
     const [after] = await service.settles('running')
@@ -128,20 +122,10 @@ describe('an instance that dies', () => {
     expect(failed?.details).toMatchObject({ instanceId: before?.id, exitCode: 9, signal: null, reason: 'It exited with code 9' })
   })
 
-  test('as its monitor was killed is started again at once, and the events tell so', async () => {
-    const service = await live('kept')
-    const [before] = await service.settles('running')
-    process.kill(processOf(platform.context.paths, before?.id ?? '').parentPid, 'SIGKILL')
-    const failed = await until('the events tell', async () => (await service.events()).find(({ type }) => type === 'server_failed'))
-    expect(failed.details).toMatchObject({ instanceId: before?.id, exitCode: null, reason: expect.stringContaining('monitor') })
-    const [after] = await service.settles('running')
-    expect(after).toMatchObject({ id: before?.id, restarts: 0 })
-  })
-
   test('leaves the requests to the others', async () => {
     const service = await live('shares', { numInstances: 2 })
     await service.settles('running', 'running')
-    await visit(service, '/die')
+    await die(service)
     await until('one is left', async () => (await service.instances()).filter(({ status }) => status === 'running').length === 1)
     // The database knows a moment before the ingress does.
     await platform.context.routes.publish()
@@ -158,19 +142,19 @@ describe('an instance that dies', () => {
     const exits = Array.from({ length: 4 }, (_, index) => ({ at: at - 1000 * index, exitCode: 1, signal: null, oomKilled: false }))
     // Four deaths with their pauses would take 15 s.
     platform.db.query('UPDATE workloads SET exits = ? WHERE id = ?').run(JSON.stringify(exits), instance?.id ?? '')
-    await visit(service, '/die')
+    await die(service)
     await service.settles('crash_looping')
     await post(service, '/suspend')
     await service.settles()
   })
 
   test('though the engine was not told to forget its last run is started all the same', async () => {
-    const service = await live('forgotten')
+    const service = await live('forgotten', {}, 'wait 2000; say $CPD_INSTANCE_ID; listen; serve')
     const [instance] = await service.settles('running')
     const id = instance?.id ?? ''
     // A control plane that is killed after it has written the end down leaves this.
     await platform.context.engine.stop(id, { graceMs: 0 })
-    platform.db.query("UPDATE workloads SET phase = 'pending', start_at = ? WHERE id = ?").run(Date.now() + 300, id)
+    platform.db.query("UPDATE workloads SET phase = 'pending', start_at = ? WHERE id = ?").run(platform.context.now() + 600, id)
     platform.context.work.poke('service', service.id)
     await service.settles('starting')
     await service.settles('running')
