@@ -15,7 +15,7 @@ import type { TrafficReader, TrafficWindow } from '../../server/telemetry/traffi
 export const idleEngine: Engine = {
   name: 'idle',
   epoch: 'idle',
-  capabilities: { ownNetworks: false, stacks: ['host'] },
+  capabilities: { ownNetworks: false, siblingConnections: false, freeze: true, terminals: ['joined', 'own'], stacks: ['host'] },
   output: {
     open: () => ({ hasNew: () => false, read: async () => undefined, release: async (cursor) => cursor, remove: async () => {} }),
     list: async () => [],

@@ -3,6 +3,7 @@ import { pause } from '../../platform/work/clock.ts'
 import type { AppContext } from '../context.ts'
 import { diskOfService } from '../disks/store.ts'
 import type { StoredInstance } from '../workloads/instance-store.ts'
+import { hasSiblings } from './siblings.ts'
 
 const DRAIN_POLL_MS = 50
 /** With a disk nothing serves until the instance has gone, so its requests have less time. */
@@ -26,11 +27,10 @@ export async function awaitRequests(context: AppContext, instance: StoredInstanc
   }
 }
 
-async function askWhetherBusy({ ingress, engine }: AppContext, { id, port }: StoredInstance): Promise<boolean | undefined> {
-  // Its siblings do not go through the ingress; whether they wait for an answer cannot be seen, only that they are connected.
-  if ((await engine.siblingConnections(id, port)) > 0) return true
+async function askWhetherBusy({ ingress, engine }: AppContext, instance: StoredInstance): Promise<boolean | undefined> {
+  if (await hasSiblings(engine, instance)) return true
   try {
-    const { inFlight, tunnels } = await ingress.drainState(id)
+    const { inFlight, tunnels } = await ingress.drainState(instance.id)
     return inFlight > 0 || tunnels > 0
   } catch {
     return undefined

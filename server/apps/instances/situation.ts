@@ -9,7 +9,7 @@ import { guardOf } from './guard.ts'
 import type { Situation } from './plan.ts'
 import { sleepOf } from './sleep.ts'
 
-export function situationOf(context: Pick<AppContext, 'db' | 'config' | 'now' | 'traffic'>, service: StoredService): Situation {
+export function situationOf(context: Pick<AppContext, 'db' | 'config' | 'now' | 'traffic' | 'engine'>, service: StoredService): Situation {
   const disk = diskRules(context, service)
   const candidate = unfinishedDeploys(context.db, service.id).find((deploy) => deploy.status === 'update_in_progress')
   return {

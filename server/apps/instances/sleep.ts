@@ -6,19 +6,27 @@ import { unfinishedDeploys } from '../deploys/store.ts'
 import { forgetOldEvents, recordEvent } from '../events/store.ts'
 import { type StoredService, type StoredSleep, serviceById, setAsleep, setAwake } from '../services/store.ts'
 import { instanceById, instancesOf, updateInstance } from '../workloads/instance-store.ts'
+import { hasSiblings } from './siblings.ts'
 import type { SleepState, WakeReason } from './sleep-plan.ts'
 
 const AWAKEN_DEADLINE_MS = 5000
 const AWAKEN_POLL_MS = 10
 const KEPT_EVENTS = 1000
 
-export function sleepOf(context: Pick<AppContext, 'db' | 'traffic'>, service: StoredService): SleepState {
-  const { mode, idleSeconds } = service.controls.sleep
+export function sleepOf(context: Pick<AppContext, 'db' | 'traffic' | 'engine'>, service: StoredService): SleepState {
+  const { idleSeconds } = service.controls.sleep
+  const mode = modeOf(context, service)
   const [asleep, hasWoken, countedUntil] = [service.asleep?.how, service.wokenAt !== null, context.traffic.sampledAt()]
   const never = { asleep, wanted: undefined, dueAt: Number.POSITIVE_INFINITY, countedUntil, hasWoken }
   if (mode === 'off' || !traitsOf(service.type).isProxied) return never
   const mayBegin = asleep !== undefined || unfinishedDeploys(context.db, service.id).length === 0
   return mayBegin ? { ...never, wanted: mode, dueAt: stirredAt(context, service) + idleSeconds * 1000 } : never
+}
+
+/** A service whose instances could be frozen when that was asked for, and cannot be any more, has them stopped. */
+function modeOf({ engine }: Pick<AppContext, 'engine'>, { controls }: StoredService): StoredService['controls']['sleep']['mode'] {
+  const { mode } = controls.sleep
+  return mode === 'freeze' && !engine.capabilities.freeze ? 'stop' : mode
 }
 
 function stirredAt({ db, traffic }: Pick<AppContext, 'db' | 'traffic'>, service: StoredService): number {
@@ -80,8 +88,8 @@ async function isInUse(context: AppContext, service: StoredService, instanceIds:
     for (const id of instanceIds) {
       const { inFlight, tunnels } = await ingress.drainState(id)
       if (inFlight > 0 || tunnels > 0) return true
-      const port = instanceById(db, id)?.port
-      if (port !== undefined && (await engine.siblingConnections(id, port)) > 0) return true
+      const instance = instanceById(db, id)
+      if (instance !== undefined && (await hasSiblings(engine, instance))) return true
     }
     return (await engine.list()).some(({ kind, serviceId }) => kind === 'task' && serviceId === service.id)
   } catch (error) {

@@ -26,7 +26,7 @@ export function linksOf(owners: readonly ListeningOwner[]): LinkedService[] {
   return owners.map(({ id, workspaceId, name, slug, uid, instanceIds }) => {
     const plain = slugify(name)
     const names = plain !== slug && isAlone(workspaceId, plain) ? [slug, plain] : [slug]
-    return { serviceId: id, number: uid, networkId: workspaceId, names, instanceIds }
+    return { owner: { serviceId: id, workspaceId, number: uid }, names, instanceIds }
   })
 }
 

@@ -1,7 +1,8 @@
-import { AppError, type ErrorDetail } from '../../../shared/error.ts'
+import { AppError, type ErrorDetail, invalidValue } from '../../../shared/error.ts'
 import { parseIpRange } from '../../../shared/ip-address.ts'
 import type { ServiceControls } from '../../../shared/service-controls.ts'
 import type { AnyDetailsInput } from '../../../shared/service-details.ts'
+import type { Capabilities } from '../../engines/port/port.ts'
 import { problemOfSchedule, problemOfTimezone } from '../cron-jobs/schedule.ts'
 
 type AllowList = NonNullable<AnyDetailsInput['ipAllowList']>
@@ -22,6 +23,15 @@ export function applyControls(controls: ServiceControls, input: AnyDetailsInput)
       overlapPolicy: input.overlapPolicy ?? controls.cron.overlapPolicy,
     },
   }
+}
+
+/** @throws AppError validation_failed where a service is to be frozen while it sleeps, was not before, and the engine cannot do that. */
+export function refuseFreezing({ freeze }: Pick<Capabilities, 'freeze'>, before: ServiceControls, after: ServiceControls): void {
+  if (freeze || after.sleep.mode !== 'freeze' || before.sleep.mode === 'freeze') return
+  throw invalidValue(
+    '/serviceDetails/sleep/mode',
+    'Instances cannot be frozen where this server runs them. Let the service sleep with stop.',
+  )
 }
 
 export const isEverywhere = (list: AllowList): boolean => list.some(({ cidrBlock }) => /\/0+$/.test(cidrBlock))

@@ -10,6 +10,7 @@ import { prepareWorkload } from '../launch/launch.ts'
 import type { StoredService } from '../services/store.ts'
 import { jobById, type StoredJob, updateJob } from '../workloads/job-store.ts'
 import type { ShellEnd } from './session.ts'
+import { requireOwnTerminals } from './target.ts'
 
 export interface TerminalJob {
   job: StoredJob
@@ -27,6 +28,7 @@ export function beginTerminalJob(
   { startCommand, planId, by }: Pick<JobTerminalQuery, 'startCommand' | 'planId'> & { by: string },
 ): TerminalJob {
   const { db } = context
+  requireOwnTerminals(context.engine.capabilities)
   return db.transaction(() => {
     const { id } = addJob(context, service, oneOff(context, service, { startCommand, ...(planId !== undefined && { planId }), by }))
     const deploy = deployById(db, service.liveDeployId ?? '')

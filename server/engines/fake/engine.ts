@@ -8,6 +8,14 @@ import { openFakeTerminal } from './terminal.ts'
 import { createFakeVolumes } from './volumes.ts'
 import { workloadOf } from './workload.ts'
 
+const ABLE_TO_ALL: Capabilities = {
+  ownNetworks: true,
+  siblingConnections: true,
+  freeze: true,
+  terminals: ['joined', 'own'],
+  stacks: ['host'],
+}
+
 type HasArtifact = (serviceId: string, digest: string) => boolean
 
 export interface FakeEngineOptions {
@@ -26,7 +34,7 @@ export interface FakeEngineOptions {
  */
 export function createFakeEngine(machine: FakeMachine, options: FakeEngineOptions = {}): Engine {
   const { hasArtifact = () => true } = options
-  const capabilities: Capabilities = { ownNetworks: true, stacks: ['host'], ...options.capabilities }
+  const capabilities = { ...ABLE_TO_ALL, ...options.capabilities }
   const { runs, faults, clock } = machine
   const listeners = new Set<ExitListener>()
   const own = new Set<Run>()
@@ -74,6 +82,7 @@ export function createFakeEngine(machine: FakeMachine, options: FakeEngineOption
     freeze: (id) => faults.around('freeze', () => setFrozen(id, true)),
     thaw: (id) => faults.around('thaw', () => setFrozen(id, false)),
     link: () => faults.around('link', async () => {}),
+    ...(!capabilities.ownNetworks && { siblingHost: ({ number }) => `10.98.${number >> 8}.${number & 255}` }),
     exposeLoopback: () => faults.around('exposeLoopback', async () => false),
     listeners: (id) =>
       faults.around('listeners', async () =>
@@ -81,12 +90,7 @@ export function createFakeEngine(machine: FakeMachine, options: FakeEngineOption
       ),
     siblingConnections: () => faults.around('siblingConnections', async () => 0),
     usage: (id) => faults.around('usage', async () => (running(id) === undefined ? undefined : { cpuSeconds: 0, memoryBytes: 0 })),
-    removeService: (serviceId) =>
-      faults.around('removeService', async () => {
-        const ofService = [...runs.values()].filter((run) => run.serviceId === serviceId)
-        await Promise.all(ofService.map((run) => stopRun(machine, run, 0)))
-        for (const run of ofService) remove(machine, run.id)
-      }),
+    removeService: (serviceId) => faults.around('removeService', () => removeAllOf(machine, serviceId)),
     close: async () => {
       stopListening()
       listeners.clear()
@@ -129,6 +133,12 @@ function stateOf(run: Run | undefined): InstanceState | undefined {
 }
 
 const listed = ({ id, serviceId, kind }: Run): ListedWorkload[] => (kind === 'terminal' ? [] : [{ instanceId: id, serviceId, kind }])
+
+async function removeAllOf(machine: FakeMachine, serviceId: string): Promise<void> {
+  const ofService = [...machine.runs.values()].filter((run) => run.serviceId === serviceId)
+  await Promise.all(ofService.map((run) => stopRun(machine, run, 0)))
+  for (const run of ofService) remove(machine, run.id)
+}
 
 async function stopRun({ clock }: FakeMachine, run: Run | undefined, graceMs: number): Promise<void> {
   if (run === undefined || run.end !== undefined) return

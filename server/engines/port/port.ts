@@ -2,7 +2,7 @@ import type { StackKind } from '../../platform/stack.ts'
 import type { End } from './end.ts'
 import type { Outputs } from './output.ts'
 import type { Volumes } from './volumes.ts'
-import type { InstanceSpec, TaskSpec, TerminalSpec } from './workload.ts'
+import type { InstanceSpec, Owner, TaskSpec, TerminalSpec } from './workload.ts'
 
 /**
  * The engine port: what the platform asks of whatever runs workloads. Each technology is one adapter of this type, and all
@@ -29,10 +29,8 @@ export interface OpenTerminal {
 }
 
 export interface LinkedService {
-  serviceId: string
-  /** Which no other service of this installation has. Its address comes of it, and stays as long as the number does. */
-  number: number
-  networkId: string
+  /** The members of its workspace reach it. Its address may come of its number, and stays as long as that does. */
+  owner: Owner
   /** Host names without a dot, the one that is told to people first. */
   names: string[]
   /** Where connections to it go, each to one of these in turn; empty while nothing of it runs. */
@@ -41,7 +39,10 @@ export interface LinkedService {
 
 export interface Listener {
   port: number
-  /** Connections reach the port at the instance's address; at 127.0.0.1 only, see `exposeLoopback`; or at `::1` and the like only. */
+  /**
+   * Connections reach the port at the instance's address; at its loopback address only, from where `exposeLoopback` leads to it; or by no way
+   * that the engine has.
+   */
   reach: 'address' | 'loopback' | 'nowhere'
 }
 
@@ -100,6 +101,12 @@ export type ExitListener = (instanceId: string, state: ExitedState) => void
 export interface Capabilities {
   /** Each instance has a network of its own, so that two may listen on the same port number and never meet. */
   ownNetworks: boolean
+  /** Connections that siblings have to an instance past the ingress can be counted, so that a drain and a sleep wait for them. */
+  siblingConnections: boolean
+  /** Instances can be frozen: they keep their memory and take no processor time. */
+  freeze: boolean
+  /** Where a terminal can be opened: in a running instance, or in surroundings of its own. */
+  terminals: readonly ('joined' | 'own')[]
   /** What programs may need to run here. Releases are built for the first of these. */
   stacks: readonly [StackKind, ...StackKind[]]
 }
@@ -161,6 +168,12 @@ export interface Engine {
   link(services: readonly LinkedService[]): Promise<void>
 
   /**
+   * Where the ingress is to listen for the siblings of a service, and to lead them to its instances; absent where the engine leads them there
+   * itself.
+   */
+  siblingHost?(owner: Owner): string
+
+  /**
    * Makes a port of a running instance reachable at the instance's address that it listens on at its loopback address only, and tells
    * whether there is such a port. Idempotent, and cheap as long as there is nothing to do.
    */
@@ -169,7 +182,7 @@ export interface Engine {
   /** Ports that a running instance listens on, and from where each is reached. */
   listeners(instanceId: string): Promise<Listener[]>
 
-  /** Open connections to a port of an instance from anybody but this machine itself: from its siblings. 0 where that cannot be told. */
+  /** Open connections to a port of an instance from anybody but this machine itself: from its siblings. Only where `capabilities.siblingConnections`. */
   siblingConnections(instanceId: string, port: number): Promise<number>
 
   /** What a running instance has used and holds now; undefined where it does not run or that cannot be told. */

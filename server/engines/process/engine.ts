@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { messageOf } from '../../../shared/error.ts'
-import type { Guarantee, ListedWorkload } from '../port/port.ts'
+import type { Capabilities, Guarantee, ListedWorkload } from '../port/port.ts'
 import type { Cgroups } from './cgroups/cgroups.ts'
 import { diskGuaranteesOf, volumeMountsOf } from './disk-support.ts'
 import { guaranteesOf, type Host, namespacesIn, probeHost, usableCgroups } from './host.ts'
@@ -56,11 +56,12 @@ export async function createProcessEngine(options: ProcessEngineOptions): Promis
   const { supervisor, processes, host } = context
   await adopt(context)
   const stopCpuWeights = startCpuWeights(context)
+  const { siblingHost } = context.networks
   const ports = createPortPool(() => supervisor.all().flatMap(({ workload }) => workload.port ?? []))
   return {
     name: 'process',
     epoch: epochOf(resolve(options.stateDir)),
-    capabilities: { ownNetworks: context.networks.areOwn, stacks: ['host'] },
+    capabilities: capabilitiesIn(context.networks),
     volumeMounts: volumeMountsOf(host),
     guarantees: async () => [...guaranteesOf(host), layerGuarantee(context.layers), ...diskGuaranteesOf(host)],
     takePort: ({ preferredPort, sharesHostNetwork = false }) =>
@@ -77,6 +78,7 @@ export async function createProcessEngine(options: ProcessEngineOptions): Promis
     freeze: (id) => freeze(context, id),
     thaw: (id) => thaw(context, id),
     link: (services) => context.networks.link(services),
+    ...(siblingHost && { siblingHost: ({ number }) => siblingHost(number) }),
     exposeLoopback: (id, port) => exposeLoopback(runningOf(context, id), port),
     listeners: async (id) => listenersOf(runningOf(context, id)),
     siblingConnections: async (id, port) => siblingConnections(runningOf(context, id), port, context.networks.gateway),
@@ -101,6 +103,14 @@ export async function createProcessEngine(options: ProcessEngineOptions): Promis
     },
   }
 }
+
+const capabilitiesIn = ({ areOwn }: Networks): Capabilities => ({
+  ownNetworks: areOwn,
+  siblingConnections: areOwn,
+  freeze: true,
+  terminals: ['joined', 'own'],
+  stacks: ['host'],
+})
 
 function runningOf({ supervisor, records, processes, networks }: LifecycleContext, id: string): RunningInstance | undefined {
   const one = supervisor.get(id)

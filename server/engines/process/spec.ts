@@ -1,5 +1,6 @@
 import type { Engine } from '../port/port.ts'
 import type { Limits, Priority } from '../port/workload.ts'
+import type { LinkedService } from './network/networks.ts'
 import type { HeldPort } from './network/port-pool.ts'
 
 /** What the machine is told to run: folders, users and files of it. Placing (placing/) makes these of the values of the port. */
@@ -63,7 +64,8 @@ export interface ProcessTerminalSpec extends Omit<Workload, 'outputPath'> {
   onOutput(bytes: Uint8Array): void
 }
 
-export interface ProcessEngine extends Omit<Engine, 'start' | 'runTask' | 'openTerminal' | 'output' | 'volumes'> {
+export interface ProcessEngine extends Omit<Engine, 'link' | 'start' | 'runTask' | 'openTerminal' | 'output' | 'volumes'> {
+  link(services: readonly LinkedService[]): Promise<void>
   readonly volumeMounts: VolumeMounts
   /** A port for an instance that is about to be started, which no other of the same network is given meanwhile. @throws AppError `unavailable` when all are in use. */
   takePort(wanted: { preferredPort: number; sharesHostNetwork?: boolean }): HeldPort

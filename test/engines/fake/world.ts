@@ -1,4 +1,4 @@
-import { createFakeEngine } from '../../../server/engines/fake/engine.ts'
+import { createFakeEngine, type FakeEngineOptions } from '../../../server/engines/fake/engine.ts'
 import { createFakeMachine, type FakeMachine } from '../../../server/engines/fake/machine.ts'
 import type { InstanceSpec } from '../../../server/engines/port/workload.ts'
 import type { Act, ContractWorld } from '../world.ts'
@@ -20,7 +20,7 @@ function stepOf(act: Act): string {
 }
 
 /** A world in memory. */
-export function makeFakeWorld(machine: FakeMachine = createFakeMachine()): ContractWorld {
+export function makeFakeWorld(machine: FakeMachine = createFakeMachine(), options: FakeEngineOptions = {}): ContractWorld {
   let count = 0
   const workload = (acts: readonly Act[], id: string) => ({
     command: commandOf(acts),
@@ -41,7 +41,7 @@ export function makeFakeWorld(machine: FakeMachine = createFakeMachine()): Contr
     return { taskId, timeoutMs: 30_000, ...workload(acts, taskId), ...changes }
   }
   return {
-    open: async () => createFakeEngine(machine),
+    open: async () => createFakeEngine(machine, options),
     instance,
     task,
     terminal: (acts, changes) => ({ ...task(acts), columns: 80, rows: 24, ...changes }),

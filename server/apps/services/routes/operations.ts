@@ -17,7 +17,7 @@ import { diskOfService } from '../../disks/store.ts'
 import { recordEvent } from '../../events/store.ts'
 import { wake } from '../../instances/sleep.ts'
 import { hostOf } from '../addresses.ts'
-import { applyControls } from '../controls.ts'
+import { applyControls, refuseFreezing } from '../controls.ts'
 import { refuseSameNames, replaceEnv, replaceSecretFiles, resolveEnvInput } from '../env-store.ts'
 import { insertService } from '../insert.ts'
 import { applyLabels } from '../labels.ts'
@@ -35,6 +35,7 @@ export function createService(context: AppContext, workspaceId: string, body: Se
   refuseTooLarge(context.machine, defaultSettings, settings)
   refuseUserNamespaces(context.config, defaultSettings, settings)
   const controls = applyControls(defaultControls, details)
+  refuseFreezing(context.engine.capabilities, defaultControls, controls)
   if (traitsOf(body.type).isScheduled) requireSchedule(controls)
   const labels = applyLabels(defaultLabels, body)
   const envVars = resolveEnvInput(body.envVars ?? [], body.type)
@@ -87,6 +88,7 @@ export async function patchService(
   refuseTooLarge(context.machine, service.settings, settings)
   refuseUserNamespaces(context.config, service.settings, settings)
   const controls = applyControls(service.controls, details)
+  refuseFreezing(context.engine.capabilities, service.controls, controls)
   const labels = applyLabels(service.labels, body)
   const numInstances = details.numInstances ?? service.numInstances
   if (details.disk != null) throw refusedDisk()

@@ -2,7 +2,6 @@ import type { Database } from 'bun:sqlite'
 import type { Service } from '../../../../shared/service.ts'
 import type { ServiceDetails } from '../../../../shared/service-details.ts'
 import { traitsOf } from '../../../../shared/service-type.ts'
-import { SHARED_ADDRESS } from '../../../engines/port/loopback-address.ts'
 import { memo } from '../../../platform/memo.ts'
 import { formatAddress } from '../../../platform/network/address.ts'
 import type { AppContext } from '../../context.ts'
@@ -22,7 +21,7 @@ const REMEMBERED_TIMES = 4000
 const isoTime = memo((ms: number) => new Date(ms).toISOString(), REMEMBERED_TIMES)
 
 export function presentService(
-  context: Pick<AppContext, 'config' | 'db' | 'publicUrl' | 'hasCertificate'>,
+  context: Pick<AppContext, 'config' | 'db' | 'publicUrl' | 'hasCertificate' | 'engine'>,
   service: StoredService,
 ): Service {
   const isSuspended = service.suspendedAt !== null
@@ -45,7 +44,7 @@ export function presentService(
   }
 }
 
-function detailsOf(context: Pick<AppContext, 'config' | 'db' | 'hasCertificate'>, service: StoredService): ServiceDetails {
+function detailsOf(context: Pick<AppContext, 'config' | 'db' | 'hasCertificate' | 'engine'>, service: StoredService): ServiceDetails {
   const { settings, type } = service
   const { runsProgram, hasInstances } = traitsOf(type)
   if (!runsProgram) {
@@ -86,7 +85,10 @@ function nativeDetails({
   return { buildCommand, startCommand, ...(preDeployCommand === '' ? {} : { preDeployCommand }) }
 }
 
-function reachedBy(context: Pick<AppContext, 'config' | 'db' | 'hasCertificate'>, service: StoredService): Partial<ServiceDetails> {
+function reachedBy(
+  context: Pick<AppContext, 'config' | 'db' | 'hasCertificate' | 'engine'>,
+  service: StoredService,
+): Partial<ServiceDetails> {
   const { cron, ...controls } = service.controls
   const { isProxied, choosesPort, isScheduled } = traitsOf(service.type)
   if (isProxied)
@@ -105,18 +107,19 @@ function timesOf({ db }: Pick<AppContext, 'db'>, { id }: StoredService): Pick<Se
   }
 }
 
-function privateReachOf({ db }: Pick<AppContext, 'db'>, service: StoredService): Partial<ServiceDetails> {
-  const port = livePortOf(db, service)
+function privateReachOf({ db, engine }: Pick<AppContext, 'db' | 'engine'>, service: StoredService): Partial<ServiceDetails> {
+  // What is led on by the ingress is reached at one port, wherever its instances are.
+  const port = engine.siblingHost === undefined ? livePortOf(db, service) : INTERNAL_PORT
   return { openPorts: openPortsOf(service, port), url: formatAddress({ host: internalHostOf(service), port }) }
 }
 
 function livePortOf(db: Database, { id, liveDeployId, liveGeneration }: StoredService): number {
   const live = db
-    .query<{ address: string | null; port: number }, [string, string | null, number]>(
-      `SELECT address, port FROM instances WHERE service_id = ? AND deploy_id = ? AND generation = ? AND phase IN ('ready', 'serving') LIMIT 1`,
+    .query<{ port: number }, [string, string | null, number]>(
+      `SELECT port FROM instances WHERE service_id = ? AND deploy_id = ? AND generation = ? AND phase IN ('ready', 'serving') LIMIT 1`,
     )
     .get(id, liveDeployId, liveGeneration)
-  return live === null || live.address === null || live.address === SHARED_ADDRESS ? INTERNAL_PORT : live.port
+  return live?.port ?? INTERNAL_PORT
 }
 
 const openPortsOf = ({ liveDeployId, suspendedAt }: StoredService, port = INTERNAL_PORT): NonNullable<ServiceDetails['openPorts']> =>

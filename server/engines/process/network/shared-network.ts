@@ -1,6 +1,5 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { loopbackAddress } from '../../port/loopback-address.ts'
 import { readAttachment } from './attachment-record.ts'
 import { type HostService, hostNameOf } from './host-services.ts'
 import { openNameFiles } from './name-files.ts'
@@ -27,8 +26,18 @@ export async function openSharedNetwork({ directory, hostServices, adopted }: Sh
       const named = services.map(({ networkId, number, names: known }) => ({ networkId, address: loopbackAddress(number), names: known }))
       names.write(Map.groupBy(named, ({ networkId }) => networkId))
     },
+    siblingHost: loopbackAddress,
     close: async ({ isEmpty }) => {
       if (isEmpty) rmSync(directory, { recursive: true, force: true })
     },
   }
+}
+
+const FIRST = 256
+const COUNT = 65_536 - 2 * FIRST
+
+/** An address of this machine's loopback network by the service's number. Two numbers share one only when they are 65,024 apart. */
+export function loopbackAddress(serviceNumber: number): string {
+  const offset = FIRST + (serviceNumber % COUNT)
+  return `127.77.${offset >> 8}.${offset & 255}`
 }

@@ -11,6 +11,10 @@ export function placeOnMachine(processes: ProcessEngine, places: Places): Engine
     ...processes,
     output: outputsIn(places.paths),
     volumes: places.volumes,
+    link: (services) =>
+      processes.link(
+        services.map(({ owner: { serviceId, number, workspaceId: networkId }, ...named }) => ({ serviceId, number, networkId, ...named })),
+      ),
     start: async (spec) => {
       const { instanceId, deployId, listens } = spec
       const held = listens && processes.takePort({ ...listens, sharesHostNetwork: spec.network === 'host' })

@@ -29,7 +29,7 @@ test('a plain name that is the slug of another is the other’s', () => {
 
 test('the same name in another workspace is no matter', () => {
   const other = service('api', { workspaceId: 'tea-b', slug: 'api-3' })
-  expect(linksOf([service('api'), other]).map(({ networkId, names }) => [networkId, ...names])).toEqual([
+  expect(linksOf([service('api'), other]).map(({ owner, names }) => [owner.workspaceId, ...names])).toEqual([
     ['tea-a', 'api-x1', 'api'],
     ['tea-b', 'api-3', 'api'],
   ])
