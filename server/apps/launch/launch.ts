@@ -1,7 +1,6 @@
 import { type PlanName, plans } from '../../../shared/plan.ts'
 import { commandIn } from '../../builders/launch.ts'
 import type { InstanceSpec, Limits, Owner, View, Workload } from '../../engines/port/workload.ts'
-import { ensureServiceFolders } from '../../platform/service-folders.ts'
 import type { AppContext } from '../context.ts'
 import { releaseSecrets, type StoredRelease } from '../deploys/release-store.ts'
 import { diskForInstance } from '../disks/workload.ts'
@@ -40,7 +39,6 @@ export async function prepareWorkload(
   context: AppContext,
   { service, release, workload }: { service: StoredService; release: StoredRelease; workload: ReleaseWorkload },
 ): Promise<InstanceSpec> {
-  await ensureServiceFolders(context.paths, service)
   await context.diskQuota.limit(service)
   const disk = diskForInstance(context, service.id)
   const { id, deployId } = workload

@@ -1,7 +1,6 @@
 import type { ShellQuery } from '../../../shared/shell.ts'
 import { defaultShellSize, defaultTerminalName } from '../../../shared/shell.ts'
 import type { OpenTerminal } from '../../engines/port/port.ts'
-import { ensureServiceFolders } from '../../platform/service-folders.ts'
 import type { AppContext } from '../context.ts'
 import { diskOfService } from '../disks/store.ts'
 import { volumeOf } from '../disks/workload.ts'
@@ -27,7 +26,6 @@ export async function openShellTerminal(context: AppContext, opening: ShellOpeni
   const { release, instance } = target
   // In the surroundings of frozen processes it would be frozen, too.
   if (instance !== undefined) await awaken(context, service.id, 'shell')
-  await ensureServiceFolders(context.paths, service)
   const workload = workloadIn(context, {
     service,
     release,

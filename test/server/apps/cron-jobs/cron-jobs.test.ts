@@ -5,6 +5,7 @@ import type { Service } from '../../../../shared/service.ts'
 import type { ServiceDetailsInput } from '../../../../shared/service-details.ts'
 import { call } from '../../../support/client.ts'
 import { type FakePlatform, startFakePlatform } from '../../../support/fake-platform.ts'
+import { liveSource } from '../../../support/fake-source.ts'
 import { makeService, type TestService } from '../../../support/service.ts'
 import { until } from '../../../support/until.ts'
 
@@ -20,7 +21,7 @@ const DISTANT = '0 0 1 1 *'
 async function liveCron(name: string, details: ServiceDetailsInput = {}, startCommand = 'print ran'): Promise<TestService> {
   const serviceDetails = { schedule: DISTANT, envSpecificDetails: { startCommand }, maxShutdownDelaySeconds: 1, ...details }
   const service = await makeService(platform, { name, type: 'cron_job', serviceDetails })
-  await service.goLive('hello-js')
+  await liveSource(platform, service)
   return service
 }
 
@@ -168,7 +169,7 @@ describe('the schedule', () => {
 
   test('stays as it is when a release before is gone back to', async () => {
     const service = await liveCron('rolled-back')
-    await service.goLive('hello-js', { VERSION: '2\n' })
+    await liveSource(platform, service, 'another app')
     await patch(service, { schedule: '30 3 * * *' })
     const rollback = await service.ask<{ id: string }>('/rollback', { method: 'POST' })
     await service.reaches(rollback.body.id, 'live')

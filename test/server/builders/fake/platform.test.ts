@@ -1,0 +1,40 @@
+import { existsSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { listReleases } from '../../../../server/apps/deploys/release-store.ts'
+import { servicePathsOf } from '../../../../server/platform/paths.ts'
+import { type FakePlatform, startFakePlatform } from '../../../support/fake-platform.ts'
+import { deploySource, liveSource } from '../../../support/fake-source.ts'
+import { makeService } from '../../../support/service.ts'
+import { until } from '../../../support/until.ts'
+
+let platform: FakePlatform
+beforeAll(async () => {
+  platform = await startFakePlatform({ CP_RELEASES_KEPT: '2' })
+})
+afterAll(() => platform.close())
+
+const makeWorker = (name: string, buildCommand: string) =>
+  makeService(platform, {
+    name,
+    type: 'background_worker',
+    serviceDetails: { envSpecificDetails: { buildCommand, startCommand: 'serve' }, maxShutdownDelaySeconds: 1 },
+  })
+
+test('a deploy that is built and run in memory lays nothing on the disk, and keeps the releases in use', async () => {
+  const service = await makeWorker('light', 'print building')
+  const { context } = platform
+  for (const content of ['one', 'two', 'three']) await liveSource(platform, service, content)
+  await until('the old release is gone', () => listReleases(context.db, service.id).length === 2)
+  await service.settles('running')
+  const kept = listReleases(context.db, service.id).map(({ artifact }) => context.artifacts.has(service.id, artifact))
+  expect(kept).toEqual([true, true])
+  const sizes = await context.artifacts.sizes([service.id], 'files', context.stopping)
+  expect(sizes.get(service.id)).toBe(2)
+  expect(existsSync(servicePathsOf(context.paths, service.id).root)).toBe(false)
+})
+
+test('a build command that fails is told as on a real machine', async () => {
+  const service = await makeWorker('broken', 'exit 3')
+  const deploy = await service.ends(await deploySource(platform, service))
+  expect(deploy).toMatchObject({ status: 'build_failed', reason: 'Build failed: exit 3 exited with 3; see the build log' })
+})
