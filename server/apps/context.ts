@@ -14,6 +14,7 @@ import type { Artifacts } from '../runtime/artifacts/port.ts'
 import type { RuntimeSettings } from '../runtime/settings.ts'
 import type { DiskQuota } from '../runtime/space/quota.ts'
 import type { OpenShells } from '../runtime/terminals/open-shells.ts'
+import type { AwaitedWorkloads } from '../runtime/workloads/awaited.ts'
 import type { ExitReasons } from '../runtime/workloads/exit-reasons.ts'
 import type { LogHub } from '../telemetry/logs/hub.ts'
 import type { OutputLogs } from '../telemetry/logs/outputs.ts'
@@ -29,12 +30,10 @@ export interface AppWork {
   /** Stops the build or pre-deploy command of a deploy that is to be canceled, or that fails for this reason. */
   interruptDeploy(deployId: string, because?: AppError): void
   deployEnded(deployId: string): void
-  /** Keeps a service from falling asleep until the function returned is called; a service that sleeps goes on sleeping. */
-  keepAwake(serviceId: string): () => void
-  isKeptAwake(serviceId: string): boolean
   /** Disks that a command has, by their services: they are neither replaced nor grown meanwhile. */
   readonly takenDisks: Leases
   whenDeploysSettled(serviceId: string): Promise<void>
+  readonly awaited: AwaitedWorkloads
 }
 
 export interface AppContext extends IdentityContext {

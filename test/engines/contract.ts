@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Engine, ExitedState, OpenTerminal } from '../../server/engines/port/port.ts'
 import type { InstanceSpec, View } from '../../server/engines/port/workload.ts'
+import { describeRunsOnce } from './contract-once.ts'
 import { type ContractWorld, until } from './world.ts'
 
 /** What every engine promises, whatever it runs workloads with. */
@@ -47,7 +48,6 @@ export function describeEngine(name: string, makeWorld: () => ContractWorld): vo
     return spec
   }
   const isRunning = async ({ instanceId }: InstanceSpec) => (await engine.inspect(instanceId))?.status === 'running'
-  const never = new AbortController().signal
 
   describe(`${name}: start`, () => {
     test('runs a program with the whole of its environment', async () => {
@@ -78,7 +78,7 @@ export function describeEngine(name: string, makeWorld: () => ContractWorld): vo
       await engine.start(spec)
       await until('it has started', () => world.output(spec) !== '')
       expect(world.output(spec)).toBe('started\n')
-      expect(await engine.list()).toEqual([{ instanceId: spec.instanceId, serviceId: 'srv-one', kind: 'instance' }])
+      expect(await engine.list()).toEqual([{ instanceId: spec.instanceId, serviceId: 'srv-one' }])
     })
 
     test('tells a program the port at which it is reached, which is its alone', async () => {
@@ -201,7 +201,7 @@ export function describeEngine(name: string, makeWorld: () => ContractWorld): vo
       const stays = world.asService(world.instance(['serve']), 'srv-two')
       for (const spec of [world.instance(['serve']), world.instance(['deaf', 'serve']), stays]) await engine.start(spec)
       await engine.removeService('srv-one')
-      expect(await engine.list()).toEqual([{ instanceId: stays.instanceId, serviceId: 'srv-two', kind: 'instance' }])
+      expect(await engine.list()).toEqual([{ instanceId: stays.instanceId, serviceId: 'srv-two' }])
       expect(await isRunning(stays)).toBe(true)
     })
   })
@@ -216,39 +216,14 @@ export function describeEngine(name: string, makeWorld: () => ContractWorld): vo
     })
   })
 
-  describe(`${name}: tasks`, () => {
-    test('run to their end, leave their output, and are no instances', async () => {
-      const told: string[] = []
-      engine.onExit((id) => told.push(id))
-      const task = world.task([{ print: 'built' }, { exit: 4 }])
-      expect(await engine.runTask(task, never)).toEqual({ exitCode: 4, signal: null, timedOut: false, oomKilled: false })
-      expect(world.output(task)).toBe('built\n')
-      expect(await engine.list()).toEqual([])
-      expect(told).toEqual([])
-    })
-
-    test('end when their time is over', async () => {
-      expect(await engine.runTask(world.task(['deaf', 'serve'], { timeoutMs: 100 }), never)).toMatchObject({
-        timedOut: true,
-        signal: 'SIGKILL',
-      })
-    })
-
-    test('end when aborted', async () => {
-      const controller = new AbortController()
-      const task = world.task([{ print: 'up' }, 'serve'])
-      const running = engine.runTask(task, controller.signal)
-      await until('it runs', () => world.output(task) === 'up\n')
-      controller.abort(new Error('deploy was canceled'))
-      await expect(running).rejects.toThrow('deploy was canceled')
-      expect(await engine.list()).toEqual([])
-    })
-
-    test('do not start once aborted', async () => {
-      const task = world.task([{ print: 'ran' }])
-      await expect(engine.runTask(task, AbortSignal.abort(new Error('too late')))).rejects.toThrow('too late')
-      expect(world.output(task)).toBe('')
-    })
+  describeRunsOnce(name, {
+    engine: () => engine,
+    async restart() {
+      await engine.close()
+      engine = await open()
+    },
+    world: () => world,
+    endOf,
   })
 
   describe(`${name}: a new engine on the same state`, () => {
@@ -278,16 +253,23 @@ export function describeEngine(name: string, makeWorld: () => ContractWorld): vo
   })
 
   describe(`${name}: close`, () => {
-    test('leaves instances running and ends tasks', async () => {
+    test('leaves everything running but terminals', async () => {
       const spec = await startServing()
       const task = world.task([{ print: 'up' }, 'serve'])
-      const running = engine.runTask(task, never)
+      await engine.start(task)
       await until('the task runs', () => world.output(task) === 'up\n')
+      let shown = ''
+      const onOutput = (bytes: Uint8Array) => {
+        shown += new TextDecoder().decode(bytes)
+      }
+      const terminal = await engine.openTerminal(world.terminal([{ print: 'shown' }, 'serve'], { onOutput }))
+      await until('the terminal is there', () => shown.includes('shown'))
       await engine.close()
-      expect(await running).toMatchObject({ signal: 'SIGKILL' })
+      await terminal.ended
       engine = await open()
-      expect(await engine.list()).toEqual([{ instanceId: spec.instanceId, serviceId: 'srv-one', kind: 'instance' }])
-      expect(await isRunning(spec)).toBe(true)
+      const ids = (await engine.list()).map(({ instanceId }) => instanceId)
+      expect(ids.sort()).toEqual([spec.instanceId, task.instanceId].sort())
+      expect(await Promise.all([isRunning(spec), isRunning(task)])).toEqual([true, true])
     })
   })
 
@@ -343,7 +325,7 @@ export function describeEngine(name: string, makeWorld: () => ContractWorld): vo
       expect(await terminal.ended).toEqual({ exitCode: 7, signal: null })
       expect(shown).toContain('hello')
       await terminal.close()
-      expect(await engine.list()).not.toContainEqual(expect.objectContaining({ kind: 'task' }))
+      expect((await engine.list()).map(({ instanceId }) => instanceId)).not.toContainEqual(expect.stringMatching(/^shl-/))
     })
 
     test.each(places)('%s take what is typed, wait while paused, and end when closed', async (_, place) => {

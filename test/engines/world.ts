@@ -1,5 +1,5 @@
 import type { Engine } from '../../server/engines/port/port.ts'
-import type { InstanceSpec, Owner, TaskSpec, TerminalSpec } from '../../server/engines/port/workload.ts'
+import type { InstanceSpec, Owner, TerminalSpec } from '../../server/engines/port/workload.ts'
 
 /** What a workload of the contract does, whatever the engine runs it with; one that has nothing left to do exits with 0. */
 export type Act =
@@ -22,7 +22,8 @@ export interface ContractWorld {
   /** An engine on this world; the second time it stands for a restarted control plane. */
   open(): Promise<Engine>
   instance(acts: readonly Act[], changes?: Partial<InstanceSpec>): InstanceSpec
-  task(acts: readonly Act[], changes?: Partial<TaskSpec>): TaskSpec
+  /** One that runs once. */
+  task(acts: readonly Act[]): InstanceSpec
   terminal(acts: readonly Act[], changes: Partial<TerminalSpec> & Pick<TerminalSpec, 'onOutput'>): TerminalSpec
   /** Turns a spec into one of another service. */
   asService<T extends InstanceSpec>(spec: T, serviceId: string): T

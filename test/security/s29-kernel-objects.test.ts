@@ -2,7 +2,7 @@ import { dlopen, ptr } from 'bun:ffi'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createProcessEngine } from '../../server/engines/process/engine.ts'
 import type { ProcessEngine } from '../../server/engines/process/spec.ts'
-import { makeWorld, type World } from '../engines/process/support/world.ts'
+import { makeWorld, runToEnd, type World } from '../engines/process/support/world.ts'
 
 const label = `cpd-test-objects-${process.pid}`
 let world: World
@@ -10,7 +10,7 @@ let engine: ProcessEngine
 
 async function run(command: string): Promise<string> {
   const task = world.task(`{ ${command}; } 2>&1`)
-  await engine.runTask(task, AbortSignal.timeout(60_000))
+  await runToEnd(engine, task)
   return world.output(task)
 }
 

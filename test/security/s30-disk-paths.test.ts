@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { mountPathProblem } from '../../server/apps/disks/rules.ts'
 import { createProcessEngine } from '../../server/engines/process/engine.ts'
 import type { ProcessEngine } from '../../server/engines/process/spec.ts'
-import { makeWorld, type World } from '../engines/process/support/world.ts'
+import { makeWorld, runToEnd, type World } from '../engines/process/support/world.ts'
 import { createService } from '../support/apps.ts'
 import { call } from '../support/client.ts'
 import { startPlatform } from '../support/platform.ts'
@@ -43,7 +43,7 @@ describe.runIf(process.getuid?.() === 0)('S30: a disk below a folder that the se
     mkdirSync(source, { recursive: true })
     chownSync(source, sandbox.uid, sandbox.gid)
     const task = world.task(`{ ${command}; } 2>&1`, { sandbox: { ...sandbox, disk: { source, isImage: false, target } } })
-    await engine.runTask(task, AbortSignal.timeout(60_000))
+    await runToEnd(engine, task)
     return world.output(task)
   }
 

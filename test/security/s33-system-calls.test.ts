@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { TryResult } from '../../server/boot/doctor/red-team/attempt.ts'
 import { createProcessEngine } from '../../server/engines/process/engine.ts'
 import type { ProcessEngine, Sandbox } from '../../server/engines/process/spec.ts'
-import { makeWorld, type World } from '../engines/process/support/world.ts'
+import { makeWorld, runToEnd, type World } from '../engines/process/support/world.ts'
 
 const label = `cpd-test-calls-${process.pid}`
 let world: World
@@ -23,8 +23,8 @@ async function run(command: string, rights: Partial<Sandbox> = {}): Promise<stri
   const sandbox = { ...world.service('srv-one'), readOnlyBinds: [dirname(process.execPath)], ...rights }
   const limits = { cpu: 2, memoryBytes: 512 * 1024 * 1024, pids: 100 }
   const env = { PATH: `${dirname(process.execPath)}:/usr/bin:/bin`, BUN_BE_BUN: '1' }
-  const task = world.task(command, { sandbox, limits, env, timeoutMs: 120_000 })
-  await engine.runTask(task, AbortSignal.timeout(120_000))
+  const task = world.task(command, { sandbox, limits, env })
+  await runToEnd(engine, task, 120_000)
   return world.output(task)
 }
 

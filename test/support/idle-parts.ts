@@ -28,7 +28,6 @@ export const idleEngine: Engine = {
   stop: async () => {},
   remove: async () => {},
   onExit: () => () => {},
-  runTask: () => Promise.reject(new Error('The idle engine runs nothing')),
   openTerminal: () => Promise.reject(new Error('The idle engine opens nothing')),
   freeze: async () => {},
   thaw: async () => {},
@@ -45,9 +44,8 @@ export const idleEngine: Engine = {
 export const idleWork: Work = {
   poke() {},
   interruptDeploy() {},
-  keepAwake: () => () => {},
-  isKeptAwake: () => false,
   takenDisks: createLeases(),
+  awaited: { run: async () => {}, end: async () => {}, specOf: () => undefined, changed() {} },
   deployEnded() {},
   whenDeploysSettled: async () => {},
 }

@@ -3,6 +3,7 @@ import type { Owner } from '../../runtime/owner.ts'
 import type { AppContext } from '../context.ts'
 import { recordEvent } from '../events/store.ts'
 import { serviceById } from '../services/store.ts'
+import { forgetStepEnds } from '../workloads/step-store.ts'
 import { closeDeployLog, writeDeployLog } from './deploy-log.ts'
 import { pruneReleases } from './prune.ts'
 import { deployById, type StoredDeploy, updateDeploy } from './store.ts'
@@ -20,6 +21,7 @@ export function endDeploy(
 ): void {
   const now = context.now()
   const { status, reason } = ending
+  forgetStepEnds(context.db, deploy.id)
   updateDeploy(context.db, deploy.id, { status, finishedAt: now, ...(reason === undefined ? {} : { reason }) }, now)
   const details = { deployId: deploy.id, status, ...(reason === undefined ? {} : { reason }) }
   recordEvent(context.db, { owner, type: 'deploy_ended', details, now })

@@ -29,7 +29,7 @@ async function observeJob(context: AppContext, supervisor: Supervisor, job: Stor
   await supervisor.supervise(job.id)
 }
 
-/** Its terminal went with the control plane that held it. */
+/** Nothing is left that could say how it ended. */
 function endLost(context: AppContext, job: StoredJob): void {
   const service = serviceById(context.db, job.serviceId)
   if (service !== undefined) endJob(context, { job, service }, outcomeOf(job, undefined, context.exitReasons.take(job.id)))

@@ -57,7 +57,7 @@ async function specOfJob(context: AppContext, id: string): Promise<InstanceSpec>
   const given = { ...(startCommand !== null && { command: startCommand }), ...(plan !== null && { plan }) }
   const workload = { id, deployId: deployId ?? '', ...given }
   const spec = await prepareWorkload(context, { service: own.service, release, workload })
-  return { ...spec, priority: 'background' }
+  return { ...spec, runs: 'once' }
 }
 
 function recordEnd(context: AppContext, own: OwnJob, end: WorkloadEnd): void {

@@ -13,6 +13,9 @@ import { type StoredService, serviceById, updateService } from '../services/stor
 import { userNamespacesOf } from '../services/user-namespaces.ts'
 import { openSource } from '../sources/operations.ts'
 import { findSource, type StoredSource } from '../sources/store.ts'
+import { buildStepIdOf } from '../workloads/step-store.ts'
+import { runBuildStep } from './build-step.ts'
+import { endSteps } from './run-step.ts'
 
 const MIB = 1024 * 1024
 
@@ -33,6 +36,8 @@ export async function buildDeploy(
   service: StoredService,
   { deploy, signal }: { deploy: StoredDeploy; signal: AbortSignal },
 ): Promise<void> {
+  // What an earlier control plane began of this build is not gone on with.
+  await endSteps(context, deploy)
   const source = sourceOf(context, deploy)
   await context.diskQuota.limit(service)
   const job = { context, service, deploy, secrets: readSecrets(context, service.id), signal }
@@ -81,9 +86,11 @@ const buildEnv = ({ service, deploy, secrets }: BuildJob): Record<string, string
 async function runStep({ context, service, deploy, signal }: BuildJob, step: RunnableStep): Promise<StepExit> {
   const { cpu, memoryMb, pids } = buildPlans[service.settings.buildPlan]
   await deployLogWritten(context, deploy)
-  return await context.engine.runTask(
-    {
-      taskId: `${deploy.id}-${step.name.replace(/[^a-z0-9]+/gi, '-')}`,
+  return await runBuildStep(context, service, {
+    deploy,
+    signal,
+    spec: {
+      ...{ instanceId: buildStepIdOf(deploy, step), deployId: deploy.id, runs: 'once' },
       owner: ownerOf(service),
       files: { build: deploy.id, dir: step.dir },
       command: step.command,
@@ -93,10 +100,8 @@ async function runStep({ context, service, deploy, signal }: BuildJob, step: Run
       stack: step.stack,
       ...userNamespacesOf(context.config, service),
       outputName: deployOutputName(deploy),
-      timeoutMs: context.config.CP_BUILD_TIMEOUT_SECONDS * 1000,
     },
-    signal,
-  )
+  })
 }
 
 function saveRelease({ context, service, deploy, secrets }: BuildJob, built: BuiltRelease): void {

@@ -14,12 +14,13 @@ const WAIT_MS = 50
 
 const NO_DISK: DiskOfInstance = {}
 
-/** Waits until nothing else of the service has its disk. @throws the signal's reason when aborted, and what `run` throws. */
+/** Waits until nothing else of the service has its disk, unless the command has it. @throws the signal's reason when aborted, and what `run` throws. */
 export async function withDisk(
   context: AppContext,
   service: StoredService,
-  { signal, run }: { signal: AbortSignal; run: (disk: DiskOfInstance) => Promise<void> },
+  { signal, isBegun, run }: { signal: AbortSignal; isBegun: boolean; run: (disk: DiskOfInstance) => Promise<void> },
 ): Promise<void> {
+  if (isBegun) return await run(NO_DISK)
   context.work.poke('service', service.id)
   while (!isFree(context, service.id)) await pause(context, WAIT_MS, signal)
   const giveUp = context.work.takenDisks.take(service.id)

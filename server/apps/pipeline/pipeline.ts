@@ -1,13 +1,13 @@
 /**
  * The way of one deploy: queued, build, pre-deploy command, update, and its end. Each step writes down that it begins before it
- * does anything, and can be begun again; a deploy that an earlier control plane left unfinished goes on at the step it was in.
+ * does anything, and can be begun again; a deploy that an earlier control plane left unfinished goes on at the step it was in. Only the
+ * pre-deploy command is not begun a second time: it goes on while nobody looks, or its end has been written down.
  * The update itself is the reconciler's (instances/plan.ts): the pipeline makes the deploy the candidate and waits for the verdict.
  */
 
 import type { DeployStatus } from '../../../shared/deploy.ts'
 import { AppError } from '../../../shared/error.ts'
 import { traitsOf } from '../../../shared/service-type.ts'
-import { isDiskFull } from '../../platform/files/disk-full.ts'
 import { describeError } from '../../platform/server-log.ts'
 import { unlessAborted } from '../../platform/work/unless-aborted.ts'
 import type { AppContext } from '../context.ts'
@@ -18,9 +18,12 @@ import { strategyOf } from '../deploys/strategy.ts'
 import type { DiskOfInstance } from '../disks/workload.ts'
 import { recordEvent } from '../events/store.ts'
 import { type StoredService, serviceById } from '../services/store.ts'
+import { preDeployIdOf } from '../workloads/step-store.ts'
 import { buildDeploy } from './build.ts'
 import { withDisk, withoutDisk } from './disk-downtime.ts'
+import { PLATFORM_FAILED, wordsFor } from './failure-words.ts'
 import { preDeployCommandOf, runPreDeploy } from './pre-deploy.ts'
+import { endSteps, isStepBegun } from './run-step.ts'
 
 export interface Run {
   signal: AbortSignal
@@ -48,6 +51,7 @@ async function advance(
     if (now.finishedAt !== null) return false
     const failure = isCanceled(now) ? canceled : await step(context, service, { deploy: now, signal })
     if (failure !== undefined) {
+      await endSteps(context, now)
       endHere(context, service, { deploy, failure })
       return false
     }
@@ -78,8 +82,10 @@ const preDeploy: Step = async (context, service, { deploy, signal }) => {
   if (deploy.status === 'update_in_progress' || !hasPreDeploy(context, deploy)) return undefined
   const command = (disk: DiskOfInstance) => runPreDeploy(context, service, { deploy, disk, signal })
   const isStopFirst = strategyOf(context.db, service.id) === 'stop_first'
-  if (isStopFirst) writeDeployLog(context, deploy, 'The pre-deploy command gets the disk, so nothing else of the service runs meanwhile')
-  const run = () => (isStopFirst ? withDisk(context, service, { signal, run: command }) : withoutDisk(command))
+  const isBegun = isStepBegun(context, preDeployIdOf(deploy))
+  if (isStopFirst && !isBegun)
+    writeDeployLog(context, deploy, 'The pre-deploy command gets the disk, so nothing else of the service runs meanwhile')
+  const run = () => (isStopFirst ? withDisk(context, service, { signal, isBegun, run: command }) : withoutDisk(command))
   return attempt(context, service, { deploy, signal, stage: stages.preDeploy, run })
 }
 
@@ -104,7 +110,9 @@ interface Attempt {
 }
 
 async function attempt(context: AppContext, service: StoredService, { deploy, stage, run, signal }: Attempt): Promise<Ending | undefined> {
-  begin(context, service, { deploy, status: stage.status, event: stage.started })
+  // A build is begun anew after each interruption, and a pre-deploy command is gone on with.
+  if (deploy.status !== stage.status || stage === stages.build)
+    begin(context, service, { deploy, status: stage.status, event: stage.started })
   const failure = await failureOf(context, { stage, run, signal })
   const details = { deployId: deploy.id, status: failure?.status ?? 'succeeded' }
   recordEvent(context.db, { owner: service, type: stage.ended, details, now: context.now() })
@@ -158,10 +166,9 @@ async function failureOf(context: AppContext, { stage, run, signal }: Omit<Attem
       context.stopping.throwIfAborted()
       return signal.reason instanceof AppError ? { status, reason: signal.reason.message } : canceled
     }
-    if (isDiskFull(error)) return { status, reason: 'The disk of the server is full. Free some space, then deploy again.' }
-    if (error instanceof AppError) return { status, reason: error.message }
-    context.log.error('deploy step failed', describeError(error))
-    return { status, reason: 'The platform failed at this step; its own log says why. Try again.' }
+    const words = wordsFor(error)
+    if (words === undefined) context.log.error('deploy step failed', describeError(error))
+    return { status, reason: words ?? PLATFORM_FAILED }
   }
 }
 

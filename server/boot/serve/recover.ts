@@ -5,6 +5,7 @@
 import { endDeploy } from '../../apps/deploys/finish.ts'
 import { unfinishedDeploys, updateDeploy } from '../../apps/deploys/store.ts'
 import { freezeAgain } from '../../apps/instances/sleep.ts'
+import { dropAbandonedSteps } from '../../apps/pipeline/run-step.ts'
 import { serviceById } from '../../apps/services/store.ts'
 import { recordLost } from '../../apps/shells/record.ts'
 import { sweepUploads } from '../../apps/sources/receive.ts'
@@ -12,17 +13,18 @@ import type { Supervisor } from '../../runtime/workloads/supervisor.ts'
 import type { Context } from './context.ts'
 import { setStraysAside } from './strays.ts'
 
-/** A deploy that was cut off this often is likely the reason for it. */
+/** A deploy whose build was cut off this often is likely the reason for it. */
 const MAX_INTERRUPTIONS = 3
 
 export async function recover(context: Context, supervisor: Supervisor): Promise<void> {
   // The API listens already, and may be taking an upload.
   await sweepUploads(context.paths.uploads, performance.timeOrigin)
   await setStraysAside(context)
+  recordLost(context)
   await supervisor.recover()
   await freezeAgain(context)
   countInterruptions(context)
-  recordLost(context)
+  dropAbandonedSteps(context)
 }
 
 function countInterruptions(context: Context): void {
@@ -30,17 +32,13 @@ function countInterruptions(context: Context): void {
     const service = serviceById(context.db, deploy.serviceId)
     // While nobody looked, nobody could see it become healthy.
     if (deploy.status === 'update_in_progress') updateDeploy(context.db, deploy.id, { updateStartedAt: context.now() }, context.now())
-    if (service === undefined || (deploy.status !== 'build_in_progress' && deploy.status !== 'pre_deploy_in_progress')) continue
+    if (service === undefined || deploy.status !== 'build_in_progress') continue
     const interruptions = deploy.interruptions + 1
     context.db.transaction(() => {
       updateDeploy(context.db, deploy.id, { interruptions }, context.now())
       if (interruptions <= MAX_INTERRUPTIONS) return
-      const status = deploy.status === 'build_in_progress' ? 'build_failed' : 'pre_deploy_failed'
-      endDeploy(
-        context,
-        { deploy, owner: service },
-        { status, reason: `The platform was stopped ${interruptions} times during this step. Deploy again.` },
-      )
+      const reason = `The platform was stopped ${interruptions} times during this step. Deploy again.`
+      endDeploy(context, { deploy, owner: service }, { status: 'build_failed', reason })
     })()
   }
 }

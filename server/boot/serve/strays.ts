@@ -1,6 +1,6 @@
 import { diskOfService } from '../../apps/disks/store.ts'
 import { serviceById } from '../../apps/services/store.ts'
-import { jobById } from '../../apps/workloads/job-store.ts'
+import { isStepId } from '../../apps/workloads/step-store.ts'
 import { describeError } from '../../platform/server-log.ts'
 import { workloadById } from '../../runtime/workloads/store.ts'
 import {
@@ -52,12 +52,12 @@ async function sweepingAfter(context: Context, endSome: () => Promise<void>): Pr
   })
 }
 
-/** Two instances on one disk would damage what is on it, so a service with a disk keeps no strays. */
+/** Two instances on one disk would damage what is on it, so a service with a disk keeps no strays; and nobody waits for a command of a deploy. */
 function strayOptions({ db, engine, log, now, audit }: Context): StrayOptions {
   return {
     ...{ db, engine, now },
-    isKnown: (id) => workloadById(db, id) !== undefined || jobById(db, id)?.finishedAt === null,
-    mayStay: (serviceId) => diskOfService(db, serviceId) === undefined,
+    isKnown: (id) => workloadById(db, id) !== undefined,
+    mayStay: ({ instanceId, serviceId }) => !isStepId(instanceId) && diskOfService(db, serviceId) === undefined,
     onFound(stray) {
       const { workloadId: target, ...metadata } = namesOf(stray)
       audit.report({ event: 'server.stray_found', target, metadata: { ...metadata, endsAt: isoOf(endOf(stray)) } })

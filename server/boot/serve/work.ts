@@ -17,6 +17,7 @@ import { every } from '../../platform/work/clock.ts'
 import { createDriver } from '../../platform/work/driver.ts'
 import { createLeases } from '../../platform/work/leases.ts'
 import { pokeBy } from '../../platform/work/poke.ts'
+import { createAwaitedWorkloads } from '../../runtime/workloads/awaited.ts'
 import type { Supervisor } from '../../runtime/workloads/supervisor.ts'
 import type { Context, Work } from './context.ts'
 import { superviseWorkloads } from './workloads.ts'
@@ -42,7 +43,6 @@ export function createWork(
   acme: AcmeSettings | undefined,
 ): { context: Context; work: RunningWork } {
   const { open, onceOpen: onceStarted } = createGate(base.db)
-  const keptAwake = createLeases()
   const work: RunningWork = {
     poke: pokeBy({
       service: onceStarted((serviceId: string) => {
@@ -60,9 +60,8 @@ export function createWork(
     get supervisor() {
       return supervisor
     },
-    keepAwake: keptAwake.take,
-    isKeptAwake: (serviceId) => keptAwake.countOf(serviceId) > 0,
     takenDisks: createLeases(),
+    awaited: createAwaitedWorkloads({ ...base, poke: onceStarted((id: string) => void supervisor.poke(id)) }),
     interruptDeploy: (deployId, because) => afterChange(base.db, () => queue.interrupt(deployId, because)),
     deployEnded: (deployId) => afterChange(base.db, () => queue.deployEnded(deployId)),
     whenDeploysSettled: (serviceId) => queue.whenSettled(serviceId),

@@ -1,8 +1,8 @@
 import { AppError } from '../../../shared/error.ts'
 import type { End } from '../port/end.ts'
-import type { Capabilities, Engine, ExitedState, ExitListener, InstanceState, ListedWorkload, TaskResult } from '../port/port.ts'
+import type { Capabilities, Engine, ExitedState, ExitListener, InstanceState, ListedWorkload } from '../port/port.ts'
 import type { VolumeCapabilities } from '../port/volumes.ts'
-import type { InstanceSpec, TaskSpec } from '../port/workload.ts'
+import type { InstanceSpec } from '../port/workload.ts'
 import type { FakeMachine, Run } from './machine.ts'
 import { openFakeTerminal } from './terminal.ts'
 import { createFakeVolumes } from './volumes.ts'
@@ -43,7 +43,7 @@ export function createFakeEngine(machine: FakeMachine, options: FakeEngineOption
     return run?.end === undefined ? run : undefined
   }
   const stopListening = machine.onEnd((run) => {
-    if (run.kind !== 'instance') return
+    if (run.kind === 'terminal') return
     const report = () => {
       for (const listener of listeners) listener(run.id, exitedState(run))
     }
@@ -72,7 +72,6 @@ export function createFakeEngine(machine: FakeMachine, options: FakeEngineOption
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
-    runTask: (task, signal) => faults.around('runTask', () => runTask(machine, { task, signal, own })),
     openTerminal: (spec) =>
       faults.around('openTerminal', async () => {
         const { terminal, run } = openFakeTerminal(machine, spec)
@@ -132,7 +131,7 @@ function stateOf(run: Run | undefined): InstanceState | undefined {
   return { status: 'running', startedAt: new Date(run.startedAt).toISOString(), ...(port !== undefined && { endpoint: { host, port } }) }
 }
 
-const listed = ({ id, serviceId, kind }: Run): ListedWorkload[] => (kind === 'terminal' ? [] : [{ instanceId: id, serviceId, kind }])
+const listed = ({ id, serviceId, kind }: Run): ListedWorkload[] => (kind === 'terminal' ? [] : [{ instanceId: id, serviceId }])
 
 async function removeAllOf(machine: FakeMachine, serviceId: string): Promise<void> {
   const ofService = [...machine.runs.values()].filter((run) => run.serviceId === serviceId)
@@ -153,28 +152,4 @@ function remove({ runs }: FakeMachine, id: string): void {
   const run = runs.get(id)
   if (run !== undefined && run.end === undefined) throw new AppError('conflict', `${id} is still running; stop it first`)
   runs.delete(id)
-}
-
-async function runTask(
-  machine: FakeMachine,
-  { task, signal, own }: { task: TaskSpec; signal: AbortSignal; own: Set<Run> },
-): Promise<TaskResult> {
-  signal.throwIfAborted()
-  if (machine.runs.has(task.taskId)) throw new AppError('conflict', `Task ${task.taskId} is known already`)
-  const run = machine.begin(workloadOf(task, { id: task.taskId, kind: 'task' }))
-  own.add(run)
-  let timedOut = false
-  const cancel = machine.clock.after(task.timeoutMs, () => {
-    timedOut = true
-    run.program.kill('SIGKILL')
-  })
-  const onAbort = () => run.program.kill('SIGKILL')
-  signal.addEventListener('abort', onAbort, { once: true })
-  const { exitCode, signal: fatal, why } = await run.ended
-  cancel()
-  signal.removeEventListener('abort', onAbort)
-  machine.runs.delete(task.taskId)
-  own.delete(run)
-  signal.throwIfAborted()
-  return { exitCode, signal: fatal, timedOut, oomKilled: why === 'out_of_memory' }
 }

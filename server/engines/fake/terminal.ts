@@ -12,7 +12,7 @@ export function openFakeTerminal(machine: FakeMachine, spec: TerminalSpec): { te
     throw new AppError('not_found', `Instance ${spec.joins} does not run`)
   let held: Uint8Array[] | undefined
   const run = machine.begin({
-    ...workloadOf(spec, { id: spec.taskId, kind: 'terminal' }),
+    ...workloadOf(spec, { id: spec.terminalId, kind: 'terminal' }),
     onOutput: (bytes) => (held === undefined ? spec.onOutput(bytes) : void held.push(bytes)),
   })
   void joined?.ended.then(() => run.program.kill('SIGKILL'))
@@ -22,7 +22,7 @@ export function openFakeTerminal(machine: FakeMachine, spec: TerminalSpec): { te
   }
   const ended = run.ended.then((end) => {
     resume()
-    runs.delete(spec.taskId)
+    runs.delete(spec.terminalId)
     return end
   })
   const terminal: OpenTerminal = {

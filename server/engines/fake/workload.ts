@@ -5,7 +5,7 @@ import type { Workload as Spec, View } from '../port/workload.ts'
 /** What the fake machine needs to know to run something. */
 export interface Workload {
   id: string
-  kind: 'instance' | 'task' | 'terminal'
+  kind: 'instance' | 'terminal'
   serviceId: string
   command: string
   env: Record<string, string>

@@ -2,7 +2,7 @@ import type { StackKind } from '../../platform/stack.ts'
 import type { End } from './end.ts'
 import type { Outputs } from './output.ts'
 import type { Volumes } from './volumes.ts'
-import type { InstanceSpec, Owner, TaskSpec, TerminalSpec } from './workload.ts'
+import type { InstanceSpec, Owner, TerminalSpec } from './workload.ts'
 
 /**
  * The engine port: what the platform asks of whatever runs workloads. Each technology is one adapter of this type, and all
@@ -64,13 +64,6 @@ export type InstanceState =
 
 export type ExitedState = Extract<InstanceState, { status: 'exited' }>
 
-export interface TaskResult {
-  exitCode: number | null
-  signal: string | null
-  timedOut: boolean
-  oomKilled: boolean
-}
-
 export interface Guarantee {
   id: string
   title: string
@@ -81,7 +74,6 @@ export interface Guarantee {
 export interface ListedWorkload {
   instanceId: string
   serviceId: string
-  kind: 'instance' | 'task'
 }
 
 export interface Usage {
@@ -123,7 +115,8 @@ export interface Engine {
   guarantees(): Promise<Guarantee[]>
 
   /**
-   * Starts an instance; nothing happens when this id already runs.
+   * Starts an instance, or what runs once, which ends as instances do; nothing happens when this id already runs. An id runs at most once
+   * until it is removed, whatever becomes of the control plane.
    *
    * @throws AppError `conflict` when the id has run and ended and was not removed, `unavailable` when the machine refuses.
    */
@@ -132,14 +125,14 @@ export interface Engine {
   /** How it stands, ended ones until they are removed; undefined for one that was never started here. */
   inspect(instanceId: string): Promise<InstanceState | undefined>
 
-  /** Everything under our label, running or ended but not yet removed, tasks of a dead control plane included. */
+  /** Everything under our label but terminals, running or ended and not yet removed. */
   list(): Promise<ListedWorkload[]>
 
   /** SIGTERM to the instance, SIGKILL to everything that is left after `graceMs`. Returns when nothing of it is left; idempotent. */
   stop(instanceId: string, options: StopOptions): Promise<void>
 
   /**
-   * Forgets an instance that has ended, or what a task left behind. Idempotent.
+   * Forgets an instance that has ended, and how it did. Idempotent.
    *
    * @throws AppError `conflict` while it runs.
    */
@@ -147,13 +140,6 @@ export interface Engine {
 
   /** Calls back once for each instance that ends, adopted ones included; returns the function that ends the subscription. */
   onExit(listener: ExitListener): () => void
-
-  /**
-   * Runs a command to its end (a build step, a pre-deploy command). Every process of it is gone when this returns, by whatever way it ended.
-   *
-   * @throws the signal's reason when aborted; AppError `unavailable` when the machine refuses to start it.
-   */
-  runTask(task: TaskSpec, signal: AbortSignal): Promise<TaskResult>
 
   /** Opens a terminal with a command in it. @throws AppError `unavailable` when the machine refuses, `not_found` when `joins` does not run. */
   openTerminal(spec: TerminalSpec): Promise<OpenTerminal>
@@ -191,6 +177,6 @@ export interface Engine {
   /** Kills whatever is left of a service and removes all state about it. Idempotent. */
   removeService(serviceId: string): Promise<void>
 
-  /** Stops watching. Instances keep running; tasks under way are ended. */
+  /** Stops watching. Everything keeps running but terminals, which end. */
   close(): Promise<void>
 }

@@ -61,7 +61,7 @@ export interface Workload {
   /** Files that the command may read. The key changes whenever they do; `read` is called only where an engine lacks them under that key. */
   secretFiles?: { key: string; read(): readonly SecretFile[] }
   limits: Limits
-  /** Absent: instances are live, tasks and terminals in the background. */
+  /** Absent: what runs until it is stopped is live, what runs once and terminals are in the background. */
   priority?: Priority
   volume?: VolumeMount
   /** The workspace's private network, the machine's own even where others have one of their own, or one that reaches nobody's. */
@@ -83,16 +83,13 @@ export interface InstanceSpec extends LoggedWorkload {
   deployId: string
   /** Absent for what listens nowhere. The engine chooses where it is reached: at this port, where the instance has an address of its own. */
   listens?: { preferredPort: number }
-}
-
-export interface TaskSpec extends LoggedWorkload {
-  taskId: string
-  timeoutMs: number
+  /** Set for what runs to its end (a job, a build step); absent for what goes on until it is stopped. */
+  runs?: 'once'
 }
 
 /** An interactive command. It has a terminal in place of a kept output, and nothing of it outlives the terminal. */
 export interface TerminalSpec extends Workload {
-  taskId: string
+  terminalId: string
   columns: number
   rows: number
   /** A running instance of the same service whose processes, files and network the command is to see; absent for a sandbox of its own. */

@@ -7,7 +7,7 @@ import { diskGuaranteesOf, volumeMountsOf } from './disk-support.ts'
 import { guaranteesOf, type Host, namespacesIn, probeHost, usableCgroups } from './host.ts'
 import { createKeyedMutex } from './keyed-mutex.ts'
 import { installPrograms } from './launcher.ts'
-import { freeze, inspect, type LifecycleContext, remove, runTask, startInstance, stop, thaw } from './lifecycle.ts'
+import { freeze, inspect, type LifecycleContext, remove, startInstance, stop, thaw } from './lifecycle.ts'
 import { CONNECTIONS_PER_INSTANCE } from './network/connection-table.ts'
 import type { HostService } from './network/host-services.ts'
 import { exposeLoopback, type RunningInstance, siblingConnections } from './network/instance-ports.ts'
@@ -73,7 +73,6 @@ export async function createProcessEngine(options: ProcessEngineOptions): Promis
     stop: (id, { graceMs }) => stop(context, id, graceMs),
     remove: (id) => remove(context, id),
     onExit: supervisor.onExit,
-    runTask: (task, signal) => runTask(context, task, signal),
     openTerminal: (spec) => openTerminal(context, spec),
     freeze: (id) => freeze(context, id),
     thaw: (id) => thaw(context, id),
@@ -92,9 +91,9 @@ export async function createProcessEngine(options: ProcessEngineOptions): Promis
       await Promise.all(ids.map((id) => remove(context, id)))
     },
     close: async () => {
-      const tasks = supervisor.all().filter((one) => one.workload.kind !== 'instance' && one.hasOwnMonitor)
-      await Promise.all(tasks.map((one) => stop(context, one.workload.id, 0)))
-      await isTrueWithin(() => tasks.every((one) => supervisor.get(one.workload.id) !== one), FORGET_DEADLINE_MS)
+      const terminals = supervisor.all().filter((one) => one.workload.kind === 'terminal' && one.hasOwnMonitor)
+      await Promise.all(terminals.map((one) => stop(context, one.workload.id, 0)))
+      await isTrueWithin(() => terminals.every((one) => supervisor.get(one.workload.id) !== one), FORGET_DEADLINE_MS)
       stopCpuWeights()
       supervisor.close()
       await context.networks.close({ isEmpty: supervisor.all().every((one) => one.end !== undefined) })
@@ -203,7 +202,7 @@ function openNetworksOf({ network: ability }: Host, { records, stateDir, network
 }
 
 function listed({ id, serviceId, kind }: Workload): ListedWorkload[] {
-  return kind === 'terminal' ? [] : [{ instanceId: id, serviceId, kind }]
+  return kind === 'terminal' ? [] : [{ instanceId: id, serviceId }]
 }
 
 /** Takes over what earlier engines started. What has ended meanwhile is told by `inspect`, not to listeners, of which there are none yet. */

@@ -1,6 +1,6 @@
 import { AppError } from '../../../shared/error.ts'
 import { checkSpec } from '../port/check-spec.ts'
-import type { InstanceState, TaskResult } from '../port/port.ts'
+import type { InstanceState } from '../port/port.ts'
 import type { Priority } from '../port/workload.ts'
 import type { Cgroups } from './cgroups/cgroups.ts'
 import { startedAt } from './kernel/proc.ts'
@@ -8,7 +8,7 @@ import { type LaunchContext, type LaunchSpec, launch } from './launcher.ts'
 import type { Freezer } from './records/freezer.ts'
 import { groupOf, isTrueWithin, type Processes } from './records/processes.ts'
 import type { Workload } from './records/record.ts'
-import type { ProcessSpec, ProcessTaskSpec } from './spec.ts'
+import type { ProcessSpec } from './spec.ts'
 import type { Supervised, Supervisor } from './supervisor.ts'
 import { removeLayer } from './writable-layer.ts'
 
@@ -26,7 +26,8 @@ export async function startInstance(context: LifecycleContext, spec: ProcessSpec
     throw new AppError('conflict', `Instance ${spec.instanceId} has ended; remove it or start one with another id`)
   }
   if (known !== undefined) return known.launched
-  await begin(context, { id: spec.instanceId, kind: 'instance', port: spec.port ?? null }, spec).launched
+  const kind = spec.runs === 'once' ? 'task' : 'instance'
+  await begin(context, { id: spec.instanceId, kind, port: spec.port ?? null }, spec).launched
 }
 
 export function begin(context: LifecycleContext, name: Pick<Workload, 'id' | 'kind' | 'isJoined' | 'port'>, spec: LaunchSpec): Supervised {
@@ -128,31 +129,4 @@ export async function forget({ cgroups, records, supervisor, networks }: Lifecyc
   await removeLayer(records.dirOf(workload.id))
   records.remove(workload.id)
   supervisor.forget(workload.id)
-}
-
-export async function runTask(context: LifecycleContext, task: ProcessTaskSpec, signal: AbortSignal): Promise<TaskResult> {
-  signal.throwIfAborted()
-  if (context.supervisor.get(task.taskId) !== undefined) {
-    throw new AppError('conflict', `Task ${task.taskId} is known already; stop and remove it before running it again`)
-  }
-  const one = begin(context, { id: task.taskId, kind: 'task' }, task)
-  await one.launched
-  const timeout = AbortSignal.timeout(task.timeoutMs)
-  const wasCutShort = await endsFirst(one, AbortSignal.any([signal, timeout]))
-  if (wasCutShort) await stop(context, task.taskId, 0)
-  const { exitCode, signal: fatalSignal, why } = await one.ended
-  await forget(context, one)
-  signal.throwIfAborted()
-  return { exitCode, signal: fatalSignal, timedOut: wasCutShort, oomKilled: why === 'out_of_memory' }
-}
-
-async function endsFirst(one: Supervised, cut: AbortSignal): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>()
-  const onAbort = () => resolve(true)
-  cut.addEventListener('abort', onAbort, { once: true })
-  if (cut.aborted) onAbort()
-  void one.ended.then(() => resolve(false))
-  const wasCutShort = await promise
-  cut.removeEventListener('abort', onAbort)
-  return wasCutShort
 }

@@ -49,28 +49,23 @@ export interface ProcessSpec extends Workload {
   deployId: string
   /** The port that the environment names, taken beforehand; absent for what listens nowhere. */
   port?: number
-}
-
-export interface ProcessTaskSpec extends Workload {
-  taskId: string
-  timeoutMs: number
+  runs?: 'once'
 }
 
 export interface ProcessTerminalSpec extends Omit<Workload, 'outputPath'> {
-  taskId: string
+  terminalId: string
   columns: number
   rows: number
   joins?: string
   onOutput(bytes: Uint8Array): void
 }
 
-export interface ProcessEngine extends Omit<Engine, 'link' | 'start' | 'runTask' | 'openTerminal' | 'output' | 'volumes'> {
+export interface ProcessEngine extends Omit<Engine, 'link' | 'start' | 'openTerminal' | 'output' | 'volumes'> {
   link(services: readonly LinkedService[]): Promise<void>
   readonly volumeMounts: VolumeMounts
   /** A port for an instance that is about to be started, which no other of the same network is given meanwhile. @throws AppError `unavailable` when all are in use. */
   takePort(wanted: { preferredPort: number; sharesHostNetwork?: boolean }): HeldPort
   start(spec: ProcessSpec): Promise<void>
   pidOf(id: string): number | undefined
-  runTask(task: ProcessTaskSpec, signal: AbortSignal): ReturnType<Engine['runTask']>
   openTerminal(spec: ProcessTerminalSpec): ReturnType<Engine['openTerminal']>
 }

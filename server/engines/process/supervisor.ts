@@ -57,7 +57,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   // A closed supervisor's monitors still end, and by then the records may be another's.
   let isClosed = false
   const tell = (one: Supervised) => {
-    if (one.end === undefined || one.workload.kind !== 'instance') return
+    if (one.end === undefined || one.workload.kind === 'terminal') return
     for (const listener of listeners) listener(one.workload.id, one.end)
   }
   const check = (one: Supervised) => {

@@ -11,10 +11,12 @@ import type { Supervised } from './supervisor.ts'
 
 const HANG_UP_GRACE_MS = 500
 
-/** A terminal is supervised like a task; the command may be put into the namespaces of an instance, with a control group of its own. */
+/**
+ * A terminal is supervised like any other workload; the command may be put into the namespaces of an instance, with a control group of its own.
+ */
 export async function openTerminal(context: LifecycleContext, spec: ProcessTerminalSpec): Promise<OpenTerminal> {
-  if (context.supervisor.get(spec.taskId) !== undefined) {
-    throw new AppError('conflict', `Terminal ${spec.taskId} is known already; open one with another id`)
+  if (context.supervisor.get(spec.terminalId) !== undefined) {
+    throw new AppError('conflict', `Terminal ${spec.terminalId} is known already; open one with another id`)
   }
   const joined = spec.joins === undefined ? undefined : await namespacesOf(context, spec.joins)
   try {
@@ -28,7 +30,7 @@ async function openIn(context: LifecycleContext, spec: ProcessTerminalSpec, join
   const pty = openPty({ ...spec, owner: context.host.isRoot ? spec.sandbox : undefined })
   try {
     const attached = { descriptor: pty.descriptor, joined }
-    const one = begin(context, { id: spec.taskId, kind: 'terminal', isJoined: joined !== undefined }, { ...spec, attached })
+    const one = begin(context, { id: spec.terminalId, kind: 'terminal', isJoined: joined !== undefined }, { ...spec, attached })
     await one.launched
     return terminalOf(context, one, pty)
   } catch (error) {

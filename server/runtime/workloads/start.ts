@@ -20,8 +20,8 @@ export async function startWorkload(supervision: Supervision, id: string): Promi
     await forgetEarlierRun(supervision, id)
     await engine.start(spec)
   } catch (error) {
-    // An answer may be lost on its way: what runs after all has been started.
-    if ((await engine.inspect(id))?.status !== 'running') return await noteFailedStart(supervision, workload, error)
+    // An answer may be lost on its way: what is known to the engine has been started, though it may have ended meanwhile.
+    if ((await engine.inspect(id)) === undefined) return await noteFailedStart(supervision, workload, error)
   }
   await noteStarted(supervision, workload)
 }

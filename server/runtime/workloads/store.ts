@@ -93,6 +93,17 @@ export const workloadById = (db: Database, id: string): StoredWorkload | undefin
 /** All workloads, oldest first. */
 export const allWorkloads = (db: Database): StoredWorkload[] => workloads.all(db, 'ORDER BY created_at, id')
 
+/** All workloads of an owner, oldest first. */
+export const workloadsOf = (db: Database, ownerKind: string, ownerId: string): StoredWorkload[] =>
+  workloads.all(db, 'WHERE owner_id = $ownerId AND owner_kind = $ownerKind ORDER BY created_at, id', { ownerKind, ownerId })
+
+/** All workloads of any owner that are this to it, oldest first. */
+export const workloadsFor = (db: Database, purpose: string): StoredWorkload[] =>
+  workloads.all(db, 'WHERE purpose = $purpose ORDER BY created_at, id', { purpose })
+
+/** Whether there are workloads of anybody. */
+export const hasWorkloads = (db: Database): boolean => db.query('SELECT 1 FROM workloads LIMIT 1').get() !== null
+
 export type WorkloadChange = Partial<
   Pick<StoredWorkload, 'phase' | 'epoch' | 'restarts' | 'exits' | 'startAt' | 'address' | 'port' | 'startedAt'>
 >

@@ -4,7 +4,7 @@
  * put the right one back, and finds everything as it was. Requests do not reach it, and files are not swept while it is there.
  */
 import type { Database } from 'bun:sqlite'
-import type { Engine } from '../../engines/port/port.ts'
+import type { Engine, ListedWorkload } from '../../engines/port/port.ts'
 import { tableOf } from '../../platform/db/table.ts'
 
 /** How long a stray goes on running from the first start that found it. */
@@ -40,21 +40,22 @@ export interface StrayOptions {
   engine: Pick<Engine, 'list' | 'inspect' | 'stop' | 'remove'>
   now(): number
   isKnown(id: string): boolean
-  /** Whether something of this service may run beside what the database starts of it. */
-  mayStay(serviceId: string): boolean
+  /** Whether a stray may run beside what the database starts of its service. */
+  mayStay(workload: ListedWorkload): boolean
   /** Told in the transaction that writes it down. */
   onFound(stray: Stray): void
   onEnded(stray: Stray, why: StrayEnd): void
 }
 
-/** Before anything is started: ends tasks of a dead control plane, forgets what has ended, and sets strays aside. */
+/** Before anything is started: forgets what has ended and nobody knows, and sets strays aside. */
 export async function sortStrays(options: StrayOptions): Promise<void> {
   const { db, engine } = options
-  const unknown = (await engine.list()).filter(({ instanceId, kind }) => kind === 'task' || !options.isKnown(instanceId))
+  const unknown = (await engine.list()).filter(({ instanceId }) => !options.isKnown(instanceId))
   for (const { id } of straysIn(db)) if (unknown.every(({ instanceId }) => instanceId !== id)) strays.remove(db, { id })
   await Promise.all(
-    unknown.map(async ({ instanceId: id, kind, serviceId }) => {
-      if (kind === 'instance' && (await isRunning(options, id)) && options.mayStay(serviceId)) return setAside(options, id, serviceId)
+    unknown.map(async (workload) => {
+      const { instanceId: id, serviceId } = workload
+      if ((await isRunning(options, id)) && options.mayStay(workload)) return setAside(options, id, serviceId)
       await end(options, id, 0)
       strays.remove(db, { id })
     }),

@@ -37,6 +37,8 @@ export function createSupervisor(options: SupervisorOptions, owners: readonly Wo
     if (owner === undefined) throw new Error(`Nobody owns workloads like ${workload.id}: ${keyOf(workload)}`)
     return owner
   }
+  /** What is held by a terminal has nobody here: whoever opened it ends it, or the next start. */
+  const isOwned = (workload: StoredWorkload): boolean => byKey.has(keyOf(workload))
   const changed = (workload: StoredWorkload) => {
     const { policy, onChange } = ownerOf(workload)
     if (signal.aborted) return
@@ -60,15 +62,15 @@ export function createSupervisor(options: SupervisorOptions, owners: readonly Wo
     start: (id) => startWorkload(supervision, id),
     poke(id) {
       const workload = workloadById(db, id)
-      if (workload !== undefined) changed(workload)
+      if (workload !== undefined && isOwned(workload)) changed(workload)
       return workload !== undefined
     },
     pokeAll() {
-      for (const workload of allWorkloads(db))
+      for (const workload of allWorkloads(db).filter(isOwned))
         if (workload.phase === 'ended' || ownerOf(workload).policy.starts === 'when_due') driver.poke(workload.id)
     },
     async recover() {
-      const all = allWorkloads(db)
+      const all = allWorkloads(db).filter(isOwned)
       for (const workload of all) if (workload.phase !== 'ended') ownerOf(workload).follow(workload)
       for (const workload of all) if (workload.phase === 'ended') await forgetWorkload(supervision, workload)
     },

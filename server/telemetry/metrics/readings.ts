@@ -24,8 +24,24 @@ export interface ServiceFacts {
 
 const INSTANCES_PER_TURN = 20
 
-export async function readInstances(engine: Pick<Engine, 'list' | 'usage'>, now: () => number): Promise<Reading[]> {
-  const listed = (await engine.list()).filter(({ kind }) => kind === 'instance')
+/** What builds or prepares a release is no part of what its service uses. */
+const unmetered = (db: Database): Set<string> =>
+  new Set(
+    db
+      .query<{ id: string }, []>("SELECT id FROM workloads WHERE purpose IN ('build_step', 'pre_deploy')")
+      .all()
+      .map(({ id }) => id),
+  )
+
+export interface Metered {
+  db: Database
+  engine: Pick<Engine, 'list' | 'usage'>
+  now(): number
+}
+
+export async function readInstances({ db, engine, now }: Metered): Promise<Reading[]> {
+  const left = unmetered(db)
+  const listed = (await engine.list()).filter(({ instanceId }) => !left.has(instanceId))
   const readings: Reading[] = []
   for (const [index, { instanceId, serviceId }] of listed.entries()) {
     if (index % INSTANCES_PER_TURN === INSTANCES_PER_TURN - 1) await new Promise((resolve) => setImmediate(resolve))

@@ -53,7 +53,7 @@ export function createSweeper({ db, engine, now, sampler, database }: SweeperOpt
 
   return {
     async sweep(at) {
-      const readings = await readInstances(engine, now)
+      const readings = await readInstances({ db, engine, now })
       memory ??= recall(database, now())
       const heard = listen({ sampler, database, memory, at })
       const atMs = now()

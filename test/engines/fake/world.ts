@@ -36,15 +36,14 @@ export function makeFakeWorld(machine: FakeMachine = createFakeMachine(), option
     const instanceId = `srv-one-${++count}`
     return { instanceId, deployId: 'dep-one', listens: { preferredPort: PREFERRED_PORT }, ...workload(acts, instanceId), ...changes }
   }
-  const task: ContractWorld['task'] = (acts, changes = {}) => {
-    const taskId = `dep-${++count}.build`
-    return { taskId, timeoutMs: 30_000, ...workload(acts, taskId), ...changes }
-  }
   return {
     open: async () => createFakeEngine(machine, options),
     instance,
-    task,
-    terminal: (acts, changes) => ({ ...task(acts), columns: 80, rows: 24, ...changes }),
+    task: (acts) => ({ ...instance(acts), runs: 'once' }),
+    terminal: (acts, changes) => {
+      const { outputName: terminalId, ...spec } = workload(acts, `shl-${++count}`)
+      return { ...spec, terminalId, columns: 80, rows: 24, ...changes }
+    },
     asService: (spec, serviceId) => ({ ...spec, owner: ownerOf(serviceId) }),
     output: ({ outputName }) => machine.output(outputName),
     dispose: () => {},

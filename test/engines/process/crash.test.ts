@@ -153,17 +153,19 @@ describe('adoption', () => {
     for (const path of ['/srv-lost/srv-lost-1', '/srv-lost', '']) rmdirSync(join(controller ?? '', `${label}-other${path}`))
   })
 
-  test('lists the task of a control plane that is gone, to be stopped and removed', async () => {
+  test('leaves what runs once going, to be found with its exit code and not to be run again', async () => {
+    const spec = world.task('echo ran; while [ ! -e end ]; do sleep 0.01; done; exit 23')
+    const elsewhere = startElsewhere([spec])
+    await until('it has started', () => elsewhereWrote().includes('started'))
+    elsewhere.kill('SIGKILL')
+    await elsewhere.exited
     const engine = await open()
-    const spec = world.instance('exec sleep 1000')
+    expect(await engine.list()).toEqual([{ instanceId: spec.instanceId, serviceId: 'srv-one' }])
     await engine.start(spec)
-    await engine.close()
-    const about = join(world.stateDir, 'instances', spec.instanceId, 'about.json')
-    writeFileSync(about, readFileSync(about, 'utf8').replace('"instance"', '"task"'))
-    const next = await open()
-    expect(await next.list()).toEqual([{ instanceId: spec.instanceId, serviceId: 'srv-one', kind: 'task' }])
-    await next.close()
-    expect(await next.inspect(spec.instanceId)).toMatchObject({ status: 'running' })
+    writeFileSync(join(spec.cwd, 'end'), '')
+    expect(await endOf(engine, spec.instanceId)).toMatchObject({ exitCode: 23, signal: null })
+    await expect(engine.start(spec)).rejects.toMatchObject({ code: 'conflict' })
+    expect(world.output(spec)).toBe('ran\n')
   })
 })
 

@@ -7,7 +7,7 @@ import { createProcessEngine } from '../../../server/engines/process/engine.ts'
 import { planMounts } from '../../../server/engines/process/mount-plan.ts'
 import type { DiskMount, ProcessEngine } from '../../../server/engines/process/spec.ts'
 import { runProcess } from '../../../server/platform/process/spawn.ts'
-import { makeWorld, type World } from './support/world.ts'
+import { makeWorld, runToEnd, type World } from './support/world.ts'
 
 const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' }
 const name = `cpd-test-disk-${process.pid}`
@@ -52,7 +52,7 @@ async function makeImage(id: string): Promise<string> {
 
 async function runWith(disk: DiskMount, command: string): Promise<{ exitCode: number | null; output: string }> {
   const task = world.task(command, { sandbox: { ...world.service('srv-one'), disk } })
-  const { exitCode } = await engine.runTask(task, AbortSignal.timeout(30_000))
+  const { exitCode } = await runToEnd(engine, task)
   return { exitCode, output: world.output(task) }
 }
 
@@ -116,7 +116,7 @@ test('nobody else sees what disks are kept in', async () => {
   chmodSync(join(world.dir, 'disks'), 0o755)
   writeFileSync(join(source, 'file'), 'secret', { mode: 0o644 })
   const task = world.task(`cat ${source}/file`, { sandbox: world.service('srv-two') })
-  const { exitCode } = await engine.runTask(task, AbortSignal.timeout(30_000))
+  const { exitCode } = await runToEnd(engine, task)
   expect(exitCode).not.toBe(0)
   expect(statSync(source).mode & 0o777).toBe(0o777)
 })

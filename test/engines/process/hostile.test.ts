@@ -110,21 +110,17 @@ describe.each(modes)('%s', (_, cgroupRootOf) => {
 
   test('a terminal that was open when the control plane was killed is ended by the next', async () => {
     const { spec } = await start('exec sleep 1000')
-    const {
-      outputPath: _out,
-      timeoutMs: _timeout,
-      ...task
-    } = world.task(`trap "" HUP TERM; setsid sleep ${nap} & sleep ${nap}; sleep ${nap}`)
+    const task = world.terminal(`trap "" HUP TERM; setsid sleep ${nap} & sleep ${nap}; sleep ${nap}`)
     const terminals = [
-      { ...task, taskId: 'shl-own' },
-      { ...task, taskId: 'shl-joined', joins: spec.instanceId },
+      { ...task, terminalId: 'shl-own' },
+      { ...task, terminalId: 'shl-joined', joins: spec.instanceId },
     ]
     const cgroupRoot = cgroupRootOf(world)
     const options = { stateDir: world.stateDir, label, ...(cgroupRoot !== undefined && { cgroupRoot }) }
     const script = `
       import { createProcessEngine } from ${JSON.stringify(join(import.meta.dirname, '../../../server/engines/process/engine.ts'))}
       const engine = await createProcessEngine(${JSON.stringify(options)})
-      for (const one of ${JSON.stringify(terminals)}) await engine.openTerminal({ ...one, columns: 80, rows: 24, onOutput: () => {} })
+      for (const one of ${JSON.stringify(terminals)}) await engine.openTerminal({ ...one, onOutput: () => {} })
       setInterval(() => {}, 1000)`
     writeFileSync(join(world.dir, 'elsewhere.ts'), script)
     const elsewhere = spawnProcess([process.execPath, join(world.dir, 'elsewhere.ts')], { env: { BUN_BE_BUN: '1' } })

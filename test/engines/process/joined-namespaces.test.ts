@@ -26,8 +26,7 @@ describe('a terminal in an instance that has gone into namespaces of its own', (
     const spec = world.instance(`exec ${away} sh -c 'echo >/tmp/ready; exec sleep 1000'`, { sandbox })
     await engine.start(spec)
     await until('it is away', () => existsSync(join(spec.sandbox.tmpDir, 'ready')))
-    const { outputPath: _, timeoutMs: __, ...task } = world.task('true')
-    const terminal = { ...task, taskId: 'shl-1', columns: 80, rows: 24, onOutput: () => {} }
+    const terminal = { ...world.terminal('true'), onOutput: () => {} }
     await expect(engine.openTerminal({ ...terminal, joins: spec.instanceId })).rejects.toMatchObject({ code: 'conflict' })
     const own = await engine.openTerminal(terminal)
     expect(await own.ended).toMatchObject({ exitCode: 0 })

@@ -6,7 +6,7 @@ import { installPrograms } from '../../../server/engines/process/launcher.ts'
 import type { ProcessEngine, Sandbox } from '../../../server/engines/process/spec.ts'
 import { openWritableLayers } from '../../../server/engines/process/writable-layer.ts'
 import { until } from '../../support/until.ts'
-import { makeWorld, type World } from './support/world.ts'
+import { makeWorld, runToEnd, type World } from './support/world.ts'
 
 let world: World
 let engine: ProcessEngine
@@ -51,7 +51,7 @@ describe.runIf(process.getuid?.() === 0)('a workload with a layer over its relea
 
   async function run(command: string, changes: Partial<Sandbox> = {}): Promise<string> {
     const task = world.task(`{ ${command}; } 2>&1`, { sandbox: { ...sandbox, ...changes } })
-    await engine.runTask(task, AbortSignal.timeout(60_000))
+    await runToEnd(engine, task)
     return world.output(task)
   }
 
@@ -90,7 +90,7 @@ describe.runIf(process.getuid?.() === 0)('a workload with a layer over its relea
   test('is as before where it is to have none', async () => {
     const { layerOver: _, ...without } = sandbox
     const task = world.task('{ cat app.js; touch new; } 2>&1', { sandbox: without })
-    await engine.runTask(task, AbortSignal.timeout(60_000))
+    await runToEnd(engine, task)
     expect(world.output(task)).toMatch(/^as it was.*Read-only file system/)
   })
 

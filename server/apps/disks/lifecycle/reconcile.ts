@@ -6,11 +6,13 @@
 import { AppError } from '../../../../shared/error.ts'
 import { newId } from '../../../platform/id.ts'
 import { describeError } from '../../../platform/server-log.ts'
+import { workloadsOf } from '../../../runtime/workloads/store.ts'
 import type { AppContext } from '../../context.ts'
 import { listEvents } from '../../events/store.ts'
 import { serviceById } from '../../services/store.ts'
-import { instancesOf } from '../../workloads/instance-store.ts'
-import { openJobs } from '../../workloads/job-store.ts'
+import { INSTANCE } from '../../workloads/instance-store.ts'
+import { JOB } from '../../workloads/job-store.ts'
+import { PRE_DEPLOY } from '../../workloads/step-store.ts'
 import { recordDiskEvent } from '../events.ts'
 import { keepDisk } from '../operations.ts'
 import { requestSnapshot } from '../request-snapshot.ts'
@@ -38,9 +40,11 @@ export async function reconcileDisk(context: AppContext, diskId: string): Promis
   return context.now()
 }
 
+const mayHaveDisk: ReadonlySet<string> = new Set([INSTANCE.purpose, JOB.purpose, PRE_DEPLOY.purpose])
+
 /** The machine may need a moment after the last user has gone. */
 async function isInUse({ db, engine, work }: AppContext, disk: StoredDisk): Promise<boolean> {
-  const users = [...instancesOf(db, disk.serviceId), ...openJobs(db, disk.serviceId).filter(({ phase }) => phase !== 'pending')]
+  const users = workloadsOf(db, 'service', disk.serviceId).filter(({ purpose }) => mayHaveDisk.has(purpose))
   if (users.length > 0 || work.takenDisks.countOf(disk.serviceId) > 0) return true
   return await engine.volumes.isInUse(disk.id)
 }

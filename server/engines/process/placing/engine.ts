@@ -16,26 +16,21 @@ export function placeOnMachine(processes: ProcessEngine, places: Places): Engine
         services.map(({ owner: { serviceId, number, workspaceId: networkId }, ...named }) => ({ serviceId, number, networkId, ...named })),
       ),
     start: async (spec) => {
-      const { instanceId, deployId, listens } = spec
+      const { instanceId, deployId, listens, runs } = spec
       const held = listens && processes.takePort({ ...listens, sharesHostNetwork: spec.network === 'host' })
       const port = held && { port: held.number }
       try {
         const { own, ...placed } = await placeWorkload(context, spec, port)
-        await processes.start({ ...placed, ...port, instanceId, deployId, outputPath: outputPathOf(own, spec) })
+        const outputPath = outputPathOf(own, spec)
+        await processes.start({ ...placed, ...port, instanceId, deployId, outputPath, ...(runs !== undefined && { runs }) })
       } finally {
         held?.release()
       }
     },
-    runTask: async (task, signal) => {
-      signal.throwIfAborted()
-      const { own, ...placed } = await placeWorkload(context, task)
-      const { taskId, timeoutMs } = task
-      return await processes.runTask({ ...placed, taskId, timeoutMs, outputPath: outputPathOf(own, task) }, signal)
-    },
     openTerminal: async (spec) => {
       const { own: _, ...placed } = await placeWorkload(context, spec, { isJoining: spec.joins !== undefined })
-      const { taskId, columns, rows, onOutput, joins } = spec
-      return await processes.openTerminal({ ...placed, taskId, columns, rows, onOutput, ...(joins !== undefined && { joins }) })
+      const { terminalId, columns, rows, onOutput, joins } = spec
+      return await processes.openTerminal({ ...placed, terminalId, columns, rows, onOutput, ...(joins !== undefined && { joins }) })
     },
   }
 }

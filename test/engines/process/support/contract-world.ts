@@ -38,9 +38,9 @@ export function makeShellWorld(factory: EngineFactory): ContractWorld {
     stack: { kind: 'host' as const, folders: [], searchPath: [] },
     outputName,
   })
-  const task: ContractWorld['task'] = (acts, changes = {}) => {
-    const taskId = `dep-${++count}.build`
-    return { ...workload(acts, taskId), taskId, timeoutMs: 30_000, ...changes }
+  const instance: ContractWorld['instance'] = (acts, changes = {}) => {
+    const instanceId = `srv-one-${++count}`
+    return { ...workload(acts, instanceId), instanceId, deployId: 'dep-one', listens: { preferredPort: 10_000 }, ...changes }
   }
   return {
     open: async () =>
@@ -49,12 +49,15 @@ export function makeShellWorld(factory: EngineFactory): ContractWorld {
         artifact: (serviceId, digest) => releaseFolder(paths, serviceId, digest),
         volumes: openVolumes({ dir: paths.disks, mounts: 'folders', needed: [], room: ampleRoom }),
       }),
-    instance: (acts, changes = {}) => {
-      const instanceId = `srv-one-${++count}`
-      return { ...workload(acts, instanceId), instanceId, deployId: 'dep-one', listens: { preferredPort: 10_000 }, ...changes }
+    instance,
+    task: (acts) => {
+      const { listens: _, ...spec } = instance(acts)
+      return { ...spec, runs: 'once' }
     },
-    task,
-    terminal: (acts, changes) => ({ ...task(acts), columns: 80, rows: 24, ...changes }),
+    terminal: (acts, changes) => {
+      const { outputName: terminalId, ...spec } = workload(acts, `shl-${++count}`)
+      return { ...spec, terminalId, columns: 80, rows: 24, ...changes }
+    },
     asService: (spec, serviceId) => ({ ...spec, owner: ownerOf(serviceId) }),
     output: ({ owner, outputName }) => {
       const path = outputFileIn(servicePathsOf(paths, owner.serviceId), outputName)

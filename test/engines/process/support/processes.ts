@@ -5,7 +5,7 @@ import type { Guarantee } from '../../../../server/engines/port/port.ts'
 import type { ProcessEngine, ProcessSpec } from '../../../../server/engines/process/spec.ts'
 import { describeFreezing } from './freezing.ts'
 import { describeTerminals } from './terminals.ts'
-import { endOf, makeWorld, pidsWith, until, type World } from './world.ts'
+import { endOf, makeWorld, pidsWith, runToEnd, until, type World } from './world.ts'
 
 /** Opens an engine on a world; the second time on the same world stands for a restarted control plane. */
 export type EngineFactory = (world: World) => Promise<ProcessEngine>
@@ -140,7 +140,7 @@ export function describeProcesses(name: string, factory: EngineFactory): void {
       for (const spec of [world.instance(`sleep ${nap}`), world.instance(`sleep ${nap}; true`), stays]) await engine.start(spec)
       await engine.removeService('srv-one')
       expect(pidsWith(nap)).toEqual([])
-      expect(await engine.list()).toEqual([{ instanceId: stays.instanceId, serviceId: 'srv-two', kind: 'instance' }])
+      expect(await engine.list()).toEqual([{ instanceId: stays.instanceId, serviceId: 'srv-two' }])
       expect(pidsWith(other)).not.toEqual([])
     })
   })
@@ -186,38 +186,28 @@ export function describeProcesses(name: string, factory: EngineFactory): void {
     })
   })
 
-  describe(`${name}: tasks`, () => {
-    const never = new AbortController().signal
-
-    test('run to their end and leave their output', async () => {
+  describe(`${name}: what runs once`, () => {
+    test('runs to its end and leaves its output', async () => {
       const task = world.task('echo built >result; cat result; exit 4')
-      expect(await engine.runTask(task, never)).toEqual({ exitCode: 4, signal: null, timedOut: false, oomKilled: false })
+      expect(await runToEnd(engine, task)).toMatchObject({ exitCode: 4, signal: null, oomKilled: false })
       expect(world.output(task)).toBe('built\n')
       expect(existsSync(join(task.cwd, 'result'))).toBe(true)
       expect(await engine.list()).toEqual([])
     })
 
-    test('end when their time is over, with all their children', async () => {
+    test('ends with all its children when it is stopped', async () => {
       const nap = marker()
-      const result = await engine.runTask(world.task(`setsid sleep ${nap} & sleep ${nap}`, { timeoutMs: 300 }), never)
-      expect(result).toMatchObject({ timedOut: true, signal: 'SIGKILL' })
+      const task = world.task(`setsid sleep ${nap} & sleep ${nap} & (sleep ${nap} & wait) & sleep ${nap}`)
+      await engine.start(task)
+      await until('it runs', () => pidsWith(`sleep\0${nap}`).length === 4)
+      await engine.stop(task.instanceId, { graceMs: 0 })
+      expect(await engine.inspect(task.instanceId)).toMatchObject({ status: 'exited', signal: 'SIGKILL' })
       expect(pidsWith(nap)).toEqual([])
     })
 
-    test('end when aborted, with all their children', async () => {
-      const nap = marker()
-      const controller = new AbortController()
-      const running = engine.runTask(world.task(`sleep ${nap} & (sleep ${nap} & wait) & sleep ${nap}`), controller.signal)
-      await until('it runs', () => pidsWith(`sleep\0${nap}`).length === 3)
-      controller.abort(new Error('deploy was canceled'))
-      await expect(running).rejects.toThrow('deploy was canceled')
-      expect(pidsWith(nap)).toEqual([])
-      expect(await engine.list()).toEqual([])
-    })
-
-    test('that want too much memory are told as such', async () => {
+    test('that wants too much memory is told as such', async () => {
       if (!(await promises('memory-limit'))) return
-      expect(await engine.runTask(world.task('tail /dev/zero; exit 1'), never)).toMatchObject({ oomKilled: true, timedOut: false })
+      expect(await runToEnd(engine, world.task('tail /dev/zero; exit 1'))).toMatchObject({ oomKilled: true })
     })
   })
 
@@ -257,15 +247,14 @@ export function describeProcesses(name: string, factory: EngineFactory): void {
   })
 
   describe(`${name}: close`, () => {
-    test('leaves instances running and ends tasks', async () => {
+    test('leaves everything running', async () => {
       const [nap, build] = [marker(), marker()]
       await engine.start(world.instance(`exec sleep ${nap}`))
-      const task = engine.runTask(world.task(`exec sleep ${build}`), new AbortController().signal)
+      await engine.start(world.task(`exec sleep ${build}`))
       await until('the task runs', () => pidsWith(build).length > 0)
       await engine.close()
-      expect(await task).toMatchObject({ signal: 'SIGKILL' })
       engine = await open()
-      expect(pidsWith(build)).toEqual([])
+      expect(pidsWith(build)).not.toEqual([])
       expect(pidsWith(nap)).not.toEqual([])
     })
   })

@@ -9,7 +9,6 @@ export function describeTerminals(name: string, factory: EngineFactory): void {
   let world: World
   let engine: ProcessEngine
   let output: string
-  let count = 0
   const opened: OpenTerminal[] = []
 
   beforeEach(async () => {
@@ -26,12 +25,12 @@ export function describeTerminals(name: string, factory: EngineFactory): void {
   })
 
   const open = async (command: string, changes: Partial<ProcessTerminalSpec> = {}) => {
-    const { outputPath: _, timeoutMs: __, ...task } = world.task(command)
+    const spec = world.terminal(command)
     const onOutput = (bytes: Uint8Array) => {
       output += new TextDecoder().decode(bytes)
     }
-    const env = { ...task.env, TERM: 'xterm', PS1: 'prompt>' }
-    const terminal = await engine.openTerminal({ ...task, taskId: `shl-${++count}`, env, columns: 80, rows: 24, onOutput, ...changes })
+    const env = { ...spec.env, TERM: 'xterm', PS1: 'prompt>' }
+    const terminal = await engine.openTerminal({ ...spec, env, onOutput, ...changes })
     opened.push(terminal)
     return terminal
   }
@@ -69,7 +68,7 @@ export function describeTerminals(name: string, factory: EngineFactory): void {
       expect(await terminal.ended).toEqual({ exitCode: 7, signal: null })
       expect(output).toContain('\n5000\r\n')
       await terminal.close()
-      expect(await engine.list()).not.toContainEqual(expect.objectContaining({ kind: 'task' }))
+      expect((await engine.list()).map(({ instanceId }) => instanceId)).not.toContainEqual(expect.stringMatching(/^shl-/))
     })
 
     test('ends what runs in front by Ctrl-C, and nothing else', async () => {
@@ -106,8 +105,8 @@ export function describeTerminals(name: string, factory: EngineFactory): void {
       await until('all sleep', () => pidsWith(`sleep\0${nap}`).length === 4)
       await Promise.all([terminal.close(), terminal.close()])
       expect(pidsWith(nap)).toEqual([])
-      for (const { instanceId, kind } of await engine.list()) {
-        expect(kind).toBe('instance')
+      for (const { instanceId } of await engine.list()) {
+        expect(instanceId).not.toMatch(/^shl-/)
         expect(await engine.inspect(instanceId)).toMatchObject({ status: 'running' })
       }
       await type(terminal, 'nobody reads this')
@@ -148,7 +147,7 @@ export function describeTerminals(name: string, factory: EngineFactory): void {
       await engine.close()
       expect(pidsWith(nap)).toEqual([])
       engine = await factory(world)
-      expect((await engine.list()).filter(({ kind }) => kind === 'task')).toEqual([])
+      expect((await engine.list()).filter(({ instanceId }) => instanceId.startsWith('shl-'))).toEqual([])
     })
 
     test('has no privilege', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { InstanceState } from '../../../../server/engines/port/port.ts'
 import type { Limits } from '../../../../server/engines/port/workload.ts'
-import type { ProcessEngine, ProcessSpec, ProcessTaskSpec, Sandbox } from '../../../../server/engines/process/spec.ts'
+import type { ProcessEngine, ProcessSpec, ProcessTerminalSpec, Sandbox } from '../../../../server/engines/process/spec.ts'
 
 /** A data directory with services in it, laid out and owned as the platform does it. */
 export interface World {
@@ -12,7 +12,9 @@ export interface World {
   /** Makes the folders of a service, with a user of its own. */
   service(serviceId: string): Sandbox
   instance(command: string, changes?: Partial<ProcessSpec>): ProcessSpec
-  task(command: string, changes?: Partial<ProcessTaskSpec>): ProcessTaskSpec
+  /** One that runs once. */
+  task(command: string, changes?: Partial<ProcessSpec>): ProcessSpec
+  terminal(command: string): Omit<ProcessTerminalSpec, 'onOutput'>
   /** What the workloads of a spec have written. */
   output(spec: { outputPath: string }): string
   dispose(): void
@@ -43,21 +45,19 @@ export function makeWorld(parent = tmpdir()): World {
     limits,
     sandbox,
   })
+  const instance = (command: string, changes: Partial<ProcessSpec> = {}): ProcessSpec => {
+    const sandbox = changes.sandbox ?? service('srv-one')
+    const instanceId = changes.instanceId ?? `${sandbox.serviceId}-${++count}`
+    const outputPath = join(dir, `${instanceId}.out`)
+    return { instanceId, deployId: 'dep-one', port: 20_000, command, outputPath, ...workload(sandbox), ...changes }
+  }
   return {
     dir,
     stateDir,
     service,
-    instance: (command, changes = {}) => {
-      const sandbox = changes.sandbox ?? service('srv-one')
-      const instanceId = `${sandbox.serviceId}-${++count}`
-      const outputPath = join(dir, `${instanceId}.out`)
-      return { instanceId, deployId: 'dep-one', port: 20_000, command, outputPath, ...workload(sandbox), ...changes }
-    },
-    task: (command, changes = {}) => {
-      const taskId = `dep-${++count}.build`
-      const sandbox = changes.sandbox ?? service('srv-one')
-      return { taskId, timeoutMs: 30_000, command, outputPath: join(dir, `${taskId}.out`), ...workload(sandbox), ...changes }
-    },
+    instance,
+    task: (command, changes = {}) => instance(command, { instanceId: `dep-${++count}.build`, port: 0, runs: 'once', ...changes }),
+    terminal: (command) => ({ ...workload(service('srv-one')), command, terminalId: `shl-${++count}`, columns: 80, rows: 24 }),
     output: ({ outputPath }) => (existsSync(outputPath) ? readFileSync(outputPath, 'utf8') : ''),
     dispose: () => rmSync(dir, { recursive: true, force: true }),
   }
@@ -84,12 +84,28 @@ export async function until(what: string, check: () => boolean | Promise<boolean
 }
 
 /** The end of an instance, once the engine knows it. */
-export async function endOf(engine: ProcessEngine, instanceId: string): Promise<Extract<InstanceState, { status: 'exited' }>> {
-  for (const deadline = Date.now() + 20_000; Date.now() < deadline; await Bun.sleep(10)) {
+export async function endOf(
+  engine: ProcessEngine,
+  instanceId: string,
+  timeoutMs = 20_000,
+): Promise<Extract<InstanceState, { status: 'exited' }>> {
+  for (const deadline = Date.now() + timeoutMs; Date.now() < deadline; await Bun.sleep(10)) {
     const state = await engine.inspect(instanceId)
     if (state?.status === 'exited') return state
   }
   throw new Error(`${instanceId} did not end`)
+}
+
+/** Runs something to its end and forgets it. Returns how it ended. */
+export async function runToEnd(
+  engine: ProcessEngine,
+  spec: ProcessSpec,
+  timeoutMs = 60_000,
+): Promise<Extract<InstanceState, { status: 'exited' }>> {
+  await engine.start(spec)
+  const end = await endOf(engine, spec.instanceId, timeoutMs)
+  await engine.remove(spec.instanceId)
+  return end
 }
 
 /** Pids of the processes that have this text among their arguments. */

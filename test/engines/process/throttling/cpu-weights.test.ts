@@ -113,14 +113,12 @@ describe('on this machine', () => {
   })
 
   test('what can wait is weighed apart from the apps of its service', async () => {
-    const stop = new AbortController()
     const task = world.task('sleep 60', { sandbox: world.service('srv-one') })
-    const run = engine.runTask(task, stop.signal).catch(() => undefined)
+    await engine.start(task)
     await until('it runs', () =>
       existsSync(isV1 ? `/sys/fs/cgroup/cpu/${label}/srv-one-background` : `/sys/fs/cgroup/${label}/srv-one-background`),
     )
     await until('it is weighed', () => weightOf('srv-one-background') === lowered)
-    stop.abort(new Error('enough'))
-    await run
+    await engine.stop(task.instanceId, { graceMs: 0 })
   })
 })

@@ -7,6 +7,7 @@ import { packApp } from '../../../support/apps.ts'
 import { type ControlPlane, startControlPlane } from '../../../support/control-plane.ts'
 import { processesOf } from '../../../support/leftovers.ts'
 import { servicesOn } from '../../../support/plane-services.ts'
+import { pidsWith } from '../../../support/shell.ts'
 import { until } from '../../../support/until.ts'
 
 let plane: ControlPlane
@@ -88,13 +89,45 @@ describe('a control plane that is killed', () => {
     expect(await now(service).ends(deployId)).toMatchObject({ status: 'canceled', reason: 'Canceled on request.' })
   })
 
-  test('during a pre-deploy command has the next one run it again', async () => {
-    const service = await make('pre-deploy', { preDeployCommand: 'echo begun >> $HOME/begun && sleep 1' })
+  test('during a pre-deploy command leaves it going, and the next one waits for it and does not run it again', async () => {
+    const preDeployCommand = 'echo begun >> $HOME/begun; until [ -e $HOME/word ]; do sleep 0.05; done'
+    const service = await make('pre-deploy', { preDeployCommand })
     const deployId = await service.upload('hello-js')
     await until('the command runs', () => existsSync(join(own(service).home, 'begun')))
     await killAndStart(service)
+    expect((await now(service).deploy(deployId)).status).toBe('pre_deploy_in_progress')
+    await Bun.write(join(own(service).home, 'word'), '')
     expect((await now(service).ends(deployId)).status).toBe('live')
-    expect(await Bun.file(join(own(service).home, 'begun')).text()).toBe('begun\nbegun\n')
+    expect(await Bun.file(join(own(service).home, 'begun')).text()).toBe('begun\n')
+    const types = (await now(service).events()).map(({ type }) => type)
+    expect(types.filter((type) => type.startsWith('pre_deploy'))).toHaveLength(2)
+  })
+
+  test('during a pre-deploy command that ends meanwhile has the next one take its end', async () => {
+    const preDeployCommand = 'echo begun >> $HOME/begun; until [ -e $HOME/word ]; do sleep 0.05; done; echo over >> $HOME/begun; exit 7'
+    const service = await make('pre-deploy-fails', { preDeployCommand })
+    const deployId = await service.upload('hello-js')
+    await until('the command runs', () => existsSync(join(own(service).home, 'begun')))
+    await plane.kill()
+    await Bun.write(join(own(service).home, 'word'), '')
+    await until('it is over', async () => (await Bun.file(join(own(service).home, 'begun')).text()).endsWith('over\n'))
+    await plane.start()
+    expect(await now(service).ends(deployId)).toMatchObject({
+      status: 'pre_deploy_failed',
+      reason: 'The pre-deploy command exited with 7; see the build log.',
+    })
+    expect(await Bun.file(join(own(service).home, 'begun')).text()).toBe('begun\nover\n')
+  })
+
+  test('during a pre-deploy command can still have it canceled by the next', async () => {
+    const service = await make('pre-deploy-canceled', { preDeployCommand: 'touch $HOME/begun; exec sleep 987.25' })
+    const deployId = await service.upload('hello-js')
+    await until('the command runs', () => existsSync(join(own(service).home, 'begun')))
+    await killAndStart(service)
+    expect(pidsWith('987.25')).not.toEqual([])
+    await now(service).ask(`/deploys/${deployId}/cancel`, { method: 'POST' })
+    expect(await now(service).ends(deployId)).toMatchObject({ status: 'canceled', reason: 'Canceled on request.' })
+    expect(pidsWith('987.25')).toEqual([])
   })
 
   test('during an update has the next one wait for the same instance, and switch to it', async () => {

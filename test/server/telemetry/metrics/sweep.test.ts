@@ -6,6 +6,7 @@ import { markDeleted } from '../../../../server/apps/services/store.ts'
 import type { Engine } from '../../../../server/engines/port/port.ts'
 import { migrateDatabase } from '../../../../server/platform/db/migrate.ts'
 import { openDatabase } from '../../../../server/platform/db/open.ts'
+import { insertWorkload } from '../../../../server/runtime/workloads/store.ts'
 import { fineLevel, type Level, levels } from '../../../../server/telemetry/metrics/levels.ts'
 import { requestsOf, type TrafficSample } from '../../../../server/telemetry/metrics/samples.ts'
 import { createSweeper, type Sweeper } from '../../../../server/telemetry/metrics/sweep.ts'
@@ -38,8 +39,8 @@ let sweeper: Sweeper
 const engine: Engine = {
   ...idleEngine,
   list: async () => [
-    ...Object.entries(boxes).map(([instanceId, { service }]) => ({ instanceId, serviceId: service, kind: 'instance' as const })),
-    { instanceId: 'dep-1', serviceId: a, kind: 'task' },
+    ...Object.entries(boxes).map(([instanceId, { service }]) => ({ instanceId, serviceId: service })),
+    { instanceId: 'dep-1-build', serviceId: a },
   ],
   usage: async (id) => boxes[id],
 }
@@ -62,6 +63,7 @@ beforeEach(() => {
     const service = { id, name, workspaceId: 'tea-1', type: 'web_service', numInstances: 1, createdAt: 0 } as const
     insertService(db, { ...service, settings: defaultSettings, controls: defaultControls, labels: defaultLabels }, () => false)
   }
+  insertWorkload(db, { id: 'dep-1-build', ownerKind: 'service', ownerId: a, purpose: 'build_step', createdAt: 0 })
   clock = start * 1000
   boxes = {}
   restart()

@@ -1,0 +1,50 @@
+import type { StepExit } from '../../builders/port.ts'
+import type { ExitedState } from '../../engines/port/port.ts'
+import type { InstanceSpec } from '../../engines/port/workload.ts'
+import { workloadById } from '../../runtime/workloads/store.ts'
+import type { AppContext } from '../context.ts'
+import type { StoredDeploy } from '../deploys/store.ts'
+import type { StoredService } from '../services/store.ts'
+import { BUILD_STEP, forgetStepEnd } from '../workloads/step-store.ts'
+import { runStep } from './run-step.ts'
+
+/**
+ * Runs a step of a build to its end. A build that is cut off begins anew, so nothing of a step goes on when the control plane stops.
+ * @throws AppError unavailable when it could not be started; the signal's reason when aborted.
+ */
+export async function runBuildStep(
+  context: AppContext,
+  service: StoredService,
+  { deploy, spec, signal }: { deploy: StoredDeploy; spec: InstanceSpec; signal: AbortSignal },
+): Promise<StepExit> {
+  const { instanceId: id } = spec
+  const workload = { ...BUILD_STEP, id, ownerId: service.id, spec: { deployId: deploy.id }, createdAt: context.now() }
+  const failure = watchFailure(context, id)
+  try {
+    forgetStepEnd(context.db, id)
+    const written = runStep(context, { workload, spec, signal })
+    written.catch(() => {})
+    const end = await Promise.race([written, failure.seen])
+    return {
+      exitCode: end.exitCode,
+      signal: end.signal,
+      timedOut: 'isTimedOut' in end && end.isTimedOut,
+      oomKilled: end.why === 'out_of_memory',
+    }
+  } catch (error) {
+    // What cannot be written down on a full disk is ended all the same.
+    await context.engine.stop(id, { graceMs: 0 })
+    throw error
+  } finally {
+    failure.unwatch()
+  }
+}
+
+/** A step that has filled the disk leaves no room to write its end down, until the build is told and gives the disk back. */
+function watchFailure({ db, engine }: AppContext, id: string): { seen: Promise<ExitedState>; unwatch: () => void } {
+  const { promise: seen, resolve } = Promise.withResolvers<ExitedState>()
+  const unwatch = engine.onExit((ended, state) => {
+    if (ended === id && state.exitCode !== 0 && workloadById(db, id)?.phase !== 'stopping') resolve(state)
+  })
+  return { seen, unwatch }
+}

@@ -1,0 +1,98 @@
+/**
+ * Workloads that run once and that somebody waits for. Whoever waits may go with their control plane and ask again in the next one: what was
+ * begun goes on meanwhile, and is not begun a second time.
+ */
+import type { Database } from 'bun:sqlite'
+import type { InstanceSpec } from '../../engines/port/workload.ts'
+import type { Clock } from '../../platform/work/clock.ts'
+import { insertWorkload, moveWorkload, type NewWorkload, type StoredWorkload, workloadById } from './store.ts'
+
+export interface AwaitedRun {
+  workload: NewWorkload
+  /** How long it may take, counted from the start that is written down. */
+  timeoutMs: number
+  /** Ends the workload when it aborts. */
+  signal: AbortSignal
+  /** What is to run, for what an owner cannot tell from the row, since it holds secrets. */
+  spec?: InstanceSpec
+}
+
+export interface AwaitedWorkloads {
+  /**
+   * Begins a workload that has no row yet, and returns when nothing of it is left: its owner has written down how it ended.
+   * @throws what ends the control plane, beyond which the workload goes on.
+   */
+  run(run: AwaitedRun): Promise<void>
+  /** Ends a workload, and returns when nothing of it is left. @throws what ends the control plane. */
+  end(id: string): Promise<void>
+  /** What an awaited workload is to run, for as long as somebody waits for it. */
+  specOf(id: string): InstanceSpec | undefined
+  /** To be told by owners when a workload of theirs has started or is gone. */
+  changed(id: string): void
+}
+
+export interface AwaitedOptions extends Clock {
+  db: Database
+  /** Has the supervisor look at a workload. */
+  poke(id: string): void
+  stopping: AbortSignal
+}
+
+export function createAwaitedWorkloads({ db, now, after, poke, stopping }: AwaitedOptions): AwaitedWorkloads {
+  const specs = new Map<string, InstanceSpec>()
+  const waiting = new Map<string, Set<() => void>>()
+
+  async function untilGone(id: string, limits: Limits): Promise<void> {
+    for (let workload = workloadById(db, id); workload !== undefined; workload = workloadById(db, id)) {
+      stopping.throwIfAborted()
+      if (!endsNow(workload, limits)) await nextChange(id, nextLook(workload, limits))
+      else if (moveWorkload(db, workload, { phase: 'stopping' })) poke(id)
+    }
+  }
+
+  const endsNow = (workload: StoredWorkload, { signal, timeoutMs }: Limits): boolean =>
+    !isEnding(workload) && (signal.aborted || deadlineOf(workload, timeoutMs) <= now())
+
+  const nextLook = (workload: StoredWorkload, { signal, timeoutMs }: Limits) =>
+    isEnding(workload) ? { at: Number.POSITIVE_INFINITY, signal: stopping } : { at: deadlineOf(workload, timeoutMs), signal }
+
+  async function nextChange(id: string, { at, signal }: { at: number; signal: AbortSignal }): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const waiters = waiting.get(id) ?? new Set()
+    waiting.set(id, waiters.add(resolve))
+    const callOff = Number.isFinite(at) ? after(at - now(), resolve) : undefined
+    const onAbort = () => resolve()
+    signal.addEventListener('abort', onAbort, { once: true })
+    await promise
+    callOff?.()
+    signal.removeEventListener('abort', onAbort)
+    waiters.delete(resolve)
+    if (waiters.size === 0) waiting.delete(id)
+  }
+
+  return {
+    async run({ workload, spec, ...limits }) {
+      const { id } = workload
+      if (spec !== undefined) specs.set(id, spec)
+      try {
+        if (workloadById(db, id) === undefined) insertWorkload(db, workload)
+        poke(id)
+        await untilGone(id, limits)
+      } finally {
+        specs.delete(id)
+      }
+    },
+    end: (id) => untilGone(id, { signal: AbortSignal.abort(), timeoutMs: 0 }),
+    specOf: (id) => specs.get(id),
+    changed(id) {
+      for (const resolve of waiting.get(id) ?? []) resolve()
+    },
+  }
+}
+
+type Limits = Pick<AwaitedRun, 'signal' | 'timeoutMs'>
+
+const isEnding = ({ phase }: StoredWorkload): boolean => phase === 'stopping' || phase === 'ended'
+
+const deadlineOf = ({ startedAt }: StoredWorkload, timeoutMs: number): number =>
+  startedAt === null ? Number.POSITIVE_INFINITY : startedAt + timeoutMs
