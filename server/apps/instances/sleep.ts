@@ -1,11 +1,14 @@
 import { traitsOf } from '../../../shared/service-type.ts'
 import { describeError } from '../../platform/server-log.ts'
 import { pause } from '../../platform/work/clock.ts'
+import { workloadsOf } from '../../runtime/workloads/store.ts'
 import type { AppContext } from '../context.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
 import { forgetOldEvents, recordEvent } from '../events/store.ts'
 import { type StoredService, type StoredSleep, serviceById, setAsleep, setAwake } from '../services/store.ts'
 import { instanceById, instancesOf, updateInstance } from '../workloads/instance-store.ts'
+import { SHELL } from '../workloads/shell-store.ts'
+import { BUILD_STEP, PRE_DEPLOY } from '../workloads/step-store.ts'
 import { hasSiblings } from './siblings.ts'
 import type { SleepState, WakeReason } from './sleep-plan.ts'
 
@@ -81,9 +84,11 @@ function beginRest(
   })()
 }
 
+/** What runs beside the instances as part of them, or to replace them. */
+const keepAwake: ReadonlySet<string> = new Set([SHELL.purpose, BUILD_STEP.purpose, PRE_DEPLOY.purpose])
+
 async function isInUse(context: AppContext, service: StoredService, instanceIds: readonly string[]): Promise<boolean> {
-  const { db, engine, ingress, log, work } = context
-  if (work.isKeptAwake(service.id)) return true
+  const { db, engine, ingress, log } = context
   try {
     for (const id of instanceIds) {
       const { inFlight, tunnels } = await ingress.drainState(id)
@@ -91,7 +96,7 @@ async function isInUse(context: AppContext, service: StoredService, instanceIds:
       const instance = instanceById(db, id)
       if (instance !== undefined && (await hasSiblings(engine, instance))) return true
     }
-    return (await engine.list()).some(({ kind, serviceId }) => kind === 'task' && serviceId === service.id)
+    return workloadsOf(db, 'service', service.id).some(({ purpose }) => keepAwake.has(purpose))
   } catch (error) {
     log.error('not put to sleep', { serviceId: service.id, ...describeError(error) })
     return true

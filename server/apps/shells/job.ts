@@ -1,14 +1,16 @@
 import { defaultShellSize, defaultTerminalName, type JobTerminalQuery } from '../../../shared/shell.ts'
 import type { OpenTerminal } from '../../engines/port/port.ts'
+import { inOneChange } from '../../platform/db/change.ts'
+import { deleteWorkload, insertWorkload } from '../../runtime/workloads/store.ts'
 import type { AppContext } from '../context.ts'
 import { releaseById, type StoredRelease } from '../deploys/release-store.ts'
 import { deployById } from '../deploys/store.ts'
 import { endJob, recordStart } from '../jobs/finish.ts'
 import { addJob, oneOff } from '../jobs/operations.ts'
-import { outcomeOf } from '../jobs/outcome.ts'
+import { type Outcome, outcomeOf } from '../jobs/outcome.ts'
 import { prepareWorkload } from '../launch/launch.ts'
 import type { StoredService } from '../services/store.ts'
-import { jobById, type StoredJob, updateJob } from '../workloads/job-store.ts'
+import { JOB, jobById, type StoredJob, updateJob } from '../workloads/job-store.ts'
 import type { ShellEnd } from './session.ts'
 import { requireOwnTerminals } from './target.ts'
 
@@ -34,7 +36,10 @@ export function beginTerminalJob(
     const deploy = deployById(db, service.liveDeployId ?? '')
     const release = releaseById(db, deploy?.releaseId ?? '')
     if (deploy === undefined || release === undefined) throw new Error('A live service has no release')
-    updateJob(db, id, { phase: 'running', deployId: deploy.id, releaseId: release.id, startedAt: context.now() })
+    const spec = { deployId: deploy.id, releaseId: release.id }
+    const startedAt = context.now()
+    updateJob(db, id, { phase: 'running', ...spec, startedAt })
+    insertWorkload(db, { ...JOB, id, ownerId: service.id, spec, phase: 'running', startedAt, createdAt: startedAt })
     const job = jobById(db, id)
     if (job === undefined) throw new Error('A job that was just written is gone')
     recordStart(context, { job, service })
@@ -57,7 +62,7 @@ export async function openJobTerminal(
   return await context.engine.openTerminal({
     ...spec,
     env: (view) => ({ ...spec.env(view), TERM: query.term ?? defaultTerminalName }),
-    taskId: job.id,
+    terminalId: job.id,
     columns: query.columns ?? defaultShellSize.columns,
     rows: query.rows ?? defaultShellSize.rows,
     onOutput,
@@ -65,13 +70,16 @@ export async function openJobTerminal(
 }
 
 export function endTerminalJob(context: AppContext, service: StoredService, jobId: string, end: ShellEnd): void {
-  const job = jobById(context.db, jobId)
-  if (job === undefined) return
-  const outcome =
-    'reason' in end && job.stopAs === null
-      ? ({ phase: 'canceled', exitCode: null, reason: `${end.reason}.` } as const)
-      : outcomeOf(job, 'reason' in end ? undefined : end)
-  endJob(context, { job, service }, outcome)
+  inOneChange(context.db, () => {
+    deleteWorkload(context.db, jobId)
+    const job = jobById(context.db, jobId)
+    if (job !== undefined) endJob(context, { job, service }, terminalOutcomeOf(job, end))
+  })
   context.work.poke('jobs', service.id)
   context.work.poke('service', service.id)
 }
+
+const terminalOutcomeOf = (job: StoredJob, end: ShellEnd): Outcome =>
+  'reason' in end && job.stopAs === null
+    ? { phase: 'canceled', exitCode: null, reason: `${end.reason}.` }
+    : outcomeOf(job, 'reason' in end ? undefined : end)

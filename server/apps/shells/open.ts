@@ -39,7 +39,7 @@ export async function openShellTerminal(context: AppContext, opening: ShellOpeni
   return await context.engine.openTerminal({
     ...workload,
     ...(disk && volumeOf(disk)),
-    taskId: shellId,
+    terminalId: shellId,
     env: (view) => ({
       ...workload.env(view),
       ...(instance && { PORT: String(instance.port) }),

@@ -25,32 +25,29 @@ export function createShellRoutes(context: AppContext): Handlers<ShellIds, AppCo
       const outside = Promise.withResolvers<string>()
       requirePlace(context, service.workspaceId, 'shells')
       const { id: serviceId, workspaceId } = service
-      const unregister = context.shells.take({ shellId: shell.shellId, serviceId, workspaceId, end: outside.resolve })
-      const letSleep = context.work.keepAwake(service.id)
-      const leave = () => {
-        unregister()
-        letSleep()
-      }
+      const leave = context.shells.take({ shellId: shell.shellId, serviceId, workspaceId, end: outside.resolve })
       const openedAt = context.now()
       try {
-        upgrade(
-          serveShell({
-            outputWindow: query.outputWindow,
-            open: (onOutput) => openShellTerminal(context, { shellId: shell.shellId, service, target, query, onOutput }),
-            endReason: () => endReasonOf(context, service),
-            mustEnd: outside.promise,
-            explain: (error) => explain(context, error),
-            onEnd(end) {
-              leave()
-              recordClosed(context, shell, { end, openedAt })
-            },
-          }),
-        )
+        inOneChange(context.db, () => {
+          recordOpened(context, shell)
+          upgrade(
+            serveShell({
+              outputWindow: query.outputWindow,
+              open: (onOutput) => openShellTerminal(context, { shellId: shell.shellId, service, target, query, onOutput }),
+              endReason: () => endReasonOf(context, service),
+              mustEnd: outside.promise,
+              explain: (error) => explain(context, error),
+              onEnd(end) {
+                leave()
+                recordClosed(context, shell, { end, openedAt })
+              },
+            }),
+          )
+        })
       } catch (error) {
         leave()
         throw error
       }
-      recordOpened(context, shell)
     },
 
     openJobTerminal({ actor, params, query, upgrade }) {

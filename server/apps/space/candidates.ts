@@ -5,6 +5,8 @@ import { recordDirIn } from '../../engines/process/records/record.ts'
 import { layerOf } from '../../engines/process/writable-layer.ts'
 import { servicePathsOf } from '../../platform/paths.ts'
 import type { Owner } from '../../runtime/owner.ts'
+import { allWorkloads } from '../../runtime/workloads/store.ts'
+import { straysIn } from '../../runtime/workloads/strays.ts'
 import type { AppContext } from '../context.ts'
 import { releaseById } from '../deploys/release-store.ts'
 import { type StoredDeploy, unfinishedDeploys } from '../deploys/store.ts'
@@ -25,28 +27,24 @@ export interface Candidate {
 
 const MIB_PER_GIB = 1024
 
-type Given = Pick<AppContext, 'db' | 'engine' | 'paths' | 'shells'>
+type Given = Pick<AppContext, 'db' | 'engine' | 'paths'>
 
 export type SpaceOwner = Owner & { uid: number }
 
-export async function candidatesOf({ db, engine, paths, shells }: Given): Promise<Candidate[]> {
-  const listed = Map.groupBy(await engine.list(), ({ serviceId }) => serviceId)
-  const running = new Set([...listed.keys(), ...shells.serviceIds()])
-  const services = [...running].flatMap((id) => serviceById(db, id) ?? [])
-  const workloadsOf = (id: string) => [...(listed.get(id) ?? []).map(({ instanceId }) => instanceId), ...shells.idsOf(id)]
+export function candidatesOf({ db, engine, paths }: Given): Candidate[] {
+  const begun = allWorkloads(db).flatMap(({ id, ownerId, phase }) => (phase === 'pending' ? [] : [{ id, serviceId: ownerId }]))
+  const running = Map.groupBy([...begun, ...straysIn(db)], ({ serviceId }) => serviceId)
+  const services = [...running.keys()].flatMap((id) => serviceById(db, id) ?? [])
+  const idsOf = (serviceId: string) => (running.get(serviceId) ?? []).map(({ id }) => id)
   const builds = unfinishedDeploys(db).filter(({ status }) => status === 'build_in_progress')
   return [
-    ...services.map((service) => serviceCandidate({ db, engine, paths }, service, workloadsOf(service.id))),
+    ...services.map((service) => serviceCandidate({ db, engine, paths }, service, idsOf(service.id))),
     ...builds.flatMap((deploy) => buildCandidate({ db, paths }, deploy)),
   ]
 }
 
 /** Jobs, commands before a deploy and shells have layers of their own as well as instances. */
-function serviceCandidate(
-  { db, engine, paths }: Pick<Given, 'db' | 'engine' | 'paths'>,
-  service: StoredService,
-  workloadIds: readonly string[],
-): Candidate {
+function serviceCandidate({ db, engine, paths }: Given, service: StoredService, workloadIds: readonly string[]): Candidate {
   const own = servicePathsOf(paths, service.id)
   const running = instancesOf(db, service.id).at(-1)
   // A shell in an instance has no layer, nor has anybody on some machines, and a missing folder cannot be measured.

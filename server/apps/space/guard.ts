@@ -9,10 +9,10 @@ import { describeError } from '../../platform/server-log.ts'
 import { allowedOn, heaviestUser, SMALL_GROWTH, type SpaceUser } from '../../runtime/space/heaviest-user.ts'
 import { measureEach, measureFolders, measureRemoved } from '../../runtime/space/measure.ts'
 import { nextCheckMs, type Shortage, type Spaces, shortageIn, spacesOf, type Unit } from '../../runtime/space/reserve.ts'
+import { hasWorkloads } from '../../runtime/workloads/store.ts'
+import { straysIn } from '../../runtime/workloads/strays.ts'
 import type { AppContext } from '../context.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
-import { hasInstances } from '../workloads/instance-store.ts'
-import { allOpenJobs } from '../workloads/job-store.ts'
 import { type Candidate, candidatesOf } from './candidates.ts'
 import { clearUpAfterFullest } from './clear-up.ts'
 import { holdBack, stopHeaviest } from './stop.ts'
@@ -74,12 +74,11 @@ async function whileShort(watch: Watch, shortage: Shortage): Promise<number> {
   }
 }
 
-const isUsed = ({ db, shells }: AppContext): boolean =>
-  hasInstances(db) || unfinishedDeploys(db).length > 0 || allOpenJobs(db).length > 0 || shells.serviceIds().length > 0
+const isUsed = ({ db }: AppContext): boolean => hasWorkloads(db) || unfinishedDeploys(db).length > 0 || straysIn(db).length > 0
 
 async function sweep(watch: Watch, shortage: Shortage): Promise<number> {
   const { context, held, down } = watch
-  const candidates = isUsed(context) ? await candidatesOf(context) : []
+  const candidates = isUsed(context) ? candidatesOf(context) : []
   const users = await measure(watch, candidates, shortage)
   const heaviest = heaviestUser(users, SMALL_GROWTH[shortage.unit])
   const isFirst = held.size === 0

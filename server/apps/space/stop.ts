@@ -6,9 +6,12 @@ import { servicePathsOf } from '../../platform/paths.ts'
 import { ensureFolder, ensureServiceFolders } from '../../platform/service-folders.ts'
 import type { SpaceUser } from '../../runtime/space/heaviest-user.ts'
 import type { Shortage } from '../../runtime/space/reserve.ts'
+import { workloadsOf } from '../../runtime/workloads/store.ts'
+import { straysIn } from '../../runtime/workloads/strays.ts'
 import type { AppContext } from '../context.ts'
 import { holdBackInstances, instancesOf } from '../workloads/instance-store.ts'
 import { openJobs } from '../workloads/job-store.ts'
+import { BUILD_STEP } from '../workloads/step-store.ts'
 import type { Candidate, SpaceOwner } from './candidates.ts'
 
 const MIB = 1024 * 1024
@@ -30,15 +33,13 @@ async function stopService(context: AppContext, { owner }: Candidate, found: Fou
   const reason = `It filled the disk: ${figures(found)} in its home and /tmp. What was in /tmp was removed; it starts again when there is space`
   for (const { id } of instancesOf(db, owner.id)) exitReasons.set(id, reason)
   for (const { id } of openJobs(db, owner.id)) exitReasons.set(id, `The service filled the disk: ${figures(found)} in its home and /tmp.`)
-  const all = (await engine.list()).filter((one) => one.serviceId === owner.id && !isBuildStep(one.instanceId))
-  const opened = shells.endAll(owner.id, `The service filled the disk: ${figures(found)} in its home and /tmp.`)
-  const ids = [...all.map(({ instanceId }) => instanceId), ...opened]
-  await Promise.all(ids.map((id) => engine.stop(id, { graceMs: 0 })))
+  shells.endAll(owner.id, `The service filled the disk: ${figures(found)} in its home and /tmp.`)
+  const own = workloadsOf(db, 'service', owner.id).filter(({ purpose }) => purpose !== BUILD_STEP.purpose)
+  const strays = straysIn(db).filter(({ serviceId }) => serviceId === owner.id)
+  await Promise.all([...own, ...strays].map(({ id }) => engine.stop(id, { graceMs: 0 })))
   holdBack(context, owner.id)
   await emptyTmp(context, owner)
 }
-
-const isBuildStep = (id: string): boolean => id.startsWith('dep-') && !id.endsWith('-pre-deploy')
 
 async function stopBuild({ work, paths }: AppContext, { id, owner, folders }: Candidate, found: Found): Promise<void> {
   const reason = `It filled the disk: ${figures(found)} in the build and its cache, which was removed. Build less into it, or choose a larger build plan.`

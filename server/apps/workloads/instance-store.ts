@@ -109,9 +109,6 @@ export const portOfRelease = (db: Database, releaseId: string): number | undefin
     .query<{ port: number }, [string]>(`SELECT port FROM instances WHERE release_id = ? AND phase IN ('ready', 'serving') LIMIT 1`)
     .get(releaseId)?.port
 
-/** Whether there are instances of anything. */
-export const hasInstances = (db: Database): boolean => db.query('SELECT 1 FROM service_instances LIMIT 1').get() !== null
-
 /** Lets no instance of a service that waits for its start be started before then. */
 export function holdBackInstances(db: Database, serviceId: string, until: number): void {
   for (const { id, phase, startAt } of instancesOf(db, serviceId))

@@ -71,9 +71,6 @@ export const jobById = (db: Database, id: string): StoredJob | undefined => jobs
 export const openJobs = (db: Database, serviceId: string): StoredJob[] =>
   jobs.all(db, 'WHERE service_id = $serviceId AND finished_at IS NULL ORDER BY id', { serviceId })
 
-/** All jobs that have not ended, of all services. */
-export const allOpenJobs = (db: Database): StoredJob[] => jobs.all(db, 'WHERE finished_at IS NULL ORDER BY id')
-
 /** Ids of the services that have something to run now or some time: jobs under way, or a schedule. */
 export function servicesWithJobs(db: Database): string[] {
   return db

@@ -20,11 +20,8 @@ export interface OpenShells {
   countOf(workspaceId: string): number
   has(shellId: string): boolean
   end(shellId: string, reason: string): void
-  /** Ids of a service's open shells, by which the engine knows their terminals. */
-  idsOf(serviceId: string): string[]
-  serviceIds(): string[]
-  /** Begins the end of all shells of a service. Returns their ids, which their terminals have in the engine. */
-  endAll(serviceId: string, reason: string): string[]
+  /** Begins the end of all shells of a service. */
+  endAll(serviceId: string, reason: string): void
 }
 
 export function createOpenShells(): OpenShells {
@@ -48,12 +45,8 @@ export function createOpenShells(): OpenShells {
       for (const shell of shells) if (shell.shellId === shellId) shell.end(reason)
     },
     has: (shellId) => [...shells].some((shell) => shell.shellId === shellId),
-    idsOf: (serviceId) => [...shells].flatMap((shell) => (shell.serviceId === serviceId ? [shell.shellId] : [])),
-    serviceIds: () => [...new Set([...shells].map(({ serviceId }) => serviceId))],
     endAll(serviceId, reason) {
-      const own = [...shells].filter((shell) => shell.serviceId === serviceId)
-      for (const { end } of own) end(reason)
-      return own.map(({ shellId }) => shellId)
+      for (const shell of [...shells]) if (shell.serviceId === serviceId) shell.end(reason)
     },
   }
 }

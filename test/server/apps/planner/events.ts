@@ -51,19 +51,7 @@ const careless: readonly Happening[] = [
   ({ world, service }) => resumeService(world.context, service.row),
 ]
 
-const calls = [
-  'start',
-  'inspect',
-  'stop',
-  'remove',
-  'list',
-  'runTask',
-  'freeze',
-  'thaw',
-  'link',
-  'listeners',
-  'siblingConnections',
-] as const
+const calls = ['start', 'inspect', 'stop', 'remove', 'list', 'freeze', 'thaw', 'link', 'listeners', 'siblingConnections'] as const
 const faults = [{ kind: 'lost' }, { kind: 'refused' }, { kind: 'slow', delayMs: 700 }] as const
 
 /** What may befall the way to the engine and to the ingress, and the control plane itself; nothing that runs is touched by it. */

@@ -33,6 +33,7 @@ function openAndClose(count: number): void {
   platform.db.run(
     `INSERT INTO events SELECT id || 'x', workspace_id, service_id, 'shell_closed', details, created_at FROM events WHERE type = 'shell_opened'`,
   )
+  platform.db.run("DELETE FROM workloads WHERE purpose = 'shell'")
 }
 
 test('the end of a shell that was lost is written down once, however many there were before', () => {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startDiskGuard } from '../../../../server/apps/space/guard.ts'
 import { servicePathsOf } from '../../../../server/platform/paths.ts'
+import { workloadsOf } from '../../../../server/runtime/workloads/store.ts'
 import { shellCloseCodes } from '../../../../shared/shell.ts'
 import { type Platform, startPlatform } from '../../../support/platform.ts'
 import { makeService, type TestService } from '../../../support/service.ts'
@@ -137,7 +138,7 @@ describe.runIf(process.getuid?.() === 0)('on a disk that an app fills', () => {
     expect(existsSync(join(own(nightly).tmp, 'big'))).toBe(false)
     const told = async () => (await nightly.events()).find(({ type }) => type === 'shell_closed')?.details.reason
     expect(await until('its end is written down', told)).toMatch(/^The service filled the disk: \d+ MB were left of it/)
-    expect(platform.context.shells.serviceIds()).toEqual([])
+    expect(workloadsOf(platform.context.db, 'service', nightly.id)).toEqual([])
     expect((await hog.events()).concat(await neighbour.events()).filter(({ type }) => type === 'shell_closed')).toEqual([])
   }, 60_000)
 
