@@ -31,7 +31,7 @@ const connecting: Record<string, string> = {
   'server/ingress/upstream/upstream-connection.ts':
     'instances in the route table, at the address the engine gave them and a port that we have chosen',
   'server/ingress/streams/piped-connection.ts': 'instances in the route table, at 127.0.0.1 and a port that we have chosen',
-  'server/apps/instances/health.ts': 'the address the engine gave the instance, and its port; redirects are not followed',
+  'server/platform/network/dial.ts': 'instances that are probed, at the address the engine gave them',
   'server/platform/mail/mailer.ts': "the mail server: the operator's setting",
   'server/identity/oauth/providers/apple.ts': "the library's client, given that way out: the operator's issuer in the place of Apple",
   'server/identity/oauth/providers/client.ts': 'hands the library its way out, which is server/platform/outgoing/send.ts',

@@ -20,7 +20,7 @@ export function serveCommands(socketPath: string, serve: ControlledServe): { sto
   rmSync(unnamedPath, { force: true })
   const server = Bun.serve({
     unix: unnamedPath,
-    fetch(request, bun) {
+    fetch: (request, bun) => {
       // Work may take longer than the 10 s after which Bun gives up on a silent connection.
       bun.timeout(request, 0)
       return answer(serve, request)
