@@ -6,7 +6,7 @@ import { frameOf } from './wire.ts'
 const SERVER_ERROR = 1011
 const TRY_AGAIN_LATER = 1013
 
-export function followLogs(hub: LogHub, filter: LogFilter, giveSeatBack: () => void): SocketEvents {
+export function followLogs(hub: LogHub, filter: LogFilter, release: () => void): SocketEvents {
   const ending = new AbortController()
   let subscription: Subscription | undefined
   return {
@@ -29,7 +29,7 @@ export function followLogs(hub: LogHub, filter: LogFilter, giveSeatBack: () => v
     drained: () => subscription?.resume(),
     closed: () => {
       ending.abort()
-      giveSeatBack()
+      release()
     },
   }
 }

@@ -20,27 +20,27 @@ export async function withMountedImage<T>(
   { source, mountPoint }: { source: string; mountPoint: string },
   use: (mounted: MountedImage) => Promise<T>,
 ): Promise<T> {
-  const wait = ['/bin/sh', '-c', KEEPER, 'cpd-keeper', mountPoint]
-  const keeper = spawnProcess(['unshare', '--mount', '--propagation', 'private', ...wait], {
+  const wait = ['/bin/sh', '-c', HOLDER, 'cpd-mount-holder', mountPoint]
+  const holder = spawnProcess(['unshare', '--mount', '--propagation', 'private', ...wait], {
     env: systemEnv,
     stdin: 'pipe',
     stdout: 'pipe',
     detached: true,
   })
   try {
-    await untilApart(keeper)
-    const run = async (argv: readonly string[]) => void (await runTool(['nsenter', '--target', String(keeper.pid), '--mount', ...argv]))
+    await untilApart(holder)
+    const run = async (argv: readonly string[]) => void (await runTool(['nsenter', '--target', String(holder.pid), '--mount', ...argv]))
     const options = `noinit_itable,nosuid,nodev${source.startsWith('/dev/') ? '' : ',loop'}`
     await run(['mount', '--no-mtab', '-t', 'ext4', '-o', options, source, mountPoint])
-    return await use({ run, freeze: () => freezeBy(keeper) })
+    return await use({ run, freeze: () => freezeBy(holder) })
   } finally {
-    await keeper.stdin?.end()
-    await keeper.exited
+    await holder.stdin?.end()
+    await holder.exited
   }
 }
 
 /** The script ($1: mount point) freezes by itself when told to, so no freeze can come after the thaw, which always comes. */
-const KEEPER = `
+const HOLDER = `
 trap '' PIPE
 if read -r word; then
   if words=$(fsfreeze --freeze "$1" 2>&1); then echo frozen; else echo "$words"; fi
@@ -49,10 +49,10 @@ read -r word
 fsfreeze --unfreeze "$1" 2>/dev/null
 `
 
-async function freezeBy(keeper: SpawnedProcess): Promise<void> {
-  keeper.stdin?.write('freeze\n')
-  await keeper.stdin?.flush()
-  const reader = keeper.stdout?.getReader()
+async function freezeBy(holder: SpawnedProcess): Promise<void> {
+  holder.stdin?.write('freeze\n')
+  await holder.stdin?.flush()
+  const reader = holder.stdout?.getReader()
   const decoder = new TextDecoder()
   let words = ''
   while (reader !== undefined && !words.endsWith('\n')) {
