@@ -1,7 +1,8 @@
 import { closeSync, constants, openSync, readSync, type Stats, statSync, truncateSync, unlinkSync } from 'node:fs'
 import { releaseRange } from './release-range.ts'
 
-const QUIET_AFTER_MS = 5000
+/** Five seconds for who looks ten times a second. */
+const QUIET_AFTER_LOOKS = 50
 const QUIET_PARTS = 5
 
 export interface GrowingFileOptions {
@@ -16,10 +17,7 @@ interface Reading {
   newestBytes?: number
 }
 
-interface FileState {
-  file: string
-  sizeBytes: number
-}
+type FileState = Pick<Stats, 'dev' | 'ino' | 'birthtimeMs' | 'size'>
 
 let made = 0
 
@@ -28,7 +26,7 @@ export class GrowingFile {
   readonly #path: string
   readonly #options: GrowingFileOptions
   #seen: FileState | undefined
-  #grewAt = 0
+  #looksInVain = 0
   /** Files differ in the number they begin with, so that each question about all of them looks at a part of the quiet ones. */
   #questions = made++
   #isReleasable = true
@@ -40,13 +38,13 @@ export class GrowingFile {
 
   /** Whether there is something that the last read has not seen. A file that was quiet for a while is looked at once in five times. */
   hasNew(): boolean {
-    const now = Date.now()
     this.#questions++
-    if (this.#seen !== undefined && now - this.#grewAt > QUIET_AFTER_MS && this.#questions % QUIET_PARTS !== 0) return false
+    if (this.#looksInVain >= QUIET_AFTER_LOOKS && this.#questions % QUIET_PARTS !== 0) return false
     const state = stateOf(this.#path)
-    if (state === undefined || (state.sizeBytes === this.#seen?.sizeBytes && state.file === this.#seen.file)) return false
-    this.#grewAt = now
-    return true
+    if (state === undefined) return false
+    const isNew = this.#seen === undefined || !isSame(state, this.#seen)
+    this.#looksInVain = isNew ? 0 : this.#looksInVain + 1
+    return isNew
   }
 
   /** What stands after a cursor, or from the start; with `newestBytes` only what is that near to the end. Undefined where there is no file. */
@@ -55,12 +53,12 @@ export class GrowingFile {
     if (state === undefined) return undefined
     this.#seen = state
     const start = offsetIn(state, after)
-    const from = Math.max(start, state.sizeBytes - newestBytes)
-    const bytes = readAt(this.#path, from, Math.min(maxBytes, state.sizeBytes - from))
+    const from = Math.max(start, state.size - newestBytes)
+    const bytes = readAt(this.#path, from, Math.min(maxBytes, state.size - from))
     return {
       bytes,
       skippedBytes: from - start,
-      unreadBytes: state.sizeBytes - from - bytes.length,
+      unreadBytes: state.size - from - bytes.length,
       cursorAt: (count: number) => cursorOf(state, from + count),
     }
   }
@@ -73,7 +71,7 @@ export class GrowingFile {
     if (state === undefined || offset === 0) return cursor
     this.#isReleasable &&= releaseSpace(this.#path, 0, offset)
     if (this.#isReleasable || !mayBeEmptied) return cursor
-    if (state.sizeBytes !== offset) return undefined
+    if (state.size !== offset) return undefined
     truncateSync(this.#path)
     return cursorOf(state, 0)
   }
@@ -89,18 +87,21 @@ export class GrowingFile {
 
 function stateOf(path: string): FileState | undefined {
   const stat = statSync(path, { throwIfNoEntry: false })
-  return stat?.isFile() ? { file: identityOf(stat), sizeBytes: stat.size } : undefined
+  return stat?.isFile() ? stat : undefined
 }
 
+const isSame = (one: FileState, other: FileState): boolean =>
+  one.size === other.size && one.ino === other.ino && one.birthtimeMs === other.birthtimeMs && one.dev === other.dev
+
 /** The time of birth tells a new file from a removed one whose inode it was given. */
-const identityOf = ({ dev, ino, birthtimeMs }: Stats): string => `${dev}:${ino}:${Math.trunc(birthtimeMs)}`
+const identityOf = ({ dev, ino, birthtimeMs }: FileState): string => `${dev}:${ino}:${Math.trunc(birthtimeMs)}`
 
-const cursorOf = ({ file }: FileState, offset: number): string => `${file}:${offset}`
+const cursorOf = (state: FileState, offset: number): string => `${identityOf(state)}:${offset}`
 
-function offsetIn({ file, sizeBytes }: FileState, cursor: string | undefined): number {
+function offsetIn(state: FileState, cursor: string | undefined): number {
   const at = cursor?.lastIndexOf(':') ?? -1
   const offset = Number(cursor?.slice(at + 1))
-  return cursor?.slice(0, at) === file && offset <= sizeBytes ? offset : 0
+  return cursor?.slice(0, at) === identityOf(state) && offset <= state.size ? offset : 0
 }
 
 function readAt(path: string, offset: number, length: number): Buffer {
