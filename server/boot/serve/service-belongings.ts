@@ -16,11 +16,16 @@ export const serviceBelongings: readonly Belongings<AppContext>[] = [
   { release: ({ work }) => work.poke('certificates'), remove: ({ routes }) => routes.publish() },
   { release: releaseDeploys, remove: removeDeploys },
   { remove: ({ engine }, { id }) => engine.removeService(id) },
+  { remove: removeOutputs },
   { remove: ({ logStore }, { id }) => logStore.removeService(id) },
   { remove: ({ metrics }, { id }) => metrics.removeService(id) },
   { remove: ({ paths }, { id }) => removeServiceFolders(paths, id) },
   { remove: liftQuota },
 ]
+
+async function removeOutputs({ outputLogs }: Pick<AppContext, 'outputLogs'>, { id: serviceId }: { id: string }): Promise<void> {
+  for (const name of await outputLogs.list(serviceId)) await outputLogs.discard({ serviceId, name })
+}
 
 async function liftQuota({ db, diskQuota }: { db: AppContext['db']; diskQuota: DiskQuota }, { id }: { id: string }): Promise<void> {
   const service = serviceById(db, id)

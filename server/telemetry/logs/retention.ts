@@ -33,6 +33,7 @@ export async function removeLogs(db: Database, resource: string, onStreamsGone: 
     const gone = 'SELECT id FROM streams WHERE resource = ? AND NOT EXISTS (SELECT 1 FROM chunks WHERE stream = streams.id)'
     db.run(`DELETE FROM origins WHERE stream IN (${gone})`, [resource])
     db.run(`DELETE FROM streams WHERE id IN (${gone})`, [resource])
+    db.run("DELETE FROM cursors WHERE source GLOB ? || '/*'", [resource])
   }).immediate()
   onStreamsGone()
   await repeat(() => releasePages(db))

@@ -74,12 +74,14 @@ describe('removing a service', () => {
   test('removes all its lines and no other, also while lines keep arriving', async () => {
     for (const type of ['app', 'build', 'request'] as const) append(2000, { resource: 'srv-gone', type })
     const kept = append(30, { resource: 'srv-kept' })
+    for (const key of ['srv-gone/srv-gone-1', 'srv-kept/srv-kept-1']) fixture.store.append([], [{ key, cursor: '1' }])
     const removal = fixture.store.removeService('srv-gone')
     append(10, { resource: 'srv-kept' })
     await removal
     expect(await newest('srv-gone')).toEqual([])
     expect(fixture.store.values('resource', { resource: 'any' })).toEqual(['srv-kept'])
     expect(await newest('srv-kept')).toHaveLength(40)
+    expect(['srv-gone/srv-gone-1', 'srv-kept/srv-kept-1'].map(fixture.store.cursor)).toEqual([undefined, '1'])
     expect((await newest('srv-kept')).slice(10)).toEqual(kept.toReversed())
   })
 
