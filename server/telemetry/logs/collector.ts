@@ -41,6 +41,7 @@ export function createCollector(options: CollectorOptions): Collector {
     maxUnreadBytes: options.maxUnreadBytes ?? DEFAULT_MAX_UNREAD_BYTES,
   }
   const tails = new Map<string, Tail>()
+  const reading = { isUnderWay: false }
   let isStopped = false
   let timer: Timer | undefined
   let pumping: Promise<void> = Promise.resolve()
@@ -48,7 +49,7 @@ export function createCollector(options: CollectorOptions): Collector {
 
   const schedule = (delayMs: number) => {
     timer = setTimeout(() => {
-      pumping = poll([...tails.values()], { forMs: pollMs, isWanted, store, limits, onError }).then(
+      pumping = poll([...tails.values()], { forMs: pollMs, isWanted, reading, store, limits, onError }).then(
         (isDone) => next(isDone ? pollMs : 0),
         (error: unknown) => {
           onError(error)
@@ -104,7 +105,8 @@ export function createCollector(options: CollectorOptions): Collector {
     async stop() {
       isStopped = true
       clearTimeout(timer)
-      await pumping
+      // An engine that does not answer is not waited for: what it says after this is not stored.
+      if (!reading.isUnderWay) await pumping
       tails.clear()
     },
   }
@@ -113,6 +115,7 @@ export function createCollector(options: CollectorOptions): Collector {
 interface Poll {
   forMs: number
   isWanted: (tail: Tail) => boolean
+  reading: { isUnderWay: boolean }
   store: LogStore
   limits: TailLimits
   onError: (error: unknown) => void
@@ -133,53 +136,56 @@ async function poll(tails: readonly Tail[], batch: Poll): Promise<boolean> {
 
 const breath = () => new Promise((resolve) => setImmediate(resolve))
 
-async function storeSome(due: readonly Tail[], { store, limits, isWanted, onError }: Poll): Promise<Tail[]> {
+async function storeSome(due: readonly Tail[], batch: Poll): Promise<Tail[]> {
   const steps: TailStep[] = []
   let lines = 0
   let read = 0
   for (const tail of due) {
     if (lines >= BATCH_LINES) break
     read++
-    const step = await readOrReport(tail, limits, onError)
+    const step = await readOrReport(tail, batch)
     if (step === undefined) continue
     steps.push(step)
     lines += step.lines.length
   }
   // Reading takes its time, in which an output may have been removed.
   await storeSteps(
-    store,
-    steps.filter(({ tail }) => isWanted(tail)),
+    batch.store,
+    steps.filter(({ tail }) => batch.isWanted(tail)),
   )
   return [...due.slice(read), ...steps.filter((step) => step.hasMore).map((step) => step.tail)]
 }
 
 /** What cannot be read must not keep the others waiting. It is tried again when something new comes. */
-async function readOrReport(tail: Tail, limits: TailLimits, onError: (error: unknown) => void): Promise<TailStep | undefined> {
+async function readOrReport(tail: Tail, { limits, reading, onError }: Poll): Promise<TailStep | undefined> {
+  reading.isUnderWay = true
   try {
     return await readTail(tail, limits, { isFinal: false, now: Date.now() })
   } catch (error) {
     onError(error)
     return undefined
+  } finally {
+    reading.isUnderWay = false
   }
 }
 
 /** Stores those steps that begin where their tails still stand: a poll and a drain may have read the same. Returns how many. */
 async function storeSteps(store: LogStore, steps: readonly TailStep[]): Promise<number> {
   const fresh = steps.filter(({ tail, from }) => tail.cursor === from)
-  for (const { tail } of steps) tail.isBehind ||= fresh.every((step) => step.tail !== tail)
+  if (fresh.length < steps.length) for (const step of steps) step.tail.isBehind ||= !fresh.includes(step)
   if (fresh.length === 0) return 0
   store.append(
     fresh.flatMap(({ lines }) => lines),
     fresh.map(({ tail, cursor }) => ({ key: tail.followed.key, cursor })),
   )
   for (const step of fresh) commitTail(step)
-  for (const { tail } of fresh) await giveBack(store, tail)
+  for (const { tail } of fresh) if (tail.unreleasedBytes >= RELEASE_BYTES) await giveBack(store, tail)
   return fresh.length
 }
 
 async function giveBack(store: LogStore, tail: Tail): Promise<void> {
   const { cursor, followed } = tail
-  if (cursor === undefined || tail.unreleasedBytes < RELEASE_BYTES) return
+  if (cursor === undefined) return
   // The lines must outlive a loss of power before their source goes.
   store.sync()
   const next = await followed.source.release(cursor)

@@ -26,6 +26,7 @@ export class GrowingFile {
   readonly #path: string
   readonly #options: GrowingFileOptions
   #seen: FileState | undefined
+  #identity = ''
   #looksInVain = 0
   /** Files differ in the number they begin with, so that each question about all of them looks at a part of the quiet ones. */
   #questions = made++
@@ -42,7 +43,7 @@ export class GrowingFile {
     if (this.#looksInVain >= QUIET_AFTER_LOOKS && this.#questions % QUIET_PARTS !== 0) return false
     const state = stateOf(this.#path)
     if (state === undefined) return false
-    const isNew = this.#seen === undefined || !isSame(state, this.#seen)
+    const isNew = this.#seen === undefined || state.size !== this.#seen.size || !isSameFile(state, this.#seen)
     this.#looksInVain = isNew ? 0 : this.#looksInVain + 1
     return isNew
   }
@@ -51,15 +52,17 @@ export class GrowingFile {
   async read({ after, maxBytes, newestBytes = Number.POSITIVE_INFINITY }: Reading) {
     const state = stateOf(this.#path)
     if (state === undefined) return undefined
+    if (this.#seen === undefined || !isSameFile(state, this.#seen)) this.#identity = identityOf(state)
     this.#seen = state
-    const start = offsetIn(state, after)
+    const identity = this.#identity
+    const start = offsetIn(identity, state.size, after)
     const from = Math.max(start, state.size - newestBytes)
     const bytes = readAt(this.#path, from, Math.min(maxBytes, state.size - from))
     return {
       bytes,
       skippedBytes: from - start,
       unreadBytes: state.size - from - bytes.length,
-      cursorAt: (count: number) => cursorOf(state, from + count),
+      cursorAt: (count: number) => cursorOf(identity, from + count),
     }
   }
 
@@ -67,13 +70,15 @@ export class GrowingFile {
   async release(cursor: string): Promise<string | undefined> {
     const { mayBeEmptied, releaseSpace = releaseRange } = this.#options
     const state = stateOf(this.#path)
-    const offset = state === undefined ? 0 : offsetIn(state, cursor)
-    if (state === undefined || offset === 0) return cursor
+    if (state === undefined) return cursor
+    const identity = identityOf(state)
+    const offset = offsetIn(identity, state.size, cursor)
+    if (offset === 0) return cursor
     this.#isReleasable &&= releaseSpace(this.#path, 0, offset)
     if (this.#isReleasable || !mayBeEmptied) return cursor
     if (state.size !== offset) return undefined
     truncateSync(this.#path)
-    return cursorOf(state, 0)
+    return cursorOf(identity, 0)
   }
 
   async remove(): Promise<void> {
@@ -90,18 +95,18 @@ function stateOf(path: string): FileState | undefined {
   return stat?.isFile() ? stat : undefined
 }
 
-const isSame = (one: FileState, other: FileState): boolean =>
-  one.size === other.size && one.ino === other.ino && one.birthtimeMs === other.birthtimeMs && one.dev === other.dev
+const isSameFile = (one: FileState, other: FileState): boolean =>
+  one.ino === other.ino && one.birthtimeMs === other.birthtimeMs && one.dev === other.dev
 
 /** The time of birth tells a new file from a removed one whose inode it was given. */
 const identityOf = ({ dev, ino, birthtimeMs }: FileState): string => `${dev}:${ino}:${Math.trunc(birthtimeMs)}`
 
-const cursorOf = (state: FileState, offset: number): string => `${identityOf(state)}:${offset}`
+const cursorOf = (identity: string, offset: number): string => `${identity}:${offset}`
 
-function offsetIn(state: FileState, cursor: string | undefined): number {
-  const at = cursor?.lastIndexOf(':') ?? -1
-  const offset = Number(cursor?.slice(at + 1))
-  return cursor?.slice(0, at) === identityOf(state) && offset <= state.size ? offset : 0
+function offsetIn(identity: string, size: number, cursor: string | undefined): number {
+  if (cursor?.lastIndexOf(':') !== identity.length || !cursor.startsWith(identity)) return 0
+  const offset = Number(cursor.slice(identity.length + 1))
+  return offset <= size ? offset : 0
 }
 
 function readAt(path: string, offset: number, length: number): Buffer {

@@ -1,4 +1,14 @@
-import { appendFileSync, readdirSync, readlinkSync, renameSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -137,6 +147,18 @@ describe('following', () => {
     expect(messages()).toEqual(['fine'])
   })
 
+  test('a source that does not answer keeps no collector from stopping', async () => {
+    const asked = Promise.withResolvers<void>()
+    const read = () => {
+      asked.resolve()
+      return new Promise<never>(() => {})
+    }
+    const collector = collect()
+    collector.follow({ ...output(), source: { hasNew: () => true, read, release: async (cursor) => cursor, remove: async () => {} } })
+    await asked.promise
+    await collector.stop()
+  })
+
   test('lines that could not be stored are stored later', async () => {
     const errors: unknown[] = []
     let isFull = true
@@ -239,7 +261,9 @@ describe('being killed', () => {
     const child = fileURLToPath(import.meta.resolve('./collect-child.ts'))
     const database = join(fixture.dir, 'killed.db')
     for (let kills = 0; kills < 8; kills++) {
-      const collector = spawnProcess([process.execPath, child, database, path], { stderr: 'ignore', env: { BUN_BE_BUN: '1' } })
+      const up = `${path}.up-${kills}`
+      const collector = spawnProcess([process.execPath, child, database, path, up], { stderr: 'ignore', env: { BUN_BE_BUN: '1' } })
+      await until(() => existsSync(up))
       for (let i = 0; i < 25; i++) {
         write(1000)
         await Bun.sleep(4 + kills)
