@@ -43,10 +43,15 @@ export interface OutputLogOptions {
   collector: Collector
   store: LogStore
   rate?: LogRate
+  /** An engine that does not answer for so long keeps no remark back, which then stands before what is collected later. */
+  longestWaitMs?: number
   onError(error: unknown): void
 }
 
-export function createOutputLogs({ outputs, collector, store, rate, onError }: OutputLogOptions): OutputLogs {
+const LONGEST_WAIT_MS = 5000
+
+export function createOutputLogs(options: OutputLogOptions): OutputLogs {
+  const { outputs, collector, store, rate, longestWaitMs = LONGEST_WAIT_MS, onError } = options
   const remarks = createSequences(onError)
   const follow = (output: LoggedOutput) =>
     collector.follow({
@@ -58,7 +63,7 @@ export function createOutputLogs({ outputs, collector, store, rate, onError }: O
   const remarked = (output: OutputName) => remarks.settled(keyOf(output))
   const collect = async (output: OutputName) => {
     try {
-      await collector.flush(keyOf(output), { isFinal: true })
+      await atMost(longestWaitMs, collector.flush(keyOf(output), { isFinal: true }))
     } catch (error) {
       onError(error)
     }
@@ -91,6 +96,16 @@ export function createOutputLogs({ outputs, collector, store, rate, onError }: O
       return page.logs.toReversed()
     },
     settled: () => remarks.allSettled(),
+  }
+}
+
+async function atMost(waitMs: number, work: Promise<void>): Promise<void> {
+  const { promise: over, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, waitMs)
+  try {
+    await Promise.race([work, over])
+  } finally {
+    clearTimeout(timer)
   }
 }
 

@@ -25,11 +25,11 @@ afterEach(async () => {
 })
 
 /** A control plane of its own on the same store and machine. */
-function open({ pollMs = 2, store = fixture.store }: { pollMs?: number; store?: LogStore } = {}) {
+function open({ pollMs = 2, store = fixture.store, ...options }: { pollMs?: number; store?: LogStore; longestWaitMs?: number } = {}) {
   const onError = (error: unknown) => errors.push(error)
   const collector = createCollector({ store, pollMs, onError })
   collectors.push(collector)
-  return { collector, logs: createOutputLogs({ outputs: machine.outputs.port(machine.faults), collector, store, onError }) }
+  return { collector, logs: createOutputLogs({ outputs: machine.outputs.port(machine.faults), collector, store, onError, ...options }) }
 }
 
 const output: LoggedOutput = { serviceId: 'srv-a', name: 'srv-a-1', instance: 'srv-a-1', deployId: 'dep-1', type: 'app' }
@@ -134,6 +134,19 @@ test('what could not be read because the answer was lost is read later, once', a
   write('two\n')
   await until(() => live.length > 1)
   expect(messages()).toEqual(['app: one', 'app: two'])
+})
+
+test('an engine that does not answer keeps no remark back', async () => {
+  const { logs } = open({ pollMs: 10_000, longestWaitMs: 1 })
+  logs.follow(output)
+  write('one\n')
+  machine.faults.partition()
+  logs.remark(output, 'over')
+  await logs.settled()
+  expect(messages()).toEqual(['platform: over'])
+  machine.faults.heal()
+  await logs.close(output)
+  expect(messages()).toEqual(['platform: over', 'app: one'])
 })
 
 test('each line comes once and in order, whoever else reads beside the poll, and whenever the control plane is another', async () => {
