@@ -23,13 +23,11 @@ afterAll(() => world?.close())
 const makeServices = (seed: number): Promise<MadeService[]> =>
   Promise.all(Object.entries(kinds).map(([name, kind]) => makeServiceIn(world, { name: `${name}-${seed}`, ...kind })))
 
-/** Nothing runs that has no row, and of no row more than one. A command of a deploy goes by the deploy's id. */
-function expectKnown(services: readonly MadeService[], told: string): void {
+/** Nothing runs that has no row, and of no row more than one. */
+function expectKnown(told: string): void {
   const running = world.machine.running()
   const rows = new Set(allWorkloads(world.context.db).map(({ id }) => id))
-  const isOfDeploy = (id: string) =>
-    id.startsWith('dep-') && services.some((service) => service.deploys().some((one) => id.startsWith(one.id)))
-  const strangers = running.filter((id, index) => running.indexOf(id) !== index || !(rows.has(id) || isOfDeploy(id)))
+  const strangers = running.filter((id, index) => running.indexOf(id) !== index || !rows.has(id))
   expect(strangers, told).toEqual([])
 }
 
@@ -83,7 +81,7 @@ test(
       const services = await live(seed, {
         what: withAccidents,
         check(all, told) {
-          expectKnown(all, told)
+          expectKnown(told)
           expectAlone(all, told)
         },
       })
@@ -109,7 +107,7 @@ test(
           services = made
           look()
           expect(unreached, told).toEqual([])
-          expectKnown(made, told)
+          expectKnown(told)
           expectAlone(made, told)
         },
       })

@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import { deleteService } from '../../../../server/apps/services/delete.ts'
 import { resumeService } from '../../../../server/apps/services/routes/operations.ts'
 import { serviceById } from '../../../../server/apps/services/store.ts'
+import { preDeployIdOf } from '../../../../server/apps/workloads/step-store.ts'
 import { allWorkloads } from '../../../../server/runtime/workloads/store.ts'
 import type { FakeWorld } from '../../../support/fake-world.ts'
 import type { MadeService } from './made-service.ts'
@@ -78,6 +79,7 @@ function expectAtRest(world: FakeWorld, service: MadeService, told: string): voi
     where,
   ).toEqual(liveDeployId === null ? [] : [liveDeployId])
   expectJobsOver(world, service, where)
+  for (const { id } of service.deploys()) expect(world.machine.starts(preDeployIdOf({ id })), `${where}, ${id}`).toBeLessThanOrEqual(1)
   if (!isAiling(service)) expectWhole(world, service, where)
 }
 

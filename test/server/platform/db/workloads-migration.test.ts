@@ -1,28 +1,17 @@
-import { Database } from 'bun:sqlite'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { instancesOf } from '../../../../server/apps/workloads/instance-store.ts'
 import { migrateDatabase } from '../../../../server/platform/db/migrate.ts'
 import { allWorkloads } from '../../../../server/runtime/workloads/store.ts'
+import { databaseOf } from './database-of.ts'
 
-const folder = join(import.meta.dirname, '../../../../server/platform/db/migrations')
+/** The last version without workloads. */
 const VERSION_BEFORE = 13
-
-/** A database as the last version without workloads left it. */
-function databaseBefore(): Database {
-  const db = new Database(':memory:', { strict: true })
-  const files = readdirSync(folder).sort().slice(0, VERSION_BEFORE)
-  for (const file of files) db.run(readFileSync(join(folder, file), 'utf8'))
-  db.run(`PRAGMA user_version = ${VERSION_BEFORE}`)
-  return db
-}
 
 const exit = { at: 5, exitCode: 1, signal: null, reason: 'It filled the disk' }
 const starved = { at: 6, exitCode: 137, signal: null }
 
 test('instances and begun jobs of before are workloads, with all that was known of them', () => {
-  const db = databaseBefore()
+  const db = databaseOf(VERSION_BEFORE)
   db.run('PRAGMA foreign_keys = OFF')
   const phases = ['pending', 'starting', 'ready', 'serving', 'draining']
   for (const [index, phase] of phases.entries())
