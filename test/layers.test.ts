@@ -57,9 +57,9 @@ test('trees that tenants may have changed are removed, given away and frozen in 
     'boot/upgrade/request.ts',
     'builders/toolchains/toolchains.ts',
     'engines/process/cgroups/cgroups.ts',
+    'engines/process/quota/quota.ts',
     'engines/process/volumes/mount-path.ts',
     'ingress/static/open-inside.ts',
     'platform/files/mount-place.ts',
-    'runtime/space/quota.ts',
   ])
 })

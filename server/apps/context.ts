@@ -12,7 +12,6 @@ import type { Poke } from '../platform/work/poke.ts'
 import type { Publisher } from '../platform/work/publisher.ts'
 import type { Artifacts } from '../runtime/artifacts/port.ts'
 import type { RuntimeSettings } from '../runtime/settings.ts'
-import type { DiskQuota } from '../runtime/space/quota.ts'
 import type { OpenShells } from '../runtime/terminals/open-shells.ts'
 import type { AwaitedWorkloads } from '../runtime/workloads/awaited.ts'
 import type { ExitReasons } from '../runtime/workloads/exit-reasons.ts'
@@ -52,7 +51,6 @@ export interface AppContext extends IdentityContext {
   readonly outputLogs: OutputLogs
   readonly metrics: Metrics
   readonly exitReasons: ExitReasons
-  readonly diskQuota: DiskQuota
   readonly shells: OpenShells
   readonly uploads: Leases
   readonly work: AppWork

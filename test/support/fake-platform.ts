@@ -7,7 +7,6 @@ import { createFakeEngine } from '../../server/engines/fake/engine.ts'
 import { createFakeMachine, type FakeMachine } from '../../server/engines/fake/machine.ts'
 import { createServerLog } from '../../server/platform/server-log.ts'
 import { createFakeArtifacts } from '../../server/runtime/artifacts/fake.ts'
-import { noQuota } from '../../server/runtime/space/quota.ts'
 import { closeInTurn } from './closing.ts'
 import { makeDataDir } from './data-dir.ts'
 import { type Answer, visitor } from './fake-visitor.ts'
@@ -62,7 +61,6 @@ export async function startFakePlatform(env: Record<string, string> = {}, { spee
       ...clock,
       dial: machine.dial,
       ingress: ingress.client,
-      diskQuota: noQuota('a test limits nobody'),
       machine: largeMachine,
       telemetry: { ...telemetry, traffic: { ...telemetry.traffic, sampledAt: clock.now } },
     },

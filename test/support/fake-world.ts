@@ -11,7 +11,6 @@ import { createFakeEngine } from '../../server/engines/fake/engine.ts'
 import { createFakeMachine, type FakeMachine } from '../../server/engines/fake/machine.ts'
 import { createServerLog } from '../../server/platform/server-log.ts'
 import { createFakeArtifacts } from '../../server/runtime/artifacts/fake.ts'
-import { noQuota } from '../../server/runtime/space/quota.ts'
 import { makeDataDir } from './data-dir.ts'
 import { idleTelemetry } from './idle-parts.ts'
 import { type Life, mortal, mortalClock, mortalEngine } from './mortal.ts'
@@ -99,7 +98,6 @@ export async function openFakeWorld(env: Record<string, string> = {}): Promise<F
         builder: createFakeBuilder(artifacts),
         dial: mortal({ dial: machine.dial }, life).dial,
         ingress: mortal(ingress.client, life),
-        diskQuota: noQuota('a test limits nobody'),
         machine: largeMachine,
         telemetry: { ...telemetry, traffic: { ...traffic, sampledAt: clock.now } },
       },

@@ -36,6 +36,7 @@ export const idleEngine: Engine = {
   listeners: async () => [],
   siblingConnections: async () => 0,
   usage: async () => undefined,
+  limitSpace: async () => {},
   removeService: async () => {},
   close: async () => {},
 }

@@ -4,7 +4,6 @@ import { compose } from '../../server/boot/serve/compose.ts'
 import type { Context, GivenParts } from '../../server/boot/serve/context.ts'
 import { readConfig } from '../../server/boot/settings/config.ts'
 import { createServerLog } from '../../server/platform/server-log.ts'
-import { noQuota } from '../../server/runtime/space/quota.ts'
 import { makeDataDir } from './data-dir.ts'
 import { idleEngine, idleIngress, idleRoutes, idleTelemetry, idleWork } from './idle-parts.ts'
 
@@ -59,7 +58,6 @@ export async function startTestServer({ env = {}, parts = {} }: TestServerOption
       ingress: idleIngress,
       routes: idleRoutes,
       ingressProof: 'proof-of-the-tests',
-      diskQuota: noQuota('a test limits nobody'),
       machine: largeMachine,
       telemetry: idleTelemetry(data.paths, log),
       work: idleWork,

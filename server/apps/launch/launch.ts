@@ -4,6 +4,7 @@ import type { InstanceSpec, Limits, Owner, View, Workload } from '../../engines/
 import type { AppContext } from '../context.ts'
 import { releaseSecrets, type StoredRelease } from '../deploys/release-store.ts'
 import { diskForInstance } from '../disks/workload.ts'
+import { limitSpace } from '../services/space-limit.ts'
 import type { StoredService } from '../services/store.ts'
 import { userNamespacesOf } from '../services/user-namespaces.ts'
 import type { StoredInstance } from '../workloads/instance-store.ts'
@@ -39,7 +40,7 @@ export async function prepareWorkload(
   context: AppContext,
   { service, release, workload }: { service: StoredService; release: StoredRelease; workload: ReleaseWorkload },
 ): Promise<InstanceSpec> {
-  await context.diskQuota.limit(service)
+  await limitSpace(context, service)
   const disk = diskForInstance(context, service.id)
   const { id, deployId } = workload
   return { ...workloadIn(context, { service, release, workload }), ...disk, instanceId: id, deployId, outputName: id }

@@ -9,6 +9,7 @@ import { type StoredDeploy, updateDeploy } from '../deploys/store.ts'
 import { baseEnv, ownerOf } from '../launch/launch.ts'
 import { readSecrets, type ServiceSecrets } from '../services/env-store.ts'
 import type { ServiceSettings } from '../services/settings.ts'
+import { limitSpace } from '../services/space-limit.ts'
 import { type StoredService, serviceById, updateService } from '../services/store.ts'
 import { userNamespacesOf } from '../services/user-namespaces.ts'
 import { openSource } from '../sources/operations.ts'
@@ -39,7 +40,7 @@ export async function buildDeploy(
   // What an earlier control plane began of this build is not gone on with.
   await endSteps(context, deploy)
   const source = sourceOf(context, deploy)
-  await context.diskQuota.limit(service)
+  await limitSpace(context, service)
   const job = { context, service, deploy, secrets: readSecrets(context, service.id), signal }
   const built = await context.builder.build({
     owner: ownerOf(service),

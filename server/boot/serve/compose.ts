@@ -24,11 +24,9 @@ import { type Paths, pathsOf } from '../../platform/paths.ts'
 import { openSealer } from '../../platform/secrets/seal.ts'
 import { findSealed } from '../../platform/secrets/sealed-row.ts'
 import { describeError, type ServerLog } from '../../platform/server-log.ts'
-import { isRoot } from '../../platform/service-folders.ts'
 import { realClock } from '../../platform/work/clock.ts'
 import { createLeases } from '../../platform/work/leases.ts'
 import { publishTogether } from '../../platform/work/publisher.ts'
-import { openDiskQuota } from '../../runtime/space/quota.ts'
 import { createOpenShells } from '../../runtime/terminals/open-shells.ts'
 import { createExitReasons } from '../../runtime/workloads/exit-reasons.ts'
 import { type Collector, createCollector } from '../../telemetry/logs/collector.ts'
@@ -120,7 +118,6 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     exitReasons: createExitReasons(),
     shells: createOpenShells(),
     uploads: createLeases(),
-    diskQuota: parts.diskQuota ?? (await openQuota(basis)),
   }
   const routes = parts.routes ?? publishTogether([createRoutePublisher(base), createLinkPublisher(base)])
   const { context, work } = createWork({ ...base, routes, ...parts }, acme)
@@ -184,9 +181,6 @@ async function openBuilding({ executable, parts = {} }: ComposeOptions, basis: B
   if (artifacts !== undefined && builder !== undefined) return { artifacts, builder }
   return await openBuilder({ ...basis, ...(executable !== undefined && { executable }) })
 }
-
-const openQuota = ({ paths, log }: Basis): Promise<Context['diskQuota']> =>
-  openDiskQuota({ dataDir: paths.data, isRoot, onError: (error) => log.error('disk limit not set', describeError(error)) })
 
 async function closeContext({ engine, logStore, db }: Context): Promise<void> {
   await engine.close()

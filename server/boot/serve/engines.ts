@@ -5,7 +5,10 @@ import type { Engine } from '../../engines/port/port.ts'
 import { createProcessEngine } from '../../engines/process/engine.ts'
 import { type HostService, parseHostService, wrongHostService } from '../../engines/process/network/host-services.ts'
 import { placeOnMachine } from '../../engines/process/placing/engine.ts'
+import { openDiskQuota } from '../../engines/process/quota/quota.ts'
 import { openVolumes } from '../../engines/process/volumes/volumes.ts'
+import { describeError } from '../../platform/server-log.ts'
+import { isRoot } from '../../platform/service-folders.ts'
 import { releaseFolder } from '../../runtime/artifacts/release-folders.ts'
 import { roomOf, whileThereIsRoom } from '../../runtime/space/room.ts'
 import type { Context } from './context.ts'
@@ -52,5 +55,15 @@ async function openProcessEngine({ paths, config, log }: EngineParts, hostServic
       whileThereIs: (need, act) => whileThereIsRoom({ paths, config }, need, act),
     },
   })
-  return placeOnMachine(processes, { paths, artifact: (serviceId, digest) => releaseFolder(paths, serviceId, digest), volumes })
+  const quota = await openDiskQuota({
+    dataDir: paths.data,
+    isRoot,
+    onError: (error) => log.error('disk limit not set', describeError(error)),
+  })
+  return placeOnMachine(processes, {
+    paths,
+    artifact: (serviceId, digest) => releaseFolder(paths, serviceId, digest),
+    volumes,
+    quota,
+  })
 }

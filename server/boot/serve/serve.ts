@@ -57,7 +57,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     startDiskGuard(context)
     sweepInBackground(context)
     setTimeout(() => Bun.gc(true), START_OVER_MS).unref()
-    const missingGuarantees = [...(await context.engine.guarantees()), context.diskQuota.guarantee].filter(({ holds }) => !holds)
+    const missingGuarantees = (await context.engine.guarantees()).filter(({ holds }) => !holds)
     const upgraded = options.isOnTrial ? undefined : concludeUpgrade(context.paths, context.log)
     if (upgraded !== undefined) context.audit.report({ event: 'server.upgraded', metadata: { ...upgraded } })
     const backUp = (folder: string) => backUpControl(context.db, folder)

@@ -2,11 +2,11 @@ import type { Belongings } from '../../apps/belongings.ts'
 import type { AppContext } from '../../apps/context.ts'
 import { releaseDeploys, removeDeploys } from '../../apps/deploys/belongings.ts'
 import { releaseDisk } from '../../apps/disks/operations.ts'
+import { unlimitSpace } from '../../apps/services/space-limit.ts'
 import { serviceById } from '../../apps/services/store.ts'
 import { deleteDomainsOf } from '../../edge/domains/store.ts'
 import { dropFromScopes } from '../../identity/scopes/store.ts'
 import { removeServiceFolders } from '../../platform/service-folders.ts'
-import type { DiskQuota } from '../../runtime/space/quota.ts'
 
 /** Each slice that keeps something for services stands here. Requests have stopped before anything is taken away, and builds before the folders go. */
 export const serviceBelongings: readonly Belongings<AppContext>[] = [
@@ -20,14 +20,14 @@ export const serviceBelongings: readonly Belongings<AppContext>[] = [
   { remove: ({ logStore }, { id }) => logStore.removeService(id) },
   { remove: ({ metrics }, { id }) => metrics.removeService(id) },
   { remove: ({ paths }, { id }) => removeServiceFolders(paths, id) },
-  { remove: liftQuota },
+  { remove: liftSpaceLimit },
 ]
 
 async function removeOutputs({ outputLogs }: Pick<AppContext, 'outputLogs'>, { id: serviceId }: { id: string }): Promise<void> {
   for (const name of await outputLogs.list(serviceId)) await outputLogs.discard({ serviceId, name })
 }
 
-async function liftQuota({ db, diskQuota }: { db: AppContext['db']; diskQuota: DiskQuota }, { id }: { id: string }): Promise<void> {
-  const service = serviceById(db, id)
-  if (service !== undefined) await diskQuota.lift(service)
+async function liftSpaceLimit(context: AppContext, { id }: { id: string }): Promise<void> {
+  const service = serviceById(context.db, id)
+  if (service !== undefined) await unlimitSpace(context, service)
 }

@@ -89,6 +89,7 @@ export function createFakeEngine(machine: FakeMachine, options: FakeEngineOption
       ),
     siblingConnections: () => faults.around('siblingConnections', async () => 0),
     usage: (id) => faults.around('usage', async () => (running(id) === undefined ? undefined : { cpuSeconds: 0, memoryBytes: 0 })),
+    limitSpace: () => faults.around('limitSpace', async () => {}),
     removeService: (serviceId) => faults.around('removeService', () => removeAllOf(machine, serviceId)),
     close: async () => {
       stopListening()

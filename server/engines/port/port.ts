@@ -82,6 +82,12 @@ export interface Usage {
   memoryBytes: number
 }
 
+/** Space in MiB, and a number of files. */
+export interface SpaceLimit {
+  mb: number
+  files: number
+}
+
 export interface StopOptions {
   /** Time between SIGTERM and SIGKILL. */
   graceMs: number
@@ -173,6 +179,12 @@ export interface Engine {
 
   /** What a running instance has used and holds now; undefined where it does not run or that cannot be told. */
   usage(instanceId: string): Promise<Usage | undefined>
+
+  /**
+   * Limits what all workloads of an owner together take outside of volumes, at once and until told otherwise; without a limit, lifts it.
+   * Where an engine cannot, it does nothing and says so in `guarantees`. Idempotent.
+   */
+  limitSpace(owner: Owner, limit: SpaceLimit | undefined): Promise<void>
 
   /** Kills whatever is left of a service and removes all state about it. Idempotent. */
   removeService(serviceId: string): Promise<void>

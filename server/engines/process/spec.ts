@@ -60,7 +60,7 @@ export interface ProcessTerminalSpec extends Omit<Workload, 'outputPath'> {
   onOutput(bytes: Uint8Array): void
 }
 
-export interface ProcessEngine extends Omit<Engine, 'link' | 'start' | 'openTerminal' | 'output' | 'volumes'> {
+export interface ProcessEngine extends Omit<Engine, 'link' | 'start' | 'openTerminal' | 'output' | 'volumes' | 'limitSpace'> {
   link(services: readonly LinkedService[]): Promise<void>
   readonly volumeMounts: VolumeMounts
   /** A port for an instance that is about to be started, which no other of the same network is given meanwhile. @throws AppError `unavailable` when all are in use. */

@@ -1,4 +1,3 @@
-import { FILES_PER_MIB } from './quota-plan.ts'
 import type { Shortage, Unit } from './reserve.ts'
 
 export interface SpaceUser {
@@ -14,6 +13,8 @@ export interface SpaceUser {
 const MIB = 1024 * 1024
 /** Less than this between two measurements a few seconds apart fills no disk. */
 export const SMALL_GROWTH: Record<Unit, number> = { bytes: 4 * MIB, files: 1000 }
+/** Files for each MiB: a folder of a large app's packages has about 50. */
+export const FILES_PER_MIB = 128
 const PER_MIB: Record<Unit, number> = { bytes: MIB, files: FILES_PER_MIB }
 /** On a disk smaller than the plans on it add up to, nobody may have more than this share. */
 const LARGEST_SHARE = 0.25

@@ -24,6 +24,7 @@ import { applyLabels } from '../labels.ts'
 import { refuseTooLarge } from '../plan-fit.ts'
 import { requireService } from '../require.ts'
 import { applyDetails, defaultSettings } from '../settings.ts'
+import { limitSpace } from '../space-limit.ts'
 import { isNameTaken, type StoredService, updateService } from '../store.ts'
 import { refuseUserNamespaces } from '../user-namespaces.ts'
 
@@ -103,7 +104,7 @@ export async function patchService(
     if (numInstances !== service.numInstances) resize(context, service, numInstances)
   }
   change(() => withinQuotas(context, service.workspaceId, apply))
-  await context.diskQuota.limit({ ...service, settings })
+  await limitSpace(context, { ...service, settings })
   context.work.poke('service', service.id)
   if (JSON.stringify(controls) !== JSON.stringify(service.controls)) await untilRouted(context)
   return requireService(context, { workspaceId: service.workspaceId, scope: undefined }, service.id)

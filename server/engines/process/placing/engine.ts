@@ -15,6 +15,8 @@ export function placeOnMachine(processes: ProcessEngine, places: Places): Engine
       processes.link(
         services.map(({ owner: { serviceId, number, workspaceId: networkId }, ...named }) => ({ serviceId, number, networkId, ...named })),
       ),
+    guarantees: async () => [...(await processes.guarantees()), places.quota.guarantee],
+    limitSpace: ({ number }, limit) => places.quota.limit(number, limit),
     start: async (spec) => {
       const { instanceId, deployId, listens, runs } = spec
       const held = listens && processes.takePort({ ...listens, sharesHostNetwork: spec.network === 'host' })

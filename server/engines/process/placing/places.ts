@@ -1,8 +1,10 @@
 import type { Paths } from '../../../platform/paths.ts'
+import type { DiskQuota } from '../quota/quota.ts'
 import type { ProcessVolumes } from '../volumes/volumes.ts'
 
 export interface Places {
   paths: Paths
   artifact(serviceId: string, digest: string): string
   volumes: ProcessVolumes
+  quota: DiskQuota
 }

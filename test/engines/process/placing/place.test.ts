@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { View, Workload } from '../../../../server/engines/port/workload.ts'
 import { type PlacingContext, placeWorkload } from '../../../../server/engines/process/placing/place.ts'
 import { createSecretFolders } from '../../../../server/engines/process/placing/secret-files.ts'
+import { noQuota } from '../../../../server/engines/process/quota/quota.ts'
 import type { VolumeMounts } from '../../../../server/engines/process/spec.ts'
 import { openVolumes } from '../../../../server/engines/process/volumes/volumes.ts'
 import { type Paths, pathsOf, servicePathsOf } from '../../../../server/platform/paths.ts'
@@ -28,6 +29,7 @@ const contextOf = (mounts: VolumeMounts = 'folders'): PlacingContext => ({
     paths,
     artifact: (serviceId, digest) => releaseFolder(paths, serviceId, digest),
     volumes: openVolumes({ dir: paths.disks, mounts, needed: [], room: ampleRoom }),
+    quota: noQuota('a test limits nobody'),
   },
   secrets: createSecretFolders(),
 })

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { chownSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { placeOnMachine } from '../../../../server/engines/process/placing/engine.ts'
+import { noQuota } from '../../../../server/engines/process/quota/quota.ts'
 import { openVolumes } from '../../../../server/engines/process/volumes/volumes.ts'
 import { outputFileIn, pathsOf, servicePathsOf } from '../../../../server/platform/paths.ts'
 import { releaseFolder } from '../../../../server/runtime/artifacts/release-folders.ts'
@@ -48,6 +49,7 @@ export function makeShellWorld(factory: EngineFactory): ContractWorld {
         paths,
         artifact: (serviceId, digest) => releaseFolder(paths, serviceId, digest),
         volumes: openVolumes({ dir: paths.disks, mounts: 'folders', needed: [], room: ampleRoom }),
+        quota: noQuota('a test limits nobody'),
       }),
     instance,
     task: (acts) => {

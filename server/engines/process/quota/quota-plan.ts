@@ -1,29 +1,20 @@
-import { type BuildPlanName, buildPlans, type PlanName, plans } from '../../../shared/plan.ts'
+import type { SpaceLimit } from '../../port/port.ts'
 import type { Mount } from './mounts.ts'
 
 const KIB_PER_MIB = 1024
-/** Files for each MiB: a folder of a large app's packages has about 50. */
-export const FILES_PER_MIB = 128
 
-export interface PlanNames {
-  plan: PlanName
-  buildPlan: BuildPlanName
-}
-
-export const quotaMb = ({ plan, buildPlan }: PlanNames): number => plans[plan].diskMb + buildPlans[buildPlan].diskMb
-
-export const setQuotaArgv = (uid: number, limitMb: number, { mountPoint }: Pick<Mount, 'mountPoint'>): string[] => [
+export const setQuotaArgv = (uid: number, { mb, files }: SpaceLimit, { mountPoint }: Pick<Mount, 'mountPoint'>): string[] => [
   'setquota',
   '-u',
   String(uid),
   '0',
-  String(limitMb * KIB_PER_MIB),
+  String(mb * KIB_PER_MIB),
   '0',
-  String(limitMb * FILES_PER_MIB),
+  String(files),
   mountPoint,
 ]
 
-export const clearQuotaArgv = (uid: number, mount: Pick<Mount, 'mountPoint'>): string[] => setQuotaArgv(uid, 0, mount)
+export const clearQuotaArgv = (uid: number, mount: Pick<Mount, 'mountPoint'>): string[] => setQuotaArgv(uid, { mb: 0, files: 0 }, mount)
 
 export const printStateArgv = ({ mountPoint }: Pick<Mount, 'mountPoint'>): string[] => ['quotaon', '-p', '-u', mountPoint]
 

@@ -1,15 +1,14 @@
 import { readFileSync, realpathSync } from 'node:fs'
-import type { Guarantee } from '../../engines/port/port.ts'
-import { type RunResult, runProcess } from '../../platform/process/spawn.ts'
-import { runSystemTool, systemEnv } from '../../platform/process/system-tools.ts'
+import { type RunResult, runProcess } from '../../../platform/process/spawn.ts'
+import { runSystemTool, systemEnv } from '../../../platform/process/system-tools.ts'
+import type { Guarantee, SpaceLimit } from '../../port/port.ts'
 import { mountOf } from './mounts.ts'
-import { clearQuotaArgv, isEnforced, type PlanNames, printStateArgv, quotaAdvice, quotaMb, setQuotaArgv } from './quota-plan.ts'
+import { clearQuotaArgv, isEnforced, printStateArgv, quotaAdvice, setQuotaArgv } from './quota-plan.ts'
 
 export interface DiskQuota {
   readonly guarantee: Guarantee
-  limit(user: { uid: number; settings: PlanNames }): Promise<void>
-  /** Lifts the limit of a user who is gone: the id may be given to another. */
-  lift(user: { uid: number }): Promise<void>
+  /** Limits a user; without a limit, lifts that of one who is gone, whose id may be given to another. */
+  limit(uid: number, limit: SpaceLimit | undefined): Promise<void>
 }
 
 const title = 'The space a service takes on the disk is limited to its plan'
@@ -24,21 +23,19 @@ export async function openDiskQuota({ dataDir, isRoot, onError }: QuotaOptions):
   const mount = mountOf(readFileSync('/proc/self/mountinfo', 'utf8'), realpathSync(dataDir))
   const reason = mount === undefined ? 'the file system of the data directory is not known' : await problemWith(mount, isRoot)
   if (mount === undefined || reason !== undefined) return noQuota(reason ?? '')
-  const limits = new Map<number, number>()
+  const limits = new Map<number, string>()
   return {
     guarantee: { id: 'disk-limit', title, holds: true },
-    async limit({ uid, settings }) {
-      const limitMb = quotaMb(settings)
-      if (limits.get(uid) === limitMb) return
-      limits.set(uid, limitMb)
-      await runSystemTool(setQuotaArgv(uid, limitMb, mount)).catch((error) => {
+    async limit(uid, limit) {
+      const argv = limit === undefined ? clearQuotaArgv(uid, mount) : setQuotaArgv(uid, limit, mount)
+      const command = argv.join(' ')
+      if (limits.get(uid) === command) return
+      limits.set(uid, command)
+      await runSystemTool(argv).catch((error) => {
         limits.delete(uid)
         onError(error)
       })
-    },
-    async lift({ uid }) {
-      limits.delete(uid)
-      await runSystemTool(clearQuotaArgv(uid, mount)).catch(onError)
+      if (limit === undefined) limits.delete(uid)
     },
   }
 }
@@ -46,7 +43,6 @@ export async function openDiskQuota({ dataDir, isRoot, onError }: QuotaOptions):
 export const noQuota = (reason: string): DiskQuota => ({
   guarantee: { id: 'disk-limit', title, holds: false, reason },
   limit: async () => {},
-  lift: async () => {},
 })
 
 async function problemWith(mount: NonNullable<ReturnType<typeof mountOf>>, isRoot: boolean): Promise<string | undefined> {

@@ -1,26 +1,30 @@
 import { expect, test } from 'vitest'
-import { mountOf } from '../../../../server/runtime/space/mounts.ts'
-import { openDiskQuota } from '../../../../server/runtime/space/quota.ts'
+import { mountOf } from '../../../../server/engines/process/quota/mounts.ts'
+import { openDiskQuota } from '../../../../server/engines/process/quota/quota.ts'
 import {
   clearQuotaArgv,
   isEnforced,
   printStateArgv,
   quotaAdvice,
-  quotaMb,
   setQuotaArgv,
-} from '../../../../server/runtime/space/quota-plan.ts'
+} from '../../../../server/engines/process/quota/quota-plan.ts'
 import { makeDataDir } from '../../../support/data-dir.ts'
 
 const mount = { mountPoint: '/srv/data', type: 'ext4', source: '/dev/vdb1' }
 
 test('a user is limited in space and in files, with hard limits only, and the limit is lifted by zeros', () => {
-  expect(setQuotaArgv(20_001, 1024, mount)).toEqual(['setquota', '-u', '20001', '0', '1048576', '0', '131072', '/srv/data'])
+  expect(setQuotaArgv(20_001, { mb: 1024, files: 131_072 }, mount)).toEqual([
+    'setquota',
+    '-u',
+    '20001',
+    '0',
+    '1048576',
+    '0',
+    '131072',
+    '/srv/data',
+  ])
   expect(clearQuotaArgv(20_001, mount)).toEqual(['setquota', '-u', '20001', '0', '0', '0', '0', '/srv/data'])
   expect(printStateArgv(mount)).toEqual(['quotaon', '-p', '-u', '/srv/data'])
-})
-
-test('the limit is what both plans of the service give', () => {
-  expect(quotaMb({ plan: 'free', buildPlan: 'starter' })).toBe(1024 + 10_240)
 })
 
 test('quotas that are only counted do not count', () => {
@@ -62,7 +66,8 @@ test('a machine without quotas gives no guarantee and its reason, and limiting d
   const problems: unknown[] = []
   const quota = await openDiskQuota({ dataDir: data.dir, isRoot: false, onError: (error) => problems.push(error) })
   expect(quota.guarantee).toMatchObject({ id: 'disk-limit', holds: false, reason: expect.stringContaining('run it as root') })
-  await quota.lift({ uid: 20_001 })
+  await quota.limit(20_001, { mb: 1, files: 1 })
+  await quota.limit(20_001, undefined)
   expect(problems).toEqual([])
   data.remove()
 })

@@ -1,0 +1,27 @@
+import { type BuildPlanName, buildPlans, type PlanName, plans } from '../../../shared/plan.ts'
+import type { SpaceLimit } from '../../engines/port/port.ts'
+import { FILES_PER_MIB } from '../../runtime/space/heaviest-user.ts'
+import type { AppContext } from '../context.ts'
+import type { StoredService } from './store.ts'
+
+interface PlanNames {
+  plan: PlanName
+  buildPlan: BuildPlanName
+}
+
+/** What the plans of a service give it outside of its disk. */
+export function spaceLimitOf({ plan, buildPlan }: PlanNames): SpaceLimit {
+  const mb = plans[plan].diskMb + buildPlans[buildPlan].diskMb
+  return { mb, files: mb * FILES_PER_MIB }
+}
+
+type Limited = Pick<StoredService, 'id' | 'workspaceId' | 'uid' | 'settings'>
+
+export const limitSpace = ({ engine }: Pick<AppContext, 'engine'>, service: Limited): Promise<void> =>
+  engine.limitSpace(engineOwnerOf(service), spaceLimitOf(service.settings))
+
+/** Lifts the limit of a service that is gone: what it was may be given to another. */
+export const unlimitSpace = ({ engine }: Pick<AppContext, 'engine'>, service: Limited): Promise<void> =>
+  engine.limitSpace(engineOwnerOf(service), undefined)
+
+const engineOwnerOf = ({ id, workspaceId, uid }: Limited) => ({ serviceId: id, workspaceId, number: uid })
