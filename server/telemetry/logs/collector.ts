@@ -26,6 +26,8 @@ export interface Collector {
   unfollow(key: string, options: { drain: boolean }): Promise<void>
   /** Stores everything written so far, with `isFinal` an unterminated last line included. */
   flush(key: string, options?: { isFinal: boolean }): Promise<void>
+  /** Stores all finished lines of what has a key that begins so. */
+  flushAll(prefix: string): Promise<void>
   /** Stores everything, and removes what it came from. Nothing for a key that is not followed. */
   remove(key: string): Promise<void>
   stop(): Promise<void>
@@ -95,6 +97,9 @@ export function createCollector(options: CollectorOptions): Collector {
     async flush(key, { isFinal } = { isFinal: false }) {
       const tail = tails.get(key)
       if (tail !== undefined) await drain(tail, isFinal)
+    },
+    async flushAll(prefix) {
+      for (const [key, tail] of [...tails]) if (key.startsWith(prefix)) await drain(tail, false)
     },
     async remove(key) {
       const source = tails.get(key)?.followed.source

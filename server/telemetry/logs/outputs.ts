@@ -61,9 +61,14 @@ export function createOutputLogs(options: OutputLogOptions): OutputLogs {
       rate,
     })
   const remarked = (output: OutputName) => remarks.settled(keyOf(output))
-  const collect = async (output: OutputName) => {
+  /** What stands in the log of a deploy is told of its instances, and comes after what they have written. */
+  const flush = async (output: LoggedOutput) => {
+    await collector.flush(keyOf(output), { isFinal: true })
+    if (output.type === 'build') await collector.flushAll(keyOf({ ...output, name: '' }))
+  }
+  const collect = async (output: LoggedOutput) => {
     try {
-      await atMost(longestWaitMs, collector.flush(keyOf(output), { isFinal: true }))
+      await atMost(longestWaitMs, flush(output))
     } catch (error) {
       onError(error)
     }

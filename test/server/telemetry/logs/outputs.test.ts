@@ -58,6 +58,19 @@ test('a remark stands behind everything that was written before it, and among th
   expect({ resource, instance, deployId }).toEqual({ resource: 'srv-a', instance: 'srv-a-1', deployId: 'dep-1' })
 })
 
+test('a remark in the log of a deploy stands behind what instances of its service have written, and leaves their last lines whole', async () => {
+  const { logs } = open({ pollMs: 10_000 })
+  const deploy: LoggedOutput = { ...output, name: 'dep-1.build', instance: 'dep-1', type: 'build' }
+  for (const one of [output, deploy, { ...output, serviceId: 'srv-ab' }]) logs.follow(one)
+  write('built', deploy.name)
+  write('up\nserv')
+  logs.remark(deploy, '==> Live.')
+  await logs.remarked(deploy)
+  write('ing\n')
+  await logs.close(output)
+  expect(messages()).toEqual(['build: built', 'app: up', 'platform: ==> Live.', 'app: serving'])
+})
+
 test('an output that is closed has all of its remarks, and is gone; closing it again does nothing', async () => {
   const { logs } = open()
   logs.follow(output)
