@@ -7,16 +7,25 @@ import { serviceById } from '../../../../server/apps/services/store.ts'
 import { recover } from '../../../../server/boot/serve/recover.ts'
 import { sweepFolders } from '../../../../server/boot/serve/sweep-folders.ts'
 import { superviseWorkloads } from '../../../../server/boot/serve/workloads.ts'
+import type { Outputs } from '../../../../server/engines/port/output.ts'
+import { outputsIn } from '../../../../server/engines/process/placing/outputs.ts'
 import { newId, newInstanceId } from '../../../../server/platform/id.ts'
 import { servicePathsOf } from '../../../../server/platform/paths.ts'
 import { ensureServiceFolders } from '../../../../server/platform/service-folders.ts'
 import { createService } from '../../../support/apps.ts'
+import { idleEngine } from '../../../support/idle-parts.ts'
 import { startTestServer, type TestServer } from '../../../support/server.ts'
+
+/** Outputs in files of this machine, as those of its engine are. */
+const output: Outputs = {
+  open: (name) => outputsIn(server.context.paths).open(name),
+  list: (id) => outputsIn(server.context.paths).list(id),
+}
 
 let server: TestServer
 let serviceId: string
 beforeEach(async () => {
-  server = await startTestServer()
+  server = await startTestServer({ parts: { engine: { ...idleEngine, output } } })
   serviceId = await createService(server, { name: 'web' })
   const service = serviceById(server.db, serviceId)
   if (service !== undefined) await ensureServiceFolders(server.context.paths, service)
