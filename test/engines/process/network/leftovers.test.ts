@@ -104,7 +104,7 @@ test('an engine that is killed leaves its instances as they are, and nothing tha
   expect(rules).toContain(address)
 
   engine = await createProcessEngine({ stateDir: world.stateDir, label })
-  expect(await engine.inspect(spec.instanceId)).toMatchObject({ status: 'running', address })
+  expect(await engine.inspect(spec.instanceId)).toMatchObject({ status: 'running', endpoint: { host: address } })
   await until('it answers', () => answers(spec))
   const sorted = (text: string) => text.split('\n').toSorted()
   expect(sorted(await table())).toEqual(sorted(rules))

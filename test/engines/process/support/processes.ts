@@ -189,7 +189,7 @@ export function describeProcesses(name: string, factory: EngineFactory): void {
   describe(`${name}: what runs once`, () => {
     test('runs to its end and leaves its output', async () => {
       const task = world.task('echo built >result; cat result; exit 4')
-      expect(await runToEnd(engine, task)).toMatchObject({ exitCode: 4, signal: null, oomKilled: false })
+      expect(await runToEnd(engine, task)).toEqual({ status: 'exited', exitCode: 4, signal: null, at: expect.any(String) })
       expect(world.output(task)).toBe('built\n')
       expect(existsSync(join(task.cwd, 'result'))).toBe(true)
       expect(await engine.list()).toEqual([])
@@ -207,7 +207,7 @@ export function describeProcesses(name: string, factory: EngineFactory): void {
 
     test('that wants too much memory is told as such', async () => {
       if (!(await promises('memory-limit'))) return
-      expect(await runToEnd(engine, world.task('tail /dev/zero; exit 1'))).toMatchObject({ oomKilled: true })
+      expect(await runToEnd(engine, world.task('tail /dev/zero; exit 1'))).toMatchObject({ why: 'out_of_memory' })
     })
   })
 
