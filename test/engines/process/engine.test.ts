@@ -1,6 +1,8 @@
 import { createProcessEngine } from '../../../server/engines/process/engine.ts'
 import { describeEngine } from '../contract.ts'
+import { makeKeptWorld } from '../kept-sets.ts'
 import { describeOutput } from '../output-contract.ts'
+import { describeSets } from '../sets-contract.ts'
 import { makeShellWorld } from './support/contract-world.ts'
 import { describeProcesses, type EngineFactory } from './support/processes.ts'
 
@@ -11,4 +13,5 @@ const factory: EngineFactory = (world) => createProcessEngine({ stateDir: world.
 
 describeEngine(NAME, () => makeShellWorld(factory))
 describeOutput(NAME, () => makeShellWorld(factory))
+describeSets(NAME, () => makeKeptWorld(makeShellWorld(factory)))
 describeProcesses(NAME, factory)
