@@ -2,6 +2,7 @@ import type { AppError } from '../../shared/error.ts'
 import type { Builder } from '../builders/port.ts'
 import type { BuilderSettings } from '../builders/settings.ts'
 import type { Engine } from '../engines/port/port.ts'
+import type { Sets } from '../engines/port/sets.ts'
 import type { IdentityContext } from '../identity/context.ts'
 import type { IngressClient } from '../ingress/control/client.ts'
 import type { IngressSettings } from '../ingress/settings.ts'
@@ -43,6 +44,8 @@ export interface AppContext extends IdentityContext {
   readonly dial: Dial
   readonly artifacts: Artifacts
   readonly builder: Builder
+  /** What is desired of the engine, and what is reported. */
+  readonly sets: Sets
   readonly ingress: IngressClient
   readonly routes: Publisher
   readonly traffic: TrafficReader

@@ -87,8 +87,8 @@ test('S18: the address of a workload is what the engine says, whatever a tenant 
   // `seen` is the engine's state of the workload, and `step` carries it on.
   expect([...new Set(written.filter((one) => !one.endsWith(' null')))].sort()).toEqual([
     'server/runtime/workloads/plan.ts seen.endpoint',
+    'server/runtime/workloads/run.ts step.endpoint',
     'server/runtime/workloads/start.ts endpoint.host',
-    'server/runtime/workloads/supervisor.ts step.endpoint',
   ])
   expect(sources.filter((path) => /\bnoteEndpoint\(/.test(codeOf(path)))).toEqual(['server/runtime/workloads/start.ts'])
 })

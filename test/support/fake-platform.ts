@@ -67,7 +67,7 @@ export async function startFakePlatform(env: Record<string, string> = {}, { spee
   })
   const app = createApp(context)
   const { port } = app.listen(config.CP_LISTEN)
-  await recover(context, work.supervisor)
+  await recover(context, work.keeper)
   work.start()
   return {
     url: `http://127.0.0.1:${port}`,

@@ -103,7 +103,7 @@ export async function openFakeWorld(env: Record<string, string> = {}): Promise<F
       },
     })
     // Where the engine refuses, cpd exits, and is started again a moment later.
-    const begin = (): Promise<void> => recover(context, work.supervisor).then(work.start, () => void context.after(START_AGAIN_MS, begin))
+    const begin = (): Promise<void> => recover(context, work.keeper).then(work.start, () => void context.after(START_AGAIN_MS, begin))
     void begin()
     const kill = async () => {
       life.isOver = true

@@ -60,7 +60,7 @@ export async function startPlatform(
   })
   const app = createApp(context, appOptions)
   const { port } = app.listen(config.CP_LISTEN)
-  await recover(context, work.supervisor)
+  await recover(context, work.keeper)
   work.start()
   return {
     url: `http://127.0.0.1:${port}`,

@@ -14,7 +14,7 @@ export function recordEnd(context: AppContext, id: string, end: WorkloadEnd): vo
   if (instance === undefined || (end.kind !== 'failed' && end.kind !== 'interrupted')) return
   if (end.kind === 'failed') recordFailure(context, instance, end)
   else if (end.why === 'monitor_killed' && instance.phase === 'serving') recordKilledMonitor(context, instance)
-  updateInstance(context.db, id, { phase: 'pending' })
+  updateInstance(context.db, id, { isServing: false })
 }
 
 function recordFailure(context: AppContext, instance: StoredInstance, { exit, delayMs }: Extract<WorkloadEnd, { kind: 'failed' }>): void {

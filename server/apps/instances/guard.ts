@@ -6,7 +6,8 @@ import { deployById, updateDeploy } from '../deploys/store.ts'
 import { recordEvent } from '../events/store.ts'
 import { type StoredGuard, type StoredService, setGuard, setLive, updateService } from '../services/store.ts'
 import { instancesOf, type StoredInstance } from '../workloads/instance-store.ts'
-import type { Guard, GuardEnd, InstanceSet } from './plan.ts'
+import type { InstanceSet } from '../workloads/service-sets.ts'
+import type { Guard, GuardEnd } from './plan.ts'
 
 type Reader = Pick<AppContext, 'db' | 'now' | 'traffic'>
 

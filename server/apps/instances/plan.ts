@@ -1,23 +1,24 @@
 /**
- * What is to be done about one service, decided from what is wanted and what is there. Everything that changes instances goes
- * through here: deploys, rollbacks, restarts, scaling, crashes, suspension, deletion, and the repair after a crash of the
- * control plane. The decision is a pure function, so the caller may die anywhere and simply ask again.
+ * Which sets a service is to have, decided from what is wanted and what is reported. Everything that changes sets goes through here:
+ * deploys, rollbacks, restarts, scaling, suspension, deletion, and the repair after a crash of the control plane. The decision is a pure
+ * function, so the caller may die anywhere and simply ask again. Single instances are the keeper's matter, but for the routes: which of them
+ * serve is decided here.
  *
- * The idea: instances are sets, named by deploy and generation. One set is live (it is in the routes). One is the target: the
- * deploy on its way, or the live deploy in the generation that is wanted. While target and live are the same set, instances are
- * added, removed and put into the routes one by one. While they differ, the target grows beside the live one, untouched by
- * traffic, until all of it is healthy; then one switch puts it in the live one's place. A target that fails is removed, and
- * the live set never notices.
+ * A set is a deploy in one generation. One set is live (it is in the routes). One is the target: the deploy on its way, or the live deploy
+ * in the generation that is wanted. While target and live are the same set, that is brought to its size, and what of it is healthy is put
+ * into the routes one by one. While they differ, the target is applied beside the live one, untouched by traffic, until all of it is
+ * healthy; then one switch puts it in the live one's place. A target that fails is dropped, and the live set never notices.
  *
  * For a while after the switch of a web service to another release a third set may be there: the standby, the one that was live
  * before. It is out of the routes and otherwise left as it is, kept alive like any other, until the new release has passed; or, if
  * that does far worse, it is made live again, and what was live is then like a target that failed.
  *
  * A service with a disk is replaced stop-first: nothing of it may run beside the one instance that has the disk. Its live set is
- * drained before the target is created, and when the target fails, the live one is simply missing and is created again.
+ * dropped before the target is applied, and when the target fails, the live one is simply missing and is applied again.
  */
 import type { RolloutStrategy } from '../../../shared/deploy.ts'
 import type { StoredInstance } from '../workloads/instance-store.ts'
+import type { InstanceSet, ServiceSet } from '../workloads/service-sets.ts'
 import { nextSleepCheckAt, planSleep, type SleepAction, type SleepState } from './sleep-plan.ts'
 
 export interface Situation {
@@ -35,14 +36,12 @@ export interface Situation {
   candidate: { deployId: string; updateStartedAt: number; isCancelRequested: boolean } | undefined
   guard: Guard | undefined
   sleep: SleepState
+  /** Sets that are being dropped are among them. */
+  sets: readonly ServiceSet[]
+  /** What was reported of them last. */
   instances: readonly StoredInstance[]
   hasJobs: boolean
   healthTimeoutMs: number
-}
-
-export interface InstanceSet {
-  deployId: string
-  generation: number
 }
 
 export interface Guard {
@@ -56,12 +55,11 @@ export interface Guard {
 export type GuardEnd = 'passed' | 'switched_off' | 'suspended' | 'no_way_back' | 'stop_first'
 
 export type Action =
-  | { kind: 'create'; set: InstanceSet }
-  | { kind: 'launch'; instanceId: string }
+  | { kind: 'apply'; set: InstanceSet; replicas: number }
+  | { kind: 'drop'; set: InstanceSet }
   | { kind: 'serve'; instanceId: string }
   | { kind: 'switch'; to: InstanceSet }
   | { kind: 'conclude_candidate'; deployId: string }
-  | { kind: 'drain'; instanceIds: string[] }
   | { kind: 'fail_candidate'; deployId: string; reason: string }
   | { kind: 'cancel_candidate'; deployId: string; reason: string }
   | { kind: 'abandon_restart'; reason: string }
@@ -90,9 +88,7 @@ export function planService(situation: Situation): Action[] {
   if (candidate?.isCancelRequested) return [{ kind: 'cancel_candidate', deployId: candidate.deployId, reason: 'Canceled on request.' }]
   const decided = planGuard(situation)
   if (decided !== undefined) return [decided]
-  if (service.isHalted) return drain(active(situation))
-  const actions = planSets(situation)
-  return service.replaces === 'stop_first' ? oneAtATime(situation, actions) : actions
+  return service.isHalted ? drop(desired(situation)) : planSets(situation)
 }
 
 function planSets(situation: Situation): Action[] {
@@ -100,35 +96,28 @@ function planSets(situation: Situation): Action[] {
   const target = targetSet(situation)
   const standby = situation.guard?.previous
   const staying = situation.service.replaces === 'stop_first' ? [target] : [live, target, standby]
-  const stale = active(situation).filter((instance) => !staying.some((set) => isOf(instance, set)))
-  const sized = target === undefined ? [] : sameSet(live, target) ? planSize(situation, target) : planRollout(situation, target)
-  const drained = new Set([...drain(stale), ...sized].flatMap((action) => (action.kind === 'drain' ? action.instanceIds : [])))
-  const kept = active(situation).filter((instance) => !drained.has(instance.id))
-  return [...drain(stale), ...revive(situation, live), ...launches(kept, situation.now), ...serves(kept, live), ...sized]
+  const stale = desired(situation).filter((set) => !staying.some((kept) => sameSet(set, kept)))
+  const sized = target === undefined ? [] : sameSet(live, target) ? resize(situation, target) : planRollout(situation, target)
+  const isLeaving = [...drop(stale), ...sized].some((action) => isShrinking(situation, action) && sameSet(action.set, live))
+  return [...drop(stale), ...revive(situation, live), ...(isLeaving ? [] : serves(situation, live)), ...sized]
 }
+
+/** Who goes of a set that shrinks is not known before it has. */
+const isShrinking = (situation: Situation, action: Action): action is Extract<Action, { kind: 'apply' | 'drop' }> =>
+  action.kind === 'drop' || (action.kind === 'apply' && action.replicas < replicasOf(situation, action.set))
 
 /** What was stopped for its sleep comes back before a deploy may take its place: requests need not wait for that one, which may fail. */
 function revive(situation: Situation, live: InstanceSet | undefined): Action[] {
   const { sleep, candidate, service } = situation
-  const isMissing = live !== undefined && active(situation).every((instance) => !isOf(instance, live))
-  return sleep.hasWoken && candidate !== undefined && isMissing && service.replaces === 'rolling' ? create(live, wantedOf(situation)) : []
-}
-
-function oneAtATime({ instances }: Situation, actions: Action[]): Action[] {
-  const launch = actions.find((action) => action.kind === 'launch')
-  const isAlone = instances.every(({ id, phase }) => id === launch?.instanceId || phase === 'pending')
-  return actions.filter((action) => {
-    if (action.kind === 'create') return instances.length === 0
-    return action.kind !== 'launch' || (action === launch && isAlone)
-  })
+  const isMissing = live !== undefined && replicasOf(situation, live) === 0
+  return sleep.hasWoken && candidate !== undefined && isMissing && service.replaces === 'rolling' ? resize(situation, live) : []
 }
 
 export function nextDueAt(situation: Situation): number | undefined {
-  const starts = situation.instances.filter((instance) => instance.phase === 'pending').map((instance) => instance.startAt)
   const deadline = isRollingOut(situation) ? [deadlineOf(situation)] : []
   const check = situation.guard === undefined ? [] : [situation.now + GUARD_CHECK_MS]
   const sleepAt = nextSleepCheckAt(situation)
-  const later = [...starts, ...deadline, ...check, ...(sleepAt === undefined ? [] : [sleepAt])].filter((at) => at > situation.now)
+  const later = [...deadline, ...check, ...(sleepAt === undefined ? [] : [sleepAt])].filter((at) => at > situation.now)
   return later.length === 0 ? undefined : Math.min(...later)
 }
 
@@ -138,37 +127,45 @@ function planGuard(situation: Situation): Action | undefined {
   const { verdict, until, countedUntil, previous } = guard
   if (!guard.isEnabled) return { kind: 'end_guard', because: 'switched_off' }
   if (situation.service.replaces === 'stop_first') return { kind: 'end_guard', because: 'stop_first' }
-  const hasWayBack = active(situation).some((instance) => isOf(instance, previous) && isHealthy(instance))
+  const hasWayBack = active(situation).some((instance) => sameSet(instance, previous) && isHealthy(instance))
   if (verdict !== undefined && hasWayBack) return { kind: 'flip_back', verdict }
   if (now < until || (countedUntil < until && now < until + COUNT_PATIENCE_MS)) return undefined
   return { kind: 'end_guard', because: verdict === undefined ? 'passed' : 'no_way_back' }
 }
 
-function planAbsence({ service, candidate, guard, instances, hasJobs }: Situation): Action[] {
+function planAbsence(situation: Situation): Action[] {
+  const { service, candidate, guard, instances, hasJobs } = situation
   if (candidate !== undefined) {
     return [
       { kind: 'cancel_candidate', deployId: candidate.deployId, reason: `The service was ${service.isDeleted ? 'deleted' : 'suspended'}.` },
     ]
   }
   if (guard !== undefined) return [{ kind: 'end_guard', because: 'suspended' }]
-  if (service.isDeleted && instances.length === 0 && !hasJobs) return [{ kind: 'remove_service' }]
-  return drain(instances.filter(isActive))
+  const sets = desired(situation)
+  const isGone = sets.length === 0 && instances.length === 0 && !hasJobs
+  return service.isDeleted && isGone ? [{ kind: 'remove_service' }] : drop(sets)
 }
 
-function planSize(situation: Situation, target: InstanceSet): Action[] {
-  const mine = active(situation).filter((instance) => isOf(instance, target))
-  const wanted = wantedOf(situation)
-  return mine.length > wanted ? drain(leastUseful(mine).slice(0, mine.length - wanted)) : create(target, wanted - mine.length)
+function resize(situation: Situation, set: InstanceSet): Action[] {
+  const [held, wanted] = [replicasOf(situation, set), wantedOf(situation)]
+  if (held === wanted || (wanted > held && !hasRoom(situation, set))) return []
+  return [{ kind: 'apply', set, replicas: wanted }]
+}
+
+/** What may have no other beside it begins when nothing else of the service is left. */
+function hasRoom(situation: Situation, set: InstanceSet): boolean {
+  if (situation.service.replaces === 'rolling') return true
+  return situation.instances.every((one) => isActive(one) && sameSet(one, set)) && desired(situation).every((one) => sameSet(one, set))
 }
 
 function planRollout(situation: Situation, target: InstanceSet): Action[] {
-  const mine = active(situation).filter((instance) => isOf(instance, target))
+  const mine = active(situation).filter((instance) => sameSet(instance, target))
   const wanted = wantedOf(situation)
   // First, so that a set that got healthy while the control plane was away is not given up for its lateness.
   if (mine.filter((instance) => instance.phase === 'ready').length >= wanted) return [{ kind: 'switch', to: target }]
   const failure = failureOf(situation, mine)
   if (failure !== undefined) return giveUp(situation, failure)
-  return create(target, wanted - mine.length)
+  return resize(situation, target)
 }
 
 function failureOf(situation: Situation, mine: readonly StoredInstance[]): string | undefined {
@@ -201,27 +198,18 @@ export function describeExit(instance: Pick<StoredInstance, 'exits'>): string {
   return last?.exitCode === null || last === undefined ? 'It ended' : `It exited with code ${last.exitCode}`
 }
 
-function launches(kept: readonly StoredInstance[], now: number): Action[] {
-  return kept
-    .filter((instance) => instance.phase === 'pending' && instance.startAt <= now)
-    .map((instance) => ({ kind: 'launch', instanceId: instance.id }))
-}
-
-function serves(kept: readonly StoredInstance[], live: InstanceSet | undefined): Action[] {
-  return kept
-    .filter((instance) => instance.phase === 'ready' && isOf(instance, live))
+function serves(situation: Situation, live: InstanceSet | undefined): Action[] {
+  return active(situation)
+    .filter((instance) => instance.phase === 'ready' && sameSet(instance, live))
     .map((instance) => ({ kind: 'serve', instanceId: instance.id }))
 }
 
-const create = (set: InstanceSet, count: number): Action[] => Array.from({ length: Math.max(0, count) }, () => ({ kind: 'create', set }))
+const drop = (sets: readonly InstanceSet[]): Action[] =>
+  sets.map(({ deployId, generation }) => ({ kind: 'drop', set: { deployId, generation } }))
 
-const drain = (instances: readonly StoredInstance[]): Action[] =>
-  instances.length === 0 ? [] : [{ kind: 'drain', instanceIds: instances.map((instance) => instance.id) }]
+const desired = ({ sets }: Situation): ServiceSet[] => sets.filter(({ isDropped }) => !isDropped)
 
-const usefulness: Record<StoredInstance['phase'], number> = { draining: 0, pending: 1, starting: 2, ready: 3, serving: 4 }
-
-const leastUseful = (instances: readonly StoredInstance[]): StoredInstance[] =>
-  [...instances].sort((a, b) => usefulness[a.phase] - usefulness[b.phase] || b.createdAt - a.createdAt)
+const replicasOf = (situation: Situation, set: InstanceSet): number => desired(situation).find((one) => sameSet(one, set))?.replicas ?? 0
 
 const wantedOf = ({ service }: Situation): number =>
   service.replaces === 'stop_first' ? Math.min(1, service.wantedInstances) : service.wantedInstances
@@ -249,12 +237,9 @@ function deadlineOf(situation: Situation): number {
   const { candidate, service, now, healthTimeoutMs } = situation
   const target = targetSet(situation)
   const updateStartedAt = service.replaces === 'stop_first' ? undefined : candidate?.updateStartedAt
-  const begun = updateStartedAt ?? active(situation).find((instance) => isOf(instance, target))?.createdAt ?? now
+  const begun = updateStartedAt ?? active(situation).find((instance) => sameSet(instance, target))?.createdAt ?? now
   return begun + healthTimeoutMs
 }
 
 const sameSet = (a: InstanceSet | undefined, b: InstanceSet | undefined): boolean =>
   a?.deployId === b?.deployId && a?.generation === b?.generation
-
-const isOf = (instance: StoredInstance, set: InstanceSet | undefined): boolean =>
-  set !== undefined && instance.deployId === set.deployId && instance.generation === set.generation

@@ -1,28 +1,31 @@
 import { isDeployRunning } from '../../../shared/deploy.ts'
-import { newInstanceId } from '../../platform/id.ts'
-import type { Supervisor } from '../../runtime/workloads/supervisor.ts'
 import type { AppContext } from '../context.ts'
 import { endDeploy } from '../deploys/finish.ts'
 import { deployById } from '../deploys/store.ts'
 import { recordEvent } from '../events/store.ts'
 import { reasonWithLastWords } from '../launch/last-words.ts'
-import { ownPortOf, preferredPortOf } from '../launch/preferred-port.ts'
 import { removeService } from '../services/delete.ts'
 import { type StoredService, serviceById, updateService } from '../services/store.ts'
-import { insertInstance, instanceById, instancesOf, portOfRelease, updateInstance } from '../workloads/instance-store.ts'
-import { noteDowntimeEnd, noteDowntimeStart } from './downtime.ts'
+import { instanceById, updateInstance } from '../workloads/instance-store.ts'
+import { desiredSet, instanceSetsIn, setIdOf, setOwnerOf } from '../workloads/service-sets.ts'
+import { noteDowntimeEnd } from './downtime.ts'
 import { endGuard, flipBack } from './guard.ts'
-import { type Action, type InstanceSet, nextDueAt, planService } from './plan.ts'
+import { type Action, nextDueAt, planService } from './plan.ts'
 import { situationOf } from './situation.ts'
-import { fallAsleep, rest, thaw, wake } from './sleep.ts'
+import { fallAsleep, rest, wake } from './sleep.ts'
 import { concludeDeploy, switchTo } from './switch.ts'
 
 const MAX_ROUNDS = 50
 const STUCK_RETRY_MS = 5000
 
-export async function reconcileService(context: AppContext, supervisor: Supervisor, serviceId: string): Promise<number | undefined> {
+/**
+ * Brings the sets of a service to what is wanted of it: reads, plans and writes. The keeper, which brings the sets about, has this called
+ * again whenever something of them is another.
+ */
+export async function reconcileService(context: AppContext, serviceId: string): Promise<number | undefined> {
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    await observe(context, supervisor, serviceId)
+    // What an earlier control plane has written of instances may be wrong by now.
+    if (!context.sets.isKnown(setOwnerOf(serviceId))) return undefined
     const service = serviceById(context.db, serviceId)
     if (service === undefined) return undefined
     const situation = situationOf(context, service)
@@ -34,7 +37,7 @@ export async function reconcileService(context: AppContext, supervisor: Supervis
     for (const action of actions) {
       // Acting takes time, in which a cancel, a restart or a suspension may come: an end is decided on what is true now.
       if (isEnd(action) && action !== actions[0]) break
-      await (action.kind === 'launch' ? supervisor.start(action.instanceId) : act(context, service, action))
+      await act(context, service, action)
     }
   }
   context.log.error('plan does not settle', { serviceId })
@@ -44,14 +47,14 @@ export async function reconcileService(context: AppContext, supervisor: Supervis
 const isEnd = ({ kind }: Action): boolean =>
   kind === 'switch' || kind === 'fail_candidate' || kind === 'abandon_restart' || kind === 'remove_service'
 
-async function observe({ db }: AppContext, supervisor: Supervisor, serviceId: string): Promise<void> {
-  for (const { id } of instancesOf(db, serviceId)) await supervisor.supervise(id)
-}
-
-async function act(context: AppContext, service: StoredService, action: Exclude<Action, { kind: 'launch' }>): Promise<void> {
+async function act(context: AppContext, service: StoredService, action: Action): Promise<void> {
   switch (action.kind) {
-    case 'create':
-      return createInstance(context, service, action.set)
+    case 'apply':
+      return applySet(context, service, action)
+    case 'drop':
+      return context.sets.drop(setIdOf(action.set))
+    case 'replace':
+      return context.sets.replace(action.instanceId)
     case 'serve':
       await context.routes.publish()
       return markServing(context, service, action.instanceId)
@@ -64,8 +67,6 @@ async function act(context: AppContext, service: StoredService, action: Exclude<
       noteDowntimeEnd(context, service, action.deployId)
       concludeDeploy(context, service, action.deployId)
       return context.work.deployEnded(action.deployId)
-    case 'drain':
-      return await beginDrain(context, service, action.instanceIds)
     case 'fail_candidate':
       return endCandidate(context, service, action.deployId, {
         status: 'update_failed',
@@ -89,44 +90,24 @@ async function act(context: AppContext, service: StoredService, action: Exclude<
     case 'wake':
       return void wake(context, service.id, action.because)
     case 'thaw':
-      return await thaw(context, action.instanceIds)
+      return context.sets.freeze(setIdOf(action.set), false)
     default:
       return action satisfies never
   }
 }
 
-function createInstance(context: AppContext, service: StoredService, set: InstanceSet): void {
-  const releaseId = deployById(context.db, set.deployId)?.releaseId
-  if (releaseId == null) return
-  const ownPort = ownPortOf(context, service, releaseId)
-  insertInstance(context.db, {
-    ...set,
-    id: newInstanceId(service.id),
-    serviceId: service.id,
-    releaseId,
-    port: portOfRelease(context.db, releaseId) ?? preferredPortOf({ ownPort }),
-    ownPort,
-    createdAt: context.now(),
-  })
+function applySet({ db, sets }: AppContext, { id: serviceId }: StoredService, { set, replicas }: Extract<Action, { kind: 'apply' }>): void {
+  const releaseId = deployById(db, set.deployId)?.releaseId
+  if (releaseId != null) sets.apply(desiredSet({ serviceId, releaseId, replicas }, set))
 }
 
 /** The instance may have died while the routes were on their way. */
 function markServing({ db, now }: AppContext, service: StoredService, instanceId: string): void {
   if (instanceById(db, instanceId)?.phase !== 'ready') return
   db.transaction(() => {
-    updateInstance(db, instanceId, { phase: 'serving' })
+    updateInstance(db, instanceId, { isServing: true })
     recordEvent(db, { owner: service, type: 'server_available', details: { instanceId }, now: now() })
   })()
-}
-
-/** Out of the routes first, so that nothing new reaches it; what runs of it is waited for in the background. */
-async function beginDrain(context: AppContext, service: StoredService, instanceIds: readonly string[]): Promise<void> {
-  const drainingAt = context.now()
-  context.db.transaction(() => {
-    noteDowntimeStart(context, service, instanceIds)
-    for (const id of instanceIds) updateInstance(context.db, id, { phase: 'draining', drainingAt })
-  })()
-  await context.routes.publish()
 }
 
 function endCandidate(
@@ -146,9 +127,9 @@ function abandonRestart(context: AppContext, service: StoredService, reason: str
   context.db.transaction(() => {
     const now = context.now()
     // Its instances go in the same step: the next restart has the same generation, and must not take them for its own.
-    for (const instance of instancesOf(context.db, service.id)) {
-      const isLive = instance.deployId === service.liveDeployId && instance.generation === service.liveGeneration
-      if (!isLive && instance.phase !== 'draining') updateInstance(context.db, instance.id, { phase: 'draining', drainingAt: now })
+    for (const set of instanceSetsIn(context.sets.sets(setOwnerOf(service.id)))) {
+      const isLive = set.deployId === service.liveDeployId && set.generation === service.liveGeneration
+      if (!isLive) context.sets.drop(setIdOf(set))
     }
     updateService(context.db, service.id, { generation: service.liveGeneration }, now)
     recordEvent(context.db, { owner: service, type: 'server_failed', details: { reason: `The restart was given up. ${reason}` }, now })

@@ -5,11 +5,15 @@ import { diskOfService, isPreparingRestore } from '../disks/store.ts'
 import type { StoredService } from '../services/store.ts'
 import { instancesOf } from '../workloads/instance-store.ts'
 import { openJobs } from '../workloads/job-store.ts'
+import { instanceSetsIn, setOwnerOf } from '../workloads/service-sets.ts'
 import { guardOf } from './guard.ts'
 import type { Situation } from './plan.ts'
 import { sleepOf } from './sleep.ts'
 
-export function situationOf(context: Pick<AppContext, 'db' | 'config' | 'now' | 'traffic' | 'engine'>, service: StoredService): Situation {
+export function situationOf(
+  context: Pick<AppContext, 'db' | 'config' | 'now' | 'traffic' | 'engine' | 'sets'>,
+  service: StoredService,
+): Situation {
   const disk = diskRules(context, service)
   const candidate = unfinishedDeploys(context.db, service.id).find((deploy) => deploy.status === 'update_in_progress')
   return {
@@ -30,13 +34,14 @@ export function situationOf(context: Pick<AppContext, 'db' | 'config' | 'now' | 
     },
     guard: guardOf(context, service),
     sleep: sleepOf(context, service),
+    sets: instanceSetsIn(context.sets.sets(setOwnerOf(service.id))),
     instances: instancesOf(context.db, service.id),
     hasJobs: openJobs(context.db, service.id).length > 0,
     healthTimeoutMs: context.config.CP_HEALTH_TIMEOUT_SECONDS * 1000,
   }
 }
 
-function diskRules({ db }: Pick<AppContext, 'db'>, service: StoredService): Pick<Situation['service'], 'replaces' | 'isHalted'> {
+export function diskRules({ db }: Pick<AppContext, 'db'>, service: StoredService): Pick<Situation['service'], 'replaces' | 'isHalted'> {
   const disk = diskOfService(db, service.id)
   if (disk === undefined) return { replaces: 'rolling', isHalted: false }
   const isRunning = instancesOf(db, service.id).some(({ phase }) => phase !== 'pending')

@@ -3,15 +3,16 @@
  * there. The steps are these, and each may be the last before a crash of the control plane:
  *
  * `fall_asleep`  it is written down that the service is to be asleep, and requests wait in the ingress from the next route table on;
- * `rest`         once nothing of it is under way any more, its instances are frozen or stopped; else it stays awake;
+ * `rest`         once nothing of it is under way any more, its sets are frozen or scaled to nothing; else it stays awake;
  * `wake`         it is written down that it is to be awake, by whoever asks for it or by the plan;
- * `thaw`         what may be frozen goes on, and only then do the routes lead to it again.
+ * `thaw`         a frozen set is to go on, and the routes lead to each of its instances only when that has.
  *
- * So a row that says asleep with instances that are not frozen is a service that is falling asleep, and frozen instances of one that
- * is awake are one that wakes.
+ * So a row that says asleep with a set that is not frozen is a service that is falling asleep, and a frozen set of one that is awake is one
+ * that wakes.
  */
 import type { StoredSleep } from '../services/store.ts'
 import type { StoredInstance } from '../workloads/instance-store.ts'
+import type { InstanceSet, ServiceSet } from '../workloads/service-sets.ts'
 import type { Situation } from './plan.ts'
 
 type How = StoredSleep['how']
@@ -39,10 +40,10 @@ export type WakeReason =
 
 export type SleepAction =
   | { kind: 'fall_asleep'; how: How }
-  | { kind: 'rest'; how: How; instanceIds: string[] }
+  | { kind: 'rest'; how: How; sets: InstanceSet[] }
   | { kind: 'wake'; because: WakeReason }
-  | { kind: 'thaw'; instanceIds: string[] }
-  | { kind: 'drain'; instanceIds: string[] }
+  | { kind: 'thaw'; set: InstanceSet }
+  | { kind: 'replace'; instanceId: string }
 
 const COUNT_CHECK_MS = 1000
 
@@ -51,13 +52,16 @@ export function planSleep(situation: Situation): SleepAction[] | undefined {
   const here = situation.instances.filter(({ phase }) => phase !== 'draining')
   if (sleep.asleep !== undefined) {
     const because = reasonToWake(situation)
-    return because === undefined ? planRest(here, sleep.asleep) : [{ kind: 'wake', because }]
+    return because === undefined ? planRest(situation, here, sleep.asleep) : [{ kind: 'wake', because }]
   }
-  const frozen = here.filter(({ frozenAt }) => frozenAt !== null)
+  const sleepers = here.filter(({ frozenAt }) => frozenAt !== null)
   // What died in its sleep is replaced, not started again: requests wait for it as they do for any that starts.
-  const dead = frozen.filter(({ phase }) => phase === 'pending')
-  if (dead.length > 0) return [{ kind: 'drain', instanceIds: idsOf(dead) }]
-  if (frozen.length > 0) return [{ kind: 'thaw', instanceIds: idsOf(frozen) }]
+  const dead = sleepers.filter(({ phase }) => phase === 'pending')
+  if (dead.length > 0) return replace(dead)
+  const frozen = situation.sets.filter(({ isFrozen }) => isFrozen)
+  if (frozen.length > 0) return frozen.map((set) => ({ kind: 'thaw', set: nameOf(set) }))
+  // They are about to go on.
+  if (sleepers.length > 0) return []
   const isDue = mayFallAsleep(situation) && sleep.dueAt <= now && sleep.countedUntil >= sleep.dueAt
   return isDue && sleep.wanted !== undefined ? [{ kind: 'fall_asleep', how: sleep.wanted }] : undefined
 }
@@ -68,12 +72,11 @@ export function nextSleepCheckAt(situation: Situation): number | undefined {
   return Math.max(sleep.dueAt, now + COUNT_CHECK_MS)
 }
 
-function planRest(here: readonly StoredInstance[], how: How): SleepAction[] {
+function planRest({ sets }: Situation, here: readonly StoredInstance[], how: How): SleepAction[] {
+  const restless = sets.filter(({ isDropped, isFrozen, replicas }) => !isDropped && (how === 'stop' ? replicas > 0 : !isFrozen))
+  if (restless.length > 0) return [{ kind: 'rest', how, sets: restless.map(nameOf) }]
   // One that died meanwhile is not started again: the next to serve is made when it is wanted.
-  const dead = here.filter(({ phase }) => phase === 'pending' || phase === 'starting')
-  if (dead.length > 0) return [{ kind: 'drain', instanceIds: idsOf(dead) }]
-  const restless = here.filter(({ frozenAt }) => how === 'stop' || frozenAt === null)
-  return restless.length === 0 ? [] : [{ kind: 'rest', how, instanceIds: idsOf(restless) }]
+  return replace(here.filter(({ phase }) => phase === 'pending' || phase === 'starting'))
 }
 
 function reasonToWake({ service, candidate, guard, sleep }: Situation): WakeReason | undefined {
@@ -91,4 +94,6 @@ function mayFallAsleep({ service, candidate, guard, sleep, instances }: Situatio
   return instances.length > 0 && instances.every(({ phase, deployId }) => phase === 'serving' && deployId === service.liveDeployId)
 }
 
-const idsOf = (instances: readonly StoredInstance[]): string[] => instances.map(({ id }) => id)
+const replace = (instances: readonly StoredInstance[]): SleepAction[] => instances.map(({ id }) => ({ kind: 'replace', instanceId: id }))
+
+const nameOf = ({ deployId, generation }: ServiceSet): InstanceSet => ({ deployId, generation })

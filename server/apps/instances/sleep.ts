@@ -1,12 +1,14 @@
 import { traitsOf } from '../../../shared/service-type.ts'
+import { inOneChange } from '../../platform/db/change.ts'
 import { describeError } from '../../platform/server-log.ts'
 import { pause } from '../../platform/work/clock.ts'
-import { workloadsOf } from '../../runtime/workloads/store.ts'
+import { type StoredWorkload, workloadsOf } from '../../runtime/workloads/store.ts'
 import type { AppContext } from '../context.ts'
 import { unfinishedDeploys } from '../deploys/store.ts'
 import { forgetOldEvents, recordEvent } from '../events/store.ts'
 import { type StoredService, type StoredSleep, serviceById, setAsleep, setAwake } from '../services/store.ts'
-import { instanceById, instancesOf, updateInstance } from '../workloads/instance-store.ts'
+import { instanceById, instancesOf } from '../workloads/instance-store.ts'
+import { type InstanceSet, setIdOf, setOwnerOf } from '../workloads/service-sets.ts'
 import { SHELL } from '../workloads/shell-store.ts'
 import { BUILD_STEP, PRE_DEPLOY } from '../workloads/step-store.ts'
 import { hasSiblings } from './siblings.ts'
@@ -44,44 +46,41 @@ export async function fallAsleep(context: AppContext, service: StoredService, ho
   await context.routes.publish()
 }
 
-/** Freezes or stops its instances, unless one of them is in use still: no request that reached it may be caught in its sleep. */
-export async function rest(
-  context: AppContext,
-  service: StoredService,
-  { how, instanceIds }: { how: StoredSleep['how']; instanceIds: readonly string[] },
-): Promise<void> {
+/** Has its sets frozen or scaled to nothing, unless one of its instances is in use still: no request that reached it may be caught in its sleep. */
+export async function rest(context: AppContext, service: StoredService, { how, sets }: Rest): Promise<void> {
   // An earlier control plane may have died before the routes said what its database did.
   await context.routes.publish()
-  if (await isInUse(context, service, instanceIds)) {
-    wake(context, service.id, 'in_use')
-    return await context.routes.publish()
-  }
-  if (!beginRest(context, service, { how, instanceIds }) || how === 'stop') return
-  try {
-    for (const id of instanceIds) await context.engine.freeze(id)
-  } catch (error) {
-    context.log.error('instance not frozen', { serviceId: service.id, ...describeError(error) })
-    wake(context, service.id, 'failed')
-  }
+  const instanceIds = instancesOf(context.db, service.id).flatMap(({ id, phase }) => (phase === 'draining' ? [] : [id]))
+  if (!(await isInUse(context, service, instanceIds))) return beginRest(context, service, { how, sets })
+  wake(context, service.id, 'in_use')
+  await context.routes.publish()
 }
 
-function beginRest(
-  { db, now }: AppContext,
-  service: StoredService,
-  { how, instanceIds }: { how: StoredSleep['how']; instanceIds: readonly string[] },
-): boolean {
-  return db.transaction(() => {
-    if (serviceById(db, service.id)?.asleep == null) return false
-    const at = now()
-    for (const id of instanceIds) updateInstance(db, id, how === 'stop' ? { phase: 'draining', drainingAt: at } : { frozenAt: at })
-    recordEvent(db, {
-      owner: service,
-      type: 'service_slept',
-      details: { mode: how, idleSeconds: service.controls.sleep.idleSeconds },
-      now: at,
-    })
-    return true
-  })()
+interface Rest {
+  how: StoredSleep['how']
+  sets: readonly InstanceSet[]
+}
+
+function beginRest(context: AppContext, service: StoredService, { how, sets }: Rest): void {
+  const { db, now } = context
+  inOneChange(db, () => {
+    if (serviceById(db, service.id)?.asleep == null) return
+    for (const { id, ...set } of context.sets.sets(setOwnerOf(service.id))) {
+      if (!sets.some((one) => setIdOf(one) === id)) continue
+      if (how === 'stop') context.sets.apply({ ...set, id, replicas: 0 })
+      else context.sets.freeze(id, true)
+    }
+    const details = { mode: how, idleSeconds: service.controls.sleep.idleSeconds }
+    recordEvent(db, { owner: service, type: 'service_slept', details, now: now() })
+  })
+}
+
+/** What may be half frozen goes on. */
+export function giveUpRest(context: AppContext, { ownerId, setId }: Pick<StoredWorkload, 'ownerId' | 'setId'>): void {
+  inOneChange(context.db, () => {
+    wake(context, ownerId, 'failed')
+    if (setId !== null) context.sets.freeze(setId, false)
+  })
 }
 
 /** What runs beside the instances as part of them, or to replace them. */
@@ -103,19 +102,19 @@ async function isInUse(context: AppContext, service: StoredService, instanceIds:
   }
 }
 
-export function wake({ db, now }: Pick<AppContext, 'db' | 'now'>, serviceId: string, because: WakeReason): boolean {
-  return db.transaction(() => {
+export function wake({ db, now, sets }: Pick<AppContext, 'db' | 'now' | 'sets'>, serviceId: string, because: WakeReason): boolean {
+  return inOneChange(db, () => {
     const service = serviceById(db, serviceId)
     if (service?.asleep == null) return false
     const at = now()
     const here = instancesOf(db, serviceId).filter(({ phase }) => phase !== 'draining')
-    const hasSlept = here.length === 0 || here.some(({ frozenAt }) => frozenAt !== null)
+    const hasSlept = here.length === 0 || sets.sets(setOwnerOf(serviceId)).some(({ isFrozen }) => isFrozen)
     setAwake(db, serviceId, at)
     const details = { because, mode: service.asleep.how, asleepSeconds: Math.round((at - service.asleep.at) / 1000) }
     if (hasSlept) recordEvent(db, { owner: service, type: 'service_woke', details, now: at })
     forgetOldEvents(db, { serviceId, types: ['service_slept', 'service_woke'], count: KEPT_EVENTS })
     return true
-  })()
+  })
 }
 
 export async function awaken(context: AppContext, serviceId: string, because: WakeReason): Promise<void> {
@@ -124,23 +123,4 @@ export async function awaken(context: AppContext, serviceId: string, because: Wa
   const deadline = context.now() + AWAKEN_DEADLINE_MS
   const isFrozen = () => instancesOf(context.db, serviceId).some(({ frozenAt }) => frozenAt !== null)
   while (isFrozen() && context.now() < deadline) await pause(context, AWAKEN_POLL_MS)
-}
-
-export async function thaw(context: AppContext, instanceIds: readonly string[]): Promise<void> {
-  for (const id of instanceIds) {
-    await context.engine.thaw(id)
-    // One that is dead is left as it is, for the plan to see that it died in its sleep.
-    if ((await context.engine.inspect(id))?.status === 'running') updateInstance(context.db, id, { frozenAt: null })
-  }
-  await context.routes.publish()
-}
-
-export async function freezeAgain({ db, engine }: Pick<AppContext, 'db' | 'engine'>): Promise<void> {
-  const rows = db
-    .query<{ id: string }, []>(
-      `SELECT i.id FROM instances i JOIN services s ON s.id = i.service_id
-       WHERE i.frozen_at IS NOT NULL AND i.phase = 'serving' AND s.asleep_how = 'freeze'`,
-    )
-    .all()
-  for (const { id } of rows) if ((await engine.inspect(id))?.status === 'running') await engine.freeze(id)
 }

@@ -6,8 +6,8 @@ import { recordEvent } from '../events/store.ts'
 import { replaceEnv, replaceSecretFiles } from '../services/env-store.ts'
 import { type StoredService, setLive, updateService } from '../services/store.ts'
 import { instancesOf, updateInstance } from '../workloads/instance-store.ts'
+import type { InstanceSet } from '../workloads/service-sets.ts'
 import { guardSwitch } from './guard.ts'
-import type { InstanceSet } from './plan.ts'
 
 /**
  * Puts a set of instances in the live one's place, in one transaction: from here on the new release is the one that a crash of
@@ -18,7 +18,7 @@ export function switchTo(context: AppContext, service: StoredService, set: Insta
     const now = context.now()
     for (const instance of instancesOf(context.db, service.id)) {
       const isInSet = instance.deployId === set.deployId && instance.generation === set.generation
-      if (isInSet && instance.phase === 'ready') updateInstance(context.db, instance.id, { phase: 'serving' })
+      if (isInSet && instance.phase === 'ready') updateInstance(context.db, instance.id, { isServing: true })
     }
     setLive(context.db, service.id, set)
     guardSwitch(context, service, set)

@@ -1,7 +1,6 @@
 import { AppError } from '../../../shared/error.ts'
 import type { InstanceSpec } from '../../engines/port/workload.ts'
 import type { WorkloadEnd, WorkloadOwner } from '../../runtime/workloads/owner.ts'
-import { deleteWorkload } from '../../runtime/workloads/store.ts'
 import type { AppContext } from '../context.ts'
 import { releaseById } from '../deploys/release-store.ts'
 import { prepareWorkload } from '../launch/launch.ts'
@@ -12,6 +11,7 @@ import { releaseSpecOf } from '../workloads/release-spec.ts'
 import { endJob } from './finish.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 import { closeJobOutput } from './output.ts'
+import { mayRun } from './situation.ts'
 
 interface OwnJob {
   job: StoredJob
@@ -22,24 +22,24 @@ export function jobOwner(context: AppContext): WorkloadOwner {
   return {
     ...JOB,
     ...releaseOwner(context),
-    policy: { restarts: 'never', starts: 'when_told' },
+    policy: { restarts: 'never' },
+    newId: ({ id }) => id,
+    isHeld: ({ id }) => isHeld(context, id),
     specOf: ({ id }) => specOfJob(context, id),
     closeOutput: (workload) => closeJobOutput(context, { id: workload.id, serviceId: workload.ownerId, ...releaseSpecOf(workload) }),
     onStarted: ({ id }) => updateJob(context.db, id, { phase: 'running' }),
     onEnd({ id }, end) {
       const own = ownJob(context, id)
-      if (own !== undefined) recordEnd(context, own, end)
+      // One that was interrupted before it began is the same job still.
+      if (own !== undefined && end.kind !== 'interrupted') endJob(context, own, resultOf(own.job, end))
     },
-    // A deletion of the service waits until nothing of its jobs is left.
-    onChange: ({ ownerId }) => context.work.poke('service', ownerId),
   }
 }
 
-export function takeBack({ db }: Pick<AppContext, 'db'>, jobId: string): void {
-  db.transaction(() => {
-    deleteWorkload(db, jobId)
-    updateJob(db, jobId, { phase: 'pending' })
-  })()
+/** What is to stop, or must not run now, is stopped by the plan of the jobs; until then it does not begin. */
+function isHeld(context: AppContext, id: string): boolean {
+  const own = ownJob(context, id)
+  return own === undefined || own.job.stopAs !== null || !mayRun(context, own.service)
 }
 
 function ownJob({ db }: AppContext, id: string): OwnJob | undefined {
@@ -58,11 +58,6 @@ async function specOfJob(context: AppContext, id: string): Promise<InstanceSpec>
   const workload = { id, deployId: deployId ?? '', ...given }
   const spec = await prepareWorkload(context, { service: own.service, release, workload })
   return { ...spec, runs: 'once' }
-}
-
-function recordEnd(context: AppContext, own: OwnJob, end: WorkloadEnd): void {
-  if (end.kind === 'interrupted') takeBack(context, own.job.id)
-  else endJob(context, own, resultOf(own.job, end))
 }
 
 function resultOf(job: StoredJob, end: Exclude<WorkloadEnd, { kind: 'interrupted' }>): Outcome & { endedAt?: number } {

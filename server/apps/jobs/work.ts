@@ -1,6 +1,5 @@
 import { describeError } from '../../platform/server-log.ts'
 import { createDriver } from '../../platform/work/driver.ts'
-import type { Supervisor } from '../../runtime/workloads/supervisor.ts'
 import type { AppContext } from '../context.ts'
 import { servicesWithJobs } from '../workloads/job-store.ts'
 import { reconcileJobs } from './reconcile.ts'
@@ -11,9 +10,9 @@ export interface JobWork {
   settled(): Promise<void>
 }
 
-export function createJobWork(context: AppContext, supervisor: Supervisor): JobWork {
+export function createJobWork(context: AppContext): JobWork {
   const driver = createDriver({
-    run: (serviceId) => reconcileJobs(context, supervisor, serviceId),
+    run: async (serviceId) => reconcileJobs(context, serviceId),
     onError: (serviceId, error) => context.log.error('jobs not reconciled', { serviceId, ...describeError(error) }),
     now: context.now,
     after: context.after,

@@ -18,11 +18,11 @@ export async function runBuildStep(
   { deploy, spec, signal }: { deploy: StoredDeploy; spec: InstanceSpec; signal: AbortSignal },
 ): Promise<StepExit> {
   const { instanceId: id } = spec
-  const workload = { ...BUILD_STEP, id, ownerId: service.id, spec: { deployId: deploy.id }, createdAt: context.now() }
+  const set = { ...BUILD_STEP, id, ownerId: service.id, spec: { deployId: deploy.id } }
   const failure = watchFailure(context, id)
   try {
     forgetStepEnd(context.db, id)
-    const written = runStep(context, { workload, spec, signal })
+    const written = runStep(context, { set, spec, signal })
     written.catch(() => {})
     const end = await Promise.race([written, failure.seen])
     return {

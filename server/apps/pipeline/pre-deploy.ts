@@ -31,8 +31,8 @@ export async function runPreDeploy(
     await deployLogWritten(context, deploy)
   }
   const spec = { deployId: deploy.id, releaseId: release.id, ...disk }
-  const workload = { ...PRE_DEPLOY, id, ownerId: service.id, spec, createdAt: context.now() }
-  const end = await runStep(context, { workload, signal })
+  const set = { ...PRE_DEPLOY, id, ownerId: service.id, spec }
+  const end = await runStep(context, { set, signal })
   if (end.exitCode === 0) return
   if (!end.isTimedOut && end.why !== null && wasUnseen({ why: end.why })) throw new AppError('bad_request', UNSEEN)
   throw new AppError(

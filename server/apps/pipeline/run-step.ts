@@ -1,6 +1,6 @@
 import { AppError } from '../../../shared/error.ts'
 import type { AwaitedRun } from '../../runtime/workloads/awaited.ts'
-import { allWorkloads, type StoredWorkload, updateWorkload, workloadById, workloadsOf } from '../../runtime/workloads/store.ts'
+import { allWorkloads, type StoredWorkload, workloadById, workloadsOf } from '../../runtime/workloads/store.ts'
 import type { AppContext } from '../context.ts'
 import { deployById, type StoredDeploy } from '../deploys/store.ts'
 import { BUILD_STEP, PRE_DEPLOY, type StoredStepEnd, stepEndById } from '../workloads/step-store.ts'
@@ -14,14 +14,14 @@ export const stepTimeoutMs = ({ config }: Pick<AppContext, 'config'>): number =>
  */
 export async function runStep(
   context: AppContext,
-  { workload, spec, signal }: Pick<AwaitedRun, 'workload' | 'spec' | 'signal'>,
+  { set, spec, signal }: Pick<AwaitedRun, 'set' | 'spec' | 'signal'>,
 ): Promise<StoredStepEnd> {
   const { db, work } = context
-  if (stepEndById(db, workload.id) === undefined)
-    await work.awaited.run({ workload, signal, timeoutMs: stepTimeoutMs(context), ...(spec && { spec }) })
+  if (stepEndById(db, set.id) === undefined)
+    await work.awaited.run({ set, signal, timeoutMs: stepTimeoutMs(context), ...(spec && { spec }) })
   signal.throwIfAborted()
-  const end = stepEndById(db, workload.id)
-  if (end === undefined) throw new Error(`It is not written down how ${workload.id} has ended`)
+  const end = stepEndById(db, set.id)
+  if (end === undefined) throw new Error(`It is not written down how ${set.id} has ended`)
   if (end.refusal !== null) throw new AppError('unavailable', end.refusal)
   return end
 }
@@ -36,10 +36,10 @@ export async function endSteps({ db, work }: Pick<AppContext, 'db' | 'work'>, de
   await Promise.all(own.map(({ id }) => work.awaited.end(id)))
 }
 
-/** At a start, before anything is supervised: nobody waits any more for steps of builds, which begin anew, and for what ended deploys ran. */
-export function dropAbandonedSteps({ db }: Pick<AppContext, 'db'>): void {
+/** At a start, before anything is kept: nobody waits any more for steps of builds, which begin anew, and for what ended deploys ran. */
+export function dropAbandonedSteps({ db, sets }: Pick<AppContext, 'db' | 'sets'>): void {
   for (const workload of allWorkloads(db))
-    if (isStep(workload) && workload.phase !== 'ended' && isAbandoned(db, workload)) updateWorkload(db, workload.id, { phase: 'stopping' })
+    if (isStep(workload) && workload.setId !== null && isAbandoned(db, workload)) sets.drop(workload.setId)
 }
 
 const isStep = ({ purpose }: StoredWorkload): boolean => purpose === BUILD_STEP.purpose || purpose === PRE_DEPLOY.purpose

@@ -24,7 +24,8 @@ export const stepOwners = (context: AppContext): WorkloadOwner[] => [
 ]
 
 const stepOwner = (context: AppContext): Omit<WorkloadOwner, 'ownerKind' | 'purpose' | 'specOf'> => ({
-  policy: { restarts: 'never', starts: 'when_due' },
+  policy: { restarts: 'never' },
+  newId: ({ id }) => id,
   follow(workload) {
     const deploy = unfinishedDeployOf(context, workload)
     if (deploy !== undefined) followDeployLog(context, deploy)

@@ -2,7 +2,7 @@ import { createPublisher, type Publisher } from '../../platform/work/publisher.t
 import type { AppContext } from '../context.ts'
 import { linksOf, listeningOwners } from './links.ts'
 
-export function createLinkPublisher(context: Omit<AppContext, 'routes' | 'work'>): Publisher {
+export function createLinkPublisher(context: Omit<AppContext, 'routes' | 'work' | 'sets'>): Publisher {
   return createPublisher({
     what: 'private names',
     build: () => linksOf(listeningOwners(context.db)),

@@ -1,4 +1,5 @@
 import { inOneChange } from '../../platform/db/change.ts'
+import { deleteSetsOf } from '../../runtime/workloads/set-store.ts'
 import { deleteWorkloadsOf } from '../../runtime/workloads/store.ts'
 import type { AppContext } from '../context.ts'
 import { ownerOf } from './owner.ts'
@@ -20,6 +21,7 @@ export async function removeService(context: AppContext, service: StoredService)
   context.db.transaction(() => {
     removeServiceRow(context.db, target)
     deleteWorkloadsOf(context.db, 'service', target)
+    deleteSetsOf(context.db, { ownerKind: 'service', ownerId: target })
     context.audit.system({ event: 'service.removed', workspaceId, target, metadata: { name } })
   })()
 }

@@ -119,7 +119,7 @@ export const servicesToWatch = (db: Database): string[] =>
     db,
     `deleted_at IS NOT NULL
      OR (live_deploy_id IS NOT NULL AND suspended_at IS NULL AND type IN (${sqlList(typesWith('hasInstances'))}))
-     OR id IN (SELECT service_id FROM instances)`,
+     OR id IN (SELECT owner_id FROM sets WHERE owner_kind = 'service')`,
   )
 
 /** Ids of the services that a scope lets through, without those that are being deleted. */

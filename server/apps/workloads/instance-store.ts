@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { flag } from '../../platform/db/codec.ts'
 import { tableOf } from '../../platform/db/table.ts'
-import { exitsColumn, insertWorkload, updateWorkload, type WorkloadExit, type WorkloadPhase } from '../../runtime/workloads/store.ts'
+import { exitsColumn, updateWorkload, type WorkloadExit } from '../../runtime/workloads/store.ts'
 
 /**
  * Where an instance stands. `pending` waits for its time to start (the first time, or again after it died), `starting` runs
@@ -56,7 +56,6 @@ const instances = tableOf<StoredInstance>('instances', {
 interface ServiceInstance extends Pick<StoredInstance, 'id' | 'deployId' | 'releaseId' | 'generation' | 'ownPort' | 'misplaced'> {
   isServing: boolean
   drainingAt: number | null
-  frozenAt: number | null
 }
 
 const serviceInstances = tableOf<ServiceInstance>('service_instances', {
@@ -68,32 +67,19 @@ const serviceInstances = tableOf<ServiceInstance>('service_instances', {
   misplaced: 'misplaced',
   isServing: { column: 'is_serving', as: flag },
   drainingAt: 'draining_at',
-  frozenAt: 'frozen_at',
 })
 
 /** What instances are among the workloads of a service. */
 export const INSTANCE = { ownerKind: 'service', purpose: 'instance' } as const
 
-const workloadPhaseOf: Record<InstancePhase, WorkloadPhase> = {
-  pending: 'pending',
-  starting: 'starting',
-  ready: 'running',
-  serving: 'running',
-  draining: 'stopping',
+export interface NewInstance extends Pick<StoredInstance, 'id' | 'deployId' | 'releaseId' | 'generation' | 'ownPort'> {
+  port: number
 }
 
-export type NewInstance = Pick<
-  StoredInstance,
-  'id' | 'serviceId' | 'deployId' | 'releaseId' | 'generation' | 'port' | 'ownPort' | 'createdAt'
->
-
-/** Writes down that an instance is to be started, due at once. */
-export function insertInstance(db: Database, { serviceId, port, createdAt, ...own }: NewInstance): void {
-  const { id, deployId, releaseId, generation, ownPort } = own
-  db.transaction(() => {
-    insertWorkload(db, { ...INSTANCE, id, ownerId: serviceId, spec: { deployId, releaseId }, port, createdAt })
-    serviceInstances.insert(db, { id, deployId, releaseId, generation, ownPort })
-  })()
+/** Writes down what a service knows of a workload that is an instance of it. */
+export function insertInstance(db: Database, { id, port, ...own }: NewInstance): void {
+  updateWorkload(db, id, { port })
+  serviceInstances.insert(db, { id, ...own })
 }
 
 /** An instance by id, or undefined when it is gone. */
@@ -115,12 +101,12 @@ export function holdBackInstances(db: Database, serviceId: string, until: number
     if (phase === 'pending') updateWorkload(db, id, { startAt: Math.max(startAt, until) })
 }
 
-export type InstanceChange = Partial<Pick<StoredInstance, 'phase' | 'port' | 'misplaced' | 'drainingAt' | 'frozenAt'>>
+export type InstanceChange = Partial<Pick<ServiceInstance, 'isServing' | 'misplaced' | 'drainingAt'> & { port: number }>
 
 /** Changes what is named and nothing else; nothing when the instance is gone. */
-export function updateInstance(db: Database, id: string, { phase, port, ...own }: InstanceChange): void {
+export function updateInstance(db: Database, id: string, { port, ...own }: InstanceChange): void {
   db.transaction(() => {
-    updateWorkload(db, id, { ...(phase !== undefined && { phase: workloadPhaseOf[phase] }), ...(port !== undefined && { port }) })
-    serviceInstances.update(db, { id }, { ...own, ...(phase !== undefined && { isServing: phase === 'serving' }) })
+    if (port !== undefined) updateWorkload(db, id, { port })
+    serviceInstances.update(db, { id }, own)
   })()
 }

@@ -4,25 +4,23 @@
  */
 import { endDeploy } from '../../apps/deploys/finish.ts'
 import { unfinishedDeploys, updateDeploy } from '../../apps/deploys/store.ts'
-import { freezeAgain } from '../../apps/instances/sleep.ts'
 import { dropAbandonedSteps } from '../../apps/pipeline/run-step.ts'
 import { serviceById } from '../../apps/services/store.ts'
 import { recordLost } from '../../apps/shells/record.ts'
 import { sweepUploads } from '../../apps/sources/receive.ts'
-import type { Supervisor } from '../../runtime/workloads/supervisor.ts'
+import type { Keeper } from '../../runtime/workloads/keeper.ts'
 import type { Context } from './context.ts'
 import { setStraysAside } from './strays.ts'
 
 /** A deploy whose build was cut off this often is likely the reason for it. */
 const MAX_INTERRUPTIONS = 3
 
-export async function recover(context: Context, supervisor: Supervisor): Promise<void> {
+export async function recover(context: Context, keeper: Keeper): Promise<void> {
   // The API listens already, and may be taking an upload.
   await sweepUploads(context.paths.uploads, performance.timeOrigin)
   await setStraysAside(context)
   recordLost(context)
-  await supervisor.recover()
-  await freezeAgain(context)
+  await keeper.recover()
   countInterruptions(context)
   dropAbandonedSteps(context)
 }

@@ -50,7 +50,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     }
     await ensureIngress(ingressStart)
     watchIngress({ ...ingressStart, signal: context.stopping, onRestarted })
-    await recover(context, work.supervisor)
+    await recover(context, work.keeper)
     republish(context)
     work.start()
     startHousekeeping(context)

@@ -18,9 +18,9 @@ import { createDriver } from '../../platform/work/driver.ts'
 import { createLeases } from '../../platform/work/leases.ts'
 import { pokeBy } from '../../platform/work/poke.ts'
 import { createAwaitedWorkloads } from '../../runtime/workloads/awaited.ts'
-import type { Supervisor } from '../../runtime/workloads/supervisor.ts'
+import type { Keeper } from '../../runtime/workloads/keeper.ts'
 import type { Context, Work } from './context.ts'
-import { superviseWorkloads } from './workloads.ts'
+import { keepWorkloads } from './workloads.ts'
 import { workspaceContents } from './workspace-contents.ts'
 
 const PERIOD_MS = 60_000
@@ -29,7 +29,7 @@ export interface RunningWork extends Work {
   /** Reconciles everything once, and from then on when poked, when something falls due, and once a minute. */
   start(): void
   republishCertificates(): void
-  readonly supervisor: Supervisor
+  readonly keeper: Keeper
   /** Returns when nothing is under way any more, after `context.stopping` has aborted. */
   settled(): Promise<void>
 }
@@ -39,10 +39,11 @@ export interface RunningWork extends Work {
  * Everything else is given the work in `base` where there is one.
  */
 export function createWork(
-  base: Omit<Context, 'work'> & { work?: Work },
+  base: Omit<Context, 'work' | 'sets'> & Partial<Pick<Context, 'work' | 'sets'>>,
   acme: AcmeSettings | undefined,
 ): { context: Context; work: RunningWork } {
   const { open, onceOpen: onceStarted } = createGate(base.db)
+  const keeper = keepWorkloads(base, () => context)
   const work: RunningWork = {
     poke: pokeBy({
       service: onceStarted((serviceId: string) => {
@@ -57,17 +58,15 @@ export function createWork(
       certificates: onceStarted(() => certificates.poke()),
     }),
     republishCertificates: () => certificates.republish(),
-    get supervisor() {
-      return supervisor
-    },
+    keeper,
     takenDisks: createLeases(),
-    awaited: createAwaitedWorkloads({ ...base, poke: onceStarted((id: string) => void supervisor.poke(id)) }),
+    awaited: createAwaitedWorkloads({ ...base, sets: keeper }),
     interruptDeploy: (deployId, because) => afterChange(base.db, () => queue.interrupt(deployId, because)),
     deployEnded: (deployId) => afterChange(base.db, () => queue.deployEnded(deployId)),
     whenDeploysSettled: (serviceId) => queue.whenSettled(serviceId),
     start() {
       open()
-      const stopListening = context.engine.onExit(supervisor.poke)
+      const stopListening = [context.engine.onExit(keeper.poke), keeper.onChange(({ ownerId }) => work.poke('service', ownerId))]
       publishRoutes(context)
       pokeAll()
       watchHeld(context)
@@ -77,22 +76,21 @@ export function createWork(
       for (const domainId of domainsToCheck(context.db, context.now())) domains.poke(domainId)
       const endPeriod = every(context, PERIOD_MS, pokeAll)
       context.stopping.addEventListener('abort', () => {
-        stopListening()
+        for (const stop of stopListening) stop()
         endPeriod()
       })
     },
     settled: async () =>
-      void (await Promise.all([driver, jobs, queue, supervisor, certificates, domains, disks, workspaces].map((part) => part.settled()))),
+      void (await Promise.all([driver, jobs, queue, keeper, certificates, domains, disks, workspaces].map((part) => part.settled()))),
   }
-  const context: Context = { work, ...base }
-  const supervisor = superviseWorkloads(context)
+  const context: Context = { work, sets: keeper, ...base }
   const queue = createDeployQueue(context, context.stopping)
   const certificates = createCertificates(context, { acme })
   const domains = createDomainWatch(context)
   const disks = createDiskWork(context)
-  const jobs = createJobWork(context, supervisor)
+  const jobs = createJobWork(context)
   const driver = createDriver({
-    run: (serviceId) => reconcileService(context, supervisor, serviceId),
+    run: (serviceId) => reconcileService(context, serviceId),
     onError: (serviceId, error) => context.log.error('reconcile failed', { serviceId, ...describeError(error) }),
     now: context.now,
     after: context.after,
@@ -101,7 +99,7 @@ export function createWork(
   const workspaces = createWorkspaceWork(context, workspaceContents(context))
 
   function pokeAll(): void {
-    supervisor.pokeAll()
+    keeper.pokeAll()
     jobs.pokeAll()
     workspaces.pokeAll()
     for (const serviceId of servicesToWatch(context.db)) driver.poke(serviceId)

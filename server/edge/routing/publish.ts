@@ -6,7 +6,7 @@ import { buildRouteTable } from './table.ts'
 /** Brings the ingress's routes up to what the database says. */
 export type RoutePublisher = Publisher
 
-export function createRoutePublisher(context: Omit<EdgeContext, 'routes' | 'work'>): RoutePublisher {
+export function createRoutePublisher(context: Omit<EdgeContext, 'routes' | 'work' | 'sets'>): RoutePublisher {
   return createPublisher({
     what: 'routes',
     build: () => ({ hosts: buildRouteTable(context), streams: streamsOf(context) }),

@@ -24,7 +24,7 @@ export interface RoutedService {
   hasWoken: boolean
   controls: ServiceControls
   release: { id: string; folder: string; settings: ServiceSettings } | undefined
-  /** Instances of the live set that are not draining. */
+  /** Instances of the live set that are neither draining nor frozen. */
   instances: Pick<StoredInstance, 'id' | 'address' | 'port' | 'phase' | 'exits'>[]
 }
 
@@ -92,7 +92,8 @@ function selectRouted(db: Database, context: Pick<EdgeContext, 'artifacts'>): Ro
     db
       .query<TargetRow, []>(
         `SELECT i.id, i.service_id, i.address, i.port, i.phase, i.exits FROM instances i JOIN services s ON s.id = i.service_id
-         WHERE i.deploy_id = s.live_deploy_id AND i.generation = s.live_generation AND i.phase <> 'draining' ORDER BY i.id`,
+         WHERE i.deploy_id = s.live_deploy_id AND i.generation = s.live_generation AND i.phase <> 'draining'
+           AND i.frozen_at IS NULL ORDER BY i.id`,
       )
       .all(),
     (row) => row.service_id,

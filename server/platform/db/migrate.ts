@@ -16,6 +16,7 @@ import ports from './migrations/0012_ports.sql' with { type: 'text' }
 import quotas from './migrations/0013_quotas.sql' with { type: 'text' }
 import workloads from './migrations/0014_workloads.sql' with { type: 'text' }
 import steps from './migrations/0015_steps.sql' with { type: 'text' }
+import sets from './migrations/0016_sets.sql' with { type: 'text' }
 
 /** Numbered, immutable SQL, embedded as text: the package's own folder loader finds no folder in a compiled executable. */
 const migrations: Migration[] = [
@@ -34,6 +35,7 @@ const migrations: Migration[] = [
   { version: 13, up: [quotas], down: '' },
   { version: 14, up: [workloads], down: '' },
   { version: 15, up: [steps], down: '' },
+  { version: 16, up: [sets], down: '' },
 ]
 
 /** Brings the database to this executable's version. @throws AppError `unavailable` when a newer executable wrote it. */

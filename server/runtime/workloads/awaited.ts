@@ -3,12 +3,14 @@
  * begun goes on meanwhile, and is not begun a second time.
  */
 import type { Database } from 'bun:sqlite'
+import type { DesiredSet, Sets } from '../../engines/port/sets.ts'
 import type { InstanceSpec } from '../../engines/port/workload.ts'
 import type { Clock } from '../../platform/work/clock.ts'
-import { insertWorkload, moveWorkload, type NewWorkload, type StoredWorkload, workloadById } from './store.ts'
+import { type StoredWorkload, workloadById } from './store.ts'
 
 export interface AwaitedRun {
-  workload: NewWorkload
+  /** A set of one, whose replica has its id. */
+  set: Omit<DesiredSet, 'replicas'>
   /** How long it may take, counted from the start that is written down. */
   timeoutMs: number
   /** Ends the workload when it aborts. */
@@ -33,12 +35,11 @@ export interface AwaitedWorkloads {
 
 export interface AwaitedOptions extends Clock {
   db: Database
-  /** Has the supervisor look at a workload. */
-  poke(id: string): void
+  sets: Pick<Sets, 'apply' | 'drop'>
   stopping: AbortSignal
 }
 
-export function createAwaitedWorkloads({ db, now, after, poke, stopping }: AwaitedOptions): AwaitedWorkloads {
+export function createAwaitedWorkloads({ db, now, after, sets, stopping }: AwaitedOptions): AwaitedWorkloads {
   const specs = new Map<string, InstanceSpec>()
   const waiting = new Map<string, Set<() => void>>()
 
@@ -46,7 +47,7 @@ export function createAwaitedWorkloads({ db, now, after, poke, stopping }: Await
     for (let workload = workloadById(db, id); workload !== undefined; workload = workloadById(db, id)) {
       stopping.throwIfAborted()
       if (!endsNow(workload, limits)) await nextChange(id, nextLook(workload, limits))
-      else if (moveWorkload(db, workload, { phase: 'stopping' })) poke(id)
+      else if (workload.setId !== null) sets.drop(workload.setId)
     }
   }
 
@@ -71,12 +72,11 @@ export function createAwaitedWorkloads({ db, now, after, poke, stopping }: Await
   }
 
   return {
-    async run({ workload, spec, ...limits }) {
-      const { id } = workload
+    async run({ set, spec, ...limits }) {
+      const { id } = set
       if (spec !== undefined) specs.set(id, spec)
       try {
-        if (workloadById(db, id) === undefined) insertWorkload(db, workload)
-        poke(id)
+        if (workloadById(db, id) === undefined) sets.apply({ ...set, replicas: 1 })
         await untilGone(id, limits)
       } finally {
         specs.delete(id)

@@ -1,16 +1,16 @@
 /**
- * What the supervisor has to know of those who have something run: instances and jobs of services today. An owner brings a policy and
- * what it makes of each end; starting, observing, back-off, draining and stopping are the same for all.
+ * What the keeper has to know of those who have something run: instances and jobs of services today. An owner brings a policy, what its
+ * replicas are made of and what it makes of each end; starting, observing, back-off, freezing, draining and stopping are the same for all.
  */
 import type { EndReason } from '../../engines/port/end.ts'
 import type { Endpoint, ExitedState } from '../../engines/port/port.ts'
 import type { InstanceSpec } from '../../engines/port/workload.ts'
+import type { StoredSet } from './set-store.ts'
 import type { StoredWorkload, WorkloadExit } from './store.ts'
 
 export interface WorkloadPolicy {
+  /** A set that is never restarted is over with the end of its replicas. */
   restarts: 'always' | 'never'
-  /** Whether the supervisor starts it as soon as it is due, or its owner's own plan says when. */
-  starts: 'when_due' | 'when_told'
 }
 
 export type WorkloadEnd =
@@ -24,6 +24,14 @@ export interface WorkloadOwner {
   readonly ownerKind: string
   readonly purpose: string
   readonly policy: WorkloadPolicy
+  /** The id of another replica. */
+  newId(set: StoredSet): string
+  /** Part of the transaction that adds a replica, after its row. */
+  onAdded?(workload: StoredWorkload): void
+  /** Whether no replica may begin for now, whatever was written before; looked at again in a moment. */
+  isHeld?(set: StoredSet): boolean
+  /** Whether a replica may begin only when nothing else of the owner is there for this purpose, what is on its way out included. */
+  isExclusive?(set: StoredSet): boolean
   beforeStart?(workload: StoredWorkload): Promise<void>
   specOf(workload: StoredWorkload): Promise<InstanceSpec>
   follow(workload: StoredWorkload): void
@@ -36,9 +44,11 @@ export interface WorkloadOwner {
   untilReady?(workload: StoredWorkload, signal: AbortSignal): Promise<{ port: number } | undefined>
   /** Part of the transaction that writes an end down, before it is in the row. */
   onEnd?(workload: StoredWorkload, end: WorkloadEnd): void
+  onFreezeFailed?(workload: StoredWorkload): void
+  /** Part of the transaction that sets replicas on their way out, before it is in their rows. */
+  onStopping?(workloads: readonly StoredWorkload[]): void
   /** Returns when nobody needs it any more, before it is stopped. Repeatable. */
   drain?(workload: StoredWorkload, signal: AbortSignal): Promise<void>
   graceMs(workload: StoredWorkload): number
   onRemoved?(workload: StoredWorkload): Promise<void>
-  onChange?(workload: StoredWorkload): void
 }

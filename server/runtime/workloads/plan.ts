@@ -1,13 +1,14 @@
 /**
- * What is to be done about one workload, decided from its row and from what the engine says of it. Whoever carries a step out may die
+ * What is to be done about one replica, decided from its row, its set and what the engine says of it. Whoever carries a step out may die
  * anywhere and ask again: a step is written down before it is taken, or can be repeated.
  *
  * `pending` → start → `starting` → running, and healthy where that is asked → `running` → end → `pending` again, or `ended` → forget.
- * An owner moves it to `stopping` at any time; from there it leads to `ended` only.
+ * What is surplus goes to `stopping` at any time; from there it leads to `ended` only.
  */
 import { type EndReason, wasUnseen } from '../../engines/port/end.ts'
 import type { Endpoint, ExitedState, InstanceState } from '../../engines/port/port.ts'
 import type { WorkloadPolicy } from './owner.ts'
+import type { StoredSet } from './set-store.ts'
 import type { StoredWorkload } from './store.ts'
 
 export interface WorkloadSituation {
@@ -18,6 +19,10 @@ export interface WorkloadSituation {
   policy: WorkloadPolicy
   /** The engine's records as they are now. */
   epoch: string
+  set: Pick<StoredSet, 'isFrozen'>
+  /** The engine has frozen it since this control plane began. */
+  wasFrozen: boolean
+  mayBegin: boolean
 }
 
 export type WorkloadStep =
@@ -26,6 +31,8 @@ export type WorkloadStep =
   | { kind: 'start' }
   /** The engine says where it is reached, if anywhere. */
   | { kind: 'keep'; endpoint: Endpoint | undefined }
+  | { kind: 'freeze' }
+  | { kind: 'thaw' }
   /** The workload waits again, through no fault of its own. */
   | { kind: 'interrupted'; why: EndReason | undefined }
   /** The workload waits again, until a pause is over. */
@@ -34,23 +41,35 @@ export type WorkloadStep =
   | { kind: 'stop' }
   | { kind: 'forget' }
 
+/** How long to wait for what stands in the way of a start and may go away unseen. */
+const HELD_CHECK_MS = 1000
+
 export function planWorkload(situation: WorkloadSituation): WorkloadStep {
-  const { workload, policy, now } = situation
+  const { workload, now } = situation
   switch (workload.phase) {
     case 'ended':
       return { kind: 'forget' }
     case 'stopping':
       return { kind: 'stop' }
     case 'pending':
-      if (policy.starts === 'when_told') return { kind: 'wait', until: undefined }
-      return workload.startAt <= now ? { kind: 'start' } : { kind: 'wait', until: workload.startAt }
+      return workload.startAt <= now ? planStart(situation) : { kind: 'wait', until: workload.startAt }
     default:
       return planBegun(situation)
   }
 }
 
-function planBegun({ workload, seen, policy, epoch }: WorkloadSituation): WorkloadStep {
-  if (seen?.status === 'running') return { kind: 'keep', endpoint: seen.endpoint }
+function planStart({ now, workload, set, mayBegin }: WorkloadSituation): WorkloadStep {
+  if (mayBegin) return { kind: 'start' }
+  const isAsleep = set.isFrozen || workload.frozenAt !== null
+  return { kind: 'wait', until: isAsleep ? undefined : now + HELD_CHECK_MS }
+}
+
+function planBegun({ workload, seen, policy, epoch, set, wasFrozen }: WorkloadSituation): WorkloadStep {
+  if (seen?.status === 'running') {
+    if (workload.frozenAt !== null && !set.isFrozen) return { kind: 'thaw' }
+    if (workload.phase === 'running' && set.isFrozen && !wasFrozen) return { kind: 'freeze' }
+    return { kind: 'keep', endpoint: seen.endpoint }
+  }
   if (policy.restarts === 'always') {
     if (seen === undefined || wasUnseen(seen)) return { kind: 'interrupted', why: seen?.why }
     return { kind: 'failed', exit: seen }

@@ -1,63 +1,74 @@
 import type { Endpoint } from '../../engines/port/port.ts'
 import type { Background } from './background.ts'
 import { noteFailedStart } from './ends.ts'
+import type { Keeping } from './keeping.ts'
 import type { WorkloadOwner } from './owner.ts'
+import { mayBegin } from './set-plan.ts'
+import { setById } from './set-store.ts'
+import { situationOf } from './shape.ts'
 import { leaveEndpoint, moveWorkload, type StoredWorkload, updateWorkload, workloadById } from './store.ts'
-import type { Supervision } from './supervision.ts'
 
-export async function startWorkload(supervision: Supervision, id: string): Promise<void> {
-  const { db, engine, now } = supervision
+export async function startWorkload(keeping: Keeping, id: string): Promise<void> {
+  const { db, engine, now } = keeping
   const waiting = workloadById(db, id)
   if (waiting?.phase !== 'pending') return
-  const owner = supervision.ownerOf(waiting)
+  const owner = keeping.ownerOf(waiting)
   await owner.beforeStart?.(waiting)
+  // Preparing has taken its time, in which what holds it back may have come.
+  if (!isAllowed(keeping, waiting)) return
   if (!moveWorkload(db, waiting, { phase: 'starting', epoch: engine.epoch, startedAt: now() })) return
   const workload = workloadById(db, id)
   if (workload === undefined) return
   try {
     const spec = await owner.specOf(workload)
     owner.follow(workload)
-    await forgetEarlierRun(supervision, id)
+    await forgetEarlierRun(keeping, id)
     await engine.start(spec)
   } catch (error) {
     // An answer may be lost on its way: what is known to the engine has been started, though it may have ended meanwhile.
-    if ((await engine.inspect(id)) === undefined) return await noteFailedStart(supervision, workload, error)
+    if ((await engine.inspect(id)) === undefined) return await noteFailedStart(keeping, workload, error)
   }
-  await noteStarted(supervision, workload)
+  await noteStarted(keeping, workload)
+}
+
+function isAllowed(keeping: Keeping, { id, setId }: StoredWorkload): boolean {
+  const [workload, set] = [workloadById(keeping.db, id), setId === null ? undefined : setById(keeping.db, setId)]
+  return workload?.phase === 'pending' && set !== undefined && mayBegin(situationOf(keeping, set), workload)
 }
 
 /** We may have died between writing down that it ended and having the engine forget it; the engine starts no id that has ended. */
-async function forgetEarlierRun({ engine }: Supervision, id: string): Promise<void> {
+async function forgetEarlierRun({ engine }: Keeping, id: string): Promise<void> {
   if ((await engine.inspect(id))?.status === 'exited') await engine.remove(id)
 }
 
-async function noteStarted(supervision: Supervision, workload: StoredWorkload): Promise<void> {
-  const { engine } = supervision
-  const owner = supervision.ownerOf(workload)
+async function noteStarted(keeping: Keeping, workload: StoredWorkload): Promise<void> {
+  const { engine } = keeping
+  const owner = keeping.ownerOf(workload)
   const state = await engine.inspect(workload.id)
-  if (state?.status === 'running') noteEndpoint(supervision, workload, state.endpoint)
-  if (owner.untilReady === undefined) markRunning(supervision, workload)
+  if (state?.status === 'running') noteEndpoint(keeping, workload, state.endpoint)
+  if (owner.untilReady === undefined) markRunning(keeping, workload)
 }
 
-function markRunning(supervision: Supervision, { id }: StoredWorkload): void {
-  const { db } = supervision
+function markRunning(keeping: Keeping, { id }: StoredWorkload): void {
+  const { db } = keeping
   db.transaction(() => {
     const workload = workloadById(db, id)
     if (workload !== undefined && moveWorkload(db, { id, phase: 'starting' }, { phase: 'running' }))
-      supervision.ownerOf(workload).onStarted?.(workload)
+      keeping.ownerOf(workload).onStarted?.(workload)
   })()
 }
 
-/** Whoever has the endpoint in the table still has ended, and was not looked at since: engines give nothing to two. */
-function noteEndpoint({ db, ownerOf }: Supervision, workload: StoredWorkload, endpoint: Endpoint | undefined): void {
+/** Returns whether it is reached elsewhere than before. Whoever has the endpoint in the table still has ended, and was not looked at since: engines give nothing to two. */
+function noteEndpoint({ db, ownerOf }: Keeping, workload: StoredWorkload, endpoint: Endpoint | undefined): boolean {
   const { id, address, node } = workload
-  if (endpoint === undefined || endpoint.host === address) return
+  if (endpoint === undefined || endpoint.host === address) return false
   const port = portAt(ownerOf(workload), workload, endpoint)
-  if (port === null) return
+  if (port === null) return false
   db.transaction(() => {
     leaveEndpoint(db, { node, address: endpoint.host, port })
     updateWorkload(db, id, { address: endpoint.host, port })
   })()
+  return true
 }
 
 function portAt(owner: WorkloadOwner, workload: StoredWorkload, { host, port }: Endpoint): number | null {
@@ -66,19 +77,19 @@ function portAt(owner: WorkloadOwner, workload: StoredWorkload, { host, port }: 
 }
 
 export function keepWorkload(
-  supervision: Supervision,
+  keeping: Keeping,
   background: Background,
   { workload, endpoint }: { workload: StoredWorkload; endpoint: Endpoint | undefined },
 ): void {
-  noteEndpoint(supervision, workload, endpoint)
+  if (noteEndpoint(keeping, workload, endpoint)) keeping.tell(workload)
   if (workload.phase !== 'starting') return
-  if (supervision.ownerOf(workload).untilReady === undefined) markRunning(supervision, workload)
+  if (keeping.ownerOf(workload).untilReady === undefined) markRunning(keeping, workload)
   // Each start has a wait of its own: the one for a run that died ends by itself.
-  else background.run(`ready ${workload.id} ${workload.restarts}`, () => awaitReady(supervision, workload))
+  else background.run(`ready ${workload.id} ${workload.restarts}`, () => awaitReady(keeping, workload))
 }
 
-async function awaitReady(supervision: Supervision, { id, restarts }: StoredWorkload): Promise<void> {
-  const { db, engine, signal } = supervision
+async function awaitReady(keeping: Keeping, { id, restarts }: StoredWorkload): Promise<void> {
+  const { db, engine, signal } = keeping
   const ended = new AbortController()
   const stopListening = engine.onExit((exited) => {
     if (exited === id) ended.abort()
@@ -86,12 +97,12 @@ async function awaitReady(supervision: Supervision, { id, restarts }: StoredWork
   const workload = workloadById(db, id)
   try {
     if (workload === undefined) return
-    const found = await supervision.ownerOf(workload).untilReady?.(workload, AbortSignal.any([signal, ended.signal]))
+    const found = await keeping.ownerOf(workload).untilReady?.(workload, AbortSignal.any([signal, ended.signal]))
     if (workloadById(db, id)?.restarts === restarts) moveWorkload(db, { id, phase: 'starting' }, { phase: 'running', ...found })
   } catch (error) {
     if (!ended.signal.aborted) throw error
   } finally {
     stopListening()
-    if (workload !== undefined) supervision.changed(workload)
+    if (workload?.setId != null) keeping.changed(workload.setId)
   }
 }

@@ -1,7 +1,7 @@
 import { unlessAborted } from '../../platform/work/unless-aborted.ts'
 import { forgetWorkload, noteOver } from './ends.ts'
+import type { Keeping } from './keeping.ts'
 import type { StoredWorkload } from './store.ts'
-import type { Supervision } from './supervision.ts'
 
 /**
  * Takes a workload off its machine: waits for whoever needs it, stops it, stores the rest of its output, writes down its end and forgets it.
@@ -9,14 +9,14 @@ import type { Supervision } from './supervision.ts'
  *
  * @throws the signal's reason when aborted.
  */
-export async function stopWorkload(supervision: Supervision, workload: StoredWorkload): Promise<void> {
-  const { engine, signal } = supervision
-  const owner = supervision.ownerOf(workload)
+export async function stopWorkload(keeping: Keeping, workload: StoredWorkload): Promise<void> {
+  const { engine, signal } = keeping
+  const owner = keeping.ownerOf(workload)
   await owner.drain?.(workload, signal)
   // What is being stopped ends without us, and the next control plane sees to the rest.
   await unlessAborted(engine.stop(workload.id, { graceMs: owner.graceMs(workload) }), signal)
   const seen = await engine.inspect(workload.id)
   signal.throwIfAborted()
-  await noteOver(supervision, workload, seen?.status === 'exited' ? seen : undefined)
-  await forgetWorkload(supervision, workload)
+  await noteOver(keeping, workload, seen?.status === 'exited' ? seen : undefined)
+  await forgetWorkload(keeping, workload)
 }

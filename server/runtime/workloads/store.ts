@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { Type } from '@sinclair/typebox'
 import { type End, endReasons } from '../../engines/port/end.ts'
+import type { Replica } from '../../engines/port/sets.ts'
 import type { Codec } from '../../platform/db/codec.ts'
 import { json } from '../../platform/db/json-column.ts'
 import { tableOf } from '../../platform/db/table.ts'
@@ -10,14 +11,7 @@ export interface WorkloadExit extends End {
   reason?: string
 }
 
-/**
- * Where a workload stands. `pending` waits for its time to start, `starting` was handed to the engine and is not known to be up, `running`
- * is up (and healthy, where its owner asks for that), `stopping` is on its way out, and of `ended` nothing is left but the row.
- */
-export type WorkloadPhase = 'pending' | 'starting' | 'running' | 'stopping' | 'ended'
-
-export interface StoredWorkload {
-  id: string
+export interface StoredWorkload extends Replica {
   ownerKind: string
   ownerId: string
   purpose: string
@@ -25,14 +19,8 @@ export interface StoredWorkload {
   /** The engine's records in which it was started last; null when that is not known. */
   epoch: string | null
   spec: Record<string, unknown>
-  phase: WorkloadPhase
-  restarts: number
   exits: WorkloadExit[]
   startAt: number
-  /** Where it is reached while it runs, as its engine says. */
-  address: string | null
-  /** Where it listens, which may be elsewhere than the engine told it; null for one that listens nowhere. */
-  port: number | null
   startedAt: number | null
   createdAt: number
 }
@@ -59,6 +47,7 @@ export const exitsColumn: Codec<WorkloadExit[]> = {
 
 const workloads = tableOf<StoredWorkload>('workloads', {
   id: 'id',
+  setId: 'set_id',
   ownerKind: 'owner_kind',
   ownerId: 'owner_id',
   purpose: 'purpose',
@@ -71,24 +60,25 @@ const workloads = tableOf<StoredWorkload>('workloads', {
   startAt: 'start_at',
   address: 'address',
   port: 'port',
+  frozenAt: 'frozen_at',
   startedAt: 'started_at',
   createdAt: 'created_at',
 })
 
 export type NewWorkload = Pick<StoredWorkload, 'id' | 'ownerKind' | 'ownerId' | 'purpose' | 'createdAt'> &
-  Partial<Pick<StoredWorkload, 'phase' | 'port' | 'spec' | 'startedAt'>>
+  Partial<Pick<StoredWorkload, 'setId' | 'phase' | 'port' | 'spec' | 'startedAt'>>
 
-/** Writes down that something is to run, due at once; begins anew where there is a row of that id. */
+/** Writes down that something is to run, due at once. */
 export function insertWorkload(db: Database, workload: NewWorkload): void {
-  workloads.put(db, {
-    ...{ node: 'local', epoch: null, spec: {}, phase: 'pending', restarts: 0, exits: [], address: null, port: null, startedAt: null },
-    startAt: workload.createdAt,
-    ...workload,
-  })
+  workloads.insert(db, { startAt: workload.createdAt, ...workload })
 }
 
 /** A workload by id, or undefined when it is gone. */
 export const workloadById = (db: Database, id: string): StoredWorkload | undefined => workloads.get(db, 'WHERE id = $id', { id })
+
+/** Replicas of a set, oldest first. */
+export const workloadsOfSet = (db: Database, setId: string): StoredWorkload[] =>
+  workloads.all(db, 'WHERE set_id = $setId ORDER BY created_at, id', { setId })
 
 /** All workloads, oldest first. */
 export const allWorkloads = (db: Database): StoredWorkload[] => workloads.all(db, 'ORDER BY created_at, id')
@@ -105,7 +95,7 @@ export const workloadsFor = (db: Database, purpose: string): StoredWorkload[] =>
 export const hasWorkloads = (db: Database): boolean => db.query('SELECT 1 FROM workloads LIMIT 1').get() !== null
 
 export type WorkloadChange = Partial<
-  Pick<StoredWorkload, 'phase' | 'epoch' | 'restarts' | 'exits' | 'startAt' | 'address' | 'port' | 'startedAt'>
+  Pick<StoredWorkload, 'phase' | 'epoch' | 'restarts' | 'exits' | 'startAt' | 'address' | 'port' | 'frozenAt' | 'startedAt'>
 >
 
 /** Changes what is named and nothing else; nothing when it is gone. */

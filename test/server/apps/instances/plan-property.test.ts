@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { type Action, planService, type Situation } from '../../../../server/apps/instances/plan.ts'
 import type { StoredInstance } from '../../../../server/apps/workloads/instance-store.ts'
-import { candidate, exits, guard, instance, NOW, situation } from './situations.ts'
+import { type InstanceSet, type ServiceSet, setIdOf } from '../../../../server/apps/workloads/service-sets.ts'
+import { candidate, exits, guard, instance, NOW, setsOf, situation } from './situations.ts'
 
 const ROUNDS = 60
 const SITUATIONS = 3000
@@ -29,8 +30,11 @@ function randomSituation(seed: number): Situation {
       createdAt: NOW - pick([0, 1, 20_000]),
     }),
   )
+  const unbegun = { deployId: pick(['old', 'new']), generation: 3, replicas: below(3), isFrozen: false, isDropped: false }
+  const sets = setsOf(instances).map((set) => (set.isDropped ? set : { ...set, replicas: set.replicas + pick([0, 0, 1]) }))
   return situation({
     instances,
+    sets: below(3) === 0 ? [...sets, unbegun] : sets,
     hasJobs: below(6) === 0,
     guard: pick([
       undefined,
@@ -57,26 +61,40 @@ function randomSituation(seed: number): Situation {
 
 type Model = Situation & { isRemoved?: boolean }
 
-/** A machine on which every instance that is launched is healthy at once and every drain ends at once, unless it is a candidate's that `dies`. */
-function carryOut(given: Model, action: Action, options: { dies: boolean }): Model {
+interface Fate {
+  /** Whether instances of the candidate die whenever they are started. */
+  dies: boolean
+}
+
+const BY_USE: StoredInstance['phase'][] = ['serving', 'ready', 'starting', 'pending']
+
+/** Writes a set as the port does: those of its replicas that are too many are on their way out at once. */
+function write(given: Model, name: InstanceSet, change: Partial<ServiceSet>): Model {
+  const id = setIdOf(name)
+  const known = given.sets.find((set) => setIdOf(set) === id) ?? { ...name, replicas: 0, isFrozen: false, isDropped: false }
+  const set = { ...known, ...change }
+  const wanted = set.isDropped ? 0 : set.replicas
+  const active = given.instances.filter((one) => setIdOf(one) === id && one.phase !== 'draining')
+  const byUse = active.toSorted((a, b) => BY_USE.indexOf(a.phase) - BY_USE.indexOf(b.phase))
+  const surplus = new Set(byUse.slice(wanted).map((one) => one.id))
+  return {
+    ...given,
+    sets: [...given.sets.filter((one) => setIdOf(one) !== id), set],
+    instances: given.instances.map((one): StoredInstance => (surplus.has(one.id) ? { ...one, phase: 'draining' } : one)),
+  }
+}
+
+function carryOut(given: Model, action: Action): Model {
   const { service } = given
   const change = (id: string, changed: Partial<StoredInstance>) =>
     given.instances.map((one) => (one.id === id ? { ...one, ...changed } : one))
   switch (action.kind) {
-    case 'create': {
-      const made = instance(`n${given.instances.length}-${crypto.randomUUID()}`, 'pending', {
-        ...action.set,
-        startAt: given.now,
-        createdAt: given.now,
-      })
-      return { ...given, instances: [...given.instances, made] }
-    }
-    case 'launch': {
-      const launched = given.instances.find(({ id }) => id === action.instanceId)
-      const fails = options.dies && launched?.deployId === 'new'
-      const died = { startAt: given.now, exits: [...(launched?.exits ?? []), ...exits(1)] }
-      return { ...given, instances: change(action.instanceId, fails ? died : { phase: 'ready' }) }
-    }
+    case 'apply':
+      return write(given, action.set, { replicas: action.replicas, isDropped: false })
+    case 'drop':
+      return write(given, action.set, { isDropped: true, isFrozen: false })
+    case 'replace':
+      return { ...given, instances: change(action.instanceId, { phase: 'draining' }) }
     case 'serve':
       return { ...given, instances: change(action.instanceId, { phase: 'serving' }) }
     case 'switch': {
@@ -94,65 +112,96 @@ function carryOut(given: Model, action: Action, options: { dies: boolean }): Mod
     }
     case 'end_guard':
       return { ...given, guard: undefined }
-    case 'drain':
-      return { ...given, instances: given.instances.filter(({ id }) => !action.instanceIds.includes(id)) }
     case 'conclude_candidate':
     case 'fail_candidate':
     case 'cancel_candidate':
       return { ...given, candidate: undefined }
-    case 'abandon_restart':
-      return { ...given, service: { ...service, generation: service.liveGeneration } }
+    case 'abandon_restart': {
+      const { liveDeployId: deployId, liveGeneration: generation } = service
+      const others = given.sets.filter((set) => set.deployId !== deployId || set.generation !== generation)
+      const dropped = others.reduce<Model>((model, set) => write(model, set, { isDropped: true, isFrozen: false }), given)
+      return { ...dropped, service: { ...service, generation: service.liveGeneration } }
+    }
     case 'remove_service':
       return { ...given, isRemoved: true }
     case 'fall_asleep':
       return { ...given, sleep: { ...given.sleep, asleep: action.how } }
     case 'rest':
-      return {
-        ...given,
-        instances: given.instances
-          .filter(({ id }) => action.how === 'freeze' || !action.instanceIds.includes(id))
-          .map((one) => (action.instanceIds.includes(one.id) ? { ...one, frozenAt: given.now } : one)),
-      }
+      return action.sets.reduce<Model>(
+        (model, set) => write(model, set, action.how === 'stop' ? { replicas: 0 } : { isFrozen: true }),
+        given,
+      )
     case 'wake':
       return { ...given, sleep: { ...given.sleep, asleep: undefined, hasWoken: true, dueAt: Number.POSITIVE_INFINITY } }
     case 'thaw':
-      return { ...given, instances: given.instances.map((one) => (action.instanceIds.includes(one.id) ? { ...one, frozenAt: null } : one)) }
+      return write(given, action.set, { isFrozen: false })
   }
 }
 
-/** Lets starts that take their time come to their end: they become healthy, and what drains is gone, and so are jobs. */
-function pass(given: Model): Model {
-  const instances = given.instances
+/** A keeper on a machine where what is started is healthy at the next look, unless it dies. */
+function keep(given: Model, { dies }: Fate): StoredInstance[] {
+  const isExclusive = given.service.replaces === 'stop_first'
+  const byId = new Map(given.sets.map((set) => [setIdOf(set), set]))
+  const kept = given.instances
     .filter(({ phase }) => phase !== 'draining')
-    .map((one): StoredInstance => (one.phase === 'starting' ? { ...one, phase: 'ready' } : one))
-  const now = given.now + 1000
-  return { ...given, instances, now, hasJobs: false, guard: given.guard && { ...given.guard, countedUntil: now } }
+    .map((one): StoredInstance => {
+      const isFrozen = byId.get(setIdOf(one))?.isFrozen ?? false
+      if (one.phase === 'starting') return { ...one, phase: 'ready' }
+      if (one.phase === 'pending') return one
+      return { ...one, frozenAt: isFrozen ? (one.frozenAt ?? given.now) : null }
+    })
+  const begun = kept.map((one, index): StoredInstance => {
+    const isAlone = !isExclusive || kept.every(({ phase }, other) => phase === 'pending' && other >= index)
+    const mayBegin = one.phase === 'pending' && one.startAt <= given.now && one.frozenAt === null && isAlone
+    if (!mayBegin || byId.get(setIdOf(one))?.isFrozen) return one
+    return dies && one.deployId === 'new' ? { ...one, startAt: given.now, exits: [...one.exits, ...exits(1)] } : { ...one, phase: 'ready' }
+  })
+  const added = given.sets.flatMap((set) => {
+    if (set.isDropped || set.isFrozen) return []
+    const lacking = set.replicas - begun.filter((one) => setIdOf(one) === setIdOf(set)).length
+    const { deployId, generation } = set
+    return Array.from({ length: Math.max(0, lacking) }, () =>
+      instance(crypto.randomUUID(), 'pending', { deployId, generation, startAt: given.now, createdAt: given.now }),
+    )
+  })
+  return [...begun, ...(isExclusive ? added.slice(0, begun.length === 0 && given.instances.length === 0 ? 1 : 0) : added)]
 }
 
-function settle(first: Situation, options: { dies: boolean }): { end: Model; actions: { before: Model; action: Action }[] } {
+/** Lets time pass: the keeper does its work, what drains is gone, and so are jobs. */
+function pass(given: Model, fate: Fate): Model {
+  const instances = keep(given, fate)
+  const sets = given.sets.filter((set) => !set.isDropped || instances.some((one) => setIdOf(one) === setIdOf(set)))
+  const now = given.now + 1000
+  return { ...given, instances, sets, now, hasJobs: false, guard: given.guard && { ...given.guard, countedUntil: now } }
+}
+
+function settle(first: Situation, fate: Fate): { end: Model; actions: { before: Model; action: Action }[] } {
   let model: Model = first
   const actions: { before: Model; action: Action }[] = []
   for (let round = 0; round < ROUNDS && !model.isRemoved; round++) {
     for (const action of planService(model)) {
       actions.push({ before: model, action })
-      model = carryOut(model, action, options)
+      model = carryOut(model, action)
     }
-    model = pass(model)
+    model = pass(model, fate)
   }
   return { end: model, actions }
 }
 
-const isLive = ({ service }: Situation, one: StoredInstance) =>
-  one.deployId === service.liveDeployId && one.generation === service.liveGeneration
+const isSet = (one: InstanceSet, other: InstanceSet) => setIdOf(one) === setIdOf(other)
+
+const liveOf = ({ service }: Situation): InstanceSet => ({ deployId: service.liveDeployId ?? '', generation: service.liveGeneration })
 
 /** The service may be asleep, falling asleep, or only half awake. */
 function sleepySituation(seed: number): Situation {
   const below = randomNumbers(seed + SITUATIONS)
   const pick = <T>(items: readonly T[]): T => items[below(items.length)] as T
   const given = randomSituation(seed)
+  const instances = given.instances.map((one) => ({ ...one, frozenAt: one.phase === 'draining' ? null : pick([null, NOW]) }))
   return {
     ...given,
-    instances: given.instances.map((one) => ({ ...one, frozenAt: one.phase === 'draining' ? null : pick([null, NOW]) })),
+    instances,
+    sets: setsOf(instances).map((set) => ({ ...set, isFrozen: set.isFrozen && below(4) > 0 })),
     sleep: {
       asleep: pick([undefined, 'freeze', 'stop'] as const),
       wanted: pick([undefined, 'freeze', 'freeze', 'stop'] as const),
@@ -188,25 +237,20 @@ describe('in any situation', () => {
     for (const seed of seeds) {
       for (const { before, action } of settle(randomSituation(seed), { dies: true }).actions) {
         const { isSuspended, isDeleted, isHalted, replaces } = before.service
-        if (isSuspended || isDeleted || isHalted || replaces === 'stop_first' || action.kind !== 'drain') continue
-        const serving = before.instances.filter((one) => one.phase === 'serving' && isLive(before, one))
-        const lost = serving.filter(({ id }) => action.instanceIds.includes(id))
-        const left = serving.length - lost.length
-        if (lost.length > 0) expect(left, `seed ${seed}`).toBeGreaterThanOrEqual(before.service.wantedInstances)
+        if (isSuspended || isDeleted || isHalted || replaces === 'stop_first') continue
+        if ((action.kind !== 'drop' && action.kind !== 'apply') || !isSet(action.set, liveOf(before))) continue
+        const left = action.kind === 'apply' ? action.replicas : 0
+        expect(left, `seed ${seed}`).toBeGreaterThanOrEqual(before.service.wantedInstances)
       }
     }
   })
 
-  test('what stands by is not drained while its release may have to come back', () => {
+  test('what stands by is left alone while its release may have to come back', () => {
     for (const seed of seeds) {
       for (const { before, action } of settle(randomSituation(seed), { dies: false }).actions) {
-        if (action.kind !== 'drain' || before.guard === undefined || before.service.isHalted) continue
-        const { deployId, generation } = before.guard.previous
-        const standby = before.instances.filter((one) => one.deployId === deployId && one.generation === generation)
-        expect(
-          standby.filter(({ id }) => action.instanceIds.includes(id)),
-          `seed ${seed}`,
-        ).toEqual([])
+        if (action.kind !== 'drop' && action.kind !== 'apply') continue
+        if (before.guard === undefined || before.service.isHalted) continue
+        expect(isSet(action.set, before.guard.previous) && !isSet(action.set, liveOf(before)), `seed ${seed}`).toBe(false)
       }
     }
   })
@@ -228,29 +272,33 @@ describe('in any situation', () => {
   })
 
   test.each([{ dies: false }, { dies: true }])(
-    'nothing of a stop-first service is started while anything else of it runs or drains (a candidate that dies: $dies)',
+    'no set of a stop-first service grows while anything else of it is there (a candidate that dies: $dies)',
     (options) => {
-      let starts = 0
+      let grown = 0
       for (const seed of seeds) {
         const given = randomSituation(seed)
         const stopFirst = { ...given, service: { ...given.service, replaces: 'stop_first' as const } }
         for (const { before, action } of settle(stopFirst, options).actions) {
-          if (action.kind !== 'launch') continue
-          starts++
-          const others = before.instances.filter(({ id, phase }) => id !== action.instanceId && phase !== 'pending')
-          expect(others, `seed ${seed}`).toEqual([])
+          if (action.kind !== 'apply') continue
+          expect(action.replicas, `seed ${seed}`).toBeLessThanOrEqual(1)
+          const known = before.sets.find((set) => isSet(set, action.set) && !set.isDropped)
+          if (action.replicas <= (known?.replicas ?? 0)) continue
+          grown++
+          const others = before.instances.filter((one) => one.phase === 'draining' || !isSet(one, action.set))
+          const otherSets = before.sets.filter((set) => !set.isDropped && !isSet(set, action.set))
+          expect([others, otherSets], `seed ${seed}`).toEqual([[], []])
         }
       }
-      expect(starts).toBeGreaterThan(500)
+      expect(grown).toBeGreaterThan(500)
     },
   )
 
-  test('nothing is made, started or put into the routes while a service is halted', () => {
+  test('nothing is applied or put into the routes while a service is halted', () => {
     for (const seed of seeds) {
       const given = randomSituation(seed)
       const halted = { ...given, service: { ...given.service, isHalted: true } }
       for (const { action } of settle(halted, { dies: false }).actions) {
-        expect(['create', 'launch', 'serve', 'switch'], `seed ${seed}`).not.toContain(action.kind)
+        expect(['apply', 'serve', 'switch'], `seed ${seed}`).not.toContain(action.kind)
       }
     }
   })
@@ -297,19 +345,19 @@ describe('in any situation', () => {
     }
   })
 
-  test('what is draining is neither started, put into the routes nor drained again', () => {
+  test('what is draining is neither put into the routes nor replaced, and no set is written twice', () => {
     for (const seed of seeds) {
-      const given = randomSituation(seed)
-      const touched = planService(given).flatMap((action) => {
-        if (action.kind === 'drain') return action.instanceIds
-        return action.kind === 'launch' || action.kind === 'serve' ? [action.instanceId] : []
-      })
-      const draining = given.instances.filter(({ phase }) => phase === 'draining').map(({ id }) => id)
-      expect(
-        touched.filter((id) => draining.includes(id)),
-        `seed ${seed}`,
-      ).toEqual([])
-      expect(new Set(touched).size, `seed ${seed}`).toBe(touched.length)
+      for (const given of [randomSituation(seed), sleepySituation(seed)]) {
+        const planned = planService(given)
+        const touched = planned.flatMap((action) => (action.kind === 'serve' || action.kind === 'replace' ? [action.instanceId] : []))
+        const written = planned.flatMap((action) => (action.kind === 'apply' || action.kind === 'drop' ? [setIdOf(action.set)] : []))
+        const draining = given.instances.filter(({ phase }) => phase === 'draining').map(({ id }) => id)
+        expect(
+          touched.filter((id) => draining.includes(id)),
+          `seed ${seed}`,
+        ).toEqual([])
+        expect([new Set(touched).size, new Set(written).size], `seed ${seed}`).toEqual([touched.length, written.length])
+      }
     }
   })
 })

@@ -4,7 +4,8 @@ import { candidate, exits, guard, instance, NOW, situation } from './situations.
 
 const oldSet = { deployId: 'old', generation: 0 }
 const newSet = { deployId: 'new', generation: 0 }
-const create = (set: typeof oldSet): Action => ({ kind: 'create', set })
+const apply = (set: typeof oldSet, replicas: number): Action => ({ kind: 'apply', set, replicas })
+const drop = (set: typeof oldSet): Action => ({ kind: 'drop', set })
 const ofNew = { deployId: 'new' } as const
 const ofPrev = { deployId: 'prev' } as const
 const stopFirst = { replaces: 'stop_first' } as const
@@ -13,21 +14,21 @@ const prevSet = { deployId: 'prev', generation: 0 }
 const cases: [fact: string, given: Situation, planned: Action[]][] = [
   ['a service that is as wanted is left alone', situation({ instances: [instance('a')] }), []],
   ['a service of which nothing is live is left alone', situation({ service: { liveDeployId: null } }), []],
-  ['missing instances are created', situation({ service: { wantedInstances: 2 } }), [create(oldSet), create(oldSet)]],
-  ['an instance that is due is launched', situation({ instances: [instance('a', 'pending')] }), [{ kind: 'launch', instanceId: 'a' }]],
-  ['one that is not due yet is not', situation({ instances: [instance('a', 'pending', { startAt: NOW + 1 })] }), []],
+  ['a missing set is applied', situation({ service: { wantedInstances: 2 } }), [apply(oldSet, 2)]],
+  ['one that is smaller than wanted grows', situation({ service: { wantedInstances: 2 }, instances: [instance('a')] }), [apply(oldSet, 2)]],
+  ['the starts of its instances are not planned here', situation({ instances: [instance('a', 'pending')] }), []],
   ['one that is healthy is put into the routes', situation({ instances: [instance('a', 'ready')] }), [{ kind: 'serve', instanceId: 'a' }]],
   [
-    'of too many instances those that do least go, and of equals the newest',
+    'a set that is larger than wanted shrinks',
     situation({ instances: [instance('a'), instance('b', 'serving', { createdAt: NOW + 1 }), instance('c', 'starting')] }),
-    [{ kind: 'drain', instanceIds: ['c', 'b'] }],
+    [apply(oldSet, 1)],
   ],
   [
-    'an instance too many is not started before it goes',
-    situation({ instances: [instance('a'), instance('b', 'pending')] }),
-    [{ kind: 'drain', instanceIds: ['b'] }],
+    'an instance too many is not put into the routes before it goes',
+    situation({ instances: [instance('a'), instance('b', 'ready')] }),
+    [apply(oldSet, 1)],
   ],
-  ['a candidate grows beside the live set', situation({ candidate: candidate(), instances: [instance('a')] }), [create(newSet)]],
+  ['a candidate grows beside the live set', situation({ candidate: candidate(), instances: [instance('a')] }), [apply(newSet, 1)]],
   [
     'a candidate of which a part is healthy is not switched to',
     situation({
@@ -100,15 +101,11 @@ const cases: [fact: string, given: Situation, planned: Action[]][] = [
     situation({ candidate: candidate({ isCancelRequested: true }), instances: [instance('b', 'ready', ofNew)] }),
     [{ kind: 'cancel_candidate', deployId: 'new', reason: 'Canceled on request.' }],
   ],
-  [
-    'instances of an ended candidate go, and one of them that is due is not started',
-    situation({ instances: [instance('a'), instance('b', 'pending', ofNew)] }),
-    [{ kind: 'drain', instanceIds: ['b'] }],
-  ],
+  ['the set of an ended candidate goes', situation({ instances: [instance('a'), instance('b', 'pending', ofNew)] }), [drop(newSet)]],
   [
     'a restart grows beside the live set',
     situation({ service: { generation: 1 }, instances: [instance('a')] }),
-    [create({ deployId: 'old', generation: 1 })],
+    [apply({ deployId: 'old', generation: 1 }, 1)],
   ],
   [
     'a restart that is not healthy in time is given up',
@@ -125,9 +122,12 @@ const cases: [fact: string, given: Situation, planned: Action[]][] = [
     ],
   ],
   [
-    'a suspended service loses its instances, those on their way out excepted',
-    situation({ service: { isSuspended: true }, instances: [instance('a'), instance('b', 'draining'), instance('c', 'pending')] }),
-    [{ kind: 'drain', instanceIds: ['a', 'c'] }],
+    'a suspended service loses its sets, those on their way out excepted',
+    situation({
+      service: { isSuspended: true },
+      instances: [instance('a'), instance('b', 'draining', ofNew), instance('c', 'pending', ofPrev)],
+    }),
+    [drop(oldSet), drop(prevSet)],
   ],
   [
     'a suspension ends the candidate first',
@@ -140,14 +140,14 @@ const cases: [fact: string, given: Situation, planned: Action[]][] = [
     [],
   ],
   [
-    'one that stands by and has died is started again, but not put into the routes',
+    'one that stands by and is healthy is not put into the routes',
     situation({ guard: guard(), instances: [instance('a'), instance('p', 'pending', ofPrev), instance('q', 'ready', ofPrev)] }),
-    [{ kind: 'launch', instanceId: 'p' }],
+    [],
   ],
   [
     'scaling while a release is watched is about the live set alone',
     situation({ guard: guard(), service: { wantedInstances: 2 }, instances: [instance('a'), instance('p', 'serving', ofPrev)] }),
-    [create(oldSet)],
+    [apply(oldSet, 2)],
   ],
   [
     'a release that does far worse is taken back',
@@ -200,12 +200,12 @@ const cases: [fact: string, given: Situation, planned: Action[]][] = [
   [
     'when the guard is over, what stood by goes',
     situation({ instances: [instance('a'), instance('p', 'serving', ofPrev)] }),
-    [{ kind: 'drain', instanceIds: ['p'] }],
+    [drop(prevSet)],
   ],
   [
     'a newer deploy grows beside both sets while a release is watched',
     situation({ guard: guard(), candidate: candidate(), instances: [instance('a'), instance('p', 'serving', ofPrev)] }),
-    [create(newSet)],
+    [apply(newSet, 1)],
   ],
   [
     'and after its switch the oldest set goes, while the one that was watched stands by',
@@ -214,7 +214,7 @@ const cases: [fact: string, given: Situation, planned: Action[]][] = [
       guard: guard({ previous: oldSet }),
       instances: [instance('a'), instance('b', 'serving', ofNew), instance('p', 'serving', ofPrev)],
     }),
-    [{ kind: 'drain', instanceIds: ['p'] }],
+    [drop(prevSet)],
   ],
   [
     'a restart while a release is watched replaces its instances, and what stands by is left alone',
@@ -223,7 +223,7 @@ const cases: [fact: string, given: Situation, planned: Action[]][] = [
       guard: guard(),
       instances: [instance('a'), instance('b', 'serving', { generation: 1 }), instance('p', 'serving', ofPrev)],
     }),
-    [{ kind: 'drain', instanceIds: ['a'] }],
+    [drop(oldSet)],
   ],
   [
     'after the way back the release that did worse goes, and the one before is brought to its size',
@@ -231,19 +231,19 @@ const cases: [fact: string, given: Situation, planned: Action[]][] = [
       service: { liveDeployId: 'prev', wantedInstances: 2 },
       instances: [instance('a'), instance('p', 'serving', ofPrev)],
     }),
-    [{ kind: 'drain', instanceIds: ['a'] }, create(prevSet)],
+    [drop(oldSet), apply(prevSet, 2)],
   ],
   [
-    'the live instance of a stop-first service is drained before its candidate is created',
+    'the live set of a stop-first service is dropped before its candidate is applied',
     situation({ service: stopFirst, candidate: candidate(), instances: [instance('a')] }),
-    [{ kind: 'drain', instanceIds: ['a'] }],
+    [drop(oldSet)],
   ],
   [
-    'nothing is created in its place while it is on its way out',
+    'nothing is applied in its place while it is on its way out',
     situation({ service: stopFirst, candidate: candidate(), instances: [instance('a', 'draining')] }),
     [],
   ],
-  ['the candidate is created when it is gone', situation({ service: stopFirst, candidate: candidate() }), [create(newSet)]],
+  ['the candidate is applied when it is gone', situation({ service: stopFirst, candidate: candidate() }), [apply(newSet, 1)]],
   [
     'and has its whole time from then on, however long the drain was',
     situation({
@@ -256,41 +256,49 @@ const cases: [fact: string, given: Situation, planned: Action[]][] = [
   [
     'a stop-first candidate has no second try',
     situation({ service: stopFirst, candidate: candidate(), instances: [instance('b', 'pending', { ...ofNew, exits: exits(1) })] }),
-    [
-      { kind: 'launch', instanceId: 'b' },
-      { kind: 'fail_candidate', deployId: 'new', reason: 'It exited with code 1 before it was healthy. See its logs.' },
-    ],
+    [{ kind: 'fail_candidate', deployId: 'new', reason: 'It exited with code 1 before it was healthy. See its logs.' }],
   ],
   [
-    'when it has failed, it goes before the old release is created again',
+    'when it has failed, it goes before the old release is applied again',
     situation({ service: stopFirst, instances: [instance('b', 'pending', ofNew)] }),
-    [{ kind: 'drain', instanceIds: ['b'] }],
+    [drop(newSet)],
   ],
-  ['and then the old release is created again', situation({ service: stopFirst }), [create(oldSet)]],
+  ['and then the old release is applied again', situation({ service: stopFirst }), [apply(oldSet, 1)]],
   [
-    'a restart of a stop-first service drains first, too',
+    'a restart of a stop-first service drops first, too',
     situation({ service: { ...stopFirst, generation: 1 }, instances: [instance('a')] }),
-    [{ kind: 'drain', instanceIds: ['a'] }],
+    [drop(oldSet)],
   ],
   [
-    'of two instances that are due, a stop-first service starts one',
+    'a stop-first service that had more instances keeps one of them',
     situation({
       service: { ...stopFirst, generation: 1 },
       instances: [instance('a', 'pending', { generation: 1 }), instance('b', 'pending', { generation: 1 })],
     }),
-    [{ kind: 'launch', instanceId: 'a' }],
+    [apply({ deployId: 'old', generation: 1 }, 1)],
   ],
+  [
+    'a set that is on its way out is applied again only when it has gone, where it is stop-first',
+    situation({ service: stopFirst, instances: [instance('a', 'draining')] }),
+    [],
+  ],
+  ['and at once where it is not', situation({ instances: [instance('a', 'draining')] }), [apply(oldSet, 1)]],
   [
     'a service that becomes stop-first while a release is watched ends the guard',
     situation({ service: stopFirst, guard: guard(), instances: [instance('a'), instance('p', 'serving', ofPrev)] }),
     [{ kind: 'end_guard', because: 'stop_first' }],
   ],
   [
-    'a halted service loses its instances, and its candidate waits',
+    'a halted service loses its sets, and its candidate waits',
     situation({ service: { isHalted: true }, candidate: candidate(), instances: [instance('a'), instance('b', 'pending', ofNew)] }),
-    [{ kind: 'drain', instanceIds: ['a', 'b'] }],
+    [drop(oldSet), drop(newSet)],
   ],
-  ['a halted service without instances is left alone', situation({ service: { isHalted: true }, candidate: candidate() }), []],
+  [
+    'also those of which nothing is there yet',
+    situation({ service: { isHalted: true }, sets: [{ ...oldSet, replicas: 1, isFrozen: false, isDropped: false }] }),
+    [drop(oldSet)],
+  ],
+  ['a halted service without sets is left alone', situation({ service: { isHalted: true }, candidate: candidate() }), []],
   [
     'a deleted service goes only after its last instance',
     situation({ service: { isDeleted: true }, instances: [instance('a', 'draining')] }),
@@ -309,10 +317,6 @@ describe('the plan of a service', () => {
 describe('a plan falls due', () => {
   test('never for a service that is as wanted', () => {
     expect(nextDueAt(situation({ instances: [instance('a')] }))).toBeUndefined()
-  })
-  test('when the first pending instance is to start', () => {
-    const instances = [instance('a', 'pending', { startAt: NOW + 70 }), instance('b', 'pending', { startAt: NOW + 50 })]
-    expect(nextDueAt(situation({ instances }))).toBe(NOW + 50)
   })
   test('when the time of a candidate is over', () => {
     expect(nextDueAt(situation({ candidate: candidate() }))).toBe(NOW + 10_000)

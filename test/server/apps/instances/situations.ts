@@ -1,6 +1,7 @@
 import type { Guard, Situation } from '../../../../server/apps/instances/plan.ts'
 import type { SleepState } from '../../../../server/apps/instances/sleep-plan.ts'
 import type { InstanceExit, InstancePhase, StoredInstance } from '../../../../server/apps/workloads/instance-store.ts'
+import { type ServiceSet, setIdOf } from '../../../../server/apps/workloads/service-sets.ts'
 
 export const NOW = 1_000_000
 
@@ -12,7 +13,17 @@ export const awake: SleepState = {
   hasWoken: false,
 }
 
-/** A service with one live deploy, `old`, unless told otherwise. */
+/** The sets that instances are of, as large as they are. */
+export function setsOf(instances: readonly StoredInstance[]): ServiceSet[] {
+  return [...Map.groupBy(instances, setIdOf).values()].map((ofSet) => {
+    const active = ofSet.filter(({ phase }) => phase !== 'draining')
+    const { deployId = '', generation = 0 } = ofSet[0] ?? {}
+    const isFrozen = active.some(({ frozenAt }) => frozenAt !== null)
+    return { deployId, generation, replicas: active.length, isFrozen, isDropped: active.length === 0 }
+  })
+}
+
+/** A service with one live deploy, `old`, unless told otherwise, and with the sets of its instances. */
 export function situation(changes: Partial<Omit<Situation, 'service'>> & { service?: Partial<Situation['service']> } = {}): Situation {
   const { service, ...rest } = changes
   return {
@@ -20,6 +31,7 @@ export function situation(changes: Partial<Omit<Situation, 'service'>> & { servi
     candidate: undefined,
     guard: undefined,
     sleep: awake,
+    sets: setsOf(rest.instances ?? []),
     instances: [],
     hasJobs: false,
     healthTimeoutMs: 10_000,

@@ -6,6 +6,7 @@ import { awake, candidate, exits, guard, instance, NOW, situation } from './situ
 const idle = (changes: Partial<SleepState> = {}): SleepState => ({ ...awake, wanted: 'freeze', dueAt: NOW, countedUntil: NOW, ...changes })
 const asleep = (changes: Partial<SleepState> = {}): SleepState => idle({ asleep: 'freeze', ...changes })
 const plan = (changes: Parameters<typeof situation>[0]) => planService(situation(changes))
+const live = { deployId: 'old', generation: 0 }
 const serving = [instance('a')]
 const frozen = [instance('a', 'serving', { frozenAt: NOW })]
 
@@ -45,19 +46,19 @@ describe('an idle service', () => {
 
 describe('a service that is to be asleep', () => {
   test('has its instances frozen, and then nothing is to be done', () => {
-    expect(plan({ instances: serving, sleep: asleep() })).toEqual([{ kind: 'rest', how: 'freeze', instanceIds: ['a'] }])
+    expect(plan({ instances: serving, sleep: asleep() })).toEqual([{ kind: 'rest', how: 'freeze', sets: [live] }])
     expect(plan({ instances: frozen, sleep: asleep() })).toEqual([])
     expect(nextDueAt(situation({ instances: frozen, sleep: asleep() }))).toBeUndefined()
   })
   test('has them stopped, and none made in their place', () => {
     const stopped = asleep({ asleep: 'stop', wanted: 'stop' })
-    expect(plan({ instances: serving, sleep: stopped })).toEqual([{ kind: 'rest', how: 'stop', instanceIds: ['a'] }])
+    expect(plan({ instances: serving, sleep: stopped })).toEqual([{ kind: 'rest', how: 'stop', sets: [live] }])
     expect(plan({ instances: [instance('a', 'draining')], sleep: stopped })).toEqual([])
     expect(plan({ instances: [], sleep: stopped })).toEqual([])
   })
   test('has one that died removed, not started', () => {
     const died = instance('b', 'pending', { exits: exits(1), frozenAt: NOW })
-    expect(plan({ instances: [...frozen, died], sleep: asleep() })).toEqual([{ kind: 'drain', instanceIds: ['b'] }])
+    expect(plan({ instances: [...frozen, died], sleep: asleep() })).toEqual([{ kind: 'replace', instanceId: 'b' }])
   })
   test.each<[string, Parameters<typeof situation>[0]]>([
     ['deploy', { candidate: candidate() }],
@@ -75,24 +76,28 @@ describe('a service that is to be asleep', () => {
 
 describe('a service that wakes', () => {
   test('has thawed what may be frozen before anything else', () => {
-    expect(plan({ instances: frozen, sleep: idle({ dueAt: NOW + 1000 }) })).toEqual([{ kind: 'thaw', instanceIds: ['a'] }])
-    expect(plan({ instances: frozen, sleep: awake, service: { isSuspended: true } })).toEqual([{ kind: 'thaw', instanceIds: ['a'] }])
+    expect(plan({ instances: frozen, sleep: idle({ dueAt: NOW + 1000 }) })).toEqual([{ kind: 'thaw', set: live }])
+    expect(plan({ instances: frozen, sleep: awake, service: { isSuspended: true } })).toEqual([{ kind: 'thaw', set: live }])
+  })
+  test('waits until that goes on, before anything else is done', () => {
+    const thawing = [{ ...live, replicas: 1, isFrozen: false, isDropped: false }]
+    expect(plan({ instances: frozen, sets: thawing, sleep: awake, candidate: candidate() })).toEqual([])
   })
   test('has made anew what was stopped or has died', () => {
-    expect(plan({ instances: [], sleep: idle({ dueAt: NOW + 1000, hasWoken: true }) })).toEqual([
-      { kind: 'create', set: { deployId: 'old', generation: 0 } },
-    ])
+    expect(plan({ instances: [], sleep: idle({ dueAt: NOW + 1000, hasWoken: true }) })).toEqual([{ kind: 'apply', set: live, replicas: 1 }])
   })
   test('has replaced, not started again, what died in its sleep', () => {
     const died = instance('b', 'pending', { exits: exits(1), frozenAt: NOW })
-    expect(plan({ instances: [...frozen, died], sleep: idle({ dueAt: NOW + 1000 }) })).toEqual([{ kind: 'drain', instanceIds: ['b'] }])
+    expect(plan({ instances: [...frozen, died], sleep: idle({ dueAt: NOW + 1000 }) })).toEqual([{ kind: 'replace', instanceId: 'b' }])
   })
   test('by a deploy has its old release back beside the new one, since that may fail', () => {
     const woken = { candidate: candidate(), instances: [], sleep: idle({ hasWoken: true }) }
     expect(plan(woken)).toEqual([
-      { kind: 'create', set: { deployId: 'old', generation: 0 } },
-      { kind: 'create', set: { deployId: 'new', generation: 0 } },
+      { kind: 'apply', set: live, replicas: 1 },
+      { kind: 'apply', set: { deployId: 'new', generation: 0 }, replicas: 1 },
     ])
-    expect(plan({ ...woken, service: { replaces: 'stop_first' } })).toEqual([{ kind: 'create', set: { deployId: 'new', generation: 0 } }])
+    expect(plan({ ...woken, service: { replaces: 'stop_first' } })).toEqual([
+      { kind: 'apply', set: { deployId: 'new', generation: 0 }, replicas: 1 },
+    ])
   })
 })

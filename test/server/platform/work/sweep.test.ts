@@ -6,7 +6,7 @@ import { insertDeploy } from '../../../../server/apps/deploys/store.ts'
 import { serviceById } from '../../../../server/apps/services/store.ts'
 import { recover } from '../../../../server/boot/serve/recover.ts'
 import { sweepFolders } from '../../../../server/boot/serve/sweep-folders.ts'
-import { superviseWorkloads } from '../../../../server/boot/serve/workloads.ts'
+import { keepWorkloads } from '../../../../server/boot/serve/workloads.ts'
 import type { Outputs } from '../../../../server/engines/port/output.ts'
 import { outputsIn } from '../../../../server/engines/process/placing/outputs.ts'
 import { newId, newInstanceId } from '../../../../server/platform/id.ts'
@@ -74,7 +74,10 @@ describe('a sweep at the start', () => {
     lay(uploads, 'incoming-folder')
     writeFileSync(join(uploads, 'incoming-file'), 'half')
     for (const name of readdirSync(uploads)) utimesSync(join(uploads, name), 0, 0)
-    await recover(server.context, superviseWorkloads(server.context))
+    await recover(
+      server.context,
+      keepWorkloads(server.context, () => server.context),
+    )
     expect(readdirSync(uploads)).toEqual([])
   })
 })

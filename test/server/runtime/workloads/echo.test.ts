@@ -86,3 +86,149 @@ test('what the records of the same engine lack never began; what a new engine la
   expect([machine.starts('same'), machine.starts('other')]).toEqual([1, 0])
   expect([ends.get('same'), ends.get('other')]).toEqual([['interrupted', 'over'], ['over']])
 })
+
+const idsOf = () => world.rows().map(({ id }) => id)
+const set = (replicas: number, command = 'serve') => world.add('a', command, replicas)
+const kept = () => world.sets().sets({ ownerKind: 'echo', ownerId: 'echo-1' })
+
+test('a set has as many as are wanted, the same twice is nothing, and dropping twice is nothing', async () => {
+  const { machine } = given('always')
+  set(2)
+  await world.pass(10)
+  expect(machine.running()).toEqual(['a', 'a-1'])
+  set(2)
+  await world.pass(10)
+  expect([machine.running(), machine.starts('a')]).toEqual([['a', 'a-1'], 1])
+  set(3)
+  await world.pass(10)
+  expect(machine.running()).toEqual(['a', 'a-1', 'a-2'])
+  set(0)
+  await world.pass(2000)
+  expect([machine.running(), kept().map(({ replicas }) => replicas)]).toEqual([[], [0]])
+  world.stop('a')
+  world.stop('a')
+  await world.pass(10)
+  expect([world.rows(), kept()]).toEqual([[], []])
+})
+
+test('another program under the id of a set that is known is refused', () => {
+  given('always')
+  set(1)
+  expect(() => set(1, 'exit 0')).toThrow(expect.objectContaining({ code: 'conflict' }))
+})
+
+test('a set that is applied while it is being dropped begins anew, and what is on its way out goes', async () => {
+  const { machine } = given('always')
+  set(1, 'deaf; serve')
+  await world.pass(10)
+  world.stop('a')
+  set(1, 'deaf; serve')
+  await world.pass(10)
+  expect(machine.running()).toEqual(['a', 'a-1'])
+  await world.pass(2000)
+  expect([machine.running(), phases()]).toEqual([['a-1'], ['running']])
+})
+
+test('what is written is there before the engine is asked, and part of the transaction of whoever writes', async () => {
+  given('always')
+  expect(() =>
+    world.db.transaction(() => {
+      set(2)
+      expect(idsOf()).toEqual(['a', 'a-1'])
+      throw new Error('no')
+    })(),
+  ).toThrow('no')
+  await world.pass(10)
+  expect([world.rows(), kept(), world.machine.running()]).toEqual([[], [], []])
+})
+
+test('a replica gives way to another of its set', async () => {
+  const { machine } = given('always')
+  set(2)
+  await world.pass(10)
+  world.sets().replace('a')
+  expect(idsOf()).toEqual(['a', 'a-1', 'a-2'])
+  await world.pass(2000)
+  expect(machine.running()).toEqual(['a-1', 'a-2'])
+})
+
+test('what is frozen stands still, begins no other, and goes on when it is to', async () => {
+  const { machine } = given('always')
+  set(1, 'wait 1000; exit 3')
+  await world.pass(500)
+  world.sets().freeze('a', true)
+  await world.pass(10)
+  set(2, 'wait 1000; exit 3')
+  await world.pass(60_000)
+  expect([machine.running(), world.ends.get('a'), world.rows().map(({ frozenAt }) => frozenAt !== null)]).toEqual([
+    ['a'],
+    undefined,
+    [true],
+  ])
+  world.sets().freeze('a', false)
+  await world.pass(10)
+  expect([idsOf(), world.rows().map(({ frozenAt }) => frozenAt)]).toEqual([
+    ['a', 'a-1'],
+    [null, null],
+  ])
+  await world.pass(500)
+  expect(world.ends.get('a')).toEqual(['failed'])
+})
+
+test('what was frozen is frozen again after a start of the control plane, and its owner is told when that fails', async () => {
+  const { machine, memory } = given('always')
+  set(1)
+  await world.pass(10)
+  world.sets().freeze('a', true)
+  await world.pass(10)
+  world.replace()
+  machine.faults.inject('freeze', { kind: 'refused' })
+  await world.pass(10)
+  expect(memory.freezesFailed).toEqual(['a'])
+})
+
+test('what died in its sleep waits until its owner has it replaced', async () => {
+  const { machine } = given('always')
+  set(1)
+  await world.pass(10)
+  world.sets().freeze('a', true)
+  await world.pass(10)
+  machine.crash('a')
+  await world.pass(120_000)
+  world.sets().freeze('a', false)
+  await world.pass(120_000)
+  expect([machine.running(), phases()]).toEqual([[], ['pending']])
+  world.sets().replace('a')
+  await world.pass(10)
+  expect([machine.running(), phases()]).toEqual([['a-1'], ['running']])
+})
+
+test('what its owner holds back does not begin, and begins in a moment when that is over', async () => {
+  const { machine, memory } = given('always')
+  memory.isHeld = true
+  set(1)
+  await world.pass(5000)
+  expect([machine.running(), world.rows()]).toEqual([[], []])
+  memory.isHeld = false
+  await world.clock.advance(1000)
+  await world.clock.advance(10)
+  expect(machine.running()).toEqual(['a'])
+})
+
+test('after a start, what an earlier control plane wrote is not said to be known before the engine was asked', async () => {
+  const { machine } = given('always')
+  set(1)
+  await world.pass(10)
+  const owner = { ownerKind: 'echo', ownerId: 'echo-1' }
+  machine.crash('a')
+  world.replace()
+  await world.sets().recover()
+  machine.faults.partition()
+  await world.pass(1000)
+  expect([world.sets().isKnown(owner), phases()]).toEqual([false, ['running']])
+  const told: string[] = []
+  world.sets().onChange(({ ownerId }) => void told.push(ownerId))
+  machine.faults.heal()
+  await world.pass(10)
+  expect([world.sets().isKnown(owner), phases(), told]).toEqual([true, ['pending'], expect.arrayContaining(['echo-1'])])
+})

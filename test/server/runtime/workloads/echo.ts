@@ -6,9 +6,10 @@ import type { Engine } from '../../../../server/engines/port/port.ts'
 import type { InstanceSpec } from '../../../../server/engines/port/workload.ts'
 import { migrateDatabase } from '../../../../server/platform/db/migrate.ts'
 import { createExitReasons } from '../../../../server/runtime/workloads/exit-reasons.ts'
+import { createKeeper, type Keeper } from '../../../../server/runtime/workloads/keeper.ts'
+import type { UnitEngine } from '../../../../server/runtime/workloads/keeping.ts'
 import type { WorkloadEnd, WorkloadOwner, WorkloadPolicy } from '../../../../server/runtime/workloads/owner.ts'
-import { allWorkloads, insertWorkload, type StoredWorkload, updateWorkload } from '../../../../server/runtime/workloads/store.ts'
-import { createSupervisor, type Supervisor } from '../../../../server/runtime/workloads/supervisor.ts'
+import { allWorkloads, type StoredWorkload } from '../../../../server/runtime/workloads/store.ts'
 
 /** What was told of the ends of each workload, by id. */
 export type Ends = Map<string, WorkloadEnd['kind'][]>
@@ -28,27 +29,56 @@ export function specOf({ id, ownerId, spec }: StoredWorkload): InstanceSpec {
   }
 }
 
+export interface EchoOptions {
+  restarts: WorkloadPolicy['restarts']
+  /** Whether no two replicas may be beside each other, whatever set they are of. */
+  isExclusive?: boolean
+}
+
+/** What owners of the kind remember beside the rows. */
+interface EchoMemory {
+  ends: Ends
+  /** How many replicas there have been, by set. */
+  replicas: Map<string, number>
+  freezesFailed: string[]
+  isHeld: boolean
+}
+
 /** An owner of its own kind: all that it takes is this policy. */
-export const echoOwner = (restarts: WorkloadPolicy['restarts'], ends: Ends): WorkloadOwner => ({
+export const echoOwner = ({ restarts, isExclusive = false }: EchoOptions, memory: EchoMemory): WorkloadOwner => ({
   ownerKind: 'echo',
   purpose: 'echo',
-  policy: { restarts, starts: 'when_due' },
+  policy: { restarts },
+  newId({ id }) {
+    const count = memory.replicas.get(id) ?? 0
+    memory.replicas.set(id, count + 1)
+    return count === 0 ? id : `${id}-${count}`
+  },
+  isExclusive: () => isExclusive,
+  isHeld: () => memory.isHeld,
   specOf: async (workload) => specOf(workload),
   follow() {},
   closeOutput: async () => {},
-  onEnd: ({ id }, { kind }) => void ends.set(id, [...(ends.get(id) ?? []), kind]),
+  onEnd: ({ id }, { kind }) => void memory.ends.set(id, [...(memory.ends.get(id) ?? []), kind]),
+  onFreezeFailed: ({ id }) => void memory.freezesFailed.push(id),
   graceMs: () => 1000,
 })
 
-/** A machine with workloads on it, and control planes one after the other. */
-export interface EchoWorld {
+export interface EchoWorldState {
   db: Database
   clock: TestClock
   machine: FakeMachine
   engine: Engine
+  memory: EchoMemory
+}
+
+/** A machine with sets on it, and control planes one after the other. */
+export interface EchoWorld extends EchoWorldState {
   ends: Ends
+  /** The keeper of the control plane that is alive. */
+  sets(): Keeper
   /** Writes down that a command is to run. */
-  add(id: string, command: string): void
+  add(id: string, command: string, replicas?: number): void
   stop(id: string): void
   rows(): StoredWorkload[]
   /** Has the control plane look at everything and lets time pass. */
@@ -58,50 +88,32 @@ export interface EchoWorld {
   close(): void
 }
 
-export function makeEchoWorld(restarts: WorkloadPolicy['restarts']): EchoWorld {
+export function makeEchoWorld(restarts: WorkloadPolicy['restarts'], options: Omit<EchoOptions, 'restarts'> = {}): EchoWorld {
   const db = new Database(':memory:', { strict: true })
   db.run('PRAGMA foreign_keys = ON')
   migrateDatabase(db)
   const clock = createTestClock()
   const machine = createFakeMachine(clock)
   const engine = createFakeEngine(machine)
-  const ends: Ends = new Map()
-  let plane = startPlane()
-
-  function startPlane(): { supervisor: Supervisor; kill(): void } {
-    const stopper = new AbortController()
-    const supervisor = createSupervisor(
-      {
-        db,
-        engine: mortal(engine, machine, stopper.signal),
-        exitReasons: createExitReasons(),
-        log: { info() {}, error() {} },
-        now: clock.now,
-        after: clock.after,
-        signal: stopper.signal,
-      },
-      [echoOwner(restarts, ends)],
-    )
-    return { supervisor, kill: () => stopper.abort(new Error('killed')) }
-  }
-
+  const memory: EchoMemory = { ends: new Map(), replicas: new Map(), freezesFailed: [], isHeld: false }
+  const state = { db, clock, machine, engine, memory }
+  const start = () => startPlane(state, { restarts, ...options })
+  let plane = start()
   return {
-    db,
-    clock,
-    machine,
-    engine,
-    ends,
-    add: (id, command) =>
-      insertWorkload(db, { id, ownerKind: 'echo', ownerId: 'echo-1', purpose: 'echo', spec: { command }, createdAt: clock.now() }),
-    stop: (id) => updateWorkload(db, id, { phase: 'stopping' }),
+    ...state,
+    ends: memory.ends,
+    sets: () => plane.keeper,
+    add: (id, command, replicas = 1) =>
+      plane.keeper.apply({ id, ownerKind: 'echo', ownerId: 'echo-1', purpose: 'echo', spec: { command }, replicas }),
+    stop: (id) => plane.keeper.drop(id),
     rows: () => allWorkloads(db),
     async pass(ms) {
-      plane.supervisor.pokeAll()
+      plane.keeper.pokeAll()
       await clock.advance(ms)
     },
     replace() {
       plane.kill()
-      plane = startPlane()
+      plane = start()
     },
     close() {
       plane.kill()
@@ -110,10 +122,26 @@ export function makeEchoWorld(restarts: WorkloadPolicy['restarts']): EchoWorld {
   }
 }
 
-type Asked = 'start' | 'inspect' | 'stop' | 'remove'
+function startPlane({ db, clock, machine, engine, memory }: EchoWorldState, options: EchoOptions): { keeper: Keeper; kill(): void } {
+  const stopper = new AbortController()
+  const own = mortal(engine, machine, stopper.signal)
+  const keeper = createKeeper(
+    {
+      ...{ db, engine: own, exitReasons: createExitReasons(), log: { info() {}, error() {} } },
+      ...{ now: clock.now, after: clock.after, signal: stopper.signal },
+    },
+    () => [echoOwner(options, memory)],
+  )
+  const stopListening = own.onExit(keeper.poke)
+  const kill = () => {
+    stopListening()
+    stopper.abort(new Error('killed'))
+  }
+  return { keeper, kill }
+}
 
 /** An engine as a control plane sees it that may die: nothing comes back to the dead, and what they have not said yet is not said. */
-function mortal(engine: Engine, { faults }: FakeMachine, signal: AbortSignal): Pick<Engine, Asked | 'epoch' | 'onExit'> {
+function mortal(engine: Engine, { faults }: FakeMachine, signal: AbortSignal): UnitEngine {
   const ask = async <T>(call: () => Promise<T>): Promise<T> => {
     await faults.reachable()
     if (signal.aborted) return await new Promise(() => {})
@@ -132,6 +160,8 @@ function mortal(engine: Engine, { faults }: FakeMachine, signal: AbortSignal): P
     inspect: (id) => ask(() => engine.inspect(id)),
     stop: (id, options) => ask(() => engine.stop(id, options)),
     remove: (id) => ask(() => engine.remove(id)),
+    freeze: (id) => ask(() => engine.freeze(id)),
+    thaw: (id) => ask(() => engine.thaw(id)),
     onExit: engine.onExit,
   }
 }

@@ -49,7 +49,7 @@ async function startPlane(): Promise<Plane> {
   const { context, work, close } = await compose({ config, version: 'test', executable: process.execPath, log: silent, parts })
   const app = createApp(context)
   const { port } = app.listen(config.CP_LISTEN)
-  await recover(context, work.supervisor)
+  await recover(context, work.keeper)
   work.start()
   return {
     url: `http://127.0.0.1:${port}`,

@@ -35,6 +35,8 @@ async function unknown(id: string, command: string): Promise<void> {
   const [row] = world.rows().filter((one) => one.id === id)
   if (row !== undefined) await world.engine.start(specOf(row))
   world.db.query('DELETE FROM workloads WHERE id = ?').run(id)
+  world.db.query('DELETE FROM sets WHERE id = ?').run(id)
+  world.memory.replicas.delete(id)
   await world.clock.advance(10)
 }
 
