@@ -81,18 +81,9 @@ test('instances and begun jobs of before are workloads, with all that was known 
   db.close()
 })
 
-/** A database as the last version without sets left it. */
-function databaseWithoutSets(): Database {
-  const db = databaseBefore()
-  db.run('PRAGMA foreign_keys = OFF')
-  const files = readdirSync(folder).sort().slice(VERSION_BEFORE, VERSION_WITHOUT_SETS)
-  for (const file of files) db.run(readFileSync(join(folder, file), 'utf8'))
-  db.run(`PRAGMA user_version = ${VERSION_WITHOUT_SETS}`)
-  return db
-}
-
 test('each deploy in each generation is a set of what runs of it, frozen where its service sleeps', () => {
-  const db = databaseWithoutSets()
+  const db = databaseOf(VERSION_WITHOUT_SETS)
+  db.run('PRAGMA foreign_keys = OFF')
   const service = (id: string, asleepHow: string | null) =>
     db
       .query(
