@@ -17,11 +17,10 @@ afterAll(async () => {
   await cpd.stop()
 })
 
-const strays = (...args: string[]): Promise<RunResult> =>
-  runProcess([resolve('dist/cpd'), 'strays', ...args, '--data', cpd.paths.data], {
-    env: { PATH: process.env.PATH ?? '' },
-    timeoutMs: 30_000,
-  })
+const command = (...args: string[]): Promise<RunResult> =>
+  runProcess([resolve('dist/cpd'), ...args, '--data', cpd.paths.data], { env: { PATH: process.env.PATH ?? '' }, timeoutMs: 60_000 })
+
+const strays = (...args: string[]): Promise<RunResult> => command('strays', ...args)
 
 async function deploy(version: string): Promise<string> {
   app.setVersion(version)
@@ -50,6 +49,7 @@ test('after an older database was put back, cpd strays lists what it does not kn
   const listed = await strays('--json')
   expect(JSON.parse(listed.stdout)).toEqual([expect.objectContaining({ id: newer?.id, serviceId, serviceName: 'slow' })])
   expect((await strays()).stdout).toContain(newer?.id)
+  expect(JSON.parse((await command('doctor', '--quick', '--json')).stdout).strays).toEqual(JSON.parse(listed.stdout))
   expect(await strays('end')).toMatchObject({ exitCode: 1, stderr: 'cpd: Name the strays to end, or all of them with --all.\n' })
   expect(await strays('end', 'ins-none', '--yes')).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('no stray ins-none') })
   expect(await strays('end', '--all')).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('Confirm with --yes.') })
