@@ -5,6 +5,8 @@ import { createProcessEngine } from '../../../server/engines/process/engine.ts'
 import { installPrograms } from '../../../server/engines/process/launcher.ts'
 import type { ProcessEngine, Sandbox } from '../../../server/engines/process/spec.ts'
 import { openWritableLayers } from '../../../server/engines/process/writable-layer.ts'
+import { runProcess } from '../../../server/platform/process/spawn.ts'
+import { systemEnv } from '../../../server/platform/process/system-tools.ts'
 import { until } from '../../support/until.ts'
 import { makeWorld, runToEnd, type World } from './support/world.ts'
 
@@ -33,6 +35,22 @@ function linkAt(path: string): string {
     // The folder that is being listed has a descriptor, too.
     return ''
   }
+}
+
+/** Beyond those of the services of any test. */
+const NOBODYS_UID = 1_700_000_000
+
+const heldNamespaces = (): string[] =>
+  readdirSync('/proc/self/fd')
+    .map((name) => `/proc/${process.pid}/fd/${name}`)
+    .filter((path) => linkAt(path).startsWith('user:'))
+
+/** The user that root of a user namespace is outside of it. A number is no name: the next namespace gets that of one that is gone. */
+async function userIn(path: string): Promise<number> {
+  const { stdout } = await runProcess(['nsenter', `--user=${path}`, '--preserve-credentials', 'cat', '/proc/self/uid_map'], {
+    env: systemEnv,
+  })
+  return Number(stdout.trim().split(/\s+/)[1])
 }
 
 describe.runIf(process.getuid?.() === 0)('a workload with a layer over its release', () => {
@@ -100,14 +118,13 @@ describe.runIf(process.getuid?.() === 0)('a workload with a layer over its relea
     const layers = await openWritableLayers(installPrograms(dir).steps, dir, { mostNamespaces: 2, lastUseMs: 0 })
     if ('reason' in layers) throw new Error(layers.reason)
     try {
-      const users = [1, 2, 3, 4].map((more) => ({ uid: sandbox.uid + more, gid: sandbox.gid + more }))
-      const made: string[] = []
-      for (const user of users) {
-        const { userNamespace } = await layers.prepare(join(dir, `record-${user.uid}`), release, user)
-        made.push(readlinkSync(userNamespace))
+      const uids = [1, 2, 3, 4].map((more) => NOBODYS_UID + more)
+      for (const uid of uids) await layers.prepare(join(dir, `record-${uid}`), release, { uid, gid: sandbox.gid })
+      const held = async () => {
+        const mapped = await Promise.all(heldNamespaces().map(userIn))
+        return uids.filter((uid) => mapped.includes(uid))
       }
-      const held = () => new Set(readdirSync('/proc/self/fd').map((name) => linkAt(`/proc/self/fd/${name}`)))
-      await until('those used longest ago are let go of', () => made.map((name) => held().has(name)).join() === 'false,false,true,true')
+      await until('those used longest ago are let go of', async () => (await held()).join() === uids.slice(2).join())
     } finally {
       layers.close()
     }
