@@ -1,7 +1,4 @@
-/**
- * How long a stop-first deploy keeps its service away: from the moment in which the routes lose the old release to that in which they have the
- * new one. Both are written down as they happen, so the figure is right when the control plane was replaced meanwhile.
- */
+/** The downtime of a stop-first deploy. Both ends are written down as they happen, so it is right whatever is replaced meanwhile. */
 import type { AppContext } from '../context.ts'
 import { writeDeployLog } from '../deploys/deploy-log.ts'
 import { deployById, unfinishedDeploys, updateDeploy } from '../deploys/store.ts'

@@ -18,10 +18,6 @@ import { concludeDeploy, switchTo } from './switch.ts'
 const MAX_ROUNDS = 50
 const STUCK_RETRY_MS = 5000
 
-/**
- * Brings the sets of a service to what is wanted of it: reads, plans and writes. The keeper, which brings the sets about, has this called
- * again whenever something of them is another.
- */
 export async function reconcileService(context: AppContext, serviceId: string): Promise<number | undefined> {
   for (let round = 0; round < MAX_ROUNDS; round++) {
     // What an earlier control plane has written of instances may be wrong by now.

@@ -1,7 +1,4 @@
-/**
- * What an app wrote last before its deploy failed: in the deploy's log as it stands, and in the reason in a line. The reason is read by more
- * people than the log is, so it names none of the release's secrets.
- */
+/** More people read the reason than the log, so it names none of the release's secrets. */
 import { describeError } from '../../platform/server-log.ts'
 import { MAX_LINE_BYTES } from '../../telemetry/logs/collector.ts'
 import type { LogLine } from '../../telemetry/logs/line.ts'

@@ -8,10 +8,7 @@ import type { StoredService } from '../services/store.ts'
 import { BUILD_STEP, forgetStepEnd } from '../workloads/step-store.ts'
 import { runStep } from './run-step.ts'
 
-/**
- * Runs a step of a build to its end. A build that is cut off begins anew, so nothing of a step goes on when the control plane stops.
- * @throws AppError unavailable when it could not be started; the signal's reason when aborted.
- */
+/** A build that is cut off begins anew: nothing of a step outlives it. @throws AppError unavailable, or the signal's reason. */
 export async function runBuildStep(
   context: AppContext,
   service: StoredService,

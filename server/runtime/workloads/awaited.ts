@@ -9,11 +9,9 @@ import type { Clock } from '../../platform/work/clock.ts'
 import { type StoredWorkload, workloadById } from './store.ts'
 
 export interface AwaitedRun {
-  /** A set of one, whose replica has its id. */
   set: Omit<DesiredSet, 'replicas'>
   /** How long it may take, counted from the start that is written down. */
   timeoutMs: number
-  /** Ends the workload when it aborts. */
   signal: AbortSignal
   /** What is to run, for what an owner cannot tell from the row, since it holds secrets. */
   spec?: InstanceSpec
@@ -25,11 +23,8 @@ export interface AwaitedWorkloads {
    * @throws what ends the control plane, beyond which the workload goes on.
    */
   run(run: AwaitedRun): Promise<void>
-  /** Ends a workload, and returns when nothing of it is left. @throws what ends the control plane. */
   end(id: string): Promise<void>
-  /** What an awaited workload is to run, for as long as somebody waits for it. */
   specOf(id: string): InstanceSpec | undefined
-  /** To be told by owners when a workload of theirs has started or is gone. */
   changed(id: string): void
 }
 

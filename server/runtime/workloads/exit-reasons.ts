@@ -1,7 +1,6 @@
 /** Why we ended instances ourselves, kept from the moment it is decided until their end is written down. */
 export interface ExitReasons {
   set(instanceId: string, reason: string): void
-  /** The reason, which is forgotten by this; undefined for an instance that ended by itself. */
   take(instanceId: string): string | undefined
 }
 

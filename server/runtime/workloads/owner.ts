@@ -1,6 +1,6 @@
 /**
- * What the keeper has to know of those who have something run: instances and jobs of services today. An owner brings a policy, what its
- * replicas are made of and what it makes of each end; starting, observing, back-off, freezing, draining and stopping are the same for all.
+ * An owner brings a policy, what its replicas are made of, and what it makes of each end; starting, observing, back-off, freezing, draining
+ * and stopping are the same for all.
  */
 import type { EndReason } from '../../engines/port/end.ts'
 import type { Endpoint, ExitedState } from '../../engines/port/port.ts'
@@ -24,9 +24,7 @@ export interface WorkloadOwner {
   readonly ownerKind: string
   readonly purpose: string
   readonly policy: WorkloadPolicy
-  /** The id of another replica. */
   newId(set: StoredSet): string
-  /** Part of the transaction that adds a replica, after its row. */
   onAdded?(workload: StoredWorkload): void
   /** Whether no replica may begin for now, whatever was written before; looked at again in a moment. */
   isHeld?(set: StoredSet): boolean
@@ -35,7 +33,6 @@ export interface WorkloadOwner {
   beforeStart?(workload: StoredWorkload): Promise<void>
   specOf(workload: StoredWorkload): Promise<InstanceSpec>
   follow(workload: StoredWorkload): void
-  /** Stores the rest of its output. Repeatable. */
   closeOutput(workload: StoredWorkload): Promise<void>
   /** The port that it is reached at, now that the engine has given it this endpoint; absent: the endpoint's own. */
   portAt?(workload: StoredWorkload, endpoint: Required<Endpoint>): number

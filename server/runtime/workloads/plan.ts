@@ -17,7 +17,6 @@ export interface WorkloadSituation {
   /** Undefined when the engine knows none of that id. */
   seen: InstanceState | undefined
   policy: WorkloadPolicy
-  /** The engine's records as they are now. */
   epoch: string
   set: Pick<StoredSet, 'isFrozen'>
   /** The engine has frozen it since this control plane began. */
@@ -29,13 +28,10 @@ export type WorkloadStep =
   /** Nothing is to be done before then, or, where that is undefined, before something happens. */
   | { kind: 'wait'; until: number | undefined }
   | { kind: 'start' }
-  /** The engine says where it is reached, if anywhere. */
   | { kind: 'keep'; endpoint: Endpoint | undefined }
   | { kind: 'freeze' }
   | { kind: 'thaw' }
-  /** The workload waits again, through no fault of its own. */
   | { kind: 'interrupted'; why: EndReason | undefined }
-  /** The workload waits again, until a pause is over. */
   | { kind: 'failed'; exit: ExitedState }
   | { kind: 'over'; exit: ExitedState | undefined }
   | { kind: 'stop' }

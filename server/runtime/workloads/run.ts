@@ -18,7 +18,7 @@ const STUCK_RETRY_MS = 5000
 const STOP_CHECK_MS = 5000
 const WAITING_CHECK_MS = 1000
 
-/** Brings a set to what its row says. Returns when to look again though nothing happens (ms since 1970), or undefined. */
+/** Returns when to look again though nothing happens (ms since 1970), or undefined. */
 export async function keepSet(keeping: Keeping, background: Background, setId: string): Promise<number | undefined> {
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const seen = await lookAt(keeping, setId)
@@ -38,7 +38,6 @@ export async function keepSet(keeping: Keeping, background: Background, setId: s
 
 const waitFor = ({ now }: Keeping, isWaiting: boolean): number | undefined => (isWaiting ? now() + WAITING_CHECK_MS : undefined)
 
-/** What the engine says of the replicas that it was told to start, and the phase in which it was asked. */
 type Seen = Map<string, { phase: StoredWorkload['phase']; state: InstanceState | undefined }>
 
 async function lookAt({ db, engine }: Keeping, setId: string): Promise<Seen> {
@@ -92,7 +91,6 @@ async function take(keeping: Keeping, workload: StoredWorkload, step: BriefStep)
   }
 }
 
-/** Has what takes long go on beside. Returns when to look again. */
 function begin(keeping: Keeping, background: Background, { workload, step }: Planned): number | undefined {
   if (step.kind === 'wait') return step.until
   if (step.kind === 'keep') keepWorkload(keeping, background, { workload, endpoint: step.endpoint })

@@ -13,10 +13,8 @@ export interface SetSituation {
 }
 
 export interface SetShape {
-  /** Replicas to add now. */
   missing: number
   surplus: StoredWorkload[]
-  /** Replicas are missing that must not be added yet. */
   isWaiting: boolean
 }
 

@@ -4,7 +4,6 @@ import { planShape, type SetSituation } from './set-plan.ts'
 import { type StoredSet, setById } from './set-store.ts'
 import { insertWorkload, moveWorkload, type StoredWorkload, workloadById, workloadsOf, workloadsOfSet } from './store.ts'
 
-/** What is known of a set now, without asking the engine. */
 export function situationOf({ db, ownerOf }: Keeping, set: StoredSet): SetSituation {
   const owner = ownerOf(set)
   return {
@@ -16,7 +15,6 @@ export function situationOf({ db, ownerOf }: Keeping, set: StoredSet): SetSituat
   }
 }
 
-/** All that the owner of a set has for its purpose. */
 const workloadsBeside = (db: Keeping['db'], { ownerKind, ownerId, purpose }: StoredSet): StoredWorkload[] =>
   workloadsOf(db, ownerKind, ownerId).filter((workload) => workload.purpose === purpose)
 

@@ -3,12 +3,7 @@ import { forgetWorkload, noteOver } from './ends.ts'
 import type { Keeping } from './keeping.ts'
 import type { StoredWorkload } from './store.ts'
 
-/**
- * Takes a workload off its machine: waits for whoever needs it, stops it, stores the rest of its output, writes down its end and forgets it.
- * Every step can be repeated, so a stop that was cut off starts over.
- *
- * @throws the signal's reason when aborted.
- */
+/** Every step can be repeated, so a stop that was cut off starts over. @throws the signal's reason when aborted. */
 export async function stopWorkload(keeping: Keeping, workload: StoredWorkload): Promise<void> {
   const { engine, signal } = keeping
   const owner = keeping.ownerOf(workload)

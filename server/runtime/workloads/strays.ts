@@ -7,7 +7,6 @@ import type { Database } from 'bun:sqlite'
 import type { Engine, ListedWorkload } from '../../engines/port/port.ts'
 import { tableOf } from '../../platform/db/table.ts'
 
-/** How long a stray goes on running from the first start that found it. */
 export const STRAY_KEPT_MS = 24 * 3_600_000
 
 /** Workers may be in the middle of something. */
@@ -32,7 +31,6 @@ export const hasStrays = (db: Database, serviceId: string): boolean =>
 /** When a stray is ended, in milliseconds since 1970. */
 export const endOf = ({ foundAt }: Stray): number => foundAt + STRAY_KEPT_MS
 
-/** Why there is a stray no more: its time was over, it was to be ended, or it had ended by itself. */
 export type StrayEnd = 'expired' | 'asked' | 'exited'
 
 export interface StrayOptions {
@@ -47,7 +45,6 @@ export interface StrayOptions {
   onEnded(stray: Stray, why: StrayEnd): void
 }
 
-/** Before anything is started: forgets what has ended and nobody knows, and sets strays aside. */
 export async function sortStrays(options: StrayOptions): Promise<void> {
   const { db, engine } = options
   const unknown = (await engine.list()).filter(({ instanceId }) => !options.isKnown(instanceId))
@@ -62,7 +59,6 @@ export async function sortStrays(options: StrayOptions): Promise<void> {
   )
 }
 
-/** Ends the strays whose time is over, and forgets those that ended by themselves. */
 export async function endOldStrays(options: StrayOptions): Promise<void> {
   const { db, now } = options
   for (const stray of straysIn(db)) {
