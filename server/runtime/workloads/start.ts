@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../engines/port/port.ts'
+import { pause } from '../../platform/work/clock.ts'
 import type { Background } from './background.ts'
 import { noteFailedStart } from './ends.ts'
 import type { Keeping } from './keeping.ts'
@@ -7,6 +8,8 @@ import { mayBegin } from './set-plan.ts'
 import { setById } from './set-store.ts'
 import { situationOf } from './shape.ts'
 import { leaveEndpoint, moveWorkload, type StoredWorkload, updateWorkload, workloadById } from './store.ts'
+
+const READY_RETRY_MS = 1000
 
 export async function startWorkload(keeping: Keeping, id: string): Promise<void> {
   const { db, engine, now } = keeping
@@ -100,7 +103,10 @@ async function awaitReady(keeping: Keeping, { id, restarts }: StoredWorkload): P
     const found = await keeping.ownerOf(workload).untilReady?.(workload, AbortSignal.any([signal, ended.signal]))
     if (workloadById(db, id)?.restarts === restarts) moveWorkload(db, { id, phase: 'starting' }, { phase: 'running', ...found })
   } catch (error) {
-    if (!ended.signal.aborted) throw error
+    if (ended.signal.aborted) return
+    // Whoever is told of the end of this wait begins another at once.
+    await pause(keeping, READY_RETRY_MS, signal)
+    throw error
   } finally {
     stopListening()
     if (workload?.setId != null) keeping.changed(workload.setId)

@@ -1,10 +1,10 @@
 import { afterEach, expect, test } from 'vitest'
 import type { WorkloadPolicy } from '../../../../server/runtime/workloads/owner.ts'
-import { type EchoWorld, makeEchoWorld } from './echo.ts'
+import { type EchoOptions, type EchoWorld, makeEchoWorld } from './echo.ts'
 
 let world: EchoWorld
-const given = (restarts: WorkloadPolicy['restarts']) => {
-  world = makeEchoWorld(restarts)
+const given = (restarts: WorkloadPolicy['restarts'], options: Omit<EchoOptions, 'restarts'> = {}) => {
+  world = makeEchoWorld(restarts, options)
   return world
 }
 afterEach(() => world.close())
@@ -231,4 +231,18 @@ test('after a start, what an earlier control plane wrote is not said to be known
   machine.faults.heal()
   await world.pass(10)
   expect([world.sets().isKnown(owner), phases(), told]).toEqual([true, ['pending'], expect.arrayContaining(['echo-1'])])
+})
+
+test('a wait for health that cannot be kept up is begun again after a pause, and not at once', async () => {
+  let waits = 0
+  const untilReady = async () => {
+    waits += 1
+    throw new Error('cannot be asked')
+  }
+  given('always', { untilReady })
+  world.add('a', 'serve')
+  for (let turn = 0; turn < 100; turn++) await world.pass(0)
+  expect([waits, phases()]).toEqual([1, ['starting']])
+  await world.pass(10_000)
+  expect(waits).toBeGreaterThan(1)
 })

@@ -33,6 +33,8 @@ export interface EchoOptions {
   restarts: WorkloadPolicy['restarts']
   /** Whether no two replicas may be beside each other, whatever set they are of. */
   isExclusive?: boolean
+  /** What a replica waits for that is healthy some time after it runs. */
+  untilReady?: WorkloadOwner['untilReady']
 }
 
 /** What owners of the kind remember beside the rows. */
@@ -45,7 +47,7 @@ interface EchoMemory {
 }
 
 /** An owner of its own kind: all that it takes is this policy. */
-export const echoOwner = ({ restarts, isExclusive = false }: EchoOptions, memory: EchoMemory): WorkloadOwner => ({
+export const echoOwner = ({ restarts, isExclusive = false, untilReady }: EchoOptions, memory: EchoMemory): WorkloadOwner => ({
   ownerKind: 'echo',
   purpose: 'echo',
   policy: { restarts },
@@ -62,6 +64,7 @@ export const echoOwner = ({ restarts, isExclusive = false }: EchoOptions, memory
   onEnd: ({ id }, { kind }) => void memory.ends.set(id, [...(memory.ends.get(id) ?? []), kind]),
   onFreezeFailed: ({ id }) => void memory.freezesFailed.push(id),
   graceMs: () => 1000,
+  ...(untilReady && { untilReady }),
 })
 
 export interface EchoWorldState {
