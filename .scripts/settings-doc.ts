@@ -15,8 +15,8 @@ that names it.
 $ sudo sh -c 'set -a; . /etc/cpd/cpd.env; cpd config'
 \`\`\`
 
-\`cpd upgrade\`, \`cpd doctor\`, \`cpd stop\` and \`cpd audit verify\` read their environment in the same way. Where the data is not in \`/var/lib/cpd\`, give
-them \`--data <folder>\`.
+\`cpd upgrade\`, \`cpd doctor\`, \`cpd stop\`, \`cpd strays\` and \`cpd audit verify\` read their environment in the same way. Where the data is not in
+\`/var/lib/cpd\`, give them \`--data <folder>\`.
 
 This page is written by \`bun .scripts/settings-doc.ts\`. Defaults are those of a server that root starts.
 `

@@ -17,7 +17,7 @@ interface EndFlags {
 /** What an older database that was put back does not know runs on for a day: these commands show it to the operator and end it earlier. */
 export const straysCommand = (): Command =>
   new Command('strays')
-    .description('What runs here though the database does not know it, as after an older one was put back')
+    .description('List or end what runs here though the database does not know it, as after an older one was put back')
     .addCommand(listCommand(), { isDefault: true })
     .addCommand(endCommand())
 
