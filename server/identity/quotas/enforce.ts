@@ -2,7 +2,7 @@ import { AppError } from '../../../shared/error.ts'
 import type { QuotaName } from '../../../shared/quota.ts'
 import type { IdentityContext } from '../context.ts'
 import { readSeeded } from '../memberships/seeded.ts'
-import { exceeded, type Limits, limitsOf } from './limits.ts'
+import { exceededQuota, type Limits, limitsOf } from './limits.ts'
 import { ownLimits, storedUsage, workspacesMadeBy } from './store.ts'
 
 export type QuotaDeps = LimitDeps & UsageDeps
@@ -29,7 +29,7 @@ export function withinQuotas<T>(context: QuotaDeps, workspaceId: string, change:
     const before = usageOf(context, workspaceId)
     const result = change()
     const after = usageOf(context, workspaceId)
-    const name = exceeded(limits, before, after)
+    const name = exceededQuota(limits, before, after)
     if (name !== undefined) throw tooMuch({ workspaceId, name, limit: limits[name] ?? 0, used: before[name], wanted: after[name] })
     return result
   })()

@@ -36,5 +36,6 @@ export function limitsOf({ own, configured, isOperators, machine }: LimitSources
   return { ...(isOperators ? {} : usualLimits(machine)), ...configured, ...own }
 }
 
-export const exceeded = (limits: Limits, before: Record<QuotaName, number>, after: Record<QuotaName, number>): QuotaName | undefined =>
+/** The first quota that a change would take more of than is allowed; whoever is above a limit already may still give back. */
+export const exceededQuota = (limits: Limits, before: Record<QuotaName, number>, after: Record<QuotaName, number>): QuotaName | undefined =>
   allQuotas.find((name) => after[name] > before[name] && after[name] > (limits[name] ?? Number.POSITIVE_INFINITY))

@@ -15,14 +15,14 @@ const workspaces = tableOf<StoredDetails>('workspaces', {
   deletedAt: 'deleted_at',
 })
 
-/** The workspace of this id, whosoever it is, also one that is being deleted. */
+/** The workspace of this id, whoever is in it, one that is being deleted included. */
 export const findDetails = (db: Database, id: string): StoredDetails | undefined => workspaces.get(db, 'WHERE id = $id', { id })
 
 /** Changes the name of a workspace, and whether its members need a second factor. */
 export const updateDetails = (db: Database, id: string, rules: Pick<StoredDetails, 'name' | 'requiresTwoFactor'>): void =>
   void workspaces.update(db, { id }, rules)
 
-/** Begins a deletion: members, keys, invites and roles go with it, so nobody has a way in. Belongs into a transaction. */
+/** Begins a deletion: members, keys, invites and roles go with it, so nobody has a way in. Belongs in a transaction. */
 export function markWorkspaceDeleted(db: Database, id: string, now: number): void {
   workspaces.update(db, { id }, { deletedAt: now })
   for (const table of ['members', 'api_keys', 'invites', 'roles']) db.query(`DELETE FROM ${table} WHERE workspace_id = ?`).run(id)

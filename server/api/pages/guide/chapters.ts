@@ -35,6 +35,6 @@ export const chapters: readonly Chapter[] = [
   { slug: 'security', summary: 'What is promised, how it is kept, and how to prove it.', text: security },
   { slug: 'measurements', summary: 'How fast it is, beside its peers on the same machine.', text: measurements },
   { slug: 'decisions', summary: 'What was decided, and why.', text: decisions },
-  { slug: 'contributing', summary: 'How to add a resource, a setting, an engine, a builder, a kind of owner or a type of service.', text: contributing },
+  { slug: 'contributing', summary: 'How to add a resource, a setting, an engine, an owner or a type of service.', text: contributing },
   { slug: 'changelog', summary: 'What changed, newest first.', text: changelog },
 ]

@@ -9,7 +9,7 @@ export interface Shown {
   width: 'narrow' | 'wide'
   /** Name of who is logged in. */
   viewer: string | undefined
-  /** Paths of style sheets beside the one of all pages. */
+  /** Paths of style sheets beside the one that all pages have. */
   styles: readonly string[]
   headers: Record<string, string>
 }

@@ -221,7 +221,7 @@ function namesOf({ claim }: Pick<Parts, 'claim'>, services: readonly LinkedServi
 
 const LINKS_FILE = 'links.json'
 
-/** So that an engine that starts changes nothing for the instances it adopts until it is told anew. */
+/** An engine that starts reads them again, and changes nothing for the instances it adopts until it is told anew. */
 function saveLinks(directory: string, services: readonly LinkedService[]): void {
   replaceFileSync(join(directory, LINKS_FILE), JSON.stringify(services), { isDurable: false })
 }
