@@ -5,12 +5,13 @@ CREATE TABLE cursors (
   cursor TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Outputs were known by their path, which ends in <service>/output/<name>.log.
+-- Outputs were known by their path, which ends in <service>/output/<name>.log. A data directory that was moved, or is given as another path to the
+-- same place, has left several of one output: the furthest is taken.
 WITH
-  files AS (SELECT path, file || ':' || offset AS cursor, rtrim(path, replace(path, '/', '')) AS folder FROM positions),
+  files AS (SELECT path, file || ':' || offset AS cursor, offset, rtrim(path, replace(path, '/', '')) AS folder FROM positions),
   folders AS (SELECT *, rtrim(folder, '/') AS place FROM files),
   services AS (SELECT *, rtrim(rtrim(place, replace(place, '/', '')), '/') AS service FROM folders)
-INSERT INTO cursors (source, cursor)
+INSERT OR REPLACE INTO cursors (source, cursor)
 SELECT
   CASE
     WHEN path LIKE '%/output/%.log' AND place LIKE '%/output'
@@ -19,6 +20,7 @@ SELECT
     ELSE path
   END,
   cursor
-FROM services;
+FROM services
+ORDER BY offset;
 
 DROP TABLE positions;

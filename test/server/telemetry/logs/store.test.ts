@@ -282,6 +282,25 @@ describe('reopening', () => {
     store.close()
   })
 
+  test('goes on where the furthest reader has stopped, of one output that was known by several paths to the data directory', () => {
+    const path = join(fixture.dir, 'before.db')
+    const db = new Database(path, { create: true })
+    db.run(readFileSync(join(import.meta.dirname, '../../../../server/telemetry/logs/migrations/0001_initial.sql'), 'utf8'))
+    const known: [string, number][] = [
+      ['/srv/data/services/srv-a/output/srv-a-1.log', 1005],
+      ['data/services/srv-a/output/srv-a-1.log', 99],
+      ['./data/services/srv-b/output/srv-b-1.log', 20],
+      ['/srv/data/services/srv-b/output/srv-b-1.log', 3],
+    ]
+    for (const [file, offset] of known) db.run('INSERT INTO positions VALUES (?, ?, ?)', [file, '1:2:3', offset])
+    db.run('PRAGMA user_version = 1')
+    db.close()
+    const store = openLogStore(path)
+    expect(store.cursor('srv-a/srv-a-1')).toBe('1:2:3:1005')
+    expect(store.cursor('srv-b/srv-b-1')).toBe('1:2:3:20')
+    store.close()
+  })
+
   test('a database of a newer executable is refused', () => {
     const db = new Database(fixture.path)
     db.run('PRAGMA user_version = 99')
