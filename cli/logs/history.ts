@@ -12,9 +12,14 @@ export async function lastLogs(
 ): Promise<Log[]> {
   const newest: Log[] = []
   let query: LogQuery = { ...filters, direction: 'backward' }
+  let areAllWanted = true
   while (newest.length < count) {
-    const page = await client.call('listLogs', { query: { ...query, limit: Math.min(MAX_PAGE_ITEMS, count - newest.length) } })
-    newest.push(...page.logs.filter(isWanted))
+    const limit: number = areAllWanted ? Math.min(MAX_PAGE_ITEMS, count - newest.length) : MAX_PAGE_ITEMS
+    const page = await client.call('listLogs', { query: { ...query, limit } })
+    const wanted = page.logs.filter(isWanted)
+    newest.push(...wanted)
+    // Thousands may stand between two that are wanted.
+    areAllWanted &&= wanted.length === page.logs.length
     if (!page.hasMore) break
     query = { ...query, startTime: page.nextStartTime, endTime: page.nextEndTime }
   }

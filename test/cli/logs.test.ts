@@ -139,6 +139,17 @@ describe('history', () => {
     expect((await on(stored(() => all))(['logs', 'web'])).stdout).toContain(' build line 2\n')
   })
 
+  test('remarks that are not wanted are passed over by whole pages', async () => {
+    const labelsOf = (type: string): Log['labels'] => [
+      { name: 'type', value: type },
+      { name: 'instance', value: `${serviceId}-0a1b2` },
+    ]
+    const held = Array.from({ length: 400 }, (_, number) => line(number, labelsOf(number % 399 === 0 ? 'build' : 'platform')))
+    const { stdout } = await on(stored(() => held))(['logs', 'web', '--type', 'build', '-n', '2'])
+    expect(numbersIn(stdout)).toEqual([0, 399])
+    expect(server.received.filter(({ id }) => id === 'listLogs').length).toBeLessThanOrEqual(5)
+  })
+
   test('--json prints one object a line, inert as well', async () => {
     const hostile = { ...line(1), message: 'a\u009b2Jb\u202ec' }
     const { stdout } = await on(stored(() => [hostile]))(['logs', 'web', '--json'])
