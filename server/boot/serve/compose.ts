@@ -98,7 +98,8 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   const engine = parts.engine ?? (await openEngine(basis, hostServices))
   const building = await openBuilding(options, { ...basis, engine })
   const onError = (error: unknown) => log.error('logs not collected', describeError(error))
-  const collector = createCollector({ store: kept.logStore, onError })
+  // A version that fails its trial has its log database replaced by that of before, which is to find what was written since.
+  const collector = createCollector({ store: kept.logStore, keepsSources: options.isOnTrial === true, onError })
   const telemetry = ownTelemetry ?? startTelemetry({ ...basis, ...kept, engine, collector })
   const base = {
     ...basis,

@@ -16,6 +16,8 @@ export interface CollectorOptions {
   pollMs?: number
   maxLineBytes?: number
   maxUnreadBytes?: number
+  /** Whether sources keep what is stored of them, for whoever may have to begin again where an earlier database has stopped. */
+  keepsSources?: boolean
   onError?: (error: unknown) => void
 }
 
@@ -37,7 +39,8 @@ const BATCH_LINES = 4000
 const RETRY_MS = 1000
 
 export function createCollector(options: CollectorOptions): Collector {
-  const { store, pollMs = DEFAULT_POLL_MS, onError = () => {} } = options
+  const { store, pollMs = DEFAULT_POLL_MS, keepsSources = false, onError = () => {} } = options
+  const storing: Storing = { store, keepsSources }
   const limits: TailLimits = {
     maxLineBytes: options.maxLineBytes ?? MAX_LINE_BYTES,
     maxUnreadBytes: options.maxUnreadBytes ?? DEFAULT_MAX_UNREAD_BYTES,
@@ -51,7 +54,7 @@ export function createCollector(options: CollectorOptions): Collector {
 
   const schedule = (delayMs: number) => {
     timer = setTimeout(() => {
-      pumping = poll([...tails.values()], { forMs: pollMs, isWanted, reading, store, limits, onError }).then(
+      pumping = poll([...tails.values()], { forMs: pollMs, isWanted, reading, storing, limits, onError }).then(
         (isDone) => next(isDone ? pollMs : 0),
         (error: unknown) => {
           onError(error)
@@ -72,7 +75,7 @@ export function createCollector(options: CollectorOptions): Collector {
     for (;;) {
       const step = await readTail(tail, limits, { isFinal, now: Date.now(), isDrain: true })
       if (step === undefined || tails.get(tail.followed.key) !== tail) return
-      if ((await storeSteps(store, [step])) > 0) {
+      if ((await storeSteps(storing, [step])) > 0) {
         left = (left ?? step.unreadBytes) - step.takenBytes
         if (!step.hasMore || left <= 0) return
       }
@@ -121,7 +124,7 @@ interface Poll {
   forMs: number
   isWanted: (tail: Tail) => boolean
   reading: { isUnderWay: boolean }
-  store: LogStore
+  storing: Storing
   limits: TailLimits
   onError: (error: unknown) => void
 }
@@ -155,7 +158,7 @@ async function storeSome(due: readonly Tail[], batch: Poll): Promise<Tail[]> {
   }
   // Reading takes its time, in which an output may have been removed.
   await storeSteps(
-    batch.store,
+    batch.storing,
     steps.filter(({ tail }) => batch.isWanted(tail)),
   )
   return [...due.slice(read), ...steps.filter((step) => step.hasMore).map((step) => step.tail)]
@@ -174,8 +177,13 @@ async function readOrReport(tail: Tail, { limits, reading, onError }: Poll): Pro
   }
 }
 
+interface Storing {
+  store: LogStore
+  keepsSources: boolean
+}
+
 /** Stores those steps that begin where their tails still stand: a poll and a drain may have read the same. Returns how many. */
-async function storeSteps(store: LogStore, steps: readonly TailStep[]): Promise<number> {
+async function storeSteps({ store, keepsSources }: Storing, steps: readonly TailStep[]): Promise<number> {
   const fresh = steps.filter(({ tail, from }) => tail.cursor === from)
   if (fresh.length < steps.length) for (const step of steps) step.tail.isBehind ||= !fresh.includes(step)
   if (fresh.length === 0) return 0
@@ -184,6 +192,7 @@ async function storeSteps(store: LogStore, steps: readonly TailStep[]): Promise<
     fresh.map(({ tail, cursor }) => ({ key: tail.followed.key, cursor })),
   )
   for (const step of fresh) commitTail(step)
+  if (keepsSources) return fresh.length
   for (const { tail } of fresh) if (tail.unreleasedBytes >= RELEASE_BYTES) await giveBack(store, tail)
   return fresh.length
 }

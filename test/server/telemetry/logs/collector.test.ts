@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite'
 import {
   appendFileSync,
   existsSync,
@@ -44,6 +45,12 @@ function collect(options: Partial<CollectorOptions> = {}): Collector {
 const output = (over: Partial<FollowedFile> = {}) => followedFile({ path, ...over })
 const messages = () => live.map((line) => line.message)
 
+function copyDatabase(from: string, to: string): void {
+  const db = new Database(from, { readonly: true, strict: true })
+  db.query('VACUUM INTO $to').run({ to })
+  db.close()
+}
+
 async function storedMessages(store = fixture.store): Promise<string[]> {
   const test = compileFilter({ resource: 'any' })
   const found: string[] = []
@@ -54,6 +61,27 @@ async function storedMessages(store = fixture.store): Promise<string[]> {
   }
   return found
 }
+
+describe('a database that is put back', () => {
+  test('finds all lines that a collector has stored since, where that one keeps its sources', async () => {
+    collect({ pollMs: 10_000 }).follow(output())
+    appendFileSync(path, 'one\n')
+    await collectors[0]?.flush(path)
+    const before = join(fixture.dir, 'before.db')
+    copyDatabase(fixture.path, before)
+    const newer = collect({ pollMs: 10_000, keepsSources: true })
+    newer.follow(output())
+    appendFileSync(path, 'two\nthree\n')
+    await newer.flush(path)
+    const store = openLogStore(before)
+    const older = collect({ pollMs: 10_000, store })
+    older.follow(output())
+    appendFileSync(path, 'four\n')
+    await older.flush(path)
+    expect(await storedMessages(store)).toEqual(['one', 'two', 'three', 'four'])
+    store.close()
+  })
+})
 
 describe('following', () => {
   test('stores finished lines as they are written, also of a file that does not exist yet', async () => {
