@@ -35,10 +35,10 @@ export function recordClosed(context: AppContext, shell: RecordedShell, { end, o
   }
 }
 
-/** Shells end with their control plane, so what an earlier one left open is over at the next start. */
-export function recordLost(context: Pick<AppContext, 'db' | 'now'>): void {
+/** Shells end with their control plane, so what an earlier one left open is over at the next start. This one answers by then, and may have opened some. */
+export function recordLost(context: Pick<AppContext, 'db' | 'now' | 'shells'>): void {
   for (const { id, ownerId: serviceId, spec } of workloadsFor(context.db, SHELL.purpose))
-    endRow(context, { id, serviceId, details: { ...spec, reason: 'The control plane ended' } })
+    if (!context.shells.has(id)) endRow(context, { id, serviceId, details: { ...spec, reason: 'The control plane ended' } })
 }
 
 interface EndedShell {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { serviceById } from '../../../../server/apps/services/store.ts'
 import { type RecordedShell, recordClosed, recordLost, recordOpened } from '../../../../server/apps/shells/record.ts'
+import { workloadById } from '../../../../server/runtime/workloads/store.ts'
 import { type Platform, startPlatform } from '../../../support/platform.ts'
 import { makeService } from '../../../support/service.ts'
 
@@ -49,4 +50,21 @@ test('of a service that shells are opened in again and again the latest events a
   recordClosed(platform.context, shell, end)
   expect(eventsOf('shell_opened').length + eventsOf('shell_closed').length).toBe(KEPT_EVENTS)
   expect(eventsOf('shell_closed').at(-1)).toMatchObject({ shellId: 'first', exitCode: 0 })
+})
+
+test('a shell that is opened while the start still sorts out what was left has its row, and no end is made up for it', () => {
+  const opened = { ...shell, shellId: 'early' }
+  const leave = platform.context.shells.take({
+    shellId: opened.shellId,
+    serviceId: shell.service.id,
+    workspaceId: shell.service.workspaceId,
+    end() {},
+  })
+  recordOpened(platform.context, opened)
+  recordLost(platform.context)
+  expect(workloadById(platform.db, 'early')?.phase).toBe('running')
+  leave()
+  recordClosed(platform.context, opened, end)
+  const ends = eventsOf('shell_closed').filter(({ shellId }) => shellId === 'early')
+  expect(ends).toEqual([expect.objectContaining({ exitCode: 0 })])
 })
