@@ -7,6 +7,8 @@ export function configCommand(): Command {
   return command.action(() => {
     const rows = describeConfig(configOf(command))
     const width = Math.max(...rows.map(({ name }) => name.length))
-    for (const { name, value, help } of rows) process.stdout.write(`${name.padEnd(width)}  ${value}\n${' '.repeat(width)}  # ${help}\n`)
+    const entries = rows.map(({ name, value, help }) => `${name.padEnd(width)}  ${value}\n${' '.repeat(width)}  # ${help}\n`)
+    // One write, since whoever reads a pipe may have enough of its beginning, as `head` has.
+    process.stdout.write(entries.join(''))
   })
 }
