@@ -2,7 +2,6 @@ import type { Runtime } from '../../shared/service-details.ts'
 import type { Stack } from '../platform/stack.ts'
 import { shellWord } from './shell-word.ts'
 
-/** How what was built is started; a release keeps it. */
 export interface Launch {
   runtime: Runtime | 'shell' | 'static'
   /** Empty for what is only published. */

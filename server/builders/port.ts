@@ -17,14 +17,12 @@ export interface BuildSettings {
 }
 
 export interface Source {
-  /** The digest of the upload. */
   sha256: string
   /** Lays its files into a folder, which it makes. @throws AppError saying why it cannot be unpacked; the signal's reason when aborted. */
   unpack(into: string, signal: AbortSignal): Promise<void>
 }
 
 export interface RunnableStep {
-  /** Names it among the steps of its build. */
   name: string
   command: string
   /** The folder below the build's own that it begins in. */
@@ -61,7 +59,6 @@ export interface BuildRequest {
 }
 
 export interface BuiltRelease {
-  /** The digest under which the built files are kept. */
   artifact: string
   launch: Launch
 }

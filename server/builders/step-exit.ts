@@ -15,7 +15,6 @@ function describeFailure(command: string, exit: StepExit): string {
 
 const SHOWN_COMMAND_LENGTH = 200
 
-/** A command as it is told in the log of its build. */
 export function firstLine(command: string): string {
   const line = command.split('\n', 1)[0] ?? ''
   return line.length > SHOWN_COMMAND_LENGTH || line !== command ? `${line.slice(0, SHOWN_COMMAND_LENGTH)} …` : line

@@ -34,10 +34,7 @@ interface Choice {
   toolchains: Toolchains
 }
 
-/**
- * The package manager that the project was made with, by its lock file, else by `packageManager`; Bun where there is no Node.js or the
- * service wants Bun, as it reads the lock files of the others.
- */
+/** By its lock file, else by `packageManager`; Bun without Node.js or where it is wanted, as it reads the lock files of the others. */
 export function choosePackageManager({ files, pkg, runtime, toolchains }: Choice): PackageManager {
   const lock = lockFiles.find(([path]) => files.has(path))
   const field = /^(npm|pnpm|yarn|bun)@/.exec(pkg.packageManager ?? '')?.[1]

@@ -16,7 +16,6 @@ export function pythonRequirements(files: SourceView): Set<string> {
   return new Set(names.filter((name) => name !== undefined))
 }
 
-/** Modules that usually hold the application object, in the order they are tried. */
 const APP_MODULES = ['app', 'main', 'wsgi', 'asgi', 'server', 'application']
 
 function djangoStart(files: SourceView): string | undefined {

@@ -9,10 +9,7 @@ interface FakeBuilderOptions {
 
 const stack: Stack = { kind: 'host', folders: [], searchPath: [] }
 
-/**
- * A builder in memory, for tests. A service's settings say all of what it builds: the build command is run as the one step, the start
- * command is what is released, and the digest follows from both and the upload. No source is unpacked.
- */
+/** A builder in memory, for tests: the build command is its one step, and the digest follows from the settings and the upload. */
 export const createFakeBuilder = ({ keep }: FakeBuilderOptions): Builder => ({
   async build(request) {
     const { owner, source, settings, signal } = request

@@ -29,7 +29,6 @@ export interface TreeBuilderOptions {
   keep(serviceId: string, folder: string, signal: AbortSignal): Promise<string>
 }
 
-/** Builds sources in folders of this machine, with the toolchains that stand on it. */
 export async function openTreeBuilder(options: TreeBuilderOptions): Promise<Builder> {
   const { paths, executable } = options
   if (executable !== undefined) await ensureSelfToolchain({ dir: paths.toolchain, executable })

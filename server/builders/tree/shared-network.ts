@@ -1,8 +1,6 @@
 const LOOPBACK_URL = /\/\/(?:[^@/\s]*@)?(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?=[:/]|$)/i
 
-/**
- * The variable by which the operator sends builds to a proxy on this machine's loopback, which a network of their own would keep them from.
- */
+/** By this variable builds are sent to a proxy on loopback, which a network of their own would keep them from. */
 export const loopbackVariable = (passed: Readonly<Record<string, string>>): string | undefined =>
   Object.entries(passed).find(([, value]) => LOOPBACK_URL.test(value))?.[0]
 

@@ -10,7 +10,6 @@ interface Timer {
   run: () => void
 }
 
-/** The first moment of a test clock. */
 const START_AT = Date.UTC(2030, 0, 1)
 
 /** A clock of whole milliseconds that stands still until it is told to go on. `settled` returns when all has happened that what was called has set going. */

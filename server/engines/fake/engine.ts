@@ -19,11 +19,8 @@ const ABLE_TO_ALL: Capabilities = {
 type HasArtifact = (serviceId: string, digest: string) => boolean
 
 export interface FakeEngineOptions {
-  /** Absent: it has all files. */
   hasArtifact?: HasArtifact
-  /** In place of what it can do otherwise. */
   capabilities?: Partial<Capabilities>
-  /** What its volumes can; absent: all. */
   volumes?: VolumeCapabilities
 }
 

@@ -13,9 +13,7 @@ export type Call =
   | 'listOutputs'
   | `volumes.${VolumeCall}`
 
-/** What befalls the next call of a kind. */
 export type Fault =
-  /** The answer comes so much later. */
   | { kind: 'slow'; delayMs: number }
   /** The call takes effect, and the caller is told that it failed. */
   | { kind: 'lost' }
@@ -34,9 +32,7 @@ export interface Faults {
 }
 
 export interface FaultyCalls extends Faults {
-  /** Makes a call with whatever is to befall it. */
   around<T>(call: Call, act: () => Promise<T>): Promise<T>
-  /** Resolves when there is no partition. */
   reachable(): Promise<void>
 }
 

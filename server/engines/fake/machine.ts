@@ -9,7 +9,6 @@ import { createFakeOutputs, type FakeOutputs } from './output.ts'
 import { Program } from './program.ts'
 import type { Workload } from './workload.ts'
 
-/** One workload of the machine, running or ended. */
 export interface Run extends Workload {
   address: string
   startedAt: number
@@ -52,12 +51,10 @@ export interface FakeMachine {
   restart(options: { forgets: boolean }): void
   /** Everything ends and nobody sees how; the records stay. */
   reboot(): void
-  /** What engines know, by id. */
   readonly runs: Map<string, Run>
   readonly volumes: Map<string, FakeVolume>
   /** Begins a workload, at an address of its own unless it is given one. */
   begin(workload: Workload & { address?: string }): Run
-  /** A port that no workload was told before. */
   freePort(): number
   onEnd(listener: (run: Run) => void): () => void
 }

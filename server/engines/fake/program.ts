@@ -42,7 +42,6 @@ const ANY_PATH = '*'
 
 const encode = (text: string) => new TextEncoder().encode(text)
 
-/** A program from its start, at the clock's next moment, to its end. */
 export class Program {
   readonly ports = new Set<number>()
   readonly #answers = new Map<string, string>()
@@ -62,7 +61,6 @@ export class Program {
     this.#cancel = options.clock.after(0, () => this.#goOn())
   }
 
-  /** Asks it to end in its own way. */
   terminate(): void {
     if (this.#onTerm === 'die') this.#end({ signal: 'SIGTERM' })
     else if (this.#onTerm !== 'ignore') {
@@ -71,7 +69,6 @@ export class Program {
     }
   }
 
-  /** Ends it by this signal, whatever it wants. */
   kill(signal: string): void {
     this.#end({ signal })
   }
@@ -82,7 +79,6 @@ export class Program {
     return this.#isFrozen || answer === 'nothing' ? undefined : { status: Number(answer), text: this.#says }
   }
 
-  /** Ends it as if by itself. */
   crash(end: Partial<End>): void {
     this.#end(end)
   }

@@ -11,7 +11,6 @@ export interface Workload {
   env: Record<string, string>
   /** What it is told as its port; absent where it listens nowhere. */
   port?: number
-  /** Under which name its output is kept. */
   outputName: string
   volumeId?: string
   onOutput?(bytes: Uint8Array): void

@@ -14,7 +14,6 @@ export function checkPlainId(id: string): void {
 }
 
 interface Checked {
-  /** Ids of the workload and of its service. */
   ids: readonly string[]
   command: string
   env: Record<string, string>

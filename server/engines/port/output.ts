@@ -26,9 +26,7 @@ export interface OutputPart {
   bytes: Uint8Array
   /** How far the output is read when only so many of `bytes` are taken. */
   cursorAt(count: number): Cursor
-  /** Passed over because of `newestBytes`. */
   skippedBytes: number
-  /** So much can be read after `bytes`. */
   unreadBytes: number
   /** Before `bytes` something is missing for good that was never read: the engine could not keep it for so long. */
   hasGap?: true

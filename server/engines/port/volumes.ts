@@ -10,7 +10,6 @@ export interface VolumeKind {
   isBounded: boolean
 }
 
-/** What differs between engines in how they keep volumes. */
 export interface VolumeCapabilities {
   /** Kinds that workloads can be given; the first is that of new volumes. */
   kinds: readonly [VolumeKind, ...VolumeKind[]]

@@ -10,7 +10,6 @@ interface Restore {
   sizeGb: number
 }
 
-/** Copies a snapshot beside today's content, of the size that the volume has now. */
 export async function readyRestore(places: VolumePlaces, { key, sizeGb }: Restore): Promise<void> {
   const isImage = isImageAt(places)
   const ready = `${contentOf(places)}${READY}`

@@ -24,9 +24,7 @@ export interface Room {
 }
 
 export interface ProcessVolumesOptions {
-  /** Each volume has a folder of its own in here. */
   dir: string
-  /** How a volume comes to its path on this machine. */
   mounts: VolumeMounts
   /** Folders that workloads need as they are, at whose places no volume can be. */
   needed: readonly string[]
@@ -51,7 +49,6 @@ const KINDS: Record<VolumeMounts, Volumes['capabilities']['kinds']> = { images: 
 const SNAPSHOT = { what: 'the snapshot', advice: 'Delete older ones, or free some space.' }
 const MEASURE_TIMEOUT_MS = 5000
 
-/** Folders and images of file systems below one folder of this machine. */
 export function openVolumes({ dir, mounts, needed, room }: ProcessVolumesOptions): ProcessVolumes {
   const placesIn = (id: string) => placesOf(dir, id)
   return {
