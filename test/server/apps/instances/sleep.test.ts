@@ -91,7 +91,7 @@ describe.each(['freeze', 'stop'] as const)('a service that is to %s while it is 
     const failures: string[] = []
     for (let round = 0; round < 8; round++) {
       await until('it begins to fall asleep', async () => (await sleeper.service()).serviceDetails.asleepAt !== undefined)
-      const load = startLoad({ port: ports.http, host: hostOf(sleeper), ratePerSecond: 200 })
+      const load = startLoad({ port: ports.http, host: hostOf(sleeper), ratePerSecond: 50 })
       await load.answered(20)
       await load.stop()
       failures.push(...load.failures())
