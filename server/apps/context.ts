@@ -40,11 +40,9 @@ export interface AppContext extends IdentityContext {
   readonly config: IdentityContext['config'] & AppSettings & BuilderSettings & IngressSettings & RuntimeSettings
   readonly paths: Paths
   readonly engine: Engine
-  /** The way to what instances listen at. */
   readonly dial: Dial
   readonly artifacts: Artifacts
   readonly builder: Builder
-  /** What is desired of the engine, and what is reported. */
   readonly sets: Sets
   readonly ingress: IngressClient
   readonly routes: Publisher

@@ -9,7 +9,6 @@ type Writer = Pick<AppContext, 'outputLogs'>
 
 const BUILD = '.build'
 
-/** What the output of a deploy's build and pre-deploy command is called. */
 export const deployOutputName = ({ id }: Pick<StoredDeploy, 'id'>): string => `${id}${BUILD}`
 
 /** The deploy whose output is called so, or undefined for an output of something else. */

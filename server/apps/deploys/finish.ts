@@ -13,7 +13,7 @@ export interface Ending {
   reason?: string
 }
 
-/** Writes a deploy's end down. The only place where one ends; belongs into the transaction of what ended it. */
+/** Writes a deploy's end down. The only place where one ends; belongs in the transaction of what ended it. */
 export function endDeploy(
   context: Pick<AppContext, 'db' | 'now'>,
   { deploy, owner }: { deploy: StoredDeploy; owner: Pick<Owner, 'id' | 'workspaceId'> },

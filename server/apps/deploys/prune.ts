@@ -34,7 +34,6 @@ export async function pruneReleases(context: Pruner, serviceId: string): Promise
   for (const name of namesIn(own.trash)) await removeTree(join(own.trash, name))
 }
 
-/** Prunes when nothing that runs or waits is of this release any more. */
 export async function pruneIfUnused(context: Pruner, serviceId: string, releaseId: string): Promise<void> {
   const users = [...instancesOf(context.db, serviceId), ...openJobs(context.db, serviceId)]
   if (!users.some((user) => user.releaseId === releaseId)) await pruneReleases(context, serviceId)

@@ -34,7 +34,7 @@ function refuseOwner({ type, numInstances }: Taker, at: (field: string) => strin
     throw new AppError('conflict', `The service has ${numInstances} instances, and a disk can be had by one alone. Scale it to 1 first.`)
 }
 
-/** Belongs into the transaction that made or found the service. */
+/** Belongs in the transaction that made or found the service. */
 export function addDisk(context: AppContext, service: StoredService, { name, mountPath, sizeGB }: NewDisk): StoredDisk {
   const { id: serviceId, workspaceId, uid } = service
   const present = diskOfService(context.db, serviceId)

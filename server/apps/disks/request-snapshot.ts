@@ -4,7 +4,6 @@ import type { AppContext } from '../context.ts'
 import { insertSnapshot } from './snapshot-store.ts'
 import type { StoredDisk } from './store.ts'
 
-/** Writes down that a snapshot is to be taken, and returns its key. */
 export function requestSnapshot({ db, now }: Pick<AppContext, 'db' | 'now'>, disk: StoredDisk, origin: SnapshotOrigin): string {
   const createdAt = now()
   const key = newId('diskSnapshot', createdAt)

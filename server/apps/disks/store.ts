@@ -65,7 +65,7 @@ export function insertDisk(db: Database, disk: NewDisk): void {
   disks.insert(db, { ...disk, status: 'creating', updatedAt: disk.createdAt })
 }
 
-/** A disk by id, whosoever it is: for the platform's own work. */
+/** A disk by id, whoever has it: for the platform's own work. */
 export const diskById = (db: Database, id: string): StoredDisk | undefined => disks.get(db, 'WHERE id = $id', { id })
 
 /** A disk of this workspace that is not being deleted; undefined where it has none of this id. */

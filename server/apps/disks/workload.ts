@@ -22,7 +22,6 @@ export function diskForInstance({ db, engine }: Pick<AppContext, 'db' | 'engine'
 
 const KINDS: Record<StoredDisk['kind'], string> = { image: 'a file system in a file', folder: 'a folder' }
 
-/** The volume of a disk, as the engine is told of it. */
 export const volumeOf = (disk: StoredDisk): DiskOfInstance => ({ volume: mountOf(disk) })
 
 const mountOf = ({ id, mountPath }: StoredDisk) => ({ volumeId: id, mountPath })

@@ -27,7 +27,7 @@ export interface NewEvent {
   now: number
 }
 
-/** Writes down that something happened to an owner; belongs into the transaction that made it happen. */
+/** Writes down that something happened to an owner; belongs in the transaction that made it happen. */
 export function recordEvent(db: Database, { owner, type, details = {}, now }: NewEvent): void {
   const { id: serviceId, workspaceId } = owner
   const timestamp = new Date(now).toISOString()

@@ -38,7 +38,6 @@ export interface Situation {
   sleep: SleepState
   /** Sets that are being dropped are among them. */
   sets: readonly ServiceSet[]
-  /** What was reported of them last. */
   instances: readonly StoredInstance[]
   hasJobs: boolean
   healthTimeoutMs: number

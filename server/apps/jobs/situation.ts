@@ -3,7 +3,6 @@ import { diskOfService } from '../disks/store.ts'
 import type { StoredService } from '../services/store.ts'
 import type { JobSituation } from './plan.ts'
 
-/** Whether a job of a service may begin now. */
 export const mayRun = (context: Pick<AppContext, 'db'>, service: StoredService): boolean =>
   service.suspendedAt === null && service.deletedAt === null && diskStateOf(context, service) === 'ready'
 

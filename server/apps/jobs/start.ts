@@ -6,7 +6,6 @@ import type { StoredService } from '../services/store.ts'
 import { JOB, jobById, updateJob } from '../workloads/job-store.ts'
 import { endJob, recordStart } from './finish.ts'
 
-/** Has a job run that waits, in the release that is live. */
 export function startJob(context: AppContext, service: StoredService, jobId: string): void {
   const { db } = context
   inOneChange(db, () => {

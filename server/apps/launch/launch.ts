@@ -15,9 +15,6 @@ type InstanceFacts = Omit<PlatformFacts, 'secretsDir' | 'port'>
 
 const MIB = 1024 * 1024
 
-/** Where an instance's output goes. */
-
-/** Everything the engine needs to start an instance. */
 export async function prepareInstance(
   context: AppContext,
   { service, release, instance }: { service: StoredService; release: StoredRelease; instance: StoredInstance },
@@ -66,7 +63,6 @@ export function workloadIn(
   }
 }
 
-/** Whom the engine is told that a workload belongs to. */
 export const ownerOf = ({ id, workspaceId, uid }: Pick<StoredService, 'id' | 'workspaceId' | 'uid'>): Owner => ({
   serviceId: id,
   workspaceId,
@@ -107,7 +103,6 @@ export const baseEnv = ({ home, searchPath }: Pick<View, 'home' | 'searchPath'>)
   LANG: 'C.UTF-8',
 })
 
-/** What a plan gives an instance. */
 export const limitsOf = (plan: PlanName): Limits => {
   const { cpu, memoryMb, pids } = plans[plan]
   return { cpu, memoryBytes: memoryMb * MIB, pids }

@@ -6,7 +6,6 @@ interface Writer {
   deployId: string | null
 }
 
-/** The output of an instance or a job, which is named by its id. */
 export const appOutputOf = ({ id, serviceId, deployId }: Writer): LoggedOutput => ({
   serviceId,
   name: id,

@@ -6,7 +6,6 @@ import { INTERNAL_PORT } from '../private-network/internal-port.ts'
 import { hostOf, internalHostOf, urlOf } from '../services/addresses.ts'
 import type { StoredService } from '../services/store.ts'
 
-/** What differs between instances of one service. */
 export interface PlatformFacts {
   port: number
   instanceId: string
@@ -60,7 +59,6 @@ const platformVars: PlatformVar[] = [
 
 const varsOf = (service: StoredService): PlatformVar[] => platformVars.filter(({ types }) => types?.includes(service.type) ?? true)
 
-/** What one instance is given by the platform. */
 export function platformEnv(
   context: Pick<AppContext, 'config' | 'db' | 'hasCertificate'>,
   service: StoredService,

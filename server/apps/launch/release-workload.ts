@@ -10,7 +10,6 @@ import { appOutputOf } from './output.ts'
 
 type ReleaseOwner = Pick<WorkloadOwner, 'follow' | 'closeOutput' | 'graceMs' | 'onRemoved'>
 
-/** What owners have in common whose workloads run in a release of a service. */
 export const releaseOwner = (context: AppContext): ReleaseOwner => ({
   follow(workload) {
     context.outputLogs.follow(outputOf(workload))

@@ -13,7 +13,6 @@ type Condition = { sql: string; values: Record<string, string | number> } | unde
 
 const nothing: Condition = { sql: '0', values: {} }
 
-/** The runtime that clients are shown. */
 const shownRuntime = `CASE WHEN type IN (${sqlList(typesWith('runsProgram'))})
    THEN coalesce(json_extract(settings, '$.runtime'), nullif(detected_runtime, 'bun'), 'node') END`
 

@@ -4,7 +4,7 @@ import { randomLetters } from '../../platform/id.ts'
 import { insertServiceRow, isSlugTaken, type NewService } from './store.ts'
 import { nextUid } from './user-ids.ts'
 
-/** Belongs into the transaction that checked the name. */
+/** Belongs in the transaction that checked the name. */
 export function insertService(db: Database, service: Omit<NewService, 'slug' | 'uid'>, isReserved: (slug: string) => boolean): void {
   insertServiceRow(db, { ...service, slug: freeSlug(db, service.name, isReserved), uid: nextUid(db) })
 }

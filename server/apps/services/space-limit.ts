@@ -9,7 +9,6 @@ interface PlanNames {
   buildPlan: BuildPlanName
 }
 
-/** What the plans of a service give it outside of its disk. */
 export function spaceLimitOf({ plan, buildPlan }: PlanNames): SpaceLimit {
   const mb = plans[plan].diskMb + buildPlans[buildPlan].diskMb
   return { mb, files: mb * FILES_PER_MIB }

@@ -93,7 +93,7 @@ const services = tableOf<ServiceRow>('services', {
 export const findService = (db: Database, workspaceId: string, id: string): StoredService | undefined =>
   one(services.get(db, 'WHERE id = $id AND workspace_id = $workspaceId AND deleted_at IS NULL', { id, workspaceId }))
 
-/** One service by id whosoever it is, also while it is being deleted: for the platform's own work, never for a caller. */
+/** One service by id, whoever has it, also while it is being deleted: for the platform's own work, never for a caller. */
 export const serviceById = (db: Database, id: string): StoredService | undefined => one(services.get(db, 'WHERE id = $id', { id }))
 
 /** Services of a workspace, those that are being deleted included, in no order. */
@@ -126,7 +126,7 @@ export const servicesToWatch = (db: Database): string[] =>
 export const serviceIdsOf = (db: Database, { workspaceId, scope }: { workspaceId: string; scope: ServiceScope }): string[] =>
   idsOf(db, 'workspace_id = $workspaceId AND deleted_at IS NULL', { workspaceId }).filter((id) => isWithin(scope, id))
 
-/** Whether another service of the workspace than `exceptId` has this name. Belongs into the transaction that takes it. */
+/** Whether another service of the workspace than `exceptId` has this name. Belongs in the transaction that takes it. */
 export const isNameTaken = (db: Database, workspaceId: string, name: string, exceptId = ''): boolean =>
   idsOf(db, 'workspace_id = $workspaceId AND name = $name AND id <> $exceptId AND deleted_at IS NULL', { workspaceId, name, exceptId })
     .length > 0
@@ -145,7 +145,7 @@ export type NewService = Pick<
   'id' | 'workspaceId' | 'name' | 'slug' | 'type' | 'uid' | 'numInstances' | 'settings' | 'controls' | 'labels' | 'createdAt'
 >
 
-/** Adds a service, which has nothing live. Belongs into the transaction that found its slug free. */
+/** Adds a service, which has nothing live. Belongs in the transaction that found its slug free. */
 export function insertServiceRow(db: Database, service: NewService): void {
   services.insert(db, { ...service, updatedAt: service.createdAt })
 }
@@ -159,7 +159,7 @@ export function updateService(db: Database, id: string, change: ServiceChange, n
   services.update(db, { id }, { ...change, updatedAt: now })
 }
 
-/** Makes a deploy the one that is served. Belongs into the transaction that says what its instances are. */
+/** Makes a deploy the one that is served. Belongs in the transaction that says what its instances are. */
 export function setLive(db: Database, id: string, live: { deployId: string; generation: number }): void {
   services.update(db, { id }, { liveDeployId: live.deployId, liveGeneration: live.generation })
 }

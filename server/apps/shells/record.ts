@@ -16,7 +16,7 @@ export interface RecordedShell {
   instanceId: string | undefined
 }
 
-/** Belongs into the change that opens it: a shell has a row for as long as it is open. */
+/** Belongs in the change that opens it: a shell has a row for as long as it is open. */
 export function recordOpened(context: Pick<AppContext, 'db' | 'now'>, shell: RecordedShell): void {
   const { shellId: id, service } = shell
   const [now, details] = [context.now(), detailsOf(shell)]

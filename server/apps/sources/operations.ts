@@ -78,7 +78,6 @@ function refuseDeleted(context: AppContext, serviceId: string): void {
 
 const roomForBuild = { what: 'a build', advice: 'Its operator has to free some. Deploy again when that is done.' }
 
-/** A source that is kept, for a builder. */
 export const openSource = (context: AppContext, source: StoredSource): BuilderSource => ({
   sha256: source.sha256,
   unpack: (into, signal) =>

@@ -4,13 +4,11 @@ import type { StoredWorkload } from '../../runtime/workloads/store.ts'
 import { INSTANCE } from './instance-store.ts'
 import { releaseSpecOf } from './release-spec.ts'
 
-/** Instances of one deploy in one generation. */
 export interface InstanceSet {
   deployId: string
   generation: number
 }
 
-/** A set as the planner of a service sees it. */
 export interface ServiceSet extends InstanceSet {
   replicas: number
   isFrozen: boolean
@@ -32,7 +30,6 @@ export const desiredSet = (
   replicas,
 })
 
-/** Picks an owner's sets of instances. */
 export const instanceSetsIn = (sets: readonly KnownSet[]): ServiceSet[] =>
   sets
     .filter(({ purpose }) => purpose === INSTANCE.purpose)

@@ -9,7 +9,6 @@ export const BUILD_STEP = { ownerKind: 'service', purpose: 'build_step' } as con
 /** What pre-deploy commands are among the workloads of a service. */
 export const PRE_DEPLOY = { ownerKind: 'service', purpose: 'pre_deploy' } as const
 
-/** How a command of a deploy has ended. */
 export interface StoredStepEnd {
   /** The id of its workload. */
   id: string
@@ -42,7 +41,7 @@ export const buildStepIdOf = ({ id }: { id: string }, { name }: { name: string }
 /** Whether a workload is a command of some deploy, of one that nobody knows any more as well. */
 export const isStepId = (id: string): boolean => id.startsWith('dep-')
 
-/** Writes down how a command has ended; belongs into the transaction that ends its workload. */
+/** Writes down how a command has ended; belongs in the transaction that ends its workload. */
 export const writeStepEnd = (db: Database, end: StoredStepEnd): void => ends.put(db, end)
 
 /** How a command has ended, or undefined while it has not. */
