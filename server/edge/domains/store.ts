@@ -119,7 +119,7 @@ export type NewDomain = Pick<
   'id' | 'serviceId' | 'name' | 'domainType' | 'publicSuffix' | 'registrable' | 'challenge' | 'watchedUntil' | 'createdAt'
 >
 
-/** Adds an unverified domain. Belongs into the transaction that found the name free. */
+/** Adds an unverified domain. Belongs in the transaction that found the name free. */
 export function insertDomain(db: Database, domain: NewDomain): void {
   db.query(
     `INSERT INTO custom_domains (id, service_id, name, domain_type, public_suffix, registrable, challenge, watched_until, created_at)

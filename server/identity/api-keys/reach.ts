@@ -17,7 +17,7 @@ export function exceeds(key: Reach, maker: Reach): boolean {
 
 const effective = ({ permissions, scope }: Reach): ReadonlySet<Permission> => permissionsWithin(scope, permissions)
 
-/** Revokes the keys of a member that may do more than the member may now, and gives them. Belongs into the transaction of the change. */
+/** Revokes the keys of a member that may do more than the member may now, and gives them. Belongs in the transaction of the change. */
 export function revokeKeysBeyond(db: Database, workspaceId: string, userId: string): StoredKey[] {
   const place = findMembership(db, userId, workspaceId)
   if (place === undefined) return []

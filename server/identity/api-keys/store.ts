@@ -67,7 +67,7 @@ export const countKeys = (db: Database, workspaceId: string): number =>
 /** Removes a key of this workspace; false when it has none of this id. From then on its secret finds nothing. */
 export const deleteKey = (db: Database, workspaceId: string, id: string): boolean => keys.remove(db, { workspaceId, id }) > 0
 
-/** Removes the keys of a workspace that a user made, also with such a key, and gives them. Belongs into a transaction. */
+/** Removes the keys of a workspace that a user made, also with such a key, and gives them. Belongs in a transaction. */
 export function revokeKeysOf(db: Database, workspaceId: string, userId: string): StoredKey[] {
   const made = listKeys(db, workspaceId).filter(({ createdBy }) => createdBy === userId)
   for (const { id } of made) deleteKey(db, workspaceId, id)

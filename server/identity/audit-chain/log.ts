@@ -18,9 +18,9 @@ export interface SystemChange {
 export interface AuditLog {
   /** Raw Ed25519, base64. */
   readonly publicKey: string
-  /** Writes an entry into the chain of each workspace, or of the default one. Belongs into the change's transaction. */
+  /** Writes an entry into the chain of each workspace, or of the default one. Belongs in the change's transaction. */
   append(workspaceIds: readonly string[], entry: NewEntry): void
-  /** Writes down what no request asked for. Belongs into the transaction of the change, where it has one. */
+  /** Writes down what no request asked for. Belongs in the transaction of the change, where it has one. */
   system(change: SystemChange): void
   /** Reports what has happened outside of the database already: an entry that cannot be written goes to the server's log. */
   report(change: SystemChange): void

@@ -49,7 +49,7 @@ function unusedUserCode(db: Database): string {
 
 export type Redeemed = { userId: string; client: string; tokens: DeviceTokens } | { error: OAuthErrorCode }
 
-/** Belongs into a transaction, which is to be kept whatever the outcome. */
+/** Belongs in a transaction, which is to be kept whatever the outcome. */
 export function redeemGrant({ db, now }: Omit<GrantDeps, 'publicUrl'>, deviceCode: string): Redeemed {
   const grant = findGrant(db, deviceCode)
   if (grant === undefined) return { error: 'invalid_grant' }

@@ -69,7 +69,7 @@ export type Refreshed =
   | { outcome: 'reused'; userId: string; client: string }
   | { outcome: 'unknown' }
 
-/** Exchanges a refresh token for the next. Belongs into a transaction, which is to be kept whatever the outcome. */
+/** Exchanges a refresh token for the next. Belongs in a transaction, which is to be kept whatever the outcome. */
 export function refreshSession({ db, sealer }: { db: Database; sealer: Sealer }, refreshToken: string, now: number): Refreshed {
   const family = refreshFamilyOf(refreshToken)
   const session = family === undefined ? undefined : findByFamily(db, family)

@@ -31,7 +31,7 @@ export function requireInvite({ db, audit, now }: AcceptDeps, token: string): St
   return invite
 }
 
-/** Belongs into a transaction. @throws AppError as `requireInvite`; `forbidden` for another user, `conflict` for a member. */
+/** Belongs in a transaction. @throws AppError as `requireInvite`; `forbidden` for another user, `conflict` for a member. */
 export function joinByInvite(deps: AcceptDeps, token: string, user: { id: string; email: string }): StoredInvite {
   const { db, now } = deps
   const invite = requireInvite(deps, token)

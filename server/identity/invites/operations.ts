@@ -18,7 +18,7 @@ export interface NewInvite {
   token: string
 }
 
-/** Belongs into a transaction. @throws AppError `conflict` for a member or an earlier invite, `forbidden` beyond the caller's role. */
+/** Belongs in a transaction. @throws AppError `conflict` for a member or an earlier invite, `forbidden` beyond the caller's role. */
 export function createInvite(context: Pick<IdentityContext, 'db' | 'now'>, inviter: Actor, wanted: TeamInviteCreate): NewInvite {
   const { db } = context
   const now = context.now()

@@ -71,7 +71,7 @@ export const countRoles = (db: Database, workspaceId: string): number =>
 /** Adds a role. @throws SQLiteError when the name is taken: look first, in the same transaction. */
 export const insertRole = (db: Database, role: StoredRole): boolean => keyedRoles.insert(db, { ...role, nameKey: roleKey(role.name) })
 
-/** Replaces a role, also where it is held under its former name. Belongs into a transaction. @throws SQLiteError as `insertRole`. */
+/** Replaces a role, also where it is held under its former name. Belongs in a transaction. @throws SQLiteError as `insertRole`. */
 export function updateRole(db: Database, role: StoredRole, formerName: string): void {
   const { id, name, description, permissions, updatedAt } = role
   keyedRoles.update(db, { id }, { name, nameKey: roleKey(name), description, permissions, updatedAt })

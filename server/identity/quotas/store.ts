@@ -14,7 +14,7 @@ export const ownLimits = (db: Database, workspaceId: string): Limits =>
       .map(({ name, value }) => [name, value]),
   )
 
-/** Sets limits of a workspace; null takes one back. Belongs into a transaction. */
+/** Sets limits of a workspace; null takes one back. Belongs in a transaction. */
 export function setLimits(db: Database, workspaceId: string, limits: Partial<Record<QuotaName, number | null>>): void {
   for (const [name, value] of Object.entries(limits)) {
     if (value === null) db.query('DELETE FROM workspace_quotas WHERE workspace_id = ? AND name = ?').run(workspaceId, name)

@@ -15,7 +15,7 @@ export function requireScope(db: Database, workspaceId: string, wanted: ScopeInp
   return new Set(wanted.serviceIds)
 }
 
-/** Takes a deleted service out of every scope; a scope of nothing else is empty then. Belongs into the transaction of the deletion. */
+/** Takes a deleted service out of every scope; a scope of nothing else is empty then. Belongs in the transaction of the deletion. */
 export function dropFromScopes(db: Database, { id, workspaceId }: { id: string; workspaceId: string }): void {
   for (const table of ['members', 'api_keys', 'invites']) {
     db.query(

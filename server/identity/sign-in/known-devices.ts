@@ -21,7 +21,7 @@ export function knownDeviceOf(db: Database, token: string | undefined, email: st
   return row === null ? undefined : hash
 }
 
-/** Belongs into a transaction. */
+/** Belongs in a transaction. */
 export function noteDevice(db: Database, { userId, token, now }: { userId: string; token: string | undefined; now: number }): string {
   const seen = token === undefined ? 0 : touch(db, { hash: hashToken(token), userId, now })
   if (token !== undefined && seen > 0) return token

@@ -39,7 +39,7 @@ interface PendingRequest {
   onAccount?(user: StoredUser): void
 }
 
-/** Belongs into a transaction. @throws AppError `unauthorized` without such a sign-in or for a wrong code, `rate_limited`, `forbidden`. */
+/** Belongs in a transaction. @throws AppError `unauthorized` without such a sign-in or for a wrong code, `rate_limited`, `forbidden`. */
 export function finishPendingSignIn(
   deps: SignInDeps,
   { token = '', otp, place, onAccount }: PendingRequest,

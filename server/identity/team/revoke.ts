@@ -6,7 +6,7 @@ export interface Revoked {
   withdrawnInvites: { id: string; email: string }[]
 }
 
-/** Revokes the keys that a user made, and takes back the invites of the user and of these keys. Belongs into a transaction. */
+/** Revokes the keys that a user made, and takes back the invites of the user and of these keys. Belongs in a transaction. */
 export function revokeMadeBy(db: Database, workspaceId: string, userId: string): Revoked {
   const keys = revokeKeysOf(db, workspaceId, userId).map(({ id, name }) => ({ id, name }))
   const inviters = [`user ${userId}`, ...keys.map(({ id }) => `api_key ${id}`)]

@@ -13,7 +13,7 @@ export interface SecondFactorDeps {
 
 export type SecondFactorUsed = 'totp' | 'recovery_code'
 
-/** Takes a code, which is good once; undefined for a wrong one. Belongs into the transaction of what it is shown for. */
+/** Takes a code, which is good once; undefined for a wrong one. Belongs in the transaction of what it is shown for. */
 export function takeSecondFactor({ db, sealer, now }: SecondFactorDeps, userId: string, typed: string): SecondFactorUsed | undefined {
   const factor = findTwoFactor(db, userId)
   if (factor === undefined || factor.confirmedAt === null) return undefined

@@ -31,7 +31,7 @@ export function markWorkspaceDeleted(db: Database, id: string, now: number): voi
 /** Ids of workspaces whose deletion has begun and not ended. */
 export const workspacesToRemove = (db: Database): string[] => workspaces.all(db, 'WHERE deleted_at IS NOT NULL').map(({ id }) => id)
 
-/** Ends a deletion, with kept answers. Belongs into a transaction. @throws SQLiteError while the workspace has services or disks. */
+/** Ends a deletion, with kept answers. Belongs in a transaction. @throws SQLiteError while the workspace has services or disks. */
 export function removeWorkspaceRow(db: Database, id: string): void {
   db.query("DELETE FROM idempotency_keys WHERE scope >= $id || '/' AND scope < $id || '0'").run({ id })
   workspaces.remove(db, { id })

@@ -45,7 +45,7 @@ export type NewCertificate = Pick<
   'id' | 'host' | 'source' | 'directory' | 'domainId' | 'chain' | 'keySealed' | 'issuer' | 'notBefore' | 'notAfter' | 'createdAt'
 >
 
-/** Replaces the certificate of its host and source. Belongs into a transaction. */
+/** Replaces the certificate of its host and source. Belongs in a transaction. */
 export function replaceCertificate(db: Database, certificate: NewCertificate): void {
   db.query('DELETE FROM certificates WHERE host = ? AND source = ? AND removed_at IS NULL').run(certificate.host, certificate.source)
   insertCertificate(db, certificate, null)
