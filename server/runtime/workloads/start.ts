@@ -99,7 +99,8 @@ async function awaitReady(keeping: Keeping, { id, restarts }: StoredWorkload): P
   })
   const workload = workloadById(db, id)
   try {
-    if (workload === undefined) return
+    // An end that came before we listened is told to nobody.
+    if (workload === undefined || (await engine.inspect(id))?.status !== 'running') return
     const found = await keeping.ownerOf(workload).untilReady?.(workload, AbortSignal.any([signal, ended.signal]))
     if (workloadById(db, id)?.restarts === restarts) moveWorkload(db, { id, phase: 'starting' }, { phase: 'running', ...found })
   } catch (error) {

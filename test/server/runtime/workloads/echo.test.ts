@@ -246,3 +246,19 @@ test('a wait for health that cannot be kept up is begun again after a pause, and
   await world.pass(10_000)
   expect(waits).toBeGreaterThan(1)
 })
+
+test('nobody waits for the health of a run that ended just before the wait began', async () => {
+  const waits: AbortSignal[] = []
+  const untilReady = async (_: unknown, signal: AbortSignal) => {
+    waits.push(signal)
+    return await new Promise<undefined>((resolve) => signal.addEventListener('abort', () => resolve(undefined)))
+  }
+  const { machine } = given('always', { untilReady })
+  machine.faults.inject('inspect', { kind: 'slow', delayMs: 100 }, 3)
+  world.add('a', 'serve')
+  await world.pass(250)
+  machine.crash('a')
+  await world.pass(3000)
+  expect([machine.starts('a'), machine.running(), phases()]).toEqual([2, ['a'], ['starting']])
+  expect(waits.filter(({ aborted }) => !aborted)).toHaveLength(1)
+})
