@@ -60,24 +60,36 @@ function findPublished(sourceDir: string, publishPaths: readonly string[]): stri
   )
 }
 
+const MOST_LINKS_TOLD = 50
+
 /** Everybody may read a published folder, so a link could publish any file of this machine: none may lead out, now or when its target is made. */
 async function settleLinks(root: string, log: (line: string) => void): Promise<void> {
+  let leftOut = 0
+  for await (const path of linksIn(root)) {
+    if (leadsSomewhere(root, path)) continue
+    // A build may make any number of them.
+    if (++leftOut <= MOST_LINKS_TOLD) log(`    ${JSON.stringify(path)} is a link to nothing and is left out`)
+    await unlink(join(root, path))
+  }
+  if (leftOut > MOST_LINKS_TOLD) log(`    ${leftOut - MOST_LINKS_TOLD} more are links to nothing and are left out`)
+}
+
+async function* linksIn(root: string): AsyncGenerator<string> {
   const folders = ['']
   // Not by a recursive readdir: Bun's follows links to folders.
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     for (const entry of await readdir(join(root, folder), { withFileTypes: true })) {
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`
       if (entry.isDirectory()) folders.push(path)
-      if (entry.isSymbolicLink()) await settleLink(root, path, log)
+      if (entry.isSymbolicLink()) yield path
     }
   }
 }
 
-async function settleLink(root: string, path: string, log: (line: string) => void): Promise<void> {
+/** @throws AppError `bad_request` for a link that leads out. */
+function leadsSomewhere(root: string, path: string): boolean {
   const { kind } = statBeneath(root, path)
   if (kind === 'outside')
     throw new AppError('bad_request', `Build failed: ${JSON.stringify(path)} is a link that leads out of the published folder`)
-  if (kind === 'file' || kind === 'folder') return
-  log(`    ${JSON.stringify(path)} is a link to nothing and is left out`)
-  await unlink(join(root, path))
+  return kind === 'file' || kind === 'folder'
 }

@@ -126,6 +126,15 @@ describe('the build of a site', () => {
     ])
   })
 
+  test('S31: names no more than some of very many links to nothing, and leaves out all', async () => {
+    await mkdir(join(sourceDir, 'dist'))
+    for (let link = 0; link < 300; link++) await symlink('nowhere', join(sourceDir, `dist/link-${link}`))
+    expect(await readdir(await build({ plan: site }))).toEqual([])
+    const told = log.filter((line) => line.includes('to nothing and'))
+    expect(told).toHaveLength(51)
+    expect(told.at(-1)).toBe('    250 more are links to nothing and are left out')
+  })
+
   test('without any of them says what to set', async () => {
     await writeFile(join(sourceDir, 'dist'), 'a file')
     await expect(build({ plan: site })).rejects.toThrow('the build has made no folder "dist", "build"; set publishPath')
