@@ -11,7 +11,7 @@ export function createSequences(onError: (error: unknown) => void): Sequences {
   return {
     run(key, act) {
       const before = last.get(key)
-      const mine = (before === undefined ? act() : before.then(act)).catch(onError).finally(() => {
+      const mine = (before === undefined ? act() : before.then(breath).then(act)).catch(onError).finally(() => {
         if (last.get(key) === mine) last.delete(key)
       })
       last.set(key, mine)
@@ -20,3 +20,6 @@ export function createSequences(onError: (error: unknown) => void): Sequences {
     allSettled: async () => void (await Promise.all(last.values())),
   }
 }
+
+/** Whoever has very many to run must not keep all else waiting. */
+const breath = () => new Promise((resolve) => setImmediate(resolve))

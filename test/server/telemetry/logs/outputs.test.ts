@@ -86,6 +86,20 @@ test('an output that is closed has all of its remarks, and is gone; closing it a
   expect(messages().slice(2)).toEqual(['platform: later'])
 })
 
+test('very many remarks at once keep nobody else waiting, and stand in their order', async () => {
+  const { logs } = open({ pollMs: 10_000 })
+  let turns = 0
+  const count = () => {
+    turns++
+    setImmediate(count).unref()
+  }
+  count()
+  for (let remark = 0; remark < 300; remark++) logs.remark(output, `remark ${remark}`)
+  await logs.settled()
+  expect(turns).toBeGreaterThan(250)
+  expect(messages()).toEqual(Array.from({ length: 300 }, (_, remark) => `platform: remark ${remark}`))
+})
+
 test('a remark that finds no room is left out and reported, and so is one while nothing can be collected', async () => {
   let isFull = true
   const store: LogStore = {
