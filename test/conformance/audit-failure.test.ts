@@ -25,7 +25,9 @@ afterAll(() => world.close())
 const restless: Readonly<Record<string, readonly string[]>> = { deploys: ['id', 'cancel_requested_at'], jobs: ['id', 'canceled_by'] }
 /** Written by what runs, at any moment; and when a key or a session was last seen, which is no change. */
 const ignored = new Set([
+  'sets',
   'workloads',
+  'deploy_steps',
   'service_instances',
   'events',
   'certificate_orders',
