@@ -120,7 +120,7 @@ test('a job whose end was written down, but which the engine still has, is forgo
   await plane.start()
   await until('the file is stored', () => readdirSync(own(service).output).every((name) => !name.startsWith('job-')))
   expect(await lines(service, job)).toEqual(['begun', 'ended'])
-  expect(existsSync(join(pathsOf(plane.dataDir).engineState, 'instances', job.id))).toBe(false)
+  await until('the engine forgets it', () => !existsSync(join(pathsOf(plane.dataDir).engineState, 'instances', job.id)))
 })
 
 test('a job that was being canceled when the control plane died is canceled by the next one', async () => {
