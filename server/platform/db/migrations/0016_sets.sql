@@ -46,6 +46,8 @@ UPDATE workloads SET set_id = id WHERE purpose NOT IN ('instance', 'shell');
 
 DROP VIEW instances;
 ALTER TABLE service_instances DROP COLUMN frozen_at;
+-- The port of a release's healthy instances is asked for with each replica that is added.
+CREATE INDEX service_instances_by_release ON service_instances (release_id);
 -- Instances as their services see them: pending · starting · ready · serving · draining, see apps/instances/plan.ts.
 CREATE VIEW instances AS
   SELECT w.id, w.owner_id AS service_id, i.deploy_id, i.release_id, i.generation, w.address, w.port, i.own_port, i.misplaced,
