@@ -19,7 +19,6 @@ export const dialAmong =
     return connectTo(speaker, on, clock)
   }
 
-/** A connection to a program that speaks HTTP: each request head is answered as the program answers its path, or never. */
 function connectTo({ program, ended }: Speaker, on: ConnectionEvents, clock: Clock): Connection {
   let isOpen = true
   let asked = ''

@@ -24,11 +24,7 @@ export interface FakeEngineOptions {
   volumes?: VolumeCapabilities
 }
 
-/**
- * An engine in memory, for tests: programs are small scripts (program.ts), time is the machine's clock, and faults befall calls as the test
- * wants. Engines on one machine know the same workloads, as those do that are opened one after the other on the same state. What they can do
- * is the test's choice.
- */
+/** An engine in memory, for tests: programs are small scripts (program.ts), time is the machine's clock, and faults befall calls as the test wants. */
 export function createFakeEngine(machine: FakeMachine, options: FakeEngineOptions = {}): Engine {
   const { hasArtifact = () => true } = options
   const capabilities = { ...ABLE_TO_ALL, ...options.capabilities }
@@ -112,7 +108,6 @@ function startInstance(machine: FakeMachine, { listens, ...spec }: InstanceSpec,
   machine.begin({ ...workload, ...(!ownNetworks && { address: SHARED_ADDRESS }) })
 }
 
-/** Where all workloads of a machine are that share its network. */
 const SHARED_ADDRESS = '10.99.0.0'
 
 function exitedState({ end, wasLost, startedAt }: Run): ExitedState {

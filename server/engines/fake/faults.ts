@@ -26,7 +26,6 @@ export interface Faults {
   /** From now on no call is answered and no end is told, until `heal`. Calls that were made meanwhile take effect then. */
   partition(): void
   heal(): void
-  /** Heals, and has nothing befall any call that was still to befall one. */
   clear(): void
   readonly isPartitioned: boolean
 }

@@ -25,7 +25,6 @@ export interface FakeVolume {
   /** Texts by names. A program that began before a restore goes on with those of before. */
   files: Map<string, string>
   snapshots: Map<string, Map<string, string>>
-  /** Whatever began with it, known to engines or not. */
   users: Set<Run>
 }
 
@@ -35,15 +34,12 @@ export interface FakeMachine {
   readonly clock: Clock
   /** Names the records of its engines, which have others after a `restart` that forgets. */
   readonly epoch: string
-  /** What engines keep of what workloads write. */
   readonly outputs: FakeOutputs
   /** What a workload has written, under its id; kept when it is removed. */
   output(id: string): string
-  /** Connects to what listens there, which answers HTTP requests as its program says. */
   readonly dial: Dial
   /** How often an id was started, over all time: more than once without a `remove` in between is one too many. */
   starts(id: string): number
-  /** Ids of what runs now, known to the engine or not. */
   running(): string[]
   /** Ends a workload by itself, as a crash does: by a signal, or with this exit code. */
   crash(id: string, exitCode?: number): void
@@ -53,7 +49,6 @@ export interface FakeMachine {
   reboot(): void
   readonly runs: Map<string, Run>
   readonly volumes: Map<string, FakeVolume>
-  /** Begins a workload, at an address of its own unless it is given one. */
   begin(workload: Workload & { address?: string }): Run
   freePort(): number
   onEnd(listener: (run: Run) => void): () => void

@@ -4,7 +4,6 @@ import type { Workload } from './workload.ts'
 
 /** What is kept of one output: bytes from an offset on, counted from the first that was ever written. */
 interface Kept {
-  /** Tells an output from another of the same name. */
   number: number
   firstOffset: number
   bytes: Uint8Array
@@ -12,11 +11,9 @@ interface Kept {
 
 export interface FakeOutputs {
   append(writer: Pick<Workload, 'serviceId' | 'outputName' | 'kind'>, bytes: Uint8Array): void
-  /** All that was ever written under a name, whatever is kept of it. */
   written(name: string): string
   /** Drops what is oldest, read or not, as an engine does that keeps only so much. */
   rotate(output: OutputName, keptBytes: number): void
-  /** The port of one engine on this machine. */
   port(faults: FaultyCalls): Outputs
 }
 

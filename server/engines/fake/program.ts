@@ -8,12 +8,10 @@ import type { End } from '../port/end.ts'
  *   wait MS        does nothing so long      listen [PORT]  listens at its port, or another
  *   answer STATUS [PATH]   from here on answers requests for the path, or for any, with this status, or with `nothing`
  *   say TEXT       from here on its answers are this text, each $NAME in it the variable of its environment
- *   exit CODE      ends                      die SIGNAL     ends by a signal         oom   is killed for its memory
+ *   exit CODE      ends, as with 0 after the last step      die SIGNAL     ends by a signal         oom   is killed for its memory
  *   polite TEXT    from here on writes a line and exits with 0 when asked to end      deaf  from here on ignores being asked
  *   serve          goes on for ever          echo           writes back what is typed, for ever
  *   put NAME TEXT  writes a file of its volume        get NAME  writes what is in one, or that there is none
- *
- * One that has no step left exits with 0.
  */
 interface Step {
   does: string
@@ -32,7 +30,6 @@ export interface ProgramOptions {
   env: Record<string, string>
   port?: number | undefined
   clock: Clock
-  /** What is on its volume; undefined where it has none. */
   files: Map<string, string> | undefined
   write(bytes: Uint8Array): void
   onEnd(end: End): void

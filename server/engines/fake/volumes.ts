@@ -10,7 +10,6 @@ export const fakeVolumeCapabilities: VolumeCapabilities = {
   snapshots: true,
 }
 
-/** Volumes in memory: files by their names. They stay with the machine, and faults befall calls about them as they do others. */
 export function createFakeVolumes(machine: FakeMachine, capabilities: VolumeCapabilities = fakeVolumeCapabilities): Volumes {
   const { volumes, faults } = machine
   const around = <T>(call: VolumeCall, id: string, act: () => T): Promise<T> =>

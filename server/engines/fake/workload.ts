@@ -2,14 +2,12 @@ import { searchPathIn } from '../../platform/stack.ts'
 import { checkSpec } from '../port/check-spec.ts'
 import type { Workload as Spec, View } from '../port/workload.ts'
 
-/** What the fake machine needs to know to run something. */
 export interface Workload {
   id: string
   kind: 'instance' | 'terminal'
   serviceId: string
   command: string
   env: Record<string, string>
-  /** What it is told as its port; absent where it listens nowhere. */
   port?: number
   outputName: string
   volumeId?: string

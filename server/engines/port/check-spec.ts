@@ -20,11 +20,7 @@ interface Checked {
   limits: Limits
 }
 
-/**
- * Refuses what would be cut, lost or misread on the way to the process.
- *
- * @throws AppError `validation_failed` naming the field.
- */
+/** Refuses what would be cut, lost or misread on the way to the process. @throws AppError `validation_failed` naming the field. */
 export function checkSpec({ ids, command, env, limits }: Checked): void {
   for (const id of ids) {
     if (!isPlainId(id)) throw new AppError('validation_failed', `"${id}" cannot be the id of a workload or service`)

@@ -7,7 +7,6 @@ import type { InstanceSpec, Owner, TerminalSpec } from './workload.ts'
 /**
  * The engine port: what the platform asks of whatever runs workloads. Each technology is one adapter of this type, and all
  * of them pass the one contract suite in test/engines/contract.ts.
- *
  * An engine keeps no desired state. It starts, watches and stops what it is told to, survives the death of the control plane
  * (instances keep running, a new engine on the same state adopts them), and can list everything it ever started, so that the
  * caller can remove what it does not know any more.
@@ -39,10 +38,7 @@ export interface LinkedService {
 
 export interface Listener {
   port: number
-  /**
-   * Connections reach the port at the instance's address; at its loopback address only, from where `exposeLoopback` leads to it; or by no way
-   * that the engine has.
-   */
+  /** Connections reach the port at the instance's address, at its loopback address only (see `exposeLoopback`), or by no way of the engine. */
   reach: 'address' | 'loopback' | 'nowhere'
 }
 
@@ -57,7 +53,6 @@ export type InstanceState =
   | {
       status: 'running'
       startedAt: string
-      /** Absent for what listens nowhere. */
       endpoint?: Endpoint
     }
   | (End & { status: 'exited'; at: string })
@@ -121,9 +116,8 @@ export interface Engine {
   guarantees(): Promise<Guarantee[]>
 
   /**
-   * Starts an instance, or what runs once, which ends as instances do; nothing happens when this id already runs. An id runs at most once
-   * until it is removed, whatever becomes of the control plane.
-   *
+   * Starts an instance, or what runs once; nothing happens when this id already runs. Until removed an id runs at most once, whatever becomes
+   * of the control plane.
    * @throws AppError `conflict` when the id has run and ended and was not removed, `unavailable` when the machine refuses.
    */
   start(spec: InstanceSpec): Promise<void>
@@ -137,11 +131,7 @@ export interface Engine {
   /** SIGTERM to the instance, SIGKILL to everything that is left after `graceMs`. Returns when nothing of it is left; idempotent. */
   stop(instanceId: string, options: StopOptions): Promise<void>
 
-  /**
-   * Forgets an instance that has ended, and how it did. Idempotent.
-   *
-   * @throws AppError `conflict` while it runs.
-   */
+  /** Forgets an instance that has ended, and how it did. Idempotent. @throws AppError `conflict` while it runs. */
   remove(instanceId: string): Promise<void>
 
   /** Calls back once for each instance that ends, adopted ones included; returns the function that ends the subscription. */
@@ -159,16 +149,10 @@ export interface Engine {
   /** Makes exactly these services reachable by name, for new connections at once; connections that are open go on. Idempotent. */
   link(services: readonly LinkedService[]): Promise<void>
 
-  /**
-   * Where the ingress is to listen for the siblings of a service, and to lead them to its instances; absent where the engine leads them there
-   * itself.
-   */
+  /** Where the ingress is to listen for the siblings of a service; absent where the engine leads them to its instances itself. */
   siblingHost?(owner: Owner): string
 
-  /**
-   * Makes a port of a running instance reachable at the instance's address that it listens on at its loopback address only, and tells
-   * whether there is such a port. Idempotent, and cheap as long as there is nothing to do.
-   */
+  /** Makes a port that a running instance has on loopback only reachable at its address; tells whether there is one. Idempotent and cheap. */
   exposeLoopback(instanceId: string, port: number): Promise<boolean>
 
   /** Ports that a running instance listens on, and from where each is reached. */
@@ -180,10 +164,7 @@ export interface Engine {
   /** What a running instance has used and holds now; undefined where it does not run or that cannot be told. */
   usage(instanceId: string): Promise<Usage | undefined>
 
-  /**
-   * Limits what all workloads of an owner together take outside of volumes, at once and until told otherwise; without a limit, lifts it.
-   * Where an engine cannot, it does nothing and says so in `guarantees`. Idempotent.
-   */
+  /** Limits what all workloads of an owner together take outside of volumes, or lifts that. Idempotent; without effect where `guarantees` say so. */
   limitSpace(owner: Owner, limit: SpaceLimit | undefined): Promise<void>
 
   /** Kills whatever is left of a service and removes all state about it. Idempotent. */

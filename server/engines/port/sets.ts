@@ -14,7 +14,6 @@ export interface DesiredSet extends SetOwner {
   id: string
   /** What the set is to its owner, who may have several kinds. */
   purpose: string
-  /** What the owner starts its replicas from. */
   spec: Record<string, unknown>
   /** 0 for a set that is asleep. */
   replicas: number
@@ -51,7 +50,6 @@ export interface Sets {
   /**
    * Has exactly this set exist, at this size. The intent is written down when this returns, and is part of the caller's transaction; it is
    * brought about afterwards. The same twice is nothing, another size is a scaling, and a set that is being dropped is wanted again.
-   *
    * @throws AppError `conflict` for another program under the id of a set that is known.
    */
   apply(set: DesiredSet): void

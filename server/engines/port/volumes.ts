@@ -21,7 +21,6 @@ export interface VolumeCapabilities {
 export interface NewVolume {
   id: string
   owner: Owner
-  /** In GiB. */
   sizeGb: number
   kind: VolumeKindName
 }
@@ -62,18 +61,12 @@ export interface Volumes {
   usage(id: string, unit: SizeUnit, signal: AbortSignal): Promise<number | undefined>
 
   /**
-   * Keeps the content as it is at one moment under a key, unless that is there already. It may be in use, and what writes to it may have
-   * to wait. Returns the bytes that the snapshot takes.
-   *
+   * Keeps the content, in use or not, as it is at one moment under a key that may be there already; writes may have to wait. Returns its bytes.
    * @throws the signal's reason when aborted; then and after another failure nothing stands under the key.
    */
   snapshot(id: string, key: string, signal: AbortSignal): Promise<number>
 
-  /**
-   * Gives back what a snapshot has reserved beyond its content, where there is room to do so. Returns the bytes that it then takes.
-   *
-   * @throws the signal's reason when aborted.
-   */
+  /** Gives back what a snapshot has reserved beyond its content. Returns the bytes that it then takes. @throws the signal's reason when aborted. */
   compactSnapshot(id: string, key: string, signal: AbortSignal): Promise<number>
 
   /** Keys of all snapshots that are there, content that a restore has replaced included. */
@@ -85,10 +78,7 @@ export interface Volumes {
   /** Does what of a restore can be done while the volume is in use, so that the restore itself takes a moment. The size is in GiB. */
   prepareRestore(id: string, restore: { key: string; sizeGb: number }): Promise<void>
 
-  /**
-   * Puts the content of a snapshot in the place of today's, which is kept as the snapshot `keepAs`. Where that one is there already, the
-   * restore has been done or was cut off, and only what is missing of it is done. The size is in GiB.
-   */
+  /** Puts a snapshot in the content's place, which is kept as `keepAs`; where that is there already, does only what is missing. The size is in GiB. */
   restore(id: string, restore: { key: string; keepAs: string; sizeGb: number }): Promise<void>
 
   /** Removes a volume with all its snapshots, or what was begun of it. */

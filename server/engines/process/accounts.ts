@@ -6,10 +6,7 @@ import type { Sandbox } from './spec.ts'
 const NAME = 'app'
 const READABLE_BY_ALL = 0o644
 
-/**
- * The machine's users and groups with one more for the workload, and nobody but these: git, ssh, Node's `os.userInfo()` and many others fail for a user that
- * nobody lists. The files are written into the folder of the workload's record.
- */
+/** The machine's users and groups and the workload's: git, ssh, Node's `os.userInfo()` and many others fail for a user that nobody lists. */
 export function writeAccounts(recordDir: string, { uid, gid, homeDir }: Sandbox): ReplacedFile[] {
   return [
     accountFile(recordDir, 'passwd', (name) => `${name}:x:${uid}:${gid}:cpd service:${homeDir.replaceAll(/[:\n]/g, '_')}:/bin/sh`),

@@ -14,9 +14,7 @@ export interface PlacedDisk extends DiskMount {
   overlaidAs: string
 }
 
-/**
- * `user`: whose rights count on the way to it, undefined where all runs as our own. @throws AppError `unavailable` without a place for it.
- */
+/** `user`: whose rights count on the way to it, undefined where all runs as our own. @throws AppError `unavailable` without a place for it. */
 export function placeDisk(disk: DiskMount, user: { uid: number; gid: number } | undefined): PlacedDisk {
   const overlaidDir = folderToCover(disk.target)
   if (user !== undefined) refuseClosed(disk.target, user)

@@ -47,7 +47,6 @@ interface Workload {
 export interface ProcessSpec extends Workload {
   instanceId: string
   deployId: string
-  /** The port that the environment names, taken beforehand; absent for what listens nowhere. */
   port?: number
   runs?: 'once'
 }

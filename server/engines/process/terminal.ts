@@ -11,9 +11,7 @@ import type { Supervised } from './supervisor.ts'
 
 const HANG_UP_GRACE_MS = 500
 
-/**
- * A terminal is supervised like any other workload; the command may be put into the namespaces of an instance, with a control group of its own.
- */
+/** A terminal is supervised like any other workload, with a control group of its own even in the namespaces of an instance. */
 export async function openTerminal(context: LifecycleContext, spec: ProcessTerminalSpec): Promise<OpenTerminal> {
   if (context.supervisor.get(spec.terminalId) !== undefined) {
     throw new AppError('conflict', `Terminal ${spec.terminalId} is known already; open one with another id`)

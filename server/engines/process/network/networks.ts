@@ -1,9 +1,7 @@
-/** Where workloads are reached that share the machine's network, each at a port of its own. */
 const SHARED_ADDRESS = '127.0.0.1'
 
 export interface LinkedService {
   serviceId: string
-  /** Its address in its network comes of it. */
   number: number
   networkId: string
   names: string[]
@@ -38,7 +36,6 @@ export interface Networks {
   leave(id: string): Promise<void>
   addressOf(id: string): string
   link(services: readonly LinkedService[]): Promise<void>
-  /** Where siblings of a service connect that somebody else has to lead on; absent where these networks do. */
   siblingHost?(serviceNumber: number): string
   close(options: { isEmpty: boolean }): Promise<void>
 }

@@ -4,7 +4,6 @@ import { replaceFileSync } from '../../../platform/files/replace-file.ts'
 
 const FILE = 'epoch'
 
-/** The name of an engine's records, which stands among them: whoever loses them loses it, and gets another with new ones. */
 export function epochOf(stateDir: string): string {
   const path = join(stateDir, FILE)
   if (existsSync(path)) return readFileSync(path, 'utf8')

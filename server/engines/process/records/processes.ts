@@ -16,9 +16,7 @@ import type { Records, Workload } from './record.ts'
 export interface Processes {
   members(workload: Workload): number[]
   terminate(workload: Workload): void
-  /**
-   * SIGKILL to everything, the monitor once it has recorded the end. @throws AppError `unavailable` where the kernel keeps one (hung I/O).
-   */
+  /** SIGKILL to everything, the monitor once it has recorded the end. @throws AppError `unavailable` where the kernel keeps one (hung I/O). */
   killAll(workload: Workload): Promise<void>
   areGone(workload: Workload, withinMs: number): Promise<boolean>
   usage(workload: Workload): Usage

@@ -37,7 +37,6 @@ const PREFIX_BYTES = 8
  *   8 bytes    where results go that nobody wants
  *   80 bytes   for each step: number (negative ends the list), six arguments, where the result goes, words for a failure and their length
  *   the rest   what arguments point to
- *
  * @throws RangeError for more than the program reads.
  */
 export function renderSteps({ steps, envPrefix }: StepFile, architecture: Architecture): Uint8Array {

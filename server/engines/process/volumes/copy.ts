@@ -13,11 +13,7 @@ export interface Copy {
   isStill?(): boolean
 }
 
-/**
- * The copy has the same bytes, modes, owners, links and holes. It is there when it is complete, or not at all.
- *
- * @returns whether it was made; not where the content did not keep still.
- */
+/** Copies bytes, modes, owners, links and holes, complete or not at all. @returns whether it was made; not where the content did not keep still. */
 export async function copyContent({ from, to, isImage, isStill = () => true, ...given }: Copy): Promise<boolean> {
   const fresh = `${to}${FRESH}`
   const options = given.signal === undefined ? {} : { signal: given.signal }

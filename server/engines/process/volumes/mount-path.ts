@@ -19,7 +19,6 @@ function realOf(path: string): string {
   }
 }
 
-/** Why nothing can be mounted at this path of the machine; undefined when it can. */
 export function placeProblem(mountPath: string): string | undefined {
   const top = topFolderOf(mountPath)
   if (lstatSync(top, { throwIfNoEntry: false }) === undefined)

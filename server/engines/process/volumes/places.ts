@@ -38,5 +38,4 @@ export function snapshotIn({ snapshots }: VolumePlaces, key: string): string {
 /** Whether a volume is an image. In the middle of a restore its content is not in its place, and what is ready for it is. */
 export const isImageAt = ({ image }: VolumePlaces): boolean => existsSync(image) || existsSync(`${image}${READY}`)
 
-/** Where the content of a volume is. */
 export const contentOf = (places: VolumePlaces): string => (isImageAt(places) ? places.image : places.folder)

@@ -31,13 +31,8 @@ export interface ProcessVolumesOptions {
   room: Room
 }
 
-/** Volumes of this machine, which is also able to mount them. */
 export interface ProcessVolumes extends Volumes {
-  /**
-   * The folder or image of a volume, sound and ready to be mounted.
-   *
-   * @throws AppError `not_found` when there is none of that id, `unavailable` when it is damaged or this machine cannot mount its kind.
-   */
+  /** Sound and ready to be mounted. @throws AppError `not_found` when there is none of that id, `unavailable` when it is damaged or cannot be mounted here. */
   open(volumeId: string): Promise<Pick<DiskMount, 'source' | 'isImage'>>
 }
 
