@@ -1,4 +1,3 @@
 import type { InsightContext } from '../insight/context.ts'
 
-/** What the routes of all groups are given together. */
 export type ApiContext = InsightContext

@@ -55,7 +55,6 @@ export interface AppContext extends IdentityContext {
   readonly shells: OpenShells
   readonly uploads: Leases
   readonly work: AppWork
-  /** Whether the ingress has a certificate for a host that people can trust. */
   hasCertificate(host: string): boolean
   readonly belongings: readonly Belongings<AppContext>[]
 }

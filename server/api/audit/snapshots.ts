@@ -49,7 +49,6 @@ export function secretFilesNow({ actor, params }: OfService, context: ApiContext
   )
 }
 
-/** Overrides where the service differs in what people are told of it. */
 export function overridesNow({ actor, params }: OfService, { db }: ApiContext): Snapshot | undefined {
   const service = findService(db, actor.workspaceId, params.serviceId)
   return service && { ...overridesOf(db, service.id) }

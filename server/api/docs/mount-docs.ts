@@ -19,7 +19,6 @@ interface Served {
 const SCRIPT = 'text/javascript; charset=utf-8'
 const FIXED_SECONDS = 3600
 
-/** Serves Swagger UI at /docs and the OpenAPI document at /docs/json, all out of the executable. */
 export function mountDocs(elysia: Elysia, parts: HttpParts, { table, version }: { table: OperationTable; version: string }): void {
   let document: Promise<string> | undefined
   const served: Record<string, Served> = {

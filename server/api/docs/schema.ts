@@ -39,7 +39,6 @@ function variantsOf({ 'x-variants': variants, ...schema }: TSchema, components: 
   return { type: 'object', anyOf }
 }
 
-/** Null among the members makes the rest nullable. */
 function alternatives(members: TSchema[], components: Components): JsonObject {
   const others = members.filter(({ type }) => type !== 'null').map((member) => toOpenApiSchema(member, components))
   const nullable = others.length < members.length ? { nullable: true } : {}

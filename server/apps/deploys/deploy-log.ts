@@ -11,7 +11,6 @@ const BUILD = '.build'
 
 export const deployOutputName = ({ id }: Pick<StoredDeploy, 'id'>): string => `${id}${BUILD}`
 
-/** The deploy whose output is called so, or undefined for an output of something else. */
 export const deployOfOutput = (name: string): string | undefined => (name.endsWith(BUILD) ? name.slice(0, -BUILD.length) : undefined)
 
 const outputOf = ({ id, serviceId }: LoggedDeploy): LoggedOutput => ({
@@ -33,7 +32,6 @@ export const writeDeployLines = ({ outputLogs }: Writer, deploy: LoggedDeploy, t
 /** Resolves when all that the platform wrote so far stands in the log, so that what runs next writes below it. */
 export const deployLogWritten = ({ outputLogs }: Writer, deploy: LoggedDeploy): Promise<void> => outputLogs.remarked(outputOf(deploy))
 
-/** The newest lines of the log, oldest first. */
 export const newestOfDeployLog = ({ outputLogs }: Writer, deploy: LoggedDeploy, count: number): Promise<LogLine[]> =>
   outputLogs.newestLines(outputOf(deploy), count)
 

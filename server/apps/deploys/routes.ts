@@ -18,7 +18,6 @@ type DeployIds = Extract<
   'uploadSource' | 'getUploadLimits' | 'listDeploys' | 'createDeploy' | 'getDeploy' | 'cancelDeploy' | 'rollback'
 >
 
-/** A person's session deploys by hand, a key deploys by the API. */
 const triggerOf = (actor: Actor): 'manual' | 'api' => (actor.type === 'user' ? 'manual' : 'api')
 
 export const deployRoutes: Handlers<DeployIds, AppContext> = {

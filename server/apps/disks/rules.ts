@@ -29,7 +29,6 @@ const SHARED_DIRS = ['/home', '/media', '/mnt', '/opt', '/srv', '/var', '/var/ca
 
 const MOUNT_PATH = /^(\/[A-Za-z0-9._-]+)+$/
 
-/** Why a disk cannot be at this path on any machine; undefined when it can. */
 export function mountPathProblem(path: string): string | undefined {
   if (!path.startsWith('/')) return 'The mount path must be absolute, such as /var/data.'
   if (path === '/') return 'A disk cannot take the place of the whole file system. Mount it at a folder, such as /var/data.'

@@ -3,7 +3,6 @@ import type { Workload } from '../../engines/port/workload.ts'
 import type { AppContext } from '../context.ts'
 import { diskOfService, isPreparingRestore, type StoredDisk } from './store.ts'
 
-/** What an instance is given of its service's disk; nothing where there is none. */
 export type DiskOfInstance = Pick<Workload, 'volume'>
 
 /** @throws AppError unavailable while the disk is changed, and when the engine cannot give it to anybody any more. */
@@ -26,7 +25,6 @@ export const volumeOf = (disk: StoredDisk): DiskOfInstance => ({ volume: mountOf
 
 const mountOf = ({ id, mountPath }: StoredDisk) => ({ volumeId: id, mountPath })
 
-/** What people are told of where instances find the disk. */
 export function diskEnv({ db, engine }: Pick<AppContext, 'db' | 'engine'>, serviceId: string): { CPD_DISK_PATH?: string } {
   const disk = diskOfService(db, serviceId)
   return disk === undefined ? {} : { CPD_DISK_PATH: engine.volumes.pathOf(mountOf(disk)) }

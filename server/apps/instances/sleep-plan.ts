@@ -6,9 +6,6 @@
  * `rest`         once nothing of it is under way any more, its sets are frozen or scaled to nothing; else it stays awake;
  * `wake`         it is written down that it is to be awake, by whoever asks for it or by the plan;
  * `thaw`         a frozen set is to go on, and the routes lead to each of its instances only when that has.
- *
- * So a row that says asleep with a set that is not frozen is a service that is falling asleep, and a frozen set of one that is awake is one
- * that wakes.
  */
 import type { StoredSleep } from '../services/store.ts'
 import type { StoredInstance } from '../workloads/instance-store.ts'

@@ -26,7 +26,6 @@ function observeJob(context: AppContext, job: StoredJob): void {
   } else if (job.stopAs !== null) context.sets.drop(job.id)
 }
 
-/** Nothing is left that could say how it ended. */
 function endLost(context: AppContext, job: StoredJob): void {
   inOneChange(context.db, () => {
     deleteWorkload(context.db, job.id)

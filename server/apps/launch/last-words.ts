@@ -35,7 +35,6 @@ export async function reasonWithLastWords(
   }
 }
 
-/** The reason with the most telling of the lines that a command has just written into the log of its deploy. */
 export async function reasonWithLogged(context: AppContext, deploy: StoredDeploy, reason: string): Promise<string> {
   try {
     const lines = wholeLines(await newestOfDeployLog(context, deploy, LINES_READ))

@@ -32,7 +32,6 @@ export interface ReleaseWorkload {
   plan?: PlanName
 }
 
-/** What is to run in a release as its service, with everything the engine needs to start it. */
 export async function prepareWorkload(
   context: AppContext,
   { service, release, workload }: { service: StoredService; release: StoredRelease; workload: ReleaseWorkload },

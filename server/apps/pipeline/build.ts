@@ -28,10 +28,7 @@ interface BuildJob {
   signal: AbortSignal
 }
 
-/**
- * Repeatable after an interruption: built files that are kept already are found by their digest.
- * @throws AppError naming the step that failed; the signal's reason when aborted.
- */
+/** Repeatable after an interruption. @throws AppError naming the step that failed; the signal's reason when aborted. */
 export async function buildDeploy(
   context: AppContext,
   service: StoredService,

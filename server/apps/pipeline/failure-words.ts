@@ -3,7 +3,6 @@ import { isDiskFull } from '../../platform/files/disk-full.ts'
 
 export const PLATFORM_FAILED = 'The platform failed at this step; its own log says why. Try again.'
 
-/** What people are told of why a step failed, or undefined where they cannot mend it. */
 export function wordsFor(error: unknown): string | undefined {
   if (isDiskFull(error)) return 'The disk of the server is full. Free some space, then deploy again.'
   return error instanceof AppError ? error.message : undefined

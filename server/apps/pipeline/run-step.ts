@@ -5,7 +5,6 @@ import type { AppContext } from '../context.ts'
 import { deployById, type StoredDeploy } from '../deploys/store.ts'
 import { BUILD_STEP, PRE_DEPLOY, type StoredStepEnd, stepEndById } from '../workloads/step-store.ts'
 
-/** How long a command of a deploy may take, from the start that is written down. */
 export const stepTimeoutMs = ({ config }: Pick<AppContext, 'config'>): number => config.CP_BUILD_TIMEOUT_SECONDS * 1000
 
 /**

@@ -20,10 +20,7 @@ export interface TerminalJob {
   deployId: string
 }
 
-/**
- * Written down before its terminal is there; one that a control plane finds without a terminal ended unobserved.
- * @throws AppError conflict when nothing is live.
- */
+/** Written down before its terminal is there; found without one, it ended unobserved. @throws AppError conflict when nothing is live. */
 export function beginTerminalJob(
   context: AppContext,
   service: StoredService,

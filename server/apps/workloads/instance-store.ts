@@ -3,10 +3,7 @@ import { flag } from '../../platform/db/codec.ts'
 import { tableOf } from '../../platform/db/table.ts'
 import { exitsColumn, updateWorkload, type WorkloadExit } from '../../runtime/workloads/store.ts'
 
-/**
- * Where an instance stands. `pending` waits for its time to start (the first time, or again after it died), `starting` runs
- * but is not known to be healthy, `ready` is healthy, `serving` is in the routes, `draining` is out of them and on its way out.
- */
+/** `pending` waits to start, also after it died; `starting` is not known to be healthy, `ready` is; `serving` is in the routes, `draining` on its way out. */
 export type InstancePhase = 'pending' | 'starting' | 'ready' | 'serving' | 'draining'
 
 export type InstanceExit = WorkloadExit

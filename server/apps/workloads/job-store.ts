@@ -6,10 +6,7 @@ import { tableOf } from '../../platform/db/table.ts'
 
 export type JobKind = 'one_off' | 'cron'
 
-/**
- * Where a job stands. `pending` waits for its turn, `starting` is about to be started or just was, `running` is known to have been;
- * the others are ends.
- */
+/** `pending` waits for its turn, `starting` is about to be started or just was, `running` is known to have been; the others are ends. */
 export type JobPhase = 'pending' | 'starting' | 'running' | 'succeeded' | 'failed' | 'canceled'
 export type JobEnd = Extract<JobPhase, 'succeeded' | 'failed' | 'canceled'>
 

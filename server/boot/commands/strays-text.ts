@@ -5,7 +5,6 @@ const WHAT_THEY_ARE =
   'The database does not know them, as after an older one was put back. They get no requests. To keep them, put the right database back;\n' +
   'to end them now, use `cpd strays end`.'
 
-/** One line that says that there are strays, and where they are listed. */
 export const summaryOf = ({ length }: readonly ListedStray[]): string =>
   `${length === 1 ? '1 workload runs' : `${length} workloads run`} here that the database does not know: see \`cpd strays\``
 

@@ -8,7 +8,6 @@ interface BuilderParts extends Pick<Context, 'paths' | 'config' | 'engine'>, Pic
 
 export type Building = Pick<Context, 'artifacts' | 'builder'>
 
-/** What builds for each kind of stack, and keeps what is built. */
 const openers: Readonly<Record<StackKind, (parts: BuilderParts) => Promise<Building>>> = { host: openOnMachine }
 
 /** The builder of releases that this engine can run. */

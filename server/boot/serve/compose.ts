@@ -67,10 +67,7 @@ export interface Composed {
   close(): Promise<void>
 }
 
-/**
- * The composition root: makes each part once that is not given, and gives it to the others.
- * @throws AppError unavailable where the data directory cannot be served, bad_request for settings that lack others.
- */
+/** Makes each part once that is not given. @throws AppError unavailable where the data directory cannot be served, bad_request for settings that lack others. */
 export async function compose(options: ComposeOptions): Promise<Composed> {
   const { config, version, log } = options
   const { telemetry: ownTelemetry, ...parts } = options.parts ?? {}

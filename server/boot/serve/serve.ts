@@ -27,7 +27,6 @@ export interface RunningServer {
   backUp(folder: string): void
   strays(): ListedStray[]
   endStrays(ids: readonly string[]): Promise<ListedStray[]>
-  /** Ends the control plane. Instances and the ingress go on. */
   close(): Promise<void>
 }
 

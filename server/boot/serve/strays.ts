@@ -29,7 +29,6 @@ export async function setStraysAside(context: Context): Promise<void> {
 /** Ends the strays whose time is over, and sweeps what they stood on. */
 export const tendStrays = (context: Context): Promise<void> => sweepingAfter(context, () => endOldStrays(strayOptions(context)))
 
-/** Strays as an operator sees them, oldest first. */
 export const listStrays = ({ db }: Pick<Context, 'db'>): ListedStray[] =>
   straysIn(db).map((stray) => {
     const service = serviceById(db, stray.serviceId)

@@ -34,10 +34,7 @@ export interface RunningWork extends Work {
   settled(): Promise<void>
 }
 
-/**
- * The reconcilers and the queue of deploys, tied together, and the context that everything else is given. Nothing runs before it is started.
- * Everything else is given the work in `base` where there is one.
- */
+/** Reconcilers and queue of deploys, tied together; nothing runs before the start. Everything else is given the work in `base` where there is one. */
 export function createWork(
   base: Omit<Context, 'work' | 'sets'> & Partial<Pick<Context, 'work' | 'sets'>>,
   acme: AcmeSettings | undefined,

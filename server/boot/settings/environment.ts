@@ -5,10 +5,7 @@ export const ownEnvironment = (): Record<string, string> =>
 
 export const ownArguments = (): string[] => process.argv.slice(2)
 
-/**
- * Keeps requests to this machine off a proxy that the environment names, to which `fetch` would send even those.
- * Each spelling of the variable counts for some library.
- */
+/** Keeps requests to this machine, those of `fetch` too, off a proxy of the environment. Each spelling of the variable counts for some library. */
 export function reachLoopbackDirectly(env: Record<string, string | undefined> = process.env): void {
   for (const name of ['NO_PROXY', 'no_proxy']) {
     const listed = env[name] ?? env.NO_PROXY ?? env.no_proxy

@@ -37,10 +37,7 @@ export interface Expected {
   signal: AbortSignal
 }
 
-/**
- * Returns when the control plane of this version answers, the ingress is of its version, and what was served is served.
- * @throws Error that says what was still missing when the signal aborted.
- */
+/** Returns when this version answers, as does its ingress, and what was served is served. @throws Error that says what was still missing when the signal aborted. */
 export async function awaitHealthy(expected: Expected): Promise<void> {
   for (;;) {
     const missing = await firstMissing(expected).catch(messageOf)

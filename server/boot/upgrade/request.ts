@@ -33,10 +33,7 @@ const POLL_MS = 200
 const END_TIMEOUT_MS = 120_000
 const GONE_MS = 30_000
 
-/**
- * Upgrades the running control plane. Once it has taken over, the upgrade goes on without us.
- * @throws AppError when nothing was changed, with the reason.
- */
+/** Upgrades the running control plane, which once it has taken over goes on without us. @throws AppError when nothing was changed, with the reason. */
 export async function requestUpgrade(options: UpgradeOptions): Promise<UpgradeResult> {
   const lock = lockUpgrades(options.paths)
   try {

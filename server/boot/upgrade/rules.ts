@@ -8,7 +8,6 @@ export interface Offer {
   isForced: boolean
 }
 
-/** Why an executable of this version is not to be installed; undefined when it is. */
 export function refusalOf({ running, offered, isForced }: Offer): string | undefined {
   if (isForced) return undefined
   const order = Bun.semver.order(offered, running)

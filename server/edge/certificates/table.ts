@@ -19,7 +19,6 @@ export function buildCertificateTable(held: StoredCertificate[], challenges: Ing
   }
 }
 
-/** A valid certificate goes before an ended one, and an uploaded one before the authority's. */
 const rank = ({ source, notAfter }: StoredCertificate, now: number): number => (notAfter > now ? 0 : 2) + (source === 'uploaded' ? 0 : 1)
 
 const served = ({ id, host, chain, keySealed, source }: StoredCertificate): ServedCertificate => ({

@@ -3,7 +3,6 @@ import { createPublisher, type Publisher } from '../../platform/work/publisher.t
 import type { EdgeContext } from '../context.ts'
 import { buildRouteTable } from './table.ts'
 
-/** Brings the ingress's routes up to what the database says. */
 export type RoutePublisher = Publisher
 
 export function createRoutePublisher(context: Omit<EdgeContext, 'routes' | 'work' | 'sets'>): RoutePublisher {

@@ -14,10 +14,7 @@ export interface Section {
 
 export const GUIDE = '/docs/guide'
 
-/**
- * A chapter as markup. Bun's own Markdown renders it, with markup of the text shown as text. Links to other chapters, which name their files
- * so that they work in a checkout too, lead to their pages.
- */
+/** A chapter as markup; markup of its text stays text. Links to other chapters name files, to work in a checkout too, and lead to their pages. */
 export function renderChapter(text: string): Rendered {
   const [, title = '', rest = ''] = /^# (.+)\n([\s\S]*)$/.exec(text) ?? []
   const found: { id: string; markup: string }[] = []

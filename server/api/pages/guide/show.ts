@@ -18,7 +18,6 @@ function allEntries(): readonly Entry[] {
   return entries
 }
 
-/** The pages of the guide by their paths: its contents, and each chapter. */
 export const guidePages: Readonly<Record<string, { get: Page }>> = {
   [GUIDE]: { get: showContents },
   ...Object.fromEntries(

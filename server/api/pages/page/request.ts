@@ -45,7 +45,6 @@ export function openPageRequest(
   }
 }
 
-/** Presents an API error to a form, whose fields have the names they have in the API. */
 export const problemOf = ({ error: { message, details = [] } }: { error: ErrorBody }): Problem => ({
   message,
   fields: Object.fromEntries(details.map((detail) => [detail.path.slice(1), detail.message])),

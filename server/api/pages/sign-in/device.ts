@@ -5,7 +5,6 @@ import { type PageReply, redirect, show } from '../page/reply.ts'
 import { type PageRequest, problemOf, viewerOf } from '../page/request.ts'
 import { loginPath } from '../page/return-to.ts'
 
-/** Asks for the code that a device shows; knowing it, asks whether the device may act for the visitor. */
 export async function showDevice(request: PageRequest): Promise<PageReply> {
   const viewer = viewerOf(request)?.email
   if (viewer === undefined) return redirect(loginPath(request.url))

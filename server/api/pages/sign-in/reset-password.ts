@@ -12,7 +12,6 @@ interface ResetView {
   viewer: string | undefined
 }
 
-/** Asks for the account's address, or for the new password where a mailed link brings its token. */
 export function showReset(request: PageRequest): PageReply {
   const token = request.url.searchParams.get('token') ?? ''
   const viewer = viewerOf(request)?.email

@@ -16,7 +16,6 @@ export interface EdgeRules {
 /**
  * Replaces rules of a service, and with them those of the releases that serve or are about to: rules come with a release, but these
  * are to be in force at once. Belongs in one transaction; the routes have to be published after it.
- *
  * @throws AppError validation_failed for rules that the type of service cannot have, by their place in the list.
  */
 export function replaceRules(context: Pick<AppContext, 'db' | 'now'>, service: StoredService, rules: EdgeRules): ServiceSettings {

@@ -73,10 +73,7 @@ function pokeDiskOf({ db, work }: AppContext, serviceId: string): void {
   if (disk !== undefined) work.poke('disk', disk.id)
 }
 
-/**
- * Settings take effect with the next deploy; the number of instances and the controls do at once, and the ingress goes by them when this
- * returns, unless it is away.
- */
+/** Settings take effect with the next deploy, instances and controls at once: the ingress goes by them when this returns, unless it is away. */
 export async function patchService(
   context: AppContext,
   service: StoredService,

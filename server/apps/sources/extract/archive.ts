@@ -16,10 +16,7 @@ export interface ExtractOptions {
   signal?: AbortSignal
 }
 
-/**
- * Nothing is written outside `into`, and after any error it is gone.
- * @throws AppError bad_request naming the entry, unavailable on a full disk.
- */
+/** Nothing is written outside `into`, gone after any error. @throws AppError bad_request naming the entry, unavailable on a full disk. */
 export async function extractArchive(options: ExtractOptions): Promise<ExtractResult> {
   const { into, signal } = options
   const target = await openExtractTarget({ root: into, limits: options.limits, signal })

@@ -33,7 +33,6 @@ export function refuseArchive(reason: string, cause?: unknown): AppError {
   return new AppError('bad_request', `The archive was refused: ${reason}`, { cause })
 }
 
-/** An entry's name as it may be shown: quoted, short, without control, bidirectional or other invisible characters. */
 function showName(name: string): string {
   const visible = name.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029"]/gu, '?')
   const short = visible.length > SHOWN_NAME_LENGTH ? `${visible.slice(0, SHOWN_NAME_LENGTH)}…` : visible
@@ -59,7 +58,6 @@ export function parseEntryPath(name: string, limits: Pick<ExtractLimits, 'maxPat
 const SET_ID_BITS = 0o6000
 const EXECUTE_BITS = 0o111
 
-/** The mode a file is written with: 0755 when anybody may execute it, else 0644. Set-id bits refuse the archive. */
 export function fileMode(name: string, mode: number): number {
   if ((mode & SET_ID_BITS) !== 0) throw refuseEntry(name, 'is set-user-id or set-group-id')
   return (mode & EXECUTE_BITS) === 0 ? 0o644 : 0o755

@@ -36,7 +36,6 @@ interface TargetState {
 
 const FOLDER_MODE = 0o755
 
-/** Makes the empty folder `root`, which must not exist, and returns the target that fills it. */
 export async function openExtractTarget(options: {
   root: string
   limits: ExtractLimits

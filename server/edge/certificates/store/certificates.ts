@@ -11,7 +11,6 @@ export interface StoredCertificate {
   source: CertificateSource
   /** URL of the authority's directory; empty where none issued it. */
   directory: string
-  /** The domain that an uploaded certificate goes with. */
   domainId: string | null
   chain: string
   keySealed: string
