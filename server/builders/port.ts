@@ -1,7 +1,4 @@
-/**
- * The builder port: what makes the files of a release out of a source. It is told by values what to build, and has its commands run by
- * whoever asks, under the limits of the service and written down as that one's work.
- */
+/** What makes the files of a release out of a source, told by values. Whoever asks runs its commands, under the limits of the service and as its work. */
 import type { Runtime } from '../../shared/service-details.ts'
 import type { ServiceType } from '../../shared/service-type.ts'
 import type { Stack } from '../platform/stack.ts'

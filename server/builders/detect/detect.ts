@@ -24,10 +24,7 @@ const detectors: readonly {
   { runtimes: ['node', 'bun'], matches: hasJavascript, plan: detectJavascript },
 ]
 
-/**
- * Decides how a source is built and started: by the service's settings, then by its Procfile, then by its files.
- * @throws AppError `bad_request` saying what is missing, in the source or on this server.
- */
+/** Decides by the service's settings, then its Procfile, then its files. @throws AppError `bad_request` saying what source or server lacks. */
 export function detectBuild(input: DetectInput): BuildPlan {
   const { files, settings } = input
   if (!traitsOf(settings.type).runsProgram) return detectStatic(input)

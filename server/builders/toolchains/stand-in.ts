@@ -1,7 +1,4 @@
-/**
- * Small scripts over Bun for machines without Node.js, and for services that want Bun. They know what apps, jobs and builds ask for; whatever
- * else they are asked is refused with a word about what to do.
- */
+/** Scripts over Bun for machines without Node.js, and for services that want Bun. What they do not know is refused with a word about what to do. */
 import { chmod, mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { replaceFile } from '../../platform/files/replace-file.ts'

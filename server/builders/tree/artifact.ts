@@ -14,10 +14,7 @@ export interface ArtifactOptions {
   log: (line: string) => void
 }
 
-/**
- * Takes what a build has left from its user, and returns the folder to release, frozen.
- * @throws AppError `bad_request` saying why it cannot be released.
- */
+/** Takes what a build has left from its user; returns the folder to release, frozen. @throws AppError `bad_request` saying why it cannot be released. */
 export async function takeArtifact({ buildDir, sourceDir, publishPaths, owner, log }: ArtifactOptions): Promise<string> {
   await freezeWay(buildDir, relative(buildDir, sourceDir), owner)
   await pruneSource(sourceDir)

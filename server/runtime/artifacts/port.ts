@@ -1,7 +1,4 @@
-/**
- * Built files, kept by the digest of their content, each service's for itself: two services with equal files have one copy each, as one
- * may be deleted without the other.
- */
+/** Built files by the digest of their content, each service's for itself: two have one copy each of equal files, as one may be deleted alone. */
 import type { Unit } from '../space/reserve.ts'
 
 export interface Artifacts {

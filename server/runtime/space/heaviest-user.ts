@@ -22,10 +22,7 @@ const LARGEST_SHARE = 0.25
 export const allowedOn = ({ unit, total }: Pick<Shortage, 'unit' | 'total'>, diskMb: number): number =>
   Math.min(diskMb * PER_MIB[unit], total * LARGEST_SHARE)
 
-/**
- * Who is to be stopped when the disk is short: the one furthest beyond their plan, else the one that cannot be measured, else the one that
- * grew most. Undefined when nobody did: somebody else has filled the disk.
- */
+/** Who is to be stopped on a short disk: furthest beyond their plan, else unmeasured, else grown most. Undefined when somebody else has filled it. */
 export function heaviestUser(users: readonly SpaceUser[], smallGrowth: number): SpaceUser | undefined {
   const beyond = users.filter((user) => excessOf(user) > 0)
   if (beyond.length > 0) return most(beyond, excessOf)

@@ -34,10 +34,7 @@ export interface MeasuredPlace {
   folder: string
 }
 
-/**
- * Bytes in removed files below this place that these users still hold open or mapped: no folder shows them.
- * Empty where we may not look into other users' processes.
- */
+/** Bytes in removed files below this place that these users hold open or mapped: no folder shows them. Empty where we may not look into processes. */
 export function measureRemoved(uids: ReadonlySet<number>, place: MeasuredPlace): Map<number, number> {
   const byUid = new Map<number, number>()
   const seen = new Set<string>()

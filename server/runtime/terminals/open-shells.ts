@@ -20,7 +20,6 @@ export interface OpenShells {
   countOf(workspaceId: string): number
   has(shellId: string): boolean
   end(shellId: string, reason: string): void
-  /** Begins the end of all shells of a service. */
   endAll(serviceId: string, reason: string): void
 }
 

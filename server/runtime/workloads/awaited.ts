@@ -1,7 +1,4 @@
-/**
- * Workloads that run once and that somebody waits for. Whoever waits may go with their control plane and ask again in the next one: what was
- * begun goes on meanwhile, and is not begun a second time.
- */
+/** Workloads that run once and are waited for. Who waits may go with their control plane and ask the next one: what was begun goes on, and not twice. */
 import type { Database } from 'bun:sqlite'
 import type { DesiredSet, Sets } from '../../engines/port/sets.ts'
 import type { InstanceSpec } from '../../engines/port/workload.ts'
@@ -18,10 +15,7 @@ export interface AwaitedRun {
 }
 
 export interface AwaitedWorkloads {
-  /**
-   * Begins a workload that has no row yet, and returns when nothing of it is left: its owner has written down how it ended.
-   * @throws what ends the control plane, beyond which the workload goes on.
-   */
+  /** Begins what has no row yet; returns when nothing of it is left, its end written down. @throws what ends the control plane, beyond which it goes on. */
   run(run: AwaitedRun): Promise<void>
   end(id: string): Promise<void>
   specOf(id: string): InstanceSpec | undefined

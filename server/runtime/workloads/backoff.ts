@@ -11,10 +11,7 @@ export const STABLE_RUN_MS = 10 * 60_000
 export const CRASH_LOOP_FAILURES = 5
 export const CRASH_LOOP_WINDOW_MS = 2 * 60_000
 
-/**
- * How long to wait from `now` before the next start: 1 s after a first failure, twice as long after each one more, at most 60 s.
- * Failures before a quiet stretch of `STABLE_RUN_MS` do not count. 0 when there is nothing to wait for.
- */
+/** The wait from `now`: 1 s after a first failure, twice as long after each more, at most 60 s; 0 for none. Those before `STABLE_RUN_MS` of quiet do not count. */
 export function nextRestartDelayMs(failures: readonly Failure[], now: number): number {
   const times = failures.map((failure) => failure.at).sort((a, b) => b - a)
   const last = times[0]

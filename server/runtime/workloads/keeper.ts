@@ -1,10 +1,7 @@
 /**
- * Keeps sets on engines that only start and stop: adds the replicas that a set lacks, starts them, sees them end, starts them again after a
- * pause, freezes them, and drains and stops those that are too many. What differs between kinds of owners is their policy. Each set has one
- * run at a time, and runs keep no state: a keeper that dies anywhere is followed by one that reads the rows and asks the engine.
- *
- * An engine that keeps sets by itself needs none of this. It would satisfy the port `Sets` in this one's place, forward what is written, and
- * write down what it is told of replicas.
+ * Keeps sets on engines that only start and stop. Each set has one run at a time, and runs keep no state: a keeper that dies anywhere is
+ * followed by one that reads the rows and asks the engine. An engine that keeps sets by itself would satisfy the port `Sets` in this one's
+ * place, forward what is written, and write down what it is told of replicas.
  */
 import type { SetOwner, Sets } from '../../engines/port/sets.ts'
 import { afterChange } from '../../platform/db/change.ts'

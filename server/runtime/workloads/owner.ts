@@ -1,7 +1,4 @@
-/**
- * An owner brings a policy, what its replicas are made of, and what it makes of each end; starting, observing, back-off, freezing, draining
- * and stopping are the same for all.
- */
+/** An owner brings a policy, what its replicas are made of, and what it makes of each end; all else is the same for all. */
 import type { EndReason } from '../../engines/port/end.ts'
 import type { Endpoint, ExitedState } from '../../engines/port/port.ts'
 import type { InstanceSpec } from '../../engines/port/workload.ts'

@@ -36,7 +36,6 @@ function roomFor({ isHeld, exclusiveAmong }: SetSituation): number {
   return exclusiveAmong.length === 0 ? 1 : 0
 }
 
-/** Whether a pending replica may be started, of the situation's owner. */
 export function mayBegin({ set, isHeld, exclusiveAmong }: SetSituation, workload: StoredWorkload): boolean {
   if (set.isFrozen || workload.frozenAt !== null || isHeld) return false
   if (exclusiveAmong === undefined) return true

@@ -1,7 +1,4 @@
-/**
- * The writing half of the keeper: what is desired is in the rows when these return, as part of the caller's transaction, and with it what
- * follows for the rows of the replicas. Everything that asks an engine comes after.
- */
+/** The writing half of the keeper: rows of sets and of their replicas, in the transaction of the caller. Everything that asks an engine comes after. */
 import { isDeepStrictEqual } from 'node:util'
 import { AppError } from '../../../shared/error.ts'
 import type { DesiredSet } from '../../engines/port/sets.ts'

@@ -39,7 +39,6 @@ const storedExits = json({
   ),
 })
 
-/** The column of exits, for whoever reads them through a view of their own. */
 export const exitsColumn: Codec<WorkloadExit[]> = {
   read: (stored) => storedExits.read(stored).map(({ oomKilled, ...exit }) => (oomKilled ? { why: 'out_of_memory', ...exit } : exit)),
   write: (exits) => storedExits.write(exits.map((exit) => ({ ...exit, oomKilled: exit.why === 'out_of_memory' }))),

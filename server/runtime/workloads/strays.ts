@@ -28,7 +28,6 @@ export const straysIn = (db: Database): Stray[] => strays.all(db, 'ORDER BY foun
 export const hasStrays = (db: Database, serviceId: string): boolean =>
   strays.get(db, 'WHERE service_id = $serviceId', { serviceId }) !== undefined
 
-/** When a stray is ended, in milliseconds since 1970. */
 export const endOf = ({ foundAt }: Stray): number => foundAt + STRAY_KEPT_MS
 
 export type StrayEnd = 'expired' | 'asked' | 'exited'

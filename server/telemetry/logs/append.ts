@@ -5,7 +5,6 @@ import { cleanMessage, type LogLine, type NewLogLine } from './line.ts'
 
 /** How far an output has been taken in, as its source understands it. */
 export interface StoredCursor {
-  /** Names the source among all. */
   key: string
   cursor: string
 }

@@ -21,7 +21,6 @@ export function placeOf(line: LogLine, order: ScanOrder): Place {
 
 export interface Stream extends StreamKey {
   id: number
-  /** The last line that retention has removed. */
   pruned_seq: number
 }
 

@@ -8,7 +8,6 @@ import { createSequences } from './sequences.ts'
 import { splitLines } from './split.ts'
 import type { LogStore } from './store.ts'
 
-/** The output of a workload, and what its lines are stored as. */
 export interface LoggedOutput extends OutputName {
   instance: string
   deployId?: string
@@ -23,18 +22,13 @@ export interface OutputLogs {
   close(output: LoggedOutput): Promise<void>
   /** Removes an output that nobody knows any more, with what was not stored of it. Repeatable. */
   discard(output: OutputName): Promise<void>
-  /** Names of all outputs of a service that are kept. */
   list(serviceId: string): Promise<string[]>
-  /**
-   * Stores lines of the platform after everything that the workload has written so far. Nobody has to wait for them, and they fail nobody:
-   * where they find no room they are left out.
-   */
+  /** Stores lines of the platform after what the workload has written so far. Nobody has to wait, and lines that find no room are left out. */
   remark(output: LoggedOutput, text: string): void
   /** Resolves when all remarks about an output that were made so far are stored. */
   remarked(output: OutputName): Promise<void>
   /** The newest lines of an output and of the remarks about it, oldest first, everything written so far among them. */
   newestLines(output: LoggedOutput, count: number): Promise<LogLine[]>
-  /** Resolves when all remarks are stored. */
   settled(): Promise<void>
 }
 

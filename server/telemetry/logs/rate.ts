@@ -1,7 +1,4 @@
-/**
- * A writer that is faster than its rate is read at that rate, and when that leaves it too far behind, what is between is left out: a flood
- * costs little and its newest lines are still there to see.
- */
+/** A writer beyond its rate is read at that rate; too far behind, what is between is left out: a flood costs little, its newest lines are seen. */
 export interface LogRate {
   linesPerSecond: number
   bytesPerSecond: number

@@ -42,7 +42,6 @@ export interface LogStore {
   prunedSeq(test: LineTest): number
   /** Called with every batch of lines, after it is stored and before `append` returns. */
   listen(listener: (lines: readonly LogLine[]) => void): () => void
-  /** How far a source has been taken in, or undefined for one that is not known. */
   cursor(key: string): string | undefined
   forgetCursor(key: string): void
   /** Makes what is stored safe against a loss of power as well. */

@@ -3,7 +3,6 @@ import type { NewLogLine } from './line.ts'
 import { type Allowance, fullAllowance, keptBytes, type LogRate, maxUnread, readableBytes, refilled, spent } from './rate.ts'
 import { splitLines } from './split.ts'
 
-/** Something that lines are collected from. */
 export interface Followed {
   /** Names it among all that are followed, and how far it was read in the store. */
   key: string
@@ -50,7 +49,6 @@ export interface TailStep {
   leftOut: LeftOut
 }
 
-/** Space is given back when this much was stored. */
 export const RELEASE_BYTES = 16 * 1024 * 1024
 
 export function startTail(followed: Followed, cursor: Cursor | undefined): Tail {

@@ -1,7 +1,4 @@
-/**
- * Mostly zero counts, packed: for each other one the distance from the one before and the count, as integers of seven bits a byte,
- * up to 2^53.
- */
+/** Mostly zero counts, packed: for each other one its distance from the one before and the count, as integers of seven bits a byte, up to 2^53. */
 export function encodeCounts(counts: ArrayLike<number>): Uint8Array {
   const bytes: number[] = []
   let last = -1

@@ -5,7 +5,6 @@ import { ceilTo, fineLevel, finerThan, type Level } from './levels.ts'
 export interface Range {
   seriesIds: readonly number[]
   level: Level
-  /** Beginnings of windows, in seconds since 1970: from `start` up to, not including, `end`. */
   start: number
   end: number
 }
@@ -33,7 +32,6 @@ function rowsOf<S>(opened: Opened, kind: Kind<S>, range: Range): SampleRow[] {
   ]
 }
 
-/** Up to where the windows of a level are made; undefined before the first. */
 export function rolledUntil({ db }: Opened, { stepSeconds }: Level): number | undefined {
   return db.query<{ until: number }, [number]>('SELECT until FROM rolled WHERE step = ?').get(stepSeconds)?.until
 }

@@ -6,7 +6,6 @@ import type { Engine } from '../../engines/port/port.ts'
 export interface Reading {
   service: string
   instance: string
-  /** When it was read, in milliseconds since 1970. */
   atMs: number
   /** Processor time since its start, in microseconds. */
   cpuUs: number

@@ -30,7 +30,6 @@ export async function removeSamples(database: MetricsDatabase, service: string, 
   await repeat(() => database.use(({ db }) => releasePages(db)), pause)
 }
 
-/** Services of which there are samples. */
 export const sampledServices = ({ db }: Opened): string[] =>
   db
     .query<{ service: string }, []>('SELECT DISTINCT service FROM series')

@@ -1,10 +1,7 @@
 import { LATENCY_BUCKETS } from '../../ingress/traffic/latency.ts'
 import { addEncoded, encodeCounts } from './counts-codec.ts'
 
-/**
- * Everything adds up exactly, so that windows of any length can be joined: processor time and the time of its use are sums, memory is an
- * average weighed by the number of samples.
- */
+/** Everything adds up exactly, so that windows of any length can be joined: times are sums, memory is an average weighed by the number of samples. */
 export interface UsageSample {
   /** Beginning of the window, in seconds since 1970. */
   at: number

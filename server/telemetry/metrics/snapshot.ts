@@ -5,7 +5,6 @@ import type { TrafficSample, UsageSample } from './samples.ts'
 export interface InstanceSnapshot {
   instance: string
   sample: UsageSample
-  /** Processor time since its start, in microseconds. */
   cpuTotalUs: number
 }
 
@@ -17,7 +16,6 @@ export interface ServiceSnapshot {
 }
 
 export interface Snapshot {
-  /** When it was, in milliseconds since 1970. */
   atMs: number
   services: ReadonlyMap<string, ServiceSnapshot>
 }

@@ -22,10 +22,7 @@ export interface SweeperOptions {
 }
 
 export interface Sweeper {
-  /**
-   * Samples everything and stores it as the window that begins at `at` (seconds since 1970).
-   * @throws whatever keeps it from being stored; the next sweep then counts what this one did not, and nothing twice.
-   */
+  /** Stores all as the window that begins at `at` (seconds since 1970). @throws whatever hinders that; the next sweep then counts it, nothing twice. */
   sweep(at: number): Promise<void>
   latest(): Snapshot | undefined
   totals(): Totals

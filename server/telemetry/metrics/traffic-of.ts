@@ -37,10 +37,7 @@ export function asked(entries: readonly EntryTally[], known: (key: string) => Ta
 
 export const isSame = (one: Tally, other: Tally): boolean => one.every((count, index) => count === other[index])
 
-/**
- * The windows that what was counted between two sweeps belongs to: the newest (seconds since 1970) after a short time. After a time without
- * sweeps nobody knows when requests came: they are spread evenly, so that the sums are right and there is no spike.
- */
+/** Windows for what two sweeps counted between them: `newest` (seconds since 1970), or, after a time without sweeps, all in it evenly: no spike. */
 export function windowsBetween(fromMs: number, toMs: number, newest: number): number[] {
   const spanMs = toMs - fromMs
   const coarsest = levels.at(-2) ?? fineLevel

@@ -15,10 +15,7 @@ export interface AccessFeedOptions {
 
 const DEFAULT_POLL_MS = 250
 
-/**
- * Brings the lines of requests from the files of the ingress into the log store. How far each is read is remembered with the lines, so being
- * killed neither loses nor repeats any.
- */
+/** Brings lines of requests from files of the ingress into the log store. Cursors are stored with them: being killed neither loses nor repeats any. */
 export function startAccessFeed({ dir, collector, hasService, onError, pollMs = DEFAULT_POLL_MS }: AccessFeedOptions): Repeated {
   const known = new Map<string, boolean>()
   const followed = new Set<string>()

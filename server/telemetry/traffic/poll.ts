@@ -16,10 +16,7 @@ export interface TrafficPollOptions {
 
 const DEFAULT_POLL_MS = 1000
 
-/**
- * Asks every ingress process once a second for what has changed. Its counts are running totals, so nothing is missed by one that does not
- * answer, and one that ends leaves the last of them in a file.
- */
+/** Asks every ingress once a second for what has changed. Counts are running totals, and one that ends leaves its last in a file: none is missed. */
 export function startTrafficPoll({ sampler, controlSocketPath, now, onError, pollMs = DEFAULT_POLL_MS }: TrafficPollOptions): Repeated {
   const epochOf = new Map<string, string>()
 
