@@ -39,7 +39,6 @@ export const OwnPath = Type.String({
 })
 
 /** Whether a text is such a path after a browser has read it: `/account/../v1/…` would lead from a page of ours to the API. */
-/** Whether a browser may be sent to this text below our own origin. */
 export const isOwnPath = (text: string): boolean =>
   text.length <= MAX_PATH_CHARS && new RegExp(ownPathPattern).test(text) && isResolved(text) && !/^\/v1(?:[/?#]|$)/i.test(text)
 

@@ -32,10 +32,7 @@ export interface Operation {
   responses: Record<number, TSchema | null>
   /** Errors beyond those every route can give (400, 401, 403, 404 of a workspace, 429, 500, 503). */
   errors?: readonly ErrorCode[]
-  /**
-   * Counts against the limit on sign-ins. Public changing operations do so unless they say no, as a device that waits asks every few
-   * seconds.
-   */
+  /** Counts against the limit on sign-ins. Public changes do unless they say no, as a device that waits asks every few seconds. */
   takesSecret?: boolean
   /** Browsers are sent here by pages of other sites. Cookies count for nothing, so that those pages act for nobody. */
   isCrossSite?: true

@@ -8,10 +8,7 @@ export const OneOf = <const T extends readonly string[]>(values: T, description?
 export const ToldOneOf = <const T extends readonly string[]>(values: T) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: [...values], 'x-told': true })
 
-/**
- * What a person sees as it is: no control, bidirectional, zero-width or separator character. Spelled out, since JSON Schema has no
- * `\\p{…}`.
- */
+/** What a person sees as it is: no control, bidirectional, zero-width or separator character. JSON Schema has no `\\p{…}`. */
 export const visibleChar = '[^\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]'
 
 export const Time = Type.String({

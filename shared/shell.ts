@@ -3,10 +3,7 @@ import { instanceIdPattern } from './id.ts'
 import { planNames } from './plan.ts'
 import { OneOf } from './schema.ts'
 
-/**
- * Binary frames are the terminal's bytes, both ways; text frames are JSON. The server ends with `exit` and 1000, or with a code and a
- * reason.
- */
+/** Binary frames are the terminal's bytes, text frames JSON. The server ends with `exit` and 1000, or with a code and a reason. */
 
 /** The most a client may have typed that the program has not taken; a client that goes beyond is cut off. */
 export const shellInputWindowBytes = 256 * 1024

@@ -1,7 +1,4 @@
-/**
- * Shows a page in the user's browser where there is one: on macOS, or with a display.
- * @returns false when there is nothing to show it with.
- */
+/** Shows a page in the user's browser, on macOS or with a display. @returns false when there is nothing to show it with. */
 export function openBrowser(url: string, env: Readonly<Record<string, string | undefined>>): boolean {
   const program = browserProgram(env)
   if (program === undefined || !/^https?:\/\//.test(url)) return false

@@ -31,10 +31,7 @@ export function settingsOf(env: Environment): Settings {
   }
 }
 
-/**
- * The address of a server without a trailing slash; `http://` is added for a bare host and port.
- * @throws CliError with the usage exit code when it is not one.
- */
+/** A server's address without a trailing slash; `http://` is added to a bare host. @throws CliError with the usage exit code. */
 export function serverUrl(text: string, origin: string): string {
   const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`
   const url = URL.canParse(withScheme) ? new URL(withScheme) : undefined

@@ -10,16 +10,12 @@ import { type PollOptions, pollDeploy, watchDeploy } from './watch.ts'
 interface Started {
   service: Service
   deployId: string
-  /** Do not wait for the end. */
   isDetached: boolean
   /** Wait until the new release is no longer watched, too. */
   untilProven?: boolean
 }
 
-/**
- * Follows a deploy that was just started to its end and tells how it went.
- * @throws CliError when it did not become live, with the reason.
- */
+/** Follows a deploy that was just started to its end. @throws CliError when it did not become live, with the reason. */
 export async function awaitDeploy(context: Context, { service, deployId, isDetached, untilProven = false }: Started): Promise<void> {
   const { client, io, isJson } = context
   const params = { serviceId: service.id, deployId }

@@ -16,10 +16,7 @@ export interface WatchOptions {
   interrupted: AbortSignal
 }
 
-/**
- * Shows a deploy's build log and statuses until it is live or has ended, through restarts of the server.
- * @returns the deploy as it ended. @throws Interrupted on Ctrl-C; the deploy goes on.
- */
+/** Shows a deploy through restarts of the server. @returns the deploy as it ended. @throws Interrupted on Ctrl-C; the deploy goes on. */
 export async function watchDeploy(options: WatchOptions): Promise<Deploy> {
   const { client, serviceId, deployId } = options
   const first = await client.call('getDeploy', { params: { serviceId, deployId } })

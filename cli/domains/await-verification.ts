@@ -13,11 +13,7 @@ interface Awaited {
   timeoutMs: number
 }
 
-/**
- * Has DNS looked at until it proves the domain, and tells on the way what is found when that changes.
- *
- * @throws CliError with what was found last when the time is over, Interrupted on Ctrl-C.
- */
+/** Waits until DNS proves the domain. @throws CliError with what was found last when the time is over, Interrupted on Ctrl-C. */
 export async function awaitVerification(context: Context, { params, timeoutMs }: Awaited): Promise<CustomDomain> {
   const endsAt = performance.now() + timeoutMs
   let told = ''

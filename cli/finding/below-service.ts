@@ -13,10 +13,7 @@ interface Wanted<T> {
   ask: (service: Service) => Promise<T>
 }
 
-/**
- * Something of a service by its own id alone: asked of the named service, else of the folder's, else of each.
- * @throws CliError when it is of none.
- */
+/** Something by its own id: asked of the named service, else of the folder's, else of each. @throws CliError when it is of none. */
 export async function findBelowService<T>(context: Context, wanted: Wanted<T>): Promise<{ service: Service; found: T }> {
   const { kind, id, of } = wanted
   if (!isId(kind, id)) throw usageError(`${id} is not the id of a ${kind}.`, `cpctl ${kind}s list shows them.`)

@@ -29,7 +29,6 @@ export function untilAvailable({ client, io }: Context, disk: Disk): Promise<Dis
   })
 }
 
-/** Help of the argument that names a disk. */
 export const DISK_HELP = "Name, id, or the service that has it; default: the disk of this folder's service"
 
 /** The disk that is meant: by argument, by its service, or that of the folder's service. */

@@ -4,7 +4,6 @@ import { allPages } from '../api/pages.ts'
 import { CliError } from '../base/error.ts'
 import type { Context } from '../session/context.ts'
 
-/** Everybody in the workspace. */
 export const membersOf = (context: Context) => allPages((query) => context.client.call('listTeamMembers', { query }))
 
 /** The member of this address or id. @throws CliError when there is none. */

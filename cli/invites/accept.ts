@@ -23,10 +23,7 @@ export interface InvitedAccount {
   otp?: string
 }
 
-/**
- * Accepts an invite as the user who is logged in; where nobody is, with a new account, or the password of one that is in no workspace.
- * That one is logged in with then.
- */
+/** Accepts as the user who is logged in; else with a new account, or one that is in no workspace, and that one is logged in then. */
 export async function acceptInvite(context: Context, link: string, account: InvitedAccount): Promise<void> {
   const invite = inviteIn(link)
   const { url: current, credential } = await currentServer(context)

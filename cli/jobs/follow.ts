@@ -20,11 +20,7 @@ export interface Followed<T> {
   cancel: (client: Context['client']) => Promise<unknown>
 }
 
-/**
- * Shows what a job writes until it is over. Ctrl-C cancels it and waits for its end; a second one leaves it at once.
- *
- * @throws Interrupted when it was canceled so.
- */
+/** Shows what a job writes until it is over. Ctrl-C cancels it, a second one leaves at once. @throws Interrupted when canceled so. */
 export async function followJob<T>(context: Context, followed: Followed<T>): Promise<T> {
   const { service, first, since, ask, isOver, cancel } = followed
   const filters = { resource: [service.id], instance: [first.id] }

@@ -1,9 +1,6 @@
 import type { Log } from '../../shared/log.ts'
 
-/**
- * How far before the newest line a new connection begins, in milliseconds: lines of different sources may arrive
- * a little out of order, and what has been seen already is left out anyway.
- */
+/** Milliseconds before the newest line at which a new connection begins: lines of different sources may come a little out of order. */
 export const OVERLAP_MS = 10_000
 
 /** Remembers which lines have come, so that reading them again from a little earlier repeats none and misses none. */

@@ -54,7 +54,6 @@ const units: Record<MetricUnit, (value: number) => string> = {
   instances: (value) => round(value, 1),
 }
 
-/** A value for people. */
 export const formatValue = (unit: MetricUnit, value: number): string => units[unit](value)
 
 const round = (value: number, digits: number): string => String(Number(value.toFixed(digits)))

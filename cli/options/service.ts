@@ -31,11 +31,7 @@ const settingOptions: SettingOption[] = [...Map.groupBy(optionsOf(ServicePatch),
 export const addSettingOptions = (command: Command): Command =>
   settingOptions.flatMap(({ flags }) => flags).reduce((changed, flag) => changed.addOption(flag), command)
 
-/**
- * The part of a service's body that the options stand for; each type has its commands in a place of its own.
- *
- * @throws CliError with the usage exit code.
- */
+/** The part of a service's body that the options stand for. @throws CliError with the usage exit code. */
 export function settingsInput(type: ServiceType, options: SettingOptions): Pick<ServicePatch, 'rootDir' | 'serviceDetails'> {
   if (!traitsOf(type).runsProgram && (options.startCommand ?? options.preDeployCommand) !== undefined) {
     throw usageError('A static site is served from its files: it has no start command and no pre-deploy command.')

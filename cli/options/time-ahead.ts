@@ -1,11 +1,7 @@
 import { parseDuration } from '../../shared/duration.ts'
 import { usageError } from '../base/error.ts'
 
-/**
- * An RFC 3339 time from `90d` (that long from now) or from a time in a common form; a day alone means its end.
- *
- * @throws CliError for what is neither, and for a time that is past.
- */
+/** An RFC 3339 time from `90d` (from now) or a common form; a day alone means its end. @throws CliError for neither, or a past time. */
 export function timeAhead(text: string, { option, now }: { option: string; now: number }): string {
   const durationMs = parseDuration(text)
   const at = durationMs === undefined ? timeIn(text) : now + durationMs

@@ -1,7 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { parseDuration } from '../../shared/duration.ts'
 
-/** Parser of an option that is a whole number in a range. */
 export const wholeNumber =
   (minimum: number, maximum: number) =>
   (text: string): number => {

@@ -78,11 +78,7 @@ export interface CurrentServer {
   credential?: Credential
 }
 
-/**
- * The server that is talked to: given, else that of the context given or in use, else the local one.
- *
- * @throws CliError when its login has ended, or there is no such context, or it is one of another server.
- */
+/** The server given, else of the context given or in use, else the local one. @throws CliError for an ended login or a wrong context. */
 export async function currentServer(context: Pick<Context, 'io' | 'settings' | 'givenUrl' | 'givenContext'>): Promise<CurrentServer> {
   const { io, settings, givenUrl, givenContext } = context
   const path = settings.credentialsPath

@@ -32,10 +32,7 @@ export async function loginByToken(context: Context, url: string, token: string)
   return { credential, me }
 }
 
-/**
- * Logs in with a password and exchanges the session for an API key of this machine, which can be seen and revoked by name.
- * Users who may not make keys keep the session.
- */
+/** Exchanges a password for an API key of this machine, to be revoked by name; users who may not make keys keep the session. */
 export async function loginByPassword(context: Context, url: string, account: PasswordLogin): Promise<SignedIn> {
   const session = await openSession(context, url, account)
   const client = clientWith(context, url, session)

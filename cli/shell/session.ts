@@ -27,11 +27,7 @@ interface SessionOptions {
   signal: AbortSignal
 }
 
-/**
- * Ties this terminal to a command on the server until it ends. The terminal is as before when this returns.
- *
- * @throws CliError saying why the shell ended before its command did; the signal's reason when aborted.
- */
+/** Leaves the terminal as it was. @throws CliError saying why the shell ended before its command did; the signal's reason when aborted. */
 export async function runShell({ target, path, terminal, signal }: SessionOptions): Promise<ShellOutcome> {
   const socket = new WebSocket(target.url.replace(/^http/, 'ws') + path, { headers: { ...target.headers } })
   socket.binaryType = 'arraybuffer'

@@ -9,10 +9,7 @@ export type SourceFile =
   | { kind: 'file'; path: string; absolutePath: string; sizeBytes: number; isExecutable: boolean; modifiedAt: Date }
   | { kind: 'link'; path: string; target: string; modifiedAt: Date }
 
-/**
- * Everything in a folder that is deployed, in the order of its names.
- * @throws CliError when the folder is none, holds nothing, or has a link that leads out of it.
- */
+/** What is deployed of a folder, by name. @throws CliError when it is no folder, holds nothing, or has a link that leads out of it. */
 export async function sourceFiles(root: string): Promise<SourceFile[]> {
   const entry = await lstat(root).catch(() => undefined)
   if (entry === undefined) throw usageError(`There is no folder ${root}.`)

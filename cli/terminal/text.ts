@@ -12,10 +12,7 @@ const unseen = '\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u20
 const controls = new RegExp(`[\\u0000-\\u0008\\u000a-\\u001f${unseen}]`, 'g')
 const unseenInJson = new RegExp(`[${unseen}]`, 'g')
 
-/**
- * Text of the server as a terminal may show it: one line, and nothing in it that moves the cursor, colours, renames the
- * window or reorders what is read. Everything that did not originate here passes through this before it is printed.
- */
+/** Text that did not originate here, as it may be printed: one line that moves no cursor, and colours, renames and reorders nothing. */
 export const cleanText = (text: string): string => text.replace(sequences, '').replace(/\n/g, ' ').replace(controls, '')
 
 export const cleanLines = (text: string): string => text.split(/\r?\n/).map(cleanText).join('\n')

@@ -24,9 +24,7 @@ import { shellOperations } from './shells.ts'
 import { teamOperations } from './team.ts'
 import { workspaceOperations } from './workspaces.ts'
 
-/**
- * Source of every route of the server, every entry of the OpenAPI document, every call of cpctl and the conformance and permission tests.
- */
+/** Source of every route, every entry of the OpenAPI document, every call of cpctl and the conformance and permission tests. */
 export const operations = {
   ...authOperations,
   ...accountOperations,

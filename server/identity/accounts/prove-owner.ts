@@ -33,9 +33,7 @@ type ProofContext = Pick<IdentityContext, 'db' | 'sealer' | 'logins' | 'now'>
 
 const FRESH_MS = 10 * 60_000
 
-/**
- * A stolen session must not be enough. @throws AppError `validation_failed`, `rate_limited`, `forbidden` for an old one without a password.
- */
+/** A stolen session is not enough. @throws AppError `validation_failed`, `rate_limited`, `forbidden` for an old one without password. */
 export async function proveOwner(context: ProofContext, call: ProofCall, proof: Proof): Promise<Proven> {
   const { db, logins } = context
   const user = requireAccount(context, call.actor)

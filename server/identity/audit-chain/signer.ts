@@ -11,10 +11,7 @@ export interface AuditSigner {
   isNew: boolean
 }
 
-/**
- * No key of the master key's, so a backup may go without it. @throws AppError `unavailable` for a file that holds no key or is open to
- * others.
- */
+/** No key of the master key's, so a backup may go without it. @throws AppError `unavailable` for a file without key or open to others. */
 export function openAuditSigner(keyFile: string): AuditSigner {
   const isNew = !existsSync(keyFile)
   if (isNew) {
