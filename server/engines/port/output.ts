@@ -36,7 +36,7 @@ export interface OpenOutput {
   /** Whether something may have come since the last read. Asked ten times a second for hundreds of outputs: it costs next to nothing. */
   hasNew(): boolean
 
-  /** What is there; undefined when nothing was ever written. @throws when it cannot be read now; `hasNew` says when to try again. */
+  /** What is there, without waiting; undefined when nothing was ever written. @throws when it cannot be read now; `hasNew` says when to try again. */
   read(request: OutputRequest): Promise<OutputPart | undefined>
 
   /**

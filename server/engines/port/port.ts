@@ -164,7 +164,7 @@ export interface Engine {
   /** What a running instance has used and holds now; undefined where it does not run or that cannot be told. */
   usage(instanceId: string): Promise<Usage | undefined>
 
-  /** Limits what all workloads of an owner together take outside of volumes, or lifts that. Idempotent; without effect where `guarantees` say so. */
+  /** Limits what all workloads of an owner together take outside of volumes, at once and lastingly, or lifts that. Idempotent; without effect where `guarantees` say so. */
   limitSpace(owner: Owner, limit: SpaceLimit | undefined): Promise<void>
 
   /** Kills whatever is left of a service and removes all state about it. Idempotent. */

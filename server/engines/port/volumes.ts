@@ -61,12 +61,12 @@ export interface Volumes {
   usage(id: string, unit: SizeUnit, signal: AbortSignal): Promise<number | undefined>
 
   /**
-   * Keeps the content, in use or not, as it is at one moment under a key that may be there already; writes may have to wait. Returns its bytes.
+   * Keeps the content, in use or not, as it is at one moment under a key, unless that is there already. Writes may wait. Returns its bytes.
    * @throws the signal's reason when aborted; then and after another failure nothing stands under the key.
    */
   snapshot(id: string, key: string, signal: AbortSignal): Promise<number>
 
-  /** Gives back what a snapshot has reserved beyond its content. Returns the bytes that it then takes. @throws the signal's reason when aborted. */
+  /** Gives back what a snapshot reserves beyond its content, if there is room to. Returns the bytes it then takes. @throws the signal's reason when aborted. */
   compactSnapshot(id: string, key: string, signal: AbortSignal): Promise<number>
 
   /** Keys of all snapshots that are there, content that a restore has replaced included. */

@@ -6,7 +6,7 @@ import type { Sandbox } from './spec.ts'
 const NAME = 'app'
 const READABLE_BY_ALL = 0o644
 
-/** The machine's users and groups and the workload's: git, ssh, Node's `os.userInfo()` and many others fail for a user that nobody lists. */
+/** The machine's users and groups, the workload's, and no others: git, ssh, Node's `os.userInfo()` and many others fail for a user that nobody lists. */
 export function writeAccounts(recordDir: string, { uid, gid, homeDir }: Sandbox): ReplacedFile[] {
   return [
     accountFile(recordDir, 'passwd', (name) => `${name}:x:${uid}:${gid}:cpd service:${homeDir.replaceAll(/[:\n]/g, '_')}:/bin/sh`),
