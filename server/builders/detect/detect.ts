@@ -24,7 +24,7 @@ const detectors: readonly {
   { runtimes: ['node', 'bun'], matches: hasJavascript, plan: detectJavascript },
 ]
 
-/** Decides by the service's settings, then its Procfile, then its files. @throws AppError `bad_request` saying what source or server lacks. */
+/** Decides by the service's settings, then Procfile, then files. @throws AppError `bad_request` saying what is missing, in the source or on this server. */
 export function detectBuild(input: DetectInput): BuildPlan {
   const { files, settings } = input
   if (!traitsOf(settings.type).runsProgram) return detectStatic(input)

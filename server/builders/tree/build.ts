@@ -20,7 +20,7 @@ export interface BuildOptions extends Pick<ArtifactOptions, 'buildDir' | 'source
   signal: AbortSignal
 }
 
-/** Runs a plan in `sourceDir`; returns the folder to release. @throws AppError `bad_request` naming the failed step; the signal's reason when aborted. */
+/** Runs a plan in `sourceDir`; returns the folder to release. @throws AppError `bad_request` naming the step that failed and how; the signal's reason when aborted. */
 export async function buildRelease(options: BuildOptions): Promise<string> {
   const { sourceDir, plan, log, signal } = options
   for (const line of describePlan(plan)) log(line)

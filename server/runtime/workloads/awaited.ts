@@ -15,7 +15,7 @@ export interface AwaitedRun {
 }
 
 export interface AwaitedWorkloads {
-  /** Begins what has no row yet; returns when nothing of it is left, its end written down. @throws what ends the control plane, beyond which it goes on. */
+  /** Begins what has no row yet; returns when its end is written and nothing is left. @throws what ends the control plane, beyond which the workload goes on. */
   run(run: AwaitedRun): Promise<void>
   end(id: string): Promise<void>
   specOf(id: string): InstanceSpec | undefined

@@ -22,7 +22,7 @@ export interface SweeperOptions {
 }
 
 export interface Sweeper {
-  /** Stores all as the window that begins at `at` (seconds since 1970). @throws whatever hinders that; the next sweep then counts it, nothing twice. */
+  /** Stores the window that begins at `at` (s since 1970). @throws whatever keeps it from being stored; the next sweep then counts what this one did not, and nothing twice. */
   sweep(at: number): Promise<void>
   latest(): Snapshot | undefined
   totals(): Totals
