@@ -1,30 +1,20 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { Engine, ExitedState, OpenTerminal } from '../../server/engines/port/port.ts'
 import type { InstanceSpec, View } from '../../server/engines/port/workload.ts'
 import { describeRunsOnce } from './contract-once.ts'
+import { eachInAWorld } from './opened.ts'
 import { type ContractWorld, until } from './world.ts'
 
 /** What every engine promises, whatever it runs workloads with. */
 export function describeEngine(name: string, makeWorld: () => ContractWorld): void {
   let world: ContractWorld
   let engine: Engine
-  const opened: Engine[] = []
-
-  const open = async () => {
-    const one = await world.open()
-    opened.push(one)
-    return one
-  }
-
-  beforeEach(async () => {
-    world = makeWorld()
-    engine = await open()
-  })
-
-  afterEach(async () => {
-    for (const { serviceId } of await engine.list()) await engine.removeService(serviceId)
-    for (const one of opened.splice(0)) await one.close()
-    world.dispose()
+  const open = eachInAWorld({
+    makeWorld,
+    openOn: (one) => one.open(),
+    use: (...given) => {
+      ;[world, engine] = given
+    },
   })
 
   const endOf = async (id: string): Promise<ExitedState> => {

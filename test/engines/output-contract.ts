@@ -1,30 +1,20 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Cursor, OpenOutput, OutputName } from '../../server/engines/port/output.ts'
 import type { Engine } from '../../server/engines/port/port.ts'
 import type { InstanceSpec } from '../../server/engines/port/workload.ts'
+import { eachInAWorld } from './opened.ts'
 import { type Act, type ContractWorld, until } from './world.ts'
 
 /** What every engine promises of what workloads write. */
 export function describeOutput(name: string, makeWorld: () => ContractWorld): void {
   let world: ContractWorld
   let engine: Engine
-  const opened: Engine[] = []
-
-  const open = async () => {
-    const one = await world.open()
-    opened.push(one)
-    return one
-  }
-
-  beforeEach(async () => {
-    world = makeWorld()
-    engine = await open()
-  })
-
-  afterEach(async () => {
-    for (const { serviceId } of await engine.list()) await engine.removeService(serviceId)
-    for (const one of opened.splice(0)) await one.close()
-    world.dispose()
+  const open = eachInAWorld({
+    makeWorld,
+    openOn: (one) => one.open(),
+    use: (...given) => {
+      ;[world, engine] = given
+    },
   })
 
   const nameOf = ({ owner, outputName }: Pick<InstanceSpec, 'owner' | 'outputName'>): OutputName => ({

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Guarantee } from '../../../../server/engines/port/port.ts'
 import type { ProcessEngine, ProcessSpec } from '../../../../server/engines/process/spec.ts'
+import { eachInAWorld } from '../../opened.ts'
 import { describeFreezing } from './freezing.ts'
 import { describeTerminals } from './terminals.ts'
 import { endOf, makeWorld, pidsWith, runToEnd, until, type World } from './world.ts'
@@ -14,26 +15,15 @@ export type EngineFactory = (world: World) => Promise<ProcessEngine>
 export function describeProcesses(name: string, factory: EngineFactory): void {
   let world: World
   let engine: ProcessEngine
-  const opened: ProcessEngine[] = []
-
-  const open = async () => {
-    const one = await factory(world)
-    opened.push(one)
-    return one
-  }
+  const open = eachInAWorld({
+    makeWorld,
+    openOn: factory,
+    use: (...given) => {
+      ;[world, engine] = given
+    },
+  })
   /** A sleep that no other test uses, to look for afterwards. */
   const marker = () => `9${Math.floor(Math.random() * 1e9)}.5`
-
-  beforeEach(async () => {
-    world = makeWorld()
-    engine = await open()
-  })
-
-  afterEach(async () => {
-    for (const { serviceId } of await engine.list()) await engine.removeService(serviceId)
-    for (const one of opened.splice(0)) await one.close()
-    world.dispose()
-  })
 
   /** Runs an instance to its end and returns how it ended. */
   const run = async (spec: ProcessSpec) => {

@@ -2,7 +2,6 @@ import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync, s
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { copyContent } from '../../../../server/engines/process/volumes/copy.ts'
-import type { VolumePlaces } from '../../../../server/engines/process/volumes/places.ts'
 import type { ProcessVolumes } from '../../../../server/engines/process/volumes/volumes.ts'
 import { makeVolumesWorld, UID } from './world.ts'
 
@@ -15,11 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.dispose())
 
-async function make(): Promise<{ id: string; places: VolumePlaces }> {
-  const volume = world.newVolume()
-  await volumes.make(volume)
-  return { id: volume.id, places: world.placesOf(volume.id) }
-}
+const make = () => world.make(volumes)
 
 const text = (path: string) => readFileSync(join(path, 'file'), 'utf8')
 

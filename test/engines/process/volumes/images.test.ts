@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { copyContent } from '../../../../server/engines/process/volumes/copy.ts'
 import { loopDeviceOf } from '../../../../server/engines/process/volumes/loop-device.ts'
 import { withMountedImage } from '../../../../server/engines/process/volumes/mounted-image.ts'
-import { placesOf, type VolumePlaces } from '../../../../server/engines/process/volumes/places.ts'
+import { placesOf } from '../../../../server/engines/process/volumes/places.ts'
 import { openVolumes, type ProcessVolumes, type Room } from '../../../../server/engines/process/volumes/volumes.ts'
 import { AppError } from '../../../../shared/error.ts'
 import { until } from '../../world.ts'
@@ -21,11 +21,7 @@ describe.runIf(hasLoopDevices)('an image', { timeout: 60_000 }, () => {
   })
   afterAll(() => world.dispose())
 
-  async function make(): Promise<{ id: string; places: VolumePlaces }> {
-    const volume = world.newVolume()
-    await volumes.make(volume)
-    return { id: volume.id, places: world.placesOf(volume.id) }
-  }
+  const make = () => world.make(volumes)
   const isFree = (image: string) => until('its loop device is free', () => loopDeviceOf(image) === undefined)
 
   test('that stands still goes on when whoever held it back is done, and leaves no mount and no device', async () => {

@@ -19,6 +19,8 @@ export const UID = 61_500
 export interface ProcessVolumesWorld extends VolumesWorld {
   open(room?: Room): Promise<ProcessVolumes>
   placesOf(id: string): VolumePlaces
+  /** Makes a volume, and tells where it is. */
+  make(volumes: ProcessVolumes): Promise<{ id: string; places: VolumePlaces }>
 }
 
 /** A folder of volumes on this machine, all of one kind. */
@@ -29,12 +31,18 @@ export function makeVolumesWorld(kind: VolumeKindName): ProcessVolumesWorld {
   let count = 0
   const held: string[] = []
   const places = (id: string) => placesOf(disks, id)
+  const newVolume: VolumesWorld['newVolume'] = (changes = {}) => {
+    const id = `dsk-${String(++count).padStart(20, '0')}`
+    return { id, owner: { serviceId: 'srv-one', workspaceId: 'wsp-one', number: UID }, sizeGb: 1, kind, ...changes }
+  }
   return {
     open: async (room = ampleRoom) => openVolumes({ dir: disks, mounts: kind === 'image' ? 'images' : 'folders', needed: [dir], room }),
     placesOf: places,
-    newVolume: (changes = {}) => {
-      const id = `dsk-${String(++count).padStart(20, '0')}`
-      return { id, owner: { serviceId: 'srv-one', workspaceId: 'wsp-one', number: UID }, sizeGb: 1, kind, ...changes }
+    newVolume,
+    async make(volumes) {
+      const volume = newVolume()
+      await volumes.make(volume)
+      return { id: volume.id, places: places(volume.id) }
     },
     async write(id, name, text) {
       const { image, folder } = places(id)
