@@ -14,6 +14,8 @@ export const permissions = {
   'env.write': 'Set environment variables and secret files',
   'logs.read': 'Read and follow logs',
   'metrics.read': 'See metrics: what services use and the requests they get',
+  'projects.manage': 'Create, change and delete projects and environments',
+  'environments.manage_protected': 'Delete, suspend, reveal and roll back what is in a protected environment, and end its protection',
   'shell.open': 'Open a shell in a service, which shows its variables and secret files',
   'workspace.read': 'See the workspace',
   'workspace.manage': 'Rename and delete the workspace, and set its rules',
@@ -24,6 +26,8 @@ export const permissions = {
   'team.manage': 'Invite members, change their roles, help them back in, and remove them',
   'apikeys.manage': 'Create, list and revoke API keys',
   'audit.read': 'Read and verify the audit log',
+  'webhooks.manage': 'Create, change, test and delete webhooks',
+  'notifications.manage': 'Choose what people are told of, and where',
 } as const
 
 export type Permission = keyof typeof permissions
@@ -42,16 +46,21 @@ const administrative: Permission[] = [
   'team.manage',
   'apikeys.manage',
   'audit.read',
+  'webhooks.manage',
+  'notifications.manage',
 ]
 
+/** What developers leave to others: an administrator hands it to whom they trust with production. */
+const guarded: Permission[] = ['environments.manage_protected']
+
 /** Who is confined to some services holds none of these, whatever their role, and so can hand out nothing. */
-export const workspaceWide: ReadonlySet<Permission> = new Set([...administrative, 'services.create'])
+export const workspaceWide: ReadonlySet<Permission> = new Set([...administrative, 'services.create', 'projects.manage'])
 
 export const builtInRoles: Record<BuiltInRole, { description: string; permissions: readonly Permission[] }> = {
   admin: { description: 'Everything', permissions: permissionNames },
   developer: {
     description: 'Builds, deploys and operates services',
-    permissions: permissionNames.filter((name) => !administrative.includes(name)),
+    permissions: permissionNames.filter((name) => !administrative.includes(name) && !guarded.includes(name)),
   },
   viewer: { description: 'Looks, and changes nothing', permissions: readOnly },
   billing: { description: 'Sees the workspace and what it costs', permissions: ['workspace.read'] },

@@ -27,6 +27,8 @@ export interface StoredSleep {
 export interface StoredService {
   id: string
   workspaceId: string
+  /** Null for one that is in no environment. */
+  environmentId: string | null
   name: string
   slug: string
   type: ServiceType
@@ -63,6 +65,7 @@ interface ServiceRow extends Omit<StoredService, 'guard' | 'asleep'> {
 const services = tableOf<ServiceRow>('services', {
   id: 'id',
   workspaceId: 'workspace_id',
+  environmentId: 'environment_id',
   name: 'name',
   slug: 'slug',
   type: 'type',

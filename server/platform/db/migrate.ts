@@ -17,6 +17,7 @@ import quotas from './migrations/0013_quotas.sql' with { type: 'text' }
 import workloads from './migrations/0014_workloads.sql' with { type: 'text' }
 import steps from './migrations/0015_steps.sql' with { type: 'text' }
 import sets from './migrations/0016_sets.sql' with { type: 'text' }
+import projects from './migrations/0017_projects.sql' with { type: 'text' }
 
 /** Numbered, immutable SQL, embedded as text: the package's own folder loader finds no folder in a compiled executable. */
 const migrations: Migration[] = [
@@ -36,6 +37,7 @@ const migrations: Migration[] = [
   { version: 14, up: [workloads], down: '' },
   { version: 15, up: [steps], down: '' },
   { version: 16, up: [sets], down: '' },
+  { version: 17, up: [projects], down: '' },
 ]
 
 /** Brings the database to this executable's version. @throws AppError `unavailable` when a newer executable wrote it. */
