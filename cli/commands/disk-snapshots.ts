@@ -17,7 +17,7 @@ export function addSnapshotCommands(disks: Command, start: Start): void {
   const ofSnapshot = (name: string, description: string) =>
     add(name, description)
       .usage('[options] [disk] <snapshot>')
-      .argument('<words...>', 'Key of the snapshot; a word before it names the disk, or the service that has it')
+      .argument('<snapshot...>', 'Key of the snapshot; a word before it names the disk, or the service that has it')
       .option('-y, --yes', 'Do not ask')
   of('snapshots', 'List the snapshots of a disk').action((disk: string | undefined, options: OfService, command: Command) => {
     const context = start(command)

@@ -32,14 +32,21 @@ export async function settleDeploy(context: AppContext, deployId: string): Promi
   const deploy = deployById(context.db, deployId)
   if (deploy?.finishedAt == null) return
   const isServing = serviceById(context.db, deploy.serviceId)?.liveDeployId != null
-  writeDeployLog(context, deploy, `${endingLine(deploy)}${isServing && deploy.status.endsWith('_failed') ? fallBackLine(deploy) : ''}`)
+  writeDeployLog(
+    context,
+    deploy,
+    isServing && deploy.status.endsWith('_failed') ? `${sentence(endingLine(deploy))} ${fallBackLine(deploy)}` : endingLine(deploy),
+  )
   await closeDeployLog(context, deploy)
   await pruneReleases(context, deploy.serviceId)
   context.work.poke('deploys')
 }
 
+/** A reason may end with the last words of a program. */
+const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)
+
 const fallBackLine = ({ status, strategy }: StoredDeploy): string =>
-  status !== 'build_failed' && strategy === 'stop_first' ? ' What was live before is started again.' : ' What was live before still serves.'
+  status !== 'build_failed' && strategy === 'stop_first' ? 'What was live before is started again.' : 'What was live before still serves.'
 
 function endingLine(deploy: StoredDeploy): string {
   const reason = deploy.reason === null ? '' : ` ${deploy.reason}`
