@@ -39,7 +39,7 @@ export interface StepExit {
 }
 
 export interface BuildRequest {
-  owner: { serviceId: string; number: number }
+  owner: { id: string; number: number }
   /** Names the build. What an interrupted one of that name has left is begun anew. */
   buildId: string
   source: Source

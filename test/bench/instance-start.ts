@@ -25,7 +25,7 @@ export async function run(): Promise<void> {
       isolated.push(await timeIsolated(engine, { port, env, paths, round }))
     }
   } finally {
-    await engine.removeService('srv-bench')
+    await engine.removeOwner('srv-bench')
     await engine.close()
     rmSync(dir, { recursive: true, force: true })
   }
@@ -67,7 +67,7 @@ interface Round {
 
 async function timeIsolated(engine: Awaited<ReturnType<typeof createProcessEngine>>, { port, env, paths, round }: Round): Promise<number> {
   const instanceId = `srv-bench-${round}`
-  const sandbox = { serviceId: 'srv-bench', ...USER, homeDir: paths.home, tmpDir: paths.tmp, readOnlyBinds: [dirname(process.execPath)] }
+  const sandbox = { ownerId: 'srv-bench', ...USER, homeDir: paths.home, tmpDir: paths.tmp, readOnlyBinds: [dirname(process.execPath)] }
   const limits = { cpu: 2, memoryBytes: 512 * 1024 * 1024, pids: 100 }
   const startedAt = performance.now()
   await engine.start({

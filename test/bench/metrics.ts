@@ -176,7 +176,7 @@ async function sweeps(database: MetricsDatabase, dir: string): Promise<void> {
       `${ms(perSweepMs)} of processor time, ${(perSweepMs / 100).toFixed(3)} % of a core (goal 1 %); ${(perSweepMs / bareMs).toFixed(1)} × reading the kernel's files alone (${ms(bareMs)}); longest sweep ${ms(longestMs)}`,
     )
   } finally {
-    await Promise.all(serviceIds.map((service) => engine.removeService(service)))
+    await Promise.all(serviceIds.map((service) => engine.removeOwner(service)))
     await engine.close()
     db.close()
     world.dispose()

@@ -68,7 +68,7 @@ export function describeEngine(name: string, makeWorld: () => ContractWorld): vo
       await engine.start(spec)
       await until('it has started', () => world.output(spec) !== '')
       expect(world.output(spec)).toBe('started\n')
-      expect(await engine.list()).toEqual([{ instanceId: spec.instanceId, serviceId: 'srv-one' }])
+      expect(await engine.list()).toEqual([{ instanceId: spec.instanceId, ownerId: 'srv-one' }])
     })
 
     test('tells a program the port at which it is reached, which is its alone', async () => {
@@ -190,8 +190,8 @@ export function describeEngine(name: string, makeWorld: () => ContractWorld): vo
     test('of a service ends and forgets all of it and nothing else', async () => {
       const stays = world.asService(world.instance(['serve']), 'srv-two')
       for (const spec of [world.instance(['serve']), world.instance(['deaf', 'serve']), stays]) await engine.start(spec)
-      await engine.removeService('srv-one')
-      expect(await engine.list()).toEqual([{ instanceId: stays.instanceId, serviceId: 'srv-two' }])
+      await engine.removeOwner('srv-one')
+      expect(await engine.list()).toEqual([{ instanceId: stays.instanceId, ownerId: 'srv-two' }])
       expect(await isRunning(stays)).toBe(true)
     })
   })
@@ -342,7 +342,7 @@ export function describeEngine(name: string, makeWorld: () => ContractWorld): vo
       const { instanceId } = await startServing()
       const terminal = await engine.openTerminal(world.terminal([{ print: 'up' }, 'serve'], { onOutput, joins: instanceId }))
       await until('it is up', () => shown.includes('up'))
-      await engine.removeService('srv-one')
+      await engine.removeOwner('srv-one')
       await terminal.ended
       expect(await engine.list()).toEqual([])
     })

@@ -51,7 +51,7 @@ export function makeKeptWorld(world: ContractWorld): SetsWorld {
     },
     async dispose() {
       for (const { engine, close } of opened.splice(0)) {
-        await engine.removeService('srv-one')
+        await engine.removeOwner('srv-one')
         await close()
       }
       db.close()

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach } from 'vitest'
 import type { Engine } from '../../server/engines/port/port.ts'
 
-type Closable = Pick<Engine, 'list' | 'removeService' | 'close'>
+type Closable = Pick<Engine, 'list' | 'removeOwner' | 'close'>
 
 interface Opened<W, E> {
   makeWorld(): W
@@ -32,7 +32,7 @@ export function eachInAWorld<W extends { dispose(): void }, E extends Closable>(
 
   afterEach(async () => {
     const engine = opened.at(-1)
-    for (const { serviceId } of (await engine?.list()) ?? []) await engine?.removeService(serviceId)
+    for (const { ownerId } of (await engine?.list()) ?? []) await engine?.removeOwner(ownerId)
     for (const one of opened.splice(0)) await one.close()
     world.dispose()
   })

@@ -18,7 +18,7 @@ export function describeOutput(name: string, makeWorld: () => ContractWorld): vo
   })
 
   const nameOf = ({ owner, outputName }: Pick<InstanceSpec, 'owner' | 'outputName'>): OutputName => ({
-    serviceId: owner.serviceId,
+    ownerId: owner.id,
     name: outputName,
   })
   const outputOf = (spec: InstanceSpec) => engine.output.open(nameOf(spec))
@@ -52,7 +52,7 @@ export function describeOutput(name: string, makeWorld: () => ContractWorld): vo
       const first = await run(printed('first'))
       const second = await run(printed('second'), { outputName: first.outputName })
       expect((await readAll(outputOf(second))).text).toBe('first\nsecond\n')
-      expect(await engine.output.list(first.owner.serviceId)).toEqual([first.outputName])
+      expect(await engine.output.list(first.owner.id)).toEqual([first.outputName])
     })
 
     test('is told to have something new until that was read', async () => {
@@ -107,7 +107,7 @@ export function describeOutput(name: string, makeWorld: () => ContractWorld): vo
       await output.remove()
       await output.remove()
       expect(await output.read({ maxBytes: 100 })).toBeUndefined()
-      expect(await engine.output.list(first.owner.serviceId)).toEqual([])
+      expect(await engine.output.list(first.owner.id)).toEqual([])
       await run(printed('second'), { outputName: first.outputName })
       expect((await readAll(outputOf(first), cursor)).text).toBe('second\n')
     })

@@ -61,7 +61,7 @@ export function describeVolumes(name: string, makeWorld: () => VolumesWorld): vo
 
     test('is given to another owner with what is on it, twice as well as once', async () => {
       const volume = await make()
-      const owner = { ...volume.owner, serviceId: 'srv-two', number: volume.owner.number + 1 }
+      const owner = { ...volume.owner, ownerId: 'srv-two', number: volume.owner.number + 1 }
       await volumes.give(volume.id, owner)
       await volumes.give(volume.id, owner)
       expect(await textIn(volume)).toBe('first')

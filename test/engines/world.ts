@@ -26,7 +26,7 @@ export interface ContractWorld {
   task(acts: readonly Act[]): InstanceSpec
   terminal(acts: readonly Act[], changes: Partial<TerminalSpec> & Pick<TerminalSpec, 'onOutput'>): TerminalSpec
   /** Turns a spec into one of another service. */
-  asService<T extends InstanceSpec>(spec: T, serviceId: string): T
+  asService<T extends InstanceSpec>(spec: T, ownerId: string): T
   /** What a workload has written. */
   output(spec: { owner: Owner; outputName: string }): string
   dispose(): void

@@ -42,13 +42,13 @@ describe.runIf(isRoot)('instances with networks of their own', () => {
     })
   })
   afterAll(async () => {
-    for (const { serviceId } of await engine.list()) await engine.removeService(serviceId)
+    for (const { ownerId } of await engine.list()) await engine.removeOwner(ownerId)
     await engine.close()
     world.dispose()
   })
 
-  async function run(serviceId: string, command: string): Promise<ProcessSpec> {
-    const sandbox = { ...world.service(serviceId), networkId: 'net-a' }
+  async function run(ownerId: string, command: string): Promise<ProcessSpec> {
+    const sandbox = { ...world.service(ownerId), networkId: 'net-a' }
     const limits = { cpu: 1, memoryBytes: 256 * 1024 * 1024, pids: 60 }
     const spec = world.instance(command, { sandbox, port: 10_000, limits })
     await engine.start(spec)
@@ -59,7 +59,7 @@ describe.runIf(isRoot)('instances with networks of their own', () => {
     timeout: 120_000,
   }, async () => {
     const target = await run('srv-target', server)
-    await engine.link([{ serviceId: 'srv-target', number: 1, networkId: 'net-a', names: ['target'], instanceIds: [target.instanceId] }])
+    await engine.link([{ ownerId: 'srv-target', number: 1, networkId: 'net-a', names: ['target'], instanceIds: [target.instanceId] }])
     const hasLine = (spec: ProcessSpec, line: RegExp) => until(`${line}`, () => line.test(world.output(spec)), 60_000)
 
     const first = await run('srv-probe', opener(1))

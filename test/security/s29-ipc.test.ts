@@ -18,14 +18,14 @@ beforeAll(async () => {
   engine = await createProcessEngine({ stateDir: world.stateDir, label: name })
 })
 afterAll(async () => {
-  for (const { serviceId } of await engine.list()) await engine.removeService(serviceId)
+  for (const { ownerId } of await engine.list()) await engine.removeOwner(ownerId)
   await engine.close()
   world.dispose()
 })
 
-async function run(serviceId: string, command: string): Promise<ProcessSpec> {
+async function run(ownerId: string, command: string): Promise<ProcessSpec> {
   const limits = { cpu: 1, memoryBytes: 256 * 1024 * 1024, pids: 60 }
-  const spec = world.instance(command, { sandbox: world.service(serviceId), limits })
+  const spec = world.instance(command, { sandbox: world.service(ownerId), limits })
   await engine.start(spec)
   return spec
 }

@@ -26,7 +26,7 @@ beforeEach(() => {
 
 afterEach(async () => {
   const engine = await open()
-  for (const { serviceId } of await engine.list()) await engine.removeService(serviceId)
+  for (const { ownerId } of await engine.list()) await engine.removeOwner(ownerId)
   for (const one of opened.splice(0)) await one.close()
   world.dispose()
 })

@@ -37,7 +37,7 @@ export const idleEngine: Engine = {
   siblingConnections: async () => 0,
   usage: async () => undefined,
   limitSpace: async () => {},
-  removeService: async () => {},
+  removeOwner: async () => {},
   close: async () => {},
 }
 

@@ -14,7 +14,7 @@ export const deployOutputName = ({ id }: Pick<StoredDeploy, 'id'>): string => `$
 export const deployOfOutput = (name: string): string | undefined => (name.endsWith(BUILD) ? name.slice(0, -BUILD.length) : undefined)
 
 const outputOf = ({ id, serviceId }: LoggedDeploy): LoggedOutput => ({
-  serviceId,
+  ownerId: serviceId,
   name: deployOutputName({ id }),
   instance: id,
   deployId: id,

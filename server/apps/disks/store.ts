@@ -55,7 +55,7 @@ const disks = tableOf<StoredDisk>('disks', {
 export type NewDisk = Pick<StoredDisk, 'id' | 'workspaceId' | 'serviceId' | 'name' | 'mountPath' | 'sizeGb' | 'kind' | 'uid' | 'createdAt'>
 
 /** Whom its files belong to, as engines are told. */
-export const ownerOfDisk = ({ serviceId, workspaceId, uid }: StoredDisk): Owner => ({ serviceId, workspaceId, number: uid })
+export const ownerOfDisk = ({ serviceId, uid }: StoredDisk): Owner => ({ id: serviceId, number: uid })
 
 /** Whether a disk that is to be restored is still the one that instances have. */
 export const isPreparingRestore = ({ status, replacedKey }: StoredDisk): boolean => status === 'restoring' && replacedKey === null

@@ -4,6 +4,7 @@ import type { InstanceSpec, Limits, Owner, View, Workload } from '../../engines/
 import type { AppContext } from '../context.ts'
 import { releaseSecrets, type StoredRelease } from '../deploys/release-store.ts'
 import { diskForInstance } from '../disks/workload.ts'
+import { networkOf } from '../private-network/network.ts'
 import { limitSpace } from '../services/space-limit.ts'
 import type { StoredService } from '../services/store.ts'
 import { userNamespacesOf } from '../services/user-namespaces.ts'
@@ -56,17 +57,13 @@ export function workloadIn(
     env: (view) => instanceEnv(context, { service, release, facts, view }),
     secretFiles: { key: release.id, read: () => releaseSecrets(context, release.id).secretFiles },
     limits: limitsOf(plan),
-    network: 'workspace',
+    network: { name: networkOf(context.db, service) },
     stack: release.launch.stack,
     ...userNamespacesOf(context.config, service),
   }
 }
 
-export const ownerOf = ({ id, workspaceId, uid }: Pick<StoredService, 'id' | 'workspaceId' | 'uid'>): Owner => ({
-  serviceId: id,
-  workspaceId,
-  number: uid,
-})
+export const ownerOf = ({ id, uid }: Pick<StoredService, 'id' | 'uid'>): Owner => ({ id, number: uid })
 
 /** In a network of its own an app is not asked from loopback, from where alone gunicorn and uvicorn take X-Forwarded headers unless told. */
 const BEHIND_INGRESS = { FORWARDED_ALLOW_IPS: '*' }

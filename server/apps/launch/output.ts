@@ -7,7 +7,7 @@ interface Writer {
 }
 
 export const appOutputOf = ({ id, serviceId, deployId }: Writer): LoggedOutput => ({
-  serviceId,
+  ownerId: serviceId,
   name: id,
   instance: id,
   ...(deployId !== null && { deployId }),

@@ -1,59 +1,70 @@
 import type { Database } from 'bun:sqlite'
 import { typesWith } from '../../../shared/service-type.ts'
 import { slugify } from '../../../shared/slug.ts'
-import type { LinkedService } from '../../engines/port/port.ts'
+import type { LinkedOwner } from '../../engines/port/port.ts'
 import { texts } from '../../platform/db/json-column.ts'
 import { sqlList } from '../../platform/db/sql-list.ts'
-import type { Owner } from '../../runtime/owner.ts'
-import { ownerOf } from '../services/owner.ts'
+import { networkName } from './network.ts'
 
-export interface ListeningOwner extends Owner {
+export interface Member {
+  id: string
+  number: number
+  network: string
   name: string
   slug: string
-  uid: number
+  listens: boolean
+  /** New connections go to these. */
   instanceIds: string[]
 }
 
-/** A service is reached by its slug, and by its plain name unless another service of the workspace could be meant by it. */
-export function linksOf(owners: readonly ListeningOwner[]): LinkedService[] {
+/** A service that listens is reached by its slug, and by its plain name unless another of its network could be meant by it. */
+export function linksOf(members: readonly Member[]): LinkedOwner[] {
   const meant = Map.groupBy(
-    owners.flatMap(({ workspaceId, name, slug, id }) =>
-      [...new Set([slugify(name), slug])].map((word) => ({ key: `${workspaceId} ${word}`, id })),
-    ),
-    ({ key }) => key,
+    members
+      .filter(({ listens }) => listens)
+      .flatMap(({ network, name, slug }) => wordsOf({ name, slug }).map((word) => `${network} ${word}`)),
+    (key) => key,
   )
-  const isAlone = (workspaceId: string, word: string) => meant.get(`${workspaceId} ${word}`)?.length === 1
-  return owners.map(({ id, workspaceId, name, slug, uid, instanceIds }) => {
-    const plain = slugify(name)
-    const names = plain !== slug && isAlone(workspaceId, plain) ? [slug, plain] : [slug]
-    return { owner: { serviceId: id, workspaceId, number: uid }, names, instanceIds }
+  const isAlone = (network: string, word: string) => meant.get(`${network} ${word}`)?.length === 1
+  const namesOf = ({ network, name, slug }: Member) => wordsOf({ name, slug }).filter((word) => word === slug || isAlone(network, word))
+  return members.map((member) => {
+    const { id, number, network, listens, instanceIds } = member
+    return { owner: { id, number }, network, names: listens ? namesOf(member) : [], instanceIds }
   })
 }
+
+const wordsOf = ({ name, slug }: Pick<Member, 'name' | 'slug'>): string[] => [...new Set([slug, slugify(name)])]
 
 interface Row {
   id: string
   workspace_id: string
+  environment_id: string | null
+  is_isolated: number | null
   name: string
   slug: string
   uid: number
+  listens: number
   instance_ids: string
 }
 
-export function listeningOwners(db: Database): ListeningOwner[] {
+/** All services: what does not listen is in a network, too. */
+export function membersOf(db: Database): Member[] {
   return db
     .query<Row, []>(
-      `SELECT s.id, s.workspace_id, s.name, s.slug, s.uid, json_group_array(i.id) FILTER (WHERE i.id IS NOT NULL) AS instance_ids
-       FROM services s LEFT JOIN instances i ON i.service_id = s.id AND i.deploy_id = s.live_deploy_id
+      `SELECT s.id, s.workspace_id, s.environment_id, e.is_isolated, s.name, s.slug, s.uid, s.type IN (${sqlList(typesWith('listens'))}) AS listens,
+         json_group_array(i.id) FILTER (WHERE i.id IS NOT NULL) AS instance_ids
+       FROM services s LEFT JOIN environments e ON e.id = s.environment_id
+         LEFT JOIN instances i ON i.service_id = s.id AND i.deploy_id = s.live_deploy_id
          AND i.generation = s.live_generation AND i.phase IN ('ready', 'serving')
-       WHERE s.deleted_at IS NULL AND s.type IN (${sqlList(typesWith('listens'))})
+       WHERE s.deleted_at IS NULL
        GROUP BY s.id ORDER BY s.id`,
     )
     .all()
-    .map((row) => ({
-      ...ownerOf({ id: row.id, workspaceId: row.workspace_id }),
-      name: row.name,
-      slug: row.slug,
-      uid: row.uid,
-      instanceIds: texts.read(row.instance_ids).toSorted(),
-    }))
+    .map(memberOf)
+}
+
+function memberOf({ id, workspace_id, environment_id, is_isolated, name, slug, uid, ...row }: Row): Member {
+  const network = networkName({ workspaceId: workspace_id, environmentId: environment_id, isIsolated: is_isolated === 1 })
+  const listens = row.listens === 1
+  return { id, number: uid, network, name, slug, listens, instanceIds: listens ? texts.read(row.instance_ids).toSorted() : [] }
 }

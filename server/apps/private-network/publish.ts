@@ -1,12 +1,12 @@
 import { createPublisher, type Publisher } from '../../platform/work/publisher.ts'
 import type { AppContext } from '../context.ts'
-import { linksOf, listeningOwners } from './links.ts'
+import { linksOf, membersOf } from './links.ts'
 
 export function createLinkPublisher(context: Omit<AppContext, 'routes' | 'work' | 'sets'>): Publisher {
   return createPublisher({
     what: 'private names',
-    build: () => linksOf(listeningOwners(context.db)),
-    send: (services) => context.engine.link(services),
+    build: () => linksOf(membersOf(context.db)),
+    send: (owners) => context.engine.link(owners),
     log: context.log,
     signal: context.stopping,
     now: context.now,

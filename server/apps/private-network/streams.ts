@@ -2,15 +2,16 @@ import type { Database } from 'bun:sqlite'
 import type { Engine } from '../../engines/port/port.ts'
 import type { Stream } from '../../ingress/tables/route-table.ts'
 import { INTERNAL_PORT } from './internal-port.ts'
-import { listeningOwners } from './links.ts'
+import { membersOf } from './links.ts'
 
 /** How siblings reach a service where its engine does not lead them there: at a host of the service's own, where the ingress listens for them. */
 export function streamsOf({ db, engine }: { db: Database; engine: Pick<Engine, 'siblingHost'> }): Stream[] {
   const { siblingHost } = engine
   if (siblingHost === undefined) return []
   const rowOf = db.query<TargetRow, [string]>('SELECT address, port, own_port FROM instances WHERE id = ?')
-  return listeningOwners(db).flatMap(({ id: serviceId, workspaceId, uid: number, instanceIds }) => {
-    const host = siblingHost({ serviceId, workspaceId, number })
+  const listening = membersOf(db).filter(({ listens }) => listens)
+  return listening.flatMap(({ id, number, instanceIds }) => {
+    const host = siblingHost({ id, number })
     const rows = instanceIds.flatMap((instanceId) => {
       const row = rowOf.get(instanceId)
       return row?.address == null ? [] : [{ row, target: { instanceId, host: row.address, port: row.port } }]

@@ -1,5 +1,6 @@
 import { type BuildPlanName, buildPlans, type PlanName, plans } from '../../../shared/plan.ts'
 import type { SpaceLimit } from '../../engines/port/port.ts'
+import type { Owner } from '../../engines/port/workload.ts'
 import { FILES_PER_MIB } from '../../runtime/space/heaviest-user.ts'
 import type { AppContext } from '../context.ts'
 import type { StoredService } from './store.ts'
@@ -14,7 +15,7 @@ export function spaceLimitOf({ plan, buildPlan }: PlanNames): SpaceLimit {
   return { mb, files: mb * FILES_PER_MIB }
 }
 
-type Limited = Pick<StoredService, 'id' | 'workspaceId' | 'uid' | 'settings'>
+type Limited = Pick<StoredService, 'id' | 'uid' | 'settings'>
 
 export const limitSpace = ({ engine }: Pick<AppContext, 'engine'>, service: Limited): Promise<void> =>
   engine.limitSpace(engineOwnerOf(service), spaceLimitOf(service.settings))
@@ -23,4 +24,4 @@ export const limitSpace = ({ engine }: Pick<AppContext, 'engine'>, service: Limi
 export const unlimitSpace = ({ engine }: Pick<AppContext, 'engine'>, service: Limited): Promise<void> =>
   engine.limitSpace(engineOwnerOf(service), undefined)
 
-const engineOwnerOf = ({ id, workspaceId, uid }: Limited) => ({ serviceId: id, workspaceId, number: uid })
+const engineOwnerOf = ({ id, uid }: Limited): Owner => ({ id, number: uid })

@@ -33,8 +33,8 @@ createServer((socket) => socket.on('error', () => {})).listen(port, '0.0.0.0', a
 
 export async function tryToConnect(world: World): Promise<TryResult> {
   const app = await world.start(connector)
-  const { serviceId, networkId, instanceId } = app
-  await world.engine.link([{ serviceId, number: 2, networkId, names: [NAME], instanceIds: [instanceId] }])
+  const { ownerId, networkId, instanceId } = app
+  await world.engine.link([{ ownerId, number: 2, networkId, names: [NAME], instanceIds: [instanceId] }])
   let count: number | undefined
   for (const end = performance.now() + START_TIMEOUT_MS; count === undefined && performance.now() < end; await Bun.sleep(POLL_MS))
     count = countIn(await app.output())

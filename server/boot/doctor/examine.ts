@@ -114,7 +114,7 @@ async function startNeighbour(world: World): Promise<{ neighbour: RunningApp; pr
   const neighbour = await world.start(neighbourApp(MARK))
   await world.engine.link([
     {
-      serviceId: neighbour.serviceId,
+      ownerId: neighbour.ownerId,
       number: 1,
       networkId: neighbour.networkId,
       names: ['doctor-neighbour'],

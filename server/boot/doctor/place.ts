@@ -55,8 +55,8 @@ function openEngine(dir: string, hiddenDirs: string[]): Promise<ProcessEngine> {
 }
 
 async function removeAll(dir: string, engine: ProcessEngine): Promise<void> {
-  const services = new Set((await engine.list()).map(({ serviceId }) => serviceId))
-  await Promise.all([...services].map((id) => engine.removeService(id)))
+  const services = new Set((await engine.list()).map(({ ownerId }) => ownerId))
+  await Promise.all([...services].map((id) => engine.removeOwner(id)))
   await engine.close()
   rmSync(dir, { recursive: true, force: true })
 }

@@ -23,7 +23,7 @@ export interface World {
 
 export interface RunningApp {
   name: string
-  serviceId: string
+  ownerId: string
   instanceId: string
   uid: number
   networkId: string
@@ -44,8 +44,8 @@ export async function openWorld({ dir, engine, executable, readOnlyBinds, firstU
   let count = 0
 
   async function start(app: DoctorApp, env: Record<string, string> = {}): Promise<RunningApp> {
-    const serviceId = newId('service')
-    const instanceId = newInstanceId(serviceId)
+    const ownerId = newId('service')
+    const instanceId = newInstanceId(ownerId)
     const uid = firstUid + count++
     const place = await layOut(join(dir, 'services', `${app.name}-${count}`), app, uid)
     const held = engine.takePort({ preferredPort: PREFERRED_PORT })
@@ -59,7 +59,7 @@ export async function openWorld({ dir, engine, executable, readOnlyBinds, firstU
       cwd: place.code,
       env: { PATH: `${toolchain}:/usr/local/bin:/usr/bin:/bin`, HOME: place.home, BUN_BE_BUN: '1', PORT: String(port), ...env },
       sandbox: {
-        serviceId,
+        ownerId,
         uid,
         gid: uid,
         homeDir: place.home,
@@ -76,7 +76,7 @@ export async function openWorld({ dir, engine, executable, readOnlyBinds, firstU
     held.release()
     return {
       name: app.name,
-      serviceId,
+      ownerId,
       instanceId,
       uid,
       networkId,
@@ -85,7 +85,7 @@ export async function openWorld({ dir, engine, executable, readOnlyBinds, firstU
       state: () => engine.inspect(instanceId),
       output: () => readFile(place.output, 'utf8').catch(() => ''),
       ended,
-      remove: () => engine.removeService(serviceId),
+      remove: () => engine.removeOwner(ownerId),
     }
   }
   return { engine, nextUid: () => firstUid + count, start }

@@ -15,7 +15,7 @@ export const serviceBelongings: readonly Belongings<AppContext>[] = [
   { release: releaseDisk },
   { release: ({ work }) => work.poke('certificates'), remove: ({ routes }) => routes.publish() },
   { release: releaseDeploys, remove: removeDeploys },
-  { remove: ({ engine }, { id }) => engine.removeService(id) },
+  { remove: ({ engine }, { id }) => engine.removeOwner(id) },
   { remove: removeOutputs },
   { remove: ({ logStore }, { id }) => logStore.removeService(id) },
   { remove: ({ metrics }, { id }) => metrics.removeService(id) },
@@ -23,8 +23,8 @@ export const serviceBelongings: readonly Belongings<AppContext>[] = [
   { remove: liftSpaceLimit },
 ]
 
-async function removeOutputs({ outputLogs }: Pick<AppContext, 'outputLogs'>, { id: serviceId }: { id: string }): Promise<void> {
-  for (const name of await outputLogs.list(serviceId)) await outputLogs.discard({ serviceId, name })
+async function removeOutputs({ outputLogs }: Pick<AppContext, 'outputLogs'>, { id: ownerId }: { id: string }): Promise<void> {
+  for (const name of await outputLogs.list(ownerId)) await outputLogs.discard({ ownerId, name })
 }
 
 async function liftSpaceLimit(context: AppContext, { id }: { id: string }): Promise<void> {

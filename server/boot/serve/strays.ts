@@ -56,7 +56,7 @@ function strayOptions({ db, engine, log, now, audit }: Context): StrayOptions {
   return {
     ...{ db, engine, now },
     isKnown: (id) => workloadById(db, id) !== undefined,
-    mayStay: ({ instanceId, serviceId }) => !isStepId(instanceId) && diskOfService(db, serviceId) === undefined,
+    mayStay: ({ instanceId, ownerId }) => !isStepId(instanceId) && diskOfService(db, ownerId) === undefined,
     onFound(stray) {
       const { workloadId: target, ...metadata } = namesOf(stray)
       audit.report({ event: 'server.stray_found', target, metadata: { ...metadata, endsAt: isoOf(endOf(stray)) } })

@@ -30,11 +30,11 @@ export async function sweepFolders(context: Context): Promise<void> {
 
 async function sweepService(context: Context, serviceId: string): Promise<void> {
   await pruneReleases(context, serviceId)
-  for (const name of await context.outputLogs.list(serviceId)) await sweepOutput(context, { serviceId, name })
+  for (const name of await context.outputLogs.list(serviceId)) await sweepOutput(context, { ownerId: serviceId, name })
 }
 
 async function sweepOutput(context: Context, output: OutputName): Promise<void> {
-  const { serviceId, name } = output
+  const { ownerId: serviceId, name } = output
   const deployId = deployOfOutput(name)
   if (deployId !== undefined) {
     const deploy = deployById(context.db, deployId)

@@ -4,7 +4,7 @@ import type { Builder, BuildRequest, BuiltRelease } from '../port.ts'
 import { requireSuccess } from '../step-exit.ts'
 
 interface FakeBuilderOptions {
-  keep(serviceId: string, built: string, signal: AbortSignal): Promise<string>
+  keep(ownerId: string, built: string, signal: AbortSignal): Promise<string>
 }
 
 const stack: Stack = { kind: 'host', folders: [], searchPath: [] }
@@ -16,7 +16,7 @@ export const createFakeBuilder = ({ keep }: FakeBuilderOptions): Builder => ({
     signal.throwIfAborted()
     const { buildCommand: command = '', startCommand = '' } = settings
     if (command !== '') await runStep(request, command)
-    const artifact = await keep(owner.serviceId, JSON.stringify({ source: source.sha256, command, startCommand }), signal)
+    const artifact = await keep(owner.id, JSON.stringify({ source: source.sha256, command, startCommand }), signal)
     request.log('==> Build succeeded')
     return { artifact, launch: launchOf(request) }
   },

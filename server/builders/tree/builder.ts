@@ -26,7 +26,7 @@ export interface TreeBuilderOptions {
   /** This executable, which also runs JavaScript where no node is installed; absent where it is not to. */
   executable?: string
   /** Keeps a built folder, which is taken away from where it stands, and returns the digest of its content. */
-  keep(serviceId: string, folder: string, signal: AbortSignal): Promise<string>
+  keep(ownerId: string, folder: string, signal: AbortSignal): Promise<string>
 }
 
 export async function openTreeBuilder(options: TreeBuilderOptions): Promise<Builder> {
@@ -43,7 +43,7 @@ interface Job extends TreeBuilderOptions {
 
 async function build(options: TreeBuilderOptions, request: BuildRequest): Promise<BuiltRelease> {
   const { owner, buildId, source, signal } = request
-  const own = await ensureServiceFolders(options.paths, { id: owner.serviceId, uid: owner.number })
+  const own = await ensureServiceFolders(options.paths, { id: owner.id, uid: owner.number })
   const dir = join(own.builds, buildId)
   const job = { ...options, request, own, dir }
   try {
@@ -56,7 +56,7 @@ async function build(options: TreeBuilderOptions, request: BuildRequest): Promis
     if (isRoot) await chownTree(upload, owner.number, owner.number)
     warnOfSharedNetwork(job)
     const built = await runPlan(job, { sourceDir, plan })
-    return { artifact: await options.keep(owner.serviceId, built, signal), launch: launchOf(plan) }
+    return { artifact: await options.keep(owner.id, built, signal), launch: launchOf(plan) }
   } finally {
     await removeTree(dir)
   }
@@ -66,7 +66,7 @@ async function prepareFolders({ paths, request, own, dir }: Job): Promise<void> 
   const { owner, clearsCache } = request
   if (clearsCache) {
     await removeTree(own.cache)
-    await ensureServiceFolders(paths, { id: owner.serviceId, uid: owner.number })
+    await ensureServiceFolders(paths, { id: owner.id, uid: owner.number })
   }
   await removeTree(dir)
   await ensureFolder(dir, 0o710, { uid: 0, gid: owner.number })

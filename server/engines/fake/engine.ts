@@ -16,7 +16,7 @@ const ABLE_TO_ALL: Capabilities = {
   stacks: ['host'],
 }
 
-type HasArtifact = (serviceId: string, digest: string) => boolean
+type HasArtifact = (ownerId: string, digest: string) => boolean
 
 export interface FakeEngineOptions {
   hasArtifact?: HasArtifact
@@ -83,7 +83,7 @@ export function createFakeEngine(machine: FakeMachine, options: FakeEngineOption
     siblingConnections: () => faults.around('siblingConnections', async () => 0),
     usage: (id) => faults.around('usage', async () => (running(id) === undefined ? undefined : { cpuSeconds: 0, memoryBytes: 0 })),
     limitSpace: () => faults.around('limitSpace', async () => {}),
-    removeService: (serviceId) => faults.around('removeService', () => removeAllOf(machine, serviceId)),
+    removeOwner: (ownerId) => faults.around('removeOwner', () => removeAllOf(machine, ownerId)),
     close: async () => {
       stopListening()
       listeners.clear()
@@ -95,7 +95,7 @@ export function createFakeEngine(machine: FakeMachine, options: FakeEngineOption
 }
 
 function requireFiles({ owner, files }: InstanceSpec, hasArtifact: HasArtifact): void {
-  if ('artifact' in files && !hasArtifact(owner.serviceId, files.artifact))
+  if ('artifact' in files && !hasArtifact(owner.id, files.artifact))
     throw new AppError('unavailable', `The files ${files.artifact} are not kept`)
 }
 
@@ -124,10 +124,10 @@ function stateOf(run: Run | undefined): InstanceState | undefined {
   return { status: 'running', startedAt: new Date(run.startedAt).toISOString(), ...(port !== undefined && { endpoint: { host, port } }) }
 }
 
-const listed = ({ id, serviceId, kind }: Run): ListedWorkload[] => (kind === 'terminal' ? [] : [{ instanceId: id, serviceId }])
+const listed = ({ id, ownerId, kind }: Run): ListedWorkload[] => (kind === 'terminal' ? [] : [{ instanceId: id, ownerId }])
 
-async function removeAllOf(machine: FakeMachine, serviceId: string): Promise<void> {
-  const ofService = [...machine.runs.values()].filter((run) => run.serviceId === serviceId)
+async function removeAllOf(machine: FakeMachine, ownerId: string): Promise<void> {
+  const ofService = [...machine.runs.values()].filter((run) => run.ownerId === ownerId)
   await Promise.all(ofService.map((run) => stopRun(machine, run, 0)))
   for (const run of ofService) remove(machine, run.id)
 }

@@ -10,7 +10,7 @@ interface Kept {
 }
 
 export interface FakeOutputs {
-  append(writer: Pick<Workload, 'serviceId' | 'outputName' | 'kind'>, bytes: Uint8Array): void
+  append(writer: Pick<Workload, 'ownerId' | 'outputName' | 'kind'>, bytes: Uint8Array): void
   written(name: string): string
   /** Drops what is oldest, read or not, as an engine does that keeps only so much. */
   rotate(output: OutputName, keptBytes: number): void
@@ -22,11 +22,11 @@ export function createFakeOutputs(): FakeOutputs {
   const written = new Map<string, Uint8Array>()
   let numbers = 0
   return {
-    append({ serviceId, outputName: name, kind }, bytes) {
+    append({ ownerId, outputName: name, kind }, bytes) {
       written.set(name, joined(written.get(name) ?? nothing, bytes))
       // A terminal has no kept output.
       if (kind === 'terminal') return
-      const key = keyOf({ serviceId, name })
+      const key = keyOf({ ownerId, name })
       const known = kept.get(key) ?? { number: ++numbers, firstOffset: 0, bytes: nothing }
       kept.set(key, { ...known, bytes: joined(known.bytes, bytes) })
     },
@@ -37,9 +37,9 @@ export function createFakeOutputs(): FakeOutputs {
     },
     port: (faults) => ({
       open: (output) => openOutput(kept, keyOf(output), faults),
-      list: (serviceId) =>
+      list: (ownerId) =>
         faults.around('listOutputs', async () =>
-          [...kept.keys()].filter((key) => key.startsWith(`${serviceId}/`)).map((key) => key.slice(serviceId.length + 1)),
+          [...kept.keys()].filter((key) => key.startsWith(`${ownerId}/`)).map((key) => key.slice(ownerId.length + 1)),
         ),
     }),
   }
@@ -47,7 +47,7 @@ export function createFakeOutputs(): FakeOutputs {
 
 const nothing = new Uint8Array()
 
-const keyOf = ({ serviceId, name }: OutputName): string => `${serviceId}/${name}`
+const keyOf = ({ ownerId, name }: OutputName): string => `${ownerId}/${name}`
 const endOf = ({ firstOffset, bytes }: Kept): number => firstOffset + bytes.length
 const cursorOf = ({ number }: Kept, offset: number): Cursor => `${number}:${offset}`
 

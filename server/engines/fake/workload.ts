@@ -5,7 +5,7 @@ import type { Workload as Spec, View } from '../port/workload.ts'
 export interface Workload {
   id: string
   kind: 'instance' | 'terminal'
-  serviceId: string
+  ownerId: string
   command: string
   env: Record<string, string>
   port?: number
@@ -18,19 +18,19 @@ const VIEW = { root: '/app', home: '/home', secrets: '/secrets' } satisfies Part
 
 /** What a spec comes to on the fake machine, where nothing is laid out. @throws AppError `validation_failed` naming the field. */
 export function workloadOf(spec: Spec & { outputName?: string }, { id, kind, port }: Pick<Workload, 'id' | 'kind' | 'port'>): Workload {
-  const { serviceId } = spec.owner
+  const ownerId = spec.owner.id
   const told = port === undefined ? {} : { port }
   const view = { ...VIEW, searchPath: searchPathIn(spec.stack, VIEW.root), ...told, ...(spec.volume && { volume: spec.volume.mountPath }) }
   const workload = {
     id,
     kind,
-    serviceId,
+    ownerId,
     command: spec.command,
     env: spec.env(view),
     ...told,
     outputName: spec.outputName ?? id,
     ...(spec.volume && { volumeId: spec.volume.volumeId }),
   }
-  checkSpec({ ...workload, ids: [id, serviceId], limits: spec.limits })
+  checkSpec({ ...workload, ids: [id, ownerId], limits: spec.limits })
   return workload
 }

@@ -5,8 +5,8 @@
  */
 
 export interface OutputName {
-  serviceId: string
-  /** The service's alone, and no path. */
+  ownerId: string
+  /** The owner's alone, and no path. */
   name: string
 }
 
@@ -53,6 +53,6 @@ export interface Outputs {
   /** An output to be read, whether or not anything was written yet. */
   open(output: OutputName): OpenOutput
 
-  /** Names of all outputs of a service that are kept. */
-  list(serviceId: string): Promise<string[]>
+  /** Names of all outputs of an owner that are kept. */
+  list(ownerId: string): Promise<string[]>
 }

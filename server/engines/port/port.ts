@@ -27,10 +27,12 @@ export interface OpenTerminal {
   close(): Promise<void>
 }
 
-export interface LinkedService {
-  /** The members of its workspace reach it. Its address may come of its number, and stays as long as that does. */
+export interface LinkedOwner {
+  /** Its address may come of its number, and stays as long as that does. */
   owner: Owner
-  /** Host names without a dot, the one that is told to people first. */
+  /** The name of its private network. All that it has running there becomes a member, and no member of another. */
+  network: string
+  /** Host names without a dot, the one that is told to people first; none for an owner that listens nowhere. */
   names: string[]
   /** Where connections to it go, each to one of these in turn; empty while nothing of it runs. */
   instanceIds: string[]
@@ -68,7 +70,7 @@ export interface Guarantee {
 
 export interface ListedWorkload {
   instanceId: string
-  serviceId: string
+  ownerId: string
 }
 
 export interface Usage {
@@ -146,10 +148,13 @@ export interface Engine {
   /** Lets a frozen instance go on. Idempotent. A frozen one can also be stopped and removed like any other. */
   thaw(instanceId: string): Promise<void>
 
-  /** Makes exactly these services reachable by name, for new connections at once; connections that are open go on. Idempotent. */
-  link(services: readonly LinkedService[]): Promise<void>
+  /**
+   * Puts owners into these private networks and makes exactly these reachable by name, each for its own network. It is in force for new
+   * connections at once; connections that are open go on. Idempotent.
+   */
+  link(owners: readonly LinkedOwner[]): Promise<void>
 
-  /** Where the ingress is to listen for the siblings of a service; absent where the engine leads them to its instances itself. */
+  /** Where the ingress is to listen for the siblings of an owner; absent where the engine leads them to its instances itself. */
   siblingHost?(owner: Owner): string
 
   /** Makes a port that a running instance has on loopback only reachable at its address; tells whether there is one. Idempotent and cheap. */
@@ -167,8 +172,8 @@ export interface Engine {
   /** Limits what all workloads of an owner together take outside of volumes, at once and lastingly, or lifts that. Idempotent; without effect where `guarantees` say so. */
   limitSpace(owner: Owner, limit: SpaceLimit | undefined): Promise<void>
 
-  /** Kills whatever is left of a service and removes all state about it. Idempotent. */
-  removeService(serviceId: string): Promise<void>
+  /** Kills whatever is left of an owner and removes all state about it. Idempotent. */
+  removeOwner(ownerId: string): Promise<void>
 
   /** Stops watching. Everything keeps running but terminals, which end. */
   close(): Promise<void>

@@ -2,7 +2,7 @@
 
 import type { Stack } from '../../platform/stack.ts'
 
-/** The most a workload may use; the plan of its service in figures. */
+/** The most a workload may use; the plan of its owner in figures. */
 export interface Limits {
   /** Cores: 0.5 is half of one core's time. */
   cpu: number
@@ -14,11 +14,16 @@ export interface Limits {
 /** `live` is what answers people; `background` is what can wait, and yields processors, disk and memory to it. */
 export type Priority = 'live' | 'background'
 
+/** Services, say, have something run. Engines know no more of them. */
 export interface Owner {
-  serviceId: string
-  workspaceId: string
-  /** No other service of this installation has it. Engines make user ids and addresses of it, and nobody else asks which. */
+  id: string
+  /** No other owner of this installation has it. Engines make user ids and addresses of it, and nobody else asks which. */
   number: number
+}
+
+/** A private network by its name: the owners that are in one reach each other, and nobody else reaches them. */
+export interface PrivateNetwork {
+  name: string
 }
 
 export interface View {
@@ -64,8 +69,8 @@ export interface Workload {
   /** Absent: what runs until it is stopped is live, what runs once and terminals are in the background. */
   priority?: Priority
   volume?: VolumeMount
-  /** The workspace's private network, the machine's own even where others have one of their own, or one that reaches nobody's. */
-  network: 'workspace' | 'host' | 'none'
+  /** The owner's private network, unless `link` has told of another since; the machine's own even where others have one of their own; or one that reaches nobody's. */
+  network: PrivateNetwork | 'host' | 'none'
   /** One of the kinds that the engine's capabilities name. */
   stack: Stack
   /** The workload may make user namespaces of its own, as a sandboxed Chromium does. */
@@ -92,7 +97,7 @@ export interface TerminalSpec extends Workload {
   terminalId: string
   columns: number
   rows: number
-  /** A running instance of the same service whose processes, files and network the command is to see; absent for a sandbox of its own. */
+  /** A running instance of the same owner whose processes, files and network the command is to see; absent for a sandbox of its own. */
   joins?: string
   /** Given what the command prints, as it comes; see `pause`. */
   onOutput(bytes: Uint8Array): void

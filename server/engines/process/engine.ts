@@ -76,7 +76,7 @@ export async function createProcessEngine(options: ProcessEngineOptions): Promis
     openTerminal: (spec) => openTerminal(context, spec),
     freeze: (id) => freeze(context, id),
     thaw: (id) => thaw(context, id),
-    link: (services) => context.networks.link(services),
+    link: (owners) => context.networks.link(owners),
     ...(siblingHost && { siblingHost: ({ number }) => siblingHost(number) }),
     exposeLoopback: (id, port) => exposeLoopback(runningOf(context, id), port),
     listeners: async (id) => listenersOf(runningOf(context, id)),
@@ -85,8 +85,8 @@ export async function createProcessEngine(options: ProcessEngineOptions): Promis
       const one = supervisor.get(id)
       return one === undefined || one.end !== undefined ? undefined : processes.usage(one.workload)
     },
-    removeService: async (serviceId) => {
-      const ids = supervisor.all().flatMap(({ workload }) => (workload.serviceId === serviceId ? [workload.id] : []))
+    removeOwner: async (ownerId) => {
+      const ids = supervisor.all().flatMap(({ workload }) => (workload.ownerId === ownerId ? [workload.id] : []))
       await Promise.all(ids.map((id) => stop(context, id, 0)))
       await Promise.all(ids.map((id) => remove(context, id)))
     },
@@ -201,8 +201,8 @@ function openNetworksOf({ network: ability }: Host, { records, stateDir, network
   })
 }
 
-function listed({ id, serviceId, kind }: Workload): ListedWorkload[] {
-  return kind === 'terminal' ? [] : [{ instanceId: id, serviceId }]
+function listed({ id, ownerId, kind }: Workload): ListedWorkload[] {
+  return kind === 'terminal' ? [] : [{ instanceId: id, ownerId }]
 }
 
 /** Takes over what earlier engines started. What has ended meanwhile is told by `inspect`, not to listeners, of which there are none yet. */

@@ -31,11 +31,11 @@ export async function startInstance(context: LifecycleContext, spec: ProcessSpec
 }
 
 export function begin(context: LifecycleContext, name: Pick<Workload, 'id' | 'kind' | 'isJoined' | 'port'>, spec: LaunchSpec): Supervised {
-  checkSpec({ ...spec, ids: [name.id, spec.sandbox.serviceId] })
+  checkSpec({ ...spec, ids: [name.id, spec.sandbox.ownerId] })
   if (spec.sandbox.uid === 0 || spec.sandbox.gid === 0) throw new AppError('validation_failed', 'A service cannot run as root')
   const { records, supervisor } = context
   const priority = spec.priority ?? PRIORITIES[name.kind]
-  const workload = { ...name, serviceId: spec.sandbox.serviceId, bootId: records.bootId, priority }
+  const workload = { ...name, ownerId: spec.sandbox.ownerId, bootId: records.bootId, priority }
   records.write(workload)
   const one = supervisor.add(workload, { hasOwnMonitor: true })
   one.launched = watchMonitor(context, one, spec)

@@ -1,6 +1,6 @@
 import type { Engine } from '../port/port.ts'
 import type { Limits, Priority } from '../port/workload.ts'
-import type { LinkedService } from './network/networks.ts'
+import type { LinkedOwner } from './network/networks.ts'
 import type { HeldPort } from './network/port-pool.ts'
 
 /** What the machine is told to run: folders, users and files of it. Placing (placing/) makes these of the values of the port. */
@@ -17,8 +17,8 @@ export interface DiskMount {
 }
 
 export interface Sandbox {
-  serviceId: string
-  /** Numeric ids that belong to this service alone; they need no passwd entry. Both are ignored where we are not root. */
+  ownerId: string
+  /** Numeric ids that belong to this owner alone; they need no passwd entry. Both are ignored where we are not root. */
   uid: number
   gid: number
   homeDir: string
@@ -60,7 +60,7 @@ export interface ProcessTerminalSpec extends Omit<Workload, 'outputPath'> {
 }
 
 export interface ProcessEngine extends Omit<Engine, 'link' | 'start' | 'openTerminal' | 'output' | 'volumes' | 'limitSpace'> {
-  link(services: readonly LinkedService[]): Promise<void>
+  link(owners: readonly LinkedOwner[]): Promise<void>
   readonly volumeMounts: VolumeMounts
   /** A port for an instance that is about to be started, which no other of the same network is given meanwhile. @throws AppError `unavailable` when all are in use. */
   takePort(wanted: { preferredPort: number; sharesHostNetwork?: boolean }): HeldPort

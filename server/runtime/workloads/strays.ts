@@ -50,8 +50,8 @@ export async function sortStrays(options: StrayOptions): Promise<void> {
   for (const { id } of straysIn(db)) if (unknown.every(({ instanceId }) => instanceId !== id)) strays.remove(db, { id })
   await Promise.all(
     unknown.map(async (workload) => {
-      const { instanceId: id, serviceId } = workload
-      if ((await isRunning(options, id)) && options.mayStay(workload)) return setAside(options, id, serviceId)
+      const { instanceId: id, ownerId } = workload
+      if ((await isRunning(options, id)) && options.mayStay(workload)) return setAside(options, id, ownerId)
       await end(options, id, 0)
       strays.remove(db, { id })
     }),

@@ -22,7 +22,7 @@ export interface OutputLogs {
   close(output: LoggedOutput): Promise<void>
   /** Removes an output that nobody knows any more, with what was not stored of it. Repeatable. */
   discard(output: OutputName): Promise<void>
-  list(serviceId: string): Promise<string[]>
+  list(ownerId: string): Promise<string[]>
   /** Stores lines of the platform after what the workload has written so far. Nobody has to wait, and lines that find no room are left out. */
   remark(output: LoggedOutput, text: string): void
   /** Resolves when all remarks about an output that were made so far are stored. */
@@ -79,7 +79,7 @@ export function createOutputLogs(options: OutputLogOptions): OutputLogs {
       await outputs.open(output).remove()
       store.forgetCursor(keyOf(output))
     },
-    list: (serviceId) => outputs.list(serviceId),
+    list: (ownerId) => outputs.list(ownerId),
     remark: (output, text) =>
       remarks.run(keyOf(output), async () => {
         await collect(output)
@@ -90,8 +90,8 @@ export function createOutputLogs(options: OutputLogOptions): OutputLogs {
     async newestLines(output, limit) {
       await remarked(output)
       await collect(output)
-      const { serviceId, instance, type } = output
-      const page = await store.query({ resource: [serviceId], instance: [instance], type: [type, 'platform'], limit })
+      const { ownerId, instance, type } = output
+      const page = await store.query({ resource: [ownerId], instance: [instance], type: [type, 'platform'], limit })
       return page.logs.toReversed()
     },
     settled: () => remarks.allSettled(),
@@ -108,7 +108,7 @@ async function atMost(waitMs: number, work: Promise<void>): Promise<void> {
   }
 }
 
-const keyOf = ({ serviceId, name }: OutputName): string => `${serviceId}/${name}`
+const keyOf = ({ ownerId, name }: OutputName): string => `${ownerId}/${name}`
 
 interface Said {
   type: LogType
@@ -116,7 +116,7 @@ interface Said {
   now: number
 }
 
-const lineOf = ({ serviceId: resource, name: _, ...origin }: LoggedOutput, { type, message, now }: Said): NewLogLine => ({
+const lineOf = ({ ownerId: resource, name: _, ...origin }: LoggedOutput, { type, message, now }: Said): NewLogLine => ({
   ...origin,
   ...{ resource, type, message },
   timestampMs: now,

@@ -42,12 +42,12 @@ export async function readInstances({ db, engine, now }: Metered): Promise<Readi
   const left = unmetered(db)
   const listed = (await engine.list()).filter(({ instanceId }) => !left.has(instanceId))
   const readings: Reading[] = []
-  for (const [index, { instanceId, serviceId }] of listed.entries()) {
+  for (const [index, { instanceId, ownerId }] of listed.entries()) {
     if (index % INSTANCES_PER_TURN === INSTANCES_PER_TURN - 1) await new Promise((resolve) => setImmediate(resolve))
     const usage = await engine.usage(instanceId)
     if (usage === undefined) continue
     const cpuUs = Math.round(usage.cpuSeconds * 1e6)
-    readings.push({ service: serviceId, instance: instanceId, atMs: now(), cpuUs, memoryBytes: Math.round(usage.memoryBytes) })
+    readings.push({ service: ownerId, instance: instanceId, atMs: now(), cpuUs, memoryBytes: Math.round(usage.memoryBytes) })
   }
   return readings
 }

@@ -138,7 +138,7 @@ test('output that was rotated away unread is told as a gap, and only once', asyn
   const spec = world.instance([{ print: '0123456789' }, 'serve'])
   await engine.start(spec)
   await clock.advance(0)
-  const name = { serviceId: spec.owner.serviceId, name: spec.outputName }
+  const name = { ownerId: spec.owner.id, name: spec.outputName }
   const output = engine.output.open(name)
   const after = (await output.read({ maxBytes: 4 }))?.cursorAt(4) ?? ''
   machine.outputs.rotate(name, 8)
@@ -154,7 +154,7 @@ test('of output nothing new is told during a partition, and nothing is lost by i
   const { clock, machine, engine, world } = makeParts()
   const spec = world.instance([{ waitMs: 10 }, { print: 'late' }, 'serve'])
   await engine.start(spec)
-  const output = engine.output.open({ serviceId: spec.owner.serviceId, name: spec.outputName })
+  const output = engine.output.open({ ownerId: spec.owner.id, name: spec.outputName })
   machine.faults.partition()
   await clock.advance(10)
   expect(output.hasNew()).toBe(false)

@@ -17,7 +17,7 @@ function makeVolumesWorld(): VolumesWorld {
     open: async () => createFakeVolumes(machine),
     newVolume: (changes = {}) => ({
       id: `dsk-${++count}`,
-      owner: { serviceId: 'srv-one', workspaceId: 'wsp-one', number: 1 },
+      owner: { id: 'srv-one', number: 1 },
       sizeGb: 1,
       kind: 'folder',
       ...changes,
@@ -37,7 +37,7 @@ function makeVolumesWorld(): VolumesWorld {
 describeVolumes('fake volumes', makeVolumesWorld)
 
 describe('a fake volume', () => {
-  const volume = { id: 'dsk-1', owner: { serviceId: 'srv-one', workspaceId: 'wsp-one', number: 1 }, sizeGb: 1, kind: 'folder' as const }
+  const volume = { id: 'dsk-1', owner: { id: 'srv-one', number: 1 }, sizeGb: 1, kind: 'folder' as const }
   const mount = { volume: { volumeId: volume.id, mountPath: '/var/data' } }
 
   test('is what a program writes to and reads from, and outlives it', async () => {

@@ -6,7 +6,7 @@ import type { Act, ContractWorld } from '../world.ts'
 export const PREFERRED_PORT = 10_000
 
 const limits = { cpu: 1, memoryBytes: 64 * 1024 * 1024, pids: 40 }
-const ownerOf = (serviceId: string) => ({ serviceId, workspaceId: 'wsp-one', number: 1 })
+const ownerOf = (ownerId: string) => ({ id: ownerId, number: 1 })
 
 export const commandOf = (acts: readonly Act[]): string => acts.map(stepOf).join(';')
 
@@ -29,7 +29,7 @@ export function makeFakeWorld(machine: FakeMachine = createFakeMachine(), option
     files: { artifact: 'sha256' },
     env: () => ({}),
     limits,
-    network: 'workspace' as const,
+    network: { name: 'wsp-one' },
     stack: { kind: 'host' as const, folders: [], searchPath: [] },
   })
   const instance = (acts: readonly Act[], changes: Partial<InstanceSpec> = {}): InstanceSpec => {
@@ -44,7 +44,7 @@ export function makeFakeWorld(machine: FakeMachine = createFakeMachine(), option
       const { outputName: terminalId, ...spec } = workload(acts, `shl-${++count}`)
       return { ...spec, terminalId, columns: 80, rows: 24, ...changes }
     },
-    asService: (spec, serviceId) => ({ ...spec, owner: ownerOf(serviceId) }),
+    asService: (spec, ownerId) => ({ ...spec, owner: ownerOf(ownerId) }),
     output: ({ outputName }) => machine.output(outputName),
     dispose: () => {},
   }

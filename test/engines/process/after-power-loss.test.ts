@@ -16,7 +16,7 @@ test('an engine starts though a loss of power has emptied what it had written la
     await engine.start(spec)
     expect(await engine.inspect(spec.instanceId)).toMatchObject({ status: 'running' })
   } finally {
-    await engine.removeService('srv-one')
+    await engine.removeOwner('srv-one')
     await engine.close()
     world.dispose()
   }

@@ -23,7 +23,7 @@ beforeEach(() => {
 
 afterEach(async () => {
   const engine = await open()
-  for (const { serviceId } of await engine.list()) await engine.removeService(serviceId)
+  for (const { ownerId } of await engine.list()) await engine.removeOwner(ownerId)
   for (const one of opened.splice(0)) await one.close()
   world.dispose()
 })
@@ -105,7 +105,7 @@ describe('adoption', () => {
       await engine.stop(id, { graceMs: 100 })
       await engine.remove(id)
     }
-    await engine.removeService('srv-one')
+    await engine.removeOwner('srv-one')
     expect(readStat(stranger.pid)?.state).toBe('S')
     stranger.kill('SIGKILL')
     await stranger.exited
@@ -160,7 +160,7 @@ describe('adoption', () => {
     elsewhere.kill('SIGKILL')
     await elsewhere.exited
     const engine = await open()
-    expect(await engine.list()).toEqual([{ instanceId: spec.instanceId, serviceId: 'srv-one' }])
+    expect(await engine.list()).toEqual([{ instanceId: spec.instanceId, ownerId: 'srv-one' }])
     await engine.start(spec)
     writeFileSync(join(spec.cwd, 'end'), '')
     expect(await endOf(engine, spec.instanceId)).toMatchObject({ exitCode: 23, signal: null })

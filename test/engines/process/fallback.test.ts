@@ -59,7 +59,7 @@ const PRELUDE = `
   let count = 0
   const spec = (name, command) => ({
     instanceId: 'srv-' + name + '-' + ++count, deployId: 'dep', command, cwd: data + '/' + name + '/home', env: { PATH: '/usr/bin:/bin' },
-    sandbox: { serviceId: 'srv-' + name, uid: 5, gid: 5, homeDir: data + '/' + name + '/home', tmpDir: data + '/' + name + '/tmp', readOnlyBinds: [] },
+    sandbox: { ownerId: 'srv-' + name, uid: 5, gid: 5, homeDir: data + '/' + name + '/home', tmpDir: data + '/' + name + '/tmp', readOnlyBinds: [] },
     limits: { cpu: 1, memoryBytes: 1e9, pids: 100 }, outputPath: data + '/' + name + '.out', port: 1,
   })
   const run = async (engine, one) => {
@@ -93,7 +93,7 @@ test.each([
   const { exitCode, output, held, reasons, userId } = await asOrdinaryUser<Outcome>(`
     const engine = await open(${options})
     const outcome = await run(engine, spec('one', 'id -u; exit 6'))
-    await engine.removeService('srv-one')
+    await engine.removeOwner('srv-one')
     console.log(JSON.stringify({ ...outcome, held: await held(engine), reasons: await reasons(engine) }))
     await engine.close()`)
   expect(exitCode).toBe(6)
@@ -126,7 +126,7 @@ test('an ordinary user still keeps services apart from one another and from the 
     const { output, exitCode } = await run(engine, spec('one', tries.map((line) => '(' + line + ') 2>&1').join('; ')))
     await run(engine, spec('one', 'kill -9 -1; exec sleep 0.1'))
     const isVictimAlive = (await engine.inspect(victim.instanceId)).status === 'running'
-    for (const name of ['one', 'two']) await engine.removeService('srv-' + name)
+    for (const name of ['one', 'two']) await engine.removeOwner('srv-' + name)
     await engine.close()
     console.log(JSON.stringify({ output, exitCode, isVictimAlive }))`)
   expect(output).not.toContain('SECRET')

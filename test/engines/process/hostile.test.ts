@@ -28,7 +28,7 @@ describe.each(modes)('%s', (_, cgroupRootOf) => {
   })
 
   afterEach(async () => {
-    for (const { serviceId } of await engine.list()) await engine.removeService(serviceId)
+    for (const { ownerId } of await engine.list()) await engine.removeOwner(ownerId)
     await engine.close()
     world.dispose()
   })

@@ -29,7 +29,7 @@ describe('a hostile workload', () => {
   })
 
   afterEach(async () => {
-    for (const { serviceId } of await engine.list()) await engine.removeService(serviceId)
+    for (const { ownerId } of await engine.list()) await engine.removeOwner(ownerId)
     await engine.close()
     world.dispose()
   })
@@ -164,7 +164,7 @@ describe('folders in a private home', () => {
   })
 
   afterEach(async () => {
-    for (const { serviceId } of await engine.list()) await engine.removeService(serviceId)
+    for (const { ownerId } of await engine.list()) await engine.removeOwner(ownerId)
     await engine.close()
     rmSync(home, { recursive: true, force: true })
   })

@@ -15,7 +15,7 @@ describe('a terminal in an instance that has gone into namespaces of its own', (
   })
 
   afterEach(async () => {
-    for (const { serviceId } of await engine.list()) await engine.removeService(serviceId)
+    for (const { ownerId } of await engine.list()) await engine.removeOwner(ownerId)
     await engine.close()
     world.dispose()
   })

@@ -12,7 +12,7 @@ beforeEach(async () => {
   engine = await createProcessEngine({ stateDir: world.stateDir, label: `cpd-test-cwd-${process.pid}` })
 })
 afterEach(async () => {
-  for (const { serviceId } of await engine.list()) await engine.removeService(serviceId)
+  for (const { ownerId } of await engine.list()) await engine.removeOwner(ownerId)
   await engine.close()
   world.dispose()
 })

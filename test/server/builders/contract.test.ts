@@ -50,7 +50,7 @@ async function open(make: () => Promise<World>): Promise<void> {
 
 function build(content: string, changes: Partial<BuildRequest> = {}, exit: StepExit = { exitCode: 0, signal: null }) {
   return world.builder.build({
-    owner: { serviceId: 'srv-a', number: 61_700 },
+    owner: { id: 'srv-a', number: 61_700 },
     buildId: 'dep-a',
     source: {
       sha256: content,

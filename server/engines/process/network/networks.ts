@@ -1,7 +1,7 @@
 const SHARED_ADDRESS = '127.0.0.1'
 
-export interface LinkedService {
-  serviceId: string
+export interface LinkedOwner {
+  ownerId: string
   number: number
   networkId: string
   names: string[]
@@ -35,8 +35,8 @@ export interface Networks {
   enter(workload: Workload): Promise<Attachment>
   leave(id: string): Promise<void>
   addressOf(id: string): string
-  link(services: readonly LinkedService[]): Promise<void>
-  siblingHost?(serviceNumber: number): string
+  link(owners: readonly LinkedOwner[]): Promise<void>
+  siblingHost?(ownerNumber: number): string
   close(options: { isEmpty: boolean }): Promise<void>
 }
 

@@ -1,4 +1,3 @@
-import { replaceFileSync } from '../../../platform/files/replace-file.ts'
 /**
  * A network for each workload, on this machine: a namespace with one address, a link to the host and rules on the host's side. The kernel
  * takes namespace, link and route back with the last process in them. What outlives it (an element in the rules) goes when the workload is
@@ -14,9 +13,10 @@ import { type AttachmentRecord, readAttachment, writeAttachment } from './attach
 import { enlargeTable } from './connection-table.ts'
 import { type HostService, hostNameOf } from './host-services.ts'
 import { type KernelTable, openKernelTable } from './kernel-table.ts'
+import { readLinks, saveLinks } from './links-file.ts'
 import { type NamedAddress, type NameFiles, openNameFiles, writeInPlace } from './name-files.ts'
 import { allowLoopback, type LinkSettings, makeNamespace, type Namespace } from './namespace.ts'
-import { type Attachment, HOST_ATTACHMENT, type LinkedService, type Networks, type Workload } from './networks.ts'
+import { type Attachment, HOST_ATTACHMENT, type LinkedOwner, type Networks, type Workload } from './networks.ts'
 import { createPool, type NamespacePool } from './pool.ts'
 import { register, registeredSubnet, sweepOrphans, unregister } from './registry.ts'
 import { readResolver } from './resolver.ts'
@@ -65,10 +65,10 @@ export async function openNetworks(options: NetworkOptions): Promise<Networks> {
       attachments.delete(id)
     },
     addressOf: (id) => attachments.get(id)?.address ?? HOST_ATTACHMENT.address,
-    link: async (services) => {
-      saveLinks(options.directory, services)
-      names.write(namesOf(parts, services))
-      await table.setDestinations(destinationsOf(parts, services))
+    link: async (owners) => {
+      saveLinks(options.directory, owners)
+      names.write(namesOf(parts, owners))
+      await table.setDestinations(destinationsOf(parts, owners))
       pool.fill()
     },
     close: async ({ isEmpty }) => {
@@ -204,33 +204,22 @@ async function repair({ table, options }: Parts): Promise<void> {
 
 function destinationsOf(
   { claim, attachments }: Pick<Parts, 'claim' | 'attachments'>,
-  services: readonly LinkedService[],
+  owners: readonly LinkedOwner[],
 ): Map<string, string[]> {
   return new Map(
-    services.map(({ number, instanceIds }) => [
-      virtualAddress(claim.subnet, number),
-      instanceIds.flatMap((id) => attachments.get(id)?.address ?? []).toSorted(),
-    ]),
+    owners
+      .filter(isNamed)
+      .map(({ number, instanceIds }) => [
+        virtualAddress(claim.subnet, number),
+        instanceIds.flatMap((id) => attachments.get(id)?.address ?? []).toSorted(),
+      ]),
   )
 }
 
-function namesOf({ claim }: Pick<Parts, 'claim'>, services: readonly LinkedService[]): Map<string, NamedAddress[]> {
-  const named = (service: LinkedService) => ({ address: virtualAddress(claim.subnet, service.number), names: service.names })
-  return new Map([...Map.groupBy(services, ({ networkId }) => networkId)].map(([networkId, all]) => [networkId, all.map(named)]))
+function namesOf({ claim }: Pick<Parts, 'claim'>, owners: readonly LinkedOwner[]): Map<string, NamedAddress[]> {
+  const named = ({ number, names }: LinkedOwner) => ({ address: virtualAddress(claim.subnet, number), names })
+  const byNetwork = Map.groupBy(owners.filter(isNamed), ({ networkId }) => networkId)
+  return new Map([...byNetwork].map(([networkId, all]) => [networkId, all.map(named)]))
 }
 
-const LINKS_FILE = 'links.json'
-
-/** An engine that starts reads them again, and changes nothing for the instances it adopts until it is told anew. */
-function saveLinks(directory: string, services: readonly LinkedService[]): void {
-  replaceFileSync(join(directory, LINKS_FILE), JSON.stringify(services), { isDurable: false })
-}
-
-function readLinks(directory: string): LinkedService[] {
-  try {
-    return JSON.parse(readFileSync(join(directory, LINKS_FILE), 'utf8'))
-  } catch {
-    // There is none yet, or a loss of power has emptied it, after which nothing runs whose links it could tell.
-    return []
-  }
-}
+const isNamed = ({ names }: LinkedOwner): boolean => names.length > 0

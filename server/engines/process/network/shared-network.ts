@@ -22,8 +22,8 @@ export async function openSharedNetwork({ directory, hostServices, adopted }: Sh
       isHost ? HOST_ATTACHMENT : { ...HOST_ATTACHMENT, files: [{ source: names.pathOf(networkId), target: '/etc/hosts' }] },
     leave: async (id) => void earlier.delete(id),
     addressOf: (id) => earlier.get(id) ?? HOST_ATTACHMENT.address,
-    link: async (services) => {
-      const named = services.map(({ networkId, number, names: known }) => ({ networkId, address: loopbackAddress(number), names: known }))
+    link: async (owners) => {
+      const named = owners.map(({ networkId, number, names: known }) => ({ networkId, address: loopbackAddress(number), names: known }))
       names.write(Map.groupBy(named, ({ networkId }) => networkId))
     },
     siblingHost: loopbackAddress,
@@ -36,8 +36,8 @@ export async function openSharedNetwork({ directory, hostServices, adopted }: Sh
 const FIRST = 256
 const COUNT = 65_536 - 2 * FIRST
 
-/** An address of this machine's loopback network by the service's number. Two numbers share one only when they are 65,024 apart. */
-export function loopbackAddress(serviceNumber: number): string {
-  const offset = FIRST + (serviceNumber % COUNT)
+/** An address of this machine's loopback network by the owner's number. Two numbers share one only when they are 65,024 apart. */
+export function loopbackAddress(ownerNumber: number): string {
+  const offset = FIRST + (ownerNumber % COUNT)
   return `127.77.${offset >> 8}.${offset & 255}`
 }

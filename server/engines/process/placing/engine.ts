@@ -11,9 +11,9 @@ export function placeOnMachine(processes: ProcessEngine, places: Places): Engine
     ...processes,
     output: outputsIn(places.paths),
     volumes: places.volumes,
-    link: (services) =>
+    link: (owners) =>
       processes.link(
-        services.map(({ owner: { serviceId, number, workspaceId: networkId }, ...named }) => ({ serviceId, number, networkId, ...named })),
+        owners.map(({ owner: { id: ownerId, number }, network: networkId, ...named }) => ({ ownerId, number, networkId, ...named })),
       ),
     guarantees: async () => [...(await processes.guarantees()), places.quota.guarantee],
     limitSpace: ({ number }, limit) => places.quota.limit(number, limit),

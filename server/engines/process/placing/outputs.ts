@@ -4,9 +4,9 @@ import { OUTPUT_SUFFIX, outputFileIn, type Paths, servicePathsOf } from '../../.
 import type { Outputs } from '../../port/output.ts'
 
 export const outputsIn = (paths: Paths): Outputs => ({
-  open: ({ serviceId, name }) => new GrowingFile(outputFileIn(servicePathsOf(paths, serviceId), name), { mayBeEmptied: true }),
-  async list(serviceId) {
-    const files = await readdir(servicePathsOf(paths, serviceId).output).catch(() => [])
+  open: ({ ownerId, name }) => new GrowingFile(outputFileIn(servicePathsOf(paths, ownerId), name), { mayBeEmptied: true }),
+  async list(ownerId) {
+    const files = await readdir(servicePathsOf(paths, ownerId).output).catch(() => [])
     return files.filter((file) => file.endsWith(OUTPUT_SUFFIX)).map((file) => file.slice(0, -OUTPUT_SUFFIX.length))
   },
 })

@@ -22,9 +22,9 @@ export async function placeWorkload(
 ): Promise<Placed> {
   const { paths } = context.places
   const { owner, files, command, limits, priority } = spec
-  const own = await ensureServiceFolders(paths, { id: owner.serviceId, uid: owner.number })
+  const own = await ensureServiceFolders(paths, { id: owner.id, uid: owner.number })
   const secrets = spec.secretFiles && (await laySecretFiles(context, own, spec))
-  const root = 'build' in files ? join(own.builds, files.build) : context.places.artifact(owner.serviceId, files.artifact)
+  const root = 'build' in files ? join(own.builds, files.build) : context.places.artifact(owner.id, files.artifact)
   const volume = spec.volume && (await placeVolume(context, spec.volume, options))
   const cwd = 'build' in files ? join(root, files.dir) : root
   const view: View = {
@@ -43,7 +43,7 @@ export async function placeWorkload(
     cwd,
     env: spec.env(view),
     sandbox: {
-      serviceId: owner.serviceId,
+      ownerId: owner.id,
       uid: owner.number,
       gid: owner.number,
       homeDir: own.home,
@@ -56,7 +56,7 @@ export async function placeWorkload(
         ...(secrets === undefined ? [] : [secrets]),
         paths.toolchain,
       ],
-      ...NETWORKS[spec.network](owner.workspaceId),
+      ...networkOf(spec),
       ...(volume?.mount && { disk: volume.mount }),
       ...(spec.allowsUserNamespaces && { allowsUserNamespaces: true }),
     },
@@ -70,10 +70,9 @@ function foldersOf(own: ServicePaths, { files, root }: { files: Files; root: str
   return 'build' in files ? { writableBinds: [own.home, root, own.cache] } : { writableBinds: [own.home], layerOver: root }
 }
 
-const NETWORKS: Record<Workload['network'], (workspaceId: string) => Pick<Sandbox, 'networkId' | 'sharesHostNetwork'>> = {
-  workspace: (networkId) => ({ networkId }),
-  host: () => ({ sharesHostNetwork: true }),
-  none: () => ({}),
+function networkOf({ network }: Workload): Pick<Sandbox, 'networkId' | 'sharesHostNetwork'> {
+  if (network === 'none') return {}
+  return network === 'host' ? { sharesHostNetwork: true } : { networkId: network.name }
 }
 
 interface PlacedVolume {

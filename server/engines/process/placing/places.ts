@@ -4,7 +4,7 @@ import type { ProcessVolumes } from '../volumes/volumes.ts'
 
 export interface Places {
   paths: Paths
-  artifact(serviceId: string, digest: string): string
+  artifact(ownerId: string, digest: string): string
   volumes: ProcessVolumes
   quota: DiskQuota
 }

@@ -27,8 +27,8 @@ export function groupOf(workload: Workload): string {
 }
 
 /** Weights count among siblings, so what can wait is kept apart from the apps of its service. */
-export const parentGroupOf = ({ serviceId, priority }: Pick<Workload, 'serviceId' | 'priority'>): string =>
-  priority === 'background' ? `${serviceId}-background` : serviceId
+export const parentGroupOf = ({ ownerId, priority }: Pick<Workload, 'ownerId' | 'priority'>): string =>
+  priority === 'background' ? `${ownerId}-background` : ownerId
 
 const KILL_DEADLINE_MS = 10_000
 const RECORD_GRACE_MS = 1000

@@ -18,7 +18,7 @@ import { watchPath } from '../kernel/watch-path.ts'
  */
 export interface Workload {
   id: string
-  serviceId: string
+  ownerId: string
   kind: 'instance' | 'task' | 'terminal'
   /** What it gets of a busy machine; absent where an earlier version recorded it, for which all were alike. */
   priority?: Priority
@@ -74,7 +74,7 @@ export function openRecords(directory: string): Records {
     dirOf,
     write: (workload) => {
       mkdirSync(dirOf(workload.id), { mode: 0o700, recursive: true })
-      replaceFileSync(join(dirOf(workload.id), ABOUT_FILE), JSON.stringify(workload), { isDurable: false })
+      replaceFileSync(join(dirOf(workload.id), ABOUT_FILE), aboutText(workload), { isDurable: false })
     },
     all: () => readdirSync(directory).flatMap((id) => readAbout(dirOf(id))),
     processOf: (workload) => statIn(workload, 'process'),
@@ -90,9 +90,15 @@ export function openRecords(directory: string): Records {
   }
 }
 
+/** Executables of before and after an upgrade read it, so the owner's id keeps the name that it had when services were the only owners. */
+function aboutText({ ownerId: serviceId, ...workload }: Workload): string {
+  return JSON.stringify({ ...workload, serviceId })
+}
+
 function readAbout(directory: string): Workload[] {
   try {
-    return [JSON.parse(readText(join(directory, ABOUT_FILE)))]
+    const { serviceId: ownerId, ...workload } = JSON.parse(readText(join(directory, ABOUT_FILE)))
+    return [{ ...workload, ownerId }]
   } catch {
     // Nothing is started before the record is complete, so this one never was; or a loss of power has emptied it, and ended what ran.
     rmSync(directory, { recursive: true, force: true })

@@ -21,7 +21,7 @@ beforeEach(() => {
 })
 afterEach(async () => {
   engine ??= await createProcessEngine({ stateDir: world.stateDir, label })
-  for (const { serviceId } of await engine.list()) await engine.removeService(serviceId)
+  for (const { ownerId } of await engine.list()) await engine.removeOwner(ownerId)
   await engine.close()
   engine = undefined
   expect(await left()).toEqual({ links: [], hasTable: false, isClaimed: false })
@@ -86,9 +86,9 @@ test('an engine that is killed leaves its instances as they are, and nothing tha
     script,
     `import { createProcessEngine } from ${JSON.stringify(join(import.meta.dirname, '../../../../server/engines/process/engine.ts'))}
     const engine = await createProcessEngine(${JSON.stringify({ stateDir: world.stateDir, label })})
-    await engine.link([{ serviceId: 'srv-one', number: 7, networkId: 'net-a', names: ['one'], instanceIds: [${JSON.stringify(spec.instanceId)}] }])
+    await engine.link([{ ownerId: 'srv-one', number: 7, networkId: 'net-a', names: ['one'], instanceIds: [${JSON.stringify(spec.instanceId)}] }])
     await engine.start(${JSON.stringify(spec)})
-    await engine.link([{ serviceId: 'srv-one', number: 7, networkId: 'net-a', names: ['one'], instanceIds: [${JSON.stringify(spec.instanceId)}] }])
+    await engine.link([{ ownerId: 'srv-one', number: 7, networkId: 'net-a', names: ['one'], instanceIds: [${JSON.stringify(spec.instanceId)}] }])
     await Bun.sleep(300)
     console.log((await engine.inspect(${JSON.stringify(spec.instanceId)})).endpoint.host)
     setInterval(() => {}, 1000)`,
@@ -175,7 +175,7 @@ test('a change that the kernel refuses fails for whoever asked for it, and the n
     adopted: [],
     log: () => {},
   })
-  const service = { serviceId: 'srv-a', number: 1, networkId: 'net-a', names: ['a'], instanceIds: ['one'] }
+  const service = { ownerId: 'srv-a', number: 1, networkId: 'net-a', names: ['a'], instanceIds: ['one'] }
   const recordDir = join(dir, 'one')
   mkdirSync(recordDir)
   const attachment = await networks.enter({ id: 'one', recordDir, networkId: 'net-a', isHost: false })

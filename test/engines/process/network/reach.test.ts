@@ -35,13 +35,13 @@ beforeAll(async () => {
   engine = await createProcessEngine({ stateDir: world.stateDir, label })
 })
 afterAll(async () => {
-  for (const { serviceId } of await engine.list()) await engine.removeService(serviceId)
+  for (const { ownerId } of await engine.list()) await engine.removeOwner(ownerId)
   await engine.close()
   world.dispose()
 })
 
-async function run(serviceId: string, networkId: string | undefined, command: string, rights: Partial<Sandbox> = {}): Promise<ProcessSpec> {
-  const { networkId: _, ...sandbox } = { ...world.service(serviceId), ...rights }
+async function run(ownerId: string, networkId: string | undefined, command: string, rights: Partial<Sandbox> = {}): Promise<ProcessSpec> {
+  const { networkId: _, ...sandbox } = { ...world.service(ownerId), ...rights }
   const limits = { cpu: 1, memoryBytes: 256 * 1024 * 1024, pids: 60 }
   const spec = world.instance(command, { sandbox: { ...sandbox, ...(networkId && { networkId }) }, port: 10_000, limits })
   await engine.start(spec)
@@ -71,8 +71,8 @@ async function answerOf(host: string, port = 10_000): Promise<string> {
 }
 
 /** What a client in a service's place gets from these places. */
-async function asks(serviceId: string, networkId: string | undefined, places: string[]): Promise<Record<string, string>> {
-  const spec = await run(serviceId, networkId, client(places))
+async function asks(ownerId: string, networkId: string | undefined, places: string[]): Promise<Record<string, string>> {
+  const spec = await run(ownerId, networkId, client(places))
   await endOf(engine, spec.instanceId)
   const output = world.output(spec)
   await engine.remove(spec.instanceId)
@@ -91,9 +91,9 @@ describe('instances with networks of their own', () => {
   let hostAddress: string
   const link = (oneIds: string[], twoIds: string[]) =>
     engine.link([
-      { serviceId: 'srv-one', number: 1, networkId: 'net-a', names: ['one'], instanceIds: oneIds },
-      { serviceId: 'srv-two', number: 2, networkId: 'net-a', names: ['two', 'two-x1'], instanceIds: twoIds },
-      { serviceId: 'srv-foreign', number: 3, networkId: 'net-b', names: ['foreign'], instanceIds: [foreign.instanceId] },
+      { ownerId: 'srv-one', number: 1, networkId: 'net-a', names: ['one'], instanceIds: oneIds },
+      { ownerId: 'srv-two', number: 2, networkId: 'net-a', names: ['two', 'two-x1'], instanceIds: twoIds },
+      { ownerId: 'srv-foreign', number: 3, networkId: 'net-b', names: ['foreign'], instanceIds: [foreign.instanceId] },
     ])
 
   beforeAll(async () => {
@@ -127,10 +127,10 @@ describe('instances with networks of their own', () => {
 
   test('reach an instance of their own service through its name even when it is themselves', async () => {
     const spec = await run('srv-self', 'net-a', `${server('self').replace('exec ', '')} & sleep 1; ${client(['self:10000'])}`)
-    await engine.link([{ serviceId: 'srv-self', number: 4, networkId: 'net-a', names: ['self'], instanceIds: [spec.instanceId] }])
+    await engine.link([{ ownerId: 'srv-self', number: 4, networkId: 'net-a', names: ['self'], instanceIds: [spec.instanceId] }])
     await until('it has asked', () => world.output(spec).includes('self:10000'))
     expect(world.output(spec)).toContain('self:10000 self to')
-    await engine.removeService('srv-self')
+    await engine.removeOwner('srv-self')
     await link([one.instanceId], [two.instanceId])
   })
 
@@ -185,7 +185,7 @@ describe('instances with networks of their own', () => {
     await link([one.instanceId], [shy.instanceId])
     expect((await asks('srv-one', 'net-a', ['two:10000']))['two:10000']).toMatch(/^shy to/)
     expect(await engine.exposeLoopback(one.instanceId, 10_000)).toBe(false)
-    await engine.removeService('srv-shy')
+    await engine.removeOwner('srv-shy')
     await link([one.instanceId], [two.instanceId])
   })
 
@@ -199,7 +199,7 @@ describe('instances with networks of their own', () => {
     )
     await until('it listens', () => existsSync(join(away.sandbox.tmpDir, 'listens')))
     expect(await engine.exposeLoopback(away.instanceId, 10_000)).toBe(false)
-    await engine.removeService('srv-away')
+    await engine.removeOwner('srv-away')
   })
 
   test('are reached from the host by nobody but the user of the platform', async () => {

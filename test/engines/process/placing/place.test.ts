@@ -27,7 +27,7 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }))
 const contextOf = (mounts: VolumeMounts = 'folders'): PlacingContext => ({
   places: {
     paths,
-    artifact: (serviceId, digest) => releaseFolder(paths, serviceId, digest),
+    artifact: (ownerId, digest) => releaseFolder(paths, ownerId, digest),
     volumes: openVolumes({ dir: paths.disks, mounts, needed: [], room: ampleRoom }),
     quota: noQuota('a test limits nobody'),
   },
@@ -35,7 +35,7 @@ const contextOf = (mounts: VolumeMounts = 'folders'): PlacingContext => ({
 })
 
 const specOf = (changes: Partial<Workload> = {}): Workload => ({
-  owner: { serviceId: 'srv-one', workspaceId: 'wsp-one', number: NUMBER },
+  owner: { id: 'srv-one', number: NUMBER },
   files: { artifact: 'abc' },
   command: 'true',
   env: ({ root, home, secrets, searchPath, volume }: View) => ({
@@ -46,7 +46,7 @@ const specOf = (changes: Partial<Workload> = {}): Workload => ({
     ...(volume !== undefined && { VOLUME: volume }),
   }),
   limits: { cpu: 1, memoryBytes: 1, pids: 1 },
-  network: 'workspace',
+  network: { name: 'wsp-one' },
   stack: { kind: 'host', folders: ['/opt/go'], searchPath: ['bin', '/opt/go/bin'] },
   ...changes,
 })
@@ -67,7 +67,7 @@ test('an artifact is run in its folder, beside which it may write, and reads its
     },
   })
   expect(sandbox).toEqual({
-    serviceId: 'srv-one',
+    ownerId: 'srv-one',
     networkId: 'wsp-one',
     uid: NUMBER,
     gid: NUMBER,

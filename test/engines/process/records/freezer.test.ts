@@ -24,7 +24,7 @@ describe('without control groups', () => {
     engine = await createProcessEngine({ stateDir: world.stateDir, label: 'cpd-none', cgroupRoot: world.dir, namespaces: 'none' })
   })
   afterEach(async () => {
-    for (const { serviceId } of await engine.list()) await engine.removeService(serviceId)
+    for (const { ownerId } of await engine.list()) await engine.removeOwner(ownerId)
     await engine.close()
     world.dispose()
   })

@@ -23,11 +23,11 @@ export function makeShellWorld(factory: EngineFactory): ContractWorld {
   for (const dir of [paths.data, paths.services]) mkdirSync(dir, { mode: 0o711 })
   const numbers = new Map<string, number>()
   let count = 0
-  const ownerOf = (serviceId: string) => {
-    const number = numbers.get(serviceId) ?? FIRST_NUMBER + numbers.size
-    if (!numbers.has(serviceId)) layArtifact(servicePathsOf(paths, serviceId), number)
-    numbers.set(serviceId, number)
-    return { serviceId, workspaceId: 'wsp-one', number }
+  const ownerOf = (ownerId: string) => {
+    const number = numbers.get(ownerId) ?? FIRST_NUMBER + numbers.size
+    if (!numbers.has(ownerId)) layArtifact(servicePathsOf(paths, ownerId), number)
+    numbers.set(ownerId, number)
+    return { id: ownerId, number }
   }
   const workload = (acts: readonly Act[], outputName: string) => ({
     owner: ownerOf('srv-one'),
@@ -35,7 +35,7 @@ export function makeShellWorld(factory: EngineFactory): ContractWorld {
     command: commandOf(acts),
     env: () => ({ PATH: '/usr/local/bin:/usr/bin:/bin' }),
     limits,
-    network: 'workspace' as const,
+    network: { name: 'wsp-one' },
     stack: { kind: 'host' as const, folders: [], searchPath: [] },
     outputName,
   })
@@ -47,7 +47,7 @@ export function makeShellWorld(factory: EngineFactory): ContractWorld {
     open: async () =>
       placeOnMachine(await factory(world), {
         paths,
-        artifact: (serviceId, digest) => releaseFolder(paths, serviceId, digest),
+        artifact: (ownerId, digest) => releaseFolder(paths, ownerId, digest),
         volumes: openVolumes({ dir: paths.disks, mounts: 'folders', needed: [], room: ampleRoom }),
         quota: noQuota('a test limits nobody'),
       }),
@@ -60,9 +60,9 @@ export function makeShellWorld(factory: EngineFactory): ContractWorld {
       const { outputName: terminalId, ...spec } = workload(acts, `shl-${++count}`)
       return { ...spec, terminalId, columns: 80, rows: 24, ...changes }
     },
-    asService: (spec, serviceId) => ({ ...spec, owner: ownerOf(serviceId) }),
+    asService: (spec, ownerId) => ({ ...spec, owner: ownerOf(ownerId) }),
     output: ({ owner, outputName }) => {
-      const path = outputFileIn(servicePathsOf(paths, owner.serviceId), outputName)
+      const path = outputFileIn(servicePathsOf(paths, owner.id), outputName)
       return existsSync(path) ? readFileSync(path, 'utf8') : ''
     },
     dispose: world.dispose,

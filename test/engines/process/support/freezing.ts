@@ -16,7 +16,7 @@ export function describeFreezing(name: string, factory: EngineFactory): void {
   })
 
   afterEach(async () => {
-    for (const { serviceId } of await engine.list()) await engine.removeService(serviceId)
+    for (const { ownerId } of await engine.list()) await engine.removeOwner(ownerId)
     await engine.close()
     world.dispose()
   })
@@ -76,7 +76,7 @@ export function describeFreezing(name: string, factory: EngineFactory): void {
       expect(await engine.inspect(spec.instanceId)).toMatchObject({ status: 'exited', signal: 'SIGKILL' })
       const other = await startBusy()
       await engine.freeze(other.instanceId)
-      await engine.removeService('srv-one')
+      await engine.removeOwner('srv-one')
       expect(await engine.list()).toEqual([])
     })
   })

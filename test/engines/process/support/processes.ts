@@ -128,9 +128,9 @@ export function describeProcesses(name: string, factory: EngineFactory): void {
       const [nap, other] = [marker(), marker()]
       const stays = world.instance(`exec sleep ${other}`, { sandbox: world.service('srv-two') })
       for (const spec of [world.instance(`sleep ${nap}`), world.instance(`sleep ${nap}; true`), stays]) await engine.start(spec)
-      await engine.removeService('srv-one')
+      await engine.removeOwner('srv-one')
       expect(pidsWith(nap)).toEqual([])
-      expect(await engine.list()).toEqual([{ instanceId: stays.instanceId, serviceId: 'srv-two' }])
+      expect(await engine.list()).toEqual([{ instanceId: stays.instanceId, ownerId: 'srv-two' }])
       expect(pidsWith(other)).not.toEqual([])
     })
   })

@@ -19,7 +19,7 @@ export function describeTerminals(name: string, factory: EngineFactory): void {
 
   afterEach(async () => {
     for (const one of opened.splice(0)) await one.close()
-    for (const { serviceId } of await engine.list()) await engine.removeService(serviceId)
+    for (const { ownerId } of await engine.list()) await engine.removeOwner(ownerId)
     await engine.close()
     world.dispose()
   })
@@ -178,7 +178,7 @@ export function describeTerminals(name: string, factory: EngineFactory): void {
       const nap = marker()
       const terminal = await open(`trap '' HUP; sleep ${nap}; true`, { joins: spec.instanceId })
       await until('it sleeps', () => pidsWith(`sleep\0${nap}`).length === 1)
-      await engine.removeService('srv-one')
+      await engine.removeOwner('srv-one')
       await terminal.ended
       expect(pidsWith(nap)).toEqual([])
     })

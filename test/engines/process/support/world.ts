@@ -10,7 +10,7 @@ export interface World {
   dir: string
   stateDir: string
   /** Makes the folders of a service, with a user of its own. */
-  service(serviceId: string): Sandbox
+  service(ownerId: string): Sandbox
   instance(command: string, changes?: Partial<ProcessSpec>): ProcessSpec
   /** One that runs once. */
   task(command: string, changes?: Partial<ProcessSpec>): ProcessSpec
@@ -32,22 +32,22 @@ export function makeWorld(parent = tmpdir()): World {
   mkdirSync(stateDir, { mode: 0o700 })
   const sandboxes = new Map<string, Sandbox>()
   let count = 0
-  const service = (serviceId: string) => {
-    const known = sandboxes.get(serviceId)
+  const service = (ownerId: string) => {
+    const known = sandboxes.get(ownerId)
     if (known !== undefined) return known
-    const made = makeService(join(dir, serviceId), serviceId, FIRST_UID + sandboxes.size)
-    sandboxes.set(serviceId, made)
+    const made = makeService(join(dir, ownerId), ownerId, FIRST_UID + sandboxes.size)
+    sandboxes.set(ownerId, made)
     return made
   }
   const workload = (sandbox: Sandbox) => ({
-    cwd: join(dir, sandbox.serviceId, 'release'),
+    cwd: join(dir, sandbox.ownerId, 'release'),
     env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
     limits,
     sandbox,
   })
   const instance = (command: string, changes: Partial<ProcessSpec> = {}): ProcessSpec => {
     const sandbox = changes.sandbox ?? service('srv-one')
-    const instanceId = changes.instanceId ?? `${sandbox.serviceId}-${++count}`
+    const instanceId = changes.instanceId ?? `${sandbox.ownerId}-${++count}`
     const outputPath = join(dir, `${instanceId}.out`)
     return { instanceId, deployId: 'dep-one', port: 20_000, command, outputPath, ...workload(sandbox), ...changes }
   }
@@ -63,7 +63,7 @@ export function makeWorld(parent = tmpdir()): World {
   }
 }
 
-function makeService(dir: string, serviceId: string, id: number): Sandbox {
+function makeService(dir: string, ownerId: string, id: number): Sandbox {
   const ids = isRoot ? { uid: id, gid: id } : { uid: process.getuid?.() ?? id, gid: process.getgid?.() ?? id }
   mkdirSync(dir, { mode: 0o710 })
   if (isRoot) chownSync(dir, 0, ids.gid)
@@ -71,7 +71,7 @@ function makeService(dir: string, serviceId: string, id: number): Sandbox {
     mkdirSync(join(dir, name), { mode: 0o750 })
     chownSync(join(dir, name), ids.uid, ids.gid)
   }
-  return { serviceId, ...ids, homeDir: join(dir, 'home'), tmpDir: join(dir, 'tmp'), readOnlyBinds: [] }
+  return { ownerId, ...ids, homeDir: join(dir, 'home'), tmpDir: join(dir, 'tmp'), readOnlyBinds: [] }
 }
 
 /** Waits for something to become true; throws what it waited for when it does not. */

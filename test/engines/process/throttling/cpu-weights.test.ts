@@ -78,7 +78,7 @@ describe('on this machine', () => {
     engine = await createProcessEngine({ stateDir: world.stateDir, label, network: { subnet: 'off' } })
   })
   afterEach(async () => {
-    for (const { serviceId } of await engine.list()) await engine.removeService(serviceId)
+    for (const { ownerId } of await engine.list()) await engine.removeOwner(ownerId)
     await engine.close()
     world.dispose()
   })

@@ -107,7 +107,7 @@ test.runIf(process.getuid?.() === 0)(
     writeFileSync(outside, '')
     writeFileSync(join(places.folder, 'file'), '')
     symlinkSync(outside, join(places.folder, 'link'))
-    await volumes.give(id, { serviceId: 'srv-two', workspaceId: 'wsp-one', number: UID + 1 })
+    await volumes.give(id, { id: 'srv-two', number: UID + 1 })
     expect([places.folder, join(places.folder, 'file'), outside].map((path) => statSync(path).uid)).toEqual([UID + 1, UID + 1, 0])
     expect(statSync(places.root).gid).toBe(UID + 1)
   },

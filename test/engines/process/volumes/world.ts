@@ -33,7 +33,7 @@ export function makeVolumesWorld(kind: VolumeKindName): ProcessVolumesWorld {
   const places = (id: string) => placesOf(disks, id)
   const newVolume: VolumesWorld['newVolume'] = (changes = {}) => {
     const id = `dsk-${String(++count).padStart(20, '0')}`
-    return { id, owner: { serviceId: 'srv-one', workspaceId: 'wsp-one', number: UID }, sizeGb: 1, kind, ...changes }
+    return { id, owner: { id: 'srv-one', number: UID }, sizeGb: 1, kind, ...changes }
   }
   return {
     open: async (room = ampleRoom) => openVolumes({ dir: disks, mounts: kind === 'image' ? 'images' : 'folders', needed: [dir], room }),

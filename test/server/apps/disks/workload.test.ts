@@ -57,7 +57,7 @@ describe('an instance', () => {
 test('volumes of disks that nobody knows are removed, and nothing else', async () => {
   const { volumes } = server.context.engine
   const { id } = await serviceWithDisk()
-  const owner = { serviceId: 'srv-1', workspaceId: 'tea-1', number: 1 }
+  const owner = { id: 'srv-1', number: 1 }
   for (const one of [id, 'dsk-00000000000000000099', 'other']) await volumes.make({ id: one, owner, sizeGb: 1, kind: 'folder' })
   await sweepDisks(server.context)
   expect(await volumes.list()).toEqual([id, 'other'])

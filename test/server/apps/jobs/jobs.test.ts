@@ -185,7 +185,7 @@ describe('a service', () => {
     expect((await service.ask('', { method: 'DELETE' })).status).toBe(204)
     await until('its folder is gone', () => !existsSync(root))
     const left = await platform.context.engine.list()
-    expect(left.filter(({ serviceId }) => serviceId === service.id)).toEqual([])
+    expect(left.filter(({ ownerId }) => ownerId === service.id)).toEqual([])
     // The rows go last, once the quota is lifted as well.
     await until(
       'its jobs are forgotten',

@@ -127,7 +127,7 @@ describe.runIf(process.getuid?.() === 0)('on a disk that an app fills', () => {
     const serviceDetails = { schedule: '0 0 1 1 *', envSpecificDetails: { startCommand: 'true' } }
     const nightly = await makeService(platform, { name: 'nightly', type: 'cron_job', serviceDetails })
     await nightly.goLive('hello-js')
-    expect((await platform.context.engine.list()).filter(({ serviceId }) => serviceId === nightly.id)).toEqual([])
+    expect((await platform.context.engine.list()).filter(({ ownerId }) => ownerId === nightly.id)).toEqual([])
     const shell = await openShell(platform, nightly.id)
     shell.type('cat /dev/zero >/tmp/big\n')
     expect(await shell.closed).toMatchObject({

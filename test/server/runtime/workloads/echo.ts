@@ -20,7 +20,7 @@ export function specOf({ id, ownerId, spec }: StoredWorkload): InstanceSpec {
     deployId: '',
     command: String(spec.command),
     env: () => ({}),
-    owner: { serviceId: ownerId, workspaceId: 'wsp-1', number: 1 },
+    owner: { id: ownerId, number: 1 },
     files: { artifact: 'none' },
     network: 'none',
     stack: { kind: 'host' as const, folders: [], searchPath: [] },

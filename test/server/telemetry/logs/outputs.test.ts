@@ -32,9 +32,9 @@ function open({ pollMs = 2, store = fixture.store, ...options }: { pollMs?: numb
   return { collector, logs: createOutputLogs({ outputs: machine.outputs.port(machine.faults), collector, store, onError, ...options }) }
 }
 
-const output: LoggedOutput = { serviceId: 'srv-a', name: 'srv-a-1', instance: 'srv-a-1', deployId: 'dep-1', type: 'app' }
+const output: LoggedOutput = { ownerId: 'srv-a', name: 'srv-a-1', instance: 'srv-a-1', deployId: 'dep-1', type: 'app' }
 const write = (text: string, name = output.name) =>
-  machine.outputs.append({ serviceId: 'srv-a', outputName: name, kind: 'instance' }, new TextEncoder().encode(text))
+  machine.outputs.append({ ownerId: 'srv-a', outputName: name, kind: 'instance' }, new TextEncoder().encode(text))
 const messages = () => live.map(({ type, message }) => `${type}: ${message}`)
 
 test('a remark stands behind everything that was written before it, and among the lines of its workload', async () => {
@@ -61,7 +61,7 @@ test('a remark stands behind everything that was written before it, and among th
 test('a remark in the log of a deploy stands behind what instances of its service have written, and leaves their last lines whole', async () => {
   const { logs } = open({ pollMs: 10_000 })
   const deploy: LoggedOutput = { ...output, name: 'dep-1.build', instance: 'dep-1', type: 'build' }
-  for (const one of [output, deploy, { ...output, serviceId: 'srv-ab' }]) logs.follow(one)
+  for (const one of [output, deploy, { ...output, ownerId: 'srv-ab' }]) logs.follow(one)
   write('built', deploy.name)
   write('up\nserv')
   logs.remark(deploy, '==> Live.')

@@ -39,8 +39,8 @@ let sweeper: Sweeper
 const engine: Engine = {
   ...idleEngine,
   list: async () => [
-    ...Object.entries(boxes).map(([instanceId, { service }]) => ({ instanceId, serviceId: service })),
-    { instanceId: 'dep-1-build', serviceId: a },
+    ...Object.entries(boxes).map(([instanceId, { service }]) => ({ instanceId, ownerId: service })),
+    { instanceId: 'dep-1-build', ownerId: a },
   ],
   usage: async (id) => boxes[id],
 }

@@ -28,7 +28,7 @@ async function leftOf({ id, name }: TestService): Promise<string[]> {
   return [
     ...rows,
     ...(db.query('SELECT id FROM services WHERE id = ?').get(id) === null ? [] : ['its row']),
-    ...(await engine.list()).filter(({ serviceId }) => serviceId === id).map(({ instanceId }) => `workload ${instanceId}`),
+    ...(await engine.list()).filter(({ ownerId }) => ownerId === id).map(({ instanceId }) => `workload ${instanceId}`),
     ...(existsSync(servicePathsOf(paths, id).root) ? ['its folder'] : []),
     ...readdirSync(paths.uploads).map((file) => `upload ${file}`),
     ...logs.map(({ message }) => `log line ${message}`),
@@ -90,7 +90,7 @@ test('a deletion during a build ends the build, and the deploy that waits behind
   const deployId = await service.upload('hello-js', longBuild)
   await service.upload('hello-js')
   await service.reaches(deployId, 'build_in_progress')
-  await until('the build runs', async () => (await platform.context.engine.list()).some(({ serviceId }) => serviceId === service.id))
+  await until('the build runs', async () => (await platform.context.engine.list()).some(({ ownerId }) => ownerId === service.id))
   await deletion(service)
   await isGone(service)
 })
