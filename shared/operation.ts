@@ -5,6 +5,12 @@ import type { Permission } from './permission.ts'
 /** Who may call: anybody, anybody with a valid credential, or holders of a permission. */
 export type Access = 'public' | 'authenticated' | Permission
 
+/**
+ * What an operation does with a thing in a protected environment, for callers without `environments.manage_protected`: it is refused,
+ * values are left out of its answer, or its handler decides by what is asked.
+ */
+export type Protection = 'refused' | 'hidden' | 'depends'
+
 export interface StreamBody {
   contentTypes: readonly string[]
   /** Name of the setting that bounds it, and its default in bytes. */
@@ -16,6 +22,8 @@ export interface Operation {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   path: string
   access: Access
+  /** Declared by whatever destroys or reveals. */
+  inProtected?: Protection
   /** For people who are signed in: keys and the static token have no account of their own. */
   usersOnly?: true
   tag: string

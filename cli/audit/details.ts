@@ -44,9 +44,10 @@ function textOf(value: unknown): string {
   if (value === null || value === undefined || value === '') return 'unset'
   if (Array.isArray(value)) return value.map(textOf).join(',')
   if (typeof value !== 'object') return String(value)
+  // A scope is what it names, as people say it.
+  if ('serviceIds' in value) return textOf(Object.values(value).flat())
   const fields = fieldEntries(value)
   const [only] = fields
-  // A scope is its services, as people say it.
   return fields.length === 1 && only !== undefined ? textOf(only[1]) : JSON.stringify(value)
 }
 

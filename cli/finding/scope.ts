@@ -13,23 +13,43 @@ export async function scopeOf(context: Context, services: readonly string[] | un
   return { serviceIds: [...new Set(serviceIds)] }
 }
 
-/** Says these scopes with the names of their services, and with ids where the caller may not see the services. */
+/** Says these scopes by names, and by ids where the caller may not see what they name. */
 export async function scopesInWords({ client }: Pick<Context, 'client'>, scopes: readonly Scope[]): Promise<(scope: Scope) => string> {
-  const names = scopes.some((scope) => scope !== null && scope.serviceIds.length > 0)
-    ? await serviceNames(client)
-    : new Map<string, string>()
+  const names = await namesFor(client, scopes)
   return (scope) => {
     if (scope === null) return 'everything'
-    if (scope.serviceIds.length === 0) return 'nothing (its services were deleted)'
-    return scope.serviceIds.map((id) => names.get(id) ?? id).join(', ')
+    const { serviceIds, environmentIds = [], projectIds = [] } = scope
+    const word = (id: string) => names.get(id) ?? id
+    const named = [
+      ...serviceIds.map(word),
+      ...environmentIds.map((id) => `environment ${word(id)}`),
+      ...projectIds.map((id) => `project ${word(id)}`),
+    ]
+    return named.length === 0 ? 'nothing (what it named was deleted)' : named.join(', ')
   }
 }
 
-async function serviceNames(client: Client): Promise<ReadonlyMap<string, string>> {
+/** Names of what the scopes name, by id; lists are fetched only for the kinds that are named. */
+async function namesFor(client: Client, scopes: readonly Scope[]): Promise<ReadonlyMap<string, string>> {
+  const isNamed = (kind: keyof NonNullable<Scope>) => scopes.some((scope) => (scope?.[kind] ?? []).length > 0)
+  const [services, environments, projects] = await Promise.all([
+    isNamed('serviceIds') ? seen(allPages((query) => client.call('listServices', { query }))) : [],
+    isNamed('environmentIds') ? seen(allPages((query) => client.call('listEnvironments', { query }))) : [],
+    isNamed('environmentIds') || isNamed('projectIds') ? seen(allPages((query) => client.call('listProjects', { query }))) : [],
+  ])
+  const projectNames = new Map(projects.map(({ project: { id, name } }) => [id, name]))
+  return new Map([
+    ...services.map(({ service: { id, name } }) => [id, name] as const),
+    ...environments.map(({ environment: { id, name, projectId } }) => [id, `${projectNames.get(projectId) ?? projectId}/${name}`] as const),
+    ...projectNames,
+  ])
+}
+
+async function seen<T>(list: Promise<T[]>): Promise<T[]> {
   try {
-    return new Map((await allPages((query) => client.call('listServices', { query }))).map(({ service: { id, name } }) => [id, name]))
+    return await list
   } catch (error) {
-    if (error instanceof CliError && error.code === 'forbidden') return new Map()
+    if (error instanceof CliError && error.code === 'forbidden') return []
     throw error
   }
 }

@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { serviceFilter } from '../apps/services/filter.ts'
-import type { Viewer } from '../apps/services/require.ts'
 import { type StoredService, selectServices } from '../apps/services/store.ts'
+import type { Viewer } from '../identity/scopes/protection.ts'
 
 const MOST_SERVICES = 100_000
 

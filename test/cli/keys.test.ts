@@ -52,7 +52,7 @@ describe('keys', () => {
     )
     await servers.stop()
     const run = on({ getApiKey: () => details({ scope: { serviceIds: [] } }) })
-    expect((await run('keys', 'show', 'ci')).stdout).toContain('nothing (its services were deleted)')
+    expect((await run('keys', 'show', 'ci')).stdout).toContain('nothing (what it named was deleted)')
     expect(JSON.parse((await run('keys', 'show', 'ci', '--json')).stdout)).toEqual(details({ scope: { serviceIds: [] } }))
   })
 

@@ -75,7 +75,15 @@ const otherAnswers: Partial<Record<OperationId, Record<string, number>>> = {
 }
 
 /** Fields that look like ids and are none of a workspace's things. */
-const noIds: ReadonlySet<string> = new Set(['planId', 'instanceId', 'environmentId', 'projectId', 'commitId'])
+const noIds: ReadonlySet<string> = new Set([
+  'planId',
+  'instanceId',
+  'environmentId',
+  'projectId',
+  'environmentIds',
+  'projectIds',
+  'commitId',
+])
 const foreignFields = guarded.flatMap((id) =>
   namedIdsOf(id).flatMap((named): [OperationId, string, NamedId][] =>
     noIds.has(named.path.at(-1) ?? '') ? [] : [[id, `${named.place} ${named.path.join('/')}`, named]],

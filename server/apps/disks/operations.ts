@@ -2,12 +2,13 @@ import { type DiskCreate, type DiskPatch, keptDiskDays } from '../../../shared/d
 import { AppError, invalidValue } from '../../../shared/error.ts'
 import { traitsOf } from '../../../shared/service-type.ts'
 import { withinQuotas } from '../../identity/quotas/enforce.ts'
+import { refuseProtected, type Viewer } from '../../identity/scopes/protection.ts'
 import { isWithin } from '../../identity/scopes/scope.ts'
 import { newId } from '../../platform/id.ts'
 import type { Owner } from '../../runtime/owner.ts'
 import type { AppContext } from '../context.ts'
-import { requireService, type Viewer } from '../services/require.ts'
-import { type StoredService, serviceById } from '../services/store.ts'
+import { requireService } from '../services/require.ts'
+import { placeOf, type StoredService, serviceById } from '../services/store.ts'
 import { refuseBadPath, refuseBadSize } from './checks.ts'
 import { requestSnapshot } from './request-snapshot.ts'
 import { findSnapshot, type StoredSnapshot, updateSnapshot } from './snapshot-store.ts'
@@ -59,11 +60,16 @@ export function createDisk(context: AppContext, viewer: Viewer, { serviceId, ...
   return made
 }
 
-/** @throws AppError not_found for a strange id, another workspace's or that of a service outside of the caller's scope included. */
-export function requireDisk({ db }: Pick<AppContext, 'db'>, { workspaceId, scope }: Viewer, id: string): StoredDisk {
-  const disk = findDisk(db, workspaceId, id)
-  if (disk === undefined || !isWithin(scope, disk.serviceId))
+/**
+ * @throws AppError not_found for a strange id, another workspace's or that of a service outside of the caller's scope included; forbidden
+ * as `requireService`.
+ */
+export function requireDisk({ db }: Pick<AppContext, 'db'>, viewer: Viewer, id: string): StoredDisk {
+  const disk = findDisk(db, viewer.workspaceId, id)
+  const place = disk && placeOf(db, disk.serviceId)
+  if (disk === undefined || place === undefined || !isWithin(viewer.scope, place))
     throw new AppError('not_found', `There is no disk ${id} in this workspace. GET /v1/disks lists those there are.`)
+  refuseProtected(db, viewer, place.environmentId)
   return disk
 }
 

@@ -2,7 +2,8 @@ import type { Database } from 'bun:sqlite'
 import type { DiskQuery, DiskStatus } from '../../../shared/disk.ts'
 import type { VolumeKindName } from '../../engines/port/volumes.ts'
 import type { Owner } from '../../engines/port/workload.ts'
-import { type ServiceScope, scopeText } from '../../identity/scopes/scope.ts'
+import { scopeFilter } from '../../identity/scopes/filter.ts'
+import type { Viewer } from '../../identity/scopes/protection.ts'
 import { type Codec, flag } from '../../platform/db/codec.ts'
 import { tableOf } from '../../platform/db/table.ts'
 
@@ -100,19 +101,22 @@ export function removeDiskRow(db: Database, id: string): void {
   disks.remove(db, { id })
 }
 
+const environmentOfDisk = '(SELECT environment_id FROM services WHERE id = service_id)'
+
 /** Disks of a workspace that scope and query let through, newest first, those before `beforeId` when it is given. */
 export function listDisks(
   db: Database,
-  { workspaceId, scope }: { workspaceId: string; scope: ServiceScope },
+  { workspaceId, scope }: Pick<Viewer, 'workspaceId' | 'scope'>,
   query: DiskQuery & { beforeId: string | undefined; limit: number },
 ): StoredDisk[] {
+  const { sql = 'TRUE', values = {} } = scopeFilter(scope, { id: 'service_id', environmentId: environmentOfDisk }) ?? {}
   return disks.all(
     db,
     `WHERE workspace_id = $workspaceId AND status <> 'deleting'
      AND ($ids IS NULL OR id IN (SELECT value FROM json_each($ids)))
      AND ($names IS NULL OR name IN (SELECT value FROM json_each($names)))
      AND ($services IS NULL OR service_id IN (SELECT value FROM json_each($services)))
-     AND ($scope IS NULL OR service_id IN (SELECT value FROM json_each($scope)))
+     AND ${sql}
      AND created_at > $createdAfter AND created_at < $createdBefore
      AND updated_at > $updatedAfter AND updated_at < $updatedBefore
      AND ($beforeId IS NULL OR id < $beforeId)
@@ -122,7 +126,7 @@ export function listDisks(
       ids: listOf(query.diskId),
       names: listOf(query.name),
       services: listOf(query.serviceId),
-      scope: scopeText(scope),
+      ...values,
       createdAfter: time(query.createdAfter) ?? -1,
       createdBefore: time(query.createdBefore) ?? Number.MAX_SAFE_INTEGER,
       updatedAfter: time(query.updatedAfter) ?? -1,

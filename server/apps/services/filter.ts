@@ -1,8 +1,9 @@
 import type { ServiceQuery } from '../../../shared/service.ts'
 import { defaultLabels } from '../../../shared/service-labels.ts'
 import { typesWith } from '../../../shared/service-type.ts'
+import { scopeFilter } from '../../identity/scopes/filter.ts'
+import type { Viewer } from '../../identity/scopes/protection.ts'
 import { sqlList } from '../../platform/db/sql-list.ts'
-import type { Viewer } from './require.ts'
 
 export interface SqlFilter {
   where: string
@@ -19,7 +20,7 @@ const shownRuntime = `CASE WHEN type IN (${sqlList(typesWith('runsProgram'))})
 export function serviceFilter({ workspaceId, scope }: Viewer, query: ServiceQuery, beforeId: string | undefined): SqlFilter {
   const conditions: Condition[] = [
     { sql: 'workspace_id = $workspaceId', values: { workspaceId } },
-    isOneOf('id', scope && [...scope], 'scope'),
+    scopeFilter(scope, { id: 'id', environmentId: 'environment_id' }),
     isOneOf('name', query.name),
     isOneOf('type', query.type),
     isOneOf(shownRuntime, query.env, 'env'),

@@ -3,7 +3,9 @@ import type { ServiceControls, SleepMode } from '../../../shared/service-control
 import type { Runtime } from '../../../shared/service-details.ts'
 import type { ServiceLabels } from '../../../shared/service-labels.ts'
 import { type ServiceType, typesWith } from '../../../shared/service-type.ts'
-import { isWithin, type ServiceScope } from '../../identity/scopes/scope.ts'
+import { scopeFilter } from '../../identity/scopes/filter.ts'
+import type { Viewer } from '../../identity/scopes/protection.ts'
+import type { Placed } from '../../identity/scopes/scope.ts'
 import { orNull } from '../../platform/db/codec.ts'
 import { sqlList } from '../../platform/db/sql-list.ts'
 import { type Bindings, tableOf } from '../../platform/db/table.ts'
@@ -99,6 +101,12 @@ export const findService = (db: Database, workspaceId: string, id: string): Stor
 /** One service by id, whoever has it, also while it is being deleted: for the platform's own work, never for a caller. */
 export const serviceById = (db: Database, id: string): StoredService | undefined => one(services.get(db, 'WHERE id = $id', { id }))
 
+/** Where a service is, also while it is being deleted; one that is gone is in no environment. */
+export function placeOf(db: Database, id: string): Placed {
+  const query = db.query<Pick<Placed, 'environmentId'>, [string]>('SELECT environment_id AS environmentId FROM services WHERE id = ?')
+  return { id, environmentId: query.get(id)?.environmentId ?? null }
+}
+
 /** Services of a workspace, those that are being deleted included, in no order. */
 export const servicesOfWorkspace = (db: Database, workspaceId: string): StoredService[] =>
   services.all(db, 'WHERE workspace_id = $workspaceId', { workspaceId }).map(folded)
@@ -126,8 +134,10 @@ export const servicesToWatch = (db: Database): string[] =>
   )
 
 /** Ids of the services that a scope lets through, without those that are being deleted. */
-export const serviceIdsOf = (db: Database, { workspaceId, scope }: { workspaceId: string; scope: ServiceScope }): string[] =>
-  idsOf(db, 'workspace_id = $workspaceId AND deleted_at IS NULL', { workspaceId }).filter((id) => isWithin(scope, id))
+export function serviceIdsOf(db: Database, { workspaceId, scope }: Pick<Viewer, 'workspaceId' | 'scope'>): string[] {
+  const { sql = 'TRUE', values = {} } = scopeFilter(scope, { id: 'id', environmentId: 'environment_id' }) ?? {}
+  return idsOf(db, `workspace_id = $workspaceId AND deleted_at IS NULL AND ${sql}`, { workspaceId, ...values })
+}
 
 /** Whether another service of the workspace than `exceptId` has this name. Belongs in the transaction that takes it. */
 export const isNameTaken = (db: Database, workspaceId: string, name: string, exceptId = ''): boolean =>

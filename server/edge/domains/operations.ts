@@ -3,7 +3,8 @@ import { AppError } from '../../../shared/error.ts'
 import { traitsOf } from '../../../shared/service-type.ts'
 import { recordEvent } from '../../apps/events/store.ts'
 import { type StoredService, serviceById } from '../../apps/services/store.ts'
-import { isWithin, type ServiceScope } from '../../identity/scopes/scope.ts'
+import type { Actor } from '../../http/handlers/call.ts'
+import { isWithin } from '../../identity/scopes/scope.ts'
 import { newId } from '../../platform/id.ts'
 import type { EdgeContext } from '../context.ts'
 import { WATCHED_MS } from './schedule.ts'
@@ -17,7 +18,7 @@ const CHALLENGE_BYTES = 20
 export function addDomain(
   context: EdgeContext,
   service: StoredService,
-  { text, scope }: { text: string; scope: ServiceScope },
+  { text, scope }: { text: string; scope: Actor['scope'] },
 ): StoredDomain {
   refuseHidden(service)
   const domain = parseDomainName(text)
@@ -60,12 +61,12 @@ export function requireDomain(context: Pick<EdgeContext, 'db'>, service: StoredS
 }
 
 /** A holder who never proved a name gives way, so that nobody keeps it from its owner. @throws AppError conflict without telling whose it is. */
-function freeName(context: EdgeContext, service: StoredService, { name, scope }: { name: string; scope: ServiceScope }): void {
+function freeName(context: EdgeContext, service: StoredService, { name, scope }: { name: string; scope: Actor['scope'] }): void {
   const holder = domainNamed(context.db, name)
   if (holder === undefined) return
   const owner = serviceById(context.db, holder.serviceId)
   if (owner?.workspaceId === service.workspaceId) {
-    const shown = isWithin(scope, owner.id) ? owner.name : 'another service'
+    const shown = isWithin(scope, owner) ? owner.name : 'another service'
     throw new AppError('conflict', `${name} is a domain of ${owner.id === service.id ? 'this service' : shown} already.`)
   }
   if (holder.verifiedAt !== null || holder.watchedUntil > context.now() || owner === undefined) {

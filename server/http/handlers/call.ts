@@ -1,9 +1,18 @@
 import type { AppError } from '../../../shared/error.ts'
-import type { BodyOf, Operation, ParamsOf, QueryOf, ReplyOf } from '../../../shared/operation.ts'
+import type { BodyOf, Operation, ParamsOf, Protection, QueryOf, ReplyOf } from '../../../shared/operation.ts'
 import type { Operations } from '../../../shared/operations/all.ts'
 import type { Permission } from '../../../shared/permission.ts'
 import type { SocketEvents } from '../sockets/sockets.ts'
 import type { AuditMomentOf } from './audit-moment.ts'
+
+/** What somebody is confined to, by ids. What is in none of the sets is out of reach, so empty ones are nothing at all. */
+export interface ActorScope {
+  serviceIds: ReadonlySet<string>
+  environmentIds: ReadonlySet<string>
+  projectIds: ReadonlySet<string>
+  /** The environments named, and those that the projects named have now. */
+  reach: ReadonlySet<string>
+}
 
 /** Who is calling, with what they may do in which workspace. Made anew for each request from the stored credential. */
 export interface Actor {
@@ -14,8 +23,10 @@ export interface Actor {
   workspaceId: string
   role: string
   permissions: ReadonlySet<Permission>
-  /** Ids of the services the caller is confined to; undefined is the whole workspace. */
-  scope: ReadonlySet<string> | undefined
+  /** Undefined is the whole workspace. */
+  scope: ActorScope | undefined
+  /** What the operation that is called says of protected environments; only for who lacks the right to these. */
+  guarded?: Protection
   isTwoFactorMissing?: true
 }
 

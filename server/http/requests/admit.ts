@@ -3,7 +3,7 @@ import type { Operation } from '../../../shared/operation.ts'
 import { enterWorkspace, type Principal, requireAccess, requirePrincipal } from '../access/authenticate.ts'
 import { type Credential, credentialOf } from '../access/credential.ts'
 import { isStateChanging, refuseForeignOrigin, requireOwnOrigin } from '../access/origin.ts'
-import type { Actor } from '../handlers/call.ts'
+import type { Actor, ActorScope } from '../handlers/call.ts'
 import { rateClassOf } from '../limits/rate-class.ts'
 import type { RequestContext } from './request-context.ts'
 
@@ -52,15 +52,29 @@ interface Caller {
 function actorOf({ principal, credential }: Caller, operation: Operation, workspaceIds: readonly string[]): Actor {
   const actor = enterWorkspace(requirePrincipal(principal, credential), workspaceIds)
   requireAccess(actor, operation)
-  return actor
+  return guarded(actor, operation)
 }
 
-/** What was looked up under a wider scope may lie outside of the present one. */
+const guarded = (actor: Actor, { inProtected }: Operation): Actor =>
+  inProtected === undefined || actor.permissions.has('environments.manage_protected') ? actor : { ...actor, guarded: inProtected }
+
+/** What was looked up under a wider scope, or with the right to protected environments, may be out of reach now. */
 function refuseNarrowed(before: Actor | undefined, current: Actor): void {
-  if (current.scope === undefined || before?.workspaceId !== current.workspaceId) return
-  const { scope } = current
-  if (before.scope === undefined || [...before.scope].some((id) => !scope.has(id)))
+  if (before?.workspaceId !== current.workspaceId) return
+  if (!isScopeKept(before.scope, current.scope))
     throw new AppError('forbidden', 'You have been confined to fewer services in the meantime. Try again with those that are left.')
+  if (before.guarded === undefined && current.guarded !== undefined)
+    throw new AppError('forbidden', 'You have lost the permission environments.manage_protected in the meantime. Try again without it.')
+}
+
+/** By what is named: environments of a project come and go while the scope stays. */
+function isScopeKept(before: ActorScope | undefined, current: ActorScope | undefined): boolean {
+  if (current === undefined) return true
+  return (
+    before?.serviceIds.isSubsetOf(current.serviceIds) === true &&
+    before.environmentIds.isSubsetOf(current.environmentIds) &&
+    before.projectIds.isSubsetOf(current.projectIds)
+  )
 }
 
 function checkOrigin({ request, parts }: RequestContext, credential: Credential, principal: Principal | undefined): void {

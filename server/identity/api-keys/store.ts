@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { type Columns, type Row, tableOf } from '../../platform/db/table.ts'
 import { readSeeded } from '../memberships/seeded.ts'
-import { type ServiceScope, scopeColumn } from '../scopes/scope.ts'
+import { type NamedScope, scopeColumn } from '../scopes/scope.ts'
 
 /** Maker of the keys that the operator's static token made: they go with no account. */
 export const staticTokenMaker = 'static_token'
@@ -12,7 +12,7 @@ export interface StoredKey {
   workspaceId: string
   name: string
   role: string
-  scope: ServiceScope
+  scope: NamedScope
   /** Id of the user behind the key, also where another key of theirs made it; `static_token` for the operator's. */
   createdBy: string
   createdAt: number

@@ -9,6 +9,7 @@ import { findKeyByHash } from '../api-keys/store.ts'
 import { readSeeded } from '../memberships/seeded.ts'
 import { findFirstMembership, findMembership, type Membership } from '../memberships/store.ts'
 import { permissionsIn } from '../permissions/grant.ts'
+import { reachOf } from '../scopes/reach.ts'
 import { permissionsWithin } from '../scopes/scope.ts'
 import { findDeviceUser, findSessionUser, findSessionUserById, type SessionUser } from '../sessions/store.ts'
 import { hashToken } from '../tokens/token.ts'
@@ -102,5 +103,5 @@ const rightsOf = (db: Database, { workspaceId, role, scope }: Place): Pick<Actor
   workspaceId,
   role,
   permissions: permissionsWithin(scope, permissionsIn(db, workspaceId, role)),
-  scope,
+  scope: reachOf(db, scope),
 })

@@ -3,7 +3,7 @@ import type { TeamInvite } from '../../../shared/team.ts'
 import type { IdPage } from '../../http/answers/page.ts'
 import type { Actor } from '../../http/handlers/call.ts'
 import { type Columns, tableOf } from '../../platform/db/table.ts'
-import { presentScope, type ServiceScope, scopeColumn } from '../scopes/scope.ts'
+import { type NamedScope, presentScope, scopeColumn } from '../scopes/scope.ts'
 
 /** An invite that was not accepted yet. Times are milliseconds since 1970. */
 export interface StoredInvite {
@@ -11,7 +11,7 @@ export interface StoredInvite {
   workspaceId: string
   email: string
   role: string
-  scope: ServiceScope
+  scope: NamedScope
   inviterType: Actor['type']
   inviterId: string
   createdAt: number

@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import type { Owner } from '../../../shared/workspace.ts'
 import { type Columns, tableOf } from '../../platform/db/table.ts'
-import { type ServiceScope, scopeColumn } from '../scopes/scope.ts'
+import { type NamedScope, scopeColumn } from '../scopes/scope.ts'
 
 export interface StoredWorkspace {
   id: string
@@ -14,7 +14,7 @@ export interface StoredPlace {
   workspaceId: string
   userId: string
   role: string
-  scope: ServiceScope
+  scope: NamedScope
   createdAt: number
 }
 
@@ -51,7 +51,7 @@ export const places = tableOf<StoredPlace>('members', {
 })
 
 /** Gives a user a place in a workspace. Links to set their password end that were shown to an administrator of their only workspace. */
-export function insertMember(db: Database, place: Omit<StoredPlace, 'scope'> & { scope?: ServiceScope }): void {
+export function insertMember(db: Database, place: Omit<StoredPlace, 'scope'> & { scope?: NamedScope }): void {
   db.query('DELETE FROM password_resets WHERE user_id = ? AND is_mailed = 0').run(place.userId)
   places.insert(db, place)
 }

@@ -1,21 +1,44 @@
 import type { Database } from 'bun:sqlite'
-import { AppError } from '../../../shared/error.ts'
+import { AppError, invalidValue } from '../../../shared/error.ts'
 import type { ScopeInput } from '../../../shared/scope.ts'
-import type { ServiceScope } from './scope.ts'
+import type { NamedScope } from './scope.ts'
 
-/** @throws AppError `not_found` for the id of a service that the workspace does not have. */
-export function requireScope(db: Database, workspaceId: string, wanted: ScopeInput | undefined): ServiceScope {
-  if (wanted == null) return undefined
-  for (const [index, id] of wanted.serviceIds.entries()) {
-    if (isServiceOf(db, workspaceId, id)) continue
-    throw new AppError('not_found', `There is no service ${id} in this workspace. GET /v1/services lists those there are.`, {
-      details: [{ path: `/scope/serviceIds/${index}`, message: 'is not the id of a service' }],
-    })
-  }
-  return new Set(wanted.serviceIds)
+type Field = keyof NonNullable<ScopeInput>
+
+const fields: Record<Field, { noun: string; list: string; exists: string }> = {
+  serviceIds: {
+    noun: 'service',
+    list: 'services',
+    exists: 'SELECT 1 FROM services WHERE id = ? AND workspace_id = ? AND deleted_at IS NULL',
+  },
+  environmentIds: { noun: 'environment', list: 'environments', exists: 'SELECT 1 FROM environments WHERE id = ? AND workspace_id = ?' },
+  projectIds: { noun: 'project', list: 'projects', exists: 'SELECT 1 FROM projects WHERE id = ? AND workspace_id = ?' },
 }
 
-/** Takes a deleted service out of every scope; a scope of nothing else is empty then. Belongs in the transaction of the deletion. */
+/** @throws AppError `validation_failed` for a scope that names nothing, `not_found` for an id that the workspace does not have. */
+export function requireScope(db: Database, workspaceId: string, wanted: ScopeInput | undefined): NamedScope {
+  if (wanted == null) return undefined
+  const idsOf = (field: Field): ReadonlySet<string> => {
+    for (const [index, id] of (wanted[field] ?? []).entries()) requireThing(db, workspaceId, { field, index, id })
+    return new Set(wanted[field])
+  }
+  const scope = { serviceIds: idsOf('serviceIds'), environmentIds: idsOf('environmentIds'), projectIds: idsOf('projectIds') }
+  if (scope.serviceIds.size + scope.environmentIds.size + scope.projectIds.size > 0) return scope
+  throw invalidValue('/scope', 'Name at least one service, environment or project; null is the whole workspace.')
+}
+
+function requireThing(db: Database, workspaceId: string, { field, index, id }: { field: Field; index: number; id: string }): void {
+  const { noun, list, exists } = fields[field]
+  if (db.query(exists).get(id, workspaceId) !== null) return
+  throw new AppError('not_found', `There is no ${noun} ${id} in this workspace. GET /v1/${list} lists those there are.`, {
+    details: [{ path: `/scope/${field}/${index}`, message: `is not the id of a ${noun}` }],
+  })
+}
+
+/**
+ * Takes a deleted service, environment or project out of every scope; a scope of nothing else is empty then, not the whole workspace.
+ * Belongs in the transaction of the deletion.
+ */
 export function dropFromScopes(db: Database, { id, workspaceId }: { id: string; workspaceId: string }): void {
   for (const table of ['members', 'api_keys', 'invites']) {
     db.query(
@@ -24,6 +47,3 @@ export function dropFromScopes(db: Database, { id, workspaceId }: { id: string; 
     ).run({ id, workspaceId })
   }
 }
-
-const isServiceOf = (db: Database, workspaceId: string, id: string): boolean =>
-  db.query('SELECT 1 FROM services WHERE id = ? AND workspace_id = ? AND deleted_at IS NULL').get(id, workspaceId) !== null

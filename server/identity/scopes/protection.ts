@@ -1,0 +1,35 @@
+import type { Database } from 'bun:sqlite'
+import { AppError } from '../../../shared/error.ts'
+import type { Actor } from '../../http/handlers/call.ts'
+
+/** Who asks for something that can be in an environment. */
+export type Viewer = Pick<Actor, 'workspaceId' | 'scope' | 'guarded'>
+
+/** Stands where a thing is found for a caller, so that no handler can forget it. @throws AppError forbidden where the operation is refused. */
+export function refuseProtected(db: Database, { guarded }: Viewer, environmentId: string | null): void {
+  if (guarded === 'refused') refuse(db, environmentId)
+}
+
+/** For handlers that decide by what is asked, of operations that say `depends`. @throws AppError forbidden. */
+export function requireProtectedRight(db: Database, { guarded }: Viewer, environmentId: string | null): void {
+  if (guarded !== undefined) refuse(db, environmentId)
+}
+
+/** Whether the caller is told values of variables and contents of secret files of what is in this environment. */
+export const seesValues = (db: Database, { permissions }: Pick<Actor, 'permissions'>, environmentId: string | null): boolean =>
+  permissions.has('env.read') && (permissions.has('environments.manage_protected') || protectedNamed(db, environmentId) === undefined)
+
+function refuse(db: Database, environmentId: string | null): void {
+  const name = protectedNamed(db, environmentId)
+  if (name === undefined) return
+  throw new AppError(
+    'forbidden',
+    `The environment ${name} is protected, so this needs the permission environments.manage_protected as well. Ask an administrator for a role that has it.`,
+  )
+}
+
+function protectedNamed(db: Database, environmentId: string | null): string | undefined {
+  if (environmentId === null) return undefined
+  const query = db.query<{ name: string }, [string]>("SELECT name FROM environments WHERE id = ? AND protected_status = 'protected'")
+  return query.get(environmentId)?.name
+}
