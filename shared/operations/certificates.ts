@@ -24,6 +24,7 @@ export const certificateOperations = defineOperations({
     method: 'DELETE',
     path: '/v1/services/:serviceId/custom-domains/:domainId/certificate',
     access: 'domains.manage',
+    inProtected: 'refused',
     tag: 'Custom domains',
     summary: 'Remove your own certificate of a custom domain',
     description: 'One from the authority is obtained and served in its place.',

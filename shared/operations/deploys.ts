@@ -88,6 +88,7 @@ export const deployOperations = defineOperations({
     method: 'POST',
     path: '/v1/services/:serviceId/rollback',
     access: 'deploys.create',
+    inProtected: 'refused',
     tag: 'Deploys',
     summary: 'Go back to an earlier release: code, variables, secret files and limits',
     description: 'Without `deployId`, to the one that was live before. `dryRun` answers 200 with what would change and changes nothing.',

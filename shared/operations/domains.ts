@@ -60,6 +60,7 @@ export const domainOperations = defineOperations({
     method: 'DELETE',
     path: '/v1/services/:serviceId/custom-domains/:domainId',
     access: 'domains.manage',
+    inProtected: 'refused',
     tag: 'Custom domains',
     summary: 'Remove a custom domain',
     description: 'It is routed no longer and its certificate is given up. Its name is free for others at once.',

@@ -7,6 +7,7 @@ export const shellOperations = defineOperations({
     method: 'GET',
     path: '/v1/services/:serviceId/shell',
     access: 'shell.open',
+    inProtected: 'refused',
     tag: 'Shells',
     summary: 'Open an interactive shell over a WebSocket',
     description: `Runs a command on a terminal beside an instance, as the service's user, with its variables, secret files and limits.
@@ -23,6 +24,7 @@ then closes with 1000. Everything that the shell started ends with it, and it en
     method: 'GET',
     path: '/v1/services/:serviceId/interactive-jobs',
     access: 'jobs.run',
+    inProtected: 'refused',
     tag: 'Jobs',
     summary: 'Run a job on a terminal over a WebSocket',
     description:

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { TSchema } from '@sinclair/typebox'
 import { ErrorBody, type ErrorCode, errorStatus } from '../../../shared/error.ts'
 import { acceptingNulls } from '../../../shared/null-fields.ts'
-import type { Operation } from '../../../shared/operation.ts'
+import type { Operation, Protection } from '../../../shared/operation.ts'
 import { idempotencyKeyPattern } from '../../http/answers/idempotency.ts'
 import { type Components, exampleOf, type JsonObject, toOpenApiSchema } from './schema.ts'
 
@@ -15,6 +15,7 @@ export function openApiEntry(id: string, operation: Operation, components: Compo
     summary: operation.summary,
     description: descriptionOf(operation),
     'x-permission': operation.access,
+    ...(operation.inProtected && { 'x-in-protected-environment': operation.inProtected }),
     security: operation.access === 'public' ? [] : [{ bearer: [] }, { session: [] }],
     parameters: parametersOf(operation, components),
     ...(requestBody === undefined ? {} : { requestBody }),
@@ -22,12 +23,18 @@ export function openApiEntry(id: string, operation: Operation, components: Compo
   }
 }
 
-function descriptionOf({ access, description, summary }: Operation): string {
+const inProtectedWords: Record<Protection, string> = {
+  refused: ' In a protected environment it needs `environments.manage_protected` as well.',
+  hidden: ' In a protected environment values are shown with `environments.manage_protected` only.',
+  depends: ' In a protected environment what destroys or reveals needs `environments.manage_protected` as well.',
+}
+
+function descriptionOf({ access, description, summary, inProtected }: Operation): string {
   const rights = {
     public: 'Public: needs no credential.',
     authenticated: 'Needs a credential, but no particular permission.',
   }[access as string]
-  return `${description ?? `${summary}.`}\n\n${rights ?? `Needs the permission \`${access}\`.`}`
+  return `${description ?? `${summary}.`}\n\n${rights ?? `Needs the permission \`${access}\`.`}${inProtected === undefined ? '' : inProtectedWords[inProtected]}`
 }
 
 function parametersOf({ params, query, creates, access }: Operation, components: Components): JsonObject[] {

@@ -3,7 +3,8 @@ import type { Operations } from '../../../../shared/operations/all.ts'
 import type { Instance } from '../../../../shared/service.ts'
 import { detailsIn } from '../../../../shared/service-details.ts'
 import { DEFAULT_PAGE_ITEMS, idAfter, idPageOf, pageOf } from '../../../http/answers/page.ts'
-import type { Handlers } from '../../../http/handlers/call.ts'
+import type { Actor, Handlers } from '../../../http/handlers/call.ts'
+import { requireProtectedRight } from '../../../identity/scopes/protection.ts'
 import { isWithin } from '../../../identity/scopes/scope.ts'
 import { isCrashLooping } from '../../../runtime/workloads/backoff.ts'
 import type { AppContext } from '../../context.ts'
@@ -12,7 +13,7 @@ import { instancesOf, type StoredInstance } from '../../workloads/instance-store
 import { deleteService } from '../delete.ts'
 import { serviceFilter } from '../filter.ts'
 import { requireService } from '../require.ts'
-import { type StoredService, selectServices } from '../store.ts'
+import { placeOf, type StoredService, selectServices } from '../store.ts'
 import { createService, patchService, restartService, resumeService, scaleService, suspendService } from './operations.ts'
 import { presentService } from './present.ts'
 
@@ -55,6 +56,7 @@ export const serviceRoutes: Handlers<ServiceIds, AppContext> = {
   getService: ({ actor, params }, context) => presentService(context, requireService(context, actor, params.serviceId)),
   async updateService({ actor, params, body, change }, context) {
     const service = requireService(context, actor, params.serviceId)
+    refuseScaleToOne(context, actor, { service, wanted: detailsIn(body).numInstances })
     return presentService(context, await patchService(context, service, { body, change }))
   },
   deleteService({ actor, params, query }, context) {
@@ -72,7 +74,9 @@ export const serviceRoutes: Handlers<ServiceIds, AppContext> = {
     restartService(context, requireService(context, actor, params.serviceId))
   },
   scaleService({ actor, params, body }, context) {
-    scaleService(context, requireService(context, actor, params.serviceId), body.numInstances)
+    const service = requireService(context, actor, params.serviceId)
+    refuseScaleToOne(context, actor, { service, wanted: body.numInstances })
+    scaleService(context, service, body.numInstances)
   },
   listInstances({ actor, params }, context) {
     const service = requireService(context, actor, params.serviceId)
@@ -85,13 +89,22 @@ export const serviceRoutes: Handlers<ServiceIds, AppContext> = {
   },
   getEvent({ actor, params }, context) {
     const event = findEvent(context.db, actor.workspaceId, params.eventId)
-    if (event === undefined || !isWithin(actor.scope, event.serviceId))
+    if (event === undefined || !isWithin(actor.scope, placeOf(context.db, event.serviceId)))
       throw new AppError(
         'not_found',
         `There is no event ${params.eventId} in this workspace. GET /v1/services/{id}/events lists those of a service.`,
       )
     return event
   },
+}
+
+/** One instance is the least there is: who may not suspend what is protected may not take away all but one either. */
+function refuseScaleToOne(
+  { db }: AppContext,
+  actor: Actor,
+  { service, wanted }: { service: StoredService; wanted: number | undefined },
+): void {
+  if (wanted === 1 && service.numInstances > 1) requireProtectedRight(db, actor, service.environmentId)
 }
 
 function presentInstance(instance: StoredInstance, service: StoredService, now: number): Instance {
