@@ -14,6 +14,7 @@ const commands: Partial<Record<OperationId, string>> = {
   listDisks: 'disks list',
   listDiskSnapshots: 'disks snapshots :diskId',
   listEvents: 'services events :serviceId',
+  listWorkspaceEvents: 'events',
   listInstances: 'services instances :serviceId',
   listJobs: 'jobs list :serviceId',
   listPermissions: 'permissions',

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
+import { nearest } from '../../shared/nearest.ts'
 import { CliError, usageError } from '../base/error.ts'
-import { nearest } from '../base/nearest.ts'
 import type { Context, Start } from '../session/context.ts'
 import {
   type Credentials,

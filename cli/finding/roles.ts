@@ -1,8 +1,8 @@
+import { nearest } from '../../shared/nearest.ts'
 import type { Permission } from '../../shared/permission.ts'
 import type { Role } from '../../shared/role.ts'
 import { allPages } from '../api/pages.ts'
 import { CliError, usageError } from '../base/error.ts'
-import { nearest } from '../base/nearest.ts'
 import type { Context } from '../session/context.ts'
 
 /** The roles of the workspace, those built in included. */

@@ -1,10 +1,10 @@
 import { basename } from 'node:path'
 import type { Command } from 'commander'
 import { isId } from '../../shared/id.ts'
+import { nearest } from '../../shared/nearest.ts'
 import type { Service } from '../../shared/service.ts'
 import { allPages, pages } from '../api/pages.ts'
 import { CliError, usageError } from '../base/error.ts'
-import { nearest } from '../base/nearest.ts'
 import type { Context } from '../session/context.ts'
 
 /** How many names are looked through for the one that was meant. */

@@ -4,6 +4,7 @@ import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { type ValueError, ValueErrorType } from '@sinclair/typebox/errors'
 import { minPasswordChars } from '../../../shared/auth.ts'
 import type { ErrorDetail } from '../../../shared/error.ts'
+import { nearest } from '../../../shared/nearest.ts'
 import { unsupportedFields } from '../../../shared/schema.ts'
 
 /** A schema compiled at its first use: a start with hundreds of schemas stays quick. */
@@ -89,6 +90,11 @@ const typeMessages: Partial<Record<ValueErrorType, string>> = {
 const MAX_TOLD_CHARS = 64
 
 const toldOf = (schema: TSchema, value: unknown): string =>
-  schema['x-told'] === true && typeof value === 'string' ? `is ${JSON.stringify(value.slice(0, MAX_TOLD_CHARS))}, but ` : ''
+  schema['x-told'] === true && typeof value === 'string' ? told(value.slice(0, MAX_TOLD_CHARS), schema.enum as string[]) : ''
+
+function told(given: string, known: readonly string[]): string {
+  const meant = nearest(given, known)
+  return `is ${JSON.stringify(given)}${meant === undefined ? '' : ` (is ${meant} meant?)`}, but `
+}
 
 const exampleOf = (schema: TSchema): string => (Array.isArray(schema.examples) ? `, such as ${JSON.stringify(schema.examples[0])}` : '')
