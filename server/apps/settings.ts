@@ -11,6 +11,7 @@ export const appSettings = {
   CP_RELEASES_KEPT: { default: '10', help: 'Releases of a service that a rollback can go back to', parse: integer(2, 1000) },
   CP_HEALTH_TIMEOUT_SECONDS: { default: '300', help: 'Longest time a new release may take to become healthy', parse: integer(1, 3600) },
   CP_DRAIN_SECONDS: { default: '30', help: 'Longest time old instances are given to finish their requests', parse: integer(0, 3600) },
+  CP_EVENT_RETENTION_DAYS: { default: '365', help: 'How long events are kept, in days', parse: integer(1, 36500) },
   CP_USER_NAMESPACES: {
     default: 'refuse',
     help: 'Whether services that set allowUserNamespaces may make user namespaces, as Chromium does for its sandbox: allow or refuse',

@@ -10,6 +10,7 @@ import { deviceOperations } from './device.ts'
 import { diskOperations } from './disks.ts'
 import { domainOperations } from './domains.ts'
 import { edgeRuleOperations } from './edge-rules.ts'
+import { eventOperations } from './events.ts'
 import { healthOperations } from './health.ts'
 import { jobOperations } from './jobs.ts'
 import { logOperations } from './logs.ts'
@@ -35,6 +36,7 @@ export const operations = {
   ...apiKeyOperations,
   ...roleOperations,
   ...serviceOperations,
+  ...eventOperations,
   ...serviceSettingOperations,
   ...edgeRuleOperations,
   ...notificationOperations,

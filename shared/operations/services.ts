@@ -1,5 +1,4 @@
 import { Type } from '@sinclair/typebox'
-import { Event, EventQuery } from '../event.ts'
 import { defineOperations } from '../operation.ts'
 import { PageOf } from '../schema.ts'
 import { DeleteQuery, Instance, ScaleBody, Service, ServiceCreate, ServiceCreated, ServicePatch, ServiceQuery } from '../service.ts'
@@ -120,27 +119,6 @@ export const serviceOperations = defineOperations({
     summary: 'Instances of a service',
     params: ServiceParams,
     responses: { 200: Type.Array(Instance) },
-    errors: ['not_found'],
-  },
-  listEvents: {
-    method: 'GET',
-    path: '/v1/services/:serviceId/events',
-    access: 'services.read',
-    tag: 'Events',
-    summary: 'What happened to a service',
-    params: ServiceParams,
-    query: EventQuery,
-    responses: { 200: PageOf('event', Event) },
-    errors: ['not_found'],
-  },
-  getEvent: {
-    method: 'GET',
-    path: '/v1/events/:eventId',
-    access: 'services.read',
-    tag: 'Events',
-    summary: 'One event',
-    params: Type.Object({ eventId: Type.String() }),
-    responses: { 200: Event },
     errors: ['not_found'],
   },
 })

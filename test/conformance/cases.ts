@@ -145,6 +145,7 @@ export const successCases: Record<OperationId, Prepare> = {
   scaleService: async (world) => [send('POST', 202, service(await world.makeService(), '/scale'), { numInstances: 2 })],
   listInstances: ({ serviceId }) => [get(service(serviceId, '/instances'))],
   listEvents: ({ serviceId }) => [get(service(serviceId, '/events')), get(service(serviceId, '/events?type=custom_domain_added'))],
+  listWorkspaceEvents: ({ serviceId }) => [get('/v1/events'), get(`/v1/events?serviceId=${serviceId}&type=deploy_ended&direction=forward`)],
   getEvent: ({ eventId }) => [get(`/v1/events/${eventId}`)],
   listPlatformEnv: ({ serviceId }) => [get(service(serviceId, '/platform-env'))],
   listEnvVars: ({ serviceId }) => [get(service(serviceId, '/env-vars'))],

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { recordEvent } from '../../server/apps/events/store.ts'
 import { putIdentity } from '../../server/identity/oauth/identity-store.ts'
 import { type ProviderId, providerIds } from '../../shared/oauth.ts'
 import { type OperationId, operationIds, operationOf } from '../../shared/operations/all.ts'
@@ -55,6 +56,8 @@ beforeAll(async () => {
     beginSession(server, member.userId)
     server.context.audit.system({ event: 'test.event', workspaceId: member.workspaceId, metadata: { index } })
   }
+  for (let index = 0; index < 23; index++)
+    recordEvent(server.db, { owner: { workspaceId: member.workspaceId }, type: 'service_deleted', now: Date.now() })
   for (const provider of providerIds) linkIdentity(provider)
   for (const name of ['second', 'third']) {
     const other = await registerTenant(server, `${name}@example.com`)
@@ -134,6 +137,7 @@ const lists: Partial<Record<OperationId, List>> = {
   // The cron job is one more.
   listServices: { path: () => '/v1/services', count: MANY + 1 },
   listEvents: { path: () => `/v1/services/${serviceId}/events`, count: 5 },
+  listWorkspaceEvents: { path: () => '/v1/events', count: 23, asMember: true },
   listDeploys: { path: () => `/v1/services/${serviceId}/deploys`, count: 6 },
   listJobs: { path: () => `/v1/services/${serviceId}/jobs`, count: 6 },
   listCronJobRuns: { path: () => `/v1/cron-jobs/${cronJobId}/runs`, count: 6 },

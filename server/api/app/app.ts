@@ -2,6 +2,7 @@ import { AppError } from '../../../shared/error.ts'
 import { type OperationId, operations } from '../../../shared/operations/all.ts'
 import { deployRoutes } from '../../apps/deploys/routes.ts'
 import { diskRoutes } from '../../apps/disks/routes.ts'
+import { eventRoutes } from '../../apps/events/routes.ts'
 import { cronJobRoutes } from '../../apps/jobs/cron-routes.ts'
 import { jobRoutes } from '../../apps/jobs/routes.ts'
 import { notificationRoutes } from '../../apps/notifications/routes.ts'
@@ -178,6 +179,7 @@ function handlersOf(context: ApiContext): Handlers<OperationId, ApiContext> {
     ...memberRoutes,
     ...createInviteRoutes(context),
     ...serviceRoutes,
+    ...eventRoutes,
     ...settingRoutes,
     ...edgeRuleRoutes,
     ...notificationRoutes,

@@ -1,37 +1,36 @@
 import type { Database } from 'bun:sqlite'
-import { Type } from '@sinclair/typebox'
-import { type Event, type EventQuery, type EventType, wellKnownEventTypes } from '../../../shared/event.ts'
-import { isoTime } from '../../platform/db/codec.ts'
-import { json } from '../../platform/db/json-column.ts'
-import { tableOf } from '../../platform/db/table.ts'
+import type { Event, EventType } from '../../../shared/event.ts'
 import { newId } from '../../platform/id.ts'
-import type { Owner } from '../../runtime/owner.ts'
-
-interface StoredEvent extends Event {
-  workspaceId: string
-}
-
-const events = tableOf<StoredEvent>('events', {
-  id: 'id',
-  workspaceId: 'workspace_id',
-  serviceId: 'service_id',
-  type: 'type',
-  details: { column: 'details', as: json({ schema: Type.Record(Type.String(), Type.Unknown()) }) },
-  timestamp: { column: 'created_at', as: isoTime },
-})
+import { lowestNeeded } from './readers.ts'
+import { events, type StoredEvent } from './rows.ts'
 
 export interface NewEvent {
-  owner: Pick<Owner, 'id' | 'workspaceId'>
+  /** A service, or only a workspace for what is of none. */
+  owner: { id?: string; workspaceId: string }
   type: EventType
   details?: Record<string, unknown>
   now: number
 }
 
-/** Writes down that something happened to an owner; belongs in the transaction that made it happen. */
+/** A clock that is set back by less than this, in milliseconds, makes no event earlier than the one before it. */
+const STEADY_MS = 60 * 60 * 1000
+
+/** Writes down that something happened; belongs in the transaction that made it happen. */
 export function recordEvent(db: Database, { owner, type, details = {}, now }: NewEvent): void {
-  const { id: serviceId, workspaceId } = owner
-  const timestamp = new Date(now).toISOString()
-  events.insert(db, { id: newId('event', now), workspaceId, serviceId, type, details, timestamp })
+  db.query(
+    `INSERT INTO events (id, workspace_id, service_id, service_name, environment_id, type, details, created_at)
+     VALUES ($id, $workspaceId, $serviceId, (SELECT name FROM services WHERE id = $serviceId),
+       (SELECT environment_id FROM services WHERE id = $serviceId), $type, $details,
+       max($now, coalesce((SELECT created_at FROM events WHERE seq = (SELECT max(seq) FROM events) AND created_at < $now + $steadyMs), 0)))`,
+  ).run({
+    id: newId('event', now),
+    workspaceId: owner.workspaceId,
+    serviceId: owner.id ?? null,
+    type,
+    details: JSON.stringify(details),
+    now,
+    steadyMs: STEADY_MS,
+  })
 }
 
 /** Forgets events of these types beyond the newest `count` of a service, for what happens again and again. */
@@ -41,35 +40,36 @@ export function forgetOldEvents(
 ): void {
   const ofTypes = 'service_id = $serviceId AND type IN (SELECT value FROM json_each($types))'
   db.query(
-    `DELETE FROM events WHERE ${ofTypes} AND id <= (SELECT id FROM events WHERE ${ofTypes} ORDER BY id DESC LIMIT 1 OFFSET $count)`,
-  ).run({ serviceId, types: JSON.stringify(types), count })
+    `DELETE FROM events WHERE ${ofTypes} AND seq < $needed
+     AND seq <= (SELECT seq FROM events WHERE ${ofTypes} ORDER BY seq DESC LIMIT 1 OFFSET $count)`,
+  ).run({ serviceId, types: JSON.stringify(types), count, needed: lowestNeeded(db) })
 }
+
+/** Forgets up to `count` of the oldest events, those from before `before` (ms since 1970) that every reader has had. Returns how many. */
+export function forgetEventsBefore(db: Database, { before, count }: { before: number; count: number }): number {
+  const oldest = 'SELECT seq, created_at FROM events ORDER BY seq LIMIT $count'
+  return db
+    .query(`DELETE FROM events WHERE seq IN (SELECT seq FROM (${oldest}) WHERE created_at < $before AND seq < $needed)`)
+    .run({ before, count, needed: lowestNeeded(db) }).changes
+}
+
+/** Forgets up to `count` events of a workspace, for one that is removed. Returns how many. */
+export const forgetEventsOf = (db: Database, workspaceId: string, count: number): number =>
+  db
+    .query('DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE workspace_id = $workspaceId LIMIT $count)')
+    .run({ workspaceId, count }).changes
 
 /** An event of this workspace; undefined where it has none of this id. */
-export function findEvent(db: Database, workspaceId: string, id: string): Event | undefined {
-  const event = events.get(db, 'WHERE id = $id AND workspace_id = $workspaceId', { workspaceId, id })
-  return event === undefined ? undefined : shown(event)
-}
+export const findEvent = (db: Database, workspaceId: string, id: string): StoredEvent | undefined =>
+  events.get(db, 'WHERE id = $id AND workspace_id = $workspaceId', { workspaceId, id })
 
-/** Events of a service of the types named, else of the well-known ones; newest first, those before `beforeId` when it is given. */
-export function listEvents(db: Database, serviceId: string, query: EventQuery & { beforeId: string | undefined; limit: number }): Event[] {
-  const found = events.all(
-    db,
-    `WHERE service_id = $serviceId
-     AND type IN (SELECT value FROM json_each($types))
-     AND created_at >= $startTime AND created_at <= $endTime
-     AND ($beforeId IS NULL OR id < $beforeId)
-     ORDER BY id DESC LIMIT $limit`,
-    {
-      serviceId,
-      types: JSON.stringify(query.type ?? wellKnownEventTypes),
-      startTime: query.startTime === undefined ? 0 : Date.parse(query.startTime),
-      endTime: query.endTime === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(query.endTime),
-      beforeId: query.beforeId ?? null,
-      limit: query.limit,
-    },
-  )
-  return found.map(shown)
-}
-
-const shown = ({ workspaceId: _, ...event }: StoredEvent): Event => event
+/** An event as callers see it. */
+export const presentEvent = ({ id, timestamp, serviceId, serviceName, environmentId, type, details }: StoredEvent): Event => ({
+  id,
+  timestamp,
+  ...(serviceId !== null && { serviceId }),
+  ...(serviceName !== null && { serviceName }),
+  ...(environmentId !== null && { environmentId }),
+  type,
+  details,
+})

@@ -1,9 +1,13 @@
 import type { AppContext } from '../../apps/context.ts'
 import { deleteDisk } from '../../apps/disks/operations.ts'
 import { disksOfWorkspace } from '../../apps/disks/store.ts'
+import { forgetEventsOf } from '../../apps/events/store.ts'
 import { deleteService } from '../../apps/services/delete.ts'
 import { servicesOfWorkspace } from '../../apps/services/store.ts'
 import type { WorkspaceContents } from '../../identity/workspaces/contents.ts'
+
+/** A step holds up no request for long. */
+const EVENTS_PER_STEP = 2000
 
 /** Each kind of resource that stands in workspaces. Disks come after services, which would keep theirs for a while. */
 export const workspaceContents = (context: AppContext): WorkspaceContents[] => [
@@ -21,4 +25,5 @@ export const workspaceContents = (context: AppContext): WorkspaceContents[] => [
       return disks.length > 0
     },
   },
+  { remove: (workspaceId) => forgetEventsOf(context.db, workspaceId, EVENTS_PER_STEP) > 0 },
 ]

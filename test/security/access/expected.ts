@@ -61,6 +61,7 @@ export const expected: Record<OperationId, Expected> = {
   scaleService: entry('services.operate', 202, { json: () => ({ numInstances: 2 }) }),
   listInstances: read('services.read'),
   listEvents: read('services.read'),
+  listWorkspaceEvents: entry('services.read', 200, { isFilter: true }),
   getEvent: read('services.read'),
   listPlatformEnv: read('services.read'),
   listEnvVars: read('services.read'),

@@ -8,7 +8,7 @@ import { newId } from '../../../platform/id.ts'
 import { describeError } from '../../../platform/server-log.ts'
 import { workloadsOf } from '../../../runtime/workloads/store.ts'
 import type { AppContext } from '../../context.ts'
-import { listEvents } from '../../events/store.ts'
+import { listEvents } from '../../events/list.ts'
 import { serviceById } from '../../services/store.ts'
 import { INSTANCE } from '../../workloads/instance-store.ts'
 import { JOB } from '../../workloads/job-store.ts'
@@ -167,7 +167,7 @@ const reasonOf = (error: unknown): string =>
 
 function recordOnce(context: AppContext, disk: StoredDisk, reason: string): void {
   const type = 'disk_create_failed'
-  const [last] = listEvents(context.db, disk.serviceId, { type: [type], beforeId: undefined, limit: 1 })
+  const [last] = listEvents(context.db, { by: 'service_id', values: [disk.serviceId], types: [type] }, { limit: 1 })
   const { diskId, reason: told } = last?.details ?? {}
   if (diskId === disk.id && told === reason) return
   recordDiskEvent(context, disk, type, { reason })

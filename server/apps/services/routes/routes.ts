@@ -2,18 +2,16 @@ import { AppError } from '../../../../shared/error.ts'
 import type { Operations } from '../../../../shared/operations/all.ts'
 import type { Instance } from '../../../../shared/service.ts'
 import { detailsIn } from '../../../../shared/service-details.ts'
-import { DEFAULT_PAGE_ITEMS, idAfter, idPageOf, pageOf } from '../../../http/answers/page.ts'
+import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../../http/answers/page.ts'
 import type { Actor, Handlers } from '../../../http/handlers/call.ts'
 import { requireProtectedRight } from '../../../identity/scopes/protection.ts'
-import { isWithin } from '../../../identity/scopes/scope.ts'
 import { isCrashLooping } from '../../../runtime/workloads/backoff.ts'
 import type { AppContext } from '../../context.ts'
-import { findEvent, listEvents } from '../../events/store.ts'
 import { instancesOf, type StoredInstance } from '../../workloads/instance-store.ts'
 import { deleteService } from '../delete.ts'
 import { serviceFilter } from '../filter.ts'
 import { requireService } from '../require.ts'
-import { placeOf, type StoredService, selectServices } from '../store.ts'
+import { type StoredService, selectServices } from '../store.ts'
 import { createService, patchService, restartService, resumeService, scaleService, suspendService } from './operations.ts'
 import { presentService } from './present.ts'
 
@@ -29,8 +27,6 @@ type ServiceIds = Extract<
   | 'restartService'
   | 'scaleService'
   | 'listInstances'
-  | 'listEvents'
-  | 'getEvent'
 >
 
 export const serviceRoutes: Handlers<ServiceIds, AppContext> = {
@@ -81,20 +77,6 @@ export const serviceRoutes: Handlers<ServiceIds, AppContext> = {
   listInstances({ actor, params }, context) {
     const service = requireService(context, actor, params.serviceId)
     return instancesOf(context.db, service.id).map((instance) => presentInstance(instance, service, context.now()))
-  },
-  listEvents({ actor, params, query }, context) {
-    const { id } = requireService(context, actor, params.serviceId)
-    const page = idPageOf(query)
-    return pageOf('event', listEvents(context.db, id, { ...query, ...page }), (event) => [event.id])
-  },
-  getEvent({ actor, params }, context) {
-    const event = findEvent(context.db, actor.workspaceId, params.eventId)
-    if (event === undefined || !isWithin(actor.scope, placeOf(context.db, event.serviceId)))
-      throw new AppError(
-        'not_found',
-        `There is no event ${params.eventId} in this workspace. GET /v1/services/{id}/events lists those of a service.`,
-      )
-    return event
   },
 }
 

@@ -20,7 +20,7 @@ afterAll(() => platform.close())
 
 const eventsOf = (type: string) =>
   platform.db
-    .query<{ details: string }, [string]>('SELECT details FROM events WHERE type = ? ORDER BY id')
+    .query<{ details: string }, [string]>('SELECT details FROM events WHERE type = ? ORDER BY seq')
     .all(type)
     .map(({ details }) => JSON.parse(details) as Record<string, unknown>)
 
@@ -32,7 +32,8 @@ function openAndClose(count: number): void {
     for (let index = 0; index < count; index++) recordOpened(platform.context, { ...shell, shellId: `shell-${index}` })
   })()
   platform.db.run(
-    `INSERT INTO events SELECT id || 'x', workspace_id, service_id, 'shell_closed', details, created_at FROM events WHERE type = 'shell_opened'`,
+    `INSERT INTO events (id, workspace_id, service_id, type, details, created_at)
+     SELECT id || 'x', workspace_id, service_id, 'shell_closed', details, created_at FROM events WHERE type = 'shell_opened'`,
   )
   platform.db.run("DELETE FROM workloads WHERE purpose = 'shell'")
 }

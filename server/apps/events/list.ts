@@ -1,0 +1,80 @@
+import type { Database } from 'bun:sqlite'
+import type { EventQuery, EventType } from '../../../shared/event.ts'
+import { DEFAULT_PAGE_ITEMS, idAfter } from '../../http/answers/page.ts'
+import { events, type StoredEvent } from './rows.ts'
+
+/**
+ * Which events: those whose column holds one of the values, and whose type is one of those named. Each pair of a value and a type is the
+ * end of an index, so that a page costs the same among ten million events as among ten.
+ */
+export interface EventSelection {
+  by: 'workspace_id' | 'service_id' | 'environment_id'
+  values: readonly string[]
+  types: readonly EventType[] | undefined
+  /** Only of these environments, where they are not what is selected by. */
+  environmentIds?: readonly string[] | undefined
+}
+
+type Bounds = Pick<EventQuery, 'startTime' | 'endTime' | 'direction' | 'cursor' | 'limit'>
+
+/** A page of events, newest first, or oldest first where `direction` is forward. @throws AppError `validation_failed` for a wrong cursor. */
+export function listEvents(db: Database, selection: EventSelection, bounds: Bounds): StoredEvent[] {
+  const { by, values, types, environmentIds } = selection
+  const isForward = bounds.direction === 'forward'
+  const order = isForward ? 'ASC' : 'DESC'
+  const streams = values.flatMap((value) => (types === undefined ? [[value]] : types.map((type) => [value, type])))
+  const rest = `WHERE seq IN (
+    SELECT found.seq FROM json_each($streams) AS stream CROSS JOIN events AS found
+    WHERE found.seq IN (
+      SELECT one.seq FROM events AS one
+      WHERE one.${by} = stream.value ->> 0 ${types === undefined ? '' : 'AND one.type = stream.value ->> 1'}
+      ${environmentIds === undefined ? '' : 'AND one.environment_id IN (SELECT value FROM json_each($environments))'}
+      AND one.seq > $after AND one.seq < $before
+      ORDER BY one.seq ${order} LIMIT $limit)
+    ORDER BY found.seq ${order} LIMIT $limit)
+  ORDER BY seq ${order}`
+  return events.all(db, rest, {
+    streams: JSON.stringify(streams),
+    ...(environmentIds && { environments: JSON.stringify(environmentIds) }),
+    ...rangeOf(db, bounds, isForward),
+    limit: bounds.limit ?? DEFAULT_PAGE_ITEMS,
+  })
+}
+
+interface Range {
+  after: number
+  before: number
+}
+
+function rangeOf(db: Database, { startTime, endTime, cursor }: Bounds, isForward: boolean): Range {
+  const after = startTime === undefined ? 0 : firstSeqAt(db, Date.parse(startTime)) - 1
+  const before = endTime === undefined ? Number.MAX_SAFE_INTEGER : firstSeqAt(db, Date.parse(endTime) + 1)
+  const passedId = idAfter(cursor)
+  if (passedId === undefined) return { after, before }
+  const passed = seqOf(db, passedId)
+  return isForward
+    ? { after: Math.max(after, passed.seq), before }
+    : { after, before: Math.min(before, passed.isThere ? passed.seq : passed.seq + 1) }
+}
+
+/** Cursors hold ids: a `seq` would tell how much happens in other workspaces. The event may have been forgotten since: ids are in order as well. */
+function seqOf(db: Database, id: string): { seq: number; isThere: boolean } {
+  const found = db.query<{ id: string; seq: number }, [string]>('SELECT id, seq FROM events WHERE id <= ? ORDER BY id DESC LIMIT 1').get(id)
+  return found === null ? { seq: 0, isThere: false } : { seq: found.seq, isThere: found.id === id }
+}
+
+/** The smallest `seq` that no event from before this time (ms since 1970) has. Times ascend with it, so halving finds the place. */
+function firstSeqAt(db: Database, at: number): number {
+  const from = db.query<{ seq: number; at: number }, [number]>(
+    'SELECT seq, created_at AS at FROM events WHERE seq >= ? ORDER BY seq LIMIT 1',
+  )
+  let low = from.get(0)?.seq ?? 1
+  let high = (db.query<{ seq: number | null }, []>('SELECT max(seq) AS seq FROM events').get()?.seq ?? 0) + 1
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const found = from.get(middle)
+    if (found === null || found.at >= at) high = middle
+    else low = found.seq + 1
+  }
+  return low
+}
