@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Id, idPattern } from './id.ts'
+import { placeFilters } from './project.ts'
 import { Many, OneOf, PageQuery, StrictObject, Time, TimeInput } from './schema.ts'
 
 export const keptDiskDays = 7
@@ -85,6 +86,7 @@ export const DiskQuery = Type.Object({
   diskId: Many(Type.String({ maxLength: 64 })),
   name: Many(Type.String({ maxLength: 200 })),
   serviceId: Many(Type.String({ maxLength: 64 })),
+  ...placeFilters,
   ownerId: Many(Type.String({ maxLength: 64 })),
   createdBefore: Type.Optional(TimeInput),
   createdAfter: Type.Optional(TimeInput),

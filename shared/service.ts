@@ -3,6 +3,7 @@ import { withOption } from './cli-option.ts'
 import { deployStatuses } from './deploy.ts'
 import { EnvVarInput, maxEnvVars, SecretFileInput } from './env.ts'
 import { Id, instanceIdPattern } from './id.ts'
+import { placeFilters } from './project.ts'
 import { Many, OneOf, PageQuery, StrictObject, Time, TimeInput, Unsupported, visibleChar } from './schema.ts'
 import { maxInstances, RelativePath, runtimes, ServiceDetails, ServiceDetailsInput } from './service-details.ts'
 import { AutoDeployTrigger, BuildFilter, labelInputs } from './service-labels.ts'
@@ -23,9 +24,13 @@ const RootDir = withOption({ name: 'root-dir', value: 'path', help: 'Folder of t
 const sourceSettings = {
   ...labelInputs,
   image: Unsupported(),
-  environmentId: Unsupported(),
   notifyOnFail: Unsupported('default'),
 }
+
+/** An environment that something is to be in; null and an empty text are none. */
+const EnvironmentPlace = Type.Union([Type.String({ maxLength: 64 }), Type.Null()], {
+  description: 'Id of the environment that it is in; null takes it out',
+})
 
 export const ServiceCreate = StrictObject(
   {
@@ -36,6 +41,7 @@ export const ServiceCreate = StrictObject(
     envVars: optional(Type.Array(EnvVarInput, { maxItems: maxEnvVars })),
     secretFiles: optional(Type.Array(SecretFileInput, { maxItems: 100 })),
     serviceDetails: optional(ServiceDetailsInput),
+    environmentId: optional(EnvironmentPlace),
     ...sourceSettings,
   },
   { examples: [{ type: 'web_service', name: 'web', serviceDetails: { runtime: 'node', plan: 'starter', healthCheckPath: '/health' } }] },
@@ -47,6 +53,7 @@ export const ServicePatch = StrictObject(
     name: optional(ServiceName),
     rootDir: optional(RootDir),
     serviceDetails: optional(ServiceDetailsInput),
+    environmentId: optional(EnvironmentPlace),
     ...sourceSettings,
   },
   { examples: [{ serviceDetails: { numInstances: 2 } }] },
@@ -58,6 +65,7 @@ export const Service = Type.Object(
     id: Id('service'),
     name: Type.String(),
     ownerId: Id('workspace'),
+    environmentId: optional(Id('environment')),
     type: OneOf(serviceTypes),
     slug: Type.String({ description: 'First label of its host name' }),
     createdAt: Time,
@@ -91,7 +99,7 @@ export const ServiceQuery = Type.Object({
   region: Many(Type.String({ maxLength: 64 })),
   suspended: Many(OneOf(['suspended', 'not_suspended'])),
   ownerId: Many(Type.String({ maxLength: 64 })),
-  environmentId: Many(Type.String({ maxLength: 64, description: 'No service is in an environment yet, so none is found' })),
+  ...placeFilters,
   createdBefore: optional(TimeInput),
   createdAfter: optional(TimeInput),
   updatedBefore: optional(TimeInput),

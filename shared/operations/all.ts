@@ -10,6 +10,7 @@ import { deviceOperations } from './device.ts'
 import { diskOperations } from './disks.ts'
 import { domainOperations } from './domains.ts'
 import { edgeRuleOperations } from './edge-rules.ts'
+import { environmentOperations } from './environments.ts'
 import { eventOperations } from './events.ts'
 import { healthOperations } from './health.ts'
 import { jobOperations } from './jobs.ts'
@@ -45,6 +46,7 @@ export const operations = {
   ...diskOperations,
   ...domainOperations,
   ...projectOperations,
+  ...environmentOperations,
   ...datastoreOperations,
   ...certificateOperations,
   ...logOperations,

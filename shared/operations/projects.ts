@@ -1,25 +1,64 @@
+import { Type } from '@sinclair/typebox'
 import { defineOperations } from '../operation.ts'
-import { Environment, EnvironmentQuery, Project, ProjectQuery } from '../project.ts'
+import { Project, ProjectCreate, ProjectPatch, ProjectQuery } from '../project.ts'
 import { PageOf } from '../schema.ts'
 
-/** Groups of services. Clients of Render's API ask for them before they name anything, and fail where the lists are not there. */
+const ProjectParams = Type.Object({ projectId: Type.String({ description: 'Id of the project' }) })
+
+/** Groups of environments, which are groups of services. */
 export const projectOperations = defineOperations({
   listProjects: {
     method: 'GET',
     path: '/v1/projects',
     access: 'services.read',
     tag: 'Projects',
-    summary: 'List projects: there are none yet',
+    summary: 'List projects',
+    description: 'Who is confined to some services sees those in which they are.',
     query: ProjectQuery,
     responses: { 200: PageOf('project', Project) },
   },
-  listEnvironments: {
+  createProject: {
+    method: 'POST',
+    path: '/v1/projects',
+    access: 'projects.manage',
+    inProtected: 'depends',
+    tag: 'Projects',
+    summary: 'Create a project, with its environments',
+    body: ProjectCreate,
+    responses: { 201: Project },
+    errors: ['conflict'],
+    creates: true,
+  },
+  getProject: {
     method: 'GET',
-    path: '/v1/environments',
+    path: '/v1/projects/:projectId',
     access: 'services.read',
     tag: 'Projects',
-    summary: 'List environments: there are none yet',
-    query: EnvironmentQuery,
-    responses: { 200: PageOf('environment', Environment) },
+    summary: 'One project',
+    params: ProjectParams,
+    responses: { 200: Project },
+    errors: ['not_found'],
+  },
+  updateProject: {
+    method: 'PATCH',
+    path: '/v1/projects/:projectId',
+    access: 'projects.manage',
+    tag: 'Projects',
+    summary: 'Rename a project',
+    params: ProjectParams,
+    body: ProjectPatch,
+    responses: { 200: Project },
+    errors: ['not_found', 'conflict'],
+  },
+  deleteProject: {
+    method: 'DELETE',
+    path: '/v1/projects/:projectId',
+    access: 'projects.manage',
+    inProtected: 'depends',
+    tag: 'Projects',
+    summary: 'Delete a project with its environments, when all of them are empty',
+    params: ProjectParams,
+    responses: { 204: null },
+    errors: ['not_found', 'conflict'],
   },
 })

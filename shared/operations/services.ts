@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { defineOperations } from '../operation.ts'
+import { ForceQuery } from '../project.ts'
 import { PageOf } from '../schema.ts'
 import { DeleteQuery, Instance, ScaleBody, Service, ServiceCreate, ServiceCreated, ServicePatch, ServiceQuery } from '../service.ts'
 
@@ -47,8 +48,10 @@ export const serviceOperations = defineOperations({
     summary: 'Change settings of a service',
     description:
       'Takes effect with the next deploy, which PATCH does not make. Only name, `numInstances`, `maintenanceMode`, `ipAllowList`, ' +
-      '`cutoverGuard`, `sleep`, `schedule`, `timezone` and `overlapPolicy` change at once: they are no part of a release, so a rollback leaves them as they are.',
+      '`cutoverGuard`, `sleep`, `schedule`, `timezone` and `overlapPolicy` change at once: they are no part of a release, so a rollback leaves them as they are. So does `environmentId`: where ' +
+      'services that use each other would no longer reach each other, they are told with 409, and `force=true` moves it all the same.',
     params: ServiceParams,
+    query: ForceQuery,
     body: ServicePatch,
     responses: { 200: Service },
     errors: ['not_found', 'conflict'],

@@ -11,6 +11,7 @@ import { accountCases } from './accounts.ts'
 import { deviceCases } from './devices.ts'
 import { makeDisk, makeDiskWithSnapshot } from './disks.ts'
 import { oauthCases } from './oauth.ts'
+import { projectCases } from './projects.ts'
 import { teamCases } from './team.ts'
 import type { World } from './world.ts'
 
@@ -22,7 +23,7 @@ export interface SuccessCase {
   isAnonymous?: true
 }
 
-type Prepare = (world: World) => Promise<SuccessCase[]> | SuccessCase[]
+export type Prepare = (world: World) => Promise<SuccessCase[]> | SuccessCase[]
 
 const get = (path: string): SuccessCase => ({ status: 200, path })
 const send = (method: string, status: number, path: string, json?: unknown): SuccessCase => ({
@@ -248,8 +249,7 @@ export const successCases: Record<OperationId, Prepare> = {
     const path = `/v1/notification-settings/overrides/services/${await world.makeService()}`
     return [send('PATCH', 200, path, {}), send('PATCH', 200, path, { notificationsToSend: 'failure', previewNotificationsEnabled: 'true' })]
   },
-  listProjects: ({ workspaceId }) => [get(`/v1/projects?ownerId=${workspaceId}&limit=100`)],
-  listEnvironments: () => [get('/v1/environments?projectId=prj-0b1c2d3e4f5g6h7i8j9k,prj-0b1c2d3e4f5g6h7i8j9l&limit=100')],
+  ...projectCases,
   listPostgres: ({ workspaceId }) => [get(`/v1/postgres?ownerId=${workspaceId}&name=db&includeReplicas=true&suspended=not_suspended`)],
   listKeyValue: ({ workspaceId }) => [get(`/v1/key-value?ownerId=${workspaceId}`)],
   listRedis: () => [get('/v1/redis?region=oregon,frankfurt')],

@@ -103,8 +103,8 @@ describe('a value that is not acceptable is named by its JSON pointer', () => {
 
   test('as known but not supported, unless it is neutral', async () => {
     const create = (extra: object) => api('/v1/services', { json: { type: 'web_service', name: 'unsupported', ...extra } })
-    const { details } = expectError(await create({ environmentId: 'evm-0b1c2d3e4f5g6h7i8j9k' }), 'validation_failed')
-    expect(details?.[0]?.path).toBe('/environmentId')
+    const { details } = expectError(await create({ image: { imagePath: 'nginx' } }), 'validation_failed')
+    expect(details?.[0]?.path).toBe('/image')
     expect((await create({ environmentId: '', image: {} })).status).toBe(201)
   })
 

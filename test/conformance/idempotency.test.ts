@@ -119,6 +119,22 @@ const creations: Partial<Record<OperationId, () => Promise<Creation>>> = {
     const disk = (name: string): CallOptions => ({ json: { serviceId, name, mountPath: '/var/data', sizeGB: 1 } })
     return { path: '/v1/disks', first: disk('once'), other: disk('twice'), count: () => countOf('/v1/disks?limit=100') }
   },
+  createProject: async () => ({
+    path: '/v1/projects',
+    // A name is taken once, so each time has its own.
+    first: { json: { name: `once ${crypto.randomUUID()}` } },
+    other: { json: { name: 'twice' } },
+    count: () => countOf('/v1/projects?limit=100'),
+  }),
+  createEnvironment: async () => {
+    const projectId = await world.makeProject()
+    return {
+      path: '/v1/environments',
+      first: { json: { projectId, name: 'once' } },
+      other: { json: { projectId, name: 'twice' } },
+      count: () => countOf(`/v1/environments?projectId=${projectId}&limit=100`),
+    }
+  },
   createDiskSnapshot: async () => {
     const path = `${await makeDisk(world)}/snapshots`
     return {

@@ -46,6 +46,7 @@ beforeAll(async () => {
   addJobs(serviceId, { kind: 'one_off', count: 6 })
   addJobs(cronJobId, { kind: 'cron', count: 6 })
   for (let index = 1; index <= 5; index++) await addDisk(`listed-${index}`)
+  for (let index = 1; index <= 5; index++) await addProject(index)
   await addPeople(4)
   for (const label of ['a', 'b', 'c', 'd', 'e'])
     await call(`${server.url}/v1/services/${serviceId}/custom-domains`, {
@@ -99,6 +100,12 @@ async function addDisk(serviceName: string): Promise<void> {
   expect(await call(`${server.url}/v1/disks`, { json, token: server.adminToken })).toMatchObject({ status: 201 })
 }
 
+/** A project with an environment; the first has another one besides. */
+async function addProject(index: number): Promise<void> {
+  const json = { name: `project-${index}`, environments: [{ name: 'production' }, ...(index === 1 ? [{ name: 'staging' }] : [])] }
+  expect(await call(`${server.url}/v1/projects`, { json, token: server.adminToken })).toMatchObject({ status: 201 })
+}
+
 function linkIdentity(provider: ProviderId): void {
   const { userId } = member
   putIdentity(server.db, { issuer: `https://${provider}.example`, subject: '1', provider, userId, email: null, createdAt: Date.now() })
@@ -142,6 +149,8 @@ const lists: Partial<Record<OperationId, List>> = {
   listJobs: { path: () => `/v1/services/${serviceId}/jobs`, count: 6 },
   listCronJobRuns: { path: () => `/v1/cron-jobs/${cronJobId}/runs`, count: 6 },
   listDisks: { path: () => '/v1/disks', count: 5 },
+  listProjects: { path: () => '/v1/projects', count: 5 },
+  listEnvironments: { path: () => '/v1/environments', count: 6 },
   listEnvVars: { path: () => `/v1/services/${serviceId}/env-vars`, count: MANY },
   listCustomDomains: { path: () => `/v1/services/${serviceId}/custom-domains`, count: 5 },
   listHeaders: { path: () => `/v1/services/${serviceId}/headers`, count: 25 },
@@ -151,8 +160,6 @@ const lists: Partial<Record<OperationId, List>> = {
 
 /** Lists of what there cannot be yet. */
 const emptyLists: Partial<Record<OperationId, string>> = {
-  listProjects: '/v1/projects',
-  listEnvironments: '/v1/environments',
   listPostgres: '/v1/postgres',
   listKeyValue: '/v1/key-value',
   listRedis: '/v1/redis',

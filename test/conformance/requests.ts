@@ -19,6 +19,8 @@ const unknownIds: PathIds = {
   roleId: 'rol-00000000000000000000',
   key: 'SOME_KEY',
   diskId: 'dsk-00000000000000000000',
+  projectId: 'prj-00000000000000000000',
+  environmentId: 'evm-00000000000000000000',
   snapshotKey: 'snp-00000000000000000000',
 }
 
@@ -30,6 +32,7 @@ const neededQuery: Partial<Record<OperationId, string>> = {
   listLogValues: '?label=level',
   queryCpu: someService,
   getDeviceRequest: '?code=BCDF-GHJK',
+  removeEnvironmentResources: '?resourceIds=srv-00000000000000000000',
   queryMemory: someService,
   queryHttpRequests: someService,
   queryHttpLatency: someService,

@@ -19,6 +19,10 @@ export interface World {
   /** A cron job of its own that has its first release, and runs once a year. */
   liveCronJob(): Promise<string>
   makeKey(): Promise<string>
+  /** A project of its own, without environments. */
+  makeProject(): Promise<string>
+  /** An environment of a project of its own. */
+  makeEnvironment(): Promise<string>
   /** Waits until nothing of the live service is on its way. */
   settled(): Promise<void>
   close(): Promise<void>
@@ -39,6 +43,9 @@ export async function makeWorld(): Promise<World> {
   const get = <T>(path: string) => call<T>(platform.url + path, { token: platform.adminToken })
   const events = await get<{ event: { id: string } }[]>(`/v1/services/${serviceId}/events`)
   let count = 0
+  const make = async (path: string, json: unknown): Promise<string> =>
+    (await call<{ id: string }>(platform.url + path, { json, token: platform.adminToken })).body.id
+  const makeProject = () => make('/v1/projects', { name: `project-${++count}` })
   return {
     platform,
     stranger,
@@ -54,6 +61,8 @@ export async function makeWorld(): Promise<World> {
       await deployApp(platform, id, await packApp('hello-js'))
       return id
     },
+    makeProject,
+    makeEnvironment: async () => make('/v1/environments', { name: 'staging', projectId: await makeProject() }),
     makeKey: async () => (await makeKey(platform, 'viewer')).id,
     async settled() {
       const deploys = await get<{ deploy: { id: string } }[]>(`/v1/services/${serviceId}/deploys`)

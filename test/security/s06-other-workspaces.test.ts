@@ -69,21 +69,18 @@ describe.each(guarded)('S6: %s', (id) => {
 /** What a field with an id of another workspace is answered with, where that is not 404. */
 const otherAnswers: Partial<Record<OperationId, Record<string, number>>> = {
   // A list that is narrowed to what is not there is empty.
-  listDisks: { diskId: 200, serviceId: 200 },
+  listServices: { environmentId: 200, projectId: 200 },
+  listEnvironments: { projectId: 200 },
+  listPostgres: { environmentId: 200 },
+  listKeyValue: { environmentId: 200 },
+  listRedis: { environmentId: 200 },
+  listDisks: { diskId: 200, serviceId: 200, environmentId: 200, projectId: 200 },
   // Nothing is live that could be gone back from, whatever the id.
   rollback: { deployId: 409 },
 }
 
 /** Fields that look like ids and are none of a workspace's things. */
-const noIds: ReadonlySet<string> = new Set([
-  'planId',
-  'instanceId',
-  'environmentId',
-  'projectId',
-  'environmentIds',
-  'projectIds',
-  'commitId',
-])
+const noIds: ReadonlySet<string> = new Set(['planId', 'instanceId', 'commitId'])
 const foreignFields = guarded.flatMap((id) =>
   namedIdsOf(id).flatMap((named): [OperationId, string, NamedId][] =>
     noIds.has(named.path.at(-1) ?? '') ? [] : [[id, `${named.place} ${named.path.join('/')}`, named]],
@@ -92,7 +89,8 @@ const foreignFields = guarded.flatMap((id) =>
 
 /** Which thing a field wants. */
 function thingFor(field: string): string {
-  if (field === 'resource' || field === 'service' || field === 'serviceIds') return 'serviceId'
+  if (field === 'resource' || field === 'service' || field === 'serviceIds' || field === 'resourceIds') return 'serviceId'
+  if (field === 'environmentIds' || field === 'projectIds') return field.slice(0, -1)
   return field
 }
 

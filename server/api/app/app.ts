@@ -6,6 +6,8 @@ import { eventRoutes } from '../../apps/events/routes.ts'
 import { cronJobRoutes } from '../../apps/jobs/cron-routes.ts'
 import { jobRoutes } from '../../apps/jobs/routes.ts'
 import { notificationRoutes } from '../../apps/notifications/routes.ts'
+import { environmentRoutes } from '../../apps/projects/routes/environment-routes.ts'
+import { projectRoutes } from '../../apps/projects/routes/routes.ts'
 import { edgeRuleRoutes } from '../../apps/services/routes/edge-rule-routes.ts'
 import { serviceRoutes } from '../../apps/services/routes/routes.ts'
 import { settingRoutes } from '../../apps/services/routes/settings-routes.ts'
@@ -188,6 +190,8 @@ function handlersOf(context: ApiContext): Handlers<OperationId, ApiContext> {
     ...cronJobRoutes,
     ...diskRoutes,
     ...domainRoutes,
+    ...projectRoutes,
+    ...environmentRoutes,
     ...emptyListRoutes,
     ...certificateRoutes,
     ...logRoutes,

@@ -3,11 +3,13 @@ import type { ApiContext } from '../context.ts'
 import {
   diskNow,
   domainNow,
+  environmentNow,
   envNow,
   envVarNow,
   keyNow,
   memberNow,
   overridesNow,
+  projectNow,
   roleNow,
   secretFilesNow,
   serviceNow,
@@ -17,6 +19,8 @@ import {
 const service = { target: ({ params }: { params: { serviceId: string } }) => params.serviceId }
 const ofService = { ...service, read: serviceNow }
 const ofDisk = { target: ({ params }: { params: { diskId: string } }) => params.diskId, read: diskNow }
+const ofProject = { target: ({ params }: { params: { projectId: string } }) => params.projectId, read: projectNow }
+const ofEnvironment = { target: ({ params }: { params: { environmentId: string } }) => params.environmentId, read: environmentNow }
 const ofRole = { target: ({ params }: { params: { roleId: string } }) => params.roleId, read: roleNow }
 const ofMember = { target: ({ params }: { params: { memberId: string } }) => params.memberId, read: memberNow }
 const ofWorkspace = { target: ({ params }: { params: { ownerId: string } }) => params.ownerId, read: workspaceNow }
@@ -111,6 +115,15 @@ export const auditEvents: AuditEvents<ApiContext> = {
   createDiskSnapshot: { event: 'disk_snapshot.ordered', ...ofDisk },
   restoreDiskSnapshot: { event: 'disk_snapshot.restored', ...ofDisk },
   deleteDiskSnapshot: { event: 'disk_snapshot.deleted', ...ofDisk },
+
+  createProject: { event: 'project.created', ...made },
+  updateProject: { event: 'project.updated', ...ofProject },
+  deleteProject: { event: 'project.deleted', ...ofProject },
+  createEnvironment: { event: 'environment.created', ...made },
+  updateEnvironment: { event: 'environment.updated', ...ofEnvironment },
+  deleteEnvironment: { event: 'environment.deleted', ...ofEnvironment },
+  addEnvironmentResources: { event: 'environment.resources_added', ...ofEnvironment },
+  removeEnvironmentResources: { event: 'environment.resources_removed', ...ofEnvironment },
 
   createCustomDomain: { event: 'custom_domain.created', target: (_, reply) => reply?.[0]?.id },
   verifyCustomDomain: { event: 'custom_domain.verification_requested', target: ({ params }) => params.domainId, read: domainNow },

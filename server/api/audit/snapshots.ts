@@ -1,6 +1,8 @@
 import { presentDisk } from '../../apps/disks/present.ts'
 import { findDisk } from '../../apps/disks/store.ts'
 import { overridesOf } from '../../apps/notifications/store.ts'
+import { presentEnvironment, presentProject } from '../../apps/projects/routes/present.ts'
+import { findEnvironment, findProject } from '../../apps/projects/store.ts'
 import { findEnv, listEnv, listSecretFiles } from '../../apps/services/env-store.ts'
 import { presentService } from '../../apps/services/routes/present.ts'
 import { findService } from '../../apps/services/store.ts'
@@ -52,6 +54,17 @@ export function secretFilesNow({ actor, params }: OfService, context: ApiContext
 export function overridesNow({ actor, params }: OfService, { db }: ApiContext): Snapshot | undefined {
   const service = findService(db, actor.workspaceId, params.serviceId)
   return service && { ...overridesOf(db, service.id) }
+}
+
+/** A project and its environments as those see it who see the whole workspace. */
+export function projectNow({ actor, params }: Of<{ projectId: string }>, { db }: ApiContext): Snapshot | undefined {
+  const project = findProject(db, actor.workspaceId, params.projectId)
+  return project && { ...presentProject(db, { ...actor, scope: undefined }, project) }
+}
+
+export function environmentNow({ actor, params }: Of<{ environmentId: string }>, { db }: ApiContext): Snapshot | undefined {
+  const environment = findEnvironment(db, actor.workspaceId, params.environmentId)
+  return environment && { ...presentEnvironment(db, { ...actor, scope: undefined }, environment) }
 }
 
 export function diskNow({ actor, params }: Of<{ diskId: string }>, { db }: ApiContext): Snapshot | undefined {

@@ -117,6 +117,10 @@ export function listDisks(
      AND ($names IS NULL OR name IN (SELECT value FROM json_each($names)))
      AND ($services IS NULL OR service_id IN (SELECT value FROM json_each($services)))
      AND ${sql}
+     AND ($environments IS NULL OR service_id IN
+       (SELECT id FROM services WHERE environment_id IN (SELECT value FROM json_each($environments))))
+     AND ($projects IS NULL OR service_id IN
+       (SELECT s.id FROM services s JOIN environments e ON e.id = s.environment_id WHERE e.project_id IN (SELECT value FROM json_each($projects))))
      AND created_at > $createdAfter AND created_at < $createdBefore
      AND updated_at > $updatedAfter AND updated_at < $updatedBefore
      AND ($beforeId IS NULL OR id < $beforeId)
@@ -127,6 +131,8 @@ export function listDisks(
       names: listOf(query.name),
       services: listOf(query.serviceId),
       ...values,
+      environments: listOf(query.environmentId),
+      projects: listOf(query.projectId),
       createdAfter: time(query.createdAfter) ?? -1,
       createdBefore: time(query.createdBefore) ?? Number.MAX_SAFE_INTEGER,
       updatedAfter: time(query.updatedAfter) ?? -1,

@@ -12,8 +12,6 @@ export interface SqlFilter {
 
 type Condition = { sql: string; values: Record<string, string | number> } | undefined
 
-const nothing: Condition = { sql: '0', values: {} }
-
 const shownRuntime = `CASE WHEN type IN (${sqlList(typesWith('runsProgram'))})
    THEN coalesce(json_extract(settings, '$.runtime'), nullif(detected_runtime, 'bun'), 'node') END`
 
@@ -26,7 +24,8 @@ export function serviceFilter({ workspaceId, scope }: Viewer, query: ServiceQuer
     isOneOf(shownRuntime, query.env, 'env'),
     isOneOf(`coalesce(json_extract(labels, '$.region'), '${defaultLabels.region}')`, query.region, 'region'),
     suspension(query.suspended),
-    query.environmentId === undefined ? undefined : nothing,
+    isOneOf('environment_id', query.environmentId),
+    inProject(query.projectId),
     time('created_at', '<', query.createdBefore, 'createdBefore'),
     time('created_at', '>', query.createdAfter, 'createdAfter'),
     time('updated_at', '<', query.updatedBefore, 'updatedBefore'),
@@ -40,6 +39,12 @@ export function serviceFilter({ workspaceId, scope }: Viewer, query: ServiceQuer
 function isOneOf(column: string, wanted: readonly string[] | undefined, name = column): Condition {
   if (wanted === undefined) return undefined
   return { sql: `${column} IN (SELECT value FROM json_each($${name}))`, values: { [name]: JSON.stringify(wanted) } }
+}
+
+function inProject(wanted: readonly string[] | undefined): Condition {
+  if (wanted === undefined) return undefined
+  const sql = 'environment_id IN (SELECT id FROM environments WHERE project_id IN (SELECT value FROM json_each($projectId)))'
+  return { sql, values: { projectId: JSON.stringify(wanted) } }
 }
 
 function suspension(wanted: readonly string[] | undefined): Condition {

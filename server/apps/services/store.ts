@@ -156,7 +156,8 @@ export function workspacesOfServices(db: Database): Map<string, string> {
 export type NewService = Pick<
   StoredService,
   'id' | 'workspaceId' | 'name' | 'slug' | 'type' | 'uid' | 'numInstances' | 'settings' | 'controls' | 'labels' | 'createdAt'
->
+> &
+  Partial<Pick<StoredService, 'environmentId'>>
 
 /** Adds a service, which has nothing live. Belongs in the transaction that found its slug free. */
 export function insertServiceRow(db: Database, service: NewService): void {
@@ -164,7 +165,10 @@ export function insertServiceRow(db: Database, service: NewService): void {
 }
 
 export type ServiceChange = Partial<
-  Pick<StoredService, 'name' | 'numInstances' | 'settings' | 'controls' | 'labels' | 'detectedRuntime' | 'generation' | 'suspendedAt'>
+  Pick<
+    StoredService,
+    'environmentId' | 'name' | 'numInstances' | 'settings' | 'controls' | 'labels' | 'detectedRuntime' | 'generation' | 'suspendedAt'
+  >
 >
 
 /** Changes what is named and nothing else, and marks the service as updated at `now`; nothing when it is gone. */

@@ -128,7 +128,7 @@ async function scopedCallers({ server, token }: Place): Promise<Caller[]> {
     {
       name: 'an administrator confined to the service',
       credentials: ({ serviceId }) => scopedTo(serviceId ?? other),
-      verdict: (id) => allowedToKey(id, confined),
+      verdict: (id) => (allowedToKey(id, confined) === 'let in' && expected[id].isElsewhere ? 404 : allowedToKey(id, confined)),
     },
     {
       name: 'an administrator confined to another service',

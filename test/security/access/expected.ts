@@ -12,6 +12,8 @@ export interface Expected {
   isPersonal?: true
   /** A list that is narrowed: what is out of the caller's scope is left out of it, and not refused. */
   isFilter?: true
+  /** About a project or environment in which the confined caller has no service: to them it is not there. */
+  isElsewhere?: true
   /** For a key that is let in, where that is another. */
   withKey?: number
   /** Things that the query or body names, beside those of the path. */
@@ -111,7 +113,25 @@ export const expected: Record<OperationId, Expected> = {
   setDomainCertificate: entry('domains.manage', 409),
   removeDomainCertificate: entry('domains.manage', 204, { uses: ['certificate'] }),
   listProjects: read('services.read'),
+  createProject: entry('projects.manage', 201, { json: () => ({ name: `made ${crypto.randomUUID()}` }) }),
+  getProject: entry('services.read', 200, { isElsewhere: true }),
+  updateProject: entry('projects.manage', 200, { json: () => ({ name: `renamed ${crypto.randomUUID()}` }) }),
+  deleteProject: entry('projects.manage', 204),
   listEnvironments: read('services.read'),
+  createEnvironment: entry('projects.manage', 201, { uses: ['projectId'], json: ({ projectId }) => ({ projectId, name: 'made' }) }),
+  getEnvironment: entry('services.read', 200, { isElsewhere: true }),
+  updateEnvironment: entry('projects.manage', 200, { json: () => ({ name: 'renamed' }) }),
+  deleteEnvironment: entry('projects.manage', 204),
+  addEnvironmentResources: entry('services.update', 201, {
+    isElsewhere: true,
+    uses: ['serviceId'],
+    json: ({ serviceId }) => ({ resourceIds: [serviceId] }),
+  }),
+  removeEnvironmentResources: entry('services.update', 204, {
+    isElsewhere: true,
+    uses: ['serviceId'],
+    query: ({ serviceId }) => `?resourceIds=${serviceId}`,
+  }),
   listPostgres: read('services.read'),
   listKeyValue: read('services.read'),
   listRedis: read('services.read'),

@@ -94,6 +94,12 @@ const makers: Record<string, Maker> = {
     await create(place, `/v1/services/${serviceId}/env-vars/SOME_KEY`, { value: 'x' }, 'PUT')
     return 'SOME_KEY'
   },
+  async projectId(place) {
+    return String((await create(place, '/v1/projects', { name: nextName() })).id)
+  },
+  async environmentId(place, { projectId }) {
+    return String((await create(place, '/v1/environments', { name: nextName(), projectId })).id)
+  },
   async domainId(place, { serviceId = '' }) {
     const body = await create(place, `/v1/services/${serviceId}/custom-domains`, { name: `${nextName()}.example.com` })
     return (body as unknown as [{ id: string }])[0].id
@@ -155,6 +161,7 @@ const needs: Record<string, string> = {
   key: 'serviceId',
   domainId: 'serviceId',
   diskId: 'serviceId',
+  environmentId: 'projectId',
   snapshotKey: 'diskId',
   certificate: 'domainId',
 }

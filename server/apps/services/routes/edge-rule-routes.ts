@@ -2,8 +2,8 @@ import { DEFAULT_PAGE_ITEMS, decodeCursor, pageOf } from '../../../http/answers/
 import type { Handlers } from '../../../http/handlers/call.ts'
 import type { AppContext } from '../../context.ts'
 import { requireService } from '../require.ts'
+import { untilRouted } from '../until-routed.ts'
 import { presentHeaders, presentRoutes, replaceRules } from './edge-rules.ts'
-import { untilRouted } from './operations.ts'
 
 export const edgeRuleRoutes: Handlers<'listHeaders' | 'replaceHeaders' | 'listRoutes' | 'replaceRoutes', AppContext> = {
   listHeaders({ actor, params, query }, context) {

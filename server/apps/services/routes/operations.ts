@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type DiskCreate, defaultSizeGb } from '../../../../shared/disk.ts'
 import { AppError, invalidValue } from '../../../../shared/error.ts'
 import { planNames } from '../../../../shared/plan.ts'
@@ -9,7 +8,6 @@ import { defaultLabels } from '../../../../shared/service-labels.ts'
 import { traitsOf } from '../../../../shared/service-type.ts'
 import { withinQuotas } from '../../../identity/quotas/enforce.ts'
 import { newId } from '../../../platform/id.ts'
-import { describeError } from '../../../platform/server-log.ts'
 import type { AppContext } from '../../context.ts'
 import { unfinishedDeploys } from '../../deploys/store.ts'
 import { addDisk, checkNewDisk } from '../../disks/operations.ts'
@@ -26,9 +24,14 @@ import { requireService } from '../require.ts'
 import { applyDetails, defaultSettings } from '../settings.ts'
 import { limitSpace } from '../space-limit.ts'
 import { isNameTaken, type StoredService, updateService } from '../store.ts'
+import { untilRouted } from '../until-routed.ts'
 import { refuseUserNamespaces } from '../user-namespaces.ts'
 
-export function createService(context: AppContext, workspaceId: string, body: ServiceCreate): StoredService {
+export function createService(
+  context: AppContext,
+  { workspaceId, environmentId }: Pick<StoredService, 'workspaceId' | 'environmentId'>,
+  body: ServiceCreate,
+): StoredService {
   const now = context.now()
   const id = newId(traitsOf(body.type).idKind, now)
   const details = detailsIn(body)
@@ -47,7 +50,18 @@ export function createService(context: AppContext, workspaceId: string, body: Se
   const publicHost = new URL(context.publicUrl).hostname
   const service = withinQuotas(context, workspaceId, () => {
     refuseTakenName(context, workspaceId, { name: body.name })
-    const row = { id, workspaceId, name: body.name, type: body.type, numInstances, settings, controls, labels, createdAt: now }
+    const row = {
+      id,
+      workspaceId,
+      environmentId,
+      name: body.name,
+      type: body.type,
+      numInstances,
+      settings,
+      controls,
+      labels,
+      createdAt: now,
+    }
     insertService(context.db, row, (slug) => hostOf(context, slug) === publicHost)
     replaceEnv(context, id, envVars)
     replaceSecretFiles(context, id, secretFiles)
@@ -77,7 +91,7 @@ function pokeDiskOf({ db, work }: AppContext, serviceId: string): void {
 export async function patchService(
   context: AppContext,
   service: StoredService,
-  { body, change }: { body: ServicePatch; change<T>(apply: () => T): T },
+  { body, change, move }: { body: ServicePatch; change<T>(apply: () => T): T; move(): void },
 ): Promise<StoredService> {
   const now = context.now()
   const { name = service.name, rootDir = service.settings.rootDir } = body
@@ -99,22 +113,15 @@ export async function patchService(
       recordEvent(context.db, { owner: service, type: 'plan_changed', details, now })
     }
     if (numInstances !== service.numInstances) resize(context, service, numInstances)
+    move()
   }
   change(() => withinQuotas(context, service.workspaceId, apply))
   await limitSpace(context, { ...service, settings })
   context.work.poke('service', service.id)
-  if (JSON.stringify(controls) !== JSON.stringify(service.controls)) await untilRouted(context)
+  const changed = requireService(context, { workspaceId: service.workspaceId, scope: undefined }, service.id)
+  if (JSON.stringify(controls) !== JSON.stringify(service.controls) || changed.environmentId !== service.environmentId)
+    await untilRouted(context)
   return requireService(context, { workspaceId: service.workspaceId, scope: undefined }, service.id)
-}
-
-/** An ingress that is away for longer gets the routes when it is back: nobody needs to wait for that. */
-const ROUTED_WAIT_MS = 2000
-
-export async function untilRouted(context: AppContext): Promise<void> {
-  const published = context.routes.publish().catch((error: unknown) => {
-    if (!context.stopping.aborted) context.log.error('routes not published', describeError(error))
-  })
-  await Promise.race([published, sleep(ROUTED_WAIT_MS, undefined, { ref: false })])
 }
 
 export function scaleService(context: AppContext, service: StoredService, numInstances: number): void {

@@ -29,6 +29,7 @@ export function presentService(
     id: service.id,
     name: service.name,
     ownerId: service.workspaceId,
+    ...(service.environmentId !== null && { environmentId: service.environmentId }),
     type: service.type,
     slug: service.slug,
     createdAt: isoTime(service.createdAt),

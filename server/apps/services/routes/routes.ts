@@ -13,6 +13,7 @@ import { serviceFilter } from '../filter.ts'
 import { requireService } from '../require.ts'
 import { type StoredService, selectServices } from '../store.ts'
 import { createService, patchService, restartService, resumeService, scaleService, suspendService } from './operations.ts'
+import { placeOfNew, plannedMove } from './place.ts'
 import { presentService } from './present.ts'
 
 type ServiceIds = Extract<
@@ -45,15 +46,20 @@ export const serviceRoutes: Handlers<ServiceIds, AppContext> = {
         'forbidden',
         'A service with a disk needs the permission disks.manage. Create it without one, or ask for the permission.',
       )
-    const service = createService(context, actor.workspaceId, body)
+    const service = createService(
+      context,
+      { workspaceId: actor.workspaceId, environmentId: placeOfNew(context, actor, body.environmentId) },
+      body,
+    )
     context.work.poke('service', service.id)
     return { service: presentService(context, service) }
   },
   getService: ({ actor, params }, context) => presentService(context, requireService(context, actor, params.serviceId)),
-  async updateService({ actor, params, body, change }, context) {
+  async updateService({ actor, params, query, body, change }, context) {
     const service = requireService(context, actor, params.serviceId)
     refuseScaleToOne(context, actor, { service, wanted: detailsIn(body).numInstances })
-    return presentService(context, await patchService(context, service, { body, change }))
+    const move = await plannedMove(context, actor, { service, environmentId: body.environmentId, isForced: query.force === true })
+    return presentService(context, await patchService(context, service, { body, change, move }))
   },
   deleteService({ actor, params, query }, context) {
     const service = requireService(context, actor, params.serviceId)

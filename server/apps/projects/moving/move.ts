@@ -1,0 +1,64 @@
+import { AppError } from '../../../../shared/error.ts'
+import type { Actor } from '../../../http/handlers/call.ts'
+import { requireProtectedRight, type Viewer } from '../../../identity/scopes/protection.ts'
+import { isEnvironmentWithin, isWithin } from '../../../identity/scopes/scope.ts'
+import type { AppContext } from '../../context.ts'
+import { findResource, type PlacedResource, placeResource } from '../contents.ts'
+import { refuseParting } from './refuse-parting.ts'
+
+export interface Move {
+  resourceIds: readonly string[]
+  /** The environment into which they go; null takes them out of theirs. */
+  to: string | null
+  /** Where the request names a resource, for what is refused. */
+  pathOf(resourceId: string): string
+}
+
+/** A resource that the caller sees; undefined for any other id. */
+export function seenResource({ db }: Pick<AppContext, 'db'>, { workspaceId, scope }: Viewer, id: string): PlacedResource | undefined {
+  const resource = findResource(db, workspaceId, id)
+  return resource !== undefined && isWithin(scope, resource) ? resource : undefined
+}
+
+/** A resource that the caller sees. @throws AppError not_found for any other id. */
+export function requireResource(context: Pick<AppContext, 'db'>, viewer: Viewer, id: string): PlacedResource {
+  const resource = seenResource(context, viewer, id)
+  if (resource === undefined)
+    throw new AppError('not_found', `There is no service ${id} in this workspace. GET /v1/services lists those there are.`)
+  return resource
+}
+
+/** @throws AppError conflict as `refuseParting`, where services go out of reach of each other. */
+export async function refusePartingMove(context: Pick<AppContext, 'db' | 'sealer'>, actor: Actor, move: Move): Promise<void> {
+  const places = new Map(leaving(context, actor, move).map(({ id }) => [id, move.to]))
+  if (places.size === 0) return
+  await refuseParting(context, actor, {
+    change: { places },
+    pathOf: ({ user, used }) => move.pathOf(places.has(user.id) ? user.id : used.id),
+  })
+}
+
+/** Moves all of them. Belongs in one change. @throws AppError not_found, forbidden for what a protected environment keeps. */
+export function carryOut(context: Pick<AppContext, 'db' | 'now' | 'work'>, actor: Actor, move: Move): void {
+  for (const { id } of leaving(context, actor, move)) {
+    placeResource(context.db, { id, environmentId: move.to }, context.now())
+    context.work.poke('service', id)
+  }
+}
+
+/** Resources that are not yet where they are to go. */
+function leaving({ db }: Pick<AppContext, 'db'>, actor: Actor, { resourceIds, to }: Move): PlacedResource[] {
+  const resources = [...new Set(resourceIds)]
+    .map((id) => requireResource({ db }, actor, id))
+    .filter(({ environmentId }) => environmentId !== to)
+  for (const { environmentId } of resources) {
+    for (const place of [environmentId, to])
+      if (!isEnvironmentWithin(actor.scope, place))
+        throw new AppError(
+          'forbidden',
+          'You are confined: you may move what is in your environments, and only from one of them to another.',
+        )
+    requireProtectedRight(db, actor, environmentId)
+  }
+  return resources
+}

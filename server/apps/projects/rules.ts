@@ -1,0 +1,40 @@
+import { AppError, invalidValue } from '../../../shared/error.ts'
+import { type EnvironmentPatch, maxEnvironments, maxProjects, type NewEnvironment } from '../../../shared/project.ts'
+import type { StoredEnvironment } from './store.ts'
+
+const MOST_NAMED = 5
+
+/** An environment as it is after a change; `updatedAt` is left to the caller. */
+export const patched = (environment: StoredEnvironment, patch: EnvironmentPatch): StoredEnvironment => ({
+  ...environment,
+  name: patch.name ?? environment.name,
+  protectedStatus: patch.protectedStatus ?? environment.protectedStatus,
+  isIsolated: patch.networkIsolationEnabled ?? environment.isIsolated,
+})
+
+/** @throws AppError validation_failed naming the first name that stands in the list twice. */
+export function refuseSameNames(environments: readonly NewEnvironment[]): void {
+  const at = environments.findIndex(({ name }, index) => environments.findIndex((other) => other.name === name) !== index)
+  if (at !== -1) throw invalidValue(`/environments/${at}/name`, `${environments[at]?.name} stands there twice.`)
+}
+
+/** @throws AppError conflict where a workspace has the most projects already. */
+export function refuseTooManyProjects(count: number): void {
+  if (count >= maxProjects)
+    throw new AppError('conflict', `This workspace has ${maxProjects} projects, the most there can be. Delete one first.`)
+}
+
+/** @throws AppError conflict where a project has the most environments already. */
+export function refuseTooManyEnvironments(count: number): void {
+  if (count >= maxEnvironments)
+    throw new AppError('conflict', `This project has ${maxEnvironments} environments, the most there can be. Delete one first.`)
+}
+
+/** What is left of each kind in an environment, in words such as `2 services (api, web)`; undefined when there is nothing. */
+export function inWords(contents: readonly { one: string; names: readonly string[] }[]): string | undefined {
+  const parts = contents.filter(({ names }) => names.length > 0).map(({ one, names }) => countedNames(one, names))
+  return parts.length === 0 ? undefined : new Intl.ListFormat('en', { type: 'conjunction' }).format(parts)
+}
+
+const countedNames = (one: string, names: readonly string[]): string =>
+  `${names.length} ${one}${names.length === 1 ? '' : 's'} (${names.slice(0, MOST_NAMED).join(', ')}${names.length > MOST_NAMED ? ', …' : ''})`
