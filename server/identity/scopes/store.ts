@@ -8,11 +8,15 @@ type Field = keyof NonNullable<ScopeInput>
 const fields: Record<Field, { noun: string; list: string; exists: string }> = {
   serviceIds: {
     noun: 'service',
-    list: 'services',
+    list: 'GET /v1/services',
     exists: 'SELECT 1 FROM services WHERE id = ? AND workspace_id = ? AND deleted_at IS NULL',
   },
-  environmentIds: { noun: 'environment', list: 'environments', exists: 'SELECT 1 FROM environments WHERE id = ? AND workspace_id = ?' },
-  projectIds: { noun: 'project', list: 'projects', exists: 'SELECT 1 FROM projects WHERE id = ? AND workspace_id = ?' },
+  environmentIds: {
+    noun: 'environment',
+    list: 'GET /v1/environments',
+    exists: 'SELECT 1 FROM environments WHERE id = ? AND workspace_id = ?',
+  },
+  projectIds: { noun: 'project', list: 'GET /v1/projects', exists: 'SELECT 1 FROM projects WHERE id = ? AND workspace_id = ?' },
 }
 
 /** @throws AppError `validation_failed` for a scope that names nothing, `not_found` for an id that the workspace does not have. */
@@ -30,7 +34,7 @@ export function requireScope(db: Database, workspaceId: string, wanted: ScopeInp
 function requireThing(db: Database, workspaceId: string, { field, index, id }: { field: Field; index: number; id: string }): void {
   const { noun, list, exists } = fields[field]
   if (db.query(exists).get(id, workspaceId) !== null) return
-  throw new AppError('not_found', `There is no ${noun} ${id} in this workspace. GET /v1/${list} lists those there are.`, {
+  throw new AppError('not_found', `There is no ${noun} ${id} in this workspace. ${list} lists those there are.`, {
     details: [{ path: `/scope/${field}/${index}`, message: `is not the id of a ${noun}` }],
   })
 }
