@@ -13,13 +13,16 @@ import { addDiskCommands } from './commands/disks.ts'
 import { addDomainCommands } from './commands/domains.ts'
 import { addEdgeRuleCommands } from './commands/edge-rules.ts'
 import { addEnvCommands } from './commands/env.ts'
+import { addEnvironmentCommands } from './commands/environments.ts'
 import { addInviteCommands } from './commands/invites.ts'
 import { addJobCommands } from './commands/jobs.ts'
 import { addKeyCommands } from './commands/keys.ts'
+import { addLinkCommand } from './commands/link.ts'
 import { addLogsCommand } from './commands/logs.ts'
 import { addMetricsCommand } from './commands/metrics.ts'
 import { addOpenCommand } from './commands/open.ts'
 import { addOwnAccountCommands } from './commands/own-account.ts'
+import { addProjectCommands } from './commands/projects.ts'
 import { addRoleCommands } from './commands/roles.ts'
 import { addRollbackCommand } from './commands/rollback.ts'
 import { addRunCommand } from './commands/run.ts'
@@ -57,6 +60,9 @@ const groups = [
   addOpenCommand,
   addRollbackCommand,
   addServiceCommands,
+  addProjectCommands,
+  addEnvironmentCommands,
+  addLinkCommand,
   addDeploysCommands,
   addJobCommands,
   addCronCommands,

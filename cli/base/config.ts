@@ -6,6 +6,8 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 export const environment = (): Environment => process.env
 
+export const homeOf = (env: Environment): string => env.HOME || homedir()
+
 export const DEFAULT_URL = 'http://127.0.0.1:8400'
 
 /** What the environment says; everything in it wins over what `cpctl login` stored. */
@@ -20,7 +22,7 @@ export interface Settings {
 
 export function settingsOf(env: Environment): Settings {
   const { CPCTL_URL, CPCTL_TOKEN, CPCTL_WORKSPACE, CPCTL_CONTEXT, XDG_CONFIG_HOME } = env
-  const base = XDG_CONFIG_HOME?.startsWith('/') ? XDG_CONFIG_HOME : join(env.HOME || homedir(), '.config')
+  const base = XDG_CONFIG_HOME?.startsWith('/') ? XDG_CONFIG_HOME : join(homeOf(env), '.config')
   return {
     url: CPCTL_URL ? serverUrl(CPCTL_URL, 'CPCTL_URL') : undefined,
     token: CPCTL_TOKEN ? credential(CPCTL_TOKEN, 'CPCTL_TOKEN') : undefined,

@@ -8,6 +8,7 @@ import { ago, formatAge } from '../base/figures.ts'
 import { present } from '../base/present.ts'
 import { resolveService } from '../finding/service.ts'
 import { endAs, followJob } from '../jobs/follow.ts'
+import { addPlaceFilter, type PlaceOptions, placeFilter } from '../options/place.ts'
 import { wholeNumber } from '../options/values.ts'
 import type { Context, Start } from '../session/context.ts'
 import { printList } from '../session/output.ts'
@@ -20,11 +21,9 @@ const DEFAULT_RUNS = 20
 
 export function addCronCommands(program: Command, start: Start): void {
   const cron = program.command('cron').description('See, run and schedule cron jobs')
-  cron
-    .command('list')
-    .alias('ls')
-    .description('List cron jobs with their schedules')
-    .action((_: unknown, command: Command) => list(start(command)))
+  addPlaceFilter(cron.command('list').alias('ls').description('List cron jobs with their schedules')).action(
+    (options: PlaceOptions, command: Command) => list(start(command), options),
+  )
   cron
     .command('runs')
     .description('List runs of a cron job, newest first')
@@ -54,8 +53,9 @@ export function addCronCommands(program: Command, start: Start): void {
     )
 }
 
-async function list(context: Context): Promise<void> {
-  const page = await allPages((query) => context.client.call('listServices', { query: { ...query, type: typesWith('isScheduled') } }))
+async function list(context: Context, options: PlaceOptions): Promise<void> {
+  const filter = { type: typesWith('isScheduled'), ...(await placeFilter(context, options)) }
+  const page = await allPages((query) => context.client.call('listServices', { query: { ...query, ...filter } }))
   const empty = "No cron jobs yet. Make one with cpctl services create <name> --type cron_job --schedule '0 3 * * *'."
   printList(context, { page, row: ({ service }) => service, columns: cronColumns(context), empty })
 }

@@ -7,8 +7,11 @@ import { type ServiceType, serviceTypes } from '../../shared/service-type.ts'
 import { CliError, usageError } from '../base/error.ts'
 import { present } from '../base/present.ts'
 import { awaitDeploy } from '../deploying/outcome.ts'
+import { requirePlace } from '../deploying/place.ts'
+import { placeName } from '../finding/environments.ts'
 import { findService, folderService, resolveService } from '../finding/service.ts'
 import { parseEnvFile, parsePairs, withoutPlatformKeys } from '../options/env-pairs.ts'
+import { addPlaceOption, type PlaceOptions, placeOfNew } from '../options/place.ts'
 import { addSettingOptions, type SettingOptions, settingsInput } from '../options/service.ts'
 import { gatherWhole, untilProvenOption } from '../options/values.ts'
 import type { Context, Start } from '../session/context.ts'
@@ -18,7 +21,7 @@ import type { SourceFile } from '../source/files.ts'
 import { dotenvFiles } from '../source/secrets.ts'
 import { clean } from '../terminal/text.ts'
 
-interface DeployOptions extends SettingOptions {
+interface DeployOptions extends SettingOptions, PlaceOptions {
   service?: string
   type?: ServiceType
   env?: string[]
@@ -38,7 +41,9 @@ export function addDeployCommand(program: Command, start: Start): void {
     .option('--env-file <file>', 'File of environment variables to set')
     .option('-d, --detach', 'Do not wait until it is live')
     .addOption(untilProvenOption())
-  addSettingOptions(command).action((folder: string, options: DeployOptions, self: Command) => deploy(start(self), folder, options))
+  addSettingOptions(addPlaceOption(command)).action((folder: string, options: DeployOptions, self: Command) =>
+    deploy(start(self), folder, options),
+  )
 }
 
 async function deploy(context: Context, folder: string, options: DeployOptions): Promise<void> {
@@ -48,7 +53,7 @@ async function deploy(context: Context, folder: string, options: DeployOptions):
   const [{ sourceFiles }, { uploadSource }] = await Promise.all([import('../source/files.ts'), import('../deploying/upload.ts')])
   const files = await sourceFiles(root)
   warnOfSecrets(context, files)
-  const service = await prepareService(context, { wanted: options.service ?? folderService(root), options, envVars, files })
+  const service = await prepareService(context, { wanted: options.service ?? folderService(root), options, envVars, files, root })
   const deployId = await uploadSource(context, { serviceId: service.id, files })
   await awaitDeploy(context, { service, deployId, isDetached: options.detach === true, untilProven: options.untilProven === true })
 }
@@ -68,11 +73,15 @@ interface Wanted {
   options: DeployOptions
   envVars: { key: string; value: string }[]
   files: readonly SourceFile[]
+  root: string
 }
 
 async function prepareService(context: Context, wanted: Wanted): Promise<Service> {
   const found = await findService(context, wanted.wanted)
-  if (found !== undefined) return updateService(context, found, wanted)
+  if (found !== undefined) {
+    await requirePlace(context, { service: found, options: wanted.options, folder: wanted.root })
+    return updateService(context, found, wanted)
+  }
   if (isId('service', wanted.wanted)) {
     throw new CliError('not_found', `There is no service ${wanted.wanted}.`, { hint: 'cpctl services list shows them.' })
   }
@@ -100,11 +109,17 @@ function warnOfSecrets({ note }: Context, files: readonly SourceFile[]): void {
   )
 }
 
-async function createService(context: Context, { wanted: name, options, envVars, files }: Wanted): Promise<Service> {
+async function createService(context: Context, { wanted: name, options, envVars, files, root }: Wanted): Promise<Service> {
+  const place = await placeOfNew(context, options, root)
   const type = options.type ?? (await detectType(files, options.rootDir))
-  const body = { type, name, ...settingsInput(type, options), ...(envVars.length > 0 ? { envVars } : {}) }
+  const body = {
+    ...{ type, name, ...settingsInput(type, options) },
+    ...(place && { environmentId: place.environment.id }),
+    ...(envVars.length > 0 ? { envVars } : {}),
+  }
   const { service } = await context.client.call('createService', { body })
-  if (!context.isJson) context.note(clean`Created ${service.type} ${service.name} (${service.id})`)
+  const where = place === undefined ? '' : ` in ${placeName(place)}`
+  if (!context.isJson) context.note(clean`Created ${service.type} ${service.name} (${service.id})${where}`)
   return service
 }
 

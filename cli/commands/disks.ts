@@ -6,6 +6,7 @@ import { present } from '../base/present.ts'
 import { DISK_HELP, diskAndLast, diskNamed, resolveDisk, untilAvailable } from '../finding/disks.ts'
 import { addServiceOption, type OfService, resolveService, serviceNamed, splitService } from '../finding/service.ts'
 import { parseDisk } from '../options/disk.ts'
+import { addPlaceFilter, type PlaceOptions, placeFilter } from '../options/place.ts'
 import { wholeNumber } from '../options/values.ts'
 import type { Context, Start } from '../session/context.ts'
 import { printList } from '../session/output.ts'
@@ -18,10 +19,11 @@ export function addDiskCommands(program: Command, start: Start): void {
   const disks = program.command('disks').alias('disk').description('Persistent disks of services and their snapshots')
   const add = (name: string, description: string) => addServiceOption(disks.command(name).description(description))
   const of = (name: string, description: string) => add(name, description).argument('[disk]', DISK_HELP)
-  add('list', 'List disks, those kept of deleted services among them')
-    .alias('ls')
+  addPlaceFilter(add('list', 'List disks, those kept of deleted services among them').alias('ls'))
     .argument('[service]', 'Only the disk of this service')
-    .action((service: string | undefined, options: OfService, command: Command) => list(start(command), serviceNamed(service, options)))
+    .action((service: string | undefined, options: OfService & PlaceOptions, command: Command) =>
+      list(start(command), serviceNamed(service, options), options),
+    )
   of('get', 'Show a disk').action((disk: string | undefined, options: OfService, command: Command) => {
     const context = start(command)
     return get(context, diskNamed(context, disk, options))
@@ -79,9 +81,10 @@ function sizeIn(text: string): number {
   }
 }
 
-async function list(context: Context, name: string | undefined): Promise<void> {
+async function list(context: Context, name: string | undefined, options: PlaceOptions): Promise<void> {
   const service = name === undefined ? undefined : await resolveService(context, name)
-  const all = await allPages((query) => context.client.call('listDisks', { query }))
+  const filter = await placeFilter(context, options)
+  const all = await allPages((query) => context.client.call('listDisks', { query: { ...query, ...filter } }))
   const page = service === undefined ? all : all.filter(({ disk }) => disk.serviceId === service.id)
   printList(context, {
     page,

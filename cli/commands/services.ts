@@ -1,43 +1,48 @@
 import { type Command, Option } from 'commander'
 import type { DiskInput } from '../../shared/disk.ts'
 import type { Service } from '../../shared/service.ts'
-import type { CutoverGuard, Sleep } from '../../shared/service-controls.ts'
 import { defaultServiceType, type ServiceType, serviceTypes } from '../../shared/service-type.ts'
 import { allPages } from '../api/pages.ts'
 import { usageError } from '../base/error.ts'
 import { ago } from '../base/figures.ts'
 import { present } from '../base/present.ts'
+import { placeName, placeNameOf } from '../finding/environments.ts'
 import { resolveService } from '../finding/service.ts'
 import { parseDisk } from '../options/disk.ts'
+import { addPlaceFilter, addPlaceOption, type PlaceOptions, placeFilter, placeOfNew } from '../options/place.ts'
 import { addSettingOptions, isPartOfRelease, type SettingOptions, settingsInput } from '../options/service.ts'
 import { gatherOf } from '../options/values.ts'
 import type { Context, Start } from '../session/context.ts'
 import { printList } from '../session/output.ts'
 import { confirmByName } from '../session/prompt.ts'
-import { type Column, formatFields } from '../terminal/table.ts'
+import type { Column } from '../terminal/table.ts'
 import { clean } from '../terminal/text.ts'
+import { printService, stateOf } from './service-fields.ts'
 import { addOperationCommands } from './service-operations.ts'
 
 export function addServiceCommands(program: Command, start: Start): void {
   const services = program.command('services').alias('service').description('Create, change and operate services')
-  services
-    .command('list')
-    .alias('ls')
-    .description('List services')
-    .option('--type <types>', `Only these types: ${serviceTypes.join(', ')}`, gatherOf(serviceTypes))
-    .action((options: ListOptions, command: Command) => list(start(command), options))
+  addPlaceFilter(
+    services
+      .command('list')
+      .alias('ls')
+      .description('List services')
+      .option('--type <types>', `Only these types: ${serviceTypes.join(', ')}`, gatherOf(serviceTypes)),
+  ).action((options: ListOptions, command: Command) => list(start(command), options))
   services
     .command('get')
     .description('Show a service')
     .argument('[service]', 'Name or id; default: the one named after this folder')
     .action((name: string | undefined, _: unknown, command: Command) => get(start(command), name))
   addSettingOptions(
-    services
-      .command('create')
-      .description('Create a service; it waits for its first deploy')
-      .argument('<name>', 'Name, unique in the workspace')
-      .addOption(new Option('--type <type>', 'Type of service').choices(serviceTypes).default(defaultServiceType))
-      .option('--disk <disk>', 'Persistent disk: name, mount path and size in GB, such as data:/var/data:10', parseDisk),
+    addPlaceOption(
+      services
+        .command('create')
+        .description('Create a service; it waits for its first deploy')
+        .argument('<name>', 'Name, unique in the workspace')
+        .addOption(new Option('--type <type>', 'Type of service').choices(serviceTypes).default(defaultServiceType))
+        .option('--disk <disk>', 'Persistent disk: name, mount path and size in GB, such as data:/var/data:10', parseDisk),
+    ),
   ).action((name: string, options: CreateOptions, command: Command) => create(start(command), name, options))
   addSettingOptions(
     services
@@ -57,13 +62,13 @@ export function addServiceCommands(program: Command, start: Start): void {
   addOperationCommands(services, start)
 }
 
-interface ListOptions {
+interface ListOptions extends PlaceOptions {
   type?: ServiceType[]
 }
 
 async function list(context: Context, options: ListOptions): Promise<void> {
-  const { type } = options
-  const page = await allPages((query) => context.client.call('listServices', { query: { ...query, ...(type ? { type } : {}) } }))
+  const filter = { ...present({ type: options.type }), ...(await placeFilter(context, options)) }
+  const page = await allPages((query) => context.client.call('listServices', { query: { ...query, ...filter } }))
   const empty = 'No services yet. Run cpctl deploy in a folder to make one.'
   printList(context, { page, row: ({ service }) => service, columns: serviceColumns(context), empty })
 }
@@ -78,20 +83,15 @@ const serviceColumns = ({ io }: Context): Column<Service>[] => [
   { title: 'URL', value: ({ serviceDetails }) => serviceDetails.url ?? '-', isFlexible: true },
 ]
 
-function stateOf({ suspended, serviceDetails, latestDeployStatus }: Service): string {
-  if (suspended === 'suspended') return 'suspended'
-  if (latestDeployStatus !== undefined) return latestDeployStatus === 'none' ? 'not deployed' : latestDeployStatus.replaceAll('_', ' ')
-  if (serviceDetails.maintenanceMode?.enabled) return 'maintenance'
-  return serviceDetails.asleepAt === undefined ? 'active' : 'asleep'
-}
-
 async function get(context: Context, name: string | undefined): Promise<void> {
   const service = await resolveService(context, name)
-  if (context.isJson) context.printJson(service)
-  else printService(context, service)
+  if (context.isJson) return context.printJson(service)
+  const { environmentId } = service
+  const place = environmentId === undefined ? undefined : await placeNameOf(context, environmentId)
+  printService(context, service, place)
 }
 
-interface CreateOptions extends SettingOptions {
+interface CreateOptions extends SettingOptions, PlaceOptions {
   type: ServiceType
   disk?: DiskInput
 }
@@ -99,15 +99,17 @@ interface CreateOptions extends SettingOptions {
 async function create(context: Context, name: string, options: CreateOptions): Promise<void> {
   const { rootDir, serviceDetails } = settingsInput(options.type, options)
   const details = present({ ...serviceDetails, disk: options.disk })
+  const place = await placeOfNew(context, options, context.io.cwd)
   const body = {
     type: options.type,
     name,
-    ...present({ rootDir }),
+    ...present({ rootDir, environmentId: place?.environment.id }),
     ...(Object.keys(details).length === 0 ? {} : { serviceDetails: details }),
   }
   const created = await context.client.call('createService', { body })
   if (context.isJson) return context.printJson(created)
-  context.print(clean`Created ${created.service.name} (${created.service.id}).`)
+  const where = place === undefined ? '' : ` in ${placeName(place)}`
+  context.print(clean`Created ${created.service.name} (${created.service.id})${where}.`)
   context.print(clean`Deploy to it from its folder: cpctl deploy --service ${created.service.name}`)
 }
 
@@ -132,48 +134,3 @@ async function remove(context: Context, name: string, isConfirmed: boolean): Pro
   await context.client.call('deleteService', { params: { serviceId: service.id } })
   if (!context.isJson) context.print(clean`Deleted ${service.name}.`)
 }
-
-function printService(context: Context, service: Service): void {
-  const { serviceDetails: details } = service
-  const fields: [string, string | undefined][] = [
-    ['Name', service.name],
-    ['Id', service.id],
-    ['Type', service.type],
-    ['State', stateOf(service)],
-    ['URL', details.url],
-    ['Runtime', details.runtime],
-    ['Plan', details.plan],
-    ['Instances', details.numInstances?.toString()],
-    ['Schedule', details.schedule],
-    ['Time zone', details.timezone],
-    ['Overlaps', details.overlapPolicy],
-    ['Next run', details.nextRunAt],
-    ['Last success', details.lastSuccessfulRunAt],
-    ['Root folder', service.rootDir],
-    ['Build command', details.buildCommand ?? details.envSpecificDetails?.buildCommand],
-    ['Start command', details.envSpecificDetails?.startCommand],
-    ['Pre-deploy command', details.envSpecificDetails?.preDeployCommand],
-    ['Health check path', details.healthCheckPath],
-    ['Publish path', details.publishPath],
-    ['Allowed addresses', details.ipAllowList && allowedText(details.ipAllowList)],
-    ['Maintenance page', details.maintenanceMode?.uri],
-    ['Cut-over guard', details.cutoverGuard && guardText(details.cutoverGuard)],
-    ['Sleep', details.sleep && sleepText(details.sleep)],
-    ['Asleep since', details.asleepAt],
-    ['Disk', details.disk && `${details.disk.name}, ${details.disk.sizeGB} GB at ${details.disk.mountPath}`],
-    ['Deploys', details.deployStrategy === 'stop_first' ? 'stop-first: it is away for a moment' : undefined],
-    ['Created', service.createdAt],
-    ['Updated', service.updatedAt],
-  ]
-  context.io.stdout.write(formatFields(fields, context.paint))
-}
-
-const allowedText = (list: NonNullable<Service['serviceDetails']['ipAllowList']>): string =>
-  list.length === 0
-    ? 'nobody'
-    : list.map(({ cidrBlock, description }) => clean`${cidrBlock}${description && ` (${description})`}`).join(', ')
-
-const guardText = ({ enabled, windowSeconds, errorRateThreshold }: CutoverGuard): string =>
-  enabled ? `${windowSeconds} s, ${errorRateThreshold} points of errors above the old release` : 'off'
-
-const sleepText = ({ mode, idleSeconds }: Sleep): string => (mode === 'off' ? 'off' : `${mode} after ${idleSeconds} s without a request`)

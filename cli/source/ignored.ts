@@ -1,9 +1,20 @@
 import { readFile, stat } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import ignore, { type Ignore } from 'ignore'
+import { LINK_FILE } from '../linking/file.ts'
 
-/** Never part of a source: history, and what is installed or made anew from it. */
-const alwaysIgnored: ReadonlySet<string> = new Set(['.git', '.hg', '.svn', 'node_modules', '.venv', 'venv', '__pycache__', '.DS_Store'])
+/** Never part of a source: history, what is installed or made anew from it, and where cpctl deploys it to. */
+const alwaysIgnored: ReadonlySet<string> = new Set([
+  '.git',
+  '.hg',
+  '.svn',
+  'node_modules',
+  '.venv',
+  'venv',
+  '__pycache__',
+  '.DS_Store',
+  LINK_FILE,
+])
 
 /** Files with patterns, the later winning over the earlier. `.cpignore` speaks only to us, so it has the last word. */
 const patternFiles = ['.gitignore', '.cpignore'] as const

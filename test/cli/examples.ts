@@ -1,6 +1,7 @@
 import type { Me } from '../../shared/auth.ts'
 import type { Deploy } from '../../shared/deploy.ts'
 import { permissionNames } from '../../shared/permission.ts'
+import type { Environment, Project } from '../../shared/project.ts'
 import type { Service } from '../../shared/service.ts'
 
 export const serviceId = 'srv-0b1c2d3e4f5g6h7i8j9k'
@@ -58,3 +59,31 @@ export const exampleMe = (fields: Partial<Me> = {}): Me => ({
 /** Wraps items of a list as the API does. */
 export const pageOf = <N extends string, T>(name: N, items: T[]) =>
   items.map((item, index) => ({ [name]: item, cursor: `c${index}` })) as unknown as ({ [K in N]: T } & { cursor: string })[]
+
+export const projectId = 'prj-0b1c2d3e4f5g6h7i8j9k'
+export const environmentId = 'evm-0b1c2d3e4f5g6h7i8j9k'
+
+export const exampleProject = (fields: Partial<Project> = {}): Project => ({
+  id: projectId,
+  name: 'shop',
+  owner: { id: workspaceId, name: 'Main', email: 'ada@example.com', type: 'team' },
+  environmentIds: [],
+  createdAt: '2026-02-01T10:00:00.000Z',
+  updatedAt: '2026-02-01T11:00:00.000Z',
+  ...fields,
+})
+
+export const exampleEnvironment = (fields: Partial<Environment> = {}): Environment => ({
+  id: environmentId,
+  name: 'staging',
+  projectId,
+  databasesIds: [],
+  redisIds: [],
+  serviceIds: [],
+  envGroupIds: [],
+  protectedStatus: 'unprotected',
+  networkIsolationEnabled: false,
+  createdAt: '2026-02-01T10:00:00.000Z',
+  updatedAt: '2026-02-01T11:00:00.000Z',
+  ...fields,
+})

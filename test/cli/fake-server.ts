@@ -103,10 +103,14 @@ async function read({ id, params }: Matched, request: Request, url: URL): Promis
   for (const name of new Set(url.searchParams.keys())) {
     const schema = operation.query?.properties[name]
     const values = url.searchParams.getAll(name)
-    const isNumber = schema?.type === 'integer' || schema?.type === 'number'
-    query[name] = schema?.type === 'array' ? values : isNumber ? Number(values[0]) : values[0]
+    query[name] = schema?.type === 'array' ? values : readAs(schema?.type, values[0] ?? '')
   }
   return { id, params, query, body: isJson ? await request.json() : undefined, headers: request.headers, request }
+}
+
+function readAs(type: unknown, text: string): unknown {
+  if (type === 'boolean') return text === 'true'
+  return type === 'integer' || type === 'number' ? Number(text) : text
 }
 
 function breachesOf({ id, params, query, body, headers }: Received): string[] {
