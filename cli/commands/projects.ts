@@ -10,6 +10,7 @@ import { confirmByName } from '../session/prompt.ts'
 import { type Column, formatFields } from '../terminal/table.ts'
 import { clean } from '../terminal/text.ts'
 import { environmentColumns } from './environments.ts'
+import { addCopyCommand } from './project-copy.ts'
 
 export function addProjectCommands(program: Command, start: Start): void {
   const projects = program.command('projects').alias('project').description('Projects: services that belong together, in environments')
@@ -32,6 +33,7 @@ export function addProjectCommands(program: Command, start: Start): void {
   of('rename', 'Rename a project')
     .argument('<name>', 'Its new name')
     .action((project: string, name: string, _: unknown, command: Command) => rename(start(command), project, name))
+  addCopyCommand(projects, start)
   of('delete', 'Delete a project whose environments are empty')
     .alias('rm')
     .option('-y, --yes', 'Do not ask')

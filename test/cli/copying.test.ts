@@ -1,0 +1,175 @@
+import { describe, expect, test } from 'vitest'
+import { nameOfCopy } from '../../cli/copying/names.ts'
+import { type CopyInput, planCopy } from '../../cli/copying/plan.ts'
+import { inputOfCopy, type Original } from '../../cli/copying/service-input.ts'
+import { namesHost, planInLines, remaindersOf } from '../../cli/copying/show.ts'
+import type { Service } from '../../shared/service.ts'
+import { exampleService } from './examples.ts'
+import { production, staging } from './places.ts'
+
+const original = (fields: Partial<Service> = {}, rest: Partial<Original> = {}): Original => ({
+  service: exampleService({ environmentId: production.id, ...fields }),
+  envVars: [],
+  secretFiles: [],
+  domains: [],
+  ...rest,
+})
+const api = original({ id: 'srv-1b1c2d3e4f5g6h7i8j9k', name: 'api', slug: 'api', type: 'private_service' })
+
+const planOf = (originals: Original[], fields: Partial<CopyInput> = {}) =>
+  planCopy({
+    project: { name: 'shop', id: production.projectId },
+    copies: [
+      { of: { project: 'shop', environment: production }, to: { project: 'shop', environment: 'staging' }, existing: undefined, originals },
+    ],
+    services: originals.map(({ service }) => service),
+    renaming: { from: 'production', to: 'staging', chosen: new Map() },
+    isWithValues: false,
+    ...fields,
+  })
+
+test.each([
+  ['web', 'web-staging'],
+  ['web-production', 'web-staging'],
+  ['production_api', 'staging_api'],
+  ['web-productions', 'web-productions-staging'],
+  ['old', 'new'],
+])('the copy of %s is named %s', (name, copy) => {
+  expect(nameOfCopy(name, { from: 'production', to: 'staging', chosen: new Map([['old', 'new']]) })).toBe(copy)
+})
+
+describe('the copy of a service', () => {
+  const input = (fields: Partial<Service> = {}, rest: Partial<Original> = {}) =>
+    inputOfCopy(original(fields, rest), 'web-staging', staging.id)
+
+  test('has its settings, and not what only it has', () => {
+    const serviceDetails: Service['serviceDetails'] = {
+      ...exampleService().serviceDetails,
+      runtime: 'python',
+      env: 'python',
+      region: 'frankfurt',
+      healthCheckPath: '/up',
+      disk: { id: 'dsk-0b1c2d3e4f5g6h7i8j9k', name: 'data', sizeGB: 5, mountPath: '/data' },
+      deployStrategy: 'stop_first',
+      openPorts: [{ port: 10_000, protocol: 'TCP' }],
+      maintenanceMode: { enabled: true, uri: '' },
+      sleep: { mode: 'stop', idleSeconds: 600 },
+      asleepAt: '2026-02-01T10:00:00.000Z',
+      headers: [{ path: '/*', name: 'X-A', value: 'b' }],
+    }
+    expect(input({ rootDir: 'apps/web', branch: 'main', serviceDetails, suspended: 'suspended' })).toEqual({
+      type: 'web_service',
+      name: 'web-staging',
+      environmentId: staging.id,
+      rootDir: 'apps/web',
+      branch: 'main',
+      autoDeploy: 'no',
+      autoDeployTrigger: 'off',
+      envVars: [],
+      secretFiles: [],
+      serviceDetails: {
+        runtime: 'python',
+        plan: 'starter',
+        buildPlan: 'starter',
+        region: 'frankfurt',
+        numInstances: 2,
+        healthCheckPath: '/up',
+        envSpecificDetails: { buildCommand: 'npm ci', startCommand: 'npm start' },
+        sleep: { mode: 'stop', idleSeconds: 600 },
+        headers: [{ path: '/*', name: 'X-A', value: 'b' }],
+        disk: { name: 'data', sizeGB: 5, mountPath: '/data' },
+      },
+    })
+  })
+
+  test('finds out its runtime itself where that may be one that nobody chose', () => {
+    expect(input().serviceDetails).not.toHaveProperty('runtime')
+  })
+
+  test('has variables and files without what marks them as hidden', () => {
+    const { envVars, secretFiles } = input(
+      {},
+      { envVars: [{ key: 'A', value: '', hidden: true }], secretFiles: [{ name: 'key.pem', content: '', hidden: true }] },
+    )
+    expect({ envVars, secretFiles }).toEqual({ envVars: [{ key: 'A', value: '' }], secretFiles: [{ name: 'key.pem', content: '' }] })
+  })
+})
+
+describe('a plan', () => {
+  const web = original(
+    {},
+    {
+      envVars: [
+        { key: 'API_URL', value: 'http://api:10000/v1' },
+        { key: 'B', value: 'x' },
+      ],
+      secretFiles: [{ name: 'key.pem', content: '' }],
+      domains: ['shop.example.com'],
+    },
+  )
+
+  test('tells what is made, and what is left to do', () => {
+    const plan = planOf([web, api])
+    expect(planInLines(plan)).toEqual([
+      '+ environment shop/staging, like shop/production, isolated',
+      '  + web_service web-staging, like web: 2 variables, 1 secret file, 1 domain to be set',
+      '  + private_service api-staging, like api',
+    ])
+    expect(remaindersOf(plan)).toEqual([
+      'web-staging lacks the values of API_URL, B: cpctl env set web-staging API_URL=<value> …',
+      'web-staging lacks the contents of key.pem: cpctl secret-files set <file> --service web-staging',
+      'shop.example.com leads to web. A domain of the copy: cpctl domains add web-staging <domain>',
+      'API_URL of web-staging still names api: cpctl env set web-staging API_URL=<value>',
+    ])
+  })
+
+  test('protects an environment into which values are copied', () => {
+    expect(planOf([web]).environments[0]?.settings).toEqual({ protectedStatus: 'unprotected', networkIsolationEnabled: true })
+    const plan = planOf([web], { isWithValues: true })
+    expect(plan.environments[0]?.settings.protectedStatus).toBe('protected')
+    expect(plan.environments[0]?.services[0]?.missing).toEqual([])
+  })
+
+  test('leaves what is there', () => {
+    const there = exampleService({ id: 'srv-2b1c2d3e4f5g6h7i8j9k', name: 'web-staging', environmentId: staging.id })
+    const copies = [
+      {
+        of: { project: 'shop', environment: production },
+        to: { project: 'shop', environment: 'staging' },
+        existing: staging,
+        originals: [web, api],
+      },
+    ]
+    const plan = planOf([], { copies, services: [web.service, there] })
+    expect(planInLines(plan)).toEqual([
+      '= environment shop/staging is there',
+      '  = web_service web-staging is there and is left as it is',
+      '  + private_service api-staging, like api',
+    ])
+    expect(remaindersOf(plan)).toEqual([])
+  })
+
+  test('takes no name that another service has, or two copies would', () => {
+    const elsewhere = exampleService({ name: 'web-staging', environmentId: production.id })
+    expect(() => planOf([web], { services: [web.service, elsewhere] })).toThrow('would be named web-staging, as a service elsewhere is')
+    const chosen = new Map([['api', 'web-staging']])
+    expect(() => planOf([web, api], { renaming: { from: 'production', to: 'staging', chosen } })).toThrow(
+      'Two copies would be named web-staging.',
+    )
+  })
+})
+
+test.each([
+  ['A', 'http://api:10000/v1', true],
+  ['A', 'postgres://user:x@api/db', true],
+  ['A', 'api:80', true],
+  ['A', 'one:1,api:2', true],
+  ['A', 'http://api', true],
+  ['API_HOST', 'api', true],
+  ['ROLE', 'api', false],
+  ['A', 'http://api-v2:80', false],
+  ['A', 'http://example.com/api/', false],
+  ['A', '', false],
+])('%s=%s names the host api: %s', (key, value, isNamed) => {
+  expect(namesHost({ key, value }, 'api')).toBe(isNamed)
+})
