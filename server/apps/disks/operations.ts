@@ -1,9 +1,10 @@
+import type { Database } from 'bun:sqlite'
 import { type DiskCreate, type DiskPatch, keptDiskDays } from '../../../shared/disk.ts'
 import { AppError, invalidValue } from '../../../shared/error.ts'
 import { traitsOf } from '../../../shared/service-type.ts'
 import { withinQuotas } from '../../identity/quotas/enforce.ts'
-import { refuseProtected, type Viewer } from '../../identity/scopes/protection.ts'
-import { isWithin } from '../../identity/scopes/scope.ts'
+import { refuseProtected, requireProtectedRight, type Viewer } from '../../identity/scopes/protection.ts'
+import { isWithin, type Placed } from '../../identity/scopes/scope.ts'
 import { newId } from '../../platform/id.ts'
 import type { Owner } from '../../runtime/owner.ts'
 import type { AppContext } from '../context.ts'
@@ -66,12 +67,16 @@ export function createDisk(context: AppContext, viewer: Viewer, { serviceId, ...
  */
 export function requireDisk({ db }: Pick<AppContext, 'db'>, viewer: Viewer, id: string): StoredDisk {
   const disk = findDisk(db, viewer.workspaceId, id)
-  const place = disk && placeOf(db, disk.serviceId)
-  if (disk === undefined || place === undefined || !isWithin(viewer.scope, place))
+  if (disk === undefined || !isWithin(viewer.scope, placeOfDisk(db, disk)))
     throw new AppError('not_found', `There is no disk ${id} in this workspace. GET /v1/disks lists those there are.`)
-  refuseProtected(db, viewer, place.environmentId)
+  refuseProtected(db, viewer, placeOfDisk(db, disk).environmentId)
   return disk
 }
+
+const placeOfDisk = (db: Database, { serviceId, keptEnvironmentId }: StoredDisk): Placed => ({
+  id: serviceId,
+  environmentId: placeOf(db, serviceId).environmentId ?? keptEnvironmentId,
+})
 
 export function changeDisk(context: AppContext, viewer: Viewer, { disk, patch }: { disk: StoredDisk; patch: DiskPatch }): StoredDisk {
   const { name = disk.name, mountPath = disk.mountPath, sizeGB = disk.growToGb ?? disk.sizeGb, serviceId = disk.serviceId } = patch
@@ -83,11 +88,13 @@ export function changeDisk(context: AppContext, viewer: Viewer, { disk, patch }:
     throw new AppError('bad_request', 'Disks of this server keep their size. Make a larger one, and copy what is to be kept.')
   if (isGrowing || isMoving) refuseBusy(disk)
   if (isGrowing && isMoving) throw new AppError('conflict', 'Give the disk to its new service first, and grow it when it is there.')
+  if (isMoving) requireProtectedRight(context.db, viewer, placeOfDisk(context.db, disk).environmentId)
   const taken = isMoving
     ? {
         ...takenBy(context, disk, requireService(context, viewer, serviceId)),
         deletedAt: null,
         keptUntil: null,
+        keptEnvironmentId: null,
         status: 'attaching' as const,
       }
     : {}
@@ -118,7 +125,9 @@ export function deleteDisk(context: AppContext, disk: StoredDisk): void {
 /** Keeps the disk of an owner that is deleted for a while. Callers run this in the transaction of the deletion. */
 export function keepDisk({ db, now }: Pick<AppContext, 'db' | 'now'>, { id }: Pick<Owner, 'id'>): StoredDisk | undefined {
   const disk = diskOfService(db, id)
-  if (disk !== undefined) updateDisk(db, disk.id, { deletedAt: now(), keptUntil: now() + KEPT_MS }, now())
+  if (disk === undefined) return undefined
+  const { environmentId: keptEnvironmentId } = placeOf(db, id)
+  updateDisk(db, disk.id, { deletedAt: now(), keptUntil: now() + KEPT_MS, keptEnvironmentId }, now())
   return disk
 }
 

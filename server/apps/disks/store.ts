@@ -25,6 +25,8 @@ export interface StoredDisk {
   uid: number
   deletedAt: number | null
   keptUntil: number | null
+  /** Where its deleted service was; null while it has one, and for one of no environment. */
+  keptEnvironmentId: string | null
   createdAt: number
   updatedAt: number
 }
@@ -49,6 +51,7 @@ const disks = tableOf<StoredDisk>('disks', {
   uid: 'uid',
   deletedAt: 'deleted_at',
   keptUntil: 'kept_until',
+  keptEnvironmentId: 'kept_environment_id',
   createdAt: 'created_at',
   updatedAt: 'updated_at',
 })
@@ -87,7 +90,18 @@ export const allDiskIds = (db: Database): string[] => disks.all(db, '').map(({ i
 export type DiskChange = Partial<
   Pick<
     StoredDisk,
-    'serviceId' | 'name' | 'mountPath' | 'sizeGb' | 'status' | 'growToGb' | 'restoreKey' | 'replacedKey' | 'uid' | 'deletedAt' | 'keptUntil'
+    | 'serviceId'
+    | 'name'
+    | 'mountPath'
+    | 'sizeGb'
+    | 'status'
+    | 'growToGb'
+    | 'restoreKey'
+    | 'replacedKey'
+    | 'uid'
+    | 'deletedAt'
+    | 'keptUntil'
+    | 'keptEnvironmentId'
   >
 >
 
@@ -101,7 +115,7 @@ export function removeDiskRow(db: Database, id: string): void {
   disks.remove(db, { id })
 }
 
-const environmentOfDisk = '(SELECT environment_id FROM services WHERE id = service_id)'
+const environmentOfDisk = 'coalesce((SELECT environment_id FROM services WHERE id = service_id), kept_environment_id)'
 
 /** Disks of a workspace that scope and query let through, newest first, those before `beforeId` when it is given. */
 export function listDisks(

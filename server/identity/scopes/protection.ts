@@ -28,8 +28,12 @@ function refuse(db: Database, environmentId: string | null): void {
   )
 }
 
+/** An environment that is gone, and has left a disk, may have been protected. */
 function protectedNamed(db: Database, environmentId: string | null): string | undefined {
   if (environmentId === null) return undefined
-  const query = db.query<{ name: string }, [string]>("SELECT name FROM environments WHERE id = ? AND protected_status = 'protected'")
-  return query.get(environmentId)?.name
+  const query = db.query<{ name: string; status: string }, [string]>(
+    'SELECT name, protected_status AS status FROM environments WHERE id = ?',
+  )
+  const { name, status } = query.get(environmentId) ?? { name: `${environmentId}, which was deleted,`, status: 'protected' }
+  return status === 'protected' ? name : undefined
 }

@@ -19,6 +19,7 @@ import steps from './migrations/0015_steps.sql' with { type: 'text' }
 import sets from './migrations/0016_sets.sql' with { type: 'text' }
 import projects from './migrations/0017_projects.sql' with { type: 'text' }
 import events from './migrations/0018_events.sql' with { type: 'text' }
+import keptDisks from './migrations/0019_kept_disks.sql' with { type: 'text' }
 
 /** Numbered, immutable SQL, embedded as text: the package's own folder loader finds no folder in a compiled executable. */
 const migrations: Migration[] = [
@@ -40,6 +41,7 @@ const migrations: Migration[] = [
   { version: 16, up: [sets], down: '' },
   { version: 17, up: [projects], down: '' },
   { version: 18, up: [events], down: '' },
+  { version: 19, up: [keptDisks], down: '' },
 ]
 
 /** Brings the database to this executable's version. @throws AppError `unavailable` when a newer executable wrote it. */
