@@ -4,10 +4,11 @@ import { type BuiltInRole, builtInRoles, type Permission, permissionNames, works
 import type { PathIds } from '../../conformance/requests.ts'
 import { addRole, beginSession } from '../../support/access.ts'
 import { type CallOptions, call, cookieOf } from '../../support/client.ts'
+import { addEnvironment, putInto } from '../../support/environments.ts'
 import { addMember, makeKey } from '../../support/members.ts'
 import { testAdmin } from '../../support/server.ts'
 import { expected } from './expected.ts'
-import { isOfService } from './request.ts'
+import { isOfService, namedBy } from './request.ts'
 import type { Place } from './things.ts'
 
 /** What a caller is to be answered: what the operation answers to who is let in, or a refusal. */
@@ -111,29 +112,57 @@ async function customHolder(place: Place, name: string, held: readonly Permissio
   return { name, credentials: () => ({ token: secret }), verdict: (id) => allowedToKey(id, held) }
 }
 
-/** Keys of administrators that are confined: to the service that the request is about, and to another. */
-async function scopedCallers({ server, token }: Place): Promise<Caller[]> {
+/** Keys of administrators that are confined: to the service that the request is about, to where it is, and to other places. */
+async function scopedCallers(place: Place): Promise<Caller[]> {
+  const { server, token, workspaceId } = place
   const { body } = await call<{ service: { id: string } }>(`${server.url}/v1/services`, {
     json: { type: 'web_service', name: 'scope' },
     token,
   })
   const other = body.service.id
+  const [here, elsewhere] = [addEnvironment(server, { workspaceId }), addEnvironment(server, { workspaceId })]
   const key = await makeKey(server, 'admin', token)
-  const confined = permissionNames.filter((name) => !workspaceWide.has(name))
-  const scopedTo = (serviceId: string): CallOptions => {
-    server.db.query('UPDATE api_keys SET scope = ? WHERE id = ?').run(JSON.stringify([serviceId]), key.id)
+  const scopedTo = (id: string): CallOptions => {
+    server.db.query('UPDATE api_keys SET scope = ? WHERE id = ?').run(JSON.stringify([id]), key.id)
     return { token: key.secret }
+  }
+  const ofServices = permissionNames.filter((name) => !workspaceWide.has(name))
+  const ofEnvironments: Permission[] = [...ofServices, 'services.create']
+  const within = (held: readonly Permission[], isOut: (id: OperationId) => boolean) => (id: OperationId) =>
+    allowedToKey(id, held) === 'let in' && isOut(id) ? 404 : allowedToKey(id, held)
+  const inPlace = (held: readonly Permission[], isOut: (id: OperationId) => boolean) => (id: OperationId) =>
+    allowedToKey(id, held) === 'let in' && expected[id].isWayOut ? 403 : within(held, isOut)(id)
+  const never = () => false
+  const inEnvironment = (ids: PathIds, scopedId: string): CallOptions => {
+    if (ids.serviceId !== undefined) putInto(server, ids.serviceId, ids.environmentId ?? here.environmentId)
+    return scopedTo(scopedId)
   }
   return [
     {
       name: 'an administrator confined to the service',
       credentials: ({ serviceId }) => scopedTo(serviceId ?? other),
-      verdict: (id) => (allowedToKey(id, confined) === 'let in' && expected[id].isElsewhere ? 404 : allowedToKey(id, confined)),
+      verdict: inPlace(ofServices, (id) => expected[id].isElsewhere === true && !namedBy(id).includes('serviceId')),
+    },
+    { name: 'an administrator confined to another service', credentials: () => scopedTo(other), verdict: within(ofServices, isOfService) },
+    {
+      name: "an administrator confined to the service's environment",
+      credentials: (ids) => inEnvironment(ids, ids.environmentId ?? here.environmentId),
+      verdict: inPlace(ofEnvironments, (id) => expected[id].isElsewhere === true && !namedBy(id).includes('environmentId')),
     },
     {
-      name: 'an administrator confined to another service',
-      credentials: () => scopedTo(other),
-      verdict: (id) => (allowedToKey(id, confined) === 'let in' && isOfService(id) ? 404 : allowedToKey(id, confined)),
+      name: 'an administrator confined to another environment',
+      credentials: (ids) => inEnvironment(ids, elsewhere.environmentId),
+      verdict: within(ofEnvironments, isOfService),
+    },
+    {
+      name: 'an administrator confined to the project of its environment',
+      credentials: (ids) => inEnvironment(ids, ids.projectId ?? here.projectId),
+      verdict: inPlace(ofEnvironments, never),
+    },
+    {
+      name: 'an administrator confined to another project',
+      credentials: (ids) => inEnvironment(ids, elsewhere.projectId),
+      verdict: within(ofEnvironments, isOfService),
     },
   ]
 }

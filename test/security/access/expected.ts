@@ -14,6 +14,8 @@ export interface Expected {
   isFilter?: true
   /** About a project or environment in which the confined caller has no service: to them it is not there. */
   isElsewhere?: true
+  /** Takes things out of every environment, where whoever is confined to environments has no business. */
+  isWayOut?: true
   /** For a key that is let in, where that is another. */
   withKey?: number
   /** Things that the query or body names, beside those of the path. */
@@ -129,6 +131,7 @@ export const expected: Record<OperationId, Expected> = {
   }),
   removeEnvironmentResources: entry('services.update', 204, {
     isElsewhere: true,
+    isWayOut: true,
     uses: ['serviceId'],
     query: ({ serviceId }) => `?resourceIds=${serviceId}`,
   }),

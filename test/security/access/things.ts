@@ -8,6 +8,7 @@ import { newId } from '../../../server/platform/id.ts'
 import type { PathIds } from '../../conformance/requests.ts'
 import { addPerson, addRole, beginSession } from '../../support/access.ts'
 import { call } from '../../support/client.ts'
+import { putInto } from '../../support/environments.ts'
 import type { TestServer } from '../../support/server.ts'
 
 /** Somebody's workspace, with a key that may do everything in it. */
@@ -15,6 +16,10 @@ export interface Place {
   server: TestServer
   workspaceId: string
   token: string
+  /** Where services are put. */
+  environmentId?: string | null
+  /** Whether environments that are made are protected. */
+  isProtected?: true
   /** Who asks, where things are a person's own. */
   userId?: string
 }
@@ -42,17 +47,19 @@ async function create(place: Place, path: string, json: unknown, method = 'POST'
   return body
 }
 
-const makeService = async (place: Place, changes: Record<string, unknown> = {}): Promise<string> => {
+const makeService = async (place: Place, made: Made, changes: Record<string, unknown> = {}): Promise<string> => {
   const { service } = await create(place, '/v1/services', { type: 'web_service', name: nextName(), ...changes })
-  return (service as { id: string }).id
+  const { id } = service as { id: string }
+  putInto(place.server, id, made.environmentId ?? place.environmentId ?? null)
+  return id
 }
 
 /** How each is made, by the name of the parameter that holds its id. Services come first: most others are of one. */
 const makers: Record<string, Maker> = {
   ownerId: ({ workspaceId }) => workspaceId,
   workspaceId: ({ workspaceId }) => workspaceId,
-  cronJobId: (place) => makeService(place, { type: 'cron_job', serviceDetails: { schedule: '@yearly', runtime: 'node' } }),
-  serviceId: (place) => makeService(place),
+  cronJobId: (place, made) => makeService(place, made, { type: 'cron_job', serviceDetails: { schedule: '@yearly', runtime: 'node' } }),
+  serviceId: (place, made) => makeService(place, made),
   deployId({ server: { db } }, { serviceId = '' }) {
     const id = newId('deploy')
     insertDeploy(db, {
@@ -98,8 +105,11 @@ const makers: Record<string, Maker> = {
     return String((await create(place, '/v1/projects', { name: nextName() })).id)
   },
   async environmentId(place, { projectId }) {
-    return String((await create(place, '/v1/environments', { name: nextName(), projectId })).id)
+    const protectedStatus = place.isProtected ? 'protected' : 'unprotected'
+    return String((await create(place, '/v1/environments', { name: nextName(), projectId, protectedStatus })).id)
   },
+  /** A service of another environment than the one named. */
+  foreignId: (place) => makeService(place, {}),
   async domainId(place, { serviceId = '' }) {
     const body = await create(place, `/v1/services/${serviceId}/custom-domains`, { name: `${nextName()}.example.com` })
     return (body as unknown as [{ id: string }])[0].id
@@ -130,6 +140,18 @@ const makers: Record<string, Maker> = {
       ...validity,
     })
     return host
+  },
+  twoInstances({ server: { db } }, { serviceId = '' }) {
+    db.query('UPDATE services SET num_instances = 2 WHERE id = ?').run(serviceId)
+    return serviceId
+  },
+  /** A service that a disk can be given to, whose own service was deleted. */
+  async otherForKept(place, { serviceId = '', diskId = '' }) {
+    const other = await makeService({ ...place, environmentId: null }, {})
+    const kept = 'deleted_at = 1, kept_until = 9e12, kept_environment_id = (SELECT environment_id FROM services WHERE id = service_id)'
+    place.server.db.query(`UPDATE disks SET ${kept} WHERE id = ?`).run(diskId)
+    place.server.db.query('DELETE FROM services WHERE id = ?').run(serviceId)
+    return other
   },
   emptyRole: (place) => addRole(place, []),
   memberId: (place) => addPerson(place, addRole(place, [])),
