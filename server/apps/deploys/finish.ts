@@ -13,7 +13,7 @@ export interface Ending {
   reason?: string
 }
 
-/** Writes a deploy's end down. The only place where one ends; belongs in the transaction of what ended it. */
+/** Writes a deploy's end down. The only place where one ends; belongs in the transaction of what ended it. One that is taken back ends twice. */
 export function endDeploy(
   context: Pick<AppContext, 'db' | 'now'>,
   { deploy, owner }: { deploy: StoredDeploy; owner: Pick<Owner, 'id' | 'workspaceId'> },
@@ -21,10 +21,29 @@ export function endDeploy(
 ): void {
   const now = context.now()
   const { status, reason } = ending
+  endStage(context, { deploy: deployById(context.db, deploy.id) ?? deploy, owner }, status)
   forgetStepEnds(context.db, deploy.id)
   updateDeploy(context.db, deploy.id, { status, finishedAt: now, ...(reason === undefined ? {} : { reason }) }, now)
   const details = { deployId: deploy.id, status, ...(reason === undefined ? {} : { reason }) }
   recordEvent(context.db, { owner, type: 'deploy_ended', details, now })
+}
+
+type Stage = Pick<StoredDeploy, 'id' | 'status' | 'releaseId'>
+
+/** What a deploy has begun and not ended, by the event that tells its end. */
+export function openStageOf({ status, releaseId }: Omit<Stage, 'id'>): 'build_ended' | 'pre_deploy_ended' | undefined {
+  if (status === 'build_in_progress' && releaseId === null) return 'build_ended'
+  return status === 'pre_deploy_in_progress' ? 'pre_deploy_ended' : undefined
+}
+
+/** Tells the end of what a deploy had begun; belongs in the transaction after which it is no longer under way. */
+export function endStage(
+  { db, now }: Pick<AppContext, 'db' | 'now'>,
+  { deploy, owner }: { deploy: Stage; owner: Pick<Owner, 'id' | 'workspaceId'> },
+  status: 'succeeded' | Ending['status'],
+): void {
+  const type = openStageOf(deploy)
+  if (type !== undefined) recordEvent(db, { owner, type, details: { deployId: deploy.id, status }, now: now() })
 }
 
 /** Reports the end, clears up after the deploy and has the next one begin. Repeatable. */

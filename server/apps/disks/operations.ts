@@ -11,6 +11,7 @@ import type { AppContext } from '../context.ts'
 import { requireService } from '../services/require.ts'
 import { placeOf, type StoredService, serviceById } from '../services/store.ts'
 import { refuseBadPath, refuseBadSize } from './checks.ts'
+import { recordDiskEvent } from './events.ts'
 import { requestSnapshot } from './request-snapshot.ts'
 import { findSnapshot, type StoredSnapshot, updateSnapshot } from './snapshot-store.ts'
 import { diskById, diskOfService, findDisk, insertDisk, type StoredDisk, updateDisk } from './store.ts'
@@ -99,7 +100,11 @@ export function changeDisk(context: AppContext, viewer: Viewer, { disk, patch }:
       }
     : {}
   const grown = isGrowing ? { growToGb: sizeGB, status: 'resizing' as const } : {}
-  withinQuotas(context, disk.workspaceId, () => updateDisk(context.db, disk.id, { name, mountPath, ...grown, ...taken }, context.now()))
+  withinQuotas(context, disk.workspaceId, () => {
+    updateDisk(context.db, disk.id, { name, mountPath, ...grown, ...taken }, context.now())
+    if (name !== disk.name || mountPath !== disk.mountPath)
+      recordDiskEvent(context, { ...disk, name }, 'disk_updated', { fromName: disk.name, mountPath, fromMountPath: disk.mountPath })
+  })
   context.work.poke('disk', disk.id)
   context.work.poke('service', serviceId)
   return stored(context, disk.id)

@@ -19,7 +19,9 @@ const STEADY_MS = 60 * 60 * 1000
 export function recordEvent(db: Database, { owner, type, details = {}, now }: NewEvent): void {
   db.query(
     `INSERT INTO events (id, workspace_id, service_id, service_name, environment_id, type, details, created_at)
-     VALUES ($id, $workspaceId, $serviceId, (SELECT name FROM services WHERE id = $serviceId),
+     VALUES ($id, $workspaceId, $serviceId,
+       coalesce((SELECT name FROM services WHERE id = $serviceId),
+         (SELECT service_name FROM events WHERE service_id = $serviceId ORDER BY seq DESC LIMIT 1)),
        (SELECT environment_id FROM services WHERE id = $serviceId), $type, $details,
        max($now, coalesce((SELECT created_at FROM events WHERE seq = (SELECT max(seq) FROM events) AND created_at < $now + $steadyMs), 0)))`,
   ).run({

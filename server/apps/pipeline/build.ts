@@ -4,6 +4,7 @@ import type { BuildSettings, BuiltRelease, RunnableStep, StepExit } from '../../
 import { newId } from '../../platform/id.ts'
 import type { AppContext } from '../context.ts'
 import { deployLogWritten, deployOutputName, writeDeployLines } from '../deploys/deploy-log.ts'
+import { endStage } from '../deploys/finish.ts'
 import { insertRelease } from '../deploys/release-store.ts'
 import { type StoredDeploy, updateDeploy } from '../deploys/store.ts'
 import { baseEnv, ownerOf } from '../launch/launch.ts'
@@ -116,6 +117,7 @@ function saveRelease({ context, service, deploy, secrets }: BuildJob, built: Bui
   context.db.transaction(() => {
     // Rules at the edge are in force at once, those that were set during the build included.
     const { headers, routes } = serviceById(context.db, service.id)?.settings ?? service.settings
+    endStage(context, { deploy: { ...deploy, status: 'build_in_progress' }, owner: service }, 'succeeded')
     insertRelease(context, { ...release, settings: { ...service.settings, headers, routes } }, secrets)
     updateDeploy(context.db, deploy.id, { releaseId: release.id }, now)
     if (detectedRuntime !== service.detectedRuntime) updateService(context.db, service.id, { detectedRuntime }, now)

@@ -12,7 +12,7 @@ import { describeError } from '../../platform/server-log.ts'
 import { unlessAborted } from '../../platform/work/unless-aborted.ts'
 import type { AppContext } from '../context.ts'
 import { followDeployLog, writeDeployLog } from '../deploys/deploy-log.ts'
-import { type Ending, endDeploy, settleDeploy } from '../deploys/finish.ts'
+import { type Ending, endDeploy, endStage, settleDeploy } from '../deploys/finish.ts'
 import { deployById, type StoredDeploy, updateDeploy } from '../deploys/store.ts'
 import { strategyOf } from '../deploys/strategy.ts'
 import type { DiskOfInstance } from '../disks/workload.ts'
@@ -93,12 +93,11 @@ const hasPreDeploy = (context: AppContext, deploy: StoredDeploy): boolean =>
   deploy.trigger !== 'rollback' && preDeployCommandOf(context, deploy) !== ''
 
 const stages = {
-  build: { status: 'build_in_progress', failed: 'build_failed', started: 'build_started', ended: 'build_ended' },
+  build: { status: 'build_in_progress', failed: 'build_failed', started: 'build_started' },
   preDeploy: {
     status: 'pre_deploy_in_progress',
     failed: 'pre_deploy_failed',
     started: 'pre_deploy_started',
-    ended: 'pre_deploy_ended',
   },
 } as const
 
@@ -111,12 +110,10 @@ interface Attempt {
 
 async function attempt(context: AppContext, service: StoredService, { deploy, stage, run, signal }: Attempt): Promise<Ending | undefined> {
   // A build is begun anew after each interruption, and a pre-deploy command is gone on with.
-  if (deploy.status !== stage.status || stage === stages.build)
-    begin(context, service, { deploy, status: stage.status, event: stage.started })
-  const failure = await failureOf(context, { stage, run, signal })
-  const details = { deployId: deploy.id, status: failure?.status ?? 'succeeded' }
-  recordEvent(context.db, { owner: service, type: stage.ended, details, now: context.now() })
-  return failure
+  const isBegun = deploy.status === stage.status
+  if (!isBegun || stage === stages.build)
+    begin(context, service, { deploy, status: stage.status, event: isBegun ? undefined : stage.started })
+  return await failureOf(context, { stage, run, signal })
 }
 
 const beginUpdate: Step = async (context, service, { deploy }) => {
@@ -147,6 +144,7 @@ function begin(context: AppContext, service: StoredService, { deploy, status, ev
   const now = context.now()
   const details = { deployId: deploy.id }
   context.db.transaction(() => {
+    if (status !== deploy.status) endStage(context, { deploy, owner: service }, 'succeeded')
     const strategy = status === 'build_in_progress' ? {} : { strategy: strategyOf(context.db, service.id) }
     const started = status === 'update_in_progress' ? { updateStartedAt: now } : {}
     updateDeploy(context.db, deploy.id, { status, startedAt: deploy.startedAt ?? now, ...strategy, ...started }, now)

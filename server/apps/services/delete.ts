@@ -2,6 +2,7 @@ import { inOneChange } from '../../platform/db/change.ts'
 import { deleteSetsOf } from '../../runtime/workloads/set-store.ts'
 import { deleteWorkloadsOf } from '../../runtime/workloads/store.ts'
 import type { AppContext } from '../context.ts'
+import { recordEvent } from '../events/store.ts'
 import { ownerOf } from './owner.ts'
 import { markDeleted, removeServiceRow, type StoredService } from './store.ts'
 
@@ -9,6 +10,7 @@ export function deleteService(context: AppContext, service: StoredService): void
   const owner = ownerOf(service)
   inOneChange(context.db, () => {
     markDeleted(context.db, owner.id, context.now())
+    recordEvent(context.db, { owner, type: 'service_deleted', now: context.now() })
     for (const { release } of context.belongings) release?.(context, owner)
     context.work.poke('service', owner.id)
   })

@@ -1,6 +1,5 @@
 import { type DiskCreate, defaultSizeGb } from '../../../../shared/disk.ts'
 import { AppError, invalidValue } from '../../../../shared/error.ts'
-import { planNames } from '../../../../shared/plan.ts'
 import type { ServiceCreate, ServicePatch } from '../../../../shared/service.ts'
 import { defaultControls, type ServiceControls } from '../../../../shared/service-controls.ts'
 import { detailsIn } from '../../../../shared/service-details.ts'
@@ -26,6 +25,7 @@ import { limitSpace } from '../space-limit.ts'
 import { isNameTaken, type StoredService, updateService } from '../store.ts'
 import { untilRouted } from '../until-routed.ts'
 import { refuseUserNamespaces } from '../user-namespaces.ts'
+import { recordChanges } from './changes.ts'
 
 export function createService(
   context: AppContext,
@@ -63,6 +63,7 @@ export function createService(
       createdAt: now,
     }
     insertService(context.db, row, (slug) => hostOf(context, slug) === publicHost)
+    recordEvent(context.db, { owner: row, type: 'service_created', details: { type: row.type }, now })
     replaceEnv(context, id, envVars)
     replaceSecretFiles(context, id, secretFiles)
     const made = requireService(context, { workspaceId, scope: undefined }, id)
@@ -108,10 +109,7 @@ export async function patchService(
   const apply = () => {
     refuseTakenName(context, service.workspaceId, { name, exceptId: service.id })
     updateService(context.db, service.id, { name, settings, controls, labels }, now)
-    if (settings.plan !== service.settings.plan) {
-      const details = { from: service.settings.plan, to: settings.plan, direction: directionOf(service.settings.plan, settings.plan) }
-      recordEvent(context.db, { owner: service, type: 'plan_changed', details, now })
-    }
+    recordChanges(context.db, service, { settings, controls, now })
     if (numInstances !== service.numInstances) resize(context, service, numInstances)
     move()
   }
@@ -202,6 +200,3 @@ function requireSchedule({ cron: { schedule } }: ServiceControls): void {
   if (schedule !== '') return
   throw invalidValue('/serviceDetails/schedule', 'A cron job needs a schedule, such as 0 3 * * * for every night at three.')
 }
-
-const directionOf = (from: StoredService['settings']['plan'], to: StoredService['settings']['plan']): 'up' | 'down' =>
-  planNames.indexOf(to) > planNames.indexOf(from) ? 'up' : 'down'

@@ -8,6 +8,7 @@ import { allWorkloads } from '../../../../server/runtime/workloads/store.ts'
 import type { FakeWorld } from '../../../support/fake-world.ts'
 import type { MadeService } from './made-service.ts'
 import { lasting } from './programs.ts'
+import { expectToldOnce } from './told.ts'
 
 /** Past the longest pause between two starts. */
 const REST_MS = 65_000
@@ -27,6 +28,11 @@ export async function expectGoodEnd(world: FakeWorld, services: readonly MadeSer
     expect(ended, `${told}, ${service.name}: ${ended?.reason}`).toMatchObject({ status: 'live' })
   }
   await expectRemoved(world, services, told)
+  expectToldOnce(
+    world,
+    services.map(({ id }) => id),
+    told,
+  )
 }
 
 function repair({ machine, ingress }: FakeWorld): void {

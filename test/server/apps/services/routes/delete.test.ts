@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { servicePathsOf } from '../../../../../server/platform/paths.ts'
+import type { Event } from '../../../../../shared/event.ts'
 import { packApp, upload } from '../../../../support/apps.ts'
 import { call } from '../../../../support/client.ts'
 import { type Platform, startPlatform } from '../../../../support/platform.ts'
@@ -17,10 +18,10 @@ const neverUp = { 'server.js': 'setInterval(() => {}, 1000)' }
 const longBuild = { 'package.json': JSON.stringify({ name: 'long', scripts: { build: 'sleep 60', start: 'node server.js' } }) }
 const deletion = (service: TestService) => service.ask('', { method: 'DELETE' })
 
-/** Whatever of a service is left anywhere, as lines for people. */
+/** Whatever of a service is left anywhere, as lines for people. Its events stay on purpose. */
 async function leftOf({ id, name }: TestService): Promise<string[]> {
   const { db, engine, paths, logStore } = platform.context
-  const rows = ['deploys', 'instances', 'events', 'sources', 'releases', 'env_vars', 'secret_files'].flatMap((table) => {
+  const rows = ['deploys', 'instances', 'sources', 'releases', 'env_vars', 'secret_files'].flatMap((table) => {
     const found = db.query<{ count: number }, [string]>(`SELECT count(*) AS count FROM ${table} WHERE service_id = ?`).get(id)
     return found?.count ? [`${found.count} rows in ${table}`] : []
   })
@@ -138,4 +139,25 @@ test('a service that is suspended during an upload keeps the source and deploys 
   expect(status).toBe(201)
   expect(body.deployId).toBeUndefined()
   expect((await service.ask<unknown[]>('/deploys')).body).toEqual([])
+})
+
+test('the events of a deleted service are still told, with its name, and only to those who see the whole workspace', async () => {
+  const service = await makeService(platform, { name: 'remembered' })
+  await deletion(service)
+  await isGone(service)
+  const listed = await call<{ event: Event }[]>(`${platform.url}/v1/events?serviceId=${service.id}`, { token: platform.adminToken })
+  expect(listed.body.map(({ event }) => event)).toMatchObject([
+    { type: 'service_deleted', serviceId: service.id, serviceName: 'remembered' },
+    { type: 'service_created', serviceId: service.id, serviceName: 'remembered', details: { type: 'web_service' } },
+  ])
+  const other = await makeService(platform, { name: 'confined-to' })
+  const scope = { serviceIds: [other.id] }
+  const { body: key } = await call<{ secret: string }>(`${platform.url}/v1/api-keys`, {
+    json: { name: 'confined', role: 'viewer', scope },
+    token: platform.adminToken,
+  })
+  const ask = (path: string) => call<{ event: Event }[]>(`${platform.url}/v1/events${path}`, { token: key.secret })
+  expect((await ask(`?serviceId=${service.id}`)).status).toBe(404)
+  expect((await ask(`/${listed.body[0]?.event.id}`)).status).toBe(404)
+  expect((await ask('')).body.map(({ event }) => event.serviceName)).toEqual(['confined-to'])
 })
