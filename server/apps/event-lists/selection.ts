@@ -2,9 +2,9 @@ import type { Database } from 'bun:sqlite'
 import { AppError } from '../../../shared/error.ts'
 import { type EventType, eventTypes, type WorkspaceEventQuery } from '../../../shared/event.ts'
 import type { Viewer } from '../../identity/scopes/protection.ts'
+import type { EventSelection } from '../events/list.ts'
 import { requireService } from '../services/require.ts'
 import { serviceIdsOf } from '../services/store.ts'
-import type { EventSelection } from './list.ts'
 
 type Wanted = Pick<WorkspaceEventQuery, 'type' | 'serviceId' | 'projectId' | 'environmentId'>
 

@@ -5,12 +5,12 @@ import type { Handlers } from '../../http/handlers/call.ts'
 import type { Viewer } from '../../identity/scopes/protection.ts'
 import { isWithin } from '../../identity/scopes/scope.ts'
 import type { AppContext } from '../context.ts'
+import { listEvents } from '../events/list.ts'
+import type { StoredEvent } from '../events/rows.ts'
+import { findEvent, presentEvent } from '../events/store.ts'
 import { requireService } from '../services/require.ts'
 import { placeOf } from '../services/store.ts'
-import { listEvents } from './list.ts'
-import type { StoredEvent } from './rows.ts'
 import { selectionFor } from './selection.ts'
-import { findEvent, presentEvent } from './store.ts'
 
 export const eventRoutes: Handlers<'listWorkspaceEvents' | 'listEvents' | 'getEvent', AppContext> = {
   listWorkspaceEvents: ({ actor, query }, { db }) => page(listEvents(db, selectionFor(db, actor, query), query)),
