@@ -20,6 +20,7 @@ import { readMachine } from '../../platform/machine.ts'
 import { createMailer } from '../../platform/mail/mailer.ts'
 import { mailSettingsOf } from '../../platform/mail/settings.ts'
 import { dialTcp } from '../../platform/network/dial.ts'
+import { systemLookup } from '../../platform/outgoing/resolve.ts'
 import { type Paths, pathsOf } from '../../platform/paths.ts'
 import { openSealer } from '../../platform/secrets/seal.ts'
 import { findSealed } from '../../platform/secrets/sealed-row.ts'
@@ -103,6 +104,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     ...kept,
     engine,
     dial: parts.dial ?? dialTcp,
+    lookup: parts.lookup ?? systemLookup,
     ...building,
     outputLogs: createOutputLogs({ outputs: engine.output, collector, store: kept.logStore, rate: DEFAULT_LOG_RATE, onError }),
     traffic: telemetry.traffic,

@@ -23,10 +23,12 @@ export interface SendOptions extends OutgoingPolicy {
   signal?: AbortSignal | undefined
   timeoutMs?: number
   maxAnswerBytes?: number
+  /** What becomes of a longer answer: an error, unless it is to be cut there and its connection ended. */
+  longAnswer?: 'cut'
   lookup?: Lookup
 }
 
-/** Sends a request and reads the whole answer; redirects are answers. @throws OutgoingProblem, or the signal's reason when it aborts. */
+/** Sends a request and reads the answer, the whole of it unless it is to be cut; redirects are answers. @throws OutgoingProblem, or the signal's reason when it aborts. */
 export async function sendOutgoing(request: OutgoingRequest, options: SendOptions): Promise<Response> {
   const { url } = request
   const host = hostOf(url)
@@ -36,7 +38,7 @@ export async function sendOutgoing(request: OutgoingRequest, options: SendOption
   try {
     const addresses = await resolveReachable(host, options, { lookup: options.lookup ?? systemLookup, signal })
     const response = await connectToOne(addresses.slice(0, MAX_ADDRESSES_TRIED), request, signal)
-    return await readWhole(response, host, options.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES)
+    return await readAnswer(response, host, options)
   } catch (cause) {
     options.signal?.throwIfAborted()
     if (timeout.aborted) throw new OutgoingProblem('late', `${host} gave no answer in time.`, { cause })
@@ -91,14 +93,21 @@ const isUnconnected = (error: unknown): boolean => error instanceof Error && 'co
 
 const bodylessStatuses: ReadonlySet<number> = new Set([101, 204, 205, 304])
 
-async function readWhole(response: Response, host: string, maxBytes: number): Promise<Response> {
+async function readAnswer(
+  response: Response,
+  host: string,
+  { maxAnswerBytes = DEFAULT_MAX_ANSWER_BYTES, longAnswer }: SendOptions,
+): Promise<Response> {
   const chunks: Uint8Array[] = []
   let sizeBytes = 0
   for await (const chunk of response.body ?? []) {
     sizeBytes += chunk.byteLength
-    if (sizeBytes > maxBytes) throw new OutgoingProblem('oversized', `${host} answered with more than ${maxBytes} bytes.`)
     chunks.push(chunk)
+    if (sizeBytes <= maxAnswerBytes) continue
+    if (longAnswer === undefined) throw new OutgoingProblem('oversized', `${host} answered with more than ${maxAnswerBytes} bytes.`)
+    break
   }
   const { status, headers } = response
-  return new Response(bodylessStatuses.has(status) ? null : Buffer.concat(chunks), { status, headers })
+  const body = Buffer.concat(chunks, Math.min(sizeBytes, maxAnswerBytes))
+  return new Response(bodylessStatuses.has(status) ? null : body, { status, headers })
 }
