@@ -64,7 +64,7 @@ function seqOf(db: Database, id: string): { seq: number; isThere: boolean } {
 }
 
 /** The smallest `seq` that no event from before this time (ms since 1970) has. Times ascend with it, so halving finds the place. */
-function firstSeqAt(db: Database, at: number): number {
+export function firstSeqAt(db: Database, at: number): number {
   const from = db.query<{ seq: number; at: number }, [number]>(
     'SELECT seq, created_at AS at FROM events WHERE seq >= ? ORDER BY seq LIMIT 1',
   )

@@ -3,6 +3,7 @@ import type { Event, EventType } from '../../../shared/event.ts'
 import { newId } from '../../platform/id.ts'
 import { lowestNeeded } from './readers.ts'
 import { events, type StoredEvent } from './rows.ts'
+import { tellOfEvent } from './wake.ts'
 
 export interface NewEvent {
   /** A service, or only a workspace for what is of none. */
@@ -33,6 +34,7 @@ export function recordEvent(db: Database, { owner, type, details = {}, now }: Ne
     now,
     steadyMs: STEADY_MS,
   })
+  tellOfEvent(db, owner.workspaceId)
 }
 
 /** Forgets events of these types beyond the newest `count` of a service, for what happens again and again. */

@@ -1,0 +1,21 @@
+import type { Database } from 'bun:sqlite'
+import { afterChange } from '../../platform/db/change.ts'
+
+type Listener = (workspaceId: string) => void
+
+const listeners = new WeakMap<Database, Set<Listener>>()
+
+/** Calls when something has happened in a workspace, so that nobody has to look for it again and again. Returns what ends that. */
+export function onEvents(db: Database, listener: Listener): () => void {
+  const ours = listeners.get(db) ?? new Set()
+  listeners.set(db, ours.add(listener))
+  return () => ours.delete(listener)
+}
+
+/** Tells listeners of an event, once the change that it belongs to is made. */
+export function tellOfEvent(db: Database, workspaceId: string): void {
+  const ours = listeners.get(db) ?? []
+  afterChange(db, () => {
+    for (const listen of ours) listen(workspaceId)
+  })
+}
