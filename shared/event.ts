@@ -57,6 +57,7 @@ const ownEventTypes = [
   'certificate_removed',
   'shell_opened',
   'shell_closed',
+  'webhook_disabled',
 ] as const
 
 export const eventTypes = [...wellKnownEventTypes, ...ownEventTypes] as const

@@ -24,6 +24,7 @@ import { serviceSettingOperations } from './service-settings.ts'
 import { serviceOperations } from './services.ts'
 import { shellOperations } from './shells.ts'
 import { teamOperations } from './team.ts'
+import { webhookOperations } from './webhooks.ts'
 import { workspaceOperations } from './workspaces.ts'
 
 /** Source of every route, every entry of the OpenAPI document, every call of cpctl and the conformance and permission tests. */
@@ -41,6 +42,7 @@ export const operations = {
   ...serviceSettingOperations,
   ...edgeRuleOperations,
   ...notificationOperations,
+  ...webhookOperations,
   ...deployOperations,
   ...jobOperations,
   ...diskOperations,

@@ -13,6 +13,7 @@ import { makeDisk, makeDiskWithSnapshot } from './disks.ts'
 import { oauthCases } from './oauth.ts'
 import { projectCases } from './projects.ts'
 import { teamCases } from './team.ts'
+import { webhookCases } from './webhooks.ts'
 import type { World } from './world.ts'
 
 /** One request that is to succeed, and the status it is to succeed with. The administrator sends it unless it says otherwise. */
@@ -250,6 +251,7 @@ export const successCases: Record<OperationId, Prepare> = {
     return [send('PATCH', 200, path, {}), send('PATCH', 200, path, { notificationsToSend: 'failure', previewNotificationsEnabled: 'true' })]
   },
   ...projectCases,
+  ...webhookCases,
   listPostgres: ({ workspaceId }) => [get(`/v1/postgres?ownerId=${workspaceId}&name=db&includeReplicas=true&suspended=not_suspended`)],
   listKeyValue: ({ workspaceId }) => [get(`/v1/key-value?ownerId=${workspaceId}`)],
   listRedis: () => [get('/v1/redis?region=oregon,frankfurt')],

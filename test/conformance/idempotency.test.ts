@@ -47,6 +47,12 @@ const creations: Partial<Record<OperationId, () => Promise<Creation>>> = {
     other: { json: { name: 'twice' } },
     count: () => countOf('/v1/api-keys'),
   }),
+  createWebhook: async () => ({
+    path: '/v1/webhooks',
+    first: { json: { name: 'once', url: 'https://example.com/hooks' } },
+    other: { json: { name: 'twice', url: 'https://example.com/hooks' } },
+    count: () => countOf('/v1/webhooks?limit=100'),
+  }),
   createRole: async () => ({
     path: '/v1/roles',
     first: { json: { name: `once ${crypto.randomUUID()}`, permissions: ['services.read'] } },

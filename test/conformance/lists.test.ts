@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { recordEvent } from '../../server/apps/events/store.ts'
+import { insertDelivery } from '../../server/apps/webhooks/delivery-store.ts'
 import { putIdentity } from '../../server/identity/oauth/identity-store.ts'
 import { type ProviderId, providerIds } from '../../shared/oauth.ts'
 import { type OperationId, operationIds, operationOf } from '../../shared/operations/all.ts'
@@ -14,6 +15,7 @@ let server: TestServer
 let member: Tenant
 let serviceId: string
 let cronJobId: string
+let webhookId: string
 const MANY = 105
 
 beforeAll(async () => {
@@ -42,6 +44,7 @@ beforeAll(async () => {
   for (const count of [2, 3, 4, 5, 6])
     await call(`${server.url}/v1/services/${serviceId}/scale`, { json: { numInstances: count }, token: server.adminToken })
   addDeploys(6)
+  await addWebhooks(5)
   cronJobId = await createService(server, { name: 'cron', type: 'cron_job', serviceDetails: { schedule: '@daily' } })
   addJobs(serviceId, { kind: 'one_off', count: 6 })
   addJobs(cronJobId, { kind: 'cron', count: 6 })
@@ -91,6 +94,33 @@ function addJobs(ofService: string, { kind, count }: { kind: 'one_off' | 'cron';
     const at = Date.parse('2026-01-01T00:00:00Z') + index * 60_000
     const letter = kind === 'cron' ? 'c' : 'j'
     insert.run(`job-000000000000000000${letter}${index}`, ofService, kind, index % 2 === 0 ? 'failed' : 'succeeded', at, at, at + 30_000)
+  }
+}
+
+/** Webhooks, of which the last has been tried as its queue would have. */
+async function addWebhooks(count: number): Promise<void> {
+  for (let index = 0; index < count; index++) {
+    const json = { name: `hook-${index}`, url: 'https://example.com/hooks', enabled: false }
+    const { status, body } = await call<{ id: string }>(`${server.url}/v1/webhooks`, { json, token: server.adminToken })
+    expect(status).toBe(201)
+    webhookId = body.id
+  }
+  for (let index = 0; index < count; index++) {
+    insertDelivery(server.db, {
+      id: `whd-0000000000000000000${index}`,
+      webhookId,
+      eventId: 'evt-00000000000000000000',
+      eventType: 'deploy_ended',
+      url: 'https://example.com/hooks',
+      body: '{}',
+      attempt: index + 1,
+      // Several at a time, so that pages have to go by more than the time.
+      sentAt: Date.parse('2026-01-01T00:00:00Z') + Math.floor(index / 2),
+      durationMs: 1,
+      statusCode: 500,
+      responseBody: '',
+      error: 'It answered 500; only 2xx takes the event.',
+    })
   }
 }
 
@@ -151,6 +181,8 @@ const lists: Partial<Record<OperationId, List>> = {
   listDisks: { path: () => '/v1/disks', count: 5 },
   listProjects: { path: () => '/v1/projects', count: 5 },
   listEnvironments: { path: () => '/v1/environments', count: 6 },
+  listWebhooks: { path: () => '/v1/webhooks', count: 5 },
+  listWebhookEvents: { path: () => `/v1/webhooks/${webhookId}/events`, count: 5 },
   listEnvVars: { path: () => `/v1/services/${serviceId}/env-vars`, count: MANY },
   listCustomDomains: { path: () => `/v1/services/${serviceId}/custom-domains`, count: 5 },
   listHeaders: { path: () => `/v1/services/${serviceId}/headers`, count: 25 },
@@ -307,6 +339,7 @@ describe('filters', () => {
       [`/v1/services/${serviceId}/deploys?status=done`, '/status/0'],
       [`/v1/services/${serviceId}/deploys?finishedBefore=2026-13-01T00:00:00Z`, '/finishedBefore'],
       [`/v1/services/${serviceId}/events?startTime=2026-13-01T00:00:00Z`, '/startTime'],
+      [`/v1/webhooks/${webhookId}/events?sentAfter=yesterday`, '/sentAfter'],
       ['/v1/logs?startTime=2026-13-01T00:00:00Z', '/startTime'],
       ['/v1/logs?direction=sideways', '/direction'],
       ['/v1/logs?type=secret', '/type/0'],

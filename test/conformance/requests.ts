@@ -21,6 +21,7 @@ const unknownIds: PathIds = {
   diskId: 'dsk-00000000000000000000',
   projectId: 'prj-00000000000000000000',
   environmentId: 'evm-00000000000000000000',
+  webhookId: 'whk-00000000000000000000',
   snapshotKey: 'snp-00000000000000000000',
 }
 

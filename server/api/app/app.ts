@@ -12,6 +12,7 @@ import { edgeRuleRoutes } from '../../apps/services/routes/edge-rule-routes.ts'
 import { serviceRoutes } from '../../apps/services/routes/routes.ts'
 import { settingRoutes } from '../../apps/services/routes/settings-routes.ts'
 import { createShellRoutes } from '../../apps/shells/routes.ts'
+import { webhookRoutes } from '../../apps/webhooks/routes.ts'
 import { certificateRoutes } from '../../edge/certificates/routes.ts'
 import { domainRoutes } from '../../edge/domains/routes.ts'
 import { createCorsRules } from '../../http/access/cors.ts'
@@ -185,6 +186,7 @@ function handlersOf(context: ApiContext): Handlers<OperationId, ApiContext> {
     ...settingRoutes,
     ...edgeRuleRoutes,
     ...notificationRoutes,
+    ...webhookRoutes,
     ...deployRoutes,
     ...jobRoutes,
     ...cronJobRoutes,

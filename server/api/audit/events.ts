@@ -13,6 +13,7 @@ import {
   roleNow,
   secretFilesNow,
   serviceNow,
+  webhookNow,
   workspaceNow,
 } from './snapshots.ts'
 
@@ -23,6 +24,7 @@ const ofProject = { target: ({ params }: { params: { projectId: string } }) => p
 const ofEnvironment = { target: ({ params }: { params: { environmentId: string } }) => params.environmentId, read: environmentNow }
 const ofRole = { target: ({ params }: { params: { roleId: string } }) => params.roleId, read: roleNow }
 const ofMember = { target: ({ params }: { params: { memberId: string } }) => params.memberId, read: memberNow }
+const ofWebhook = { target: ({ params }: { params: { webhookId: string } }) => params.webhookId, read: webhookNow }
 const ofWorkspace = { target: ({ params }: { params: { ownerId: string } }) => params.ownerId, read: workspaceNow }
 const made = { target: (_: unknown, reply: { id: string } | undefined) => reply?.id }
 
@@ -94,6 +96,13 @@ export const auditEvents: AuditEvents<ApiContext> = {
   replaceHeaders: { event: 'service.headers_replaced', ...ofService },
   replaceRoutes: { event: 'service.routes_replaced', ...ofService },
   updateNotificationOverrides: { event: 'notification_overrides.updated', ...service, read: overridesNow },
+
+  createWebhook: { event: 'webhook.created', ...made },
+  updateWebhook: { event: 'webhook.updated', ...ofWebhook },
+  deleteWebhook: { event: 'webhook.deleted', ...ofWebhook },
+  testWebhook: { event: 'webhook.tested', target: ({ params }) => params.webhookId },
+  rotateWebhookSecret: { event: 'webhook.secret_rotated', target: ({ params }) => params.webhookId },
+  resendWebhookEvents: { event: 'webhook.resent', target: ({ params }) => params.webhookId },
 
   uploadSource: { event: 'source.uploaded', ...service },
   createDeploy: { event: 'deploy.created', ...made },

@@ -6,6 +6,8 @@ import { findEnvironment, findProject } from '../../apps/projects/store.ts'
 import { findEnv, listEnv, listSecretFiles } from '../../apps/services/env-store.ts'
 import { presentService } from '../../apps/services/routes/present.ts'
 import { findService } from '../../apps/services/store.ts'
+import { presentWebhook } from '../../apps/webhooks/present.ts'
+import { findWebhook } from '../../apps/webhooks/store.ts'
 import { findDomain } from '../../edge/domains/store.ts'
 import type { Actor } from '../../http/handlers/call.ts'
 import { presentKeyDetails } from '../../identity/api-keys/present.ts'
@@ -81,6 +83,12 @@ export function domainNow({ actor, params }: Of<{ serviceId: string; domainId: s
 export function roleNow({ actor, params }: Of<{ roleId: string }>, { db }: ApiContext): Snapshot | undefined {
   const role = findRole(db, actor.workspaceId, params.roleId)
   return role && { ...presentRole(role) }
+}
+
+/** A webhook as callers see it: its secrets are not in it. */
+export function webhookNow({ actor, params }: Of<{ webhookId: string }>, { db, now }: ApiContext): Snapshot | undefined {
+  const webhook = findWebhook(db, actor.workspaceId, params.webhookId)
+  return webhook && { ...presentWebhook(webhook, now()) }
 }
 
 /** An API key of the caller's workspace as callers see it, without its secret. */

@@ -20,5 +20,6 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   Services: 'What is deployed and run',
   Shells: 'Terminals beside running instances',
   Team: 'Members of the workspace, and invites',
+  Webhooks: 'Events as signed requests to a URL',
   Workspaces: 'What services, members and keys belong to',
 }

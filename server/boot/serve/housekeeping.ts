@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { forgetEventsBefore } from '../../apps/events/store.ts'
+import { forgetOldAttempts } from '../../apps/webhooks/prune.ts'
 import { forgetOldKeys } from '../../http/answers/idempotency-store.ts'
 import { forgetSpentAnswers } from '../../identity/devices/session-store.ts'
 import { forgetOldInvites } from '../../identity/invites/store.ts'
@@ -30,6 +31,7 @@ async function clean(context: Context): Promise<void> {
   forgetOldKeys(db, now())
   forgetOldInvites(db, now())
   await forgetOldEvents(context)
+  await forgetOldAttempts(context)
   await tendStrays(context)
   const retention = { maxAgeDays: config.CP_LOG_RETENTION_DAYS, maxBytesPerService: config.CP_LOG_MAX_MB * MIB }
   await logStore.prune(retention, now())

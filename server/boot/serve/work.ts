@@ -1,11 +1,13 @@
 import type { Database } from 'bun:sqlite'
 import { unfinishedDeploys } from '../../apps/deploys/store.ts'
 import { createDiskWork } from '../../apps/disks/lifecycle/work.ts'
+import { onEvents } from '../../apps/events/wake.ts'
 import { reconcileService } from '../../apps/instances/reconcile.ts'
 import { watchHeld } from '../../apps/instances/wake-watch.ts'
 import { createJobWork } from '../../apps/jobs/work.ts'
 import { createDeployQueue } from '../../apps/pipeline/queue.ts'
 import { servicesToWatch } from '../../apps/services/store.ts'
+import { createWebhookWork } from '../../apps/webhooks/dispatch/work.ts'
 import type { AcmeSettings } from '../../edge/certificates/acme/settings.ts'
 import { createCertificates } from '../../edge/certificates/reconcile.ts'
 import { domainsToCheck } from '../../edge/domains/store.ts'
@@ -14,7 +16,7 @@ import { createWorkspaceWork } from '../../identity/workspaces/work.ts'
 import { afterChange } from '../../platform/db/change.ts'
 import { describeError } from '../../platform/server-log.ts'
 import { every } from '../../platform/work/clock.ts'
-import { createDriver } from '../../platform/work/driver.ts'
+import { createDriver, type Driver } from '../../platform/work/driver.ts'
 import { createLeases } from '../../platform/work/leases.ts'
 import { pokeBy } from '../../platform/work/poke.ts'
 import { createAwaitedWorkloads } from '../../runtime/workloads/awaited.ts'
@@ -53,6 +55,7 @@ export function createWork(
       deploys: onceStarted(() => queue.poke()),
       workspace: onceStarted((workspaceId: string) => workspaces.poke(workspaceId)),
       certificates: onceStarted(() => certificates.poke()),
+      webhooks: onceStarted((workspaceId: string) => webhooks.poke(workspaceId)),
     }),
     republishCertificates: () => certificates.republish(),
     keeper,
@@ -63,7 +66,11 @@ export function createWork(
     whenDeploysSettled: (serviceId) => queue.whenSettled(serviceId),
     start() {
       open()
-      const stopListening = [context.engine.onExit(keeper.poke), keeper.onChange(({ ownerId }) => work.poke('service', ownerId))]
+      const stopListening = [
+        onEvents(context.db, (workspaceId) => work.poke('webhooks', workspaceId)),
+        context.engine.onExit(keeper.poke),
+        keeper.onChange(({ ownerId }) => work.poke('service', ownerId)),
+      ]
       publishRoutes(context)
       pokeAll()
       watchHeld(context)
@@ -78,7 +85,9 @@ export function createWork(
       })
     },
     settled: async () =>
-      void (await Promise.all([driver, jobs, queue, keeper, certificates, domains, disks, workspaces].map((part) => part.settled()))),
+      void (await Promise.all(
+        [driver, jobs, queue, keeper, certificates, domains, disks, workspaces, webhooks].map((part) => part.settled()),
+      )),
   }
   const context: Context = { work, sets: keeper, ...base }
   const queue = createDeployQueue(context, context.stopping)
@@ -86,25 +95,30 @@ export function createWork(
   const domains = createDomainWatch(context)
   const disks = createDiskWork(context)
   const jobs = createJobWork(context)
-  const driver = createDriver({
-    run: (serviceId) => reconcileService(context, serviceId),
-    onError: (serviceId, error) => context.log.error('reconcile failed', { serviceId, ...describeError(error) }),
-    now: context.now,
-    after: context.after,
-    signal: context.stopping,
-  })
+  const webhooks = createWebhookWork(context)
+  const driver = createServiceDriver(context)
   const workspaces = createWorkspaceWork(context, workspaceContents(context))
 
   function pokeAll(): void {
     keeper.pokeAll()
     jobs.pokeAll()
     workspaces.pokeAll()
+    webhooks.pokeAll()
     for (const serviceId of servicesToWatch(context.db)) driver.poke(serviceId)
     for (const deploy of unfinishedDeploys(context.db)) driver.poke(deploy.serviceId)
   }
 
   return { context, work }
 }
+
+const createServiceDriver = (context: Context): Driver =>
+  createDriver({
+    run: (serviceId) => reconcileService(context, serviceId),
+    onError: (serviceId, error) => context.log.error('reconcile failed', { serviceId, ...describeError(error) }),
+    now: context.now,
+    after: context.after,
+    signal: context.stopping,
+  })
 
 /** The API may ask for work before the start has recovered what an earlier control plane left. */
 function createGate(db: Database) {

@@ -4,6 +4,7 @@ import { disksOfWorkspace } from '../../apps/disks/store.ts'
 import { forgetEventsOf } from '../../apps/events/store.ts'
 import { deleteService } from '../../apps/services/delete.ts'
 import { servicesOfWorkspace } from '../../apps/services/store.ts'
+import { removeWebhooksOf } from '../../apps/webhooks/prune.ts'
 import type { WorkspaceContents } from '../../identity/workspaces/contents.ts'
 
 /** A step holds up no request for long. */
@@ -26,4 +27,5 @@ export const workspaceContents = (context: AppContext): WorkspaceContents[] => [
     },
   },
   { remove: (workspaceId) => forgetEventsOf(context.db, workspaceId, EVENTS_PER_STEP) > 0 },
+  { remove: (workspaceId) => removeWebhooksOf(context, workspaceId) },
 ]

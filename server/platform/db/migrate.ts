@@ -20,6 +20,7 @@ import sets from './migrations/0016_sets.sql' with { type: 'text' }
 import projects from './migrations/0017_projects.sql' with { type: 'text' }
 import events from './migrations/0018_events.sql' with { type: 'text' }
 import keptDisks from './migrations/0019_kept_disks.sql' with { type: 'text' }
+import webhooks from './migrations/0020_webhooks.sql' with { type: 'text' }
 
 /** Numbered, immutable SQL, embedded as text: the package's own folder loader finds no folder in a compiled executable. */
 const migrations: Migration[] = [
@@ -42,6 +43,7 @@ const migrations: Migration[] = [
   { version: 17, up: [projects], down: '' },
   { version: 18, up: [events], down: '' },
   { version: 19, up: [keptDisks], down: '' },
+  { version: 20, up: [webhooks], down: '' },
 ]
 
 /** Brings the database to this executable's version. @throws AppError `unavailable` when a newer executable wrote it. */

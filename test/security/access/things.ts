@@ -153,6 +153,10 @@ const makers: Record<string, Maker> = {
     place.server.db.query('DELETE FROM services WHERE id = ?').run(serviceId)
     return other
   },
+  webhookId: async (place) => {
+    const { id } = await create(place, '/v1/webhooks', { name: nextName(), url: 'https://hooks.invalid/', enabled: false })
+    return String(id)
+  },
   emptyRole: (place) => addRole(place, []),
   memberId: (place) => addPerson(place, addRole(place, [])),
   async inviteId(place) {
