@@ -37,6 +37,10 @@ export const Unsupported = (...neutral: unknown[]) =>
 
 /** JSON pointers of the unsupported fields of `schema` that hold more than their neutral value in `value`. */
 export function unsupportedFields(schema: TSchema, value: unknown, path = ''): string[] {
+  if (Array.isArray(value) && isRecord(schema.items)) {
+    const item = schema.items as TSchema
+    return value.flatMap((one, index) => unsupportedFields(item, one, `${path}/${index}`))
+  }
   if (!isRecord(value) || !isRecord(schema.properties)) return []
   const properties = schema.properties as Record<string, TSchema>
   return Object.entries(value).flatMap(([key, held]) => {

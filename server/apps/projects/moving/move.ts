@@ -1,4 +1,5 @@
 import { AppError } from '../../../../shared/error.ts'
+import { isId } from '../../../../shared/id.ts'
 import type { Actor } from '../../../http/handlers/call.ts'
 import { requireProtectedRight, type Viewer } from '../../../identity/scopes/protection.ts'
 import { isEnvironmentWithin, isWithin } from '../../../identity/scopes/scope.ts'
@@ -24,7 +25,10 @@ export function seenResource({ db }: Pick<AppContext, 'db'>, { workspaceId, scop
 export function requireResource(context: Pick<AppContext, 'db'>, viewer: Viewer, id: string): PlacedResource {
   const resource = seenResource(context, viewer, id)
   if (resource === undefined)
-    throw new AppError('not_found', `There is no service ${id} in this workspace. GET /v1/services lists those there are.`)
+    throw new AppError(
+      'not_found',
+      `There is no service ${id} in this workspace. GET /v1/services lists those there are.${isId('disk', id) ? ' A disk is where its service is.' : ''}`,
+    )
   return resource
 }
 

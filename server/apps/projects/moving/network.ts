@@ -1,44 +1,55 @@
 import type { Database } from 'bun:sqlite'
 import { typesWith } from '../../../../shared/service-type.ts'
-import { slugify } from '../../../../shared/slug.ts'
 import { sqlList } from '../../../platform/db/sql-list.ts'
+import { linksOf } from '../../private-network/links.ts'
+import { networkName } from '../../private-network/network.ts'
 import type { Member } from './parted.ts'
 
 /** What changes: services that go elsewhere, and environments that are isolated or no longer. */
 export interface NetworkChange {
-  /** Environments in which services will be, by their ids; null is none. */
+  /** Environments in which services will be, by the services' ids; null is none. */
   places?: ReadonlyMap<string, string | null>
   isolation?: ReadonlyMap<string, boolean>
 }
 
 interface Row {
   id: string
+  workspaceId: string
+  environmentId: string | null
   name: string
   slug: string
-  environmentId: string | null
-  isListening: number
+  number: number
+  listens: number
 }
 
 /** Services of a workspace with the networks in which they are before and after a change. */
 export function membersOf(db: Database, workspaceId: string, { places = new Map(), isolation = new Map() }: NetworkChange): Member[] {
   const isolated = isolatedIn(db, workspaceId)
-  const networkOf = (environmentId: string | null, isIsolated: (id: string) => boolean): string =>
-    environmentId !== null && isIsolated(environmentId) ? environmentId : workspaceId
-  return db
+  const before = (environmentId: string | null) =>
+    networkName({ workspaceId, environmentId, isIsolated: isolated.has(environmentId ?? '') })
+  const after = (environmentId: string | null) =>
+    networkName({ workspaceId, environmentId, isIsolated: isolation.get(environmentId ?? '') ?? isolated.has(environmentId ?? '') })
+  const rows = servicesIn(db, workspaceId)
+  const links = linksOf(rows.map((row) => ({ ...row, listens: row.listens === 1, network: before(row.environmentId), instanceIds: [] })))
+  const hosts = new Map(links.map(({ owner, names }) => [owner.id, names]))
+  return rows.map(({ id, name, environmentId }) => ({
+    id,
+    name,
+    environmentId,
+    hosts: hosts.get(id) ?? [],
+    before: before(environmentId),
+    after: after(places.has(id) ? (places.get(id) ?? null) : environmentId),
+  }))
+}
+
+const servicesIn = (db: Database, workspaceId: string): Row[] =>
+  db
     .query<Row, [string]>(
-      `SELECT id, name, slug, environment_id AS environmentId, type IN (${sqlList(typesWith('listens'))}) AS isListening
+      `SELECT id, workspace_id AS workspaceId, environment_id AS environmentId, name, slug, uid AS number,
+         type IN (${sqlList(typesWith('listens'))}) AS listens
        FROM services WHERE workspace_id = ? AND deleted_at IS NULL ORDER BY id`,
     )
     .all(workspaceId)
-    .map(({ id, name, slug, environmentId, isListening }) => ({
-      id,
-      environmentId,
-      name,
-      hosts: isListening === 1 ? [...new Set([slug, slugify(name)])] : [],
-      before: networkOf(environmentId, (one) => isolated.has(one)),
-      after: networkOf(places.has(id) ? (places.get(id) ?? null) : environmentId, (one) => isolation.get(one) ?? isolated.has(one)),
-    }))
-}
 
 const isolatedIn = (db: Database, workspaceId: string): ReadonlySet<string> =>
   new Set(

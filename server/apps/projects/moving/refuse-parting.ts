@@ -5,7 +5,7 @@ import { isWithin } from '../../../identity/scopes/scope.ts'
 import type { AppContext } from '../../context.ts'
 import { listEnv } from '../../services/env-store.ts'
 import { membersOf, type NetworkChange } from './network.ts'
-import { linksTo, type PartedLink, partedFrom } from './parted.ts'
+import { linksTo, type PartedLink, partings } from './parted.ts'
 
 const MOST_TOLD = 20
 
@@ -15,11 +15,8 @@ export async function refuseParting(
   actor: Pick<Actor, 'workspaceId' | 'scope'>,
   { change, pathOf }: { change: NetworkChange; pathOf(link: PartedLink): string },
 ): Promise<void> {
-  const members = membersOf(context.db, actor.workspaceId, change)
   const links: PartedLink[] = []
-  for (const member of members) {
-    const parted = partedFrom(member, members)
-    if (parted.length === 0) continue
+  for (const { member, parted } of partings(membersOf(context.db, actor.workspaceId, change))) {
     links.push(...linksTo(member, parted, listEnv(context, member.id)))
     await nextTurn()
   }
