@@ -113,13 +113,16 @@ describe('fields that are known and not supported', () => {
   ])('are named with any other: %j', (value, fields) => {
     expect(unsupportedFields(schema, value)).toEqual(fields)
   })
+  test('are found in items of a list', () => {
+    expect(unsupportedFields(Type.Object({ list: Type.Array(schema) }), { list: [{}, { repo: 'x' }] })).toEqual(['/list/1/repo'])
+  })
   test('are found in the body of a new service', () => {
     const body = {
       type: 'web_service',
       name: 'web',
-      environmentId: 'evm-1',
+      image: { imagePath: 'nginx' },
       serviceDetails: { region: 'oregon', autoscaling: { enabled: true } },
     }
-    expect(unsupportedFields(ServiceCreate, body)).toEqual(['/environmentId', '/serviceDetails/autoscaling'])
+    expect(unsupportedFields(ServiceCreate, body)).toEqual(['/image', '/serviceDetails/autoscaling'])
   })
 })
