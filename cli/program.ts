@@ -14,6 +14,7 @@ import { addDomainCommands } from './commands/domains.ts'
 import { addEdgeRuleCommands } from './commands/edge-rules.ts'
 import { addEnvCommands } from './commands/env.ts'
 import { addEnvironmentCommands } from './commands/environments.ts'
+import { addEventsCommand } from './commands/events.ts'
 import { addInviteCommands } from './commands/invites.ts'
 import { addJobCommands } from './commands/jobs.ts'
 import { addKeyCommands } from './commands/keys.ts'
@@ -53,6 +54,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
 const groups = [
   addDeployCommand,
   addLogsCommand,
+  addEventsCommand,
   addMetricsCommand,
   addTopCommand,
   addShellCommand,

@@ -4,6 +4,7 @@ import type { Instance } from '../../shared/service.ts'
 import { maxInstances } from '../../shared/service-details.ts'
 import { allPages } from '../api/pages.ts'
 import { ago } from '../base/figures.ts'
+import { detailsText } from '../events/line.ts'
 import { resolveService } from '../finding/service.ts'
 import { wholeNumber } from '../options/values.ts'
 import type { Context, Start } from '../session/context.ts'
@@ -129,9 +130,3 @@ const eventColumns: Column<Event>[] = [
   { title: 'EVENT', value: ({ type }) => type },
   { title: 'DETAILS', value: ({ details }) => detailsText(details), isFlexible: true },
 ]
-
-const detailsText = (details: Record<string, unknown>): string =>
-  Object.entries(details)
-    .filter(([, value]) => value !== null && value !== '')
-    .map(([name, value]) => `${name}=${typeof value === 'object' ? JSON.stringify(value) : value}`)
-    .join(' ')

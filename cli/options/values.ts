@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { parseDuration } from '../../shared/duration.ts'
+import { nearest } from '../../shared/nearest.ts'
 
 export const wholeNumber =
   (minimum: number, maximum: number) =>
@@ -20,7 +21,10 @@ export const gatherOf =
     ...before,
     ...gather(text).map((part) => {
       const value = values.find((candidate) => candidate === part)
-      if (value === undefined) throw new InvalidArgumentError(`Give some of ${values.join(', ')}.`)
+      if (value === undefined) {
+        const meant = nearest(part, values)
+        throw new InvalidArgumentError(`${meant === undefined ? '' : `Did you mean ${meant}? `}Give some of ${values.join(', ')}.`)
+      }
       return value
     }),
   ]

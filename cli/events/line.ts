@@ -1,0 +1,19 @@
+import type { Event } from '../../shared/event.ts'
+import type { Paint } from '../terminal/paint.ts'
+import { cleanText } from '../terminal/text.ts'
+
+/** One event for people: time, service, what happened, and what there is to know of it. */
+export function formatEvent({ timestamp, serviceName, serviceId, type, details }: Event, paint: Paint): string {
+  const about = cleanText(serviceName ?? serviceId ?? '-')
+  const colour = isBad(type, details) ? paint.red : paint.bold
+  return [paint.dim(cleanText(timestamp)), paint.cyan(about), colour(cleanText(type)), cleanText(detailsText(details))].join(' ').trimEnd()
+}
+
+export const detailsText = (details: Record<string, unknown>): string =>
+  Object.entries(details)
+    .filter(([, value]) => value !== null && value !== '')
+    .map(([name, value]) => `${name}=${typeof value === 'object' ? JSON.stringify(value) : value}`)
+    .join(' ')
+
+const isBad = (type: string, { status }: Record<string, unknown>): boolean =>
+  /_failed$|_reverted$/.test(type) || (typeof status === 'string' && /failed$|^unsuccessful$/.test(status))
