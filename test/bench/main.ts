@@ -14,6 +14,7 @@ const names = [
   'metrics',
   'density',
   'audit',
+  'events',
 ] as const
 
 const wanted = process.argv.slice(2)

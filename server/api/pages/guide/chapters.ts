@@ -4,6 +4,7 @@ import decisions from '../../../docs/decisions.md' with { type: 'text' }
 import deploys from '../../../docs/deploys.md' with { type: 'text' }
 import disks from '../../../docs/disks.md' with { type: 'text' }
 import domains from '../../../docs/domains.md' with { type: 'text' }
+import events from '../../../docs/events.md' with { type: 'text' }
 import jobs from '../../../docs/jobs.md' with { type: 'text' }
 import measurements from '../../../docs/measurements.md' with { type: 'text' }
 import metrics from '../../../docs/metrics.md' with { type: 'text' }
@@ -30,6 +31,7 @@ export const chapters: readonly Chapter[] = [
   { slug: 'domains', summary: 'Host names of your own, and their certificates.', text: domains },
   { slug: 'people', summary: 'Members, roles, keys, workspaces, signing in and the audit log.', text: people },
   { slug: 'metrics', summary: 'What services use, print and are asked for; Prometheus.', text: metrics },
+  { slug: 'events', summary: 'What happened, and how people and programs hear of it.', text: events },
   { slug: 'operations', summary: 'Installing, upgrading, backing up, and what survives what.', text: operations },
   { slug: 'settings', summary: 'Every setting, with its default.', text: settings },
   { slug: 'security', summary: 'What is promised, how it is kept, and how to prove it.', text: security },
