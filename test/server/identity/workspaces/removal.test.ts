@@ -9,6 +9,7 @@ import { call } from '../../../support/client.ts'
 import { type ControlPlane, startControlPlane } from '../../../support/control-plane.ts'
 import { registerTenant, type Tenant } from '../../../support/members.ts'
 import { type Platform, startPlatform } from '../../../support/platform.ts'
+import { makeProject } from '../../../support/projects.ts'
 import type { TestServer } from '../../../support/server.ts'
 import { until } from '../../../support/until.ts'
 
@@ -32,8 +33,12 @@ const remove = ({ url }: Pick<Server, 'url'>, { workspaceId, email, token }: Ten
 /** Services of every kind, with all that can hang on one. */
 async function fill(server: Server, prefix: string): Promise<string[]> {
   const name = (rest: string) => `${prefix}-${rest}`
+  const { environmentIds } = await makeProject(server, [
+    { name: 'production', protectedStatus: 'protected', networkIsolationEnabled: true },
+  ])
   const web = await createService(server, {
     name: name('web'),
+    environmentId: environmentIds[0],
     envVars: [{ key: 'SECRET', value: 'planted-value' }],
     secretFiles: [{ name: 'token.txt', content: 'planted' }],
     serviceDetails: { disk: { name: 'data', mountPath: '/var/data', sizeGB: 1 } },
