@@ -10,6 +10,7 @@ import measurements from '../../../docs/measurements.md' with { type: 'text' }
 import metrics from '../../../docs/metrics.md' with { type: 'text' }
 import operations from '../../../docs/operations.md' with { type: 'text' }
 import people from '../../../docs/people.md' with { type: 'text' }
+import projects from '../../../docs/projects.md' with { type: 'text' }
 import security from '../../../docs/security.md' with { type: 'text' }
 import services from '../../../docs/services.md' with { type: 'text' }
 import settings from '../../../docs/settings.md' with { type: 'text' }
@@ -29,6 +30,7 @@ export const chapters: readonly Chapter[] = [
   { slug: 'jobs', summary: 'One-off jobs, cron jobs, and a shell beside an instance.', text: jobs },
   { slug: 'disks', summary: 'Files that outlive releases, and their snapshots.', text: disks },
   { slug: 'domains', summary: 'Host names of your own, and their certificates.', text: domains },
+  { slug: 'projects', summary: 'Projects, environments, what is protected and isolated in them.', text: projects },
   { slug: 'people', summary: 'Members, roles, keys, workspaces, signing in and the audit log.', text: people },
   { slug: 'metrics', summary: 'What services use, print and are asked for; Prometheus.', text: metrics },
   { slug: 'events', summary: 'What happened, and how people and programs hear of it.', text: events },
