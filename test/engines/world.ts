@@ -14,6 +14,12 @@ export type Act =
   /** From here on it ignores being asked to end. */
   | 'deaf'
   | 'serve'
+  /** Answers every connection to its port with this text, and goes on. */
+  | { answer: string }
+  /** Writes what is answered by a name of its private network, or `nobody`. */
+  | { ask: string }
+  /** Does so for ever, whenever it changes. */
+  | { watch: string }
   /** In a terminal: writes back what is typed. */
   | 'echo'
 

@@ -73,7 +73,7 @@ export function createFakeEngine(machine: FakeMachine, options: FakeEngineOption
       }),
     freeze: (id) => faults.around('freeze', () => setFrozen(id, true)),
     thaw: (id) => faults.around('thaw', () => setFrozen(id, false)),
-    link: () => faults.around('link', async () => {}),
+    link: (owners) => faults.around('link', async () => machine.links.link(owners)),
     ...(!capabilities.ownNetworks && { siblingHost: ({ number }) => `10.98.${number >> 8}.${number & 255}` }),
     exposeLoopback: () => faults.around('exposeLoopback', async () => false),
     listeners: (id) =>

@@ -5,6 +5,7 @@ import type { End } from '../port/end.ts'
 import type { Owner } from '../port/workload.ts'
 import { dialAmong } from './connection.ts'
 import { createFaults, type FaultyCalls } from './faults.ts'
+import { createFakeLinks, type FakeLinks } from './links.ts'
 import { createFakeOutputs, type FakeOutputs } from './output.ts'
 import { Program } from './program.ts'
 import type { Workload } from './workload.ts'
@@ -49,6 +50,7 @@ export interface FakeMachine {
   reboot(): void
   readonly runs: Map<string, Run>
   readonly volumes: Map<string, FakeVolume>
+  readonly links: FakeLinks
   begin(workload: Workload & { address?: string }): Run
   freePort(): number
   onEnd(listener: (run: Run) => void): () => void
@@ -76,10 +78,10 @@ export function createFakeMachine(clock: Clock = realClock): FakeMachine {
   const outputs = createFakeOutputs()
   const started = new Map<string, number>()
   const listeners = new Set<(run: Run) => void>()
-  let addresses = 0
-  let epochs = 1
-  let ports = FIRST_SHARED_PORT
+  let [addresses, epochs, ports] = [0, 1, FIRST_SHARED_PORT]
   const running = () => [...runs.values(), ...unknown].filter(({ end }) => end === undefined)
+
+  const links = createFakeLinks(running)
 
   function begin(workload: Workload & { address?: string }): Run {
     const { promise, resolve } = Promise.withResolvers<End>()
@@ -95,6 +97,7 @@ export function createFakeMachine(clock: Clock = realClock): FakeMachine {
         ...workload,
         clock,
         files: volume?.files,
+        ask: (name) => links.ask(run, name),
         write: (bytes) => {
           outputs.append(workload, bytes)
           workload.onOutput?.(bytes)
@@ -118,15 +121,13 @@ export function createFakeMachine(clock: Clock = realClock): FakeMachine {
     runs,
     outputs,
     volumes,
+    links,
     begin,
     freePort: () => ports++,
     get epoch() {
       return `epoch-${epochs}`
     },
-    onEnd: (listener) => {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
-    },
+    onEnd: (listener) => subscribed(listeners, listener),
     output: outputs.written,
     dial: dialAmong(running, clock),
     starts: (id) => started.get(id) ?? 0,
@@ -137,9 +138,15 @@ export function createFakeMachine(clock: Clock = realClock): FakeMachine {
       epochs++
       for (const run of runs.values()) unknown.add(run)
       runs.clear()
+      links.forget()
     },
     reboot: () => running().forEach(lose),
   }
+}
+
+function subscribed<T>(all: Set<T>, one: T): () => void {
+  all.add(one)
+  return () => void all.delete(one)
 }
 
 function lose(run: Run): void {

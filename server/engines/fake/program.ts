@@ -11,6 +11,7 @@ import type { End } from '../port/end.ts'
  *   exit CODE      ends, as with 0 after the last step      die SIGNAL     ends by a signal         oom   is killed for its memory
  *   polite TEXT    from here on writes a line and exits with 0 when asked to end      deaf  from here on ignores being asked
  *   serve          goes on for ever          echo           writes back what is typed, for ever
+ *   ask NAME       writes what is answered by that name, or nobody    watch NAME     does so for ever, whenever it changes
  *   put NAME TEXT  writes a file of its volume        get NAME  writes what is in one, or that there is none
  */
 interface Step {
@@ -31,10 +32,12 @@ export interface ProgramOptions {
   port?: number | undefined
   clock: Clock
   files: Map<string, string> | undefined
+  ask(name: string): string | undefined
   write(bytes: Uint8Array): void
   onEnd(end: End): void
 }
 
+const WATCH_INTERVAL_MS = 5
 const ANY_PATH = '*'
 
 const encode = (text: string) => new TextEncoder().encode(text)
@@ -117,6 +120,12 @@ export class Program {
       case 'say':
         this.#says = text.replace(/\$(\w+)/g, (_, name: string) => this.#options.env[name] ?? '')
         return 'next'
+      case 'ask':
+        this.#print(this.#asked(text))
+        return 'next'
+      case 'watch':
+        this.#watch(text)
+        return 'waits'
       case 'answer':
         this.#setAnswer(text)
         return 'next'
@@ -138,6 +147,16 @@ export class Program {
         this.#end(endOf(step))
         return 'waits'
     }
+  }
+
+  #asked(name: string): string {
+    return `${name}: ${this.#options.ask(name) ?? 'nobody'}`
+  }
+
+  #watch(name: string, before = ''): void {
+    const heard = this.#asked(name)
+    if (heard !== before) this.#print(heard)
+    this.#cancel = this.#options.clock.after(WATCH_INTERVAL_MS, () => this.#watch(name, heard))
   }
 
   #setAnswer(text: string): void {

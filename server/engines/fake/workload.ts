@@ -11,6 +11,7 @@ export interface Workload {
   port?: number
   outputName: string
   volumeId?: string
+  network?: string
   onOutput?(bytes: Uint8Array): void
 }
 
@@ -30,6 +31,7 @@ export function workloadOf(spec: Spec & { outputName?: string }, { id, kind, por
     ...told,
     outputName: spec.outputName ?? id,
     ...(spec.volume && { volumeId: spec.volume.volumeId }),
+    ...(typeof spec.network === 'object' && { network: spec.network.name }),
   }
   checkSpec({ ...workload, ids: [id, ownerId], limits: spec.limits })
   return workload

@@ -183,7 +183,7 @@ interface NetworkPlace {
 
 function openNetworksOf({ network: ability }: Host, { records, stateDir, network, log }: NetworkPlace): Promise<Networks> {
   const running = records.all().filter(({ id, bootId }) => bootId === records.bootId && records.exitOf(id) === undefined)
-  const adopted = running.map(({ id }) => ({ id, recordDir: records.dirOf(id) }))
+  const adopted = running.map(({ id, ownerId }) => ({ id, ownerId, recordDir: records.dirOf(id) }))
   const directory = join(stateDir, 'network')
   const { subnet, publicPorts = [], hostServices = [], connectionsPerInstance: most = CONNECTIONS_PER_INSTANCE } = network ?? {}
   if ('reason' in ability) return openSharedNetwork({ directory, hostServices, adopted })

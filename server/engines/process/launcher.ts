@@ -65,7 +65,13 @@ export async function launch(context: LaunchContext, workload: Workload, spec: L
   if (spec.attached?.joined !== undefined) return launchIn(context, { workload, spec, attachment: HOST_ATTACHMENT })
   const { networkId, sharesHostNetwork } = spec.sandbox
   const recordDir = context.records.dirOf(workload.id)
-  const attachment = await context.networks.enter({ id: workload.id, recordDir, networkId, isHost: sharesHostNetwork === true })
+  const attachment = await context.networks.enter({
+    id: workload.id,
+    ownerId: workload.ownerId,
+    recordDir,
+    networkId,
+    isHost: sharesHostNetwork === true,
+  })
   try {
     // Two mounts of one image at the same moment would each take a loop device, and write over one another; a later one shares the first's.
     const image = spec.sandbox.disk?.isImage ? spec.sandbox.disk.source : undefined

@@ -15,6 +15,9 @@ function stepOf(act: Act): string {
   if (typeof act === 'string') return act
   if ('print' in act) return `print ${act.print}`
   if ('waitMs' in act) return `wait ${act.waitMs}`
+  if ('answer' in act) return `say ${act.answer};listen`
+  if ('ask' in act) return `ask ${act.ask}`
+  if ('watch' in act) return `watch ${act.watch}`
   if ('exit' in act) return `exit ${act.exit}`
   return `die ${act.die}`
 }

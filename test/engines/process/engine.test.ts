@@ -1,6 +1,7 @@
 import { createProcessEngine } from '../../../server/engines/process/engine.ts'
 import { describeEngine } from '../contract.ts'
 import { makeKeptWorld } from '../kept-sets.ts'
+import { describeLinks } from '../link-contract.ts'
 import { describeOutput } from '../output-contract.ts'
 import { describeSets } from '../sets-contract.ts'
 import { makeShellWorld } from './support/contract-world.ts'
@@ -12,6 +13,7 @@ const NAME = 'process engine'
 const factory: EngineFactory = (world) => createProcessEngine({ stateDir: world.stateDir, label })
 
 describeEngine(NAME, () => makeShellWorld(factory))
+describeLinks(NAME, () => makeShellWorld(factory))
 describeOutput(NAME, () => makeShellWorld(factory))
 describeSets(NAME, () => makeKeptWorld(makeShellWorld(factory)))
 describeProcesses(NAME, factory)

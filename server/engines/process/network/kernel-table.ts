@@ -16,7 +16,8 @@ import { batchOf, runTool } from './tools.ts'
 export interface KernelTable {
   add(address: string, networkId: string): Promise<void>
   remove(address: string): Promise<void>
-  setDestinations(destinations: Destinations): Promise<void>
+  /** Members are moved, and none is made one: `add` does that. */
+  change(wanted: { members: Members; destinations: Destinations }): Promise<void>
   readonly members: Members
   repair(): Promise<boolean>
   drop(): Promise<void>
@@ -34,14 +35,18 @@ export async function openKernelTable({ rules, members, destinations: first, onE
   const { table } = rules
   let destinations = new Map(first)
   const replaceAll = () => nft(renderTable(rules, members, destinations))
+  /** The kernel lacks something that we know: it refused even the whole table. */
+  let isBehind = false
   const batches = createBatches(async (commands) => {
     try {
-      await nft(batchOf(commands))
+      if (!isBehind) return void (await nft(batchOf(commands)))
     } catch (error) {
       // Another hand has changed the table: what we know replaces it as a whole.
       onError(error)
-      await replaceAll()
+      isBehind = true
     }
+    await replaceAll()
+    isBehind = false
   })
   const isUsed = (networkId: string) => [...members.values()].includes(networkId)
 
@@ -59,15 +64,19 @@ export async function openKernelTable({ rules, members, destinations: first, onE
       members.delete(address)
       return batches.add([...removeMember(table, address, networkId), ...(isUsed(networkId) ? [] : removeNetwork(table, networkId))])
     },
-    setDestinations(wanted) {
-      const commands = changesBetween(table, destinations, wanted)
-      destinations = new Map(wanted)
-      return batches.add(commands)
+    change(wanted) {
+      const moving = [...wanted.members].filter(([address, networkId]) => (members.get(address) ?? networkId) !== networkId)
+      const commands = [...movesBetween(table, members, moving), ...changesBetween(table, destinations, wanted.destinations)]
+      for (const [address, networkId] of moving) members.set(address, networkId)
+      destinations = new Map(wanted.destinations)
+      // Whoever tries again has nothing new to say, and must not be told that all is well.
+      return batches.add(isBehind ? [...commands, `table inet ${table} {}`] : commands)
     },
     async repair() {
       await batches.settled()
-      if (await isThere(table)) return false
+      if (!isBehind && (await isThere(table))) return false
       await replaceAll()
+      isBehind = false
       return true
     },
     async drop() {
@@ -75,6 +84,17 @@ export async function openKernelTable({ rules, members, destinations: first, onE
       await nft(batchOf([`table inet ${table} {}`, `delete table inet ${table}`]))
     },
   }
+}
+
+/** Networks are made before their first members come, and go after their last ones have left. */
+function movesBetween(table: string, before: Members, moving: readonly (readonly [string, string])[]): string[] {
+  const [former, later] = [new Set(before.values()), new Set(new Map([...before, ...moving]).values())]
+  return [
+    ...[...later].filter((networkId) => !former.has(networkId)).flatMap((networkId) => addNetwork(table, networkId)),
+    ...moving.flatMap(([address]) => removeMember(table, address, before.get(address) ?? '')),
+    ...moving.flatMap(([address, networkId]) => addMember(table, address, networkId)),
+    ...[...former].filter((networkId) => !later.has(networkId)).flatMap((networkId) => removeNetwork(table, networkId)),
+  ]
 }
 
 function changesBetween(table: string, before: Destinations, wanted: Destinations): string[] {

@@ -3,13 +3,15 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * The names that workloads know, a file for each private network. It is bound over /etc/hosts of running instances, so it is changed in
+ * The names that workloads know, a file for each owner. It is bound over /etc/hosts of running instances, so it is changed in
  * place and with one write: names appear to all of them at once, and nobody reads half a file.
  */
 export interface NameFiles {
-  pathOf(networkId: string | undefined): string
-  write(networks: ReadonlyMap<string, readonly NamedAddress[]>): void
-  keepOnly(networkIds: ReadonlySet<string>): void
+  /** Undefined for what is in no private network. */
+  pathOf(ownerId: string | undefined): string
+  update(): void
+  remove(ownerId: string): void
+  keepOnly(kept: { owners: ReadonlySet<string>; networks: ReadonlySet<string> }): void
 }
 
 export interface NamedAddress {
@@ -17,29 +19,59 @@ export interface NamedAddress {
   names: readonly string[]
 }
 
-const NOBODY = 'none'
+export interface NameSource {
+  networkOf(ownerId: string): string | undefined
+  namesIn(networkId: string): readonly NamedAddress[]
+  /** Names that all know. */
+  fixed: readonly NamedAddress[]
+}
 
-export function openNameFiles(directory: string, fixed: readonly NamedAddress[] = []): NameFiles {
+const NOBODYS = 'none'
+const OWNERS = 'for-'
+/** Earlier versions had a file for each network, and what they started still reads it. */
+const NETWORKS = 'of-'
+
+export function openNameFiles(directory: string, { networkOf, namesIn, fixed }: NameSource): NameFiles {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
-  let known: ReadonlyMap<string, readonly NamedAddress[]> = new Map()
-  const fileOf = (networkId: string | undefined) => join(directory, networkId === undefined ? NOBODY : `of-${networkId}`)
-  const update = (networkId: string | undefined) => writeInPlace(fileOf(networkId), renderHosts(known.get(networkId ?? '') ?? [], fixed))
-  const present = () => readdirSync(directory).flatMap((name) => (name.startsWith('of-') ? [name.slice('of-'.length)] : []))
+  const written = new Map<string, string>()
+  const networkIn = (file: string) => networkNamedIn(file) ?? networkOf(file.slice(OWNERS.length))
+  const textIn = (networkId: string | undefined) => renderHosts(networkId === undefined ? [] : namesIn(networkId), fixed)
+  const write = (file: string, text: string) => {
+    if (written.get(file) === text) return
+    writeInPlace(join(directory, file), text)
+    written.set(file, text)
+  }
+  const remove = (file: string) => {
+    rmSync(join(directory, file), { force: true })
+    written.delete(file)
+  }
   return {
-    pathOf: (networkId) => {
-      const path = fileOf(networkId)
-      if (!existsSync(path)) update(networkId)
-      return path
+    pathOf(ownerId) {
+      const file = ownerId === undefined ? NOBODYS : `${OWNERS}${ownerId}`
+      write(file, textIn(ownerId === undefined ? undefined : networkIn(file)))
+      return join(directory, file)
     },
-    write: (networks) => {
-      known = networks
-      for (const networkId of new Set([...present(), ...networks.keys()])) update(networkId)
+    update() {
+      const texts = new Map<string | undefined, string>()
+      for (const file of readdirSync(directory)) {
+        const networkId = file === NOBODYS ? undefined : networkIn(file)
+        const text = texts.get(networkId) ?? textIn(networkId)
+        texts.set(networkId, text)
+        write(file, text)
+      }
     },
-    keepOnly: (networkIds) => {
-      for (const networkId of present()) if (!networkIds.has(networkId)) rmSync(fileOf(networkId), { force: true })
+    remove: (ownerId) => remove(`${OWNERS}${ownerId}`),
+    keepOnly({ owners, networks }) {
+      for (const file of readdirSync(directory)) {
+        const network = networkNamedIn(file)
+        const isKept = network === undefined ? owners.has(file.slice(OWNERS.length)) : networks.has(network)
+        if (file !== NOBODYS && !isKept) remove(file)
+      }
     },
   }
 }
+
+const networkNamedIn = (file: string): string | undefined => (file.startsWith(NETWORKS) ? file.slice(NETWORKS.length) : undefined)
 
 /** The form is that of hosts(5). `localhost` is one address only: what an app binds by that name is where its peers look for it. */
 export function renderHosts(named: readonly NamedAddress[], fixed: readonly NamedAddress[] = []): string {

@@ -13,6 +13,13 @@ interface ReplacedFile {
   target: string
 }
 
+/** What an engine before this one has left running. */
+export interface Adopted {
+  id: string
+  ownerId: string
+  recordDir: string
+}
+
 export interface Attachment {
   address: string
   path: string | undefined
@@ -24,6 +31,7 @@ export interface Attachment {
 
 export interface Workload {
   id: string
+  ownerId: string
   recordDir: string
   networkId: string | undefined
   isHost: boolean

@@ -13,10 +13,10 @@ import { type AttachmentRecord, readAttachment, writeAttachment } from './attach
 import { enlargeTable } from './connection-table.ts'
 import { type HostService, hostNameOf } from './host-services.ts'
 import { type KernelTable, openKernelTable } from './kernel-table.ts'
-import { readLinks, saveLinks } from './links-file.ts'
-import { type NamedAddress, type NameFiles, openNameFiles, writeInPlace } from './name-files.ts'
+import { type Memberships, namedOf, namesBy, openMemberships } from './memberships.ts'
+import { type NameFiles, openNameFiles, writeInPlace } from './name-files.ts'
 import { allowLoopback, type LinkSettings, makeNamespace, type Namespace } from './namespace.ts'
-import { type Attachment, HOST_ATTACHMENT, type LinkedOwner, type Networks, type Workload } from './networks.ts'
+import { type Adopted, type Attachment, HOST_ATTACHMENT, type Networks, type Workload } from './networks.ts'
 import { createPool, type NamespacePool } from './pool.ts'
 import { register, registeredSubnet, sweepOrphans, unregister } from './registry.ts'
 import { readResolver } from './resolver.ts'
@@ -30,8 +30,12 @@ export interface NetworkOptions {
   hasTimeouts: boolean
   connectionsPerInstance: number | undefined
   hostServices: readonly HostService[]
-  adopted: readonly { id: string; recordDir: string }[]
+  adopted: readonly Adopted[]
   log: (message: string) => void
+}
+
+interface Attached extends AttachmentRecord {
+  ownerId: string
 }
 
 interface Parts {
@@ -40,7 +44,8 @@ interface Parts {
   table: KernelTable
   pool: NamespacePool
   names: NameFiles
-  attachments: Map<string, AttachmentRecord>
+  memberships: Memberships
+  attachments: Map<string, Attached>
 }
 
 /** How often the rules are looked after, as a reload of a firewall may sweep them away. */
@@ -49,7 +54,7 @@ const REPAIR_INTERVAL_MS = 60_000
 /** @throws AppError `unavailable` when the machine does not take the network. */
 export async function openNetworks(options: NetworkOptions): Promise<Networks> {
   const parts = await openParts(options)
-  const { claim, pool, table, attachments, names } = parts
+  const { claim, pool, table, attachments, names, memberships } = parts
   const { subnet } = claim
   const timer = setInterval(() => void repair(parts), REPAIR_INTERVAL_MS)
   timer.unref()
@@ -63,12 +68,14 @@ export async function openNetworks(options: NetworkOptions): Promise<Networks> {
       if (attachment === undefined) return
       await table.remove(attachment.address)
       attachments.delete(id)
+      const left = memberships.remove(id)
+      if (left?.wasLast) names.remove(left.ownerId)
     },
     addressOf: (id) => attachments.get(id)?.address ?? HOST_ATTACHMENT.address,
     link: async (owners) => {
-      saveLinks(options.directory, owners)
-      names.write(namesOf(parts, owners))
-      await table.setDestinations(destinationsOf(parts, owners))
+      memberships.link(owners)
+      names.update()
+      await table.change({ members: membersOf(parts), destinations: destinationsOf(parts) })
       pool.fill()
     },
     close: async ({ isEmpty }) => {
@@ -87,7 +94,7 @@ async function openParts(options: NetworkOptions): Promise<Parts> {
   const { directory, log } = options
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   forwardPackets()
-  const attachments = new Map(options.adopted.flatMap(({ id, recordDir }) => attachmentEntry(id, recordDir)))
+  const attachments = new Map(options.adopted.flatMap((one) => attachmentEntry(one)))
   const [claim, mtu] = await Promise.all([claimFor(options, attachments.size > 0), readMtu()])
   const { subnet } = claim
   const resolver = readResolver(gatewayOf(subnet))
@@ -109,17 +116,18 @@ async function openParts(options: NetworkOptions): Promise<Parts> {
   if (isLoopbackNeeded) for (const { address } of attachments.values()) allowLoopback(linkPrefix, address)
   const pool = poolOf({ linkPrefix, subnet, mtu, hasIpv6: existsSync('/proc/sys/net/ipv6'), isLoopbackNeeded }, attachments, log)
   const hosts = options.hostServices.map((one, index) => ({ address: hostServiceAddress(subnet, index), names: [hostNameOf(one)] }))
-  const names = openNameFiles(join(directory, 'names'), hosts)
-  const links = readLinks(directory)
-  const members = new Map(
-    [...attachments.values()].flatMap(({ address, networkId }) => (networkId === undefined ? [] : [[address, networkId]])),
-  )
-  names.keepOnly(new Set(members.values()))
-  names.write(namesOf({ claim }, links))
+  const memberships = openMemberships(directory)
+  for (const [id, { ownerId, networkId }] of attachments) if (networkId !== undefined) memberships.add({ id, ownerId, networkId })
+  const { networkOf } = memberships
+  const addressOf = (ownerNumber: number) => virtualAddress(subnet, ownerNumber)
+  const names = openNameFiles(join(directory, 'names'), { networkOf, namesIn: namesBy(memberships, addressOf), fixed: hosts })
+  names.keepOnly(readersIn(attachments))
+  names.update()
+  const given = { claim, memberships, attachments }
   const onError = (error: unknown) => log(`The network rules were set anew: ${messageOf(error)}`)
-  const table = await openKernelTable({ rules, members, destinations: destinationsOf({ claim, attachments }, links), onError })
+  const table = await openKernelTable({ rules, members: membersOf(given), destinations: destinationsOf(given), onError })
   enlargeTable()
-  return { options, claim, table, pool, names, attachments }
+  return { options, table, pool, names, ...given }
 }
 
 /** Both tell this installation's parts from another's, on the same machine. Names of links have 15 characters at most. */
@@ -139,14 +147,19 @@ function claimFor({ directory, subnet }: NetworkOptions, isInUse: boolean): Prom
   return claimSubnet({ directory, wanted: subnet === undefined ? undefined : parseSubnet(subnet), registered, isInUse, others })
 }
 
-const attachmentEntry = (id: string, recordDir: string): [string, AttachmentRecord][] => {
+function attachmentEntry({ id, ownerId, recordDir }: Adopted): [string, Attached][] {
   const attachment = readAttachment(recordDir)
-  return attachment === undefined ? [] : [[id, attachment]]
+  return attachment === undefined ? [] : [[id, { ...attachment, ownerId }]]
+}
+
+function readersIn(attachments: Parts['attachments']): Parameters<NameFiles['keepOnly']>[0] {
+  const members = [...attachments.values()].flatMap(({ ownerId, networkId }) => (networkId === undefined ? [] : [{ ownerId, networkId }]))
+  return { owners: new Set(members.map(({ ownerId }) => ownerId)), networks: new Set(members.map(({ networkId }) => networkId)) }
 }
 
 const MAKE_ATTEMPTS = 5
 
-function poolOf(settings: LinkSettings, attachments: ReadonlyMap<string, AttachmentRecord>, log: (message: string) => void): NamespacePool {
+function poolOf(settings: LinkSettings, attachments: ReadonlyMap<string, Attached>, log: (message: string) => void): NamespacePool {
   // Begun anywhere, so that an address that was just given back is not at once another's.
   let index = Math.floor(Math.random() * INSTANCE_ADDRESSES)
   const nextAddress = () => {
@@ -170,19 +183,21 @@ function poolOf(settings: LinkSettings, attachments: ReadonlyMap<string, Attachm
 }
 
 async function enter(
-  { options, pool, table, names, attachments, claim }: Parts,
-  { id, recordDir, networkId }: Workload,
+  { options, pool, table, names, attachments, memberships, claim }: Parts,
+  { id, ownerId, recordDir, networkId: networkAtStart }: Workload,
 ): Promise<Attachment> {
   const namespace = await pool.take()
   const { address, path, release } = namespace
   try {
+    const networkId = networkAtStart === undefined ? undefined : (memberships.networkOf(ownerId) ?? networkAtStart)
     const attachment = { address, ...(networkId !== undefined && { networkId }) }
     writeAttachment(recordDir, attachment)
-    attachments.set(id, attachment)
+    attachments.set(id, { ...attachment, ownerId })
+    if (networkId !== undefined) memberships.add({ id, ownerId, networkId })
     const resolvConf = join(options.directory, 'resolv.conf')
     writeInPlace(resolvConf, readResolver(gatewayOf(claim.subnet)).text)
     const files = [
-      { source: names.pathOf(networkId), target: '/etc/hosts' },
+      { source: names.pathOf(networkId === undefined ? undefined : ownerId), target: '/etc/hosts' },
       { source: resolvConf, target: '/etc/resolv.conf' },
     ].filter(({ target }) => existsSync(target))
     const joined = networkId === undefined ? Promise.resolve() : table.add(address, networkId)
@@ -202,24 +217,20 @@ async function repair({ table, options }: Parts): Promise<void> {
   }
 }
 
-function destinationsOf(
-  { claim, attachments }: Pick<Parts, 'claim' | 'attachments'>,
-  owners: readonly LinkedOwner[],
-): Map<string, string[]> {
-  return new Map(
-    owners
-      .filter(isNamed)
-      .map(({ number, instanceIds }) => [
-        virtualAddress(claim.subnet, number),
-        instanceIds.flatMap((id) => attachments.get(id)?.address ?? []).toSorted(),
-      ]),
+type Given = Pick<Parts, 'claim' | 'attachments' | 'memberships'>
+
+/** Addresses of workloads by the networks that they are in; builds are in none. */
+const membersOf = ({ attachments, memberships }: Given): Map<string, string> =>
+  new Map(
+    [...attachments.values()].flatMap(({ address, ownerId, networkId }) =>
+      networkId === undefined ? [] : [[address, memberships.networkOf(ownerId) ?? networkId]],
+    ),
   )
-}
 
-function namesOf({ claim }: Pick<Parts, 'claim'>, owners: readonly LinkedOwner[]): Map<string, NamedAddress[]> {
-  const named = ({ number, names }: LinkedOwner) => ({ address: virtualAddress(claim.subnet, number), names })
-  const byNetwork = Map.groupBy(owners.filter(isNamed), ({ networkId }) => networkId)
-  return new Map([...byNetwork].map(([networkId, all]) => [networkId, all.map(named)]))
-}
-
-const isNamed = ({ names }: LinkedOwner): boolean => names.length > 0
+const destinationsOf = ({ claim, attachments, memberships }: Given): Map<string, string[]> =>
+  new Map(
+    namedOf(memberships).map(({ number, instanceIds }) => [
+      virtualAddress(claim.subnet, number),
+      instanceIds.flatMap((id) => attachments.get(id)?.address ?? []).toSorted(),
+    ]),
+  )

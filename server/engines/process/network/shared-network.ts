@@ -2,29 +2,43 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { readAttachment } from './attachment-record.ts'
 import { type HostService, hostNameOf } from './host-services.ts'
+import { namesBy, openMemberships } from './memberships.ts'
 import { openNameFiles } from './name-files.ts'
-import { HOST_ATTACHMENT, type Networks } from './networks.ts'
+import { type Adopted, HOST_ATTACHMENT, type Networks, type Workload } from './networks.ts'
 
 export interface SharedNetworkOptions {
   directory: string
   hostServices: readonly HostService[]
-  adopted: readonly { id: string; recordDir: string }[]
+  adopted: readonly Adopted[]
 }
 
 export async function openSharedNetwork({ directory, hostServices, adopted }: SharedNetworkOptions): Promise<Networks> {
-  const hosts = hostServices.map((one) => ({ address: one.address, names: [hostNameOf(one)] }))
-  const names = openNameFiles(join(directory, 'names'), hosts)
+  const memberships = openMemberships(directory)
+  const fixed = hostServices.map((one) => ({ address: one.address, names: [hostNameOf(one)] }))
+  const { networkOf } = memberships
+  const names = openNameFiles(join(directory, 'names'), { networkOf, namesIn: namesBy(memberships, loopbackAddress), fixed })
   const earlier = new Map(adopted.map(({ id, recordDir }) => [id, readAttachment(recordDir)?.address ?? HOST_ATTACHMENT.address]))
+  for (const { id, ownerId, recordDir } of adopted) memberships.add({ id, ownerId, networkId: readAttachment(recordDir)?.networkId })
+
+  function enter({ id, ownerId, networkId }: Workload) {
+    if (networkId !== undefined) memberships.add({ id, ownerId, networkId })
+    const source = names.pathOf(networkId === undefined ? undefined : ownerId)
+    return { ...HOST_ATTACHMENT, files: [{ source, target: '/etc/hosts' }] }
+  }
+
   return {
     areOwn: false,
     gateway: HOST_ATTACHMENT.address,
-    enter: async ({ networkId, isHost }) =>
-      isHost ? HOST_ATTACHMENT : { ...HOST_ATTACHMENT, files: [{ source: names.pathOf(networkId), target: '/etc/hosts' }] },
-    leave: async (id) => void earlier.delete(id),
+    enter: async (workload) => (workload.isHost ? HOST_ATTACHMENT : enter(workload)),
+    leave: async (id) => {
+      earlier.delete(id)
+      const left = memberships.remove(id)
+      if (left?.wasLast) names.remove(left.ownerId)
+    },
     addressOf: (id) => earlier.get(id) ?? HOST_ATTACHMENT.address,
     link: async (owners) => {
-      const named = owners.map(({ networkId, number, names: known }) => ({ networkId, address: loopbackAddress(number), names: known }))
-      names.write(Map.groupBy(named, ({ networkId }) => networkId))
+      memberships.link(owners)
+      names.update()
     },
     siblingHost: loopbackAddress,
     close: async ({ isEmpty }) => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -201,16 +201,59 @@ describe('files of names', () => {
     expect(statSync(path).ino).toBe(ino)
   })
 
-  test('hold the names of one network, and lose them with their services', () => {
-    const files = openNameFiles(join(dir, 'all'))
-    const before = files.pathOf('tea-a')
-    files.write(new Map([['tea-a', [{ address: '10.201.1.1', names: ['api', 'api-x1'] }]]]))
-    expect(readFileSync(before, 'utf8')).toContain('\n10.201.1.1 api api-x1\n')
-    for (const other of ['tea-b', undefined]) expect(readFileSync(files.pathOf(other), 'utf8')).not.toContain('api')
-    files.write(new Map())
-    expect(readFileSync(before, 'utf8')).not.toContain('api')
-    files.keepOnly(new Set())
-    expect(statSync(before, { throwIfNoEntry: false })).toBeUndefined()
+  describe('hold the names of one network', () => {
+    const api = { address: '10.201.1.1', names: ['api', 'api-x1'] }
+    const networks = new Map([
+      ['srv-one', 'tea-a'],
+      ['srv-two', 'tea-b'],
+    ])
+    let named: Record<string, (typeof api)[]> = { 'tea-a': [api] }
+    const open = (name: string) =>
+      openNameFiles(join(dir, name), {
+        networkOf: (ownerId) => networks.get(ownerId),
+        namesIn: (networkId) => named[networkId] ?? [],
+        fixed: [{ address: '10.201.0.2', names: ['db'] }],
+      })
+    const textOf = (path: string) => readFileSync(path, 'utf8')
+
+    test('and lose them with their services', () => {
+      const files = open('all')
+      const path = files.pathOf('srv-one')
+      expect(textOf(path)).toContain('\n10.201.0.2 db\n10.201.1.1 api api-x1\n')
+      for (const other of ['srv-two', 'srv-three', undefined]) expect(textOf(files.pathOf(other))).not.toContain('api')
+      named = {}
+      files.update()
+      expect(textOf(path)).not.toContain('api')
+      files.keepOnly({ owners: new Set(['srv-two']), networks: new Set() })
+      expect([path, files.pathOf('srv-two')].map((one) => existsSync(one))).toEqual([false, true])
+    })
+
+    test("in place, when the file's owner moves to another network and back", () => {
+      named = { 'tea-a': [api], 'tea-b': [{ address: '10.201.1.2', names: ['backend'] }] }
+      const files = open('moving')
+      const path = files.pathOf('srv-one')
+      const { ino } = statSync(path)
+      const seen = ['tea-b', 'tea-a'].map((network) => {
+        networks.set('srv-one', network)
+        files.update()
+        return [textOf(path).includes(' backend'), textOf(path).includes(' api'), statSync(path).ino]
+      })
+      expect(seen).toEqual([
+        [true, false, ino],
+        [false, true, ino],
+      ])
+    })
+
+    test('also in the file of a network, which an earlier version bound over those of what it started', () => {
+      mkdirSync(join(dir, 'earlier'))
+      const path = join(dir, 'earlier', 'of-tea-a')
+      writeFileSync(path, '')
+      named = { 'tea-a': [api] }
+      const files = open('earlier')
+      files.keepOnly({ owners: new Set(), networks: new Set(['tea-a']) })
+      files.update()
+      expect(textOf(path)).toContain('\n10.201.1.1 api api-x1\n')
+    })
   })
 
   test('take no name that could mean this machine, or more than a name', () => {

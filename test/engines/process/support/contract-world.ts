@@ -86,10 +86,32 @@ const LINES: Record<Extract<Act, string>, string> = {
   echo: 'exec cat',
 }
 
+const ANSWERING = "require('net').createServer((socket) => socket.end(process.argv[1])).listen(10000)"
+
+const ASKING = `
+  const [name, isOnce] = process.argv.slice(1)
+  let before = ''
+  const told = (answer) => {
+    const line = name + ': ' + (answer || 'nobody')
+    if (line !== before) console.log(line)
+    before = line
+    if (!isOnce) setTimeout(ask, 20)
+  }
+  const ask = () => {
+    let text = ''
+    const socket = require('net').connect({ host: name, port: 10000, family: 4 })
+    socket.on('data', (bytes) => { text += bytes }).on('error', () => {}).on('close', () => told(text))
+  }
+  ask()
+`
+
 function lineOf(act: Act): string {
   if (typeof act === 'string') return LINES[act]
   if ('print' in act) return `echo ${act.print}`
   if ('waitMs' in act) return `sleep ${act.waitMs / 1000}`
+  if ('answer' in act) return `node -e "${ANSWERING}" ${act.answer} &`
+  if ('ask' in act) return `node -e "${ASKING}" ${act.ask} once`
+  if ('watch' in act) return `node -e "${ASKING}" ${act.watch}`
   if ('exit' in act) return `exit ${act.exit}`
   return `kill -${act.die.slice('SIG'.length)} $$`
 }
