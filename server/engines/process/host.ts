@@ -151,7 +151,11 @@ function networkGuarantees(network: NetworkAbility): Guarantee[] {
   const advice = `the chain ${blockedBy} of another firewall drops forwarded packets; let it accept those from and to interfaces named cpd*`
   return [
     guarantee('own-network', 'Instances have a network of their own: two on the same port never meet', reason),
-    guarantee('private-network', 'Private services are reached by services of their workspace only, in an isolated environment by its own only', reason),
+    guarantee(
+      'private-network',
+      'Private services are reached by services of their workspace only, in an isolated environment by its own only',
+      reason,
+    ),
     guarantee('no-control-egress', "Services reach neither the platform's ports nor the machine's own, nor a cloud's metadata", reason),
     guarantee('connection-limit', "No service can fill the machine's table of connections", reason ?? countAdvice(network)),
     guarantee('internet', 'Services reach the internet', blockedBy === undefined ? undefined : advice),
