@@ -92,7 +92,7 @@ export const DeployCreate = StrictObject(
     deployMode: Type.Optional(
       OneOf(['build_and_deploy', 'deploy_only'], 'deploy_only starts the live build again with the present settings, without building'),
     ),
-    sourceId: Type.Optional(Id('source')),
+    sourceId: Type.Optional(Type.String({ ...Id('source'), description: 'Of this service, or of another one in the workspace' })),
     commitId: Unsupported(),
     imageUrl: Unsupported(),
   },

@@ -55,8 +55,11 @@ export const deployOperations = defineOperations({
     method: 'POST',
     path: '/v1/services/:serviceId/deploys',
     access: 'deploys.create',
+    inProtected: 'depends',
     tag: 'Deploys',
     summary: 'Deploy the newest source, or the one named',
+    description:
+      'A source of another service that the caller sees becomes one of this service as well: so a copy runs what its original does. Out of a protected environment that reveals it.',
     params: ServiceParams,
     body: DeployCreate,
     bodyOptional: true,

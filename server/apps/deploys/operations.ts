@@ -11,7 +11,7 @@ import { endDeploy } from './finish.ts'
 import { insertRelease, releaseById, releaseSecrets, type StoredRelease } from './release-store.ts'
 import { deployById, findDeploy, insertDeploy, previousLive, type StoredDeploy, unfinishedDeploys, updateDeploy } from './store.ts'
 
-/** Clients of Render's API deploy without a source, too, whose build fails. @throws AppError conflict while suspended, not_found for a source of another service. */
+/** Clients of Render's API deploy without a source, too, whose build fails. @throws AppError conflict while suspended, not_found for a source that is not of the service. */
 export function createDeploy(context: AppContext, service: StoredService, request: DeployCreate & { trigger: DeployTrigger }): Deploy {
   refuseSuspended(service)
   const hasAny = service.liveDeployId !== null || latestSource(context.db, service.id) !== undefined

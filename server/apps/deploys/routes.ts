@@ -7,6 +7,7 @@ import { requirePlace } from '../../identity/quotas/enforce.ts'
 import type { AppContext } from '../context.ts'
 import { requireService } from '../services/require.ts'
 import { presentSource, takeSource, uploadLimits } from '../sources/operations.ts'
+import { ownSource } from '../sources/share.ts'
 import { cancelDeploy, createDeploy, findRollbackTarget, noSuchDeploy, rollBack, secretsOf } from './operations.ts'
 import { pruneReleases } from './prune.ts'
 import { differencesOf } from './rollback-plan.ts'
@@ -60,9 +61,11 @@ export const deployRoutes: Handlers<DeployIds, AppContext> = {
     return pageOf('deploy', listDeploys(context.db, id, { ...query, ...page }), (deploy) => [deploy.id])
   },
 
-  createDeploy({ actor, params, body }, context) {
+  createDeploy({ actor, params, body = {} }, context) {
     const service = requireService(context, actor, params.serviceId)
-    return createDeploy(context, service, { ...body, trigger: triggerOf(actor) })
+    const { sourceId } = body
+    const source = sourceId === undefined ? {} : { sourceId: ownSource(context, actor, { service, sourceId }) }
+    return createDeploy(context, service, { ...body, ...source, trigger: triggerOf(actor) })
   },
 
   getDeploy({ actor, params }, context): Deploy {

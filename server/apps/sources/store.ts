@@ -34,6 +34,9 @@ export function insertSource(db: Database, source: StoredSource): void {
 export const findSource = (db: Database, serviceId: string, id: string): StoredSource | undefined =>
   sources.get(db, 'WHERE service_id = $serviceId AND id = $id', { serviceId, id })
 
+/** A source by its id, whichever service it is of. */
+export const sourceById = (db: Database, id: string): StoredSource | undefined => sources.get(db, 'WHERE id = $id', { id })
+
 /** The newest source of a service that is kept. */
 export const latestSource = (db: Database, serviceId: string): StoredSource | undefined =>
   sources.get(db, 'WHERE service_id = $serviceId ORDER BY id DESC LIMIT 1', { serviceId })
