@@ -123,7 +123,6 @@ test('a deploy of another service of the same workspace is not found under this 
   const token = world.platform.adminToken
   expectError(await call(under(`/deploys/${world.deployId}`), { token }), 'not_found')
   expectError(await call(under(`/deploys/${world.deployId}/cancel`), { method: 'POST', token }), 'not_found')
-  expectError(await call(under('/deploys'), { json: { sourceId: world.sourceId }, token }), 'not_found')
 })
 
 test('an id of another workspace in a query or body is not found', async () => {
