@@ -7,15 +7,14 @@ import { present } from '../base/present.ts'
 import { explainRole } from '../finding/roles.ts'
 import { scopeOf, scopesInWords } from '../finding/scope.ts'
 import { acceptInvite, type InvitedAccount } from '../invites/accept.ts'
-import { gather } from '../options/values.ts'
+import { addScopeOptions, type ScopeOptions } from '../options/scope.ts'
 import type { Context, Start } from '../session/context.ts'
 import { printList } from '../session/output.ts'
 import type { Column } from '../terminal/table.ts'
 import { clean } from '../terminal/text.ts'
 
-interface CreateOptions {
+interface CreateOptions extends ScopeOptions {
   role: string
-  service?: string[]
 }
 
 export function addInviteCommands(program: Command, start: Start): void {
@@ -25,13 +24,14 @@ export function addInviteCommands(program: Command, start: Start): void {
     .alias('ls')
     .description('List invites that were not accepted yet')
     .action((_: unknown, command: Command) => list(start(command)))
-  invites
+  const creating = invites
     .command('create')
     .description('Invite somebody; the link is printed once')
     .argument('<email>', 'E-mail address')
     .requiredOption('--role <role>', 'Role they get; cpctl roles list shows them')
-    .option('--service <service>', 'Confine them to this service, by name or id; several comma-joined or repeated', gather)
-    .action((email: string, options: CreateOptions, command: Command) => create(start(command), email, options))
+  addScopeOptions(creating, 'them').action((email: string, options: CreateOptions, command: Command) =>
+    create(start(command), email, options),
+  )
   invites
     .command('delete')
     .alias('rm')
@@ -71,8 +71,8 @@ async function list(context: Context): Promise<void> {
 }
 
 /** The link alone goes to standard output, so that it can be piped to where it belongs. */
-async function create(context: Context, email: string, { role, service }: CreateOptions): Promise<void> {
-  const scope = await scopeOf(context, service ?? [])
+async function create(context: Context, email: string, { role, ...confining }: CreateOptions): Promise<void> {
+  const scope = await scopeOf(context, confining)
   const inviting = context.client.call('createTeamInvite', { body: { email, role, ...present({ scope }) } })
   const invite = await inviting.catch((error: unknown) => explainRole(context, role, error))
   if (context.isJson) return context.printJson(invite)

@@ -6,9 +6,9 @@ import { ago } from '../base/figures.ts'
 import { present } from '../base/present.ts'
 import { resolveKey } from '../finding/keys.ts'
 import { explainRole } from '../finding/roles.ts'
-import { scopeOf, scopesInWords } from '../finding/scope.ts'
+import { scopeInWords, scopeOf, scopesInWords } from '../finding/scope.ts'
+import { addScopeOptions, type ScopeOptions } from '../options/scope.ts'
 import { timeAhead } from '../options/time-ahead.ts'
-import { gather } from '../options/values.ts'
 import type { Context, Start } from '../session/context.ts'
 import { printList } from '../session/output.ts'
 import { type Column, formatFields } from '../terminal/table.ts'
@@ -28,12 +28,12 @@ export function addKeyCommands(program: Command, start: Start): void {
     .description('Show a key with what it may touch, its end and its last use')
     .argument('<key>', 'Name or id')
     .action((key: string, _: unknown, command: Command) => show(start(command), key))
-  keys
+  const creating = keys
     .command('create')
     .description('Create an API key; it is printed once')
     .argument('<name>', 'What it is for')
     .option('--role <role>', 'Role it has; default: developer, or yours where that may do less')
-    .option('--service <service>', 'Confine it to this service, by name or id; several comma-joined or repeated', gather)
+  addScopeOptions(creating, 'it')
     .option('--expires <when>', 'When it ends: a duration such as 90d, or a day such as 2030-01-31')
     .action((name: string, options: CreateOptions, command: Command) => create(start(command), name, options))
   keys
@@ -82,22 +82,21 @@ async function detailsOf({ client }: Context, keys: readonly ApiKey[]): Promise<
   return found
 }
 
-interface CreateOptions {
+interface CreateOptions extends ScopeOptions {
   role?: string
-  service?: string[]
   expires?: string
 }
 
 /** The key alone goes to standard output, so that it can be piped to where it belongs. */
-async function create(context: Context, name: string, { role, service = [], expires }: CreateOptions): Promise<void> {
+async function create(context: Context, name: string, { role, expires, ...confining }: CreateOptions): Promise<void> {
   const now = context.io.now()
   const expires_at = expires === undefined ? undefined : timeAhead(expires, { option: '--expires', now })
-  const scope = await scopeOf(context, service)
+  const scope = await scopeOf(context, confining)
+  const confined = scope === undefined || scope === null ? '' : `, only for ${await scopeInWords(context, scope)}`
   const making = context.client.call('createApiKey', { body: { name, ...present({ role, scope, expires_at }) } })
   const key = await making.catch((error: unknown) => explainRole(context, role, error))
   if (context.isJson) return context.printJson(key)
   const end = expires_at === undefined ? '' : `, until ${expires_at}`
-  const confined = service.length === 0 ? '' : `, only for ${[...new Set(service)].join(', ')}`
   context.note(clean`Created ${key.name} (${key.id}, role ${key.role}${confined}${end}). Keep the key: it is not shown again.`)
   context.print(clean`${key.secret}`)
 }

@@ -5,7 +5,9 @@ import { forgetWorkspace } from '../accounts/workspaces.ts'
 import { usageError } from '../base/error.ts'
 import { membersOf, resolveMember } from '../finding/members.ts'
 import { explainRole } from '../finding/roles.ts'
-import { scopeOf, scopesInWords } from '../finding/scope.ts'
+import { scopeInWords, scopeOf, scopesInWords } from '../finding/scope.ts'
+import type { ScopeOptions } from '../options/scope.ts'
+import { gather } from '../options/values.ts'
 import type { Context, Start } from '../session/context.ts'
 import { printList } from '../session/output.ts'
 import { confirmByName } from '../session/prompt.ts'
@@ -25,11 +27,13 @@ export function addTeamCommands(program: Command, start: Start): void {
   memberOf('role', 'Give a member another role')
     .argument('<role>', 'Name of the role; cpctl roles list shows them')
     .action((member: string, role: string, _: unknown, command: Command) => changeRole(start(command), member, role))
-  memberOf('scope', 'Confine a member to some services, or let them at the whole workspace')
-    .argument('[service...]', 'Names or ids of the services')
+  memberOf('scope', 'Confine a member to some services, environments or projects, or let them at the whole workspace')
+    .argument('[service...]', 'Names or ids of services')
+    .option('--environment <environment>', 'What is or will be in this environment, as project/environment or id', gather)
+    .option('--project <project>', 'What is or will be in this project, by name or id', gather)
     .option('--all', 'The whole workspace')
-    .action((member: string, services: string[], options: { all?: boolean }, command: Command) =>
-      changeScope(start(command), member, { services, isAll: options.all === true }),
+    .action((member: string, service: string[], { all, ...places }: ScopeOptions & { all?: boolean }, command: Command) =>
+      changeScope(start(command), member, { confining: { ...places, service }, isAll: all === true }),
     )
   addHelpCommands(team, start)
   memberOf('remove', 'Remove a member, and revoke their sessions and keys')
@@ -71,14 +75,15 @@ async function changeRole(context: Context, idOrEmail: string, role: string): Pr
   context.print(clean`${member.email} has the role ${member.role} now.`)
 }
 
-async function changeScope(context: Context, idOrEmail: string, wanted: { services: string[]; isAll: boolean }): Promise<void> {
-  if (wanted.isAll === wanted.services.length > 0)
-    throw usageError('Name the services, or give --all for the whole workspace.', 'Run cpctl team scope --help.')
+async function changeScope(context: Context, idOrEmail: string, wanted: { confining: ScopeOptions; isAll: boolean }): Promise<void> {
+  const isConfining = Object.values(wanted.confining).some((names) => names !== undefined && names.length > 0)
+  if (wanted.isAll === isConfining)
+    throw usageError('Name services, environments or projects, or give --all for the whole workspace.', 'Run cpctl team scope --help.')
   const { id } = await resolveMember(context, idOrEmail)
-  const scope = (await scopeOf(context, wanted.services)) ?? null
+  const scope = (await scopeOf(context, wanted.confining)) ?? null
   const member = await context.client.call('updateTeamMember', { params: { memberId: id }, body: { scope } })
   if (context.isJson) return context.printJson(member)
-  const where = wanted.isAll ? 'the whole workspace' : wanted.services.join(', ')
+  const where = scope === null ? 'the whole workspace' : await scopeInWords(context, scope)
   context.print(clean`${member.email} may be at ${where} now, as ${member.role}.`)
 }
 

@@ -2,15 +2,36 @@ import type { Scope, ScopeInput } from '../../shared/scope.ts'
 import type { Client } from '../api/client.ts'
 import { allPages } from '../api/pages.ts'
 import { CliError } from '../base/error.ts'
+import type { ScopeOptions } from '../options/scope.ts'
 import type { Context } from '../session/context.ts'
+import { resolveEnvironment } from './environments.ts'
+import { resolveProject } from './projects.ts'
 import { resolveService } from './service.ts'
 
-/** The scope of these services, by name or id; undefined where none is named. @throws CliError for one that is not there. */
-export async function scopeOf(context: Context, services: readonly string[] | undefined): Promise<ScopeInput | undefined> {
-  if (services === undefined || services.length === 0) return undefined
-  const serviceIds: string[] = []
-  for (const name of services) serviceIds.push((await resolveService(context, name)).id)
-  return { serviceIds: [...new Set(serviceIds)] }
+/** The scope that options name; undefined where none does. @throws CliError for a name that there is not. */
+export async function scopeOf(
+  context: Context,
+  { service = [], environment = [], project = [] }: ScopeOptions,
+): Promise<ScopeInput | undefined> {
+  const ids = {
+    serviceIds: await idsOf(service, (name) => resolveService(context, name)),
+    environmentIds: await idsOf(environment, async (name) => (await resolveEnvironment(context, name)).environment),
+    projectIds: await idsOf(project, (name) => resolveProject(context, name)),
+  }
+  const named = Object.entries(ids).filter(([, found]) => found.length > 0)
+  return named.length === 0 ? undefined : Object.fromEntries(named)
+}
+
+async function idsOf(names: readonly string[], resolve: (name: string) => Promise<{ id: string }>): Promise<string[]> {
+  const ids: string[] = []
+  for (const name of names) ids.push((await resolve(name)).id)
+  return [...new Set(ids)]
+}
+
+/** Says the scope of a body by names. */
+export async function scopeInWords(context: Pick<Context, 'client'>, scope: NonNullable<ScopeInput>): Promise<string> {
+  const whole = { serviceIds: [], ...scope }
+  return (await scopesInWords(context, [whole]))(whole)
 }
 
 /** Says these scopes by names, and by ids where the caller may not see what they name. */

@@ -4,6 +4,7 @@ import type { ApiKeyDetails } from '../../shared/api-key.ts'
 import { AppError, invalidValue } from '../../shared/error.ts'
 import { exampleService, keyId, pageOf, serviceId } from './examples.ts'
 import type { Answers } from './fake-server.ts'
+import { blog, blogStaging, servingPlaces, staging } from './places.ts'
 import { serverPerTest } from './server-per-test.ts'
 import { testTime } from './terminal.ts'
 
@@ -90,6 +91,30 @@ describe('keys', () => {
       name: 'ci',
       scope: { serviceIds: [serviceId] },
       expires_at: '2026-05-02T12:00:00.000Z',
+    })
+  })
+
+  test('are made for environments and projects, those to come included', async () => {
+    const run = on(servingPlaces())
+    const { stderr } = await run(
+      'keys',
+      'create',
+      'ci',
+      '--environment',
+      'shop/staging,blog/staging',
+      '--project',
+      'blog',
+      '--service',
+      'web',
+    )
+    expect(stderr).toContain('only for web, environment shop/staging, environment blog/staging, project blog)')
+    expect(servers.received().at(-1)?.body).toEqual({
+      name: 'ci',
+      scope: { serviceIds: [serviceId], environmentIds: [staging.id, blogStaging.id], projectIds: [blog.id] },
+    })
+    expect(await run('keys', 'create', 'ci', '--environment', 'staging')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('shop/staging, blog/staging'),
     })
   })
 
