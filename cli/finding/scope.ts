@@ -2,11 +2,17 @@ import type { Scope, ScopeInput } from '../../shared/scope.ts'
 import type { Client } from '../api/client.ts'
 import { allPages } from '../api/pages.ts'
 import { CliError } from '../base/error.ts'
-import type { ScopeOptions } from '../options/scope.ts'
 import type { Context } from '../session/context.ts'
 import { resolveEnvironment } from './environments.ts'
 import { resolveProject } from './projects.ts'
 import { resolveService } from './service.ts'
+
+/** What somebody or a key is confined to, by names or ids. */
+export interface ScopeOptions {
+  service?: string[]
+  environment?: string[]
+  project?: string[]
+}
 
 /** The scope that options name; undefined where none does. @throws CliError for a name that there is not. */
 export async function scopeOf(

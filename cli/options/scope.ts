@@ -1,13 +1,6 @@
 import type { Command } from 'commander'
 import { gather } from './values.ts'
 
-/** What somebody or a key is confined to, by names or ids. */
-export interface ScopeOptions {
-  service?: string[]
-  environment?: string[]
-  project?: string[]
-}
-
 /** Options that confine `whom`. */
 export const addScopeOptions = (command: Command, whom: string): Command =>
   command

@@ -59,7 +59,8 @@ export const inProtected: Record<OfPlaced | Declared, InProtected> = {
   updateNotificationOverrides: 'allowed',
   uploadSource: 'allowed',
   listDeploys: 'allowed',
-  createDeploy: 'allowed',
+  // The source of another service shows what that runs.
+  createDeploy: { depends: { uses: ['sourceId', 'foreignSourceId'], json: ({ foreignSourceId }) => ({ sourceId: foreignSourceId }) } },
   getDeploy: 'allowed',
   cancelDeploy: 'allowed',
   rollback: 'refused',

@@ -54,6 +54,12 @@ const makeService = async (place: Place, made: Made, changes: Record<string, unk
   return id
 }
 
+function makeSource({ server: { db } }: Place, serviceId: string): string {
+  const id = newId('source')
+  insertSource(db, { id, serviceId, sha256: '0'.repeat(64), format: 'tar.gz', sizeBytes: 1, fileCount: 1, createdAt: Date.now() })
+  return id
+}
+
 /** How each is made, by the name of the parameter that holds its id. Services come first: most others are of one. */
 const makers: Record<string, Maker> = {
   ownerId: ({ workspaceId }) => workspaceId,
@@ -74,11 +80,9 @@ const makers: Record<string, Maker> = {
     })
     return id
   },
-  sourceId({ server: { db } }, { serviceId = '' }) {
-    const id = newId('source')
-    insertSource(db, { id, serviceId, sha256: '0'.repeat(64), format: 'tar.gz', sizeBytes: 1, fileCount: 1, createdAt: Date.now() })
-    return id
-  },
+  sourceId: (place, { serviceId = '' }) => makeSource(place, serviceId),
+  /** A source of another service, the same as the one named. */
+  foreignSourceId: async (place) => makeSource(place, await makeService(place, {})),
   jobId({ server: { db } }, { serviceId = '' }) {
     const id = newId('job')
     insertJob(db, {
