@@ -34,6 +34,7 @@ import { addShellCommand } from './commands/shell.ts'
 import { addStatusCommand } from './commands/status.ts'
 import { addTeamCommands } from './commands/team.ts'
 import { addTopCommand } from './commands/top.ts'
+import { addWebhookCommands } from './commands/webhooks.ts'
 import { addWorkspaceCommands } from './commands/workspaces.ts'
 import { flagsBehind } from './flag-names.ts'
 import { type GlobalOptions, starter } from './session/context.ts'
@@ -73,6 +74,7 @@ const groups = [
   addDiskCommands,
   addDomainCommands,
   addEdgeRuleCommands,
+  addWebhookCommands,
   addAccountCommands,
   addContextCommands,
   addOwnAccountCommands,

@@ -25,8 +25,10 @@ const commands: Partial<Record<OperationId, string>> = {
   listSessions: 'sessions list',
   listTeamInvites: 'invites list',
   listTeamMembers: 'team list',
+  listWebhooks: 'webhooks list',
   removeTwoFactor: 'account two-factor disable',
   updateDisk: 'disks update :diskId',
+  updateWebhook: 'webhooks update :webhookId',
   updateTeamMember: 'team role :memberId',
   uploadSource: 'deploy --service :serviceId',
 }
