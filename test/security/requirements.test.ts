@@ -99,6 +99,7 @@ const proofs: Record<string, Record<string, string[]>> = {
   'S18 outgoing addresses': {
     'security/s18-outgoing.test.ts': [],
     'security/s18-providers.test.ts': [],
+    'security/s18-webhooks.test.ts': [],
     'server/platform/outgoing/rules.test.ts': ['is not reached at %s'],
     'server/platform/outgoing/send.test.ts': [
       'that changes after the check changes nothing',
