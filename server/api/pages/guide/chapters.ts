@@ -14,6 +14,7 @@ import projects from '../../../docs/projects.md' with { type: 'text' }
 import security from '../../../docs/security.md' with { type: 'text' }
 import services from '../../../docs/services.md' with { type: 'text' }
 import settings from '../../../docs/settings.md' with { type: 'text' }
+import webhooks from '../../../docs/webhooks.md' with { type: 'text' }
 
 export interface Chapter {
   /** Name of its file below `server/docs/` in lower case and without `.md`, and its name in the address. */
@@ -34,6 +35,7 @@ export const chapters: readonly Chapter[] = [
   { slug: 'people', summary: 'Members, roles, keys, workspaces, signing in and the audit log.', text: people },
   { slug: 'metrics', summary: 'What services use, print and are asked for; Prometheus.', text: metrics },
   { slug: 'events', summary: 'What happened, and how people and programs hear of it.', text: events },
+  { slug: 'webhooks', summary: 'Events as signed requests to a URL, retries, and what a receiver can rely on.', text: webhooks },
   { slug: 'operations', summary: 'Installing, upgrading, backing up, and what survives what.', text: operations },
   { slug: 'settings', summary: 'Every setting, with its default.', text: settings },
   { slug: 'security', summary: 'What is promised, how it is kept, and how to prove it.', text: security },
