@@ -139,6 +139,14 @@ export function serviceIdsOf(db: Database, { workspaceId, scope }: Pick<Viewer, 
   return idsOf(db, `workspace_id = $workspaceId AND deleted_at IS NULL AND ${sql}`, { workspaceId, ...values })
 }
 
+/** Whether one of these services, deleted ones aside, is out of a scope. */
+export function isAnyOutside(db: Database, { scope }: Pick<Viewer, 'scope'>, ids: readonly string[]): boolean {
+  const filter = scopeFilter(scope, { id: 'id', environmentId: 'environment_id' })
+  if (filter === undefined) return false
+  const where = `id IN (SELECT value FROM json_each($ids)) AND deleted_at IS NULL AND ${filter.sql} IS NOT TRUE`
+  return idsOf(db, where, { ids: JSON.stringify(ids), ...filter.values }).length > 0
+}
+
 /** Whether another service of the workspace than `exceptId` has this name. Belongs in the transaction that takes it. */
 export const isNameTaken = (db: Database, workspaceId: string, name: string, exceptId = ''): boolean =>
   idsOf(db, 'workspace_id = $workspaceId AND name = $name AND id <> $exceptId AND deleted_at IS NULL', { workspaceId, name, exceptId })

@@ -2,6 +2,8 @@ import { AppError } from '../../../shared/error.ts'
 import type { Operations } from '../../../shared/operations/all.ts'
 import type { Handlers } from '../../http/handlers/call.ts'
 import { requirePlace } from '../../identity/quotas/enforce.ts'
+import { isRefusedNow, type Viewer } from '../../identity/scopes/protection.ts'
+import { isWithin } from '../../identity/scopes/scope.ts'
 import { inOneChange } from '../../platform/db/change.ts'
 import { newShellId } from '../../platform/id.ts'
 import { describeError } from '../../platform/server-log.ts'
@@ -18,7 +20,7 @@ type ShellIds = Extract<keyof Operations, 'openShell' | 'openJobTerminal'>
 
 export function createShellRoutes(context: AppContext): Handlers<ShellIds, AppContext> {
   return {
-    openShell({ actor, params, query, upgrade }) {
+    openShell({ actor, params, query, upgrade, requireRight }) {
       const service = requireService(context, actor, params.serviceId)
       const target = shellTargetOf(context, service, query.instance)
       const shell = { shellId: newShellId(service.id), service, actor, instanceId: target.instance?.id }
@@ -34,7 +36,7 @@ export function createShellRoutes(context: AppContext): Handlers<ShellIds, AppCo
             serveShell({
               outputWindow: query.outputWindow,
               open: (onOutput) => openShellTerminal(context, { shellId: shell.shellId, service, target, query, onOutput }),
-              endReason: () => endReasonOf(context, service),
+              endReason: () => endReasonOf(context, requireRight(), service),
               mustEnd: outside.promise,
               explain: (error) => explain(context, error),
               onEnd(end) {
@@ -50,7 +52,7 @@ export function createShellRoutes(context: AppContext): Handlers<ShellIds, AppCo
       }
     },
 
-    openJobTerminal({ actor, params, query, upgrade }) {
+    openJobTerminal({ actor, params, query, upgrade, requireRight }) {
       const service = requireService(context, actor, params.serviceId)
       const outside = Promise.withResolvers<string>()
       requirePlace(context, service.workspaceId, 'shells')
@@ -65,7 +67,7 @@ export function createShellRoutes(context: AppContext): Handlers<ShellIds, AppCo
             serveShell({
               outputWindow: query.outputWindow,
               open: (onOutput) => openJobTerminal(context, service, begun, { query, onOutput }),
-              endReason: () => endReasonOf(context, service),
+              endReason: () => endReasonOf(context, requireRight(), service),
               mustEnd: outside.promise,
               explain: (error) => explain(context, error),
               onEnd(end) {
@@ -83,10 +85,12 @@ export function createShellRoutes(context: AppContext): Handlers<ShellIds, AppCo
   }
 }
 
-function endReasonOf({ db }: AppContext, { id }: StoredService): string | undefined {
+function endReasonOf({ db }: AppContext, viewer: Viewer, { id }: StoredService): string | undefined {
   const service = serviceById(db, id)
   if (service === undefined || service.deletedAt !== null) return 'The service was deleted'
-  return service.suspendedAt === null ? undefined : 'The service was suspended'
+  if (service.suspendedAt !== null) return 'The service was suspended'
+  if (!isWithin(viewer.scope, service)) return 'The service was moved out of what you may touch'
+  return isRefusedNow(db, viewer, service.environmentId) ? 'The service is in a protected environment now' : undefined
 }
 
 function explain({ log }: AppContext, error: unknown): string {

@@ -50,8 +50,8 @@ export interface CheckedCall<O extends Operation> {
   /** Address of the client; a forwarded one only when a trusted proxy says so. */
   clientAddress: string
   signal: AbortSignal
-  /** Asks again for the right of the caller, after a long body. @throws AppError `unauthorized`, `forbidden` or `not_found`. */
-  requireRight(): void
+  /** The caller as of now, after a long body or while a WebSocket goes on. @throws AppError `unauthorized`, `forbidden` or `not_found`. */
+  requireRight(): CheckedCall<O>['actor']
   deny(error: AppError): void
   note(facts: AuditFacts): void
 }

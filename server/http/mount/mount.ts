@@ -122,7 +122,7 @@ function callOf({ received, audited }: Served, admission: Admission, { operation
     get signal() {
       return request.signal
     },
-    requireRight: () => void admission.readmit([]),
+    requireRight: () => admission.readmit([]) as Actor,
     change(apply) {
       admission.readmit(workspaceOfBody(body))
       return recordChange(audited, call, apply)

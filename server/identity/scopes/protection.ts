@@ -10,6 +10,10 @@ export function refuseProtected(db: Database, { guarded }: Viewer, environmentId
   if (guarded === 'refused') refuse(db, environmentId)
 }
 
+/** Whether what a caller has begun would be refused now, as the thing was moved or its environment protected meanwhile. */
+export const isRefusedNow = (db: Database, { guarded }: Viewer, environmentId: string | null): boolean =>
+  guarded === 'refused' && protectedNamed(db, environmentId) !== undefined
+
 /** For handlers that decide by what is asked, of operations that say `depends`. @throws AppError forbidden. */
 export function requireProtectedRight(db: Database, { guarded }: Viewer, environmentId: string | null): void {
   if (guarded !== undefined) refuse(db, environmentId)

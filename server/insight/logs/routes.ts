@@ -2,7 +2,7 @@ import { AppError } from '../../../shared/error.ts'
 import type { LogSubscribeQuery } from '../../../shared/log.ts'
 import type { Operations } from '../../../shared/operations/all.ts'
 import { requireService } from '../../apps/services/require.ts'
-import { serviceIdsOf } from '../../apps/services/store.ts'
+import { isAnyOutside, serviceIdsOf } from '../../apps/services/store.ts'
 import type { Actor, Handlers } from '../../http/handlers/call.ts'
 import type { LogFilter } from '../../telemetry/logs/filter.ts'
 import { followLogs } from '../../telemetry/logs/follow.ts'
@@ -18,11 +18,15 @@ export const logRoutes: Handlers<LogIds, InsightContext> = {
     return toWirePage(await logStore.query({ ...filter, signal, ...(limit && { limit }), ...(direction && { direction }) }))
   },
   listLogValues: ({ actor, query }, { db, logStore }) => logStore.values(query.label, filterOf(db, actor, query)),
-  subscribeLogs({ actor, query, upgrade }, { db, logHub }) {
+  subscribeLogs({ actor, query, upgrade, requireRight }, { db, logHub }) {
     const filter = filterOf(db, actor, query)
+    const endReason = () =>
+      actor.scope !== undefined && isAnyOutside(db, requireRight(), filter.resource)
+        ? 'A service was moved out of what you may touch; connect again for the others'
+        : undefined
     const release = logHub.takeSubscription(actor)
     try {
-      upgrade(followLogs(logHub, filter, release))
+      upgrade({ ...followLogs(logHub, filter, release), endReason })
     } catch (error) {
       release()
       throw error
@@ -31,7 +35,7 @@ export const logRoutes: Handlers<LogIds, InsightContext> = {
 }
 
 /** Confines a query to the services of the caller's workspace and scope. */
-function filterOf(db: InsightContext['db'], actor: Actor, query: LogSubscribeQuery): LogFilter {
+function filterOf(db: InsightContext['db'], actor: Actor, query: LogSubscribeQuery): LogFilter & { resource: readonly string[] } {
   const { resource, instance, level, type, host, method, statusCode, path, text, startTime, endTime } = query
   for (const id of resource ?? []) {
     requireService({ db }, actor, id)

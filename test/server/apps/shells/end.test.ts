@@ -2,6 +2,9 @@ import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { shellCloseCodes } from '../../../../shared/shell.ts'
+import { call } from '../../../support/client.ts'
+import { addEnvironment, putInto } from '../../../support/environments.ts'
+import { defaultWorkspaceId, makeKey } from '../../../support/members.ts'
 import { type Platform, startPlatform } from '../../../support/platform.ts'
 import { makeService, type TestService } from '../../../support/service.ts'
 import { openShell, pidsWith, shellUrl, type TestShell } from '../../../support/shell.ts'
@@ -80,6 +83,29 @@ describe('everything that was started in a shell is gone, and the instance goes 
     await service.ask('', { method: 'DELETE' })
     await other.closed
     await allGone()
+  })
+
+  test('when its user may open it no longer: the service is moved out of the scope, or what it is in becomes protected', async () => {
+    const workspaceId = await defaultWorkspaceId(platform)
+    const { environmentId } = addEnvironment(platform, { workspaceId })
+    putInto(platform, service.id, environmentId)
+    const confined = await call<{ secret: string }>(`${platform.url}/v1/api-keys`, {
+      json: { name: 'confined', role: 'developer', scope: { environmentIds: [environmentId] } },
+      token: platform.adminToken,
+    })
+    const { secret } = await makeKey(platform, 'developer')
+    const openAs = (token: string) => openShell(platform, service.id, { headers: { authorization: `Bearer ${token}` } })
+    const [ofConfined, ofDeveloper, ofAdmin] = [await openAs(confined.body.secret), await openAs(secret), await openAs(platform.adminToken)]
+    platform.db.query("UPDATE environments SET protected_status = 'protected' WHERE id = ?").run(environmentId)
+    expect(await ofDeveloper.closed).toMatchObject({ code: shellCloseCodes.refused, reason: expect.stringContaining('protected') })
+    expect(await ofConfined.closed).toMatchObject({ code: shellCloseCodes.refused })
+    platform.db.query("UPDATE environments SET protected_status = 'unprotected' WHERE id = ?").run(environmentId)
+    const again = await openAs(confined.body.secret)
+    putInto(platform, service.id, null)
+    expect(await again.closed).toMatchObject({ code: shellCloseCodes.refused, reason: expect.stringContaining('moved out') })
+    ofAdmin.type('echo "<still $((1 + 1))>"\n')
+    await ofAdmin.prints('<still 2>')
+    ofAdmin.socket.close()
   })
 
   test('when the instance it looks into is stopped', async () => {
