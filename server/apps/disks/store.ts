@@ -110,6 +110,11 @@ export function updateDisk(db: Database, id: string, change: DiskChange, now: nu
   disks.update(db, { id }, { ...change, updatedAt: now })
 }
 
+/** Lets kept disks forget an environment that goes and was not protected: nobody else is kept from what was on them. */
+export function forgetPlaceOfKept(db: Database, environmentId: string): void {
+  disks.update(db, { keptEnvironmentId: environmentId }, { keptEnvironmentId: null })
+}
+
 /** Forgets a disk with its snapshots, when nothing of it is left on the machine. */
 export function removeDiskRow(db: Database, id: string): void {
   disks.remove(db, { id })

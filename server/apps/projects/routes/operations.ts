@@ -5,6 +5,7 @@ import { requireProtectedRight } from '../../../identity/scopes/protection.ts'
 import { dropFromScopes } from '../../../identity/scopes/store.ts'
 import { newId } from '../../../platform/id.ts'
 import type { AppContext } from '../../context.ts'
+import { forgetPlaceOfKept } from '../../disks/store.ts'
 import { forgetDeleted, namesIn } from '../contents.ts'
 import { requireProject } from '../require.ts'
 import { inWords, patched, refuseSameNames, refuseTooManyEnvironments, refuseTooManyProjects } from '../rules.ts'
@@ -115,5 +116,6 @@ function clearForRemoval(db: AppContext['db'], actor: Actor, environment: Stored
   if (left !== undefined)
     throw new AppError('conflict', `The environment ${environment.name} still has ${left}. Move them elsewhere, or delete them, first.`)
   forgetDeleted(db, environment.id)
+  if (environment.protectedStatus === 'unprotected') forgetPlaceOfKept(db, environment.id)
   dropFromScopes(db, environment)
 }
