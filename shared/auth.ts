@@ -3,6 +3,7 @@ import { Id } from './id.ts'
 import { InviteToken } from './invite-token.ts'
 import { permissionNames } from './permission.ts'
 import { OneOf, StrictObject, visibleChar } from './schema.ts'
+import { Scope } from './scope.ts'
 import { Workspace } from './workspace.ts'
 
 export const minPasswordChars = 10
@@ -64,5 +65,6 @@ export const Me = Type.Object({
   workspace: Workspace,
   role: Type.String(),
   permissions: Type.Array(OneOf(permissionNames)),
+  scope: Scope,
 })
 export type Me = Static<typeof Me>

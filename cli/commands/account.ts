@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { credential as checkedToken, DEFAULT_URL } from '../base/config.ts'
 import { CliError, usageError } from '../base/error.ts'
+import { scopesInWords } from '../finding/scope.ts'
 import { type Context, currentServer, type Start } from '../session/context.ts'
 import {
   type Credential,
@@ -152,6 +153,7 @@ async function whoami(context: Context): Promise<void> {
         ['E-mail', me.actor.email ?? emailOf(credential)],
         ['Workspace', `${me.workspace.name} (${me.workspace.id})`],
         ['Role', me.role],
+        ['May touch', me.scope === null ? undefined : (await scopesInWords(context, [me.scope]))(me.scope)],
         ['Credential', credential && describe(credential, context)],
       ],
       context.paint,

@@ -53,6 +53,7 @@ export const exampleMe = (fields: Partial<Me> = {}): Me => ({
   workspace: { id: workspaceId, name: 'Main' },
   role: 'admin',
   permissions: permissionNames,
+  scope: null,
   ...fields,
 })
 

@@ -6,6 +6,7 @@ import { type Actor, answer, type Call, type Handlers } from '../../http/handler
 import { findKeyMaker } from '../api-keys/store.ts'
 import type { IdentityContext } from '../context.ts'
 import { findWorkspace } from '../memberships/store.ts'
+import { presentScope } from '../scopes/scope.ts'
 import { createCookieWriter } from '../sessions/cookie.ts'
 import { placeOf } from '../sessions/place.ts'
 import { deleteSession } from '../sessions/store.ts'
@@ -53,6 +54,7 @@ export function createAuthRoutes({ publicUrl }: Pick<IdentityContext, 'publicUrl
       workspace: workspaceOf(db, actor),
       role: actor.role,
       permissions: permissionNames.filter((name) => actor.permissions.has(name)),
+      scope: presentScope(actor.scope),
     }),
     getUser: ({ actor }, { db }) => userBehind(db, actor),
   }
