@@ -51,6 +51,7 @@ const harmless = [
     'schedule',
   ],
   ...['scope', 'serviceId', 'serviceIds', 'sessionId', 'snapshotKey', 'source', 'sourceId', 'startCommand', 'term'],
+  ...['environmentId', 'environmentIds', 'projectId', 'projectIds', 'protectedStatus', 'resourceIds'],
   ...['timezone', 'type', 'uri', 'user', 'workspaceId', 'workspaceName'],
 ]
 
