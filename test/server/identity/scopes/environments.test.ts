@@ -46,7 +46,7 @@ describe('a key that is confined to an environment', () => {
   test('creates there and nowhere else, and what it made is its own at once', async () => {
     const own = as((await newKey({ environmentIds: [staging.environmentId] })).secret)
     const named = await newService(staging.environmentId, own)
-    // It says no environment, and there is only one that it could mean.
+    // A request without an environment can mean one only.
     const unnamed = await newService(undefined, own)
     expect((await seen(own)).toSorted()).toEqual([named, unnamed].toSorted())
     expect((await own(`/services/${unnamed}`)).body).toMatchObject({ environmentId: staging.environmentId })
