@@ -1,11 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { AppError } from './error.ts'
-import { StrictObject } from './schema.ts'
+import { Id } from './id.ts'
+import { OneOf, PageQuery, StrictObject } from './schema.ts'
 import { type ServiceType, traitsOf } from './service-type.ts'
 
 /** POSIX names: what every shell and program can be given. */
 const envKeyPattern = '^[A-Za-z_][A-Za-z0-9_]{0,254}$'
-const MAX_VALUE_CHARS = 131_072
+export const maxEnvValueChars = 131_072
 const MAX_FILE_CHARS = 524_288
 export const maxEnvVars = 1000
 
@@ -16,21 +17,58 @@ export const isPlatformKey = (key: string, type?: ServiceType): boolean =>
 export const EnvKey = Type.String({ pattern: envKeyPattern, description: 'Name of the variable', examples: ['DATABASE_URL'] })
 
 /** NUL cannot stand in a process environment. */
-const EnvValue = Type.String({ maxLength: MAX_VALUE_CHARS, pattern: '^[^\\u0000]*$', examples: ['postgres://…'], 'x-secret': true })
+const EnvValue = Type.String({ maxLength: maxEnvValueChars, pattern: '^[^\\u0000]*$', examples: ['postgres://…'], 'x-secret': true })
 
-export const EnvVarInput = StrictObject({
-  key: EnvKey,
+const valueInput = {
   value: Type.Optional(EnvValue),
   generateValue: Type.Optional(Type.Boolean({ description: 'Have the server make a value: base64 of 32 random bytes' })),
-})
+  interpolate: Type.Optional(
+    Type.Boolean({ description: 'Put the values of other variables in the place of ${NAME} in this one', default: false }),
+  ),
+}
+
+export const EnvVarInput = StrictObject({ key: EnvKey, ...valueInput })
 export type EnvVarInput = Static<typeof EnvVarInput>
 
-export const EnvValueInput = StrictObject({ value: Type.Optional(EnvValue), generateValue: Type.Optional(Type.Boolean()) })
+export const EnvValueInput = StrictObject(valueInput)
 export type EnvValueInput = Static<typeof EnvValueInput>
 
+/** Whose a variable is: the platform's, the service's own, or a group's that is linked to it. */
+export const EnvSource = Type.Object({
+  type: OneOf(['platform', 'service', 'group']),
+  id: Type.Optional(Id('envGroup')),
+  name: Type.Optional(Type.String({ description: 'Name of the group' })),
+})
+export type EnvSource = Static<typeof EnvSource>
+
 /** `value` is `""` and `hidden` true for callers without `env.read`. */
-export const EnvVar = Type.Object({ key: EnvKey, value: Type.String(), hidden: Type.Optional(Type.Literal(true)) })
+export const EnvVar = Type.Object({
+  key: EnvKey,
+  value: Type.String(),
+  hidden: Type.Optional(Type.Literal(true)),
+  interpolate: Type.Optional(Type.Literal(true, { description: 'References in the value are replaced when the service is deployed' })),
+})
 export type EnvVar = Static<typeof EnvVar>
+
+/** A variable as the next deploy will give it to the service, where `resolved` is asked for. */
+export const ResolvedEnvVar = Type.Object({
+  ...EnvVar.properties,
+  source: Type.Optional(EnvSource),
+  hides: Type.Optional(Type.Array(EnvSource, { description: 'Who else has a variable of this name, the strongest first' })),
+  problem: Type.Optional(Type.String({ description: 'Why it comes to no value: the service cannot be deployed until that is mended' })),
+  isLive: Type.Optional(Type.Boolean({ description: 'Whether the live release has this value; not said of what the platform gives' })),
+})
+export type ResolvedEnvVar = Static<typeof ResolvedEnvVar>
+
+export const EnvVarQuery = Type.Object({
+  ...PageQuery,
+  resolved: Type.Optional(
+    Type.Boolean({
+      description: 'All variables that the service gets, from wherever, with whose value won and what it hid',
+      default: false,
+    }),
+  ),
+})
 
 export const PlatformEnvVar = Type.Object({ key: EnvKey, value: Type.String(), description: Type.String() })
 export type PlatformEnvVar = Static<typeof PlatformEnvVar>

@@ -1,5 +1,15 @@
 import { Type } from '@sinclair/typebox'
-import { EnvKey, EnvValueInput, EnvVar, EnvVarsBody, PlatformEnvVar, SecretFile, SecretFilesBody } from '../env.ts'
+import {
+  EnvKey,
+  EnvValueInput,
+  EnvVar,
+  EnvVarQuery,
+  EnvVarsBody,
+  PlatformEnvVar,
+  ResolvedEnvVar,
+  SecretFile,
+  SecretFilesBody,
+} from '../env.ts'
 import { defineOperations } from '../operation.ts'
 import { PageOf, PageQuery } from '../schema.ts'
 
@@ -25,10 +35,12 @@ export const serviceSettingOperations = defineOperations({
     inProtected: 'hidden',
     tag: 'Environment',
     summary: 'List environment variables',
-    description: 'Values are shown to holders of `env.read`; others get the keys.',
+    description:
+      'Values are shown to holders of `env.read`; others get the keys. With `resolved=true` these are all that the next deploy gives it, ' +
+      "with whose value won: the platform's, the service's own, or that of the group that was linked last.",
     params: ServiceParams,
-    query: Type.Object(PageQuery),
-    responses: { 200: PageOf('envVar', EnvVar) },
+    query: EnvVarQuery,
+    responses: { 200: PageOf('envVar', ResolvedEnvVar) },
     errors: ['not_found'],
   },
   replaceEnvVars: {

@@ -41,8 +41,8 @@ export function envNow({ actor, params }: OfService, context: ApiContext): Snaps
 
 export function envVarNow({ actor, params }: Of<{ serviceId: string; key: string }>, context: ApiContext): Snapshot | undefined {
   const service = findService(context.db, actor.workspaceId, params.serviceId)
-  const value = service && findEnv(context, service.id, params.key)
-  return service && { envVars: value === undefined ? {} : { [params.key]: hidden(value) } }
+  const entry = service && findEnv(context, service.id, params.key)
+  return service && { envVars: entry === undefined ? {} : { [params.key]: hidden(entry.value) } }
 }
 
 /** Names of the secret files of a service. Contents are hidden, so the audit log tells only whether they changed. */

@@ -4,9 +4,9 @@ import { AppError } from '../../../shared/error.ts'
 import { withinQuotas } from '../../identity/quotas/enforce.ts'
 import { newId } from '../../platform/id.ts'
 import type { AppContext } from '../context.ts'
-import { readSecrets } from '../services/env-store.ts'
 import type { StoredService } from '../services/store.ts'
 import { findSource, latestSource } from '../sources/store.ts'
+import { secretsForRelease } from '../variables/resolved.ts'
 import { endDeploy } from './finish.ts'
 import { insertRelease, releaseById, releaseSecrets, type StoredRelease } from './release-store.ts'
 import { deployById, findDeploy, insertDeploy, previousLive, type StoredDeploy, unfinishedDeploys, updateDeploy } from './store.ts'
@@ -39,7 +39,7 @@ function deployAgain(context: AppContext, service: StoredService, trigger: Deplo
     isCacheCleared: false,
     release: (now) => {
       const release = { ...live, id: newId('release', now), settings: service.settings, createdAt: now }
-      insertRelease(context, release, readSecrets(context, service.id))
+      insertRelease(context, release, secretsForRelease(context, service))
       return release.id
     },
   })

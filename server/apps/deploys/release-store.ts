@@ -3,8 +3,9 @@ import type { Launch } from '../../builders/launch.ts'
 import { json } from '../../platform/db/json-column.ts'
 import { type Columns, tableOf } from '../../platform/db/table.ts'
 import { settingsColumn } from '../services/columns.ts'
-import { type SecretRows, ServiceSecrets } from '../services/env-store.ts'
+import type { SecretRows } from '../services/env-store.ts'
 import type { ServiceSettings } from '../services/settings.ts'
+import { ReleaseSecrets } from '../variables/release-secrets.ts'
 import { launchColumn } from './launch-column.ts'
 
 /** What a rollback goes back to. Immutable, but for the rules at the edge, which change at once. */
@@ -30,12 +31,12 @@ const releaseColumns: Columns<StoredRelease> = {
 const releases = tableOf<StoredRelease>('releases', releaseColumns)
 const sealedReleases = tableOf<StoredRelease & { secrets: string }>('releases', { ...releaseColumns, secrets: 'secrets_sealed' })
 
-const secretsIn = json({ schema: ServiceSecrets })
+const secretsIn = json({ schema: ReleaseSecrets })
 
 const purpose = (releaseId: string): string => `release ${releaseId}`
 
 /** Adds a release with the secrets it was made with, sealed. */
-export function insertRelease({ db, sealer }: SecretRows, release: StoredRelease, secrets: ServiceSecrets): void {
+export function insertRelease({ db, sealer }: SecretRows, release: StoredRelease, secrets: ReleaseSecrets): void {
   sealedReleases.insert(db, { ...release, secrets: sealer.seal(JSON.stringify(secrets), purpose(release.id)) })
 }
 
@@ -47,7 +48,7 @@ export const listReleases = (db: Database, serviceId: string): StoredRelease[] =
   releases.all(db, 'WHERE service_id = $serviceId', { serviceId })
 
 /** The variables and secret files a release was made with, in clear. */
-export function releaseSecrets({ db, sealer }: SecretRows, releaseId: string): ServiceSecrets {
+export function releaseSecrets({ db, sealer }: SecretRows, releaseId: string): ReleaseSecrets {
   const row = db.query<{ secrets_sealed: string }, [string]>('SELECT secrets_sealed FROM releases WHERE id = ?').get(releaseId)
   return row === null ? { envVars: [], secretFiles: [] } : secretsIn.read(sealer.open(row.secrets_sealed, purpose(releaseId)))
 }

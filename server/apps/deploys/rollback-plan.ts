@@ -1,12 +1,12 @@
 import type { RollbackPlan } from '../../../shared/deploy.ts'
-import type { ServiceSecrets } from '../services/env-store.ts'
 import type { ServiceSettings } from '../services/settings.ts'
+import type { ReleaseSecrets } from '../variables/release-secrets.ts'
 
 export interface ReleaseFacts {
   deployId: string
   artifact: string
   settings: ServiceSettings
-  secrets: ServiceSecrets
+  secrets: ReleaseSecrets
 }
 
 export function differencesOf(from: ReleaseFacts, to: ReleaseFacts): Omit<RollbackPlan, 'strategy'> {

@@ -5,6 +5,7 @@ import { deployById, type StoredDeploy, updateDeploy } from '../deploys/store.ts
 import { recordEvent } from '../events/store.ts'
 import { replaceEnv, replaceSecretFiles } from '../services/env-store.ts'
 import { type StoredService, setLive, updateService } from '../services/store.ts'
+import { ownPart } from '../variables/release-secrets.ts'
 import { instancesOf, updateInstance } from '../workloads/instance-store.ts'
 import type { InstanceSet } from '../workloads/service-sets.ts'
 import { guardSwitch } from './guard.ts'
@@ -40,12 +41,12 @@ export function concludeDeploy(context: AppContext, service: StoredService, depl
   context.work.poke('jobs', service.id)
 }
 
-/** A rollback brings back what the release was made with, so that the next deploy does not undo it. */
+/** A rollback brings back what the release was made with, so that the next deploy does not undo it. Groups are others' as well, and stay. */
 function restoreSettings(context: AppContext, service: StoredService, deploy: StoredDeploy): void {
   const release = deploy.releaseId === null ? undefined : releaseById(context.db, deploy.releaseId)
   if (release === undefined) return
-  const secrets = releaseSecrets(context, release.id)
+  const own = ownPart(releaseSecrets(context, release.id))
   updateService(context.db, service.id, { settings: release.settings }, context.now())
-  replaceEnv(context, service.id, secrets.envVars)
-  replaceSecretFiles(context, service.id, secrets.secretFiles)
+  replaceEnv(context, service.id, own.envVars)
+  replaceSecretFiles(context, service.id, own.secretFiles)
 }

@@ -8,8 +8,8 @@ import { networkOf } from '../private-network/network.ts'
 import { limitSpace } from '../services/space-limit.ts'
 import type { StoredService } from '../services/store.ts'
 import { userNamespacesOf } from '../services/user-namespaces.ts'
+import { type PlatformFacts, platformEnv } from '../variables/platform-env.ts'
 import type { StoredInstance } from '../workloads/instance-store.ts'
-import { type PlatformFacts, platformEnv } from './platform-env.ts'
 import { preferredPortOf } from './preferred-port.ts'
 
 type InstanceFacts = Omit<PlatformFacts, 'secretsDir' | 'port'>

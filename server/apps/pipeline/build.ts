@@ -8,13 +8,14 @@ import { endStage } from '../deploys/finish.ts'
 import { insertRelease } from '../deploys/release-store.ts'
 import { type StoredDeploy, updateDeploy } from '../deploys/store.ts'
 import { baseEnv, ownerOf } from '../launch/launch.ts'
-import { readSecrets, type ServiceSecrets } from '../services/env-store.ts'
 import type { ServiceSettings } from '../services/settings.ts'
 import { limitSpace } from '../services/space-limit.ts'
 import { type StoredService, serviceById, updateService } from '../services/store.ts'
 import { userNamespacesOf } from '../services/user-namespaces.ts'
 import { openSource } from '../sources/operations.ts'
 import { findSource, type StoredSource } from '../sources/store.ts'
+import type { ReleaseSecrets } from '../variables/release-secrets.ts'
+import { secretsForRelease } from '../variables/resolved.ts'
 import { buildStepIdOf } from '../workloads/step-store.ts'
 import { runBuildStep } from './build-step.ts'
 import { endSteps } from './run-step.ts'
@@ -25,7 +26,7 @@ interface BuildJob {
   context: AppContext
   service: StoredService
   deploy: StoredDeploy
-  secrets: ServiceSecrets
+  secrets: ReleaseSecrets
   signal: AbortSignal
 }
 
@@ -39,7 +40,7 @@ export async function buildDeploy(
   await endSteps(context, deploy)
   const source = sourceOf(context, deploy)
   await limitSpace(context, service)
-  const job = { context, service, deploy, secrets: readSecrets(context, service.id), signal }
+  const job = { context, service, deploy, secrets: secretsForRelease(context, service), signal }
   const built = await context.builder.build({
     owner: ownerOf(service),
     buildId: deploy.id,

@@ -21,6 +21,7 @@ import projects from './migrations/0017_projects.sql' with { type: 'text' }
 import events from './migrations/0018_events.sql' with { type: 'text' }
 import keptDisks from './migrations/0019_kept_disks.sql' with { type: 'text' }
 import webhooks from './migrations/0020_webhooks.sql' with { type: 'text' }
+import envGroups from './migrations/0021_env_groups.sql' with { type: 'text' }
 
 /** Numbered, immutable SQL, embedded as text: the package's own folder loader finds no folder in a compiled executable. */
 const migrations: Migration[] = [
@@ -44,6 +45,7 @@ const migrations: Migration[] = [
   { version: 18, up: [events], down: '' },
   { version: 19, up: [keptDisks], down: '' },
   { version: 20, up: [webhooks], down: '' },
+  { version: 21, up: [envGroups], down: '' },
 ]
 
 /** Brings the database to this executable's version. @throws AppError `unavailable` when a newer executable wrote it. */

@@ -7,6 +7,7 @@ export function findSealed(db: Database): string | undefined {
       `SELECT secrets_sealed AS sealed FROM releases
        UNION ALL SELECT value_sealed FROM env_vars
        UNION ALL SELECT content_sealed FROM secret_files
+       UNION ALL SELECT vars_sealed FROM env_groups
        UNION ALL SELECT key_sealed FROM certificates
        UNION ALL SELECT key_sealed FROM acme_accounts
        UNION ALL SELECT secret_sealed FROM webhooks

@@ -13,9 +13,10 @@ import { addDisk, checkNewDisk } from '../../disks/operations.ts'
 import { diskOfService } from '../../disks/store.ts'
 import { recordEvent } from '../../events/store.ts'
 import { wake } from '../../instances/sleep.ts'
+import { refuseSameNames, resolveEnvInput } from '../../variables/rules.ts'
 import { hostOf } from '../addresses.ts'
 import { applyControls, refuseFreezing } from '../controls.ts'
-import { refuseSameNames, replaceEnv, replaceSecretFiles, resolveEnvInput } from '../env-store.ts'
+import { replaceEnv, replaceSecretFiles } from '../env-store.ts'
 import { insertService } from '../insert.ts'
 import { applyLabels } from '../labels.ts'
 import { refuseTooLarge } from '../plan-fit.ts'
@@ -42,7 +43,7 @@ export function createService(
   refuseFreezing(context.engine.capabilities, defaultControls, controls)
   if (traitsOf(body.type).isScheduled) requireSchedule(controls)
   const labels = applyLabels(defaultLabels, body)
-  const envVars = resolveEnvInput(body.envVars ?? [], body.type)
+  const envVars = resolveEnvInput(body.envVars ?? [], body.type, '/envVars')
   const secretFiles = body.secretFiles ?? []
   refuseSameNames(secretFiles)
   const numInstances = details.numInstances ?? 1

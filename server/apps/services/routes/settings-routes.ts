@@ -1,27 +1,27 @@
-import type { EnvVar, SecretFile } from '../../../../shared/env.ts'
+import type { ResolvedEnvVar } from '../../../../shared/env.ts'
 import { AppError } from '../../../../shared/error.ts'
 import type { Operations } from '../../../../shared/operations/all.ts'
 import { DEFAULT_PAGE_ITEMS, idAfter, pageOf } from '../../../http/answers/page.ts'
 import type { Handlers } from '../../../http/handlers/call.ts'
 import { seesValues } from '../../../identity/scopes/protection.ts'
 import type { AppContext } from '../../context.ts'
-import { describePlatformEnv } from '../../launch/platform-env.ts'
+import { refuseCircles } from '../../variables/circles.ts'
+import { describePlatformEnv } from '../../variables/platform-env.ts'
+import { refuseSameNames, refuseTooMany, resolveEnvEntry, resolveEnvInput } from '../../variables/rules.ts'
 import {
+  countOtherEnv,
   deleteEnv,
   type EnvEntry,
   findEnv,
   listEnv,
   listSecretFiles,
-  refuseSameNames,
-  refuseUnusable,
   replaceEnv,
   replaceSecretFiles,
-  resolveEnvInput,
-  resolveValue,
   type SecretFileEntry,
   setEnv,
 } from '../env-store.ts'
 import { requireService } from '../require.ts'
+import { resolvedEnv, shownEnv, shownFile } from './present-env.ts'
 
 type SettingIds = Extract<
   keyof Operations,
@@ -41,30 +41,30 @@ export const settingRoutes: Handlers<SettingIds, AppContext> = {
     return describePlatformEnv(context, service).map((envVar) => ({ envVar }))
   },
   listEnvVars({ actor, params, query }, context) {
-    const { id, environmentId } = requireService(context, actor, params.serviceId)
-    return presentEnv(
-      seesValues(context.db, actor, environmentId),
-      pageAfter(listEnv(context, id), ({ key }) => key, query),
-    )
+    const service = requireService(context, actor, params.serviceId)
+    const isShown = seesValues(context.db, actor, service.environmentId)
+    const all = query.resolved === true ? resolvedEnv(context, service, isShown) : shownAll(isShown, listEnv(context, service.id))
+    return envPage(pageAfter(all, ({ key }) => key, query))
   },
   replaceEnvVars({ actor, params, body }, context) {
-    const { id, type, environmentId } = requireService(context, actor, params.serviceId)
-    replaceEnv(context, id, resolveEnvInput(body, type))
-    return presentEnv(seesValues(context.db, actor, environmentId), listEnv(context, id))
+    const service = requireService(context, actor, params.serviceId)
+    replaceEnv(context, service.id, resolveEnvInput(body, service.type))
+    refuseCircles(context, [service])
+    return envPage(shownAll(seesValues(context.db, actor, service.environmentId), listEnv(context, service.id)))
   },
   getEnvVar({ actor, params }, context) {
     const { id, environmentId } = requireService(context, actor, params.serviceId)
-    const value = findEnv(context, id, params.key)
-    if (value === undefined) throw new AppError('not_found', `The service has no variable ${params.key}.`)
-    return shownEnv(seesValues(context.db, actor, environmentId), { key: params.key, value })
+    const entry = findEnv(context, id, params.key)
+    if (entry === undefined) throw new AppError('not_found', `The service has no variable ${params.key}.`)
+    return shownEnv(seesValues(context.db, actor, environmentId), entry)
   },
   setEnvVar({ actor, params, body }, context) {
-    const { id, type, environmentId } = requireService(context, actor, params.serviceId)
-    const fail = () => new AppError('validation_failed', 'Give either a value or generateValue: true.')
-    const entry = { key: params.key, value: resolveValue(body, fail) }
-    refuseUnusable(entry, type)
-    setEnv(context, id, entry)
-    return shownEnv(seesValues(context.db, actor, environmentId), entry)
+    const service = requireService(context, actor, params.serviceId)
+    const entry = resolveEnvEntry(params.key, body, { type: service.type })
+    refuseTooMany(countOtherEnv(context, service.id, entry.key) + 1)
+    setEnv(context, service.id, entry)
+    if (entry.interpolate === true) refuseCircles(context, [service])
+    return shownEnv(seesValues(context.db, actor, service.environmentId), entry)
   },
   deleteEnvVar({ actor, params }, context) {
     const { id } = requireService(context, actor, params.serviceId)
@@ -85,16 +85,9 @@ export const settingRoutes: Handlers<SettingIds, AppContext> = {
   },
 }
 
-const shownEnv = (isShown: boolean, entry: EnvEntry): EnvVar => (isShown ? entry : { key: entry.key, value: '', hidden: true })
+const shownAll = (isShown: boolean, entries: readonly EnvEntry[]): ResolvedEnvVar[] => entries.map((entry) => shownEnv(isShown, entry))
 
-const shownFile = (isShown: boolean, file: SecretFileEntry): SecretFile => (isShown ? file : { name: file.name, content: '', hidden: true })
-
-const presentEnv = (isShown: boolean, entries: readonly EnvEntry[]) =>
-  pageOf(
-    'envVar',
-    entries.map((entry) => shownEnv(isShown, entry)),
-    ({ key }) => [key],
-  )
+const envPage = (items: readonly ResolvedEnvVar[]) => pageOf('envVar', items, ({ key }) => [key])
 
 const presentFiles = (isShown: boolean, files: readonly SecretFileEntry[]) =>
   pageOf(

@@ -1,4 +1,4 @@
-import type { PlatformEnvVar } from '../../../shared/env.ts'
+import { isPlatformKey, type PlatformEnvVar } from '../../../shared/env.ts'
 import { type ServiceType, traitsOf, typesWith } from '../../../shared/service-type.ts'
 import type { AppContext } from '../context.ts'
 import { diskEnv } from '../disks/workload.ts'
@@ -17,6 +17,8 @@ interface PlatformVar {
   key: string
   description: string
   value(service: StoredService, facts: PlatformFacts, context: Pick<AppContext, 'config' | 'db' | 'hasCertificate'>): string
+  /** Nobody knows it before the instance is there. */
+  isPerInstance?: true
   /** Which types of service are given it; absent: all. */
   types?: readonly ServiceType[]
 }
@@ -30,13 +32,24 @@ const platformVars: PlatformVar[] = [
     key: 'PORT',
     description: 'Port at which the app must listen, on all addresses or on loopback',
     value: (_, facts) => String(facts.port),
+    isPerInstance: true,
   },
   { key: 'CPD_SERVICE_ID', description: 'Id of the service', value: (service) => service.id },
   { key: 'CPD_SERVICE_NAME', description: 'Name of the service', value: (service) => service.name },
   { key: 'CPD_SERVICE_TYPE', description: 'Type of the service', value: (service) => service.type },
-  { key: 'CPD_INSTANCE_ID', description: 'Id of this instance or job', value: (_, facts) => facts.instanceId },
-  { key: 'CPD_DEPLOY_ID', description: 'Id of the deploy that this instance or job belongs to', value: (_, facts) => facts.deployId },
-  { key: 'CPD_SECRETS_DIR', description: 'Folder that holds the secret files', value: (_, facts) => facts.secretsDir },
+  { key: 'CPD_INSTANCE_ID', description: 'Id of this instance or job', value: (_, facts) => facts.instanceId, isPerInstance: true },
+  {
+    key: 'CPD_DEPLOY_ID',
+    description: 'Id of the deploy that this instance or job belongs to',
+    value: (_, facts) => facts.deployId,
+    isPerInstance: true,
+  },
+  {
+    key: 'CPD_SECRETS_DIR',
+    description: 'Folder that holds the secret files',
+    value: (_, facts) => facts.secretsDir,
+    isPerInstance: true,
+  },
   {
     key: 'CPD_EXTERNAL_URL',
     description: 'Public URL of the service',
@@ -72,6 +85,16 @@ const perInstance: PlatformFacts = {
   instanceId: '(own to each instance)',
   deployId: '(own to each deploy)',
   secretsDir: '(own to each release)',
+}
+
+const DISK_KEY = 'CPD_DISK_PATH'
+
+/** What other variables of the service can refer to; null where each instance has its own. A private service names its port itself. */
+export function givenBy(context: Pick<AppContext, 'config' | 'db' | 'hasCertificate'>, service: StoredService): Map<string, string | null> {
+  const given = varsOf(service)
+    .filter(({ key }) => isPlatformKey(key, service.type))
+    .map(({ key, value, isPerInstance }) => [key, isPerInstance ? null : value(service, perInstance, context)] as const)
+  return new Map([...given, [DISK_KEY, null]])
 }
 
 function portNote({ engine }: Pick<AppContext, 'engine'>, { type }: StoredService): string {

@@ -1,0 +1,51 @@
+import type { Database } from 'bun:sqlite'
+import type { ServiceType } from '../../../../shared/service-type.ts'
+
+/** A group as a service is linked to it, with its variables sealed. */
+export interface LinkedGroup {
+  id: string
+  name: string
+  sealed: string
+}
+
+/** The groups of a service, the one that was linked last first. */
+export const groupsOfService = (db: Database, serviceId: string): LinkedGroup[] =>
+  db
+    .query<LinkedGroup, [string]>(
+      `SELECT g.id, g.name, g.vars_sealed AS sealed FROM env_group_links l JOIN env_groups g ON g.id = l.group_id
+       WHERE l.service_id = ? ORDER BY l.position DESC`,
+    )
+    .all(serviceId)
+
+/** A service that a group is linked to. */
+export interface LinkedService {
+  id: string
+  name: string
+  type: ServiceType
+}
+
+/** The services that a group is linked to, by name, without those that are being deleted. */
+export const servicesOfGroup = (db: Database, groupId: string): LinkedService[] =>
+  db
+    .query<LinkedService, [string]>(
+      `SELECT s.id, s.name, s.type FROM env_group_links l JOIN services s ON s.id = l.service_id
+       WHERE l.group_id = ? AND s.deleted_at IS NULL ORDER BY s.name`,
+    )
+    .all(groupId)
+
+/** How many groups a service is linked to. */
+export const countLinks = (db: Database, serviceId: string): number =>
+  db.query<{ count: number }, [string]>('SELECT count(*) AS count FROM env_group_links WHERE service_id = ?').get(serviceId)?.count ?? 0
+
+/** Links a service to a group, after those it is linked to. One that is linked keeps its place. */
+export function addLink(db: Database, { serviceId, groupId }: { serviceId: string; groupId: string }): void {
+  db.query(
+    `INSERT INTO env_group_links (service_id, group_id, position)
+     VALUES ($serviceId, $groupId, 1 + coalesce((SELECT max(position) FROM env_group_links WHERE service_id = $serviceId), 0))
+     ON CONFLICT DO NOTHING`,
+  ).run({ serviceId, groupId })
+}
+
+/** Takes a link away; false when there was none. */
+export const removeLink = (db: Database, { serviceId, groupId }: { serviceId: string; groupId: string }): boolean =>
+  db.query('DELETE FROM env_group_links WHERE service_id = ? AND group_id = ?').run(serviceId, groupId).changes > 0

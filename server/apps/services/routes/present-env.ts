@@ -1,0 +1,53 @@
+import type { EnvSource, EnvVar, ResolvedEnvVar, SecretFile } from '../../../../shared/env.ts'
+import type { AppContext } from '../../context.ts'
+import { releaseSecrets } from '../../deploys/release-store.ts'
+import { deployById } from '../../deploys/store.ts'
+import { describePlatformEnv } from '../../variables/platform-env.ts'
+import type { ResolvedVariable } from '../../variables/resolve.ts'
+import { resolvedVariables } from '../../variables/resolved.ts'
+import type { EnvEntry, SecretFileEntry } from '../env-store.ts'
+import type { StoredService } from '../store.ts'
+
+export const shownEnv = (isShown: boolean, { key, value, interpolate }: EnvEntry): EnvVar => ({
+  key,
+  ...(isShown ? { value } : { value: '', hidden: true }),
+  ...(interpolate === true && { interpolate }),
+})
+
+export const shownFile = (isShown: boolean, file: SecretFileEntry): SecretFile =>
+  isShown ? file : { name: file.name, content: '', hidden: true }
+
+const platform: EnvSource = { type: 'platform' }
+
+/** All that the service gets, by key: what the platform gives wins over its own, and that over its groups'. */
+export function resolvedEnv(context: AppContext, service: StoredService, isShown: boolean): ResolvedEnvVar[] {
+  const live = liveValues(context, service)
+  const set = resolvedVariables(context, service)
+  const given = new Map(describePlatformEnv(context, service).map((one) => [one.key, one]))
+  const hidden = new Map(set.map(({ key, source, hides }) => [key, [source, ...hides]]))
+  return [
+    ...[...given.values()].map(({ key, value }) => ({ key, value, source: platform, hides: hidden.get(key) ?? [] })),
+    ...set.filter(({ key }) => !given.has(key)).map((one) => presentResolved(one, { live, isShown })),
+  ].sort((one, other) => (one.key < other.key ? -1 : 1))
+}
+
+interface Viewed {
+  live: ReadonlyMap<string, string> | undefined
+  isShown: boolean
+}
+
+function presentResolved({ key, value, raw, source, hides, problem }: ResolvedVariable, { live, isShown }: Viewed): ResolvedEnvVar {
+  return {
+    ...shownEnv(isShown, { ...raw, key, value }),
+    source,
+    hides,
+    ...(problem !== undefined && { problem }),
+    ...(live !== undefined && { isLive: problem === undefined && live.get(key) === value }),
+  }
+}
+
+function liveValues(context: AppContext, { liveDeployId }: StoredService): ReadonlyMap<string, string> | undefined {
+  const releaseId = liveDeployId === null ? null : deployById(context.db, liveDeployId)?.releaseId
+  if (releaseId == null) return undefined
+  return new Map(releaseSecrets(context, releaseId).envVars.map(({ key, value }) => [key, value]))
+}
