@@ -1,6 +1,10 @@
+export const shortTypes = ['web', 'pserv', 'worker', 'cron', 'static'] as const
+
 interface ServiceTypeTraits {
   /** Kind of its ids, as in shared/id.ts. */
   idKind: 'service' | 'cronJob'
+  /** How Render's API calls it where a service is linked to something. */
+  shortName: (typeof shortTypes)[number]
   /** A program is started, so there are variables, jobs and shells; otherwise the ingress serves files itself. */
   runsProgram: boolean
   /** Instances stand all the time, and can be scaled and restarted. */
@@ -28,16 +32,16 @@ const usual = {
   choosesPort: false,
   isScheduled: false,
   mayHaveDisk: true,
-} satisfies ServiceTypeTraits
+} satisfies Omit<ServiceTypeTraits, 'shortName'>
 
 /** What tells one type of service from another; code that goes by the type asks here. */
 const table = {
-  web_service: { ...usual, isRouted: true, isProxied: true, listens: true },
-  private_service: { ...usual, listens: true, choosesPort: true },
-  background_worker: usual,
+  web_service: { ...usual, shortName: 'web', isRouted: true, isProxied: true, listens: true },
+  private_service: { ...usual, shortName: 'pserv', listens: true, choosesPort: true },
+  background_worker: { ...usual, shortName: 'worker' },
   // A cron job comes and goes, and a static site has no instance that could write: a disk goes with neither.
-  cron_job: { ...usual, idKind: 'cronJob', hasInstances: false, isScheduled: true, mayHaveDisk: false },
-  static_site: { ...usual, runsProgram: false, hasInstances: false, isRouted: true, mayHaveDisk: false },
+  cron_job: { ...usual, shortName: 'cron', idKind: 'cronJob', hasInstances: false, isScheduled: true, mayHaveDisk: false },
+  static_site: { ...usual, shortName: 'static', runsProgram: false, hasInstances: false, isRouted: true, mayHaveDisk: false },
 } satisfies Record<string, ServiceTypeTraits>
 
 export type ServiceType = keyof typeof table
@@ -47,7 +51,7 @@ export const defaultServiceType: ServiceType = 'web_service'
 /** What holds of services of a type. */
 export const traitsOf = (type: ServiceType): ServiceTypeTraits => table[type]
 
-type Trait = Exclude<keyof ServiceTypeTraits, 'idKind'>
+type Trait = Exclude<keyof ServiceTypeTraits, 'idKind' | 'shortName'>
 
 /** The types of which something holds, in the order of the table. */
 export const typesWith = (trait: Trait): ServiceType[] => serviceTypes.filter((type) => table[type][trait])

@@ -10,6 +10,7 @@ import { deviceOperations } from './device.ts'
 import { diskOperations } from './disks.ts'
 import { domainOperations } from './domains.ts'
 import { edgeRuleOperations } from './edge-rules.ts'
+import { envGroupOperations } from './env-groups.ts'
 import { environmentOperations } from './environments.ts'
 import { eventOperations } from './events.ts'
 import { healthOperations } from './health.ts'
@@ -40,6 +41,7 @@ export const operations = {
   ...serviceOperations,
   ...eventOperations,
   ...serviceSettingOperations,
+  ...envGroupOperations,
   ...edgeRuleOperations,
   ...notificationOperations,
   ...webhookOperations,

@@ -10,6 +10,7 @@ import { until } from '../support/until.ts'
 import { accountCases } from './accounts.ts'
 import { deviceCases } from './devices.ts'
 import { makeDisk, makeDiskWithSnapshot } from './disks.ts'
+import { envGroupCases } from './env-groups.ts'
 import { oauthCases } from './oauth.ts'
 import { projectCases } from './projects.ts'
 import { teamCases } from './team.ts'
@@ -166,6 +167,7 @@ export const successCases: Record<OperationId, Prepare> = {
   replaceSecretFiles: async (world) => [
     send('PUT', 200, service(await world.makeService(), '/secret-files'), [{ name: 'a.pem', content: 'x' }]),
   ],
+  ...envGroupCases,
   listDisks: async (world) => {
     await makeDisk(world)
     return [get('/v1/disks')]

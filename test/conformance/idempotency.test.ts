@@ -125,6 +125,13 @@ const creations: Partial<Record<OperationId, () => Promise<Creation>>> = {
     const disk = (name: string): CallOptions => ({ json: { serviceId, name, mountPath: '/var/data', sizeGB: 1 } })
     return { path: '/v1/disks', first: disk('once'), other: disk('twice'), count: () => countOf('/v1/disks?limit=100') }
   },
+  createEnvGroup: async () => ({
+    path: '/v1/env-groups',
+    // A name is taken once, so each time has its own.
+    first: { json: { name: `once ${crypto.randomUUID()}` } },
+    other: { json: { name: 'twice' } },
+    count: () => countOf('/v1/env-groups?limit=100'),
+  }),
   createProject: async () => ({
     path: '/v1/projects',
     // A name is taken once, so each time has its own.

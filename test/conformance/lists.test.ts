@@ -50,6 +50,7 @@ beforeAll(async () => {
   addJobs(cronJobId, { kind: 'cron', count: 6 })
   for (let index = 1; index <= 5; index++) await addDisk(`listed-${index}`)
   for (let index = 1; index <= 5; index++) await addProject(index)
+  for (let index = 1; index <= 5; index++) await addGroup(index)
   await addPeople(4)
   for (const label of ['a', 'b', 'c', 'd', 'e'])
     await call(`${server.url}/v1/services/${serviceId}/custom-domains`, {
@@ -136,6 +137,11 @@ async function addProject(index: number): Promise<void> {
   expect(await call(`${server.url}/v1/projects`, { json, token: server.adminToken })).toMatchObject({ status: 201 })
 }
 
+async function addGroup(index: number): Promise<void> {
+  const json = { name: `group-${index}`, envVars: [{ key: 'A', value: 'x' }] }
+  expect(await call(`${server.url}/v1/env-groups`, { json, token: server.adminToken })).toMatchObject({ status: 201 })
+}
+
 function linkIdentity(provider: ProviderId): void {
   const { userId } = member
   putIdentity(server.db, { issuer: `https://${provider}.example`, subject: '1', provider, userId, email: null, createdAt: Date.now() })
@@ -179,6 +185,7 @@ const lists: Partial<Record<OperationId, List>> = {
   listJobs: { path: () => `/v1/services/${serviceId}/jobs`, count: 6 },
   listCronJobRuns: { path: () => `/v1/cron-jobs/${cronJobId}/runs`, count: 6 },
   listDisks: { path: () => '/v1/disks', count: 5 },
+  listEnvGroups: { path: () => '/v1/env-groups', count: 5 },
   listProjects: { path: () => '/v1/projects', count: 5 },
   listEnvironments: { path: () => '/v1/environments', count: 6 },
   listWebhooks: { path: () => '/v1/webhooks', count: 5 },

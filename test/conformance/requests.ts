@@ -22,6 +22,7 @@ const unknownIds: PathIds = {
   projectId: 'prj-00000000000000000000',
   environmentId: 'evm-00000000000000000000',
   webhookId: 'whk-00000000000000000000',
+  envGroupId: 'evg-00000000000000000000',
   snapshotKey: 'snp-00000000000000000000',
 }
 

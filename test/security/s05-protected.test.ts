@@ -54,6 +54,11 @@ test('what the contract says of protected environments is what the matrix says, 
 async function seed(ids: PathIds): Promise<void> {
   const put = (path: string, json: unknown) =>
     call(`${server.url}/v1/services/${ids.serviceId}/${path}`, { method: 'PUT', json, token: server.adminToken })
+  if (ids.envGroupId !== undefined) {
+    const group = `${server.url}/v1/env-groups/${ids.envGroupId}`
+    await call(`${group}/env-vars`, { method: 'PUT', json: [{ key: 'SOME_KEY', value: secretValue }], token: server.adminToken })
+    await call(`${group}/secret-files/a.pem`, { method: 'PUT', json: { content: secretValue }, token: server.adminToken })
+  }
   await put('env-vars', [{ key: 'SOME_KEY', value: secretValue }])
   await put('secret-files', [{ name: 'a.pem', content: secretValue }])
 }

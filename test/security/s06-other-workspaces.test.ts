@@ -28,7 +28,7 @@ afterAll(() => server.close())
 const guarded = operationIds.filter((id) => operationOf(id).access !== 'public')
 const paramsOf = (id: OperationId): string[] => [...operationOf(id).path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
 /** What is named within a service needs no owner of its own; the operator names any workspace. */
-const namesWithin: ReadonlySet<string> = new Set(['key', 'provider', 'workspaceId'])
+const namesWithin: ReadonlySet<string> = new Set(['key', 'fileName', 'provider', 'workspaceId'])
 
 function send(id: OperationId, { path, options }: { path: string; options: CallOptions }): Promise<Reply> {
   if (!expected[id].isPersonal) return call(server.url + path, { ...options, token: own.token })
@@ -70,6 +70,7 @@ describe.each(guarded)('S6: %s', (id) => {
 const otherAnswers: Partial<Record<OperationId, Record<string, number>>> = {
   // A list that is narrowed to what is not there is empty.
   listServices: { environmentId: 200, projectId: 200 },
+  listEnvGroups: { environmentId: 200, projectId: 200 },
   listEnvironments: { projectId: 200 },
   listPostgres: { environmentId: 200 },
   listKeyValue: { environmentId: 200 },

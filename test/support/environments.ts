@@ -36,7 +36,7 @@ export function addEnvironment(
   return { projectId: project, environmentId }
 }
 
-/** Puts a service into an environment, or takes it out of all with null. */
-export function putInto({ db }: Pick<TestServer, 'db'>, serviceId: string, environmentId: string | null): void {
-  db.query('UPDATE services SET environment_id = ? WHERE id = ?').run(environmentId, serviceId)
+/** Puts a service or a group of variables into an environment, or takes it out of all with null. */
+export function putInto({ db }: Pick<TestServer, 'db'>, id: string, environmentId: string | null): void {
+  for (const table of ['services', 'env_groups']) db.query(`UPDATE ${table} SET environment_id = ? WHERE id = ?`).run(environmentId, id)
 }

@@ -2,6 +2,7 @@ import { AppError } from '../../../shared/error.ts'
 import { type OperationId, operations } from '../../../shared/operations/all.ts'
 import { deployRoutes } from '../../apps/deploys/routes.ts'
 import { diskRoutes } from '../../apps/disks/routes.ts'
+import { envGroupRoutes } from '../../apps/env-groups/routes.ts'
 import { eventRoutes } from '../../apps/event-lists/routes.ts'
 import { cronJobRoutes } from '../../apps/jobs/cron-routes.ts'
 import { jobRoutes } from '../../apps/jobs/routes.ts'
@@ -64,6 +65,9 @@ const maxBodyBytes: Partial<Record<OperationId, number>> = {
   createService: 32 * MIB,
   replaceEnvVars: 32 * MIB,
   replaceSecretFiles: 32 * MIB,
+  createEnvGroup: 32 * MIB,
+  replaceGroupEnvVars: 2 * MIB,
+  setGroupSecretFile: 4 * MIB,
 }
 
 const STOP_DEADLINE_MS = 10_000
@@ -184,6 +188,7 @@ function handlersOf(context: ApiContext): Handlers<OperationId, ApiContext> {
     ...serviceRoutes,
     ...eventRoutes,
     ...settingRoutes,
+    ...envGroupRoutes,
     ...edgeRuleRoutes,
     ...notificationRoutes,
     ...webhookRoutes,

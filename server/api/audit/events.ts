@@ -6,6 +6,7 @@ import {
   environmentNow,
   envNow,
   envVarNow,
+  groupNow,
   keyNow,
   memberNow,
   overridesNow,
@@ -22,6 +23,7 @@ const ofService = { ...service, read: serviceNow }
 const ofDisk = { target: ({ params }: { params: { diskId: string } }) => params.diskId, read: diskNow }
 const ofProject = { target: ({ params }: { params: { projectId: string } }) => params.projectId, read: projectNow }
 const ofEnvironment = { target: ({ params }: { params: { environmentId: string } }) => params.environmentId, read: environmentNow }
+const ofGroup = { target: ({ params }: { params: { envGroupId: string } }) => params.envGroupId, read: groupNow }
 const ofRole = { target: ({ params }: { params: { roleId: string } }) => params.roleId, read: roleNow }
 const ofMember = { target: ({ params }: { params: { memberId: string } }) => params.memberId, read: memberNow }
 const ofWebhook = { target: ({ params }: { params: { webhookId: string } }) => params.webhookId, read: webhookNow }
@@ -92,6 +94,17 @@ export const auditEvents: AuditEvents<ApiContext> = {
   setEnvVar: { event: 'env_var.set', ...service, read: envVarNow },
   deleteEnvVar: { event: 'env_var.deleted', ...service, read: envVarNow },
   replaceSecretFiles: { event: 'secret_files.replaced', ...service, read: secretFilesNow },
+
+  createEnvGroup: { event: 'env_group.created', ...made },
+  updateEnvGroup: { event: 'env_group.renamed', ...ofGroup },
+  deleteEnvGroup: { event: 'env_group.deleted', ...ofGroup },
+  replaceGroupEnvVars: { event: 'env_group.vars_replaced', ...ofGroup },
+  setGroupEnvVar: { event: 'env_group.var_set', ...ofGroup },
+  deleteGroupEnvVar: { event: 'env_group.var_deleted', ...ofGroup },
+  setGroupSecretFile: { event: 'env_group.file_set', ...ofGroup },
+  deleteGroupSecretFile: { event: 'env_group.file_deleted', ...ofGroup },
+  linkEnvGroup: { event: 'env_group.linked', ...ofGroup },
+  unlinkEnvGroup: { event: 'env_group.unlinked', ...ofGroup },
 
   replaceHeaders: { event: 'service.headers_replaced', ...ofService },
   replaceRoutes: { event: 'service.routes_replaced', ...ofService },

@@ -1,5 +1,8 @@
 import { presentDisk } from '../../apps/disks/present.ts'
 import { findDisk } from '../../apps/disks/store.ts'
+import { sealedGroupFiles } from '../../apps/env-groups/store/file-store.ts'
+import { findGroup, listGroupVariables } from '../../apps/env-groups/store/group-store.ts'
+import { servicesOfGroup } from '../../apps/env-groups/store/link-store.ts'
 import { overridesOf } from '../../apps/notifications/store.ts'
 import { presentEnvironment, presentProject } from '../../apps/projects/routes/present.ts'
 import { findEnvironment, findProject } from '../../apps/projects/store.ts'
@@ -67,6 +70,20 @@ export function projectNow({ actor, params }: Of<{ projectId: string }>, { db }:
 export function environmentNow({ actor, params }: Of<{ environmentId: string }>, { db }: ApiContext): Snapshot | undefined {
   const environment = findEnvironment(db, actor.workspaceId, params.environmentId)
   return environment && { ...presentEnvironment(db, { ...actor, scope: undefined }, environment) }
+}
+
+/** An env group. Values and contents are hidden, so the audit log tells only whether they changed. */
+export function groupNow({ actor, params }: Of<{ envGroupId: string }>, context: ApiContext): Snapshot | undefined {
+  const group = findGroup(context.db, actor.workspaceId, params.envGroupId)
+  if (group === undefined) return undefined
+  return {
+    name: group.name,
+    environmentId: group.environmentId,
+    projectId: group.projectId,
+    envVars: Object.fromEntries(listGroupVariables(context, group.id).map(({ key, ...entry }) => [key, hidden(entry)])),
+    secretFiles: Object.fromEntries(sealedGroupFiles(context, group.id).map(({ name, sealed }) => [name, hidden(sealed)])),
+    services: servicesOfGroup(context.db, group.id).map(({ id }) => id),
+  }
 }
 
 export function diskNow({ actor, params }: Of<{ diskId: string }>, { db }: ApiContext): Snapshot | undefined {

@@ -8,6 +8,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   Datastores: 'Databases: lists that are empty yet',
   Deploys: 'From source to a running release, and back',
   Disks: 'Files that outlive instances and releases, and their snapshots',
+  'Env groups': 'Variables and secret files that several services share',
   Environment: 'Variables and secret files of services',
   Events: 'What happened to services',
   Health: 'Whether the platform works, without a credential',

@@ -1,21 +1,15 @@
 import { AppError } from '../../../shared/error.ts'
 import type { StoredService } from '../services/store.ts'
-import { createReading, type Reading, resolvedVariables, type VariableContext } from './resolved.ts'
+import { resolvedVariables, type VariableContext } from './resolved.ts'
 
 /**
- * Refuses a change after which variables of one of the services would refer to each other in a circle. What is not set may still be,
- * by a group that is linked later, so that is found out at the deploy. Belongs in the transaction of the change.
+ * Refuses a change after which variables of the service would refer to each other in a circle. What is not set may still be, by a group
+ * that is linked later, so that is found out at the deploy. Belongs in the transaction of the change.
  * @throws AppError validation_failed with the circle.
  */
-export function refuseCircles(
-  context: VariableContext,
-  services: readonly StoredService[],
-  reading: Reading = createReading(context),
-): void {
-  for (const service of services) {
-    const wrong = resolvedVariables(context, service, reading).find(({ isCircle }) => isCircle === true)
-    if (wrong === undefined) continue
-    const message = `${wrong.key} of ${service.name} ${wrong.problem}. Give one of them its value.`
-    throw new AppError('validation_failed', message, { details: [{ path: `/${wrong.key}`, message }] })
-  }
+export function refuseCircles(context: VariableContext, service: StoredService): void {
+  const wrong = resolvedVariables(context, service).find(({ isCircle }) => isCircle === true)
+  if (wrong === undefined) return
+  const message = `${wrong.key} of ${service.name} ${wrong.problem}. Give one of them its value.`
+  throw new AppError('validation_failed', message, { details: [{ path: `/${wrong.key}`, message }] })
 }

@@ -5,11 +5,6 @@ export interface Variable extends RawVariable {
   key: string
 }
 
-export interface File {
-  name: string
-  content: string
-}
-
 /** What one source gives: the service itself, or a group. */
 export interface Layer {
   source: EnvSource

@@ -11,32 +11,21 @@ import { type Layer, type ResolvedVariable, resolveVariables } from './resolve.t
 
 export type VariableContext = Pick<AppContext, 'db' | 'sealer' | 'config' | 'hasCertificate'>
 
-/** Opens each group once, however many services it is linked to. Of use for as long as nothing waits. */
-export interface Reading {
-  variablesOf(group: LinkedGroup): Layer['variables']
-}
+/** The service's own variables, the strongest of its layers. */
+export const ownLayer = (context: VariableContext, { id }: StoredService): Layer => ({
+  source: { type: 'service' },
+  variables: listEnv(context, id),
+})
 
-export function createReading(context: Pick<AppContext, 'sealer'>): Reading {
-  const known = new Map<string, Layer['variables']>()
-  return {
-    variablesOf({ id, sealed }) {
-      const held = known.get(sealed)
-      if (held !== undefined) return held
-      const variables = openVariables(context, id, sealed)
-      known.set(sealed, variables)
-      return variables
-    },
-  }
-}
+export const groupLayer = (context: VariableContext, { id, name, sealed }: LinkedGroup): Layer => ({
+  source: { type: 'group', id, name },
+  variables: openVariables(context, id, sealed),
+})
 
 /** The variables that the next release of a service will have. */
-export function resolvedVariables(context: VariableContext, service: StoredService, reading = createReading(context)): ResolvedVariable[] {
-  const groups = groupsOfService(context.db, service.id).map((group): Layer => {
-    const source = { type: 'group' as const, id: group.id, name: group.name }
-    return { source, variables: reading.variablesOf(group) }
-  })
-  const own: Layer = { source: { type: 'service' }, variables: listEnv(context, service.id) }
-  return resolveVariables([own, ...groups], givenBy(context, service))
+export function resolvedVariables(context: VariableContext, service: StoredService): ResolvedVariable[] {
+  const groups = groupsOfService(context.db, service.id).map((group) => groupLayer(context, group))
+  return resolveVariables([ownLayer(context, service), ...groups], givenBy(context, service))
 }
 
 /** A secret file of a service or of one of its groups; none is opened before it is asked for. */
@@ -44,13 +33,18 @@ export interface ResolvedFile extends SealedFile {
   groupId?: string
 }
 
-/** The secret files that the next release of a service will have, by name. */
-export function resolvedFiles(rows: Pick<AppContext, 'db' | 'sealer'>, serviceId: string): ResolvedFile[] {
-  const files = new Map<string, ResolvedFile>(sealedFilesOf(rows, serviceId).map((file) => [file.name, file]))
-  for (const { id: groupId } of groupsOfService(rows.db, serviceId))
-    for (const file of sealedGroupFiles(rows, groupId)) if (!files.has(file.name)) files.set(file.name, { ...file, groupId })
+/** The files that win, by name. Sources come strongest first, as layers do. */
+export function resolveFiles(sources: readonly (readonly ResolvedFile[])[]): ResolvedFile[] {
+  const files = new Map<string, ResolvedFile>()
+  for (const file of sources.flat()) if (!files.has(file.name)) files.set(file.name, file)
   return [...files.values()].sort((one, other) => (one.name < other.name ? -1 : 1))
 }
+
+export const groupFiles = (context: VariableContext, groupId: string): ResolvedFile[] =>
+  sealedGroupFiles(context, groupId).map((file) => ({ ...file, groupId }))
+
+const resolvedFiles = (context: VariableContext, serviceId: string): ResolvedFile[] =>
+  resolveFiles([sealedFilesOf(context, serviceId), ...groupsOfService(context.db, serviceId).map(({ id }) => groupFiles(context, id))])
 
 /** What a release of the service is made with now. @throws AppError validation_failed naming every variable that comes to nothing. */
 export function secretsForRelease(context: VariableContext, service: StoredService): ReleaseSecrets {

@@ -133,17 +133,24 @@ async function scopedCallers(place: Place): Promise<Caller[]> {
   const inPlace = (held: readonly Permission[], isOut: (id: OperationId) => boolean) => (id: OperationId) =>
     allowedToKey(id, held) === 'let in' && expected[id].isWayOut ? 403 : within(held, isOut)(id)
   const never = () => false
+  const isBeyondServices = (id: OperationId) =>
+    !expected[id].isFilter && (expected[id].isElsewhere === true ? !namedBy(id).includes('serviceId') : namedBy(id).includes('envGroupId'))
+  const withoutPlace = (id: OperationId): Verdict => (expected[id].isPlaced && allowedToKey(id, ofServices) === 'let in' ? 403 : 'let in')
   const inEnvironment = (ids: PathIds, scopedId: string): CallOptions => {
-    if (ids.serviceId !== undefined) putInto(server, ids.serviceId, ids.environmentId ?? here.environmentId)
+    for (const id of [ids.serviceId, ids.envGroupId]) if (id !== undefined) putInto(server, id, ids.environmentId ?? here.environmentId)
     return scopedTo(scopedId)
   }
   return [
     {
       name: 'an administrator confined to the service',
       credentials: ({ serviceId }) => scopedTo(serviceId ?? other),
-      verdict: inPlace(ofServices, (id) => expected[id].isElsewhere === true && !namedBy(id).includes('serviceId')),
+      verdict: (id) => (withoutPlace(id) === 403 ? 403 : inPlace(ofServices, isBeyondServices)(id)),
     },
-    { name: 'an administrator confined to another service', credentials: () => scopedTo(other), verdict: within(ofServices, isOfService) },
+    {
+      name: 'an administrator confined to another service',
+      credentials: () => scopedTo(other),
+      verdict: (id) => (withoutPlace(id) === 403 ? 403 : within(ofServices, isOfService)(id)),
+    },
     {
       name: "an administrator confined to the service's environment",
       credentials: (ids) => inEnvironment(ids, ids.environmentId ?? here.environmentId),

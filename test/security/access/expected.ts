@@ -14,6 +14,8 @@ export interface Expected {
   isFilter?: true
   /** About a project or environment in which the confined caller has no service: to them it is not there. */
   isElsewhere?: true
+  /** Makes what stands in an environment, of which who is confined to services has none. */
+  isPlaced?: true
   /** Takes things out of every environment, where whoever is confined to environments has no business. */
   isWayOut?: true
   /** For a key that is let in, where that is another. */
@@ -75,6 +77,18 @@ export const expected: Record<OperationId, Expected> = {
   deleteEnvVar: entry('env.write', 204),
   listSecretFiles: read('services.read'),
   replaceSecretFiles: entry('env.write', 200, { json: () => [{ name: 'a.pem', content: 'x' }] }),
+  listEnvGroups: entry('services.read', 200, { isFilter: true, uses: ['envGroupId'] }),
+  createEnvGroup: entry('env.write', 201, { isPlaced: true, json: () => ({ name: `made ${crypto.randomUUID()}` }) }),
+  getEnvGroup: read('services.read'),
+  updateEnvGroup: entry('env.write', 200, { json: () => ({ name: `renamed ${crypto.randomUUID()}` }) }),
+  deleteEnvGroup: entry('env.write', 204),
+  replaceGroupEnvVars: entry('env.write', 200, { json: () => [{ key: 'A', value: 'x' }] }),
+  setGroupEnvVar: entry('env.write', 200, { json: () => ({ value: 'x' }) }),
+  deleteGroupEnvVar: entry('env.write', 204),
+  setGroupSecretFile: entry('env.write', 200, { json: () => ({ content: 'x' }) }),
+  deleteGroupSecretFile: entry('env.write', 204),
+  linkEnvGroup: entry('env.write', 200),
+  unlinkEnvGroup: entry('env.write', 204, { uses: ['link'] }),
   listHeaders: read('services.read'),
   replaceHeaders: entry('services.update', 200, { json: () => [{ path: '/*', name: 'X-Made', value: 'x' }] }),
   listRoutes: read('services.read'),

@@ -105,6 +105,17 @@ const makers: Record<string, Maker> = {
     await create(place, `/v1/services/${serviceId}/env-vars/SOME_KEY`, { value: 'x' }, 'PUT')
     return 'SOME_KEY'
   },
+  async envGroupId(place) {
+    const { environmentId } = place
+    const envVars = [{ key: 'SOME_KEY', value: 'x' }]
+    const secretFiles = [{ name: 'a.pem', content: 'x' }]
+    return String((await create(place, '/v1/env-groups', { name: nextName(), environmentId, envVars, secretFiles })).id)
+  },
+  fileName: () => 'a.pem',
+  async link(place, { envGroupId, serviceId = '' }) {
+    await create(place, `/v1/env-groups/${envGroupId}/services/${serviceId}`, undefined)
+    return serviceId
+  },
   async projectId(place) {
     return String((await create(place, '/v1/projects', { name: nextName() })).id)
   },

@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { Type } from '@sinclair/typebox'
 import { json } from '../../../platform/db/json-column.ts'
-import { tableOf } from '../../../platform/db/table.ts'
+import { type Bindings, tableOf } from '../../../platform/db/table.ts'
 import type { EnvEntry, SecretRows } from '../../services/env-store.ts'
 
 /** A group without its secrets. Times are milliseconds since 1970. */
@@ -61,15 +61,9 @@ export const isGroupNameTaken = (
 export const countGroups = (db: Database, workspaceId: string): number =>
   db.query<{ count: number }, [string]>('SELECT count(*) AS count FROM env_groups WHERE workspace_id = ?').get(workspaceId)?.count ?? 0
 
-/** Ids of the groups that are in an environment itself, by id. */
-export const groupIdsOfEnvironment = (db: Database, environmentId: string): string[] =>
-  groups.all(db, 'WHERE environment_id = $environmentId ORDER BY id', { environmentId }).map(({ id }) => id)
-
-/** Groups that the condition lets through, newest first. */
-export const selectGroups = (
-  db: Database,
-  { where, values, limit }: { where: string; values: Record<string, string | number>; limit: number },
-): StoredGroup[] => groups.all(db, `WHERE ${where} ORDER BY id DESC LIMIT $limit`, { ...values, limit })
+/** Groups that the condition lets through, newest first, as many as `$limit` says. */
+export const selectGroups = (db: Database, condition: string, bindings: Bindings): StoredGroup[] =>
+  groups.all(db, `WHERE ${condition} ORDER BY id DESC LIMIT $limit`, bindings)
 
 /** Adds a group with its variables, sealed. Belongs in the transaction that found its name free. */
 export function insertGroup(rows: SecretRows, group: Omit<StoredGroup, 'updatedAt'>, entries: readonly EnvEntry[]): void {
@@ -77,12 +71,7 @@ export function insertGroup(rows: SecretRows, group: Omit<StoredGroup, 'updatedA
 }
 
 /** Changes what is named and nothing else. */
-export function updateGroup(
-  db: Database,
-  id: string,
-  change: Partial<Pick<StoredGroup, 'name' | 'environmentId' | 'projectId'>>,
-  now: number,
-): void {
+export function updateGroup(db: Database, id: string, change: Partial<Pick<StoredGroup, 'name'>>, now: number): void {
   groups.update(db, { id }, { ...change, updatedAt: now })
 }
 

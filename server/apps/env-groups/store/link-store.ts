@@ -17,6 +17,10 @@ export const groupsOfService = (db: Database, serviceId: string): LinkedGroup[] 
     )
     .all(serviceId)
 
+/** A group as services that are linked to it see it; undefined when there is none of this id. */
+export const linkedGroup = (db: Database, id: string): LinkedGroup | undefined =>
+  db.query<LinkedGroup, [string]>('SELECT id, name, vars_sealed AS sealed FROM env_groups WHERE id = ?').get(id) ?? undefined
+
 /** A service that a group is linked to. */
 export interface LinkedService {
   id: string
@@ -32,10 +36,6 @@ export const servicesOfGroup = (db: Database, groupId: string): LinkedService[] 
        WHERE l.group_id = ? AND s.deleted_at IS NULL ORDER BY s.name`,
     )
     .all(groupId)
-
-/** How many groups a service is linked to. */
-export const countLinks = (db: Database, serviceId: string): number =>
-  db.query<{ count: number }, [string]>('SELECT count(*) AS count FROM env_group_links WHERE service_id = ?').get(serviceId)?.count ?? 0
 
 /** Links a service to a group, after those it is linked to. One that is linked keeps its place. */
 export function addLink(db: Database, { serviceId, groupId }: { serviceId: string; groupId: string }): void {

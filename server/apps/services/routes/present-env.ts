@@ -1,21 +1,12 @@
-import type { EnvSource, EnvVar, ResolvedEnvVar, SecretFile } from '../../../../shared/env.ts'
+import type { EnvSource, ResolvedEnvVar } from '../../../../shared/env.ts'
 import type { AppContext } from '../../context.ts'
 import { releaseSecrets } from '../../deploys/release-store.ts'
 import { deployById } from '../../deploys/store.ts'
 import { describePlatformEnv } from '../../variables/platform-env.ts'
 import type { ResolvedVariable } from '../../variables/resolve.ts'
 import { resolvedVariables } from '../../variables/resolved.ts'
-import type { EnvEntry, SecretFileEntry } from '../env-store.ts'
+import { shownEnv } from '../../variables/shown.ts'
 import type { StoredService } from '../store.ts'
-
-export const shownEnv = (isShown: boolean, { key, value, interpolate }: EnvEntry): EnvVar => ({
-  key,
-  ...(isShown ? { value } : { value: '', hidden: true }),
-  ...(interpolate === true && { interpolate }),
-})
-
-export const shownFile = (isShown: boolean, file: SecretFileEntry): SecretFile =>
-  isShown ? file : { name: file.name, content: '', hidden: true }
 
 const platform: EnvSource = { type: 'platform' }
 

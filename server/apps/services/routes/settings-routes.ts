@@ -8,6 +8,7 @@ import type { AppContext } from '../../context.ts'
 import { refuseCircles } from '../../variables/circles.ts'
 import { describePlatformEnv } from '../../variables/platform-env.ts'
 import { refuseSameNames, refuseTooMany, resolveEnvEntry, resolveEnvInput } from '../../variables/rules.ts'
+import { shownEnv, shownFile } from '../../variables/shown.ts'
 import {
   countOtherEnv,
   deleteEnv,
@@ -21,7 +22,7 @@ import {
   setEnv,
 } from '../env-store.ts'
 import { requireService } from '../require.ts'
-import { resolvedEnv, shownEnv, shownFile } from './present-env.ts'
+import { resolvedEnv } from './present-env.ts'
 
 type SettingIds = Extract<
   keyof Operations,
@@ -49,7 +50,7 @@ export const settingRoutes: Handlers<SettingIds, AppContext> = {
   replaceEnvVars({ actor, params, body }, context) {
     const service = requireService(context, actor, params.serviceId)
     replaceEnv(context, service.id, resolveEnvInput(body, service.type))
-    refuseCircles(context, [service])
+    refuseCircles(context, service)
     return envPage(shownAll(seesValues(context.db, actor, service.environmentId), listEnv(context, service.id)))
   },
   getEnvVar({ actor, params }, context) {
@@ -63,7 +64,7 @@ export const settingRoutes: Handlers<SettingIds, AppContext> = {
     const entry = resolveEnvEntry(params.key, body, { type: service.type })
     refuseTooMany(countOtherEnv(context, service.id, entry.key) + 1)
     setEnv(context, service.id, entry)
-    if (entry.interpolate === true) refuseCircles(context, [service])
+    if (entry.interpolate === true) refuseCircles(context, service)
     return shownEnv(seesValues(context.db, actor, service.environmentId), entry)
   },
   deleteEnvVar({ actor, params }, context) {
