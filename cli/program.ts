@@ -8,6 +8,7 @@ import { addCompletionCommand } from './commands/completion.ts'
 import { addContextCommands } from './commands/context.ts'
 import { addCronCommands } from './commands/cron.ts'
 import { addDeployCommand } from './commands/deploy.ts'
+import { addDeployHookCommands } from './commands/deploy-hooks.ts'
 import { addDeploysCommands } from './commands/deploys.ts'
 import { addDiskCommands } from './commands/disks.ts'
 import { addDomainCommands } from './commands/domains.ts'
@@ -67,6 +68,7 @@ const groups = [
   addEnvironmentCommands,
   addLinkCommand,
   addDeploysCommands,
+  addDeployHookCommands,
   addJobCommands,
   addCronCommands,
   addEnvCommands,

@@ -5,6 +5,7 @@ import { auditOperations } from './audit.ts'
 import { authOperations } from './auth.ts'
 import { certificateOperations } from './certificates.ts'
 import { datastoreOperations } from './datastores.ts'
+import { deployHookOperations } from './deploy-hooks.ts'
 import { deployOperations } from './deploys.ts'
 import { deviceOperations } from './device.ts'
 import { diskOperations } from './disks.ts'
@@ -46,6 +47,7 @@ export const operations = {
   ...notificationOperations,
   ...webhookOperations,
   ...deployOperations,
+  ...deployHookOperations,
   ...jobOperations,
   ...diskOperations,
   ...domainOperations,

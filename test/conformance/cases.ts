@@ -50,6 +50,12 @@ async function startLongDeploy(world: World): Promise<{ serviceId: string; deplo
   return { serviceId, deployId: body.deployId }
 }
 
+/** The path of the hook of a service that has source. */
+async function hookPath({ platform, serviceId }: World): Promise<string> {
+  const { body } = await call<{ url: string }>(`${platform.url}${service(serviceId, '/deploy-hook')}`, { token: platform.adminToken })
+  return new URL(body.url).pathname
+}
+
 /** The path of a job just begun. */
 async function startJob(world: World, startCommand = 'true'): Promise<string> {
   await world.settled()
@@ -272,6 +278,10 @@ export const successCases: Record<OperationId, Prepare> = {
       send('POST', 201, service(world.serviceId, '/deploys'), { clearCache: 'clear' }),
     ]
   },
+  getDeployHook: ({ serviceId }) => [get(service(serviceId, '/deploy-hook'))],
+  rotateDeployHook: async (world) => [send('POST', 200, service(await world.makeService(), '/deploy-hook/rotate'))],
+  callDeployHook: async (world) => [{ ...send('POST', 201, await hookPath(world)), isAnonymous: true }],
+  openDeployHook: async (world) => [{ ...get(await hookPath(world)), status: 201, isAnonymous: true }],
   getDeploy: ({ serviceId, deployId }) => [get(service(serviceId, `/deploys/${deployId}`))],
   cancelDeploy: async (world) => {
     const { serviceId, deployId } = await startLongDeploy(world)

@@ -1,5 +1,6 @@
 import { AppError } from '../../../shared/error.ts'
 import { type OperationId, operations } from '../../../shared/operations/all.ts'
+import { createDeployHookRoutes } from '../../apps/deploy-hooks/routes.ts'
 import { deployRoutes } from '../../apps/deploys/routes.ts'
 import { diskRoutes } from '../../apps/disks/routes.ts'
 import { envGroupRoutes } from '../../apps/env-groups/routes.ts'
@@ -204,6 +205,7 @@ function handlersOf(context: ApiContext): Handlers<OperationId, ApiContext> {
     ...logRoutes,
     ...metricRoutes,
     ...createShellRoutes(context),
+    ...createDeployHookRoutes(context),
     ...auditRoutes,
     ...createHealthRoutes(checkHealth),
   }

@@ -118,6 +118,9 @@ export const auditEvents: AuditEvents<ApiContext> = {
   resendWebhookEvents: { event: 'webhook.resent', target: ({ params }) => params.webhookId },
 
   uploadSource: { event: 'source.uploaded', ...service },
+  rotateDeployHook: { event: 'deploy_hook.rotated', ...service },
+  callDeployHook: { event: 'deploy.created' },
+  openDeployHook: { event: 'deploy.created' },
   createDeploy: { event: 'deploy.created', ...made },
   cancelDeploy: { event: 'deploy.canceled', target: ({ params }) => params.deployId },
   rollback: {

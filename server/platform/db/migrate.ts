@@ -22,6 +22,7 @@ import events from './migrations/0018_events.sql' with { type: 'text' }
 import keptDisks from './migrations/0019_kept_disks.sql' with { type: 'text' }
 import webhooks from './migrations/0020_webhooks.sql' with { type: 'text' }
 import envGroups from './migrations/0021_env_groups.sql' with { type: 'text' }
+import deployHooks from './migrations/0022_deploy_hooks.sql' with { type: 'text' }
 
 /** Numbered, immutable SQL, embedded as text: the package's own folder loader finds no folder in a compiled executable. */
 const migrations: Migration[] = [
@@ -46,6 +47,7 @@ const migrations: Migration[] = [
   { version: 19, up: [keptDisks], down: '' },
   { version: 20, up: [webhooks], down: '' },
   { version: 21, up: [envGroups], down: '' },
+  { version: 22, up: [deployHooks], down: '' },
 ]
 
 /** Brings the database to this executable's version. @throws AppError `unavailable` when a newer executable wrote it. */

@@ -68,6 +68,8 @@ export const inProtected: Record<OfPlaced | Declared, InProtected> = {
   getNotificationOverrides: 'allowed',
   updateNotificationOverrides: 'allowed',
   uploadSource: 'allowed',
+  getDeployHook: 'allowed',
+  rotateDeployHook: 'allowed',
   listDeploys: 'allowed',
   // The source of another service shows what that runs.
   createDeploy: { depends: { uses: ['sourceId', 'foreignSourceId'], json: ({ foreignSourceId }) => ({ sourceId: foreignSourceId }) } },
