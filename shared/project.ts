@@ -108,7 +108,11 @@ export const EnvironmentResources = StrictObject(
 
 export const RemovedResources = Type.Object({
   ...ForceQuery.properties,
-  resourceIds: Type.Array(Type.String({ maxLength: 64 }), { minItems: 1, maxItems: maxMoved, description: 'Ids of services' }),
+  resourceIds: Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+    minItems: 1,
+    maxItems: maxMoved,
+    description: 'Ids of services',
+  }),
 })
 
 /** What every list of things of a workspace can be narrowed by. */
