@@ -12,8 +12,8 @@ export interface MemberWorkload {
 }
 
 /**
- * Which private network each workload is in: the one that its owner was linked into last. Links are on disk before they are in force, and an
- * engine that starts changes nothing for the workloads it adopts until it is told anew.
+ * Which private network each workload is in: the one that its owner was linked into last. Saved links are read by the next engine, which
+ * changes nothing for the workloads it adopts until it is told anew.
  */
 export interface Memberships {
   readonly links: readonly LinkedOwner[]
@@ -22,6 +22,7 @@ export interface Memberships {
   /** Whether no workload of the owner is left. */
   remove(id: string): { ownerId: string; wasLast: boolean } | undefined
   link(owners: readonly LinkedOwner[]): void
+  save(): Promise<void>
 }
 
 export function openMemberships(directory: string): Memberships {
@@ -44,8 +45,8 @@ export function openMemberships(directory: string): Memberships {
       const present = new Set([...workloads.values()].map(({ ownerId }) => ownerId))
       links = [...owners, ...leftOut(links, owners).filter(({ ownerId }) => present.has(ownerId))]
       linked = networksOf(links)
-      saveLinks(directory, links)
     },
+    save: async () => replaceFileSync(join(directory, LINKS_FILE), JSON.stringify(links), { isDurable: false }),
   }
 }
 
@@ -69,10 +70,6 @@ function leftOut(before: readonly LinkedOwner[], wanted: readonly LinkedOwner[])
 }
 
 const LINKS_FILE = 'links.json'
-
-function saveLinks(directory: string, owners: readonly LinkedOwner[]): void {
-  replaceFileSync(join(directory, LINKS_FILE), JSON.stringify(owners), { isDurable: false })
-}
 
 /** Earlier versions knew services only, and named the field so. */
 type KeptLink = Omit<LinkedOwner, 'ownerId'> & { ownerId?: string; serviceId?: string }

@@ -1,6 +1,7 @@
 import { closeSync, constants, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 
 /**
  * The names that workloads know, a file for each owner. It is bound over /etc/hosts of running instances, so it is changed in
@@ -9,7 +10,8 @@ import { join } from 'node:path'
 export interface NameFiles {
   /** Undefined for what is in no private network. */
   pathOf(ownerId: string | undefined): string
-  update(): void
+  /** Brings all files up to what the source says now. */
+  update(): Promise<void>
   remove(ownerId: string): void
   keepOnly(kept: { owners: ReadonlySet<string>; networks: ReadonlySet<string> }): void
 }
@@ -31,11 +33,19 @@ const OWNERS = 'for-'
 /** Earlier versions had a file for each network, and what they started still reads it. */
 const NETWORKS = 'of-'
 
+/** A network of a thousand services has a thousand files, each as long as all its names. */
+const FILES_AT_ONCE = 25
+
 export function openNameFiles(directory: string, { networkOf, namesIn, fixed }: NameSource): NameFiles {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const written = new Map<string, string>()
   const networkIn = (file: string) => networkNamedIn(file) ?? networkOf(file.slice(OWNERS.length))
-  const textIn = (networkId: string | undefined) => renderHosts(networkId === undefined ? [] : namesIn(networkId), fixed)
+  const texts = new Map<string | undefined, string>()
+  const textIn = (networkId: string | undefined): string => {
+    const text = texts.get(networkId) ?? renderHosts(networkId === undefined ? [] : namesIn(networkId), fixed)
+    texts.set(networkId, text)
+    return text
+  }
   const write = (file: string, text: string) => {
     if (written.get(file) === text) return
     writeInPlace(join(directory, file), text)
@@ -51,13 +61,12 @@ export function openNameFiles(directory: string, { networkOf, namesIn, fixed }: 
       write(file, textIn(ownerId === undefined ? undefined : networkIn(file)))
       return join(directory, file)
     },
-    update() {
-      const texts = new Map<string | undefined, string>()
-      for (const file of readdirSync(directory)) {
-        const networkId = file === NOBODYS ? undefined : networkIn(file)
-        const text = texts.get(networkId) ?? textIn(networkId)
-        texts.set(networkId, text)
-        write(file, text)
+    async update() {
+      texts.clear()
+      for (const [index, file] of readdirSync(directory).entries()) {
+        if (index % FILES_AT_ONCE === FILES_AT_ONCE - 1) await nextTurn()
+        // It may have gone with its owner meanwhile.
+        if (existsSync(join(directory, file))) write(file, textIn(file === NOBODYS ? undefined : networkIn(file)))
       }
     },
     remove: (ownerId) => remove(`${OWNERS}${ownerId}`),

@@ -74,8 +74,12 @@ export async function openNetworks(options: NetworkOptions): Promise<Networks> {
     addressOf: (id) => attachments.get(id)?.address ?? HOST_ATTACHMENT.address,
     link: async (owners) => {
       memberships.link(owners)
-      names.update()
-      await table.change({ members: membersOf(parts), destinations: destinationsOf(parts) })
+      // A full disk keeps nobody from being shut out.
+      await Promise.all([
+        memberships.save(),
+        names.update(),
+        table.change({ members: membersOf(parts), destinations: destinationsOf(parts) }),
+      ])
       pool.fill()
     },
     close: async ({ isEmpty }) => {
@@ -122,7 +126,7 @@ async function openParts(options: NetworkOptions): Promise<Parts> {
   const addressOf = (ownerNumber: number) => virtualAddress(subnet, ownerNumber)
   const names = openNameFiles(join(directory, 'names'), { networkOf, namesIn: namesBy(memberships, addressOf), fixed: hosts })
   names.keepOnly(readersIn(attachments))
-  names.update()
+  await names.update()
   const given = { claim, memberships, attachments }
   const onError = (error: unknown) => log(`The network rules were set anew: ${messageOf(error)}`)
   const table = await openKernelTable({ rules, members: membersOf(given), destinations: destinationsOf(given), onError })

@@ -38,7 +38,7 @@ export async function openSharedNetwork({ directory, hostServices, adopted }: Sh
     addressOf: (id) => earlier.get(id) ?? HOST_ATTACHMENT.address,
     link: async (owners) => {
       memberships.link(owners)
-      names.update()
+      await Promise.all([memberships.save(), names.update()])
     },
     siblingHost: loopbackAddress,
     close: async ({ isEmpty }) => {

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createProcessEngine } from '../../../../server/engines/process/engine.ts'
 import { openNetworks } from '../../../../server/engines/process/network/own-networks.ts'
 import { register, sweepOrphans } from '../../../../server/engines/process/network/registry.ts'
+import { networkChain } from '../../../../server/engines/process/network/ruleset.ts'
 import type { ProcessEngine, ProcessSpec } from '../../../../server/engines/process/spec.ts'
 import { runProcess, spawnProcess } from '../../../../server/platform/process/spawn.ts'
 import { makeWorld, until, type World } from '../support/world.ts'
@@ -164,7 +165,8 @@ test('what is left of an installation whose data is gone is taken away by anothe
   rmSync(folder, { recursive: true })
 })
 
-test('a change that the kernel refuses fails for whoever asked for it, and the next one is tried all the same', async () => {
+/** Networks in which one instance of srv-a is. */
+async function openWithOne() {
   const dir = mkdtempSync(join(tmpdir(), 'network-'))
   const networks = await openNetworks({
     directory: join(dir, 'network'),
@@ -175,18 +177,35 @@ test('a change that the kernel refuses fails for whoever asked for it, and the n
     adopted: [],
     log: () => {},
   })
-  const service = { ownerId: 'srv-a', number: 1, networkId: 'net-a', names: ['a'], instanceIds: ['one'] }
   const recordDir = join(dir, 'one')
   mkdirSync(recordDir)
   const attachment = await networks.enter({ id: 'one', ownerId: 'srv-a', recordDir, networkId: 'net-a', isHost: false })
   await attachment.joined
-  const impossible = { ...service, number: -300 }
+  const close = async () => {
+    attachment.left()
+    await networks.leave('one')
+    await networks.close({ isEmpty: true })
+    rmSync(dir, { recursive: true })
+  }
+  const rules = () => said(['nft', 'list', 'table', 'inet', `cpd_${hashOf(join(dir, 'network'))}`])
+  return { dir, networks, address: attachment.address, rules, close }
+}
+
+const serviceA = { ownerId: 'srv-a', number: 1, networkId: 'net-a', names: ['a'], instanceIds: ['one'] }
+
+test('a change that the kernel refuses fails for whoever asked for it, and the next one is tried all the same', async () => {
+  const { networks, address, rules, close } = await openWithOne()
   // The second time there is nothing new to tell, and still it is not in force.
-  for (let time = 0; time < 2; time++) await expect(networks.link([impossible])).rejects.toThrow('nft')
-  await networks.link([service])
-  expect(await said(['nft', 'list', 'table', 'inet', `cpd_${hashOf(join(dir, 'network'))}`])).toContain(`dnat ip to ${attachment.address}`)
-  attachment.left()
-  await networks.leave('one')
-  await networks.close({ isEmpty: true })
-  rmSync(dir, { recursive: true })
+  for (let time = 0; time < 2; time++) await expect(networks.link([{ ...serviceA, number: -300 }])).rejects.toThrow('nft')
+  await networks.link([serviceA])
+  expect(await rules()).toContain(`dnat ip to ${address}`)
+  await close()
+})
+
+test('what cannot be written to a disk is in force all the same, and is told', async () => {
+  const { dir, networks, address, rules, close } = await openWithOne()
+  rmSync(join(dir, 'network'), { recursive: true })
+  await expect(networks.link([{ ...serviceA, networkId: 'net-b' }])).rejects.toThrow('ENOENT')
+  await expect.poll(rules).toContain(`${address} : jump ${networkChain('net-b')}`)
+  await close()
 })

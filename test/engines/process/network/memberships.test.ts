@@ -19,12 +19,13 @@ const link = (ownerId: string, networkId: string): LinkedOwner => ({
   instanceIds: [`${ownerId}-1`],
 })
 
-test('a workload is where it was started until its owner is linked, and then where that was linked last', () => {
+test('a workload is where it was started until its owner is linked, and then where that was linked last', async () => {
   const memberships = openMemberships(dir)
   memberships.add({ id: 'one-1', ownerId: 'one', networkId: 'a' })
   expect(memberships.networkOf('one')).toBe('a')
   for (const networkId of ['b', 'c']) {
     memberships.link([link('one', networkId)])
+    await memberships.save()
     expect(memberships.networkOf('one')).toBe(networkId)
     expect(openMemberships(dir).networkOf('one')).toBe(networkId)
   }
@@ -48,13 +49,13 @@ test('the last workload of an owner is told from those before', () => {
   expect(['one-1', 'one-2', 'one-2'].map((id) => memberships.remove(id)?.wasLast)).toEqual([false, true, undefined])
 })
 
-test('links of an earlier version, which knew services only, are read', () => {
+test('links of an earlier version, which knew services only, are read', async () => {
   const { ownerId: serviceId, ...rest } = link('one', 'a')
   writeFileSync(join(dir, 'links.json'), JSON.stringify([{ serviceId, ...rest }]))
   const memberships = openMemberships(dir)
   expect(memberships.links).toEqual([link('one', 'a')])
+  await memberships.save()
+  expect(readFileSync(join(dir, 'links.json'), 'utf8')).toContain('"networkId":"a"')
   writeFileSync(join(dir, 'links.json'), '')
   expect(openMemberships(dir).links).toEqual([])
-  memberships.link(memberships.links)
-  expect(readFileSync(join(dir, 'links.json'), 'utf8')).toContain('"networkId":"a"')
 })

@@ -216,42 +216,43 @@ describe('files of names', () => {
       })
     const textOf = (path: string) => readFileSync(path, 'utf8')
 
-    test('and lose them with their services', () => {
+    test('and lose them with their services', async () => {
       const files = open('all')
       const path = files.pathOf('srv-one')
       expect(textOf(path)).toContain('\n10.201.0.2 db\n10.201.1.1 api api-x1\n')
       for (const other of ['srv-two', 'srv-three', undefined]) expect(textOf(files.pathOf(other))).not.toContain('api')
       named = {}
-      files.update()
+      await files.update()
       expect(textOf(path)).not.toContain('api')
       files.keepOnly({ owners: new Set(['srv-two']), networks: new Set() })
       expect([path, files.pathOf('srv-two')].map((one) => existsSync(one))).toEqual([false, true])
     })
 
-    test("in place, when the file's owner moves to another network and back", () => {
+    test("in place, when the file's owner moves to another network and back", async () => {
       named = { 'tea-a': [api], 'tea-b': [{ address: '10.201.1.2', names: ['backend'] }] }
       const files = open('moving')
       const path = files.pathOf('srv-one')
       const { ino } = statSync(path)
-      const seen = ['tea-b', 'tea-a'].map((network) => {
+      const seen: unknown[] = []
+      for (const network of ['tea-b', 'tea-a']) {
         networks.set('srv-one', network)
-        files.update()
-        return [textOf(path).includes(' backend'), textOf(path).includes(' api'), statSync(path).ino]
-      })
+        await files.update()
+        seen.push([textOf(path).includes(' backend'), textOf(path).includes(' api'), statSync(path).ino])
+      }
       expect(seen).toEqual([
         [true, false, ino],
         [false, true, ino],
       ])
     })
 
-    test('also in the file of a network, which an earlier version bound over those of what it started', () => {
+    test('also in the file of a network, which an earlier version bound over those of what it started', async () => {
       mkdirSync(join(dir, 'earlier'))
       const path = join(dir, 'earlier', 'of-tea-a')
       writeFileSync(path, '')
       named = { 'tea-a': [api] }
       const files = open('earlier')
       files.keepOnly({ owners: new Set(), networks: new Set(['tea-a']) })
-      files.update()
+      await files.update()
       expect(textOf(path)).toContain('\n10.201.1.1 api api-x1\n')
     })
   })
