@@ -6,11 +6,16 @@ export interface DoctorApp {
   command: string
   files: Record<string, string>
   limits: Limits
+  /** The private network that it is started in, its own unless named. */
+  network?: string
 }
 
 const MIB = 1024 * 1024
 /** Enough to be a nuisance, and little enough for a machine of 1 GiB. */
 export const STRESSOR_LIMITS: Limits = { cpu: 0.5, memoryBytes: 192 * MIB, pids: 128 }
+
+/** Attacker and neighbour are started in it, and the neighbour is taken out: as a service whose environment was isolated after its start. */
+export const SHARED_NETWORK = 'doctor-shared'
 
 const NEIGHBOUR_LIMITS: Limits = { cpu: 1, memoryBytes: 512 * MIB, pids: 256 }
 
@@ -26,6 +31,7 @@ console.log('secret in the logs')
     'private.txt': 'the code of the neighbour',
   },
   limits: NEIGHBOUR_LIMITS,
+  network: SHARED_NETWORK,
 })
 
 /** Each process makes two more, for ever. A shell that can make none any more begins anew in the place of the old one, which needs none. */

@@ -6,7 +6,7 @@ import type { Guarantee } from '../../engines/port/port.ts'
 import { readStat } from '../../engines/process/kernel/proc.ts'
 import { openDiskQuota } from '../../engines/process/quota/quota.ts'
 import type { Paths } from '../../platform/paths.ts'
-import { neighbourApp } from './apps.ts'
+import { neighbourApp, SHARED_NETWORK } from './apps.ts'
 import { type Bait, layBait } from './bait.ts'
 import { tryToConnect } from './connect.ts'
 import { tryToFillDisk } from './fill-disk.ts'
@@ -116,7 +116,7 @@ async function startNeighbour(world: World): Promise<{ neighbour: RunningApp; pr
     {
       ownerId: neighbour.ownerId,
       number: 1,
-      networkId: neighbour.networkId,
+      networkId: 'doctor-isolated',
       names: ['doctor-neighbour'],
       instanceIds: [neighbour.instanceId],
     },
@@ -138,7 +138,7 @@ async function breakOut({ redTeamCommand, signal, ...given }: Given): Promise<Tr
   const command = `exec ${redTeamCommand.map(quoted).join(' ')}`
   const limits = { cpu: 2, memoryBytes: 1024 ** 3, pids: 256 }
   const app = await given.world.start(
-    { name: 'red-team', command, files: {}, limits },
+    { name: 'red-team', command, files: {}, limits, network: SHARED_NETWORK },
     { RED_TEAM_TARGETS: JSON.stringify(await targetsOf(given)), BUN_BE_BUN: '' },
   )
   const end = await Promise.race([app.ended, Bun.sleep(RED_TEAM_TIMEOUT_MS)])

@@ -50,7 +50,7 @@ export async function openWorld({ dir, engine, executable, readOnlyBinds, firstU
     const place = await layOut(join(dir, 'services', `${app.name}-${count}`), app, uid)
     const held = engine.takePort({ preferredPort: PREFERRED_PORT })
     const port = held.number
-    const networkId = `doctor-${app.name}`
+    const networkId = app.network ?? `doctor-${app.name}`
     const ended = endOf(engine, instanceId)
     await engine.start({
       instanceId,

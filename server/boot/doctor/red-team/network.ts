@@ -33,7 +33,7 @@ export function networkTries({ sockets, listeners, neighbourListeners, names }: 
     },
     {
       id: 'reach-names',
-      title: "reaches another workspace's private service by its name",
+      title: 'reaches a private service of another network by its name',
       guarantee: 'private-network',
       attempts: names.map(({ name, port }) => reachingListener({ what: 'by name', host: name, port })),
     },
