@@ -65,7 +65,7 @@ export function openNameFiles(directory: string, { networkOf, namesIn, fixed }: 
       texts.clear()
       for (const [index, file] of readdirSync(directory).entries()) {
         if (index % FILES_AT_ONCE === FILES_AT_ONCE - 1) await nextTurn()
-        // It may have gone with its owner meanwhile.
+        // A file may have gone with its owner meanwhile.
         if (existsSync(join(directory, file))) write(file, textIn(file === NOBODYS ? undefined : networkIn(file)))
       }
     },
