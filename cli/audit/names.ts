@@ -16,6 +16,9 @@ type Named = { id: string; name: string }
 const lists: Partial<Record<IdKind, (client: Client) => Promise<Named[]>>> = {
   service: async (client) => (await allPages((query) => client.call('listServices', { query }), MAX_NAMES)).map(({ service }) => service),
   disk: async (client) => (await allPages((query) => client.call('listDisks', { query }), MAX_NAMES)).map(({ disk }) => disk),
+  project: async (client) => (await allPages((query) => client.call('listProjects', { query }), MAX_NAMES)).map(({ project }) => project),
+  environment: async (client) =>
+    (await allPages((query) => client.call('listEnvironments', { query }), MAX_NAMES)).map(({ environment }) => environment),
   apiKey: (client) => client.call('listApiKeys'),
   role: async (client) => (await client.call('listRoles')).map(({ role }) => role),
   user: async (client) =>

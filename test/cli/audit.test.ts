@@ -5,6 +5,7 @@ import { Interrupted } from '../../cli/base/error.ts'
 import { openAuditSigner } from '../../server/identity/audit-chain/signer.ts'
 import type { AuditEntry } from '../../shared/audit.ts'
 import { call } from '../support/client.ts'
+import { makeProject } from '../support/projects.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import { cpctl, type TerminalOptions, temporaryFolder } from './terminal.ts'
@@ -200,4 +201,16 @@ describe('audit verify', () => {
     expect((await run(['audit', 'verify', join(folder.path, 'none')])).stderr).toContain('There is no file')
     expect((await run(['audit', 'verify', '--public-key', 'short'])).stderr).toContain('is no public key')
   })
+})
+
+test('audit list names projects and environments', async () => {
+  const { environmentIds } = await makeProject(server, [{ name: 'production' }])
+  await call(`${server.url}/v1/environments/${environmentIds[0]}`, {
+    method: 'PATCH',
+    json: { networkIsolationEnabled: true },
+    token: server.adminToken,
+  })
+  const { stdout } = await run(['audit', 'list', '-n', '2'], { columns: 200 })
+  expect(stdout).toMatch(/environment\.updated +static_token +production \(evm-\S+\).*networkIsolationEnabled: false → true/)
+  expect(stdout).toMatch(/project\.created +static_token +project \d+ \(prj-\S+\)/)
 })
