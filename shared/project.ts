@@ -102,7 +102,13 @@ export const ForceQuery = Type.Object({
 })
 
 export const EnvironmentResources = StrictObject(
-  { resourceIds: Type.Array(Type.String({ maxLength: 64 }), { minItems: 1, maxItems: maxMoved, description: 'Ids of services' }) },
+  {
+    resourceIds: Type.Array(Type.String({ maxLength: 64 }), {
+      minItems: 1,
+      maxItems: maxMoved,
+      description: 'Ids of services and env groups',
+    }),
+  },
   { examples: [{ resourceIds: ['srv-0b1c2d3e4f5g6h7i8j9k'] }] },
 )
 
@@ -111,7 +117,7 @@ export const RemovedResources = Type.Object({
   resourceIds: Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
     minItems: 1,
     maxItems: maxMoved,
-    description: 'Ids of services',
+    description: 'Ids of services and env groups',
   }),
 })
 

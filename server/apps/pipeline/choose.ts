@@ -1,6 +1,6 @@
 import type { StoredDeploy } from '../deploys/store.ts'
 
-type Waiting = Pick<StoredDeploy, 'id' | 'serviceId' | 'releaseId'> & { workspaceId: string }
+type Waiting = Pick<StoredDeploy, 'id' | 'serviceId' | 'releaseId' | 'trigger'> & { workspaceId: string }
 
 export interface Places {
   busy: readonly Waiting[]
@@ -10,15 +10,16 @@ export interface Places {
 }
 
 /**
- * The oldest deploy of each idle service. Deploys that have their release need no place for a build; places go to the workspace with the
- * fewest, then to the one whose turn was longest ago, so a long queue of one holds up nobody else.
+ * The oldest deploy of each idle service. Deploys that have their release need no place for a build, but those that a change of what
+ * services share has made: one change may mean hundreds. Places go to the workspace with the fewest, then to the one whose turn was
+ * longest ago, so a long queue of one holds up nobody else.
  */
 export function chooseDeploys<T extends Waiting>(unfinished: readonly T[], { busy, maxBuilds, placesOf, lastTurnOf }: Places): T[] {
   const taken = new Set(busy.map((deploy) => deploy.serviceId))
   const next = unfinished.filter(({ serviceId }) => !taken.has(serviceId) && taken.add(serviceId))
-  const ready = next.filter(({ releaseId }) => releaseId !== null)
-  const waiting = next.filter(({ releaseId }) => releaseId === null)
-  const building = busy.filter(({ releaseId }) => releaseId === null)
+  const ready = next.filter((deploy) => !takesPlace(deploy))
+  const waiting = next.filter(takesPlace)
+  const building = busy.filter(takesPlace)
   const held = new Map<string, number>()
   const heldBy = (workspaceId: string) => held.get(workspaceId) ?? 0
   const hold = ({ workspaceId }: Waiting) => held.set(workspaceId, heldBy(workspaceId) + 1)
@@ -38,6 +39,10 @@ export function chooseDeploys<T extends Waiting>(unfinished: readonly T[], { bus
   }
   return [...ready, ...chosen]
 }
+
+/** Whether a deploy holds one of the places for builds: while it builds, or as one of many until it has ended. */
+export const takesPlace = ({ releaseId, trigger }: Pick<Waiting, 'releaseId' | 'trigger'>): boolean =>
+  releaseId === null || trigger === 'service_updated'
 
 /** One workspace never has all places: a build may take half an hour. */
 export const placesOfEach = (maxBuilds: number, workspaces: number): number => (workspaces > 1 ? Math.max(1, maxBuilds - 1) : maxBuilds)

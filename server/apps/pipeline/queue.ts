@@ -6,7 +6,7 @@ import { pause } from '../../platform/work/clock.ts'
 import type { AppContext } from '../context.ts'
 import { type StoredDeploy, unfinishedDeploys } from '../deploys/store.ts'
 import { workspacesOfServices } from '../services/store.ts'
-import { chooseDeploys, placesOfEach } from './choose.ts'
+import { chooseDeploys, placesOfEach, takesPlace } from './choose.ts'
 import { runDeploy } from './pipeline.ts'
 
 /** Works on deploys: one at a time for a service, a bounded number of builds in all. The queue itself is the table of deploys. */
@@ -48,7 +48,7 @@ export function createDeployQueue(context: AppContext, signal: AbortSignal): Dep
       lastTurnOf: (workspaceId) => lastTurns.get(workspaceId) ?? 0,
     })
     for (const deploy of chosen) {
-      if (deploy.releaseId === null) noteTurn(deploy.workspaceId)
+      if (takesPlace(deploy)) noteTurn(deploy.workspaceId)
       start(deploy)
     }
   }

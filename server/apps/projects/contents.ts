@@ -19,6 +19,7 @@ export interface ResourceKind {
 /** Everything that can be in an environment, by where its ids stand in the answer. */
 export const resourceKinds = {
   serviceIds: { one: 'service', table: 'services', isThere: 'deleted_at IS NULL' },
+  envGroupIds: { one: 'env group', table: 'env_groups', isThere: 'TRUE' },
 } as const satisfies Record<string, ResourceKind>
 
 const allKinds: readonly ResourceKind[] = Object.values(resourceKinds)
@@ -35,6 +36,12 @@ export const contentsOf = (db: Database, environmentId: string, { table, isThere
 export const namesIn = (db: Database, environmentId: string): { one: string; names: string[] }[] =>
   allKinds.map((kind) => ({ one: kind.one, names: contentsOf(db, environmentId, kind).map(({ name }) => name) }))
 
+/** The names of what is in a project and in none of its environments, as `namesIn` tells them. */
+export const namesBesideEnvironments = (db: Database, projectId: string): { one: string; names: string[] }[] => {
+  const groups = db.query<{ name: string }, [string]>('SELECT name FROM env_groups WHERE project_id = ? ORDER BY id').all(projectId)
+  return [{ one: resourceKinds.envGroupIds.one, names: groups.map(({ name }) => name) }]
+}
+
 /** A resource of this workspace, of whatever kind; undefined where it has none of this id. */
 export function findResource(db: Database, workspaceId: string, id: string): PlacedResource | undefined {
   for (const { table, isThere } of allKinds) {
@@ -49,6 +56,8 @@ export function findResource(db: Database, workspaceId: string, id: string): Pla
 export function placeResource(db: Database, { id, environmentId }: Pick<PlacedResource, 'id' | 'environmentId'>, now: number): void {
   for (const { table } of allKinds)
     db.query(`UPDATE ${table} SET environment_id = ?, updated_at = ? WHERE id = ?`).run(environmentId, now, id)
+  // A group of a whole project is of one environment from then on, or of none.
+  db.query('UPDATE env_groups SET project_id = NULL WHERE id = ?').run(id)
 }
 
 /** Lets go of what is still being deleted in an environment. Belongs in the transaction that removes it. */

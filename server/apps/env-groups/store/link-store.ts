@@ -37,6 +37,30 @@ export const servicesOfGroup = (db: Database, groupId: string): LinkedService[] 
     )
     .all(groupId)
 
+/** A link with where its two ends are. */
+export interface PlacedLink {
+  serviceId: string
+  serviceName: string
+  serviceEnvironmentId: string | null
+  groupId: string
+  groupName: string
+  environmentId: string | null
+  projectId: string | null
+}
+
+/** Links of which an end is among these ids, without those of services that are being deleted. */
+export const linksAmong = (db: Database, ids: readonly string[]): PlacedLink[] =>
+  db
+    .query<PlacedLink, [{ ids: string }]>(
+      `SELECT s.id AS serviceId, s.name AS serviceName, s.environment_id AS serviceEnvironmentId, g.id AS groupId, g.name AS groupName,
+         g.environment_id AS environmentId, g.project_id AS projectId
+       FROM env_group_links l JOIN services s ON s.id = l.service_id JOIN env_groups g ON g.id = l.group_id
+       WHERE s.deleted_at IS NULL
+       AND (l.service_id IN (SELECT value FROM json_each($ids)) OR l.group_id IN (SELECT value FROM json_each($ids)))
+       ORDER BY s.name, g.name`,
+    )
+    .all({ ids: JSON.stringify(ids) })
+
 /** Links a service to a group, after those it is linked to. One that is linked keeps its place. */
 export function addLink(db: Database, { serviceId, groupId }: { serviceId: string; groupId: string }): void {
   db.query(

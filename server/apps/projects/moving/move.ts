@@ -4,6 +4,7 @@ import type { Actor } from '../../../http/handlers/call.ts'
 import { requireProtectedRight, type Viewer } from '../../../identity/scopes/protection.ts'
 import { isEnvironmentWithin, isWithin } from '../../../identity/scopes/scope.ts'
 import type { AppContext } from '../../context.ts'
+import { breakLinks, linksBrokenBy } from '../../env-groups/broken-links.ts'
 import { findResource, type PlacedResource, placeResource } from '../contents.ts'
 import { refuseParting } from './refuse-parting.ts'
 
@@ -27,26 +28,35 @@ export function requireResource(context: Pick<AppContext, 'db'>, viewer: Viewer,
   if (resource === undefined)
     throw new AppError(
       'not_found',
-      `There is no service ${id} in this workspace. GET /v1/services lists those there are.${isId('disk', id) ? ' A disk is where its service is.' : ''}`,
+      isId('envGroup', id)
+        ? `There is no env group ${id} in this workspace. GET /v1/env-groups lists those there are.`
+        : `There is no service ${id} in this workspace. GET /v1/services lists those there are.${isId('disk', id) ? ' A disk is where its service is.' : ''}`,
     )
   return resource
 }
 
-/** @throws AppError conflict as `refuseParting`, where services go out of reach of each other. */
+/** @throws AppError conflict as `refuseParting`, where services go out of reach of each other or of an env group. */
 export async function refusePartingMove(context: Pick<AppContext, 'db' | 'sealer'>, actor: Actor, move: Move): Promise<void> {
-  const places = new Map(leaving(context, actor, move).map(({ id }) => [id, move.to]))
-  if (places.size === 0) return
+  const ids = new Set(leaving(context, actor, move).map(({ id }) => id))
+  if (ids.size === 0) return
+  const unlinked = linksBrokenBy(context.db, { ids, to: move.to }).map(({ serviceId, serviceName, groupId, groupName }) => ({
+    path: move.pathOf(ids.has(serviceId) ? serviceId : groupId),
+    message: `${serviceName} (${serviceId}) would no longer have the variables of ${groupName} (${groupId})`,
+  }))
   await refuseParting(context, actor, {
-    change: { places },
-    pathOf: ({ user, used }) => move.pathOf(places.has(user.id) ? user.id : used.id),
+    change: { places: new Map([...ids].map((id) => [id, move.to])) },
+    pathOf: ({ user, used }) => move.pathOf(ids.has(user.id) ? user.id : used.id),
+    unlinked,
   })
 }
 
 /** Moves all of them. Belongs in one change. @throws AppError not_found, forbidden for what a protected environment keeps. */
 export function carryOut(context: Pick<AppContext, 'db' | 'now' | 'work'>, actor: Actor, move: Move): void {
-  for (const { id } of leaving(context, actor, move)) {
+  const resources = leaving(context, actor, move)
+  breakLinks(context.db, { ids: new Set(resources.map(({ id }) => id)), to: move.to })
+  for (const { id } of resources) {
     placeResource(context.db, { id, environmentId: move.to }, context.now())
-    context.work.poke('service', id)
+    if (isId('service', id)) context.work.poke('service', id)
   }
 }
 
@@ -55,7 +65,7 @@ function leaving({ db }: Pick<AppContext, 'db'>, actor: Actor, { resourceIds, to
   const resources = [...new Set(resourceIds)]
     .map((id) => requireResource({ db }, actor, id))
     .filter(({ environmentId }) => environmentId !== to)
-  for (const { environmentId } of resources) {
+  for (const { id, environmentId } of resources) {
     for (const place of [environmentId, to])
       if (!isEnvironmentWithin(actor.scope, place))
         throw new AppError(
@@ -63,6 +73,8 @@ function leaving({ db }: Pick<AppContext, 'db'>, actor: Actor, { resourceIds, to
           'You are confined: you may move what is in your environments, and only from one of them to another.',
         )
     requireProtectedRight(db, actor, environmentId)
+    if (isId('envGroup', id) && !actor.permissions.has('env.write'))
+      throw new AppError('forbidden', 'Moving an env group needs the permission env.write.')
   }
   return resources
 }

@@ -6,7 +6,7 @@ import { dropFromScopes } from '../../../identity/scopes/store.ts'
 import { newId } from '../../../platform/id.ts'
 import type { AppContext } from '../../context.ts'
 import { forgetPlaceOfKept } from '../../disks/store.ts'
-import { forgetDeleted, namesIn } from '../contents.ts'
+import { forgetDeleted, namesBesideEnvironments, namesIn } from '../contents.ts'
 import { requireProject } from '../require.ts'
 import { inWords, patched, refuseSameNames, refuseTooManyEnvironments, refuseTooManyProjects } from '../rules.ts'
 import {
@@ -55,6 +55,8 @@ export function deleteProject({ db }: Deps, actor: Actor, id: string): void {
   db.transaction(() => {
     const project = requireProject({ db }, actor, id)
     for (const environment of environmentsOf(db, project.id)) clearForRemoval(db, actor, environment)
+    const left = inWords(namesBesideEnvironments(db, project.id))
+    if (left !== undefined) throw new AppError('conflict', `The project ${project.name} still has ${left}. Delete them first.`)
     dropFromScopes(db, project)
     removeProject(db, project.id)
   })()

@@ -37,7 +37,7 @@ export function presentEnvironment(db: Database, { scope }: Viewer, environment:
     databasesIds: [],
     redisIds: [],
     serviceIds: idsOf(resourceKinds.serviceIds),
-    envGroupIds: [],
+    envGroupIds: idsOf(resourceKinds.envGroupIds),
     protectedStatus: environment.protectedStatus,
     networkIsolationEnabled: environment.isIsolated,
     createdAt: iso(environment.createdAt),

@@ -4,8 +4,13 @@ import { chooseDeploys, type Places, placesOfEach } from '../../../../server/app
 type Waiting = Parameters<typeof chooseDeploys>[0][number]
 
 /** A service of the workspace `own` unless another is given. */
-const build = (id: string, serviceId: string, workspaceId = 'own') => ({ id, serviceId, workspaceId, releaseId: null })
-const ready = (id: string, serviceId: string) => ({ id, serviceId, workspaceId: 'own', releaseId: 'rel' })
+const build = (id: string, serviceId: string, workspaceId = 'own'): Waiting => ({
+  ...{ id, serviceId, workspaceId },
+  ...{ releaseId: null, trigger: 'api' },
+})
+const ready = (id: string, serviceId: string): Waiting => ({ ...build(id, serviceId), releaseId: 'rel' })
+/** One of those that a change of an env group has made. */
+const updated = (id: string, serviceId: string): Waiting => ({ ...ready(id, serviceId), trigger: 'service_updated' })
 const chosen = (unfinished: Waiting[], busy: Waiting[] = [], { maxBuilds = 2, ...places }: Partial<Places> = {}) =>
   chooseDeploys(unfinished, { busy, maxBuilds, placesOf: () => maxBuilds, lastTurnOf: () => 0, ...places })
     .map(({ id }) => id)
@@ -28,6 +33,12 @@ test('no more builds are chosen than there are places', () => {
 test('what has its release waits for no place, and takes none', () => {
   expect(chosen([ready('3', 'c')], [build('1', 'a'), build('2', 'b')])).toEqual(['3'])
   expect(chosen([build('3', 'c'), build('4', 'd')], [ready('1', 'a'), build('2', 'b')])).toEqual(['3'])
+})
+
+test('deploys that a change of a group has made take places like builds, with a release as well', () => {
+  expect(chosen([updated('1', 'a'), updated('2', 'b'), updated('3', 'c'), ready('4', 'd')])).toEqual(['1', '2', '4'])
+  expect(chosen([updated('3', 'c'), ready('4', 'd')], [updated('1', 'a'), updated('2', 'b')])).toEqual(['4'])
+  expect(chosen([build('3', 'c'), updated('4', 'd')], [updated('1', 'a')])).toEqual(['3'])
 })
 
 test('a build that finds no place does not hold up the next service', () => {
