@@ -22,7 +22,7 @@ import { pokeBy } from '../../platform/work/poke.ts'
 import { createAwaitedWorkloads } from '../../runtime/workloads/awaited.ts'
 import type { Keeper } from '../../runtime/workloads/keeper.ts'
 import type { Context, Work } from './context.ts'
-import { keepWorkloads } from './workloads.ts'
+import { keepWorkloads, pokeOwner } from './workloads.ts'
 import { workspaceContents } from './workspace-contents.ts'
 
 const PERIOD_MS = 60_000
@@ -69,7 +69,7 @@ export function createWork(
       const stopListening = [
         onEvents(context.db, (workspaceId) => work.poke('webhooks', workspaceId)),
         context.engine.onExit(keeper.poke),
-        keeper.onChange(({ ownerId }) => work.poke('service', ownerId)),
+        keeper.onChange((owner) => pokeOwner(work, owner)),
       ]
       publishRoutes(context)
       pokeAll()

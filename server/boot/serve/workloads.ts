@@ -1,12 +1,24 @@
 import { instanceOwner } from '../../apps/instances/owner.ts'
 import { jobOwner } from '../../apps/jobs/owner.ts'
 import { stepOwners } from '../../apps/pipeline/step-owner.ts'
+import type { SetOwner } from '../../engines/port/sets.ts'
+import type { Owner } from '../../runtime/owner.ts'
 import { createKeeper, type Keeper } from '../../runtime/workloads/keeper.ts'
 import type { WorkloadOwner } from '../../runtime/workloads/owner.ts'
-import type { Context } from './context.ts'
+import type { Context, Work } from './context.ts'
 
 /** Each kind of owner that has something run stands here. */
 const ownersIn = (context: Context): WorkloadOwner[] => [instanceOwner(context), jobOwner(context), ...stepOwners(context)]
+
+/** What is looked at anew when something has changed of what runs for an owner, by the owner's kind. */
+const pokedBy: Readonly<Record<Owner['kind'], Parameters<Work['poke']>[0]>> = { service: 'service' }
+
+/** Rows of a kind that a later version has brought are nobody's here. */
+export function pokeOwner(work: Pick<Work, 'poke'>, { ownerKind, ownerId }: SetOwner): void {
+  if (isOwnerKind(ownerKind)) work.poke(pokedBy[ownerKind], ownerId)
+}
+
+const isOwnerKind = (kind: string): kind is Owner['kind'] => Object.hasOwn(pokedBy, kind)
 
 /** The keeper of everything that runs. It asks for the context when there is something to keep. */
 export const keepWorkloads = (base: Omit<Context, 'work' | 'sets'>, context: () => Context): Keeper =>
