@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestServer, type TestServer } from '../support/server.ts'
 import { chooseMove, openingOf } from './escalation/choose.ts'
 import { type Answered, explain } from './escalation/explain.ts'
-import { heldBy, linesOf, type State, type Subject } from './escalation/model.ts'
+import { heldBy, linesOf, reachedBy, type State, type Subject } from './escalation/model.ts'
 import type { Move } from './escalation/moves.ts'
 import { createRandom } from './escalation/random.ts'
 import { makeWorld, type World } from './escalation/world.ts'
@@ -49,7 +49,9 @@ const wantedOutcomes = [
     'accept 404',
     'accept 409',
   ],
-  ...['createKey 201', 'createKey 403', 'revokeKey 204', 'revokeKey 404'],
+  ...['createKey 201', 'createKey 403', 'createKey 404', 'revokeKey 204', 'revokeKey 404'],
+  ...['createService 201', 'createService 403', 'createService 404', 'moveService 200', 'moveService 403', 'moveService 404'],
+  ...['createEnvironment 201', 'createEnvironment 403', 'deleteEnvironment 204', 'deleteEnvironment 403', 'deleteEnvironment 409'],
 ]
 
 async function playSequence(sequenceSeed: number): Promise<void> {
@@ -110,4 +112,6 @@ async function expectTold(world: World, state: State, subject: Subject): Promise
   const { permissions } = await world.permissionsOf(subject)
   const held = heldBy(state, subject)
   expect(permissions?.toSorted(), `what ${subject.id} may do`).toEqual(held === undefined ? undefined : [...held].sort())
+  if (held?.has('services.read') !== true) return
+  expect((await world.servicesOf(subject))?.toSorted(), `what ${subject.id} reaches`).toEqual([...(reachedBy(state, subject) ?? [])].sort())
 }

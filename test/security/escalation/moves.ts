@@ -1,11 +1,16 @@
 import type { Permission } from '../../../shared/permission.ts'
 import {
+  dropEnvironment,
   type Holder,
   heldBy,
   holderOf,
   isLastAdministrator,
+  isPlaceSeen,
+  isPlaceWithin,
+  isServiceWithin,
   mayHandOut,
   permissionsOfRole,
+  reachOf,
   type Scope,
   type State,
   type Subject,
@@ -26,6 +31,10 @@ export type Move = { by: Subject; made?: string } & (
   | { kind: 'accept'; invite: string }
   | { kind: 'createKey'; role: string; scope: Scope }
   | { kind: 'revokeKey'; key: string }
+  | { kind: 'createService'; environment: string | null }
+  | { kind: 'moveService'; service: string; to: string | null }
+  | { kind: 'createEnvironment'; project: string }
+  | { kind: 'deleteEnvironment'; environment: string }
 )
 
 type Of<K extends Move['kind']> = Extract<Move, { kind: K }>
@@ -41,6 +50,10 @@ const needed: Partial<Record<Move['kind'], Permission>> = {
   deleteInvite: 'team.manage',
   createKey: 'apikeys.manage',
   revokeKey: 'apikeys.manage',
+  createService: 'services.create',
+  moveService: 'services.update',
+  createEnvironment: 'projects.manage',
+  deleteEnvironment: 'projects.manage',
 }
 
 /** The status that the rules give to a move; the state is changed where it succeeds. */
@@ -103,6 +116,7 @@ const outcomes: { [K in Exclude<Move['kind'], 'accept'>]: (state: State, move: O
       const refused = refusalOfRole(state, by, role)
       if (refused !== undefined) return refused
     }
+    if (!isKnown(state, scope)) return 404
     const changed = { role: role ?? member.role, scope: scope === undefined ? member.scope : scope }
     const staysAdministrator = changed.role === 'admin' && changed.scope === null
     if (!staysAdministrator && isLastAdministrator(state, user)) return 409
@@ -128,6 +142,7 @@ const outcomes: { [K in Exclude<Move['kind'], 'accept'>]: (state: State, move: O
   invite(state, { by, user, role, scope, made = '' }) {
     const refused = refusalOfRole(state, by, role)
     if (refused !== undefined) return refused
+    if (!isKnown(state, scope)) return 404
     if (state.members.has(user)) return 409
     if ([...state.invites.values()].some((invite) => invite.user === user)) return 409
     state.invites.set(made, { user, role, scope, inviter: by })
@@ -143,12 +158,58 @@ const outcomes: { [K in Exclude<Move['kind'], 'accept'>]: (state: State, move: O
   createKey(state, { by, role, scope, made = '' }) {
     const refused = refusalOfRole(state, by, role)
     if (refused !== undefined) return refused
+    if (!isKnown(state, scope)) return 404
     const madeBy = by.kind === 'user' ? by.id : (state.keys.get(by.id)?.madeBy ?? '')
     state.keys.set(made, { role, scope, madeBy })
     return 201
   },
   revokeKey: (state, { key }) => (state.keys.delete(key) ? 204 : 404),
+  createService(state, { by, environment, made = '' }) {
+    const scope = scopeOf(state, by)
+    if (environment !== null && !isThere(state, scope, environment)) return 404
+    const [only, ...others] = scope === null ? [] : reachOf(state, scope)
+    const place = environment ?? (others.length === 0 ? only : undefined) ?? null
+    if (!isPlaceWithin(state, scope, place)) return 403
+    state.services.set(made, place)
+    return 201
+  },
+  moveService(state, { by, service, to }) {
+    const scope = scopeOf(state, by)
+    if (!state.services.has(service) || !isServiceWithin(state, scope, service)) return 404
+    if (to !== null && !isThere(state, scope, to)) return 404
+    const from = state.services.get(service) ?? null
+    if (from === to) return 200
+    if (!isPlaceWithin(state, scope, from) || !isPlaceWithin(state, scope, to)) return 403
+    if (isProtectedFrom(state, by, from)) return 403
+    state.services.set(service, to)
+    return 200
+  },
+  createEnvironment(state, { project, made = '' }) {
+    state.environments.set(made, { project, isProtected: false })
+    return 201
+  },
+  deleteEnvironment(state, { by, environment }) {
+    if (!state.environments.has(environment)) return 404
+    if (isProtectedFrom(state, by, environment)) return 403
+    if ([...state.services.values()].includes(environment)) return 409
+    dropEnvironment(state, environment)
+    return 204
+  },
 }
+
+const scopeOf = (state: State, by: Subject): Scope => holderOf(state, by)?.scope ?? null
+
+const isThere = (state: State, scope: Scope, environment: string): boolean =>
+  state.environments.has(environment) && isPlaceSeen(state, scope, environment)
+
+const isProtectedFrom = (state: State, by: Subject, environment: string | null): boolean =>
+  environment !== null &&
+  state.environments.get(environment)?.isProtected === true &&
+  heldBy(state, by)?.has('environments.manage_protected') !== true
+
+/** Whether everything that a scope names is there; projects are not played with. */
+const isKnown = (state: State, scope: Scope | undefined): boolean =>
+  (scope ?? []).every((id) => (id.startsWith('evm-') ? state.environments.has(id) : true))
 
 /** An invite is worth what its inviter could still give. */
 function accept(state: State, { by, invite: id }: Of<'accept'>): number {
@@ -178,11 +239,15 @@ function revokeKeysBeyond(state: State, user: string): void {
   const held = heldBy(state, { kind: 'user', id: user }) ?? new Set()
   for (const [id, key] of state.keys) {
     if (key.madeBy !== user) continue
-    const isWider = maker.scope !== null && (key.scope === null || key.scope.some((service) => !maker.scope?.includes(service)))
+    const isWider = maker.scope !== null && (key.scope === null || key.scope.some((one) => !isNamed(state, maker.scope ?? [], one)))
     const may = heldBy(state, { kind: 'key', id }) ?? new Set()
     if (isWider || [...may].some((permission) => !held.has(permission))) state.keys.delete(id)
   }
 }
+
+/** Whether a scope names a thing, or the project of an environment: where something is today counts for nothing. */
+const isNamed = (state: State, scope: readonly string[], id: string): boolean =>
+  scope.includes(id) || scope.includes(state.environments.get(id)?.project ?? id)
 
 function refusalOfRole(state: State, by: Subject, name: string): number | undefined {
   const permissions = permissionsOfRole(state, name)

@@ -3,6 +3,7 @@ import { newId } from '../../../server/platform/id.ts'
 import type { Permission } from '../../../shared/permission.ts'
 import { beginSession } from '../../support/access.ts'
 import { type CallOptions, call, type Reply } from '../../support/client.ts'
+import { addEnvironment } from '../../support/environments.ts'
 import type { TestServer } from '../../support/server.ts'
 import { emptyState, linesOf, type Scope, type State, type Subject } from './model.ts'
 import type { Move } from './moves.ts'
@@ -12,11 +13,13 @@ const PEOPLE = 5
 /** A workspace of its own on the shared server: its first person is its administrator, the others are nobody yet. */
 export interface World {
   people: readonly string[]
-  services: readonly string[]
+  projects: readonly string[]
   /** Sends a move as a request. `made` is the id of what came of it. */
   send(move: Move): Promise<{ status: number; made: string }>
   /** What the subject is told they may do; undefined where they are told nothing. */
   permissionsOf(subject: Subject): Promise<{ status: number; permissions: readonly Permission[] | undefined }>
+  /** The services that the subject is shown; undefined where they are shown none at all. */
+  servicesOf(subject: Subject): Promise<readonly string[] | undefined>
   /** Signs somebody in whose sessions were ended. */
   signIn(user: string): void
   /** What the database holds, in the form of the model's `linesOf`. */
@@ -46,24 +49,40 @@ export async function makeWorld(server: TestServer): Promise<{ world: World; sta
       : { cookie: cookies.get(id) ?? '', headers: { origin: server.url, 'x-workspace-id': workspaceId } }
   const ask = (by: Subject, method: string, path: string, json?: unknown): Promise<Reply<Record<string, unknown> | undefined>> =>
     call(`${server.url}/v1${path}`, { method, ...credentialsOf(by), ...(json === undefined ? {} : { json }) })
-  const services: string[] = []
-  for (const name of ['one', 'two']) {
-    const { body } = await ask({ kind: 'user', id: first }, 'POST', '/services', { type: 'web_service', name })
-    services.push((body?.service as { id: string } | undefined)?.id ?? '')
+  const projects: string[] = []
+  for (const isProtected of [false, true, false]) {
+    const [projectId] = projects
+    const made = addEnvironment(server, {
+      workspaceId,
+      isProtected,
+      ...(projects.length === 1 && projectId !== undefined && { projectId }),
+    })
+    if (!projects.includes(made.projectId)) projects.push(made.projectId)
+    state.environments.set(made.environmentId, { project: made.projectId, isProtected })
+  }
+  for (const environmentId of [null, ...state.environments.keys()]) {
+    const json = { type: 'web_service', name: crypto.randomUUID(), environmentId }
+    const { body } = await ask({ kind: 'user', id: first }, 'POST', '/services', json)
+    state.services.set(idOf(body), environmentId)
   }
 
   return {
     state,
     world: {
       people,
-      services,
+      projects,
       async send(move) {
         const { method, path, json } = requestOf(move, tokens)
         const { status, body } = await ask(move.by, method, path, json)
-        const made = typeof body?.id === 'string' && status === 201 ? body.id : ''
+        const made = status === 201 ? idOf(body) : ''
         if (typeof body?.secret === 'string') secrets.set(made, body.secret)
         if (typeof body?.token === 'string') tokens.set(made, body.token)
         return { status, made }
+      },
+      async servicesOf(subject) {
+        const { status, body } = await ask(subject, 'GET', '/services?limit=100')
+        const items = body as { service: { id: string } }[] | undefined
+        return status === 200 ? items?.map(({ service }) => service.id) : undefined
       },
       async permissionsOf(subject) {
         const { status, body } = await ask(subject, 'GET', '/auth/me')
@@ -76,7 +95,17 @@ export async function makeWorld(server: TestServer): Promise<{ world: World; sta
 }
 
 const addressOf = (user: string): string => `${user}@example.com`
-const scopeBody = (scope: Scope | undefined): unknown => (scope == null ? scope : { serviceIds: scope })
+
+/** Services stand one level down in what is answered. */
+const idOf = (body: Record<string, unknown> | undefined): string =>
+  String(body?.id ?? (body?.service as { id: string } | undefined)?.id ?? '')
+
+const kinds = { serviceIds: 'srv-', environmentIds: 'evm-', projectIds: 'prj-' }
+
+const scopeBody = (scope: Scope | undefined): unknown =>
+  scope == null
+    ? scope
+    : Object.fromEntries(Object.entries(kinds).map(([name, prefix]) => [name, scope.filter((id) => id.startsWith(prefix))]))
 
 /** Moves as requests. What was never made has an id that nobody has. */
 function requestOf(move: Move, tokens: ReadonlyMap<string, string>): { method: string; path: string; json?: unknown } {
@@ -105,6 +134,18 @@ function requestOf(move: Move, tokens: ReadonlyMap<string, string>): { method: s
       return { method: 'POST', path: '/api-keys', json: { name: 'key', role: move.role, scope: scopeBody(move.scope) } }
     case 'revokeKey':
       return { method: 'DELETE', path: `/api-keys/${move.key}` }
+    case 'createService':
+      return {
+        method: 'POST',
+        path: '/services',
+        json: { type: 'web_service', name: crypto.randomUUID(), environmentId: move.environment },
+      }
+    case 'moveService':
+      return { method: 'PATCH', path: `/services/${move.service}?force=true`, json: { environmentId: move.to } }
+    case 'createEnvironment':
+      return { method: 'POST', path: '/environments', json: { projectId: move.project, name: crypto.randomUUID() } }
+    case 'deleteEnvironment':
+      return { method: 'DELETE', path: `/environments/${move.environment}` }
   }
 }
 
@@ -130,5 +171,15 @@ function storedLines({ db }: TestServer, workspaceId: string): string[] {
     state.keys.set(row.id, { ...holder(row), madeBy: row.about })
   for (const row of rows('SELECT id, role, scope, email AS about, inviter_id AS by FROM invites'))
     state.invites.set(row.id, { ...holder(row), user: row.about.split('@')[0] ?? '', inviter: { kind: 'user', id: row.by } })
+  for (const { id, environment } of db
+    .query<{ id: string; environment: string | null }, [string]>(
+      'SELECT id, environment_id AS environment FROM services WHERE workspace_id = ?',
+    )
+    .all(workspaceId))
+    state.services.set(id, environment)
+  for (const { id, project } of db
+    .query<{ id: string; project: string }, [string]>('SELECT id, project_id AS project FROM environments WHERE workspace_id = ?')
+    .all(workspaceId))
+    state.environments.set(id, { project, isProtected: false })
   return linesOf(state)
 }
