@@ -14,8 +14,8 @@ export interface Change {
   apply(): void
   /** Whether services that the change makes a difference for are deployed. */
   isDeployed: boolean
-  /** Services that are linked only by the change. */
-  others?: readonly string[]
+  /** The services that it can make a difference for, where those are not all that are linked to the group. */
+  services?: readonly string[]
   /** A group goes even if what it hid stands in a circle: the next deploy tells of that. */
   mayMakeCircles?: true
 }
@@ -24,8 +24,8 @@ export interface Change {
  * Changes a group, and tells what that means for services. Belongs in the transaction of the call.
  * @throws AppError validation_failed where variables of a service would refer to each other in a circle.
  */
-export function changeGroup(context: AppContext, group: StoredGroup, { apply, isDeployed, others, mayMakeCircles }: Change): Changed {
-  const effectsOfChange = watchGroup(context, group.id, others)
+export function changeGroup(context: AppContext, group: StoredGroup, { apply, isDeployed, services, mayMakeCircles }: Change): Changed {
+  const effectsOfChange = watchGroup(context, group.id, services)
   apply()
   updateGroup(context.db, group.id, {}, context.now())
   const effects = effectsOfChange()
@@ -36,10 +36,14 @@ export function changeGroup(context: AppContext, group: StoredGroup, { apply, is
   }
 }
 
+const TOLD_CIRCLES = 10
+
+/** A circle can go through a thousand variables of each of fifty services. */
 function refuseCircles(effects: readonly Effect[]): void {
-  const details = effects.flatMap(({ service, circles }) =>
-    circles.map(({ key, problem }) => ({ path: `/${key}`, message: `${key} of ${service.name} ${problem}.` })),
-  )
+  const details = effects
+    .flatMap(({ service, circles }) => circles.map((circle) => ({ service, ...circle })))
+    .slice(0, TOLD_CIRCLES)
+    .map(({ service, key, problem }) => ({ path: `/${key}`, message: `${key} of ${service.name} ${problem}.` }))
   const [first] = details
   if (first !== undefined) throw new AppError('validation_failed', `${first.message} Give one of them its value.`, { details })
 }

@@ -49,7 +49,7 @@ export function createGroup(
   const apply = () => {
     for (const service of services) linkTo(context, group, service)
   }
-  return changeGroup(context, group, { apply, isDeployed, others: services.map(({ id }) => id) })
+  return changeGroup(context, group, { apply, isDeployed, services: services.map(({ id }) => id) })
 }
 
 /** @throws AppError conflict for a name that is taken. */
@@ -130,7 +130,7 @@ export function linkGroup(
   group: StoredGroup,
   { service, isDeployed }: { service: StoredService; isDeployed: boolean },
 ): Changed {
-  return changeGroup(context, group, { apply: () => linkTo(context, group, service), isDeployed, others: [service.id] })
+  return changeGroup(context, group, { apply: () => linkTo(context, group, service), isDeployed, services: [service.id] })
 }
 
 /** @throws AppError not_found where the service is not linked to the group. */
@@ -143,7 +143,7 @@ export function unlinkGroup(
     if (!removeLink(context.db, { serviceId: service.id, groupId: group.id }))
       throw new AppError('not_found', `${service.name} is not linked to the env group ${group.name}.`)
   }
-  return changeGroup(context, group, { apply, isDeployed, others: [service.id] })
+  return changeGroup(context, group, { apply, isDeployed, services: [service.id] })
 }
 
 function linkTo(context: AppContext, group: StoredGroup, service: StoredService): void {

@@ -31,11 +31,11 @@ interface Content {
 }
 
 /**
- * Looks at a group before it changes. Gives what then tells the effect on each service that was linked to it, and on `others`, those
- * that it makes no difference for included.
+ * Looks at a group before it changes. Gives what then tells the effect on each of the services, those that it makes no difference for
+ * included; they are all that are linked to it unless they are named.
  */
-export function watchGroup(context: AppContext, groupId: string, others: readonly string[] = []): () => Effect[] {
-  const ids = [...new Set([...servicesOfGroup(context.db, groupId).map(({ id }) => id), ...others])]
+export function watchGroup(context: AppContext, groupId: string, services?: readonly string[]): () => Effect[] {
+  const ids = services ?? servicesOfGroup(context.db, groupId).map(({ id }) => id)
   const linksBefore = new Map(ids.map((id) => [id, linksOf(context, id)]))
   const before = contentOf(context, groupId)
   return () => {
