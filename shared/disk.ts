@@ -71,6 +71,9 @@ export const Disk = Type.Object(
   {
     ...ServiceDisk.properties,
     serviceId: Type.String({ ...Id('service'), description: 'Its service, also when that is deleted and the disk is kept' }),
+    environmentId: Type.Optional(
+      Type.String({ ...Id('environment'), description: 'Where its service is, or was; absent where that is in none' }),
+    ),
     status: OneOf(diskStatuses, 'While it is not available, no instance of its service runs'),
     createdAt: Time,
     updatedAt: Time,

@@ -88,7 +88,7 @@ export function groupNow({ actor, params }: Of<{ envGroupId: string }>, context:
 
 export function diskNow({ actor, params }: Of<{ diskId: string }>, { db }: ApiContext): Snapshot | undefined {
   const disk = findDisk(db, actor.workspaceId, params.diskId)
-  return disk && { ...presentDisk(disk) }
+  return disk && { ...presentDisk(db, disk) }
 }
 
 export function domainNow({ actor, params }: Of<{ serviceId: string; domainId: string }>, { db }: ApiContext): Snapshot | undefined {

@@ -1,10 +1,9 @@
-import type { Database } from 'bun:sqlite'
 import { type DiskCreate, type DiskPatch, keptDiskDays } from '../../../shared/disk.ts'
 import { AppError, invalidValue } from '../../../shared/error.ts'
 import { traitsOf } from '../../../shared/service-type.ts'
 import { withinQuotas } from '../../identity/quotas/enforce.ts'
 import { refuseProtected, requireProtectedRight, type Viewer } from '../../identity/scopes/protection.ts'
-import { isWithin, type Placed } from '../../identity/scopes/scope.ts'
+import { isWithin } from '../../identity/scopes/scope.ts'
 import { newId } from '../../platform/id.ts'
 import type { Owner } from '../../runtime/owner.ts'
 import type { AppContext } from '../context.ts'
@@ -12,6 +11,7 @@ import { requireService } from '../services/require.ts'
 import { placeOf, type StoredService, serviceById } from '../services/store.ts'
 import { refuseBadPath, refuseBadSize } from './checks.ts'
 import { recordDiskEvent } from './events.ts'
+import { placeOfDisk } from './place.ts'
 import { requestSnapshot } from './request-snapshot.ts'
 import { findSnapshot, type StoredSnapshot, updateSnapshot } from './snapshot-store.ts'
 import { diskById, diskOfService, findDisk, insertDisk, type StoredDisk, updateDisk } from './store.ts'
@@ -73,11 +73,6 @@ export function requireDisk({ db }: Pick<AppContext, 'db'>, viewer: Viewer, id: 
   refuseProtected(db, viewer, placeOfDisk(db, disk).environmentId)
   return disk
 }
-
-const placeOfDisk = (db: Database, { serviceId, keptEnvironmentId }: StoredDisk): Placed => ({
-  id: serviceId,
-  environmentId: placeOf(db, serviceId).environmentId ?? keptEnvironmentId,
-})
 
 export function changeDisk(context: AppContext, viewer: Viewer, { disk, patch }: { disk: StoredDisk; patch: DiskPatch }): StoredDisk {
   const { name = disk.name, mountPath = disk.mountPath, sizeGB = disk.growToGb ?? disk.sizeGb, serviceId = disk.serviceId } = patch

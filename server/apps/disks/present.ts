@@ -1,4 +1,6 @@
+import type { Database } from 'bun:sqlite'
 import type { Disk, DiskSnapshot, ServiceDisk } from '../../../shared/disk.ts'
+import { placeOfDisk } from './place.ts'
 import { type StoredSnapshot, snapshotExpiresAt } from './snapshot-store.ts'
 import type { StoredDisk } from './store.ts'
 
@@ -11,15 +13,21 @@ export const presentServiceDisk = ({ id, name, sizeGb, growToGb, mountPath }: St
   mountPath,
 })
 
-export const presentDisk = (disk: StoredDisk): Disk => ({
+export const presentDisk = (db: Database, disk: StoredDisk): Disk => ({
   ...presentServiceDisk(disk),
   serviceId: disk.serviceId,
+  ...environmentOf(db, disk),
   status: disk.status,
   createdAt: iso(disk.createdAt),
   updatedAt: iso(disk.updatedAt),
   ...(disk.deletedAt === null ? {} : { deletedAt: iso(disk.deletedAt) }),
   ...(disk.keptUntil === null ? {} : { expiresAt: iso(disk.keptUntil) }),
 })
+
+function environmentOf(db: Database, disk: StoredDisk): Pick<Disk, 'environmentId'> {
+  const { environmentId } = placeOfDisk(db, disk)
+  return environmentId === null ? {} : { environmentId }
+}
 
 export const presentSnapshot = (snapshot: StoredSnapshot): DiskSnapshot => ({
   createdAt: iso(snapshot.createdAt),

@@ -23,12 +23,16 @@ type DiskIds = Extract<
 export const diskRoutes: Handlers<DiskIds, AppContext> = {
   listDisks({ actor, query }, context) {
     const page = idPageOf(query)
-    return pageOf('disk', listDisks(context.db, actor, { ...query, ...page }).map(presentDisk), ({ id }) => [id])
+    return pageOf(
+      'disk',
+      listDisks(context.db, actor, { ...query, ...page }).map((disk) => presentDisk(context.db, disk)),
+      ({ id }) => [id],
+    )
   },
-  createDisk: ({ actor, body }, context) => presentDisk(createDisk(context, actor, body)),
-  getDisk: ({ actor, params }, context) => presentDisk(requireDisk(context, actor, params.diskId)),
+  createDisk: ({ actor, body }, context) => presentDisk(context.db, createDisk(context, actor, body)),
+  getDisk: ({ actor, params }, context) => presentDisk(context.db, requireDisk(context, actor, params.diskId)),
   updateDisk: ({ actor, params, body }, context) =>
-    presentDisk(changeDisk(context, actor, { disk: requireDisk(context, actor, params.diskId), patch: body })),
+    presentDisk(context.db, changeDisk(context, actor, { disk: requireDisk(context, actor, params.diskId), patch: body })),
   deleteDisk({ actor, params }, context) {
     deleteDisk(context, requireDisk(context, actor, params.diskId))
   },
@@ -40,7 +44,7 @@ export const diskRoutes: Handlers<DiskIds, AppContext> = {
   },
   createDiskSnapshot: ({ actor, params }, context) => presentSnapshot(orderSnapshot(context, requireDisk(context, actor, params.diskId))),
   restoreDiskSnapshot: ({ actor, params, body }, context) =>
-    presentDisk(restoreSnapshot(context, requireDisk(context, actor, params.diskId), body.snapshotKey)),
+    presentDisk(context.db, restoreSnapshot(context, requireDisk(context, actor, params.diskId), body.snapshotKey)),
   deleteDiskSnapshot({ actor, params }, context) {
     deleteSnapshot(context, requireDisk(context, actor, params.diskId), params.snapshotKey)
   },

@@ -136,10 +136,9 @@ export function listDisks(
      AND ($names IS NULL OR name IN (SELECT value FROM json_each($names)))
      AND ($services IS NULL OR service_id IN (SELECT value FROM json_each($services)))
      AND ${sql}
-     AND ($environments IS NULL OR service_id IN
-       (SELECT id FROM services WHERE environment_id IN (SELECT value FROM json_each($environments))))
-     AND ($projects IS NULL OR service_id IN
-       (SELECT s.id FROM services s JOIN environments e ON e.id = s.environment_id WHERE e.project_id IN (SELECT value FROM json_each($projects))))
+     AND ($environments IS NULL OR ${environmentOfDisk} IN (SELECT value FROM json_each($environments)))
+     AND ($projects IS NULL OR ${environmentOfDisk} IN
+       (SELECT id FROM environments WHERE project_id IN (SELECT value FROM json_each($projects))))
      AND created_at > $createdAfter AND created_at < $createdBefore
      AND updated_at > $updatedAfter AND updated_at < $updatedBefore
      AND ($beforeId IS NULL OR id < $beforeId)

@@ -110,7 +110,7 @@ describe('a disk', () => {
     const heir = await makeWorker('heir')
     await disk.ask('', { method: 'PATCH', json: { serviceId: heir.id } })
     expect((await disk.isAvailable()).expiresAt).toBeUndefined()
-    expect(volumeIn(platform.machine, disk.id).owner).toMatchObject({ serviceId: heir.id })
+    expect(volumeIn(platform.machine, disk.id).owner).toMatchObject({ id: heir.id })
     expect(filesOn(disk).get('note')).toBe('kept')
   })
 })

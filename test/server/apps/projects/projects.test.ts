@@ -143,8 +143,14 @@ describe('lists', () => {
     expect(await services(`environmentId=${a},${b}&type=cron_job`)).toEqual([inB])
     expect((await services(`projectId=${projectId}`)).sort()).toEqual([inA, inB].sort())
     expect(await services(`projectId=${projectId}&environmentId=${await makeEnvironment(server)}`)).toEqual([])
-    const disks = async (query: string) => (await ask<unknown[]>(`/disks?${query}`)).body.length
-    expect([await disks(`environmentId=${a}`), await disks(`environmentId=${b}`), await disks(`projectId=${projectId}`)]).toEqual([1, 0, 1])
+    const disks = async (query: string) =>
+      (await ask<{ disk: { environmentId?: string } }[]>(`/disks?${query}`)).body.map(({ disk }) => disk.environmentId)
+    const found = async () => [await disks(`environmentId=${a}`), await disks(`environmentId=${b}`), await disks(`projectId=${projectId}`)]
+    expect(await found()).toEqual([[a], [], [a]])
+    // The disk is kept, and its service's row goes when nothing of it runs any more.
+    await ask(`/services/${inA}`, { method: 'DELETE' })
+    server.db.query('DELETE FROM services WHERE id = ?').run(inA)
+    expect(await found()).toEqual([[a], [], [a]])
   })
 })
 
